@@ -1,0 +1,182 @@
+package approver
+
+import (
+	"context"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// A Channel shows cards to people and brings their answers. Telegram, Discord,
+// Slack, the web inbox and the terminal are channels; channels/channeltest
+// holds what all of them promise.
+type Channel interface {
+	// Name is the word in the configuration, such as "telegram".
+	Name() string
+
+	// Run receives until ctx ends. It owns every goroutine that it starts and
+	// returns when they have ended; it returns early only for an error that no
+	// retry can cure, such as a revoked token. For each answer it calls reply
+	// and shows the outcome's text to that person alone where the platform can.
+	//
+	// Before it looks at anything else in an event, Run checks that the sender
+	// is a person, authenticated by the platform, whose stable id is on the
+	// channel's approver list. Anyone else gets at most one short refusal.
+	Run(ctx context.Context, reply ReplyFunc) error
+
+	// Post shows a new card and returns where it is. It obeys the platform's
+	// rate limits within ctx and leaves no card behind that it reports as
+	// failed, as far as the platform lets it know.
+	Post(ctx context.Context, to Destination, card Card) (Ref, error)
+
+	// Update changes the same message to show card: progress, resolution,
+	// expiry. A settled card has no buttons and no code. Updating to what is
+	// already shown is not an error.
+	Update(ctx context.Context, ref Ref, card Card) error
+}
+
+// Presence is an extra ability of a channel whose messages do not outlive the
+// process, such as the terminal. A card whose message is gone is posted anew.
+type Presence interface {
+	// Shows reports whether the message is still before people.
+	Shows(ref Ref) bool
+}
+
+// A Destination is one place that gets a card of its own, with its own code.
+type Destination struct {
+	Channel      string `json:"channel"`      // Channel.Name
+	Conversation string `json:"conversation"` // the platform's stable id of the chat
+	Thread       string `json:"thread,omitempty"`
+}
+
+// A Ref is a posted message.
+type Ref struct {
+	Destination
+	// Message is the platform's id of the message; empty means not posted.
+	Message string `json:"message,omitempty"`
+	// Partial reports that the message could not show the whole command (it is
+	// attached, and the message says how many bytes are hidden). Such a card
+	// takes no one-tap approval.
+	Partial bool `json:"partial,omitempty"`
+}
+
+// A Card is all that a person is shown of a request. Texts are already safe:
+// secrets masked, control and look-alike characters made visible. A channel
+// escapes its own markup and lays it out, and cuts nothing silently.
+type Card struct {
+	Request  string   // the request's id
+	State    State    // Pending, or what became of it
+	Severity Severity // how it must be approved
+	// OneTap reports whether an approve button may be offered. A channel that
+	// has to cut the command offers none either.
+	OneTap bool
+	// Push is the line that a lock screen shows: severity and command, at most
+	// 120 characters, never a code.
+	Push string
+	// Command is the whole call: the shell command, or tool and arguments.
+	Command string
+	// Why says which rule asked, in our own computed words; Claimed is what the
+	// agent says of the call, to be marked as claimed.
+	Why     string
+	Rule    string
+	Claimed string
+	Agent   string
+	Session string
+	Dir     string
+	Host    string
+	// Notice, when set, is a warning that belongs on the card, such as
+	// NOT ISOLATED.
+	Notice string
+	// Code is this destination's own code; zero once the card is settled.
+	Code tokens.Code
+	// Created and Due are when the request was made and when silence becomes a
+	// no, by the store's clock.
+	Created, Due time.Time
+	// Result says in one line who decided, where and after how long. Empty
+	// while the card is pending.
+	Result string
+}
+
+// A Method is how a person answered. The zero value carries no approval.
+type Method uint8
+
+// The methods.
+const (
+	NoMethod  Method = iota
+	ByTap            // a button on the card
+	ByCommand        // "/approve CODE" or "/deny CODE"
+	ByCode           // the code itself, as text or in a modal
+	ByPlain          // "yes" or "no" as the platform's reply to that one card
+)
+
+var methodNames = [...]string{"none", "tap", "command", "code", "plain"}
+
+// String returns the word.
+func (m Method) String() string {
+	if int(m) < len(methodNames) {
+		return methodNames[m]
+	}
+	return methodNames[NoMethod]
+}
+
+// MarshalText writes the word.
+func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the word; anything else is NoMethod.
+func (m *Method) UnmarshalText(b []byte) error {
+	*m = NoMethod
+	for i, name := range methodNames {
+		if string(b) == name {
+			*m = Method(i)
+		}
+	}
+	return nil
+}
+
+// A Reply is one answer as a channel received it. The zero value approves
+// nothing.
+type Reply struct {
+	Channel      string // Channel.Name
+	Conversation string // where the answer was given
+	// Sender is the platform's stable, authenticated id of the person, and Name
+	// what they call themselves there, for display only.
+	Sender string
+	Name   string
+	// Approve is the answer. False denies.
+	Approve bool
+	Method  Method
+	// Request locates the request for ByTap, ByPlain and a modal; Message is
+	// the card's message. Code locates it for ByCommand and ByCode. A modal
+	// carries both, and then they must agree.
+	Request string
+	Message string
+	Code    tokens.Code
+}
+
+// ReplyFunc takes a reply and says what became of it. It returns when the
+// outcome is known, at the latest when ctx ends. A nil ReplyFunc must be
+// treated as one that refuses everything.
+type ReplyFunc func(ctx context.Context, r Reply) Outcome
+
+// An OutcomeKind classifies an outcome. The zero value is a refusal.
+type OutcomeKind uint8
+
+// The kinds.
+const (
+	OutcomeRefused  OutcomeKind = iota // not allowed, or broken
+	OutcomeApproved                    // your yes stands and the call was released
+	OutcomeDenied                      // your no stands
+	OutcomeTooLate                     // someone else was first
+	OutcomeExpired                     // nobody answered in time, or the agent went away
+	OutcomeUnknown                     // no such code or request in this conversation
+	OutcomeUsed                        // the code's request was already answered
+	OutcomeLocked                      // too many wrong codes
+	OutcomeNeedCode                    // this card takes the typed code only
+	OutcomeRecorded                    // your yes is recorded; the agent has not taken it yet
+)
+
+// An Outcome is what a person is told of their own reply.
+type Outcome struct {
+	Kind OutcomeKind
+	Text string // one or two sentences for that person, never a code
+}

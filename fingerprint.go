@@ -1,0 +1,48 @@
+package approver
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gowebpki/jcs"
+)
+
+// A Fingerprint says exactly what is to run: SHA-256, as hex, over the canonical
+// JSON (RFC 8785) of agent, tool, arguments, directory, policy version, the
+// environment that changes what runs, and the hashes of the files that the
+// command would execute. An approval is bound to it. The empty Fingerprint
+// equals nothing.
+type Fingerprint string
+
+// Equal compares in constant time. An empty fingerprint equals nothing.
+func (f Fingerprint) Equal(g Fingerprint) bool {
+	return f != "" && subtle.ConstantTimeCompare([]byte(f), []byte(g)) == 1
+}
+
+// FingerprintOf computes the fingerprint of a call. files maps a path to the
+// hash of its content; see [FilesOf].
+func FingerprintOf(call ToolCall, policyVersion string, files map[string]string) (Fingerprint, error) {
+	args := call.Args
+	if len(args) == 0 {
+		args = json.RawMessage("null")
+	}
+	// JSON numbers beyond float64 would be merged by canonicalisation, so the
+	// exact bytes of the arguments are bound beside their canonical form.
+	exact := sha256.Sum256(args)
+	doc, err := json.Marshal(map[string]any{
+		"v": 1, "agent": call.Agent, "tool": call.Tool, "args": args, "args_sha256": hex.EncodeToString(exact[:]),
+		"dir": call.Dir, "policy": policyVersion, "env": call.Env, "files": files,
+	})
+	if err != nil {
+		return "", fmt.Errorf("fingerprint: %w", err)
+	}
+	canonical, err := jcs.Transform(doc)
+	if err != nil {
+		return "", fmt.Errorf("fingerprint: canonical JSON: %w", err)
+	}
+	sum := sha256.Sum256(canonical)
+	return Fingerprint(hex.EncodeToString(sum[:])), nil
+}

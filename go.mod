@@ -1,0 +1,27 @@
+// approver.example is a reserved placeholder name (RFC 2606): nothing can be
+// fetched from it by mistake. To publish under a real path, replace it
+// everywhere in one go:
+//
+//	go mod edit -module=example.org/you/approver
+//	grep -rl 'approver\.example' --include='*.go' . | xargs sed -i 's#approver\.example#example.org/you/approver#g'
+module approver.example
+
+go 1.26.0
+
+require (
+	github.com/alecthomas/kong v1.17.0 // indirect
+	github.com/bwmarrin/discordgo v0.29.0 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/go-telegram/bot v1.19.0 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/gorilla/websocket v1.5.3 // indirect
+	github.com/gowebpki/jcs v1.0.2 // indirect
+	github.com/redis/go-redis/v9 v9.23.0 // indirect
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	github.com/slack-go/slack v0.34.0 // indirect
+	go.etcd.io/bbolt v1.5.0 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)

@@ -1,0 +1,102 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Errors of a KV. Every other error is ambiguous: the write may or may not have
+// happened, and the same Put may be sent again.
+var (
+	ErrNotFound = errors.New("no such key")
+	ErrConflict = errors.New("the record has changed since it was read")
+	ErrHeld     = errors.New("the lease is held by another process")
+	ErrTampered = errors.New("the record's signature does not fit: it was changed outside approver")
+)
+
+// A Rev names one version of a record. It is a UUIDv4 made by the writer, so
+// that a writer can recognise its own write. The empty Rev means that the
+// record does not exist.
+type Rev string
+
+// NewRev returns a new revision.
+func NewRev() Rev { return Rev(uuid.NewString()) }
+
+// A Fence numbers the holders of one lease. It grows with every change of
+// holder; what a holder writes carries it, so that a former holder shows.
+type Fence uint64
+
+// KV is the only storage contract. Everything that lasts (requests, codes,
+// lock-outs, leases, the audit's head) is written once, in Go, on top of it.
+//
+// Keys are made by [Key]. All methods are safe for concurrent use.
+type KV interface {
+	// Get returns the record and its revision, or ErrNotFound. A record whose
+	// signature does not fit is ErrTampered.
+	Get(ctx context.Context, key string) (value []byte, rev Rev, err error)
+
+	// Put writes the record if its revision is still prev (empty: it must not
+	// exist), and gives it the revision next. ErrConflict means that the record
+	// has another revision. Put is idempotent: if the record already has the
+	// revision next, it succeeds, so a Put with an ambiguous error is simply
+	// sent again. It returns when the write is as durable as the store is
+	// configured to make it.
+	//
+	// due is when the record next wants attention (zero: never). keepUntil is
+	// when the store may forget it: garbage collection, never a deadline.
+	Put(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error
+
+	// Due returns up to limit keys of one shard whose due time has passed by
+	// the store's clock, the longest overdue first.
+	Due(ctx context.Context, shard, limit int) ([]string, error)
+
+	// Watch returns a channel that gets a value when the record may have
+	// changed, and once at the start and after every reconnection: a hint. It
+	// may coalesce; the reader always calls Get. The channel is closed soon
+	// after ctx ends.
+	Watch(ctx context.Context, key string) (<-chan struct{}, error)
+
+	// Lease takes or renews the named lease for ttl. It returns the same Fence
+	// as long as this process holds the lease, a greater one after any other
+	// did, and ErrHeld while another process holds it.
+	Lease(ctx context.Context, name string, ttl time.Duration) (Fence, error)
+
+	// Now is the store's clock. It never goes back.
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// Shards is the number of groups that keys are divided into. All of a key's
+// parts lie in one slot of a Redis Cluster because the shard is its hash tag.
+const Shards = 64
+
+// Key returns the key of a record: "ap:{NN}:kind:id" with NN = hash(id) mod
+// Shards in two digits.
+func Key(kind, id string) string {
+	return fmt.Sprintf("ap:{%02d}:%s:%s", ShardOf(id), kind, id)
+}
+
+// ShardOf returns the shard of an id.
+func ShardOf(id string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return int(h.Sum32() % Shards)
+}
+
+// ShardOfKey returns the shard that a key made by Key carries, or an error for
+// any other string.
+func ShardOfKey(key string) (int, error) {
+	if len(key) < 8 || key[:4] != "ap:{" || key[6:8] != "}:" {
+		return 0, fmt.Errorf("key %q is not of the form ap:{NN}:kind:id", key)
+	}
+	d1, d2 := key[4]-'0', key[5]-'0'
+	n := int(d1)*10 + int(d2)
+	if d1 > 9 || d2 > 9 || n >= Shards {
+		return 0, fmt.Errorf("key %q: the shard must be 00 to %d", key, Shards-1)
+	}
+	return n, nil
+}

@@ -1,0 +1,51 @@
+package approver
+
+import (
+	"context"
+	"time"
+)
+
+// An Event names what an audit record is about.
+type Event string
+
+// The events: a verdict without people, and the steps of a request's life.
+const (
+	EventVerdict   Event = "verdict"   // the path decided without people
+	EventAsked     Event = "asked"     // a request was made and is being shown
+	EventPosted    Event = "posted"    // a card is before people
+	EventApproved  Event = "approved"  // a person said yes; not yet released
+	EventReleased  Event = "released"  // the call was released to the agent
+	EventDenied    Event = "denied"    // a person, or a failure, said no
+	EventExpired   Event = "expired"   // silence was a no
+	EventWithdrawn Event = "withdrawn" // the agent went away
+	EventRefused   Event = "refused"   // a reply that did not count: wrong code, stranger, too late
+	EventRan       Event = "ran"       // the agent reports that a call ran
+	EventAlarm     Event = "alarm"     // something that should not be: went around the gate, tampered record
+	EventStarted   Event = "started"   // the daemon started
+	EventStopped   Event = "stopped"   // the daemon stopped in order
+)
+
+// A Record is one line of the audit. The log adds time, sequence number and
+// hashes. No code, key or chat secret may be in it.
+type Record struct {
+	Event   Event
+	At      time.Time // by the store's clock where the event has one
+	Request string    // the request's id
+	// Once makes a record idempotent: the log need not refuse a repeat, but a
+	// reader can tell that two records with one Once are one event.
+	Once        string
+	Fingerprint Fingerprint
+	Call        ToolCall // Args and Command are redacted by the writer
+	Verdict     Verdict
+	Resolution  Resolution
+	Reply       Reply         // for EventRefused
+	Outcome     OutcomeKind   // for EventRefused
+	Took        time.Duration // from the call's arrival to this event
+	Note        string
+}
+
+// A Recorder is the audit. Record returns when the record is durable, with its
+// hash. An error means that nothing may be released on the strength of it.
+type Recorder interface {
+	Record(ctx context.Context, r Record) (hash string, err error)
+}

@@ -1,0 +1,328 @@
+package approver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// A State is where a request stands in its life:
+//
+//	pending ─▶ approved ─▶ consumed
+//	   │           └─────▶ denied (unrecorded, changed) | expired | withdrawn
+//	   └─▶ denied | expired | withdrawn
+//
+// Approved is not yet an answer that anybody is told: the call is released, and
+// people are told, when the request is consumed. The zero value is denied.
+type State uint8
+
+// The states.
+const (
+	Denied State = iota
+	Pending
+	Approved
+	Expired
+	Withdrawn
+	Consumed
+)
+
+var stateNames = [...]string{"denied", "pending", "approved", "expired", "withdrawn", "consumed"}
+
+// String returns the word; an unknown value is "denied".
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return stateNames[Denied]
+}
+
+// MarshalText writes the word.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Denied.
+func (s *State) UnmarshalText(b []byte) error {
+	*s = Denied
+	for i, name := range stateNames {
+		if string(b) == name {
+			*s = State(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown request state %q", b)
+}
+
+// Settled reports whether the state is final: it never changes again, and
+// agent and people may be told.
+func (s State) Settled() bool { return s != Pending && s != Approved }
+
+// A Cause is the reason code of a resolution. It tells a person's no from a
+// timeout. The zero value is "none" and never approves.
+type Cause uint8
+
+// The causes.
+const (
+	NoCause      Cause = iota
+	ByPerson           // a person said yes or no
+	TimedOut           // nobody answered before the deadline
+	AgentGone          // the agent went away, or took the answer too late
+	Unreachable        // no channel could be reached
+	Unrecorded         // the audit could not be written
+	CallChanged        // what would run is not what was shown
+	StoreTrouble       // the store failed where no safe answer was left
+)
+
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store"}
+
+// String returns the reason code.
+func (c Cause) String() string {
+	if int(c) < len(causeNames) {
+		return causeNames[c]
+	}
+	return causeNames[NoCause]
+}
+
+// MarshalText writes the reason code.
+func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads the reason code; anything else is NoCause.
+func (c *Cause) UnmarshalText(b []byte) error {
+	*c = NoCause
+	for i, name := range causeNames {
+		if string(b) == name {
+			*c = Cause(i)
+		}
+	}
+	return nil
+}
+
+// A Resolution is the answer to a request. The zero value denies.
+type Resolution struct {
+	Approve      bool      `json:"approve"`
+	Cause        Cause     `json:"cause"`
+	Person       Person    `json:"person,omitzero"`
+	Identity     Identity  `json:"identity,omitzero"`
+	Conversation string    `json:"conversation,omitempty"`
+	Method       Method    `json:"method,omitempty"`
+	At           time.Time `json:"at,omitzero"` // by the store's clock
+}
+
+// A Phase says how far the posting of one card has come.
+type Phase uint8
+
+// The phases. Sending is stored before the card goes out, so that a crash
+// leaves a trace: a card still Sending after its time is void, and a new card
+// with a new code takes its place.
+const (
+	Sending Phase = iota
+	Posted
+	Failed
+	Void
+)
+
+// A Posting is one card of a request.
+type Posting struct {
+	To       Destination `json:"to"`
+	Code     tokens.Hash `json:"code"`
+	Phase    Phase       `json:"phase"`
+	Ref      Ref         `json:"ref,omitzero"`
+	Until    time.Time   `json:"until,omitzero"`    // a Sending card is given up after this
+	Shown    bool        `json:"shown,omitempty"`   // the card shows the settled state
+	Attempts int         `json:"attempts,omitzero"` // failed tries to show it
+	Error    string      `json:"error,omitempty"`   // why posting failed
+}
+
+// A Request is one call that waits for people, as it is stored. Its methods are
+// the pure state machine: they read no clock, do no I/O, and return an error
+// and change nothing when the step is not allowed. Whoever applies a step
+// writes the record by compare-and-set and tells nobody before that succeeded.
+type Request struct {
+	ID          string      `json:"id"`     // UUIDv7
+	CallID      string      `json:"call"`   // the courier's call id
+	Holder      string      `json:"holder"` // the connection that waits, made anew for each
+	Fingerprint Fingerprint `json:"fingerprint"`
+	Call        ToolCall    `json:"tool_call"`
+	Verdict     Verdict     `json:"verdict"` // what put it before people
+	Created     time.Time   `json:"created"`
+	Due         time.Time   `json:"due"` // silence becomes a no
+	State       State       `json:"state"`
+	Resolution  Resolution  `json:"resolution,omitzero"`
+	// WithdrawAt is when the request is withdrawn because its courier is gone;
+	// zero while the courier holds the line.
+	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
+	Postings   []Posting `json:"postings"`
+	// Audit is the hash of the audit record of the resolution, once durable.
+	Audit string `json:"audit,omitempty"`
+}
+
+// Errors of the state machine.
+var (
+	ErrSettled   = errors.New("the request is already answered")
+	ErrTooSoon   = errors.New("it is not time for that yet")
+	ErrOverdue   = errors.New("the deadline has passed")
+	ErrNotHolder = errors.New("another connection holds the request")
+	ErrNotBound  = errors.New("the call is not the one that was approved")
+)
+
+// Answer records a person's answer. The clock is a replier: at the deadline or
+// later the answer is ErrOverdue and the caller applies Expire instead.
+func (r Request) Answer(res Resolution, now time.Time) (Request, error) {
+	switch {
+	case r.State != Pending:
+		return r, ErrSettled
+	case !now.Before(r.Due):
+		return r, ErrOverdue
+	case res.Cause != ByPerson || res.Person.ID == "":
+		return r, fmt.Errorf("an answer needs a person, got cause %q", res.Cause)
+	}
+	r.State = Denied
+	if res.Approve {
+		r.State = Approved
+	}
+	res.At = now
+	r.Resolution = res
+	return r, nil
+}
+
+// Expire applies the clock: at the deadline, silence is a no, and so is an
+// approval that the agent has not taken.
+func (r Request) Expire(now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	if now.Before(r.Due) {
+		return r, ErrTooSoon
+	}
+	cause := TimedOut
+	if r.State == Approved {
+		cause = AgentGone
+	}
+	return r.end(Expired, cause, now), nil
+}
+
+// Leave notes that the connection of holder ended without an answer. The
+// request is withdrawn after grace unless the courier comes back.
+func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	if holder != r.Holder {
+		return r, ErrNotHolder
+	}
+	r.WithdrawAt = now.Add(grace)
+	return r, nil
+}
+
+// Hold notes that the courier of callID waits on a new connection.
+func (r Request) Hold(callID string, fp Fingerprint, holder string) (Request, error) {
+	if callID == "" || callID != r.CallID || !fp.Equal(r.Fingerprint) {
+		return r, ErrNotBound
+	}
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	r.Holder, r.WithdrawAt = holder, time.Time{}
+	return r, nil
+}
+
+// Withdraw ends a request whose courier did not come back.
+func (r Request) Withdraw(now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	if r.WithdrawAt.IsZero() || now.Before(r.WithdrawAt) {
+		return r, ErrTooSoon
+	}
+	return r.end(Withdrawn, AgentGone, now), nil
+}
+
+// Fail denies for a reason that is no person's: unreachable, unrecorded,
+// changed. It also takes back an approval that was not yet released.
+func (r Request) Fail(cause Cause, now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	return r.end(Denied, cause, now), nil
+}
+
+func (r Request) end(s State, cause Cause, now time.Time) Request {
+	r.State = s
+	r.Resolution.Approve = false
+	r.Resolution.Cause = cause
+	r.Resolution.At = now
+	r.WithdrawAt = time.Time{}
+	return r
+}
+
+// Consume releases an approved call, once, to the courier that asked, if what
+// would run now is what was shown. audit is the hash of the durable record of
+// the approval; without one nothing is released.
+func (r Request) Consume(callID string, fp Fingerprint, audit string, now time.Time) (Request, error) {
+	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case r.State != Approved || !r.Resolution.Approve || audit == "":
+		return r, ErrTooSoon
+	case !now.Before(r.Due):
+		return r, ErrOverdue
+	case callID == "" || callID != r.CallID || !fp.Equal(r.Fingerprint):
+		return r, ErrNotBound
+	}
+	r.State, r.Audit, r.WithdrawAt = Consumed, audit, time.Time{}
+	return r, nil
+}
+
+// Released reports whether the call runs, for the courier that asks again
+// because the first answer was lost on the way: the same call id and the same
+// call, and nobody else.
+func (r Request) Released(callID string, fp Fingerprint) bool {
+	return r.State == Consumed && r.Resolution.Approve &&
+		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
+}
+
+// Told is what people may be told at this state: ok is false until the request
+// is settled, so that nobody hears "approved" for a call that was not released.
+func (r Request) Told() (res Resolution, ok bool) {
+	if !r.State.Settled() {
+		return Resolution{}, false
+	}
+	res = r.Resolution
+	res.Approve = res.Approve && r.State == Consumed
+	return res, true
+}
+
+// Attention is when the request next wants work: a card to post anew, a
+// withdrawal, the deadline, a card to update. Zero means never again.
+func (r Request) Attention(now time.Time) time.Time {
+	var next time.Time
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	if !r.State.Settled() {
+		sooner(r.Due)
+		sooner(r.WithdrawAt)
+	}
+	if r.State.Settled() && r.Audit == "" {
+		sooner(now)
+	}
+	for _, p := range r.Postings {
+		switch {
+		case p.Phase == Sending:
+			sooner(p.Until)
+		case p.Phase == Posted && r.State.Settled() && !p.Shown && p.Attempts < MaxUpdateAttempts:
+			sooner(now.Add(backoff(p.Attempts)))
+		}
+	}
+	return next
+}
+
+// MaxUpdateAttempts bounds the tries to show a settled state on a card: about
+// a quarter of an hour in all.
+const MaxUpdateAttempts = 10
+
+func backoff(attempts int) time.Duration {
+	return time.Second << min(attempts, 8)
+}

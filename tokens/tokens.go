@@ -1,0 +1,227 @@
+// Package tokens mints, reads, hashes and masks confirmation codes.
+//
+// A code looks like CONFIRM-7KQ4MX. It locates one pending request on one card;
+// it is not an authority: who may answer is decided by the authenticated
+// sender. Even so a code is treated as a secret. It comes from crypto/rand, it
+// is stored only as a keyed hash, it is compared in constant time, and a
+// [Code] masks itself in fmt, slog and JSON, so that it cannot reach a log, the
+// audit or the agent by accident. [Code.Reveal] is the one way out, for cards.
+//
+// The package uses the standard library only.
+package tokens
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// Prefix starts every code that is shown to a person.
+	Prefix = "CONFIRM-"
+	// MinLength is the least number of characters behind the prefix. Fewer
+	// would make five guesses in ten minutes worth trying.
+	MinLength = 6
+	// MaxLength bounds what Parse accepts.
+	MaxLength = 32
+
+	// alphabet has no two characters that a person could take for one another:
+	// of 0/O, 1/I/L, 2/Z, 5/S, 8/B and U/V at most one of a group is left.
+	alphabet = "23456789ACDEFGHJKMNPQRTVWXY"
+	mask     = Prefix + "******"
+)
+
+// Errors of Parse and Find.
+var (
+	ErrNone = errors.New("no confirmation code in the text")
+	ErrMany = errors.New("more than one confirmation code in the text")
+	ErrForm = errors.New("not a confirmation code: expected " + Prefix + " and at least 6 characters")
+)
+
+// A Code is one confirmation code. The zero value is no code and equals
+// nothing, not even another zero value.
+type Code struct{ text string }
+
+// Mint returns a new random code with n characters behind the prefix. n below
+// MinLength is raised to it: a configuration can lengthen codes, never shorten
+// them.
+func Mint(n int) (Code, error) {
+	return mint(rand.Reader, n)
+}
+
+func mint(random io.Reader, n int) (Code, error) {
+	n = min(max(n, MinLength), MaxLength)
+	// Bytes at or above limit would make the first characters of the alphabet
+	// likelier than the others.
+	const limit = 256 - 256%len(alphabet)
+	out := make([]byte, 0, n)
+	buf := make([]byte, 2*n)
+	for len(out) < n {
+		if _, err := io.ReadFull(random, buf); err != nil {
+			return Code{}, fmt.Errorf("mint a confirmation code: %w", err)
+		}
+		for _, b := range buf {
+			if int(b) < limit && len(out) < n {
+				out = append(out, alphabet[int(b)%len(alphabet)])
+			}
+		}
+	}
+	return Code{text: string(out)}, nil
+}
+
+// Parse reads one code that a person typed, with or without the prefix. It
+// forgives what phones do: lower case, surrounding space, long dashes, and the
+// letters that stand for a look-alike digit (O is never 0: neither occurs).
+func Parse(s string) (Code, error) {
+	s = strings.TrimSpace(s)
+	if rest, ok := cutPrefix(s); ok {
+		s = rest
+	}
+	n := runLength(s)
+	if n != len(s) {
+		return Code{}, ErrForm
+	}
+	return fold(s)
+}
+
+// Find returns the code in a free text, which must carry the prefix there. More
+// than one different code is ErrMany: it is not ours to guess which was meant.
+func Find(text string) (Code, error) {
+	var found Code
+	for i := 0; i < len(text); {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		rest, ok := cutPrefix(text[i:])
+		if !ok || wordBefore(text[:i]) {
+			i += size
+			continue
+		}
+		n := runLength(rest)
+		i = len(text) - len(rest) + n
+		code, err := fold(rest[:n])
+		if err != nil {
+			continue
+		}
+		if found.text != "" && found.text != code.text {
+			return Code{}, ErrMany
+		}
+		found = code
+	}
+	if found.text == "" {
+		return Code{}, ErrNone
+	}
+	return found, nil
+}
+
+// cutPrefix removes "confirm" and one dash-like character or space.
+func cutPrefix(s string) (string, bool) {
+	const word = "confirm"
+	if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
+		return s, false
+	}
+	r, size := utf8.DecodeRuneInString(s[len(word):])
+	if r == '-' || r == ' ' || r == '\u2212' || r == '\u00ad' || unicode.Is(unicode.Pd, r) {
+		return s[len(word)+size:], true
+	}
+	return s, false
+}
+
+func wordBefore(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return s != "" && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// runLength is the length in bytes of the leading run of letters and digits.
+func runLength(s string) int {
+	for i, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// lookAlikes maps letters that no code contains to the character that a person
+// most likely read.
+var lookAlikes = map[rune]rune{'B': '8', 'S': '5', 'Z': '2', 'U': 'V'}
+
+func fold(s string) (Code, error) {
+	if len(s) < MinLength || len(s) > MaxLength {
+		return Code{}, ErrForm
+	}
+	out := make([]byte, 0, len(s))
+	for _, r := range strings.ToUpper(s) {
+		if to, ok := lookAlikes[r]; ok {
+			r = to
+		}
+		if r > unicode.MaxASCII || strings.IndexByte(alphabet, byte(r)) < 0 {
+			return Code{}, ErrForm
+		}
+		out = append(out, byte(r))
+	}
+	return Code{text: string(out)}, nil
+}
+
+// Reveal returns the code as a person must type it. Only what renders a card
+// for a person may call it.
+func (c Code) Reveal() string {
+	if c.text == "" {
+		return ""
+	}
+	return Prefix + c.text
+}
+
+// IsZero reports whether c is no code.
+func (c Code) IsZero() bool { return c.text == "" }
+
+// Equal compares in constant time. The zero value equals nothing.
+func (c Code) Equal(d Code) bool {
+	return c.text != "" && subtle.ConstantTimeCompare([]byte(c.text), []byte(d.text)) == 1
+}
+
+// A Hash is the keyed hash (HMAC-SHA-256, hex) under which a code is stored.
+type Hash string
+
+// Hash returns the keyed hash of the code. The key must have at least 16 bytes;
+// with a shorter one, or for the zero code, the hash is empty and matches
+// nothing.
+func (c Code) Hash(key []byte) Hash {
+	if c.text == "" || len(key) < 16 {
+		return ""
+	}
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte("approver confirmation code v1\x00"))
+	m.Write([]byte(c.text))
+	return Hash(hex.EncodeToString(m.Sum(nil)))
+}
+
+// Equal compares in constant time. An empty hash equals nothing.
+func (h Hash) Equal(g Hash) bool {
+	return h != "" && subtle.ConstantTimeCompare([]byte(h), []byte(g)) == 1
+}
+
+// String masks the code.
+func (c Code) String() string {
+	if c.text == "" {
+		return ""
+	}
+	return mask
+}
+
+// Format masks the code under every verb, also %#v and %x.
+func (c Code) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, c.String()) }
+
+// LogValue masks the code in slog.
+func (c Code) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText masks the code in JSON and every other text encoding. There is no
+// UnmarshalText: a code does not come back out of storage.
+func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

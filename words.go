@@ -1,0 +1,175 @@
+package approver
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A ToolCall is one call that an agent wants to make, in our words.
+type ToolCall struct {
+	// ID is the courier's random 128-bit call id, as 32 hex digits. It makes a
+	// call that comes back after a lost connection the same call.
+	ID string `json:"id"`
+	// Agent is the dialect that the payload was read in, such as "claude".
+	Agent string `json:"agent"`
+	// Session is claimed by the agent. State is never keyed on it alone.
+	Session string `json:"session,omitempty"`
+	// Tool is the agent's own name of the tool, such as "Bash".
+	Tool string `json:"tool"`
+	// Command is set when the tool is a shell.
+	Command string `json:"command,omitempty"`
+	// Paths and URLs are what the arguments name, as the agent wrote them.
+	Paths []string `json:"paths,omitempty"`
+	URLs  []string `json:"urls,omitempty"`
+	// Args are the tool's arguments; Raw is the untouched payload.
+	Args json.RawMessage `json:"args,omitempty"`
+	Raw  json.RawMessage `json:"raw,omitempty"`
+	// Dir is the working directory that the agent claims.
+	Dir string `json:"dir,omitempty"`
+	// Claimed is the agent's own description of the call. It is shown to people
+	// as claimed and decides nothing.
+	Claimed string `json:"claimed,omitempty"`
+	// Env is the part of the hook's environment that changes what a command
+	// runs (PATH, LD_PRELOAD, GIT_…), as the courier sent it.
+	Env map[string]string `json:"env,omitempty"`
+	// Peer is who connected, by the kernel's word.
+	Peer Peer `json:"peer"`
+	// At is when the daemon read the call, by its own clock.
+	At time.Time `json:"at"`
+}
+
+// Module is the area of a tool in the words of the decision log (Shell,
+// FileSystem, Network, MCP, Tool).
+func (c ToolCall) Module() string {
+	switch {
+	case c.Command != "":
+		return "Shell"
+	case len(c.Paths) > 0:
+		return "FileSystem"
+	case len(c.URLs) > 0:
+		return "Network"
+	case len(c.Tool) > 5 && c.Tool[:5] == "mcp__":
+		return "MCP"
+	}
+	return "Tool"
+}
+
+// A Peer is the process at the other end of a local socket, as the kernel
+// names it. The zero value is nobody.
+type Peer struct {
+	Known bool   `json:"known"`
+	UID   uint32 `json:"uid"`
+	GID   uint32 `json:"gid"`
+	PID   int32  `json:"pid,omitempty"`
+}
+
+// A Decision says what is to become of a call. Smaller is stricter; the zero
+// value stops the call.
+type Decision uint8
+
+// The decisions, strictest first.
+const (
+	Deny   Decision = iota // the call does not run
+	Ask                    // people decide
+	Modify                 // the call runs with other arguments, after it was judged once more
+	Warn                   // the call goes on; the agent is told something
+	Pass                   // no opinion: the agent's own permission flow goes on
+	Allow                  // the call runs and the agent need not ask
+)
+
+var decisionNames = [...]string{"deny", "ask", "modify", "warn", "pass", "allow"}
+
+// String returns the word; an unknown value is "deny".
+func (d Decision) String() string {
+	if int(d) < len(decisionNames) {
+		return decisionNames[d]
+	}
+	return decisionNames[Deny]
+}
+
+// MarshalText writes the word.
+func (d Decision) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Deny.
+func (d *Decision) UnmarshalText(b []byte) error {
+	*d = Deny
+	for i, name := range decisionNames {
+		if string(b) == name {
+			*d = Decision(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown decision %q: one of deny, ask, modify, warn, pass, allow", b)
+}
+
+// A Severity says how a person must approve. The zero value is the stricter.
+type Severity uint8
+
+// The severities.
+const (
+	Catastrophic Severity = iota // the code must be typed
+	High                         // a button, or /approve CODE
+)
+
+// String returns the word in capitals; an unknown value is CATASTROPHIC.
+func (s Severity) String() string {
+	if s == High {
+		return "HIGH"
+	}
+	return "CATASTROPHIC"
+}
+
+// MarshalText writes the word in capitals.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word in either case; anything else is an error and
+// leaves Catastrophic.
+func (s *Severity) UnmarshalText(b []byte) error {
+	*s = Catastrophic
+	switch string(b) {
+	case "high", "HIGH":
+		*s = High
+	case "catastrophic", "CATASTROPHIC":
+	default:
+		return fmt.Errorf("unknown severity %q: high or catastrophic", b)
+	}
+	return nil
+}
+
+// A Position is where a rule stands. The zero value is no position.
+type Position struct {
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Col  int    `json:"col,omitempty"`
+}
+
+// String is file:line:col, or empty.
+func (p Position) String() string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// A Verdict is what one stage, or the whole path, has to say of a call. The
+// zero value denies.
+type Verdict struct {
+	Decision Decision `json:"decision"`
+	// By is the stage, such as "policy"; Rule and Where are the rule in it.
+	By    string   `json:"by,omitempty"`
+	Rule  string   `json:"rule,omitempty"`
+	Where Position `json:"where,omitzero"`
+	// Reason is for the agent; Detail is for people and the audit.
+	Reason     string   `json:"reason,omitempty"`
+	Detail     string   `json:"detail,omitempty"`
+	Category   string   `json:"category,omitempty"`
+	Severity   Severity `json:"severity"`
+	Confidence float64  `json:"confidence,omitempty"`
+	// TTL is how long people have when the decision is Ask; zero means the
+	// configured default.
+	TTL time.Duration `json:"ttl,omitempty"`
+	// Args replace the call's arguments when the decision is Modify, and are
+	// kept through an Ask.
+	Args json.RawMessage `json:"args,omitempty"`
+}
