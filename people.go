@@ -25,3 +25,29 @@ func (p People) Lookup(channel, id string) (Person, bool) {
 	person, ok := p[Identity{Channel: channel, ID: id}]
 	return person, ok && person.ID != ""
 }
+
+// An Approver is one entry of a channel's approver list, as configured.
+type Approver struct {
+	// ID is the platform's stable id: a Telegram user id, a Discord snowflake, a
+	// Slack U… or W… id, a Unix uid. Never a name.
+	ID string `yaml:"id"`
+	// Name is for display; empty means the ID.
+	Name string `yaml:"name,omitempty"`
+	// Person says who this is across channels, so that votes and lock-outs
+	// count per person; empty means channel:ID.
+	Person string `yaml:"person,omitempty"`
+}
+
+// Add puts a channel's approver list into p.
+func (p People) Add(channel string, list []Approver) {
+	for _, a := range list {
+		person := Person{ID: a.Person, Name: a.Name}
+		if person.ID == "" {
+			person.ID = channel + ":" + a.ID
+		}
+		if person.Name == "" {
+			person.Name = a.ID
+		}
+		p[Identity{Channel: channel, ID: a.ID}] = person
+	}
+}
