@@ -154,6 +154,8 @@ type Request struct {
 	Postings   []Posting `json:"postings"`
 	// Audit is the hash of the audit record of the resolution, once durable.
 	Audit string `json:"audit,omitempty"`
+	// Closed reports that the last event of the request's life is in the audit.
+	Closed bool `json:"closed,omitempty"`
 }
 
 // Errors of the state machine.
@@ -305,8 +307,8 @@ func (r Request) Attention(now time.Time) time.Time {
 		sooner(r.Due)
 		sooner(r.WithdrawAt)
 	}
-	if r.State.Settled() && r.Audit == "" {
-		sooner(now)
+	if r.State.Settled() && !r.Closed {
+		sooner(now.Add(settleGrace))
 	}
 	for _, p := range r.Postings {
 		switch {
@@ -322,6 +324,10 @@ func (r Request) Attention(now time.Time) time.Time {
 // MaxUpdateAttempts bounds the tries to show a settled state on a card: about
 // a quarter of an hour in all.
 const MaxUpdateAttempts = 10
+
+// settleGrace leaves the process that settled a request time to finish it
+// before others look.
+const settleGrace = 2 * time.Second
 
 func backoff(attempts int) time.Duration {
 	return time.Second << min(attempts, 8)

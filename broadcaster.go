@@ -1,0 +1,424 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"approver.example/tokens"
+)
+
+// Times of the approval path.
+const (
+	// DefaultTTL is how long people have when nothing else is configured.
+	DefaultTTL = 2 * time.Minute
+	// WithdrawGrace is how long a request waits for a courier whose connection
+	// ended.
+	WithdrawGrace = 3 * time.Second
+	// PostTimeout bounds the posting, and each update, of one card.
+	PostTimeout = 8 * time.Second
+	// ReplyWait bounds how long a person's yes waits for the agent to take it
+	// before the person is told that it is recorded but not yet taken.
+	ReplyWait = 5 * time.Second
+	// AnswerMargin is kept free before the courier's deadline, so that the
+	// answer arrives in time.
+	AnswerMargin = time.Second
+	// KeepFor is how long a request stays in the store after its deadline.
+	KeepFor = 25 * time.Hour
+
+	sweepEvery = 500 * time.Millisecond
+	retryEvery = 50 * time.Millisecond
+	pollEvery  = 500 * time.Millisecond
+)
+
+// Options are the parts of a Broadcaster.
+type Options struct {
+	Store        KV
+	Audit        Recorder
+	People       People
+	Channels     []Channel
+	Destinations []Destination
+	// Fingerprint says what would run if the call were released now.
+	Fingerprint func(ToolCall) (Fingerprint, error)
+	// CodeKey keys the hashes of codes; at least 32 bytes.
+	CodeKey    []byte
+	CodeLength int           // characters behind CONFIRM-, never fewer than 6
+	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
+	Host       string        // shown on cards
+	Notice     string        // shown on cards, such as NOT ISOLATED
+	Log        *slog.Logger
+}
+
+// A Broadcaster puts calls before people: on every destination at once, the
+// first authorised answer wins, every card is brought up to date, silence is a
+// no. Everything that must survive a crash is in the store; several
+// Broadcasters may share one.
+type Broadcaster struct {
+	Options
+	channels map[string]Channel
+
+	mu       sync.Mutex
+	work     context.Context // of Run; nil before
+	busy     sync.WaitGroup  // goroutines started for requests
+	settling map[string]bool // requests being settled; true: once more
+	closing  map[string]*closing
+}
+
+// NewBroadcaster checks the parts. It refuses an empty approver list, no
+// destination, and a destination without a channel.
+func NewBroadcaster(o Options) (*Broadcaster, error) {
+	b := &Broadcaster{
+		Options: o, channels: map[string]Channel{},
+		settling: map[string]bool{}, closing: map[string]*closing{},
+	}
+	if b.TTL == 0 {
+		b.TTL = DefaultTTL
+	}
+	var errs []error
+	for _, c := range o.Channels {
+		b.channels[c.Name()] = c
+	}
+	for _, d := range o.Destinations {
+		if b.channels[d.Channel] == nil {
+			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation, d.Channel))
+		}
+	}
+	if o.Store == nil || o.Audit == nil || o.Fingerprint == nil || o.Log == nil {
+		errs = append(errs, errors.New("store, audit, fingerprint and log are required"))
+	}
+	if len(o.CodeKey) < 32 {
+		errs = append(errs, errors.New("the code key must have at least 32 bytes"))
+	}
+	return b, errors.Join(errs...)
+}
+
+// Ask puts a call before people and waits for the end of the request: Allow
+// once the call is released, else Deny with a reason. If ctx ends first because
+// the courier left, the request is withdrawn unless the same call comes back
+// within WithdrawGrace. A call whose ID was asked before resumes that request.
+func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdict {
+	r, err := b.ask(ctx, call, why)
+	if err != nil {
+		b.Log.Warn("asking people failed", "call", call.ID, "error", err)
+		v := denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
+		if ctx.Err() != nil {
+			return v // nobody hears it; what becomes of the request is recorded then
+		}
+		if _, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
+			Event: EventVerdict, At: call.At, Call: call, Verdict: v, Note: "asking people failed",
+		}); err != nil {
+			b.Log.Error("audit failed", "call", call.ID, "error", err)
+		}
+		return v
+	}
+	return b.verdict(r, call.ID)
+}
+
+// publicCause is what the agent may know of an internal error.
+func publicCause(err error) string {
+	switch {
+	case errors.Is(err, ErrNotBound):
+		return "the call is not the one that was put before people"
+	case errors.Is(err, errNotRunning):
+		return "approver is shutting down"
+	case errors.Is(err, errNoTime):
+		return "the hook's own deadline leaves no time to ask anyone"
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "the hook stopped waiting"
+	}
+	return "approver's store or configuration has a problem (see its log)"
+}
+
+var (
+	errNotRunning = errors.New("the broadcaster is not running")
+	errNoTime     = errors.New("the courier's deadline is too close")
+	errReused     = errors.New("the call id was used twice at once")
+)
+
+func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
+	if b.running() == nil {
+		return Request{}, errNotRunning
+	}
+	if call.ID == "" {
+		return Request{}, errors.New("the call has no id")
+	}
+	fp, err := b.Fingerprint(call)
+	if err != nil {
+		return Request{}, err
+	}
+	holder := uuid.NewString()
+	r, err := b.find(ctx, call.ID)
+	if errors.Is(err, ErrNotFound) {
+		r, err = b.create(ctx, call, why, fp, holder)
+		if errors.Is(err, errReused) { // the same courier, on two connections at once
+			if r, err = b.find(ctx, call.ID); err == nil {
+				r, err = b.resume(ctx, r, call, fp, holder)
+			}
+		}
+	} else if err == nil {
+		r, err = b.resume(ctx, r, call, fp, holder)
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	r, err = b.await(ctx, r, call, holder)
+	if err != nil {
+		return Request{}, err
+	}
+	// Nobody, the agent included, hears of the end before it is recorded. A no
+	// stays a no if that fails.
+	if _, err := b.close(ctx, r); err != nil {
+		b.Log.Error("audit failed", "request", r.ID, "error", err)
+	}
+	b.settle(r.ID)
+	return r, nil
+}
+
+// find returns the request that a call id stands for.
+func (b *Broadcaster) find(ctx context.Context, callID string) (Request, error) {
+	id, _, err := b.Store.Get(ctx, Key("call", callID))
+	if err != nil {
+		return Request{}, err
+	}
+	r, _, err := b.load(ctx, string(id))
+	return r, err
+}
+
+// create stores a new request and starts to post its cards.
+func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+	now, err := b.Store.Now(ctx)
+	if err != nil {
+		return Request{}, err
+	}
+	ttl := why.TTL
+	if ttl <= 0 {
+		ttl = b.TTL
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		// The agent kills its hook at its own deadline and then runs the call:
+		// the request must end before.
+		ttl = min(ttl, time.Until(deadline)-AnswerMargin)
+	}
+	if ttl <= 0 {
+		return Request{}, errNoTime
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Request{}, err
+	}
+	r := Request{
+		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: call, Verdict: why,
+		Created: now, Due: now.Add(ttl), State: Pending,
+	}
+	postings, codes, err := b.mint(ctx, r, b.Destinations, now)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Postings = postings
+	if err := b.saveNew(ctx, r, now); err != nil {
+		return Request{}, err
+	}
+	if _, err := b.Audit.Record(ctx, Record{
+		Event: EventAsked, At: now, Request: r.ID, Once: r.ID + ":asked", Fingerprint: fp, Call: call, Verdict: why,
+	}); err != nil {
+		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
+	}
+	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
+	return r, nil
+}
+
+// mint makes a posting with a code of its own for each destination, and stores
+// where each code leads before anybody can see it.
+func (b *Broadcaster) mint(ctx context.Context, r Request, to []Destination, now time.Time) ([]Posting, map[int]tokens.Code, error) {
+	first := len(r.Postings)
+	postings, codes := r.Postings[:first:first], map[int]tokens.Code{}
+	for _, d := range to {
+		i := len(postings)
+		postings = append(postings, Posting{To: d, Until: now.Add(PostTimeout + time.Second)})
+		codes[i] = tokens.Code{}
+	}
+	var mu sync.Mutex
+	err := inParallel(len(to), func(n int) error {
+		i := first + n
+		code, hash, err := b.mintOne(ctx, codeEntry{Request: r.ID, Posting: i}, r.Due.Add(KeepFor))
+		mu.Lock()
+		defer mu.Unlock()
+		codes[i], postings[i].Code = code, hash
+		return err
+	})
+	return postings, codes, err
+}
+
+// A codeEntry says which posting a code belongs to.
+type codeEntry struct {
+	Request string `json:"request"`
+	Posting int    `json:"posting"`
+}
+
+func (b *Broadcaster) mintOne(ctx context.Context, entry codeEntry, keepUntil time.Time) (tokens.Code, tokens.Hash, error) {
+	value, err := json.Marshal(entry)
+	if err != nil {
+		return tokens.Code{}, "", err
+	}
+	for range 8 { // a code that is taken is minted anew; twice in a row is unheard of
+		code, err := tokens.Mint(b.CodeLength)
+		if err != nil {
+			return tokens.Code{}, "", err
+		}
+		hash := code.Hash(b.CodeKey)
+		err = b.put(ctx, Key("code", string(hash)), value, "", NewRev(), time.Time{}, keepUntil)
+		if !errors.Is(err, ErrConflict) {
+			return code, hash, err
+		}
+	}
+	return tokens.Code{}, "", errors.New("no free confirmation code was found")
+}
+
+// resume takes up the request of a courier that came back.
+func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, error) {
+	if call.ID != r.CallID || !fp.Equal(r.Fingerprint) {
+		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
+			return r, nil
+		}
+		return r, ErrNotBound
+	}
+	next, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) { return r.Hold(call.ID, fp, holder) })
+	if errors.Is(err, ErrSettled) {
+		return next, nil
+	}
+	if err == nil {
+		b.start(func(ctx context.Context) { b.repost(ctx, next.ID) })
+	}
+	return next, err
+}
+
+// await waits for the end of a request on behalf of its courier, and releases
+// it when people said yes.
+func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holder string) (Request, error) {
+	watchCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	hint, err := b.Store.Watch(watchCtx, Key("req", r.ID))
+	if err != nil {
+		hint = nil // polling alone will do
+	}
+	for {
+		next, err := b.advance(ctx, r.ID, call)
+		if err == nil && next.State.Settled() {
+			return next, nil
+		}
+		if err != nil && ctx.Err() == nil {
+			b.Log.Warn("the store failed while a call waits; trying again", "request", r.ID, "error", err)
+		}
+		wait := pollEvery
+		if err == nil {
+			r = next
+		}
+		if left := time.Until(r.localDue(call)); left < wait {
+			wait = max(left, time.Millisecond)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil
+			}
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return Request{}, b.leave(ctx, r.ID, holder)
+		}
+		timer.Stop()
+	}
+}
+
+// localDue is the deadline by this process's clock: a hint when to look again.
+// Whether it has passed is for the store's clock to say.
+func (r Request) localDue(call ToolCall) time.Time {
+	return call.At.Add(r.Due.Sub(r.Created))
+}
+
+// advance does what the record wants now on behalf of the waiting courier.
+func (b *Broadcaster) advance(ctx context.Context, id string, call ToolCall) (Request, error) {
+	r, _, err := b.load(ctx, id)
+	if err != nil || r.State.Settled() {
+		return r, err
+	}
+	now, err := b.Store.Now(ctx)
+	if err != nil {
+		return r, err
+	}
+	switch {
+	case !now.Before(r.Due):
+		r, err = b.change(ctx, id, Request.Expire)
+	case r.State == Approved:
+		r, err = b.release(ctx, r, call)
+	}
+	if errors.Is(err, ErrSettled) || errors.Is(err, ErrTooSoon) || errors.Is(err, ErrOverdue) {
+		err = nil // another was first, or the clock: the next look will tell
+	}
+	return r, err
+}
+
+// release records the approval and then consumes it. What cannot be recorded,
+// or is no longer what was shown, is denied instead.
+func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Request, error) {
+	fp, err := b.Fingerprint(call)
+	if err != nil || !fp.Equal(r.Fingerprint) {
+		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
+	}
+	hash, err := b.Audit.Record(ctx, r.record(EventApproved))
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	if err != nil || hash == "" {
+		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
+		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
+	}
+	return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		if r.Released(call.ID, fp) {
+			return r, nil // our own write came through after an ambiguous error
+		}
+		return r.Consume(call.ID, fp, hash, now)
+	})
+}
+
+// leave notes that the courier is gone. A shutdown of this process is not the
+// courier's doing: it will come back.
+func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
+	cause := context.Cause(ctx)
+	if w := b.running(); w == nil || w.Err() != nil || errors.Is(cause, ErrShuttingDown) {
+		return cause
+	}
+	b.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+		defer cancel()
+		_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			return r.Leave(holder, now, WithdrawGrace)
+		})
+		if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder) {
+			b.Log.Warn("could not note that a courier left", "request", id, "error", err)
+		}
+	})
+	return cause
+}
+
+// ErrShuttingDown is the cause of a context that ends because this process
+// stops in order; requests then stay open for their couriers to resume.
+var ErrShuttingDown = errors.New("approver is shutting down")
+
+// inParallel runs f(0) … f(n-1) at once and joins their errors.
+func inParallel(n int, f func(int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = f(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,570 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// story runs one request under synctest: time is virtual, so a two-minute wait
+// costs nothing and every ordering is exact.
+func story(t *testing.T, f func(t *testing.T, x *bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { f(t, newBench(t, newMemKV())) })
+}
+
+func TestApproveByTap(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		_, other := x.dc.card(0)
+		if card.Push != "🟠 HIGH · git push --force" || card.Code.IsZero() || card.Code.Equal(other.Code) || !card.OneTap {
+			t.Fatalf("cards %+v and %+v", card, other)
+		}
+		time.Sleep(12 * time.Second)
+		out := x.tap(x.tg, 0, "1", true)
+		v := <-answer
+		if out.Kind != OutcomeApproved || v.Decision != Allow || v.Reason != "approved by Alice via telegram after 12 s" {
+			t.Fatalf("outcome %+v, verdict %+v", out, v)
+		}
+		synctest.Wait()
+		for _, c := range []*chat{x.tg, x.dc} {
+			_, card := c.card(0)
+			if card.Result != "✅ Approved once by Alice via telegram · 12 s" || !card.Code.IsZero() || card.OneTap {
+				t.Errorf("%s: card after approval: %+v", c.name, card)
+			}
+		}
+		want := []Event{EventAsked, EventPosted, EventPosted, EventApproved, EventReleased}
+		if got := x.audit.events(card.Request); !slices.Equal(got, want) {
+			t.Errorf("audit %v, want %v", got, want)
+		}
+		late := x.tap(x.dc, 0, "d2", false)
+		if late.Kind != OutcomeTooLate || !strings.Contains(late.Text, "Alice approved it via telegram") {
+			t.Errorf("a late no hears %+v", late)
+		}
+		if again := x.tap(x.tg, 0, "1", true); again.Kind != OutcomeApproved {
+			t.Errorf("the same tap, delivered twice, hears %+v", again)
+		}
+	})
+}
+
+func TestNoAnswerIsANo(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		start := time.Now()
+		v := <-answer
+		if v.Decision != Deny || !strings.Contains(v.Reason, "nobody answered within 2m") || time.Since(start) != DefaultTTL {
+			t.Fatalf("after %v: %+v", time.Since(start), v)
+		}
+		synctest.Wait()
+		if _, card := x.tg.card(0); card.State != Expired || !strings.HasPrefix(card.Result, "⌛") {
+			t.Errorf("card %+v", card)
+		}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeExpired {
+			t.Errorf("a yes after the deadline hears %+v", out)
+		}
+	})
+}
+
+func TestDenialNamesThePerson(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), Catastrophic)
+		synctest.Wait()
+		if out := x.tap(x.dc, 0, "d2", false); out.Kind != OutcomeDenied {
+			t.Fatalf("outcome %+v", out)
+		}
+		if v := <-answer; v.Decision != Deny || !strings.Contains(v.Reason, "denied by Bob via discord") {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+// A catastrophic call must not be approved by a thumb: every one-tap way in is
+// refused, and the typed code, in the conversation that shows it, decides.
+func TestCatastrophicTakesOnlyTheTypedCode(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), Catastrophic)
+		synctest.Wait()
+		msg, card := x.tg.card(0)
+		base := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Request: card.Request, Message: msg}
+		for _, m := range []Method{ByTap, ByPlain, ByCode, ByCommand, NoMethod, Method(77)} {
+			r := base
+			r.Method = m
+			if out := x.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
+				t.Fatalf("%v without a code: %+v", m, out)
+			}
+		}
+		elsewhere := Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: ByCode, Code: card.Code}
+		if out := x.Reply(t.Context(), elsewhere); out.Kind != OutcomeUnknown {
+			t.Fatalf("the code of another conversation: %+v", out)
+		}
+		r := base
+		r.Method, r.Code, r.Request, r.Message = ByCode, card.Code, "", ""
+		if out := x.Reply(t.Context(), r); out.Kind != OutcomeApproved {
+			t.Fatalf("the typed code: %+v", out)
+		}
+		if v := <-answer; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+		if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeUsed {
+			t.Fatalf("the code used twice: %+v", out)
+		}
+	})
+}
+
+func TestACutCardTakesNoTap(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		x.tg.partial = true
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeNeedCode {
+			t.Fatalf("outcome %+v", out)
+		}
+		_, card := x.tg.card(0)
+		if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}); out.Kind != OutcomeApproved {
+			t.Fatalf("outcome %+v", out)
+		}
+		<-answer
+	})
+}
+
+func TestStrangersAndForgedMessages(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		msg, card := x.tg.card(0)
+		good := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: card.Request, Message: msg}
+		for name, spoil := range map[string]func(*Reply){
+			"a stranger":              func(r *Reply) { r.Sender = "3" },
+			"nobody":                  func(r *Reply) { r.Sender = "" },
+			"a name instead of an id": func(r *Reply) { r.Sender = "Alice" },
+			"an id of another chat":   func(r *Reply) { r.Sender = "d1" },
+			"another conversation":    func(r *Reply) { r.Conversation = "U" },
+			"another channel's card":  func(r *Reply) { r.Channel, r.Sender = "discord", "d1" },
+			"another message":         func(r *Reply) { r.Message = "T-9" },
+			"no message":              func(r *Reply) { r.Message = "" },
+			"another request":         func(r *Reply) { r.Request = "0190" },
+			"no request":              func(r *Reply) { r.Request = "" },
+			"no method":               func(r *Reply) { r.Method = NoMethod },
+		} {
+			r := good
+			spoil(&r)
+			if out := x.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
+				t.Errorf("%s: %+v", name, out)
+			}
+		}
+		select {
+		case v := <-answer:
+			t.Fatalf("something got through: %+v", v)
+		default:
+		}
+		if out := x.Reply(t.Context(), good); out.Kind != OutcomeApproved {
+			t.Fatalf("the honest tap: %+v", out)
+		}
+	})
+}
+
+// Five wrong codes lock a person in one conversation, on every path that takes
+// a code or a yes, for ten minutes; elsewhere, and for others, all goes on.
+func TestWrongCodesLock(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		call := testCall("c1")
+		ctx := t.Context()
+		answer := make(chan Verdict, 1)
+		go func() {
+			answer <- x.Ask(ctx, call, Verdict{Decision: Ask, Severity: High, TTL: time.Hour})
+		}()
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		guess := func(sender string, code tokens.Code) Outcome {
+			return x.Reply(ctx, Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByCode, Code: code})
+		}
+		for i := range MaxStrikes {
+			wrong, _ := tokens.Mint(6)
+			if out := guess("1", wrong); out.Kind != OutcomeUnknown {
+				t.Fatalf("guess %d: %+v", i, out)
+			}
+		}
+		if out := guess("1", card.Code); out.Kind != OutcomeLocked {
+			t.Fatalf("the right code while locked: %+v", out)
+		}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeLocked {
+			t.Fatalf("a tap while locked: %+v", out)
+		}
+		time.Sleep(LockFor)
+		if out := guess("1", card.Code); out.Kind != OutcomeApproved {
+			t.Fatalf("the right code after the lock: %+v", out)
+		}
+		if v := <-answer; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+func TestALockedPersonMayDenyAndOthersMayApprove(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		first := x.askAsync(t.Context(), testCall("c1"), High)
+		second := x.askAsync(t.Context(), testCall("c2"), High)
+		synctest.Wait()
+		for range MaxStrikes {
+			wrong, _ := tokens.Mint(6)
+			x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByCommand, Code: wrong})
+		}
+		if out := x.tap(x.tg, 0, "1", false); out.Kind != OutcomeDenied {
+			t.Errorf("a locked person's no: %+v", out)
+		}
+		if out := x.tap(x.tg, 1, "2", true); out.Kind != OutcomeApproved {
+			t.Errorf("another person's yes: %+v", out)
+		}
+		<-first
+		<-second
+	})
+}
+
+func TestOneDeadChannelDoesNotDelayTheOthers(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		x.dc.post = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() } // hangs
+		start := time.Now()
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved || time.Since(start) != 0 {
+			t.Fatalf("after %v: %+v", time.Since(start), out)
+		}
+		if v := <-answer; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+func TestNoChannelReachableDeniesAtOnce(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		down := func(context.Context) error { return errors.New("connection refused") }
+		x.tg.post, x.dc.post = down, down
+		start := time.Now()
+		v := <-x.askAsync(t.Context(), testCall("c1"), High)
+		if v.Decision != Deny || !strings.Contains(v.Reason, "no approval channel could be reached") || time.Since(start) > time.Second {
+			t.Fatalf("after %v: %+v", time.Since(start), v)
+		}
+	})
+}
+
+// A card that arrives after the answer must not keep its buttons.
+func TestALateCardIsBroughtUpToDate(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		x.dc.post = func(context.Context) error { time.Sleep(5 * time.Second); return nil }
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.tap(x.tg, 0, "1", true)
+		<-answer
+		time.Sleep(6 * time.Second)
+		if _, card := x.dc.card(0); card.Result == "" || card.State != Consumed {
+			t.Fatalf("the late card shows %+v", card)
+		}
+	})
+}
+
+func TestACardThatCannotBeUpdatedIsTriedAgain(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		fails := 3
+		x.dc.update = func(Card) error {
+			if fails > 0 {
+				fails--
+				return errors.New("429")
+			}
+			return nil
+		}
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.tap(x.tg, 0, "1", true)
+		<-answer
+		time.Sleep(time.Minute)
+		if _, card := x.dc.card(0); card.Result == "" {
+			t.Fatalf("after %d failures the card shows %+v", 3-fails, card)
+		}
+	})
+}
+
+func TestCourierThatLeavesWithdraws(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		cancel()
+		<-answer
+		time.Sleep(WithdrawGrace + time.Second)
+		if _, card := x.tg.card(0); card.State != Withdrawn {
+			t.Fatalf("card %+v", card)
+		}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeExpired {
+			t.Fatalf("a yes for nobody hears %+v", out)
+		}
+	})
+}
+
+func TestCourierThatComesBackResumes(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		ctx, cancel := context.WithCancel(t.Context())
+		first := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		cancel()
+		<-first
+		time.Sleep(WithdrawGrace - time.Second)
+		second := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(20 * time.Second)
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
+			t.Fatalf("outcome %+v", out)
+		}
+		if v := <-second; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+		if len(x.tg.order) != 1 {
+			t.Errorf("%d cards", len(x.tg.order))
+		}
+		if v := <-x.askAsync(t.Context(), testCall("c1"), High); v.Decision != Allow {
+			t.Errorf("the same courier, asking again for a lost answer: %+v", v)
+		}
+	})
+}
+
+// An approval is for one call. Another command under the same call id gets
+// nothing from it.
+func TestAnotherCallUnderTheSameID(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		first := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.tap(x.tg, 0, "1", true)
+		<-first
+		evil := testCall("c1")
+		evil.Args = []byte(`{"command":"rm -rf /"}`)
+		if v := <-x.askAsync(t.Context(), evil, High); v.Decision != Deny {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+// What was shown is what runs: a script that changes between the card and the
+// answer is not released.
+func TestAFileThatChangesAfterTheCard(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.fpChange = "edited"
+		out := x.tap(x.tg, 0, "1", true)
+		v := <-answer
+		if v.Decision != Deny || !strings.Contains(v.Reason, "no longer what was shown") || out.Kind != OutcomeExpired {
+			t.Fatalf("outcome %+v, verdict %+v", out, v)
+		}
+	})
+}
+
+func TestAuditFailureTurnsAYesIntoANo(t *testing.T) {
+	for _, event := range []Event{EventAsked, EventApproved} {
+		story(t, func(t *testing.T, x *bench) {
+			x.audit.fail = event
+			answer := x.askAsync(t.Context(), testCall("c1"), High)
+			synctest.Wait()
+			if event == EventApproved {
+				if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeExpired || !strings.Contains(out.Text, "audit") {
+					t.Errorf("outcome %+v", out)
+				}
+			}
+			if v := <-answer; v.Decision != Deny || !strings.Contains(v.Reason, "recorded") {
+				t.Fatalf("%s fails: %+v", event, v)
+			}
+		})
+	}
+}
+
+// The daemon dies and comes back: the request, its card and its code live on.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		first := x.askAsync(ctx, testCall("c1"), Catastrophic)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		cancel(ErrShuttingDown)
+		<-first
+		x.stop()
+
+		y := newBench(t, kv)
+		time.Sleep(10 * time.Second)
+		second := y.askAsync(t.Context(), testCall("c1"), Catastrophic)
+		synctest.Wait()
+		if len(y.tg.order) != 0 {
+			t.Fatal("a card was posted anew although the old one stands")
+		}
+		out := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		if v := <-second; out.Kind != OutcomeApproved || v.Decision != Allow {
+			t.Fatalf("outcome %+v, verdict %+v", out, v)
+		}
+	})
+}
+
+// A crash while cards were on their way: nobody knows whether they arrived. New
+// cards with new codes take their place, and the old codes are void.
+func TestCrashWhileSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		x.dc.post = hang
+		ctx, cancel := context.WithCancelCause(t.Context())
+		first := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		_, old := x.tg.card(0)
+		// The process dies before it can note that the first card is posted.
+		kv.mu.Lock()
+		for key, r := range kv.records {
+			if strings.Contains(key, ":req:") {
+				r.value = []byte(strings.ReplaceAll(string(r.value), `"phase":1,`, `"phase":0,`))
+				kv.records[key] = r
+			}
+		}
+		kv.mu.Unlock()
+		cancel(ErrShuttingDown)
+		<-first
+		x.stop()
+
+		y := newBench(t, kv)
+		second := y.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(PostTimeout + 3*time.Second)
+		_, fresh := y.tg.card(0)
+		_, freshDC := y.dc.card(0)
+		if fresh.Code.IsZero() || fresh.Code.Equal(old.Code) || freshDC.Code.IsZero() {
+			t.Fatalf("new cards %+v %+v", fresh, freshDC)
+		}
+		if out := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: old.Code}); out.Kind != OutcomeUnknown {
+			t.Fatalf("the void code: %+v", out)
+		}
+		if out := y.tap(y.tg, 0, "1", true); out.Kind != OutcomeApproved {
+			t.Fatalf("the new card: %+v", out)
+		}
+		if v := <-second; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+func TestExpiredWhileDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		first := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		cancel(ErrShuttingDown)
+		<-first
+		x.stop()
+		time.Sleep(time.Hour)
+		y := newBench(t, kv)
+		msg, card := x.tg.card(0)
+		y.tg.mu.Lock()
+		y.tg.cards[msg], y.tg.order = card, []string{msg}
+		y.tg.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		if _, card := y.tg.card(0); card.State != Expired {
+			t.Fatalf("card %+v", card)
+		}
+	})
+}
+
+// Repliers race: one standing answer, and what each person hears agrees with
+// what the agent hears.
+func TestRepliersRace(t *testing.T) {
+	for round := range 50 {
+		story(t, func(t *testing.T, x *bench) {
+			answer := x.askAsync(t.Context(), testCall("c1"), High)
+			synctest.Wait()
+			outs := make(chan Outcome, 8)
+			for i := range 8 {
+				go func() {
+					c, sender := x.tg, []string{"1", "2"}[i%2]
+					if i >= 4 {
+						c, sender = x.dc, []string{"d1", "d2"}[i%2]
+					}
+					outs <- x.tap(c, 0, sender, (i+round)%3 == 0)
+				}()
+			}
+			v := <-answer
+			won := map[OutcomeKind]int{}
+			for range 8 {
+				won[(<-outs).Kind]++
+			}
+			if v.Decision == Allow && (won[OutcomeApproved] == 0 || won[OutcomeDenied] > 0) || v.Decision == Deny && (won[OutcomeDenied] == 0 || won[OutcomeApproved] > 0) {
+				t.Fatalf("the agent heard %v, people %v", v.Decision, won)
+			}
+		})
+	}
+}
+
+// The store fails for a while in the middle: the waiting call goes on when it
+// is back.
+func TestStoreOutage(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.kv.mu.Lock()
+		x.kv.fail = func(string, string) error { return errors.New("connection refused") }
+		x.kv.mu.Unlock()
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeRefused {
+			t.Fatalf("outcome %+v", out)
+		}
+		time.Sleep(10 * time.Second)
+		x.kv.mu.Lock()
+		x.kv.fail = nil
+		x.kv.mu.Unlock()
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
+			t.Fatalf("outcome %+v", out)
+		}
+		if v := <-answer; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+// An ambiguous write that did succeed is not taken for somebody else's.
+func TestAmbiguousWrite(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.Store = lossy{x.kv, new(int)}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
+			t.Fatalf("outcome %+v", out)
+		}
+		if v := <-answer; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
+// lossy loses the acknowledgement of every second write.
+type lossy struct {
+	*memKV
+	n *int
+}
+
+func (l lossy) Put(ctx context.Context, key string, value []byte, prev, next Rev, due, keep time.Time) error {
+	err := l.memKV.Put(ctx, key, value, prev, next, due, keep)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if *l.n++; err == nil && *l.n%2 == 1 {
+		return errors.New("i/o timeout")
+	}
+	return err
+}
+
+func TestNewBroadcasterRefuses(t *testing.T) {
+	if _, err := NewBroadcaster(Options{Destinations: []Destination{{Channel: "slack", Conversation: "C"}}}); err == nil ||
+		!strings.Contains(err.Error(), `no channel "slack"`) || !strings.Contains(err.Error(), "code key") {
+		t.Errorf("error %v", err)
+	}
+}

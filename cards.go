@@ -1,0 +1,188 @@
+package approver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// card is what people see of a request at one destination.
+func (b *Broadcaster) card(r Request, code tokens.Code) Card {
+	c := Card{
+		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
+		OneTap:  r.Verdict.Severity == High,
+		Command: safe(r.Call.Text()),
+		Why:     safe(firstOf(r.Verdict.Detail, r.Verdict.Reason, "a rule asks for a person")),
+		Rule:    safe(ruleLine(r.Verdict)),
+		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(r.Call.Session),
+		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
+		Code: code, Created: r.Created, Due: r.Due,
+	}
+	c.Push = PushLine(r.Verdict.Severity, Mask(r.Call.Text()))
+	if res, ok := r.Told(); ok {
+		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
+	} else {
+		c.State = Pending // an approval that is not released is nobody's to know
+	}
+	return c
+}
+
+func safe(s string) string { return Visible(Mask(s)) }
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func ruleLine(v Verdict) string {
+	line := v.By
+	if v.Rule != "" {
+		line += " · " + v.Rule
+	}
+	if at := v.Where.String(); at != "" {
+		line += " · " + at
+	}
+	return line
+}
+
+// Text is the whole call for people: the command, or the tool with its
+// arguments. Arguments beside a command (a time-out, a flag to run in the
+// background) are shown too, because they run too.
+func (c ToolCall) Text() string {
+	var args map[string]json.RawMessage
+	if json.Unmarshal(c.Args, &args) != nil {
+		args = nil
+	}
+	if c.Command != "" {
+		delete(args, "command")
+		delete(args, "description") // shown as claimed
+		if len(args) == 0 {
+			return c.Command
+		}
+		rest, err := json.Marshal(args)
+		if err != nil {
+			return c.Command
+		}
+		return c.Command + "\n\n" + c.Tool + " options: " + string(rest)
+	}
+	var pretty bytes.Buffer
+	if len(c.Args) == 0 || json.Indent(&pretty, c.Args, "", "  ") != nil {
+		return c.Tool
+	}
+	return c.Tool + " " + unescapeHTML(pretty.String())
+}
+
+// unescapeHTML undoes the escapes that JSON encoders put in for browsers, which
+// a person need not read.
+func unescapeHTML(s string) string {
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
+}
+
+// resultLine says in one line who decided, where, and after how long.
+func (r Request) resultLine(res Resolution) string {
+	took := shortDuration(res.At.Sub(r.Created))
+	who := fmt.Sprintf("%s via %s · %s", safe(firstOf(res.Person.Name, res.Person.ID)), res.Identity.Channel, took)
+	switch {
+	case res.Approve:
+		return "✅ Approved once by " + who
+	case res.Cause == ByPerson:
+		return "⛔ Denied by " + who
+	case res.Cause == TimedOut:
+		return "⌛ Expired · blocked · nobody answered in " + took
+	case res.Cause == AgentGone:
+		line := "↩ Withdrawn · nothing ran · the agent stopped waiting"
+		if r.State == Expired {
+			line = "⌛ Expired · nothing ran · the agent did not take the answer in time"
+		}
+		if res.Person.ID != "" {
+			line += " (answered by " + who + ")"
+		}
+		return line
+	}
+	return "⛔ Blocked · " + res.Cause.sentence()
+}
+
+// sentence explains a cause that is no person's.
+func (c Cause) sentence() string {
+	switch c {
+	case TimedOut:
+		return "nobody answered in time"
+	case AgentGone:
+		return "the agent stopped waiting"
+	case Unreachable:
+		return "no approval channel could be reached"
+	case Unrecorded:
+		return "the decision could not be recorded in the audit"
+	case CallChanged:
+		return "what would run is no longer what was shown"
+	case StoreTrouble:
+		return "the store had a problem"
+	}
+	return "no valid decision was made"
+}
+
+func shortDuration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	default:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	}
+}
+
+// verdict is the answer to the courier of callID.
+func (b *Broadcaster) verdict(r Request, callID string) Verdict {
+	v := r.Verdict
+	res, settled := r.Told()
+	took := shortDuration(res.At.Sub(r.Created))
+	who := firstOf(res.Person.Name, res.Person.ID)
+	v.By = "people"
+	if settled && res.Approve && r.Released(callID, r.Fingerprint) {
+		v.Decision = Allow
+		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, res.Identity.Channel, took)
+		v.Detail = v.Reason
+		return v
+	}
+	reason := res.Cause.sentence()
+	switch res.Cause {
+	case ByPerson:
+		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, res.Identity.Channel)
+	case TimedOut:
+		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
+			shortDuration(r.Due.Sub(r.Created)))
+	case Unreachable:
+		reason = "no approval channel could be reached, so the call was blocked. The operator finds why in approver's log"
+	}
+	return denied(v, reason, reason)
+}
+
+// record is the audit record of what became of a request.
+func (r Request) record(e Event) Record {
+	return Record{
+		Event: e, At: r.Resolution.At, Request: r.ID, Once: r.ID + ":" + string(e), Fingerprint: r.Fingerprint,
+		Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution, Took: r.Resolution.At.Sub(r.Created),
+	}
+}
+
+// lastEvent is the event that ends a request's life.
+func (r Request) lastEvent() Event {
+	switch r.State {
+	case Consumed:
+		return EventReleased
+	case Expired:
+		return EventExpired
+	case Withdrawn:
+		return EventWithdrawn
+	}
+	return EventDenied
+}

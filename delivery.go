@@ -1,0 +1,466 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// This file brings cards before people and up to date. What is still to be
+// done is always in the record, so that any replica can go on after a crash.
+
+// Run runs the channels and the clock until ctx ends, then waits for all work
+// that was begun. Requests that are open then stay open for the next process.
+// A channel that fails for good does not stop the others; its error is logged
+// at once and returned at the end.
+func (b *Broadcaster) Run(ctx context.Context) error {
+	b.mu.Lock()
+	if b.work != nil {
+		b.mu.Unlock()
+		return errors.New("the broadcaster is already running")
+	}
+	b.work = ctx
+	b.mu.Unlock()
+
+	var all sync.WaitGroup
+	all.Go(func() { b.sweep(ctx) })
+	failed := make(chan error, len(b.Channels))
+	for _, c := range b.Channels {
+		all.Go(func() {
+			if err := b.runChannel(ctx, c); err != nil && ctx.Err() == nil {
+				b.Log.Error("a channel has failed for good", "channel", c.Name(), "error", err)
+				failed <- fmt.Errorf("channel %s: %w", c.Name(), err)
+			}
+		})
+	}
+	<-ctx.Done()
+	all.Wait()
+	b.busy.Wait()
+	close(failed)
+	var errs []error
+	for err := range failed {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Solo is an extra ability of a channel whose platform gives every event to
+// one receiver only, or to each: it receives under a lease of this name, so
+// that of several replicas one does. All of them may post.
+type Solo interface {
+	LeaseName() string
+}
+
+func (b *Broadcaster) runChannel(ctx context.Context, c Channel) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	solo, ok := c.(Solo)
+	if !ok {
+		return c.Run(ctx, b.Reply)
+	}
+	return Lead(ctx, b.Store, solo.LeaseName(), b.Log, func(ctx context.Context) error { return c.Run(ctx, b.Reply) })
+}
+
+// running returns the context of Run, or nil before Run.
+func (b *Broadcaster) running() context.Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.work
+}
+
+// start runs f as part of Run, which waits for it. After Run's end it does
+// nothing: the record says what is left to do.
+func (b *Broadcaster) start(f func(ctx context.Context)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.work == nil || b.work.Err() != nil {
+		return
+	}
+	ctx := b.work
+	b.busy.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				b.Log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		f(ctx)
+	})
+}
+
+// post sends the cards whose codes are given, all at once: a dead channel
+// delays nobody. When none could be shown anywhere, the request is denied.
+func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.Code) {
+	type result struct {
+		i   int
+		ref Ref
+		err error
+	}
+	results := make(chan result, len(codes))
+	for i, code := range codes {
+		b.start(func(ctx context.Context) {
+			ref, err := b.postOne(ctx, r, i, code)
+			results <- result{i, ref, err}
+		})
+	}
+	var now Request
+	for left := len(codes); left > 0; {
+		var batch []result
+		select {
+		case res := <-results:
+			batch = append(batch, res)
+		case <-ctx.Done():
+			return // the cards stay Sending, and are posted anew by the next process
+		}
+		for more := true; more; {
+			select {
+			case res := <-results:
+				batch = append(batch, res)
+			default:
+				more = false
+			}
+		}
+		left -= len(batch)
+		var err error
+		now, err = b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
+			r.Postings = append([]Posting(nil), r.Postings...)
+			for _, res := range batch {
+				p := &r.Postings[res.i]
+				switch {
+				case p.Phase == Void:
+				case res.err != nil:
+					p.Phase, p.Error = Failed, res.err.Error()
+				default:
+					p.Phase, p.Ref = Posted, res.ref
+				}
+			}
+			return r, nil
+		})
+		if err != nil {
+			b.Log.Error("could not note where a card is", "request", r.ID, "error", err)
+			return
+		}
+		for _, res := range batch {
+			b.posted(ctx, now, res.i, res.ref, res.err)
+		}
+	}
+	if len(codes) == 0 || now.ID != "" {
+		b.noteUnreachable(ctx, r.ID)
+	}
+	if now.State.Settled() {
+		b.settle(r.ID) // the answer was faster than a card
+	}
+}
+
+// posted records what became of one card, and takes a card out of sight that
+// was replaced while it was on its way.
+func (b *Broadcaster) posted(ctx context.Context, r Request, i int, ref Ref, err error) {
+	to := r.Postings[i].To
+	if err != nil {
+		b.Log.Warn("a card could not be posted", "request", r.ID, "channel", to.Channel, "error", err)
+		return
+	}
+	if r.Postings[i].Phase == Void {
+		gone := b.card(r, tokens.Code{})
+		gone.State, gone.OneTap, gone.Result = Withdrawn, false, "↩ Replaced by a newer card"
+		b.updateOne(ctx, ref, gone)
+		return
+	}
+	if _, err := b.Audit.Record(ctx, Record{
+		Event: EventPosted, Request: r.ID, Once: fmt.Sprintf("%s:posted:%d", r.ID, i), Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+		Note: fmt.Sprintf("%s/%s message %s", to.Channel, to.Conversation, ref.Message),
+	}); err != nil {
+		b.Log.Error("audit failed", "request", r.ID, "error", err)
+	}
+}
+
+// noteUnreachable denies a pending request that no card is on its way for.
+func (b *Broadcaster) noteUnreachable(ctx context.Context, id string) {
+	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		for _, p := range r.Postings {
+			if p.Phase == Posted || p.Phase == Sending {
+				return r, ErrTooSoon
+			}
+		}
+		return r.Fail(Unreachable, now)
+	})
+	if err == nil {
+		b.settle(id)
+	}
+}
+
+func (b *Broadcaster) postOne(ctx context.Context, r Request, i int, code tokens.Code) (ref Ref, err error) {
+	ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	to := r.Postings[i].To
+	ref, err = b.channels[to.Channel].Post(ctx, to, b.card(r, code))
+	if err == nil && ref.Message == "" {
+		err = errors.New("the channel returned no message id")
+	}
+	ref.Destination = to
+	return ref, err
+}
+
+func (b *Broadcaster) updateOne(ctx context.Context, ref Ref, card Card) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	c := b.channels[ref.Channel]
+	if c == nil {
+		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
+	}
+	return c.Update(ctx, ref, card)
+}
+
+// repost replaces cards that a crash left without a trace, or whose message
+// did not outlive a restart: the old code is void, a new card gets a new one.
+func (b *Broadcaster) repost(ctx context.Context, id string) {
+	r, _, err := b.load(ctx, id)
+	if err != nil || r.State != Pending {
+		return
+	}
+	now, err := b.Store.Now(ctx)
+	if err != nil {
+		return
+	}
+	lost := b.lost(r, now)
+	if len(lost) == 0 {
+		return
+	}
+	to := make([]Destination, len(lost))
+	for n, i := range lost {
+		to[n] = r.Postings[i].To
+	}
+	postings, codes, err := b.mint(ctx, r, to, now)
+	if err != nil {
+		b.Log.Warn("a lost card could not be replaced", "request", id, "error", err)
+		return
+	}
+	r, err = b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+		if fresh.State != Pending || len(fresh.Postings) != len(r.Postings) || len(b.lost(fresh, now)) != len(lost) {
+			return fresh, ErrTooSoon // another replica was first
+		}
+		fresh.Postings = append([]Posting(nil), postings...)
+		for _, i := range lost {
+			fresh.Postings[i].Phase = Void
+		}
+		return fresh, nil
+	})
+	if err == nil {
+		b.post(ctx, r, codes)
+	}
+}
+
+// lost lists the cards of a pending request that nobody can see.
+func (b *Broadcaster) lost(r Request, now time.Time) []int {
+	var lost []int
+	for i, p := range r.Postings {
+		if b.channels[p.To.Channel] == nil {
+			continue
+		}
+		presence, volatile := b.channels[p.To.Channel].(Presence)
+		if p.Phase == Sending && !now.Before(p.Until) || p.Phase == Posted && volatile && !presence.Shows(p.Ref) {
+			lost = append(lost, i)
+		}
+	}
+	return lost
+}
+
+// A closing is one attempt to record the end of a request.
+type closing struct {
+	done chan struct{}
+	hash string
+	err  error
+}
+
+// close makes the last record of a settled request durable, once per process
+// however many ask for it, and returns its hash.
+func (b *Broadcaster) close(ctx context.Context, r Request) (string, error) {
+	if r.Closed {
+		return r.Audit, nil
+	}
+	b.mu.Lock()
+	c, found := b.closing[r.ID]
+	if !found {
+		c = &closing{done: make(chan struct{})}
+		b.closing[r.ID] = c
+	}
+	b.mu.Unlock()
+	if !found {
+		c.hash, c.err = b.Audit.Record(context.WithoutCancel(ctx), r.record(r.lastEvent()))
+		close(c.done)
+		if c.err != nil {
+			b.forget(r.ID)
+		}
+		return c.hash, c.err
+	}
+	select {
+	case <-c.done:
+		return c.hash, c.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (b *Broadcaster) forget(id string) {
+	b.mu.Lock()
+	delete(b.closing, id)
+	b.mu.Unlock()
+}
+
+// settle brings every card of a settled request up to date, in the background.
+// At most one runs per request; a further call makes it run once more.
+func (b *Broadcaster) settle(id string) {
+	b.mu.Lock()
+	_, busy := b.settling[id]
+	b.settling[id] = busy
+	b.mu.Unlock()
+	if busy {
+		return
+	}
+	b.start(func(ctx context.Context) {
+		for again := true; again; {
+			b.settleOnce(ctx, id)
+			b.mu.Lock()
+			if again = b.settling[id]; again {
+				b.settling[id] = false
+			} else {
+				delete(b.settling, id)
+			}
+			b.mu.Unlock()
+		}
+	})
+}
+
+func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
+	r, _, err := b.load(ctx, id)
+	if err != nil || !r.State.Settled() {
+		return
+	}
+	hash, closeErr := b.close(ctx, r)
+	if closeErr != nil {
+		b.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
+		if r.State == Consumed {
+			return // rule: nobody is told "approved" before it is recorded
+		}
+	}
+	card := b.card(r, tokens.Code{})
+	failed := make([]error, len(r.Postings))
+	_ = inParallel(len(r.Postings), func(i int) error {
+		if p := r.Postings[i]; p.Phase == Posted && !p.Shown && p.Attempts < MaxUpdateAttempts {
+			failed[i] = b.updateOne(ctx, p.Ref, card)
+		}
+		return nil
+	})
+	if ctx.Err() != nil {
+		return
+	}
+	_, err = b.change(ctx, id, func(fresh Request, _ time.Time) (Request, error) {
+		fresh.Postings = append([]Posting(nil), fresh.Postings...)
+		for i, p := range r.Postings {
+			if p.Phase != Posted || p.Shown || fresh.Postings[i].Phase != Posted {
+				continue
+			}
+			if failed[i] == nil {
+				fresh.Postings[i].Shown = true
+			} else {
+				fresh.Postings[i].Attempts++
+				fresh.Postings[i].Error = failed[i].Error()
+			}
+		}
+		if closeErr == nil {
+			fresh.Closed = true
+			fresh.Audit = firstOf(fresh.Audit, hash)
+		}
+		return fresh, nil
+	})
+	if err == nil && closeErr == nil {
+		b.forget(id)
+	}
+	for i, err := range failed {
+		if err != nil {
+			b.Log.Warn("a card could not be brought up to date; trying again", "request", id, "channel", r.Postings[i].To.Channel, "error", err)
+		}
+	}
+}
+
+// sweep is the clock for what nobody waits for: it looks for requests that want
+// attention, whichever process made them.
+func (b *Broadcaster) sweep(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		for shard := range Shards {
+			keys, err := b.Store.Due(ctx, shard, 128)
+			if err != nil {
+				if ctx.Err() == nil {
+					b.Log.Warn("the store could not say what is due", "shard", shard, "error", err)
+				}
+				break
+			}
+			_ = inParallel(min(len(keys), 8), func(worker int) error {
+				for i := worker; i < len(keys); i += 8 {
+					if id, ok := requestOfKey(keys[i]); ok {
+						b.attend(ctx, id)
+					}
+				}
+				return nil
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// attend does what one request wants now.
+func (b *Broadcaster) attend(ctx context.Context, id string) {
+	r, _, err := b.load(ctx, id)
+	if err != nil {
+		b.Log.Error("a request that is due cannot be read", "request", id, "error", err)
+		return
+	}
+	if !r.State.Settled() {
+		r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			if next, err := r.Expire(now); err == nil {
+				return next, nil
+			}
+			if next, err := r.Withdraw(now); err == nil {
+				return next, nil
+			}
+			return r, ErrTooSoon
+		})
+		if err != nil && !errors.Is(err, ErrTooSoon) {
+			b.Log.Warn("a request that is due could not be changed", "request", id, "error", err)
+			return
+		}
+	}
+	if !r.State.Settled() {
+		b.repost(ctx, id)
+		return
+	}
+	b.mu.Lock()
+	_, busy := b.settling[id]
+	b.mu.Unlock()
+	if !busy {
+		b.settle(id)
+	}
+}

@@ -1,0 +1,352 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// Limits on wrong codes.
+const (
+	MaxStrikes   = 5                // wrong codes by one person in one conversation …
+	StrikeWindow = 10 * time.Minute // … within this time …
+	LockFor      = 10 * time.Minute // … lock that person there for this long
+)
+
+// Reply is the one way in which an answer counts, whatever platform it came
+// from. It checks the person against the approver list, finds the request,
+// checks that the card was shown in that very conversation and that the method
+// is enough for the severity, and enters the answer by compare-and-set. It
+// returns when the person may be told what became of it: a yes after the call
+// was released to the agent, at the latest after ReplyWait.
+func (b *Broadcaster) Reply(ctx context.Context, rep Reply) (out Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.Log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
+			out = Outcome{OutcomeRefused, "approver failed on this answer; it does not count."}
+		}
+	}()
+	who, ok := b.People.Lookup(rep.Channel, rep.Sender)
+	if !ok {
+		out = Outcome{OutcomeRefused, "You are not on the approver list of this channel."}
+		b.noteRefusal(ctx, rep, Request{}, out)
+		return out
+	}
+	r, out := b.reply(ctx, rep, who)
+	if out.Kind != OutcomeApproved && out.Kind != OutcomeDenied && out.Kind != OutcomeRecorded {
+		b.noteRefusal(ctx, rep, r, out)
+	}
+	return out
+}
+
+// noteRefusal records an answer that did not count.
+func (b *Broadcaster) noteRefusal(ctx context.Context, rep Reply, r Request, out Outcome) {
+	_, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
+		Event: EventRefused, Request: firstOf(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
+		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,
+	})
+	if err != nil {
+		b.Log.Error("audit failed", "error", err)
+	}
+}
+
+func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request, Outcome) {
+	r, p, out := b.locate(ctx, rep, who)
+	if out != nil {
+		return r, *out
+	}
+	if r.State.Settled() {
+		return r, outcomeOf(r, rep, who)
+	}
+	if rep.Approve && !enough(r, p, rep) {
+		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}
+	}
+	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		next, err := r.Answer(Resolution{
+			Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method,
+			Identity: Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
+		}, now)
+		if errors.Is(err, ErrOverdue) {
+			return r.Expire(now) // the clock is a replier too, and was first
+		}
+		return next, err
+	})
+	if err != nil && !errors.Is(err, ErrSettled) {
+		b.Log.Warn("an answer could not be stored", "request", r.ID, "error", err)
+		return r, Outcome{OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, or try again."}
+	}
+	return b.outcome(ctx, r, rep, who)
+}
+
+// enough reports whether the way of answering is enough to approve: for a
+// catastrophic call, and for a card that could not show all of it, only the
+// typed code is. A method that is not known is never enough.
+func enough(r Request, p Posting, rep Reply) bool {
+	switch rep.Method {
+	case ByCode, ByCommand:
+		return !rep.Code.IsZero()
+	case ByTap, ByPlain:
+		return r.Verdict.Severity == High && p.Phase == Posted && !p.Ref.Partial
+	}
+	return false
+}
+
+func needCodeText(r Request, p Posting) string {
+	if p.Ref.Partial && r.Verdict.Severity == High {
+		return "This card could not show the whole command. Read the attachment, then type the code from the card."
+	}
+	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
+}
+
+// locate finds the request that a reply is about, and the card that it answers.
+// A non-nil outcome means that there is none.
+func (b *Broadcaster) locate(ctx context.Context, rep Reply, who Person) (Request, Posting, *Outcome) {
+	if rep.Method == NoMethod {
+		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
+	}
+	lock := lockKey(who, rep)
+	if until, err := b.lockedUntil(ctx, lock); err != nil {
+		return Request{}, Posting{}, b.trouble(err)
+	} else if !until.IsZero() && (rep.Approve || !rep.Code.IsZero()) {
+		return Request{}, Posting{}, &Outcome{OutcomeLocked, fmt.Sprintf(
+			"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
+	}
+	if rep.Code.IsZero() {
+		return b.byCard(ctx, rep)
+	}
+	return b.byCode(ctx, rep, lock)
+}
+
+func (b *Broadcaster) trouble(err error) *Outcome {
+	b.Log.Warn("an answer could not be looked up", "error", err)
+	return &Outcome{OutcomeRefused, "The store had a problem, so this answer does not count. Please try again."}
+}
+
+// byCard finds the request of a button or of a reply to a card. The button's
+// data came through the client and proves nothing: the message must be a card
+// of that request in that conversation.
+func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
+	unknown := &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
+	if rep.Method != ByTap && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
+		return Request{}, Posting{}, unknown
+	}
+	give := time.Now().Add(PostTimeout)
+	for {
+		r, _, err := b.load(ctx, rep.Request)
+		if errors.Is(err, ErrNotFound) {
+			return Request{}, Posting{}, unknown
+		} else if err != nil {
+			return Request{}, Posting{}, b.trouble(err)
+		}
+		sending := false
+		for _, p := range r.Postings {
+			if p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation {
+				continue
+			}
+			if p.Phase == Posted && p.Ref.Message == rep.Message {
+				return r, p, nil
+			}
+			sending = sending || p.Phase == Sending
+		}
+		// A fast thumb can be ahead of the platform's answer to our own post.
+		if !sending || time.Now().After(give) || !sleep(ctx, retryEvery/2) {
+			return r, Posting{}, &Outcome{OutcomeUnknown, "This card is no longer valid. Use the newest card of the request."}
+		}
+	}
+}
+
+// byCode finds the request of a typed code, and counts wrong ones.
+func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Request, Posting, *Outcome) {
+	if rep.Method != ByCode && rep.Method != ByCommand {
+		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
+	}
+	r, p, err := b.postingOfCode(ctx, rep)
+	if err == nil {
+		return r, p, nil
+	}
+	if !errors.Is(err, ErrNotFound) {
+		return Request{}, Posting{}, b.trouble(err)
+	}
+	left, err := b.strike(ctx, lock)
+	if err != nil {
+		return Request{}, Posting{}, b.trouble(err)
+	}
+	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
+		left, int(LockFor.Minutes()))
+	if left == 0 {
+		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation for %d minutes.", int(LockFor.Minutes()))
+	}
+	return Request{}, Posting{}, &Outcome{OutcomeUnknown, text}
+}
+
+// postingOfCode returns ErrNotFound for every code that is wrong in any way:
+// a guesser learns nothing from the difference.
+func (b *Broadcaster) postingOfCode(ctx context.Context, rep Reply) (Request, Posting, error) {
+	hash := rep.Code.Hash(b.CodeKey)
+	value, _, err := b.Store.Get(ctx, Key("code", string(hash)))
+	if err != nil {
+		return Request{}, Posting{}, err
+	}
+	var entry codeEntry
+	if err := json.Unmarshal(value, &entry); err != nil {
+		return Request{}, Posting{}, err
+	}
+	r, _, err := b.load(ctx, entry.Request)
+	if err != nil {
+		return Request{}, Posting{}, err
+	}
+	if entry.Posting < 0 || entry.Posting >= len(r.Postings) {
+		return Request{}, Posting{}, ErrNotFound
+	}
+	p := r.Postings[entry.Posting]
+	if !p.Code.Equal(hash) || p.Phase == Void || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
+		rep.Request != "" && rep.Request != r.ID {
+		return Request{}, Posting{}, ErrNotFound
+	}
+	return r, p, nil
+}
+
+// outcomeOf is what a person is told of their reply to a settled request: the
+// winner that it stands, a loser who was first.
+func outcomeOf(r Request, rep Reply, who Person) Outcome {
+	res, settled := r.Told()
+	name := firstOf(res.Person.Name, res.Person.ID)
+	mine := res.Person.ID == who.ID && res.Identity == (Identity{rep.Channel, rep.Sender})
+	late := OutcomeTooLate
+	if !rep.Code.IsZero() {
+		late = OutcomeUsed
+	}
+	switch {
+	case !settled:
+		return Outcome{OutcomeRefused, "The request is still open; this answer does not count."}
+	case res.Cause != ByPerson:
+		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so nothing ran."}
+	case mine && res.Approve && rep.Approve:
+		return Outcome{OutcomeApproved, "Approved: the agent goes on, this once."}
+	case mine && !res.Approve && !rep.Approve:
+		return Outcome{OutcomeDenied, "Denied: the agent has been told."}
+	case res.Approve:
+		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, and it has been released.", name, res.Identity.Channel)}
+	}
+	return Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, res.Identity.Channel)}
+}
+
+// outcome waits until a person may be told what became of their answer, and
+// says it: the winner hears that it stands, a loser who was first.
+func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Person) (Request, Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, ReplyWait)
+	defer cancel()
+	r, settled := b.untilSettled(ctx, r)
+	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (Identity{rep.Channel, rep.Sender})
+	if !settled {
+		if mine && r.State == Approved {
+			return r, Outcome{OutcomeRecorded, "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
+		}
+		return r, Outcome{OutcomeTooLate, "Somebody else has already answered this request."}
+	}
+	if _, err := b.close(ctx, r); err != nil && r.State == Consumed {
+		b.Log.Error("audit failed", "request", r.ID, "error", err)
+		return r, Outcome{OutcomeRecorded, "Your answer is stored, but the audit has a problem. Look at approver's log."}
+	}
+	b.settle(r.ID)
+	return r, outcomeOf(r, rep, who)
+}
+
+// untilSettled waits for the end of a request while ctx lives.
+func (b *Broadcaster) untilSettled(ctx context.Context, r Request) (Request, bool) {
+	if r.State.Settled() {
+		return r, true
+	}
+	hint, err := b.Store.Watch(ctx, Key("req", r.ID))
+	if err != nil {
+		hint = nil
+	}
+	for {
+		if fresh, _, err := b.load(ctx, r.ID); err == nil {
+			if r = fresh; r.State.Settled() {
+				return r, true
+			}
+		}
+		timer := time.NewTimer(pollEvery)
+		select {
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil
+			}
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return r, false
+		}
+		timer.Stop()
+	}
+}
+
+// strikes are the wrong codes of one person in one conversation.
+type strikes struct {
+	At     []time.Time `json:"at"`
+	Locked time.Time   `json:"locked,omitzero"`
+}
+
+func lockKey(who Person, rep Reply) string {
+	return Key("strikes", fmt.Sprintf("%q/%q/%q", who.ID, rep.Channel, rep.Conversation))
+}
+
+func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, rev Rev, now time.Time, err error) {
+	value, rev, err := b.Store.Get(ctx, key)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return s, "", now, err
+	}
+	if err == nil {
+		if err := json.Unmarshal(value, &s); err != nil {
+			return s, "", now, err
+		}
+	}
+	now, err = b.Store.Now(ctx)
+	return s, rev, now, err
+}
+
+func (b *Broadcaster) lockedUntil(ctx context.Context, key string) (time.Time, error) {
+	s, _, now, err := b.loadStrikes(ctx, key)
+	if err != nil || !now.Before(s.Locked) {
+		return time.Time{}, err
+	}
+	return s.Locked, nil
+}
+
+// strike counts a wrong code and returns how many are left before the lock.
+func (b *Broadcaster) strike(ctx context.Context, key string) (left int, err error) {
+	for {
+		s, rev, now, err := b.loadStrikes(ctx, key)
+		if err != nil {
+			return 0, err
+		}
+		var recent []time.Time
+		for _, t := range s.At {
+			if now.Sub(t) < StrikeWindow {
+				recent = append(recent, t)
+			}
+		}
+		s.At = append(recent, now)
+		if len(s.At) >= MaxStrikes {
+			s.Locked, s.At = now.Add(LockFor), nil
+		}
+		value, err := json.Marshal(s)
+		if err != nil {
+			return 0, err
+		}
+		err = b.put(ctx, key, value, rev, NewRev(), time.Time{}, now.Add(KeepFor))
+		if err == nil {
+			if len(s.At) == 0 {
+				return 0, nil
+			}
+			return MaxStrikes - len(s.At), nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package approver
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/tokens"
+)
+
+func TestZeroValuesDeny(t *testing.T) {
+	var (
+		d   Decision
+		s   Severity
+		res Resolution
+		r   Request
+		p   People
+		out Outcome
+		m   Method
+		in  Intent
+	)
+	if d != Deny || Decision(200).String() != "deny" || s != Catastrophic || res.Approve || m != NoMethod || in.Approve || out.Kind != OutcomeRefused {
+		t.Error("a zero value is not the strict one")
+	}
+	if r.State != Denied || !r.State.Settled() || r.Released("", "") {
+		t.Error("a zero request is open")
+	}
+	if told, _ := r.Told(); told.Approve {
+		t.Error("a zero request says yes")
+	}
+	if _, ok := p.Lookup("telegram", "1"); ok {
+		t.Error("an empty approver list admits somebody")
+	}
+	if _, ok := (People{{"", ""}: {}}).Lookup("", ""); ok {
+		t.Error("an empty identity is somebody")
+	}
+	if v := new(Gate).Decide(t.Context(), ToolCall{}); v.Decision != Deny {
+		t.Errorf("a zero gate says %v", v.Decision)
+	}
+}
+
+func TestWordsThatAreNotOursStayStrict(t *testing.T) {
+	var v Verdict
+	for _, doc := range []string{`{"decision":"ALLOW"}`, `{"decision":"yes"}`, `{"decision":""}`} {
+		v = Verdict{Decision: Allow}
+		if err := json.Unmarshal([]byte(doc), &v); err == nil || v.Decision != Deny {
+			t.Errorf("%s: %v, %v", doc, v.Decision, err)
+		}
+	}
+	var r Request
+	if err := json.Unmarshal([]byte(`{"state":"aproved"}`), &r); err == nil || r.State != Denied {
+		t.Errorf("unknown state: %v, %v", r.State, err)
+	}
+}
+
+func TestParseIntent(t *testing.T) {
+	code, _ := tokens.Parse("7KQ4MX")
+	for _, c := range []struct {
+		in      string
+		approve bool
+		method  Method
+		code    bool
+		bad     bool
+	}{
+		{in: "/approve CONFIRM-7KQ4MX", approve: true, method: ByCommand, code: true},
+		{in: "/APPROVE@approver_bot 7kq4mx", approve: true, method: ByCommand, code: true},
+		{in: "/deny CONFIRM-7KQ4MX", method: ByCommand, code: true},
+		{in: "/approve", method: ByCommand, bad: true},
+		{in: "/approve all of it", method: ByCommand, bad: true},
+		{in: "/approve CONFIRM-7KQ4MX CONFIRM-8KQ4MX", method: ByCommand, bad: true},
+		{in: "CONFIRM-7KQ4MX", approve: true, method: ByCode, code: true},
+		{in: "no! CONFIRM-7KQ4MX", method: ByCode, code: true},
+		{in: "don't do CONFIRM-7KQ4MX", method: ByCode, code: true},
+		{in: "yes", approve: true, method: ByPlain},
+		{in: "Allow.", approve: true, method: ByPlain},
+		{in: "no", method: ByPlain},
+		{in: "DENY", method: ByPlain},
+		{in: "yes, but what is it?", bad: true},
+		{in: "/approved", bad: true},
+		{in: "", bad: true},
+	} {
+		got, err := ParseIntent(c.in)
+		if got.Approve != c.approve || got.Method != c.method || got.Code.Equal(code) != c.code || (err != nil) != c.bad {
+			t.Errorf("ParseIntent(%q) = %+v, %v", c.in, got, err)
+		}
+	}
+}
+
+func FuzzParseIntent(f *testing.F) {
+	f.Add("/approve CONFIRM-7KQ4MX")
+	f.Fuzz(func(t *testing.T, s string) {
+		in, err := ParseIntent(s)
+		if err != nil && in.Approve {
+			t.Fatalf("ParseIntent(%q) approves with the error %v", s, err)
+		}
+		if in.Approve && in.Method != ByPlain && in.Code.IsZero() {
+			t.Fatalf("ParseIntent(%q) approves by %v without a code", s, in.Method)
+		}
+	})
+}
+
+func TestFingerprintBindsEverything(t *testing.T) {
+	base := ToolCall{
+		Agent: "claude", Tool: "Bash", Args: json.RawMessage(`{"command":"make","n":1}`), Dir: "/repo",
+		Env: map[string]string{"PATH": "/bin"}, ID: "a", Session: "s", At: time.Now(),
+	}
+	fp := func(c ToolCall, policy string, files map[string]string) Fingerprint {
+		f, err := FingerprintOf(c, policy, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	want := fp(base, "p", map[string]string{"/repo/Makefile": "x"})
+	same := base
+	same.ID, same.Session, same.At, same.Claimed = "b", "other", time.Time{}, "a new story"
+	if fp(same, "p", map[string]string{"/repo/Makefile": "x"}) != want {
+		t.Error("what does not change the run changes the fingerprint")
+	}
+	for name, change := range map[string]func(*ToolCall){
+		"agent":             func(c *ToolCall) { c.Agent = "codex" },
+		"tool":              func(c *ToolCall) { c.Tool = "Write" },
+		"arguments":         func(c *ToolCall) { c.Args = json.RawMessage(`{"command":"make","n":2}`) },
+		"white space":       func(c *ToolCall) { c.Args = json.RawMessage(`{"command":"make ","n":1}`) },
+		"a huge number":     func(c *ToolCall) { c.Args = json.RawMessage(`{"command":"make","n":1.0000000000000000001}`) },
+		"directory":         func(c *ToolCall) { c.Dir = "/other" },
+		"environment":       func(c *ToolCall) { c.Env = map[string]string{"PATH": "/evil:/bin"} },
+		"added environment": func(c *ToolCall) { c.Env = map[string]string{"PATH": "/bin", "LD_PRELOAD": "/evil.so"} },
+	} {
+		c := base
+		change(&c)
+		if fp(c, "p", map[string]string{"/repo/Makefile": "x"}) == want {
+			t.Errorf("%s is not bound", name)
+		}
+	}
+	if fp(base, "q", map[string]string{"/repo/Makefile": "x"}) == want || fp(base, "p", map[string]string{"/repo/Makefile": "y"}) == want {
+		t.Error("policy or files are not bound")
+	}
+	if Fingerprint("").Equal("") {
+		t.Error("nothing equals nothing")
+	}
+}
+
+func TestFileHasher(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	script, tool, data := write("deploy.sh", "v1"), write("bin/tool", "v1"), write("home/x.py", "v1")
+	var h FileHasher
+	call := ToolCall{Dir: dir, Env: map[string]string{"PATH": filepath.Join(dir, "bin"), "HOME": filepath.Join(dir, "home")}}
+	of := func(command string) map[string]string {
+		call.Command = command
+		files, err := h.Of(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	for command, path := range map[string]string{
+		"./deploy.sh prod":              script,
+		"bash deploy.sh":                script,
+		"cd x && bash '" + script + "'": script,
+		"X=1 tool --yes":                tool,
+		"echo $(tool)":                  tool,
+		"python ~/x.py":                 data,
+		`to\ol`:                         tool,
+	} {
+		if of(command)[path] == "" {
+			t.Errorf("%q does not bind its file", command)
+		}
+	}
+	if n := len(of("tool")); n != 1 {
+		t.Errorf("%d files for one word", n)
+	}
+	before := of("bash deploy.sh")[script]
+	write("deploy.sh", "v2")
+	if of("bash deploy.sh")[script] == before {
+		t.Error("a changed script has the same hash")
+	}
+	if _, err := h.Of(ToolCall{Dir: dir, Command: strings.Repeat("no-such-file ", 10_000)}); err != nil {
+		t.Errorf("many words: %v", err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for _, id := range []string{"a", "0190-x", strings.Repeat("z", 300)} {
+		key := Key("req", id)
+		n, err := ShardOfKey(key)
+		if err != nil || n != ShardOf(id) || n < 0 || n >= Shards {
+			t.Errorf("%s: shard %d, %v", key, n, err)
+		}
+		if got, ok := requestOfKey(key); !ok || got != id {
+			t.Errorf("requestOfKey(%s) = %s", key, got)
+		}
+	}
+	for _, key := range []string{"", "x", "ap:{64}:req:a", "ap:{0x}:req:a", "ap:{-1}:req:a", "ap:{1}:req:a", "ap:00:req:a"} {
+		if _, err := ShardOfKey(key); err == nil {
+			t.Errorf("ShardOfKey(%q) has no error", key)
+		}
+	}
+}
+
+func TestSecret(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(" abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := SecretFrom("token", Secret{}, file); err != nil || s.Reveal() != "abc" {
+		t.Errorf("%q, %v", s.Reveal(), err)
+	}
+	if _, err := SecretFrom("token", NewSecret("x"), file); err == nil || !strings.Contains(err.Error(), "both") {
+		t.Errorf("both set: %v", err)
+	}
+	js, _ := json.Marshal(struct{ S Secret }{NewSecret("hunter2")})
+	if strings.Contains(string(js), "hunter2") {
+		t.Errorf("a secret in JSON: %s", js)
+	}
+}
