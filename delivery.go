@@ -95,30 +95,29 @@ func (b *Broadcaster) start(f func(ctx context.Context)) {
 	})
 }
 
+// posting is what became of sending one card.
+type posting struct {
+	i   int
+	ref Ref
+	err error
+}
+
 // post sends the cards whose codes are given, all at once: a dead channel
 // delays nobody. When none could be shown anywhere, the request is denied.
 func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.Code) {
-	type result struct {
-		i   int
-		ref Ref
-		err error
-	}
-	results := make(chan result, len(codes))
+	results := make(chan posting, len(codes))
 	for i, code := range codes {
-		b.start(func(ctx context.Context) {
+		go func() { // awaited below: each sends exactly one result
 			ref, err := b.postOne(ctx, r, i, code)
-			results <- result{i, ref, err}
-		})
+			results <- posting{i, ref, err}
+		}()
 	}
-	var now Request
+	// What is on the phones is noted even while this process stops: a card
+	// without a note would be posted twice.
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
+	defer cancel()
 	for left := len(codes); left > 0; {
-		var batch []result
-		select {
-		case res := <-results:
-			batch = append(batch, res)
-		case <-ctx.Done():
-			return // the cards stay Sending, and are posted anew by the next process
-		}
+		batch := []posting{<-results}
 		for more := true; more; {
 			select {
 			case res := <-results:
@@ -128,49 +127,56 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 			}
 		}
 		left -= len(batch)
-		var err error
-		now, err = b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
-			r.Postings = append([]Posting(nil), r.Postings...)
-			for _, res := range batch {
-				p := &r.Postings[res.i]
-				switch {
-				case p.Phase == Void:
-				case res.err != nil:
-					p.Phase, p.Error = Failed, res.err.Error()
-				default:
-					p.Phase, p.Ref = Posted, res.ref
-				}
-			}
-			return r, nil
-		})
+		now, err := b.note(noting, r.ID, batch, ctx.Err() != nil)
 		if err != nil {
 			b.Log.Error("could not note where a card is", "request", r.ID, "error", err)
-			return
+			continue
 		}
 		for _, res := range batch {
-			b.posted(ctx, now, res.i, res.ref, res.err)
+			b.posted(noting, now, res)
+		}
+		if now.State.Settled() {
+			b.settle(r.ID) // the answer was faster than the card
 		}
 	}
-	if len(codes) == 0 || now.ID != "" {
+	if ctx.Err() == nil {
 		b.noteUnreachable(ctx, r.ID)
 	}
-	if now.State.Settled() {
-		b.settle(r.ID) // the answer was faster than a card
-	}
+}
+
+// note stores what became of some cards. A card whose sending was cut off by
+// the end of this process stays Sending, and is posted anew by the next.
+func (b *Broadcaster) note(ctx context.Context, id string, batch []posting, stopping bool) (Request, error) {
+	return b.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
+		r.Postings = append([]Posting(nil), r.Postings...)
+		for _, res := range batch {
+			p := &r.Postings[res.i]
+			switch {
+			case p.Phase == Void:
+			case res.err == nil:
+				p.Phase, p.Ref = Posted, res.ref
+			case !stopping:
+				p.Phase, p.Error = Failed, res.err.Error()
+			}
+		}
+		return r, nil
+	})
 }
 
 // posted records what became of one card, and takes a card out of sight that
 // was replaced while it was on its way.
-func (b *Broadcaster) posted(ctx context.Context, r Request, i int, ref Ref, err error) {
-	to := r.Postings[i].To
-	if err != nil {
-		b.Log.Warn("a card could not be posted", "request", r.ID, "channel", to.Channel, "error", err)
+func (b *Broadcaster) posted(ctx context.Context, r Request, res posting) {
+	i, ref, to := res.i, res.ref, r.Postings[res.i].To
+	if res.err != nil {
+		b.Log.Warn("a card could not be posted", "request", r.ID, "channel", to.Channel, "error", res.err)
 		return
 	}
 	if r.Postings[i].Phase == Void {
 		gone := b.card(r, tokens.Code{})
 		gone.State, gone.OneTap, gone.Result = Withdrawn, false, "↩ Replaced by a newer card"
-		b.updateOne(ctx, ref, gone)
+		if err := b.updateOne(ctx, ref, gone); err != nil {
+			b.Log.Warn("a replaced card could not be taken out of sight", "request", r.ID, "channel", to.Channel, "error", err)
+		}
 		return
 	}
 	if _, err := b.Audit.Record(ctx, Record{
