@@ -309,9 +309,18 @@ func (b *Broadcaster) close(ctx context.Context, r Request) (string, error) {
 	}
 	b.mu.Unlock()
 	if !found {
-		c.hash, c.err = b.Audit.Record(context.WithoutCancel(ctx), r.record(r.lastEvent()))
+		ctx := context.WithoutCancel(ctx)
+		// Whoever looked at the request a moment ago may have missed that it has
+		// been closed since: only the record says.
+		fresh, _, err := b.load(ctx, r.ID)
+		closed := err == nil && fresh.Closed
+		if closed {
+			c.hash = fresh.Audit
+		} else {
+			c.hash, c.err = b.Audit.Record(ctx, r.record(r.lastEvent()))
+		}
 		close(c.done)
-		if c.err != nil {
+		if closed || c.err != nil {
 			b.forget(r.ID)
 		}
 		return c.hash, c.err

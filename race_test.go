@@ -2,9 +2,11 @@ package approver_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
+	mrand "math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -55,6 +57,16 @@ func openRedis(t *testing.T, server *redistest.Server) *redisstore.Store {
 	}
 	t.Cleanup(func() { store.Close() })
 	return store
+}
+
+// hubKey writes a key file for records in Redis.
+func hubKey(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hub.key")
+	if err := os.WriteFile(path, []byte(rand.Text()+rand.Text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // memory is a chat and an audit in one: it notes what was shown and recorded.
@@ -207,7 +219,7 @@ func raceOne(t *testing.T, b *approver.Broadcaster, m *memory, n int) (approver.
 	var repliers sync.WaitGroup
 	for i := range raceRepliers {
 		// From 40 ms before to 10 ms after: reading, writing and the clock overlap.
-		at := due.Add(time.Duration(rand.IntN(50)-40) * time.Millisecond)
+		at := due.Add(time.Duration(mrand.IntN(50)-40) * time.Millisecond)
 		repliers.Go(func() {
 			time.Sleep(time.Until(at))
 			outs[i] = m.reply(t.Context(), approver.Reply{
