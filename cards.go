@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		OneTap:  r.Verdict.Severity == High,
 		Command: safe(r.Call.Text()),
 		Why:     safe(firstOf(r.Verdict.Detail, r.Verdict.Reason, "a rule asks for a person")),
-		Rule:    safe(ruleLine(r.Verdict)),
+		Rule:    ruleLine(r.Verdict),
 		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(r.Call.Session),
 		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
@@ -42,15 +43,19 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
+// ruleLine names stage, rule and place. A card has no room for a whole path;
+// the audit has it.
 func ruleLine(v Verdict) string {
-	line := v.By
+	parts := []string{safe(v.By)}
 	if v.Rule != "" {
-		line += " · " + v.Rule
+		parts = append(parts, safe(v.Rule))
 	}
-	if at := v.Where.String(); at != "" {
-		line += " · " + at
+	if v.Where.File != "" {
+		at := v.Where
+		at.File = filepath.Base(at.File)
+		parts = append(parts, safe(at.String()))
 	}
-	return line
+	return strings.Join(parts, " · ")
 }
 
 // Text is the whole call for people: the command, or the tool with its

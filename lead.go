@@ -8,7 +8,7 @@ import (
 )
 
 // LeaseTTL is how long a leader that vanished keeps others out.
-const LeaseTTL = 10 * time.Second
+const LeaseTTL = 3 * time.Second
 
 // Lead runs f while this process holds the named lease, and again whenever it
 // gets the lease anew, until ctx ends or f ends by itself. f's context ends
@@ -26,6 +26,8 @@ func Lead(ctx context.Context, store KV, name string, log *slog.Logger, f func(c
 		}
 		held, err := leadOnce(ctx, store, name, f)
 		if held || ctx.Err() != nil {
+			// Do not keep others waiting: the shortest lease is over at once.
+			_, _ = store.Lease(context.WithoutCancel(ctx), name, time.Millisecond)
 			return err
 		}
 		log.Warn("lost the lease; waiting for it", "lease", name)

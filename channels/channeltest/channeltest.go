@@ -23,7 +23,8 @@ type Fake interface {
 	// it, with the button data that the bot's own cards use. It returns false
 	// where the platform makes that impossible.
 	Forge(user, conversation, message, request string, button Button) bool
-	// Type sends a text message as user.
+	// Type enters a text as user. Where the platform has registered commands,
+	// "/approve X" and "/deny X" are such a command, as in its own client.
 	Type(user, conversation, text string)
 	// ReplyTo sends a text message as the platform's reply to a message. It
 	// returns false where the platform, or the channel by its rules, has no
@@ -81,7 +82,7 @@ type Fixture struct {
 	Channel approver.Channel
 	Fake    Fake
 	// Here is the destination under test, There another one that the same bot
-	// may use.
+	// may use; There is zero where the channel has one conversation only.
 	Here, There approver.Destination
 	// Approver and Second are stable ids on the approver list; Stranger is a
 	// member of both conversations who is not.
@@ -91,4 +92,6 @@ type Fixture struct {
 	CodeByMessage bool
 	// FatalRevoked reports whether Run must end when the token is revoked.
 	FatalRevoked bool
+	// Secrets are the channel's tokens, which no error may show.
+	Secrets []string
 }

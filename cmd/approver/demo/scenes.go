@@ -70,7 +70,10 @@ func (w *world) oneTap() error {
 	}
 	w.say("the hook waits; the same request is on three apps, each with a code of its own:")
 	w.show(cards)
-	w.check(cards[0].Push == cards[1].Push && cards[1].Push == cards[2].Push, "the lock screen says %q on all three", cards[0].Push)
+	push := "🟠 HIGH · git push --force origin main"
+	for i, a := range w.apps {
+		w.check(strings.HasPrefix(cards[i].Push, push), "on %s the lock screen says %q", a.name, push)
+	}
 	w.check(codeIn(cards[0].Text) != codeIn(cards[1].Text) && codeIn(cards[1].Text) != codeIn(cards[2].Text), "three different codes")
 	w.say("Alice taps Approve on Telegram …")
 	before := w.toldSoFar(w.alice, "telegram")
@@ -111,11 +114,11 @@ func (w *world) catastrophe() error {
 		w.check(!offered, "%s offers no Approve button", a.name)
 	}
 	request := w.lastAsked()
-	i, discord := w.appOf("discord")
-	before := w.toldSoFar(w.bob, "discord")
-	if discord.fake.Forge(w.bob.id["discord"], discord.conversation, cards[i].Message, request, channeltest.ApproveButton) {
-		w.say("Bob's modified Discord client presses the button that is not there …")
-		text, err := w.heard(w.bob, "discord", before)
+	i, telegram := w.appOf("telegram")
+	before := w.toldSoFar(w.bob, "telegram")
+	w.say("a modified Telegram client sends the tap of a button that is not there …")
+	if telegram.fake.Forge(w.bob.id["telegram"], telegram.conversation, cards[i].Message, request, channeltest.ApproveButton) {
+		text, err := w.heard(w.bob, "telegram", before)
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,7 @@ type app struct {
 	log          func() []string // what the fake saw
 	posts, edits string          // how a post and an edit look in that log
 	close        func()
+	token, url   string
 }
 
 // A world is the stage: three chat apps, a folder, and a daemon.
@@ -152,7 +153,7 @@ func (o outcome) decision() string {
 // hook runs the real courier with a payload, as the agent would.
 func (w *world) hook(command, claim string) <-chan outcome {
 	w.calls++
-	cmd := exec.CommandContext(w.ctx, w.program, "hook", "--agent", "claude", "--deadline", "110s", "--socket", w.socket())
+	cmd := exec.CommandContext(w.ctx, w.program, "hook", "--agent", "claude", "--deadline", "290s", "--socket", w.socket())
 	cmd.Stdin = bytes.NewReader(payload(command, claim, w.calls))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -341,10 +342,14 @@ func (w *world) auditEnd() (auditLine, error) {
 	return last, err
 }
 
-// verify runs the real verifier over the audit.
+// verify stops the daemon in order and runs the real verifier over the audit,
+// its end included.
 func (w *world) verify() error {
+	if err := w.stopDaemon(); err != nil {
+		return fmt.Errorf("the daemon did not stop in order: %w", err)
+	}
 	cmd := exec.CommandContext(w.ctx, w.program, "audit", "verify", "--config", w.config())
 	out, err := cmd.CombinedOutput()
-	w.check(err == nil, "approver audit verify: %s", strings.TrimSpace(string(out)))
+	w.check(err == nil && strings.Contains(string(out), "where the store says"), "approver audit verify: %s", strings.TrimSpace(string(out)))
 	return nil
 }

@@ -1,0 +1,109 @@
+// Package agents translates between the hook protocols of coding agents and
+// approver's words: a native payload becomes an [Event], a verdict becomes a
+// native [Answer]. It does no I/O and runs inside the daemon.
+//
+// Each agent is one file and one entry in the list that [For] reads. What an
+// adapter does not understand exactly, it refuses: the payload comes from a
+// process that the agent controls, and a payload that two parsers read
+// differently is a way around the gate. A refusal is answered by the adapter's
+// Encode with the zero Event, which blocks.
+package agents
+
+import (
+	"encoding/json"
+
+	"approver.example"
+	"approver.example/agents/blocking"
+)
+
+// MaxPayload bounds a payload in bytes.
+const MaxPayload = 4 << 20
+
+// A Kind says what an event wants of approver. The zero value is nothing that
+// is understood, and is answered with a block.
+type Kind uint8
+
+// The kinds.
+const (
+	Unknown  Kind = iota
+	Decide        // a call wants to run
+	Prompted      // the agent is about to ask its own user about a call; decided like Decide
+	Ran           // a call ran; recorded, and matched to its verdict
+	Notice        // nothing to decide; answered with silence
+)
+
+var kindNames = [...]string{"unknown", "decide", "prompted", "ran", "notice"}
+
+// String returns the word; an unknown value is "unknown".
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return kindNames[Unknown]
+}
+
+// An Event is one payload, understood. The zero value is blocked.
+type Event struct {
+	Kind Kind
+	// Agent is the dialect, and Name the agent's own name of the event.
+	Agent string
+	Name  string
+	// Call is set for Decide, Prompted and Ran, except for what only the daemon
+	// knows: ID, Env, Peer and At.
+	Call approver.ToolCall
+	// UseID is the agent's id of the call. It ties a Ran to its Decide. A
+	// Prompted may have none.
+	UseID string
+	// Mode is the permission mode that the agent claims to be in.
+	Mode string
+	// Subagent is the agent's id of the sub-agent that makes the call, if any.
+	Subagent string
+	// Response is what a call returned, as the agent reports it, for Ran.
+	Response json.RawMessage
+	// Failure is why a call failed. A Ran with an empty Failure succeeded.
+	Failure string
+}
+
+// An Answer is what the hook process leaves behind: its two streams and its
+// exit code.
+type Answer = blocking.Answer
+
+// An Adapter speaks one agent's dialect. It is pure: no I/O, no clock, no state.
+type Adapter interface {
+	// Name is the word for --agent, such as "claude".
+	Name() string
+
+	// Decode reads a payload. An error means that it was not understood
+	// exactly; its text is for the person who installed the hook. The caller
+	// then answers with Encode of the zero Event.
+	Decode(payload []byte) (Event, error)
+
+	// Encode writes the verdict in the form that this event takes. An Ask is
+	// never sent: by the time of an answer people have decided, so it becomes a
+	// deny, as does everything else that cannot be said.
+	Encode(ev Event, v approver.Verdict) Answer
+}
+
+// adapters is the list of all agents.
+var adapters = [...]Adapter{
+	Claude{},
+}
+
+// For returns the adapter of the named agent.
+func For(name string) (Adapter, bool) {
+	for _, a := range adapters {
+		if a.Name() == name {
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+// Names returns the names of all agents, in the order of the list.
+func Names() []string {
+	names := make([]string, 0, len(adapters))
+	for _, a := range adapters {
+		names = append(names, a.Name())
+	}
+	return names
+}

@@ -1,0 +1,301 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"approver.example"
+)
+
+// Claude is the dialect of Claude Code's command hooks.
+//
+// PreToolUse is decided. PermissionRequest, which comes when Claude Code is
+// about to ask its own user, is decided in the same way and answered in its own
+// shape. PostToolUse and PostToolUseFailure report that a call ran. The events
+// in claudeNotices are answered with silence. Any other event is refused: it
+// may be one whose silence permits something.
+type Claude struct{}
+
+// Name returns "claude".
+func (Claude) Name() string { return "claude" }
+
+// claudeKinds are the events that carry a call.
+var claudeKinds = map[string]Kind{
+	"PreToolUse":         Decide,
+	"PermissionRequest":  Prompted,
+	"PostToolUse":        Ran,
+	"PostToolUseFailure": Ran,
+}
+
+// claudeNotices are the events for which an empty answer changes nothing.
+var claudeNotices = [...]string{
+	"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
+	"Notification", "PreCompact", "PostCompact", "Setup", "PermissionDenied", "InstructionsLoaded",
+	"ConfigChange", "CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
+}
+
+// claudeForeign are keys that Claude Code does not send and agents with a
+// similar dialect do. Their fields do not mean quite the same.
+var claudeForeign = [...]struct{ key, agent string }{
+	{"turn_id", "codex"},
+	{"tool_call_id", "qwen"},
+	{"toolName", "copilot"},
+	{"hookName", "cline"},
+	{"conversation_id", "cursor"},
+	{"agent_action_name", "windsurf"},
+}
+
+// Decode reads a hook payload of Claude Code.
+func (c Claude) Decode(payload []byte) (Event, error) {
+	ev, err := c.decode(payload)
+	if err != nil {
+		return Event{}, fmt.Errorf("the payload is not what Claude Code sends to a hook: %w", err)
+	}
+	return ev, nil
+}
+
+func (c Claude) decode(payload []byte) (Event, error) {
+	o, err := parseObject(payload)
+	if err != nil {
+		return Event{}, err
+	}
+	for _, f := range claudeForeign {
+		if _, ok := o[f.key]; ok {
+			return Event{}, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent", f.key, f.agent)
+		}
+	}
+	ev := Event{Agent: c.Name()}
+	if ev.Name, err = o.need("hook_event_name"); err != nil {
+		return Event{}, err
+	}
+	for _, name := range claudeNotices {
+		if ev.Name == name {
+			ev.Kind = Notice
+			return ev, nil
+		}
+	}
+	kind, ok := claudeKinds[ev.Name]
+	if !ok {
+		return Event{}, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
+	}
+	if ev.Call, err = c.call(o); err != nil {
+		return Event{}, err
+	}
+	ev.Call.Raw = bytes.Clone(payload)
+	if err := o.optional(map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
+		return Event{}, err
+	}
+	// Without its id, a call that ran cannot be matched to what was decided.
+	if ev.UseID == "" && kind != Prompted {
+		return Event{}, errors.New(`"tool_use_id" is missing or empty`)
+	}
+	if kind == Ran {
+		if err := c.outcome(&ev, o); err != nil {
+			return Event{}, err
+		}
+	}
+	ev.Kind = kind
+	return ev, nil
+}
+
+// outcome reads what became of a call that ran.
+func (Claude) outcome(ev *Event, o object) (err error) {
+	if ev.Name == "PostToolUseFailure" {
+		ev.Failure, err = o.need("error")
+		return err
+	}
+	response, ok := o["tool_response"]
+	if !ok {
+		return errors.New(`"tool_response" is missing`)
+	}
+	ev.Response = response
+	return nil
+}
+
+func (c Claude) call(o object) (approver.ToolCall, error) {
+	call := approver.ToolCall{Agent: c.Name()}
+	var err error
+	if call.Session, err = o.need("session_id"); err != nil {
+		return call, err
+	}
+	if call.Dir, err = o.need("cwd"); err != nil {
+		return call, err
+	}
+	if !filepath.IsAbs(call.Dir) || strings.ContainsRune(call.Dir, 0) {
+		return call, fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(call.Dir))
+	}
+	if call.Tool, err = o.need("tool_name"); err != nil {
+		return call, err
+	}
+	if !isToolName(call.Tool) {
+		return call, fmt.Errorf(`"tool_name" is %s: letters, digits and -_.:/@ are expected, at most 256`, quote(call.Tool))
+	}
+	raw, ok := o["tool_input"]
+	if !ok || !isObject(raw) {
+		return call, errors.New(`"tool_input" is missing or not an object`)
+	}
+	if !wellFormed(raw) {
+		return call, errors.New(`"tool_input" has half of a surrogate pair, which is no character`)
+	}
+	var input object
+	if err := json.Unmarshal(raw, &input); err != nil {
+		return call, fmt.Errorf(`"tool_input": %w`, err)
+	}
+	call.Args = raw
+	if err := fillClaude(&call, input); err != nil {
+		return call, fmt.Errorf(`"tool_input" of %s: %w`, call.Tool, err)
+	}
+	return call, nil
+}
+
+func isToolName(s string) bool {
+	for i := range len(s) {
+		b := s[i]
+		switch {
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', strings.IndexByte("-_.:/@", b) >= 0:
+		default:
+			return false
+		}
+	}
+	return len(s) <= 256
+}
+
+// A role says what an argument is in our words.
+type role uint8
+
+const (
+	isText role = iota // only checked to be a string
+	isCommand
+	isPath
+	isURL
+	isClaim   // the agent's description of the call
+	isPattern // a file glob: names a place if it leads out of the directory
+)
+
+// An argument of a tool. Those that must be there are what makes the call.
+type argument struct {
+	tools string // names, separated by spaces
+	key   string
+	role  role
+	must  bool
+}
+
+// claudeTools are the tools whose arguments are known. An argument that is not
+// listed is left to Args.
+var claudeTools = [...]argument{
+	{"Bash PowerShell Monitor", "command", isCommand, true},
+	{"Bash PowerShell Monitor Task Agent", "description", isClaim, false},
+	{"Write Edit MultiEdit Read", "file_path", isPath, true},
+	{"Write", "content", isText, true},
+	{"Edit", "old_string", isText, true},
+	{"Edit", "new_string", isText, true},
+	{"NotebookEdit NotebookRead", "notebook_path", isPath, true},
+	{"NotebookEdit", "new_source", isText, false},
+	{"LS", "path", isPath, true},
+	{"Glob Grep", "path", isPath, false},
+	{"Glob", "pattern", isPattern, true},
+	{"Grep", "pattern", isText, true},
+	{"WebFetch", "url", isURL, true},
+	{"WebFetch", "prompt", isText, false},
+	{"WebSearch", "query", isText, true},
+	{"Task Agent", "prompt", isText, true},
+}
+
+// commonKeys are read where the tool is not known, as those of an MCP server:
+// they can only show more to the rules that judge the call. Their types are the
+// server's affair.
+var commonKeys = [...]argument{
+	{key: "command", role: isCommand},
+	{key: "cmd", role: isCommand},
+	{key: "description", role: isClaim},
+	{key: "path", role: isPath},
+	{key: "file", role: isPath},
+	{key: "file_path", role: isPath},
+	{key: "filePath", role: isPath},
+	{key: "filename", role: isPath},
+	{key: "directory", role: isPath},
+	{key: "source", role: isPath},
+	{key: "destination", role: isPath},
+	{key: "paths", role: isPath},
+	{key: "files", role: isPath},
+	{key: "url", role: isURL},
+	{key: "uri", role: isURL},
+	{key: "urls", role: isURL},
+}
+
+// fillClaude reads the arguments of a call into command, paths and URLs.
+func fillClaude(call *approver.ToolCall, input object) error {
+	known := false
+	for _, a := range claudeTools {
+		if !hasWord(a.tools, call.Tool) {
+			continue
+		}
+		known = true
+		value, ok, err := input.text(a.key)
+		switch {
+		case err != nil:
+			return err
+		case !ok && a.must:
+			return fmt.Errorf("%q is missing", a.key)
+		case value == "" && a.must && a.role != isText:
+			return fmt.Errorf("%q is empty", a.key)
+		}
+		if err := a.put(call, value); err != nil {
+			return err
+		}
+	}
+	if known {
+		return nil
+	}
+	for _, a := range commonKeys {
+		for _, value := range input.texts(a.key) {
+			if err := a.put(call, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func hasWord(words, word string) bool {
+	for w := range strings.SplitSeq(words, " ") {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// put files the value under its role. A NUL ends a string for the system and
+// not for a rule, so no command, path or URL may have one.
+func (a argument) put(call *approver.ToolCall, value string) error {
+	if value == "" {
+		return nil
+	}
+	if a.role != isText && a.role != isClaim && strings.ContainsRune(value, 0) {
+		return fmt.Errorf("%q contains a NUL character", a.key)
+	}
+	switch a.role {
+	case isCommand:
+		if call.Command != "" {
+			value = call.Command + "\n" + value
+		}
+		call.Command = value
+	case isPath:
+		call.Paths = append(call.Paths, value)
+	case isURL:
+		call.URLs = append(call.URLs, value)
+	case isClaim:
+		call.Claimed = value
+	case isPattern:
+		if filepath.IsAbs(value) || strings.HasPrefix(value, "~") || strings.Contains(value, "..") {
+			call.Paths = append(call.Paths, value)
+		}
+	case isText:
+	}
+	return nil
+}

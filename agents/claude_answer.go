@@ -1,0 +1,181 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/agents/blocking"
+)
+
+// The documents that Claude Code reads. Field order is the order of the output.
+type (
+	claudeOutput struct {
+		SystemMessage string          `json:"systemMessage,omitempty"`
+		Specific      *claudeSpecific `json:"hookSpecificOutput"`
+	}
+	claudeSpecific struct {
+		Event    string          `json:"hookEventName"`
+		Decision string          `json:"permissionDecision,omitempty"`
+		Reason   string          `json:"permissionDecisionReason,omitempty"`
+		Prompt   *claudePrompt   `json:"decision,omitempty"`
+		Input    json.RawMessage `json:"updatedInput,omitempty"`
+		Context  string          `json:"additionalContext,omitempty"`
+	}
+	claudePrompt struct {
+		Behavior string          `json:"behavior"`
+		Input    json.RawMessage `json:"updatedInput,omitempty"`
+	}
+)
+
+// Encode writes the verdict for Claude Code:
+//
+//	Pass    nothing, exit 0: its own permission flow goes on
+//	Allow   an allow document, exit 0
+//	Modify  an allow document with updatedInput, exit 0
+//	Warn    additionalContext for the model and systemMessage for the user, exit 0
+//	Deny, Ask and everything else: a deny document, stderr and exit 2
+//
+// Of a call that already ran, only Warn and Deny say anything. A Notice is
+// always answered with nothing.
+func (c Claude) Encode(ev Event, v approver.Verdict) Answer {
+	if ev.Kind == Notice {
+		return Answer{ExitZero: true}
+	}
+	doc, err := c.document(ev, v)
+	if err != nil {
+		return blocking.For(c.Name(), ev.Name, err.Error())
+	}
+	if doc == nil {
+		return Answer{ExitZero: true}
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out) // one line, with a line end
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(doc); err != nil {
+		return blocking.For(c.Name(), ev.Name, "the answer could not be written: "+err.Error())
+	}
+	return Answer{Stdout: out.Bytes(), ExitZero: true}
+}
+
+// document returns the document for exit 0, nil for silence, or an error with
+// the reason for a block.
+func (c Claude) document(ev Event, v approver.Verdict) (*claudeOutput, error) {
+	if ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran {
+		return nil, errors.New(v.Reason)
+	}
+	out := &claudeOutput{Specific: &claudeSpecific{Event: ev.Name}}
+	switch {
+	case v.Decision == approver.Pass,
+		v.Decision == approver.Allow && ev.Kind == Ran,
+		v.Decision == approver.Warn && ev.Kind == Prompted: // has no place for a warning
+		return nil, nil
+	case v.Decision == approver.Warn:
+		text := lineOr(v.Reason, "take care with this call")
+		out.SystemMessage, out.Specific.Context = "approver: "+text, text
+	case v.Decision == approver.Allow:
+		out.allow(ev.Kind, v.Reason, nil)
+	case v.Decision == approver.Modify && ev.Kind != Ran:
+		if _, err := parseObject(v.Args); err != nil || !wellFormed(v.Args) {
+			return nil, errors.New("the changed arguments are not a JSON object, so the call was stopped")
+		}
+		out.allow(ev.Kind, v.Reason, v.Args)
+	default:
+		return nil, errors.New(v.Reason)
+	}
+	return out, nil
+}
+
+func (o *claudeOutput) allow(kind Kind, reason string, input json.RawMessage) {
+	if kind == Prompted {
+		o.Specific.Prompt = &claudePrompt{Behavior: "allow", Input: input}
+		return
+	}
+	o.Specific.Decision, o.Specific.Input = "allow", input
+	o.Specific.Reason = lineOr(reason, "allowed by approver")
+}
+
+func lineOr(reason, otherwise string) string {
+	if reason == "" {
+		return otherwise
+	}
+	return blocking.Line(reason)
+}
+
+// How the times nest, from the inside: people have the TTL; the daemon has
+// claudeGrace more to commit, record and answer; the courier gives up at that
+// deadline and still has a tenth of the hook's timeout, at least claudeMargin,
+// to block by itself. If the hook's timeout came first, the tool would run.
+const (
+	claudeGrace  = 10 * time.Second
+	claudeMargin = 2 * time.Second
+	claudeReport = 10 * time.Second // timeout of the hooks that only report
+	minTTL       = 5 * time.Second
+	maxTTL       = time.Hour
+)
+
+// HookConfig returns the settings, as indented JSON, that make Claude Code ask
+// approver before each tool and report after it; they belong into
+// ~/.claude/settings.json or the managed settings. binary is the absolute path
+// of approver-hook, and ttl is how long people have to answer, from 5 s to 1 h.
+//
+// "onFailure":"block" is known to Claude Code 2.1.295 and later; older versions
+// ignore it and run the tool when the hook is killed.
+func (c Claude) HookConfig(binary string, ttl time.Duration) ([]byte, error) {
+	if !filepath.IsAbs(binary) || strings.ContainsFunc(binary, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil, fmt.Errorf("the hook program %s: give an absolute path", quote(binary))
+	}
+	if ttl < minTTL || ttl > maxTTL {
+		return nil, fmt.Errorf("a ttl of %v: from %v to %v is possible", ttl, minTTL, maxTTL)
+	}
+	type command struct {
+		Type      string `json:"type"`
+		Command   string `json:"command"`
+		Timeout   int    `json:"timeout"` // seconds
+		OnFailure string `json:"onFailure,omitempty"`
+	}
+	type matcher struct {
+		Matcher string    `json:"matcher"`
+		Hooks   []command `json:"hooks"`
+	}
+	entry := func(event string, deadline time.Duration, onFailure string) []matcher {
+		deadline = deadline.Truncate(time.Second)
+		timeout := deadline + max(deadline/9, claudeMargin)
+		line := fmt.Sprintf("%s --agent %s --event %s --deadline %ds", shellWord(binary), c.Name(), event, int(deadline.Seconds()))
+		return []matcher{{"*", []command{{"command", line, int(math.Ceil(timeout.Seconds())), onFailure}}}}
+	}
+	report := claudeReport - claudeMargin
+	var settings struct {
+		Hooks struct {
+			Pre  []matcher `json:"PreToolUse"`
+			Post []matcher `json:"PostToolUse"`
+			Fail []matcher `json:"PostToolUseFailure"`
+		} `json:"hooks"`
+	}
+	settings.Hooks.Pre = entry("PreToolUse", ttl+claudeGrace, "block")
+	settings.Hooks.Post = entry("PostToolUse", report, "")
+	settings.Hooks.Fail = entry("PostToolUseFailure", report, "")
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(settings)
+	return out.Bytes(), err
+}
+
+// shellWord quotes a path for the shell that runs the hook's command.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
+	}
+	if strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

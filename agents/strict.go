@@ -1,0 +1,190 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxDepth bounds the nesting of a payload.
+const maxDepth = 128
+
+// An object is a JSON object that was checked by parseObject.
+type object map[string]json.RawMessage
+
+// parseObject accepts exactly one JSON object in valid UTF-8 in which no object
+// at any depth names a key twice, and nothing before or after it. A repeated key
+// is the classic parser differential: one reader takes the first value, the
+// other the last.
+func parseObject(data []byte) (object, error) {
+	switch {
+	case len(data) > MaxPayload:
+		return nil, fmt.Errorf("it has %d bytes, more than the limit of %d", len(data), MaxPayload)
+	case !utf8.Valid(data):
+		return nil, errors.New("it is not valid UTF-8")
+	}
+	var syntax json.RawMessage
+	if err := json.Unmarshal(data, &syntax); err != nil {
+		return nil, fmt.Errorf("it is not one JSON document: %w", err)
+	}
+	if !isObject(syntax) {
+		return nil, errors.New("it is not a JSON object")
+	}
+	if err := checkKeys(data); err != nil {
+		return nil, err
+	}
+	var fields object
+	err := json.Unmarshal(data, &fields)
+	return fields, err
+}
+
+// isObject tells of a value that encoding/json has cut out, without white space
+// around it.
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// checkKeys refuses repeated keys and deep nesting. data must be valid JSON.
+func checkKeys(data []byte) error {
+	type level struct {
+		keys    map[string]struct{} // nil in an array
+		wantKey bool
+	}
+	var levels []level
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{':
+			levels = append(levels, level{keys: map[string]struct{}{}, wantKey: true})
+		case '[':
+			levels = append(levels, level{})
+		case '}', ']':
+			levels = levels[:len(levels)-1]
+		case ',':
+			levels[len(levels)-1].wantKey = true
+		case '"':
+			end := stringEnd(data, i)
+			if top := &levels[len(levels)-1]; top.keys != nil && top.wantKey {
+				var key string
+				if err := json.Unmarshal(data[i:end], &key); err != nil {
+					return err
+				}
+				if _, twice := top.keys[key]; twice {
+					return fmt.Errorf("the key %s occurs twice in one object, which two readers can read differently", quote(key))
+				}
+				top.keys[key] = struct{}{}
+				top.wantKey = false
+			}
+			i = end - 1
+		}
+		if len(levels) > maxDepth {
+			return fmt.Errorf("it is nested more than %d levels deep", maxDepth)
+		}
+	}
+	return nil
+}
+
+// stringEnd returns the index behind the string that starts at i.
+func stringEnd(data []byte, i int) int {
+	for i++; data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// wellFormed reports whether every \u escape in valid JSON stands for a
+// character. Half of a surrogate pair is read as one thing here and as another
+// by the agent.
+func wellFormed(raw json.RawMessage) bool {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++
+		if raw[i] != 'u' {
+			continue
+		}
+		high := hex4(raw[i+1:])
+		i += 4
+		switch {
+		case high < 0xd800 || high > 0xdfff:
+		case high > 0xdbff, len(raw) < i+7, raw[i+1] != '\\', raw[i+2] != 'u':
+			return false
+		default:
+			if low := hex4(raw[i+3:]); low < 0xdc00 || low > 0xdfff {
+				return false
+			}
+			i += 6
+		}
+	}
+	return true
+}
+
+func hex4(b []byte) uint64 {
+	n, _ := strconv.ParseUint(string(b[:4]), 16, 16)
+	return n
+}
+
+// text returns the string under key; ok tells whether the key is there. null
+// and every other type is an error.
+func (o object) text(key string) (value string, ok bool, err error) {
+	raw, ok := o[key]
+	if !ok {
+		return "", false, nil
+	}
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", true, fmt.Errorf("%s is not a string", quote(key))
+	}
+	if !wellFormed(raw) {
+		return "", true, fmt.Errorf("%s has half of a surrogate pair, which is no character", quote(key))
+	}
+	err = json.Unmarshal(raw, &value)
+	return value, true, err
+}
+
+// need is text for a key that must be there and must not be empty.
+func (o object) need(key string) (string, error) {
+	value, ok, err := o.text(key)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "", fmt.Errorf("%s is missing", quote(key))
+	case value == "":
+		return "", fmt.Errorf("%s is empty", quote(key))
+	}
+	return value, nil
+}
+
+// optional is text for keys that may be absent.
+func (o object) optional(into map[string]*string) error {
+	for key, to := range into {
+		value, _, err := o.text(key)
+		if err != nil {
+			return err
+		}
+		*to = value
+	}
+	return nil
+}
+
+// quote shows a foreign text of any length in an error.
+func quote(s string) string {
+	if len(s) > 64 {
+		s = s[:64] + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+// texts returns the string, or the strings of the array, under key; nothing for
+// any other type.
+func (o object) texts(key string) []string {
+	var list []string
+	if value, ok, err := o.text(key); ok && err == nil {
+		list = append(list, value)
+	} else if raw := o[key]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,51 @@
+// Package audit keeps a record of every decision in a hash-chained log of JSON
+// lines with signed checkpoints. [Log] is an approver.Recorder.
+//
+// # Files
+//
+// A log is one directory. Lines are appended to audit.jsonl; when that file has
+// reached its size it ends with a checkpoint, becomes
+// audit-<seq of its first line>.jsonl, and the chain goes on in a new
+// audit.jsonl. What a crash tore off the end is never dropped: it is kept in
+// audit-<seq>.torn and an alarm line says so.
+//
+// # Lines
+//
+// Every line is one JSON object of at most [MaxLine] bytes that ends, without
+// white space, in
+//
+//	,"id":"<log>:<n>","seq":<n>,"prev":"<P>","hash":"<H>"}
+//
+// seq counts all lines of the log from 1, across files, without gaps. H is the
+// SHA-256, in lower-case hex, of the bytes of the line before `,"hash":`. P is H
+// of the line before; the first line of a log has 64 zeros. The bytes are hashed
+// as they are, so no canonical form is needed to check them:
+//
+//	prev = "0" * 64
+//	for line in open("audit.jsonl", "rb"):
+//	    body, _, end = line.rpartition(b',"hash":"')
+//	    assert hashlib.sha256(body).hexdigest().encode() + b'"}\n' == end
+//	    assert json.loads(line)["prev"] == prev
+//	    prev = json.loads(line)["hash"]
+//
+// A record is described at [Line]. It can be read as a row of the older
+// decisions.jsonl (timestamp, module, method, args, decision, decisionTime, …).
+//
+// # Checkpoints
+//
+// A checkpoint is a line that starts with
+//
+//	{"checkpoint":{"hash":"<P>","key_id":"…","log":"…","seq":<n-1>,"time":"…"},"sig":"<base64>","v":1
+//
+// The signature is Ed25519 over the text "approver audit checkpoint v1", a
+// newline, and the bytes of the checkpoint's object, which are its RFC 8785
+// form. It vouches for all lines up to seq. Line 2 of a log is a checkpoint, at
+// most [MaxCheckpointEvery] lines lie between two, and a file that was rotated
+// away ends with one, so that a chain that was computed anew without the key
+// shows.
+//
+// # Secrets
+//
+// No confirmation code, token or key may be in the log. Every text passes
+// through Options.Redact, and confirmation codes are masked whatever that does.
+package audit

@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// A line that readLink takes is one that seal would have written.
+func FuzzReadLink(f *testing.F) {
+	at := place{hash: genesis()}
+	f.Add(bytes.TrimSuffix(seal(nil, []byte(`{"v":1,"event":"verdict"}`), "log", &at), []byte("\n")))
+	f.Add([]byte(`{"seq":1,"prev":"` + at.hash.String() + `","hash":"` + at.hash.String() + `"}`))
+	f.Add([]byte(`{"a":"\",\"seq\":1","seq":01}`))
+	f.Add([]byte("{}"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		l, err := readLink(line)
+		if err != nil {
+			return
+		}
+		var m struct {
+			Seq        uint64
+			Prev, Hash string
+		}
+		if err := json.Unmarshal(line, &m); err != nil || m.Seq != l.seq || m.Prev != l.prev.String() || m.Hash != l.hash.String() || l.seq == 0 {
+			t.Errorf("%q: read as %+v, JSON says %+v, %v", line, l, m, err)
+		}
+		changed := bytes.Clone(line)
+		changed[len(line)/2] ^= 1
+		if other, err := readLink(changed); err == nil && other == l {
+			t.Errorf("%q: a flipped bit goes unnoticed", line)
+		}
+	})
+}
+
+// Whatever a record holds, its line is sealed, read and verified, and no code
+// that tokens.Find sees is left in it.
+func FuzzLine(f *testing.F) {
+	f.Add("rm -rf /", `{"command":"rm -rf /"}`, "note", uint8(0))
+	f.Add("CONFIRM-7KQ4MX", `{"a":["confirm 7kq4mx"]}`, "\xff\x00CONFIRM—7KQ4MX", uint8(3))
+	f.Add(strings.Repeat("x", 5000), `{`, "‹›⟨⟩", uint8(200))
+	f.Fuzz(func(t *testing.T, command, args, note string, decision uint8) {
+		r := newRedactor(asIs)
+		line := r.lineOf(approver.Record{
+			Event: approver.EventVerdict, Note: note, Call: approver.ToolCall{Tool: note, Command: command, Args: json.RawMessage(args), Dir: command},
+			Verdict: approver.Verdict{Decision: approver.Decision(decision), Reason: note, Args: json.RawMessage(args)},
+		}, "host", testTime)
+		body, err := encode(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := place{hash: genesis()}
+		sealed := bytes.TrimSuffix(seal(nil, body, "log", &at), []byte("\n"))
+		l, err := readLink(sealed)
+		if err != nil || l.place != at || bytes.ContainsRune(sealed, '\n') {
+			t.Fatalf("%q: %v", sealed, err)
+		}
+		back, err := ParseLine(sealed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{back.Note, back.Command, back.Tool, back.Dir, back.Reason} {
+			if code, err := tokens.Find(s); err == nil {
+				t.Errorf("a code of %d characters is left in %q", len(code.Reveal()), s)
+			}
+		}
+		if human := back.Human(); strings.ContainsAny(human, "\x1b\r\n") {
+			t.Errorf("human: %q", human)
+		}
+	})
+}
+
+// A log is whatever somebody put in its place: no reader of it may panic, and
+// the daemon opens it and leaves a chain that can be continued.
+func FuzzOpen(f *testing.F) {
+	at := place{hash: genesis()}
+	one := seal(nil, []byte(`{"v":1,"event":"verdict"}`), "test", &at)
+	f.Add(one)
+	f.Add([]byte("{\n"))
+	f.Add(append(bytes.Clone(one), one...))
+	key, _ := testKey(f)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		o := Options{Dir: t.TempDir(), ID: "test", Key: key}
+		writeFile(t, o.Dir+"/"+activeName, content)
+		l := open(t, o)
+		record(t, l, approver.Record{Event: approver.EventStarted, Note: "end"})
+		closeLog(t, l)
+		var out bytes.Buffer
+		if err := Tail(t.Context(), o.Dir, 1, false, &out, JSONL); err != nil || !strings.Contains(out.String(), `"note":"end"`) {
+			t.Errorf("%q, %v", out.String(), err)
+		}
+		l = open(t, o)
+		if a := l.Alarms(); len(a) > 1 { // at most the old break again
+			t.Errorf("alarms at the second start: %q", a)
+		}
+	})
+}

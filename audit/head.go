@@ -1,0 +1,153 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"approver.example"
+)
+
+// A Head is where a log ends. The store keeps one beside the log, so that a log
+// that was cut short shows.
+type Head struct {
+	Log  string `json:"log"`
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"` // of the line Seq
+}
+
+const (
+	headKind    = "audit"
+	headKeep    = 10 * 365 * 24 * time.Hour
+	headTimeout = 5 * time.Second
+)
+
+// ReadHead returns what the store knows of the end of the log with this id. An
+// unknown log is approver.ErrNotFound. To verify a log that is being written,
+// read its head first.
+func ReadHead(ctx context.Context, kv approver.KV, log string) (Head, error) {
+	head, _, err := readHead(ctx, kv, log)
+	return head, err
+}
+
+func readHead(ctx context.Context, kv approver.KV, log string) (Head, approver.Rev, error) {
+	value, rev, err := kv.Get(ctx, approver.Key(headKind, log))
+	if err != nil {
+		return Head{}, "", fmt.Errorf("the audit's head in the store: %w", err)
+	}
+	var h Head
+	if err := json.Unmarshal(value, &h); err != nil || h.Log != log || len(h.Hash) != hashLength {
+		return Head{}, rev, fmt.Errorf("the audit's head in the store: %w", approver.ErrTampered)
+	}
+	return h, rev, nil
+}
+
+// A headKeeper brings the head in the store up to date, behind the commits and
+// never in their way.
+type headKeeper struct {
+	kv  approver.KV
+	log string
+	rev approver.Rev // of what is in the store
+
+	stored uint64 // the last seq that is known to be in the store
+	// A Put that ended in an ambiguous error is sent again as it was, so that
+	// our own write is never taken for somebody else's.
+	value []byte
+	next  approver.Rev
+	seq   uint64
+}
+
+// errForeign means that somebody else wrote the head.
+var errForeign = errors.New("the audit's head in the store was changed by somebody else: " +
+	"two logs share one id, or the store was changed by hand")
+
+// put stores head, and first what an earlier put left open.
+func (k *headKeeper) put(ctx context.Context, head Head) error {
+	for k.next != "" || head.Seq > k.stored {
+		if k.next == "" {
+			value, err := json.Marshal(head)
+			if err != nil {
+				return fmt.Errorf("the audit's head: %w", err)
+			}
+			k.value, k.next, k.seq = value, approver.NewRev(), head.Seq
+		}
+		key := approver.Key(headKind, k.log)
+		err := k.kv.Put(ctx, key, k.value, k.rev, k.next, time.Time{}, time.Now().Add(headKeep))
+		switch {
+		case err == nil:
+			k.rev, k.stored, k.next = k.next, k.seq, ""
+		case errors.Is(err, approver.ErrConflict):
+			k.next = ""
+			if err := k.adopt(ctx); err != nil {
+				return err
+			}
+			return errForeign
+		default:
+			return fmt.Errorf("the audit's head in the store: %w", err)
+		}
+	}
+	return nil
+}
+
+// adopt takes over the revision that is in the store, to write over it.
+func (k *headKeeper) adopt(ctx context.Context) error {
+	_, rev, err := k.kv.Get(ctx, approver.Key(headKind, k.log))
+	if err != nil && !errors.Is(err, approver.ErrNotFound) {
+		return fmt.Errorf("the audit's head in the store: %w", err)
+	}
+	k.rev = rev
+	return nil
+}
+
+// keepHead brings the head in the store up to date until ctx ends.
+func (l *Log) keepHead(ctx context.Context) {
+	defer close(l.heading)
+	if l.o.KV == nil {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.headWake:
+		}
+		putCtx, cancel := context.WithTimeout(ctx, headTimeout)
+		err := l.head.put(putCtx, l.Head())
+		cancel()
+		l.noteHead(ctx, err)
+		pause := time.NewTimer(headEvery)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		case <-pause.C:
+		}
+		if err != nil { // try again without a new commit
+			signal(l.headWake)
+		}
+	}
+}
+
+// noteHead reports trouble with the head once until it is over.
+func (l *Log) noteHead(ctx context.Context, err error) {
+	switch {
+	case ctx.Err() != nil:
+		return
+	case errors.Is(err, errForeign):
+		l.o.Log.Error("audit alarm", "error", err)
+		if time.Since(l.foreign) < time.Minute { // two daemons would alarm for ever
+			return
+		}
+		l.foreign = time.Now()
+		if err := l.alarm(ctx, err.Error()); err != nil {
+			l.o.Log.Error("audit alarm not recorded", "error", err)
+		}
+	case err != nil && l.headErr == nil:
+		l.o.Log.Warn("the store does not take the audit's head; trying on", "error", err)
+	case err == nil && l.headErr != nil:
+		l.o.Log.Info("the store has the audit's head again")
+	}
+	l.headErr = err
+}

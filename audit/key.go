@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// A Key signs checkpoints. It masks itself in fmt. The zero value signs nothing
+// and is refused by Open.
+type Key struct{ private ed25519.PrivateKey }
+
+// ID is the first 16 hex digits of the SHA-256 of the public key; empty for the
+// zero value.
+func (k Key) ID() string {
+	if k.private == nil {
+		return ""
+	}
+	return keyID(k.Public())
+}
+
+// Public returns the public key, nil for the zero value.
+func (k Key) Public() ed25519.PublicKey {
+	if k.private == nil {
+		return nil
+	}
+	return k.private.Public().(ed25519.PublicKey)
+}
+
+// Format masks the key under every verb.
+func (k Key) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "<audit key "+k.ID()+">") }
+
+// MarshalText masks the key in JSON and other text encodings.
+func (k Key) MarshalText() ([]byte, error) { return []byte("<audit key " + k.ID() + ">"), nil }
+
+func keyID(p ed25519.PublicKey) string {
+	sum := sha256.Sum256(p)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Keys are public keys by their id. The zero value trusts nobody.
+type Keys map[string]ed25519.PublicKey
+
+// maxKeyFile bounds a key file in bytes: a thousand public keys.
+const maxKeyFile = 256 << 10
+
+const (
+	privateBlock = "PRIVATE KEY"
+	publicBlock  = "PUBLIC KEY"
+)
+
+// LoadOrCreateKey reads the signing key at path (PEM, PKCS #8, mode 0600), or
+// makes one on the first start. The public key is listed beside it, in
+// path.pub (PEM), where those of earlier keys stay: give a copy of that file to
+// whoever is to verify the log elsewhere. A key file that others can read is an
+// error.
+func LoadOrCreateKey(path string) (Key, error) {
+	key, err := loadKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if key, err = createKey(path, os.Link); errors.Is(err, fs.ErrExist) {
+			key, err = loadKey(path) // another process was faster
+		}
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	return key, list(path, key)
+}
+
+// RotateKey replaces the signing key at path. The old private key is gone
+// afterwards; its public key stays listed, so that what it signed can still be
+// verified. A daemon uses the new key after a restart.
+func RotateKey(path string) (Key, error) {
+	if _, err := LoadOrCreateKey(path); err != nil { // the old one must be listed
+		return Key{}, err
+	}
+	return createKey(path, os.Rename)
+}
+
+// LoadKeys reads the public keys in a .pub file.
+func LoadKeys(path string) (Keys, error) {
+	b, err := readSmall(path)
+	if err != nil {
+		return nil, err
+	}
+	keys := Keys{}
+	for {
+		var block *pem.Block
+		if block, b = pem.Decode(b); block == nil {
+			break
+		}
+		if block.Type != publicBlock {
+			return nil, fmt.Errorf("%s: a %q block among public keys", path, block.Type)
+		}
+		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
+		public, ok := parsed.(ed25519.PublicKey)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("%s: a block that is no Ed25519 public key", path)
+		}
+		keys[keyID(public)] = public
+	}
+	if len(keys) == 0 || bytes.Contains(b, []byte("-----BEGIN")) {
+		return nil, fmt.Errorf("%s is damaged: expected the PEM public keys that approver wrote there", path)
+	}
+	return keys, nil
+}
+
+func loadKey(path string) (Key, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	if mode := info.Mode(); runtime.GOOS != "windows" && (!mode.IsRegular() || mode.Perm()&0o077 != 0) {
+		return Key{}, fmt.Errorf("audit key: %s has mode %v: it must be a file that only its owner can read (chmod 600)", path, mode)
+	}
+	b, err := readSmall(path)
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	damaged := fmt.Errorf("audit key: %s is damaged: restore it, or move it away to start with a new one", path)
+	block, rest := pem.Decode(b)
+	if block == nil || block.Type != privateBlock || len(bytes.TrimSpace(rest)) > 0 {
+		return Key{}, damaged
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	private, ok := parsed.(ed25519.PrivateKey)
+	if err != nil || !ok {
+		return Key{}, damaged
+	}
+	return Key{private}, nil
+}
+
+// createKey makes a key, lists it, and then lets place put it at path, so that
+// no signature is ever made by a key that is not listed.
+func createKey(path string, place func(from, to string) error) (Key, error) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".key-*") // mode 0600
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already if it was renamed
+	err = pem.Encode(f, &pem.Block{Type: privateBlock, Bytes: der})
+	err = errors.Join(err, f.Sync(), f.Close())
+	key := Key{private}
+	if err == nil {
+		err = list(path, key)
+	}
+	if err == nil {
+		err = place(f.Name(), path)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	return key, nil
+}
+
+// list sees to it that the public key of key is in path.pub.
+func list(path string, key Key) error {
+	path += ".pub"
+	keys, err := LoadKeys(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("audit key: %w", err)
+	}
+	if _, ok := keys[key.ID()]; ok {
+		return nil
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return fmt.Errorf("audit key: %w", err)
+	}
+	text := fmt.Appendf(nil, "# audit key %s, listed %s\n", key.ID(), time.Now().UTC().Format(time.RFC3339))
+	text = append(text, pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: der})...)
+	old, err := readSmall(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("audit key: %w", err)
+	}
+	if err := replaceFile(path, append(old, text...), 0o644); err != nil {
+		return fmt.Errorf("audit key: %w", err)
+	}
+	return nil
+}
+
+// replaceFile writes a file as a whole or not at all.
+func replaceFile(path string, content []byte, mode os.FileMode) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already if it was renamed
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
+	if err == nil && len(b) > maxKeyFile {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxKeyFile)
+	}
+	return b, err
+}

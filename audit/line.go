@@ -1,0 +1,332 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"approver.example"
+)
+
+// What decision says. The first four are those of the older decisions.jsonl;
+// the other three say what those cannot. An event that decides nothing
+// (refused, ran, alarm, started, stopped) has no decision.
+const (
+	Allowed  = "ALLOWED"  // runs without people, also with other arguments
+	Approved = "APPROVED" // a person said yes
+	Rejected = "REJECTED" // a person said no
+	Blocked  = "BLOCKED"  // stopped by a rule, by silence or by a failure, not by a person
+	Passed   = "PASSED"   // no opinion: the agent's own permission flow goes on
+	Warned   = "WARNED"   // goes on; the agent is told something
+	Pending  = "PENDING"  // people are being asked
+)
+
+// A Line is one record of the log. Texts are redacted; one that is too long
+// says in its middle how many bytes are hidden. The names in the first group
+// are those of decisions.jsonl.
+type Line struct {
+	V     int            `json:"v"`
+	Event approver.Event `json:"event"`
+
+	Timestamp    time.Time       `json:"timestamp"` // UTC; the event's own time where it has one
+	Module       string          `json:"module,omitempty"`
+	Method       string          `json:"method,omitempty"` // the tool again
+	Args         json.RawMessage `json:"args,omitempty"`
+	Decision     string          `json:"decision,omitempty"`
+	DecisionTime float64         `json:"decisionTime,omitempty"` // ms, as TookMS
+	Reason       string          `json:"reason,omitempty"`       // what the agent is told
+	EventType    approver.Event  `json:"eventType"`              // Event again
+	Tool         string          `json:"tool,omitempty"`
+	Severity     string          `json:"severity,omitempty"` // of a call that was stopped or put before people
+	Reasons      []string        `json:"reasons,omitempty"`  // category, stage and rule, cause
+	ArgsHash     string          `json:"argsHash,omitempty"` // SHA-256 of the arguments' exact bytes
+	Summary      string          `json:"summary,omitempty"`  // the call on one line
+	Approved     *bool           `json:"approved,omitempty"` // where a request was answered
+	SessionID    string          `json:"session_id,omitempty"`
+	CWD          string          `json:"cwd,omitempty"`
+	User         string          `json:"user,omitempty"` // the account behind PeerUID
+	Hostname     string          `json:"hostname,omitempty"`
+
+	Request     string               `json:"request,omitempty"`
+	Call        string               `json:"call,omitempty"` // the courier's call id
+	Agent       string               `json:"agent,omitempty"`
+	PeerUID     *uint32              `json:"peer_uid,omitempty"`
+	Session     string               `json:"session,omitempty"`
+	Dir         string               `json:"dir,omitempty"`
+	Command     string               `json:"command,omitempty"`
+	Fingerprint approver.Fingerprint `json:"fingerprint,omitempty"`
+	Verdict     *LineVerdict         `json:"verdict,omitempty"`
+	Resolution  *LineResolution      `json:"resolution,omitempty"`
+	Reply       *LineReply           `json:"reply,omitempty"`   // of a refused reply
+	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
+	TookMS      float64              `json:"took_ms,omitempty"` // from the call's arrival
+	Note        string               `json:"note,omitempty"`
+	Once        string               `json:"once,omitempty"`
+
+	// The seal, written by the log.
+	ID   string `json:"id,omitempty"` // log:seq
+	Seq  uint64 `json:"seq,omitempty"`
+	Prev string `json:"prev,omitempty"`
+	Hash string `json:"hash,omitempty"`
+}
+
+// A LineVerdict is an approver.Verdict in a Line.
+type LineVerdict struct {
+	Decision   approver.Decision  `json:"decision"`
+	By         string             `json:"by,omitempty"`
+	Rule       string             `json:"rule,omitempty"`
+	Where      *approver.Position `json:"where,omitempty"`
+	Category   string             `json:"category,omitempty"`
+	Severity   string             `json:"severity,omitempty"`
+	Reason     string             `json:"reason,omitempty"`
+	Detail     string             `json:"detail,omitempty"`
+	Confidence float64            `json:"confidence,omitempty"`
+	Args       json.RawMessage    `json:"args,omitempty"`     // what runs instead
+	ArgsHash   string             `json:"argsHash,omitempty"` // SHA-256 of its exact bytes
+}
+
+// A LineResolution is an approver.Resolution in a Line.
+type LineResolution struct {
+	Approve      bool               `json:"approve"`
+	Cause        approver.Cause     `json:"cause"`
+	Person       *approver.Person   `json:"person,omitempty"`
+	Identity     *approver.Identity `json:"identity,omitempty"`
+	Conversation string             `json:"conversation,omitempty"`
+	Method       string             `json:"method,omitempty"`
+	At           *time.Time         `json:"at,omitempty"`
+}
+
+// A LineReply is an approver.Reply in a Line, without its code.
+type LineReply struct {
+	Channel      string `json:"channel,omitempty"`
+	Conversation string `json:"conversation,omitempty"`
+	Sender       string `json:"sender,omitempty"`
+	Name         string `json:"name,omitempty"`
+	Approve      bool   `json:"approve"`
+	Method       string `json:"method,omitempty"`
+}
+
+// ParseLine reads a record line. A checkpoint is an error.
+func ParseLine(b []byte) (Line, error) {
+	var l Line
+	if bytes.HasPrefix(b, []byte(checkpointStart)) {
+		return l, fmt.Errorf("%w: a checkpoint is no record", errShape)
+	}
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Line{}, fmt.Errorf("%w: %w", errShape, err)
+	}
+	if l.V != version || l.Event == "" {
+		return Line{}, fmt.Errorf("%w: expected version %d and an event", errShape, version)
+	}
+	return l, nil
+}
+
+// Limits of texts in a line, in bytes before JSON escaping, which makes up to
+// six bytes of one. Together they stay below MaxLine.
+const (
+	wordLimit    = 512      // ids, names, tools
+	textLimit    = 8 << 10  // reasons, notes, arguments, directories
+	commandLimit = 64 << 10 // commands
+	summaryLimit = 200
+)
+
+// lineOf makes a record readable, complete but for the seal.
+func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line {
+	c, v := rec.Call, rec.Verdict
+	if rec.At.IsZero() {
+		rec.At = now
+	}
+	ms := milliseconds(rec.Took)
+	l := Line{
+		V: version, Event: approver.Event(r.id(string(rec.Event))), EventType: approver.Event(r.id(string(rec.Event))),
+		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, TookMS: ms,
+		Decision: decisionOf(rec), Hostname: host, Note: r.text(rec.Note, textLimit),
+		Request: r.id(rec.Request), Once: r.id(rec.Once), Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
+	}
+	if c.Tool != "" || c.Command != "" || c.ID != "" {
+		l.Module, l.Method, l.Tool = c.Module(), r.text(c.Tool, wordLimit), r.text(c.Tool, wordLimit)
+		l.Args, l.ArgsHash = r.args(c.Args), hashOf(c.Args)
+		l.Command, l.Summary = r.text(c.Command, commandLimit), r.summary(c)
+		l.Agent, l.Call = r.text(c.Agent, wordLimit), r.id(c.ID)
+		l.Session, l.Dir = r.text(c.Session, wordLimit), r.text(c.Dir, textLimit)
+		l.SessionID, l.CWD = l.Session, l.Dir
+	}
+	if c.Peer.Known {
+		l.PeerUID, l.User = &c.Peer.UID, r.user(c.Peer.UID)
+	}
+	if rec.Event == approver.EventVerdict || v.By != "" || v.Rule != "" || v.Reason != "" || v.Decision != approver.Deny {
+		l.Verdict = r.verdict(v)
+		l.Reason, l.Severity = l.Verdict.Reason, l.Verdict.Severity
+	}
+	if answered(rec) {
+		yes := l.Decision == Approved
+		l.Approved, l.Resolution = &yes, r.resolution(rec.Resolution)
+	}
+	if rec.Event == approver.EventRefused {
+		l.Reply, l.Outcome = r.reply(rec.Reply), outcomeName(rec.Outcome)
+	}
+	l.Reasons = reasonsOf(l)
+	return l
+}
+
+// decisionOf is what a record says in the words of decisions.jsonl. What it
+// does not know is BLOCKED.
+func decisionOf(rec approver.Record) string {
+	switch rec.Event {
+	case approver.EventVerdict:
+		switch rec.Verdict.Decision {
+		case approver.Allow, approver.Modify:
+			return Allowed
+		case approver.Warn:
+			return Warned
+		case approver.Pass:
+			return Passed
+		case approver.Ask:
+			return Pending
+		case approver.Deny:
+		}
+	case approver.EventAsked, approver.EventPosted:
+		return Pending
+	case approver.EventApproved, approver.EventReleased:
+		if rec.Resolution.Approve {
+			return Approved
+		}
+	case approver.EventDenied:
+		if rec.Resolution.Cause == approver.ByPerson {
+			return Rejected
+		}
+	case approver.EventExpired, approver.EventWithdrawn:
+	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped:
+		return ""
+	}
+	return Blocked
+}
+
+// answered reports whether the record is about the end of a request.
+func answered(rec approver.Record) bool {
+	return slices.Contains(ends, rec.Event) || rec.Resolution != approver.Resolution{}
+}
+
+var ends = []approver.Event{
+	approver.EventApproved, approver.EventReleased, approver.EventDenied, approver.EventExpired, approver.EventWithdrawn,
+}
+
+func reasonsOf(l Line) (reasons []string) {
+	if v := l.Verdict; v != nil {
+		if v.Category != "" {
+			reasons = append(reasons, v.Category)
+		}
+		if name := ruleName(v); name != "" {
+			reasons = append(reasons, name)
+		}
+	}
+	if l.Resolution != nil && l.Resolution.Cause != approver.NoCause {
+		reasons = append(reasons, l.Resolution.Cause.String())
+	}
+	return reasons
+}
+
+// ruleName is "stage/rule", as far as they are known.
+func ruleName(v *LineVerdict) string {
+	if v.By != "" && v.Rule != "" {
+		return v.By + "/" + v.Rule
+	}
+	return v.By + v.Rule
+}
+
+func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
+	l := &LineVerdict{
+		Decision: v.Decision, By: r.text(v.By, wordLimit), Rule: r.text(v.Rule, wordLimit), Category: r.text(v.Category, wordLimit),
+		Reason: r.text(v.Reason, textLimit), Detail: r.text(v.Detail, textLimit),
+		Args: r.args(v.Args), ArgsHash: hashOf(v.Args),
+	}
+	if !math.IsNaN(v.Confidence) && !math.IsInf(v.Confidence, 0) { // JSON has neither
+		l.Confidence = v.Confidence
+	}
+	if v.Where != (approver.Position{}) {
+		l.Where = &approver.Position{File: r.text(v.Where.File, wordLimit), Line: v.Where.Line, Col: v.Where.Col}
+	}
+	if v.Decision <= approver.Ask || v.Decision > approver.Allow {
+		l.Severity = v.Severity.String()
+	}
+	return l
+}
+
+func (r *redactor) resolution(res approver.Resolution) *LineResolution {
+	l := &LineResolution{
+		Approve: res.Approve, Cause: res.Cause, Conversation: r.text(res.Conversation, wordLimit), Method: methodName(res.Method),
+	}
+	if res.Person != (approver.Person{}) {
+		l.Person = &approver.Person{ID: r.text(res.Person.ID, wordLimit), Name: r.text(res.Person.Name, wordLimit)}
+	}
+	if res.Identity != (approver.Identity{}) {
+		l.Identity = &approver.Identity{Channel: r.text(res.Identity.Channel, wordLimit), ID: r.text(res.Identity.ID, wordLimit)}
+	}
+	if !res.At.IsZero() {
+		at := res.At.UTC()
+		l.At = &at
+	}
+	return l
+}
+
+func (r *redactor) reply(rep approver.Reply) *LineReply {
+	return &LineReply{
+		Channel: r.text(rep.Channel, wordLimit), Conversation: r.text(rep.Conversation, wordLimit),
+		Sender: r.text(rep.Sender, wordLimit), Name: r.text(rep.Name, wordLimit),
+		Approve: rep.Approve, Method: methodName(rep.Method),
+	}
+}
+
+func methodName(m approver.Method) string {
+	if m == approver.NoMethod {
+		return ""
+	}
+	return m.String()
+}
+
+var outcomeNames = [...]string{
+	approver.OutcomeRefused: "refused", approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied",
+	approver.OutcomeTooLate: "too_late", approver.OutcomeExpired: "expired", approver.OutcomeUnknown: "unknown",
+	approver.OutcomeUsed: "used", approver.OutcomeLocked: "locked", approver.OutcomeNeedCode: "need_code",
+	approver.OutcomeRecorded: "recorded",
+}
+
+func outcomeName(k approver.OutcomeKind) string {
+	if int(k) < len(outcomeNames) {
+		return outcomeNames[k]
+	}
+	return outcomeNames[approver.OutcomeRefused]
+}
+
+func hashOf(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// milliseconds keeps microseconds behind the point.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// timeOf reads the time of a line of either sort.
+func timeOf(line []byte) (time.Time, error) {
+	var l struct {
+		Timestamp  time.Time `json:"timestamp"`
+		Checkpoint struct {
+			Time time.Time `json:"time"`
+		} `json:"checkpoint"`
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return time.Time{}, fmt.Errorf("%w: %w", errShape, err)
+	}
+	if l.Timestamp.IsZero() {
+		return l.Checkpoint.Time, nil
+	}
+	return l.Timestamp, nil
+}

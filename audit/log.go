@@ -1,0 +1,405 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"approver.example"
+)
+
+// Defaults and limits of Options.
+const (
+	DefaultMaxSize         = 64 << 20
+	DefaultCheckpointEvery = 256
+	DefaultCheckpointAfter = 10 * time.Second
+
+	maxID     = 128
+	headEvery = 250 * time.Millisecond // between two writes of the head to the store
+)
+
+// Options are the parts of a Log.
+type Options struct {
+	// Dir is the directory of the log. It is made with mode 0700.
+	Dir string
+	// ID names the log in its lines and in the store. Two logs with one store
+	// need two ids. Empty means the host's name.
+	ID string
+	// Key signs the checkpoints; see LoadOrCreateKey.
+	Key Key
+	// KV keeps the head of the log; nil keeps none, and then a log that was cut
+	// short at a checkpoint does not show.
+	KV approver.KV
+	// Redact hides secrets in a text; nil means approver.Mask. Confirmation
+	// codes are masked before and after it.
+	Redact func(string) string
+	// Log gets what no caller waits for: trouble with the head. Nil is silent.
+	Log *slog.Logger
+	// Hostname is written in every record; empty means the host's name.
+	Hostname string
+	// MaxSize is the size in bytes at which a file is rotated, zero means 64
+	// MiB. A file may exceed it by one checkpoint.
+	MaxSize int64
+	// CheckpointEvery is the number of lines after which a checkpoint is
+	// written, zero means 256, at most MaxCheckpointEvery. CheckpointAfter is
+	// the time after which lines are vouched for even if they are fewer, zero
+	// means 10 s.
+	CheckpointEvery int
+	CheckpointAfter time.Duration
+
+	sync func(*os.File) error // for tests; nil is syncFile
+}
+
+// Errors of a Log.
+var (
+	ErrClosed = errors.New("the audit log is closed")
+	// ErrFailed means that something could not be written. Nothing is recorded
+	// any more until Reopen succeeds.
+	ErrFailed = errors.New("the audit log has failed")
+)
+
+// A Log is an audit log that is open for writing. It implements
+// approver.Recorder; all methods are safe for concurrent use. The zero value
+// records nothing.
+type Log struct {
+	o    Options
+	red  *redactor
+	lock *os.File
+
+	mu     sync.Mutex
+	open   bool
+	shut   bool  // Close was called
+	err    error // why nothing is recorded, when open
+	end    place // of what was given to the queue
+	since  int   // lines behind the last checkpoint
+	size   int64 // of the file that the next line goes to
+	queue  []*batch
+	spare  []byte // a buffer to use again
+	alarms []string
+
+	durable Head // under mu
+
+	io    sync.Mutex // held while files are written or repaired
+	file  *os.File
+	first uint64 // seq of the first line of file
+	kept  int64  // size of file, as far as it is durable
+
+	wake, headWake   chan struct{}
+	closing          chan struct{}
+	writing, heading chan struct{} // closed when the goroutines have ended
+	cancelHead       context.CancelFunc
+	closed           sync.Once
+	closeErr         error
+
+	// Of the head goroutine, and of Close when that has ended.
+	head    headKeeper
+	headErr error
+	foreign time.Time // the last alarm about a foreign head
+}
+
+var _ approver.Recorder = (*Log)(nil)
+
+// Open opens the log in o.Dir, or starts one. It repairs what a crash left
+// behind and compares the log's end with the store's. What is wrong does not
+// keep the log from opening: it becomes the first records (alarms) and is
+// returned by Alarms. Open fails if another process writes the log, if there is
+// no key, and if the store cannot say where the log ended. Close must be called.
+func Open(ctx context.Context, o Options) (*Log, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	lock, err := lockFile(filepath.Join(o.Dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	l := &Log{
+		o: o, red: newRedactor(o.Redact), lock: lock,
+		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), closing: make(chan struct{}),
+		writing: make(chan struct{}), heading: make(chan struct{}),
+		head: headKeeper{kv: o.KV, log: o.ID},
+	}
+	alarms, err := l.begin(ctx)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancelHead = cancel
+	go l.write()
+	go l.keepHead(headCtx)
+	if err := l.start(); err != nil {
+		return nil, errors.Join(err, l.Close(ctx))
+	}
+	if err := l.alarm(ctx, alarms...); err != nil {
+		return nil, errors.Join(err, l.Close(ctx))
+	}
+	return l, nil
+}
+
+// begin repairs the files and compares their end with the store's word.
+func (l *Log) begin(ctx context.Context) (alarms []string, err error) {
+	if l.o.KV == nil {
+		return l.resume(nil)
+	}
+	var known *Head
+	var note string
+	head, rev, err := readHead(ctx, l.o.KV, l.o.ID)
+	unknown := errors.Is(err, approver.ErrNotFound)
+	switch {
+	case err == nil:
+		known = &head
+	case errors.Is(err, approver.ErrTampered):
+		note = err.Error()
+	case unknown:
+		note = "the store knows no end of this log: it lost its data, or the log was written without it"
+	default:
+		return nil, err
+	}
+	if alarms, err = l.resume(known); err != nil {
+		return nil, err
+	}
+	if note != "" && (!unknown || l.durable.Seq > 0) { // a new log is known to nobody
+		alarms = append(alarms, note)
+	}
+	l.head.rev = rev
+	if known != nil && len(alarms) == 0 {
+		l.head.stored = known.Seq
+	}
+	return alarms, nil
+}
+
+// complete checks the options and fills in what may be left out.
+func (o *Options) complete() error {
+	host, err := os.Hostname()
+	if err != nil && (o.ID == "" || o.Hostname == "") {
+		return fmt.Errorf("audit log: the host's name: %w", err)
+	}
+	if o.ID == "" {
+		o.ID = strings.Map(func(c rune) rune {
+			if !idChar(c) {
+				return '-'
+			}
+			return c
+		}, host)
+	}
+	if o.Hostname == "" {
+		o.Hostname = host
+	}
+	if o.MaxSize == 0 {
+		o.MaxSize = DefaultMaxSize
+	}
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = DefaultCheckpointEvery
+	}
+	if o.CheckpointAfter == 0 {
+		o.CheckpointAfter = DefaultCheckpointAfter
+	}
+	if o.Redact == nil {
+		o.Redact = approver.Mask
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.sync == nil {
+		o.sync = syncFile
+	}
+	switch {
+	case o.Dir == "":
+		return errors.New("audit log: no directory is given")
+	case o.Key.private == nil:
+		return errors.New("audit log: no signing key is given: LoadOrCreateKey makes one")
+	case len(o.ID) > maxID || strings.ContainsFunc(o.ID, func(c rune) bool { return !idChar(c) }):
+		return fmt.Errorf("audit log: the id %q must have at most %d letters, digits, dots, dashes and underscores", o.ID, maxID)
+	case o.CheckpointEvery < 1 || o.CheckpointEvery > MaxCheckpointEvery:
+		return fmt.Errorf("audit log: a checkpoint every %d lines: must be 1 to %d", o.CheckpointEvery, MaxCheckpointEvery)
+	case o.CheckpointAfter < 0 || o.MaxSize < 0:
+		return errors.New("audit log: sizes and times cannot be negative")
+	}
+	return nil
+}
+
+func idChar(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '_'
+}
+
+// Record writes a record and returns its hash when it is durable. After any
+// error nothing may be released on the strength of the record, although it may
+// have been written: ctx ended, the log has failed, or it is closed.
+func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("audit record: %w", err)
+	}
+	if l == nil || l.red == nil {
+		return "", ErrClosed
+	}
+	body, err := encode(l.red.lineOf(r, l.o.Hostname, time.Now()))
+	if err != nil {
+		return "", fmt.Errorf("audit record: %w", err)
+	}
+	if len(body)+sealLength > MaxLine {
+		return "", fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
+	}
+	b, hash, err := l.add(body)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-b.done:
+		if b.err != nil {
+			return "", b.err
+		}
+		return hash.String(), nil
+	case <-ctx.Done():
+		return "", fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
+	}
+}
+
+// Head is the last line that is durable.
+func (l *Log) Head() Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.durable
+}
+
+// Alarms are what was found wrong since Open, oldest first. Each is also a
+// record.
+func (l *Log) Alarms() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.alarms...)
+}
+
+// Err says why nothing can be recorded; nil means that the log works.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.open {
+		return ErrClosed
+	}
+	return l.err
+}
+
+// Reopen repairs a log that has failed, once the cause is gone, such as a full
+// disk. It does nothing to a log that works.
+func (l *Log) Reopen(ctx context.Context) error {
+	alarms, err := l.repair()
+	if err != nil {
+		return err
+	}
+	return l.alarm(ctx, alarms...)
+}
+
+func (l *Log) repair() (alarms []string, err error) {
+	l.io.Lock()
+	defer l.io.Unlock()
+	if err := l.Err(); err == nil || errors.Is(err, ErrClosed) {
+		return nil, err
+	}
+	if l.file != nil {
+		_ = l.file.Close() // it may have failed with the rest; it is opened anew
+		l.file = nil
+	}
+	known := l.Head()
+	if alarms, err = l.resume(&known); err != nil {
+		return nil, err
+	}
+	return alarms, l.start()
+}
+
+// start lets records in.
+func (l *Log) start() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shut {
+		return ErrClosed
+	}
+	l.open, l.err = true, nil
+	if l.since > 0 { // a crash, or a failure, kept the lines from being vouched for
+		return l.sign()
+	}
+	return nil
+}
+
+// alarm records alarms.
+func (l *Log) alarm(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		l.mu.Lock()
+		l.alarms = append(l.alarms, text)
+		l.mu.Unlock()
+		if _, err := l.Record(ctx, approver.Record{Event: approver.EventAlarm, Note: text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close writes a last checkpoint, waits until everything is durable and the
+// store has the head, and lets go of the log. It returns early when ctx ends
+// while the disk does not answer. A second call does nothing.
+func (l *Log) Close(ctx context.Context) error {
+	if l == nil || l.red == nil {
+		return nil
+	}
+	l.closed.Do(func() { l.closeErr = l.close(ctx) })
+	return l.closeErr
+}
+
+func (l *Log) close(ctx context.Context) error {
+	l.mu.Lock()
+	var err error
+	if l.open && l.err == nil && l.since > 0 {
+		err = l.sign()
+	}
+	l.open, l.shut = false, true
+	l.mu.Unlock()
+	close(l.closing)
+	l.cancelHead()
+	for _, ended := range []chan struct{}{l.writing, l.heading} {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return fmt.Errorf("close the audit log: %w", ctx.Err())
+		}
+	}
+	l.io.Lock()
+	defer l.io.Unlock()
+	l.mu.Lock()
+	err = errors.Join(err, l.err)
+	l.mu.Unlock()
+	if l.o.KV != nil {
+		err = errors.Join(err, l.head.put(ctx, l.Head()))
+	}
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
+	}
+	return errors.Join(err, l.lock.Close())
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// explain puts a hint to an error of the disk.
+func explain(dir string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the disk is full: make room in %s: %w", dir, err)
+	case errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("the disk quota is used up: make room in %s: %w", dir, err)
+	case errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("a file in %s is larger than the limit of the process allows: %w", dir, err)
+	}
+	return err
+}

@@ -1,0 +1,238 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"approver.example"
+)
+
+// A Format is how Tail and Export write records. The zero value is Human.
+type Format uint8
+
+// The formats.
+const (
+	Human Format = iota // one line for people
+	JSONL               // the lines as they are in the log
+	CSV                 // a table with a header
+)
+
+// ParseFormat reads "human", "jsonl" (or "json") or "csv".
+func ParseFormat(s string) (Format, error) {
+	switch s {
+	case "human":
+		return Human, nil
+	case "jsonl", "json":
+		return JSONL, nil
+	case "csv":
+		return CSV, nil
+	}
+	return Human, fmt.Errorf("unknown format %q: one of human, jsonl, csv", s)
+}
+
+// A printer writes lines of the log.
+type printer interface {
+	print(line []byte) error // a record or a checkpoint, without newline
+	flush() error
+}
+
+func newPrinter(format Format, w io.Writer) (printer, error) {
+	switch format {
+	case Human:
+		return humanPrinter{bufio.NewWriter(w)}, nil
+	case JSONL:
+		return rawPrinter{bufio.NewWriter(w)}, nil
+	case CSV:
+		p := csvPrinter{csv.NewWriter(w)}
+		return p, p.w.Write(csvHeader)
+	}
+	return nil, fmt.Errorf("unknown format %d", format)
+}
+
+func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }
+
+type rawPrinter struct{ w *bufio.Writer }
+
+func (p rawPrinter) print(line []byte) error {
+	if _, err := p.w.Write(line); err != nil {
+		return err
+	}
+	return p.w.WriteByte('\n')
+}
+
+func (p rawPrinter) flush() error { return p.w.Flush() }
+
+type humanPrinter struct{ w *bufio.Writer }
+
+func (p humanPrinter) print(line []byte) error {
+	if isCheckpoint(line) {
+		return nil
+	}
+	l, err := ParseLine(line)
+	if err != nil {
+		return err
+	}
+	_, err = p.w.WriteString(l.Human() + "\n")
+	return err
+}
+
+func (p humanPrinter) flush() error { return p.w.Flush() }
+
+var marks = map[string]string{
+	Allowed: "✓", Approved: "✓", Rejected: "✗", Blocked: "✗", Passed: "·", Warned: "!", Pending: "…",
+}
+
+// Human is the record on one line for people: time (UTC), what was decided, the
+// call, who decided where and how, after how long, and by which rule. Nothing
+// in it can move the cursor or imitate another line.
+func (l Line) Human() string {
+	var b strings.Builder
+	word, mark := l.Decision, marks[l.Decision]
+	if word == "" {
+		word = strings.ToUpper(string(l.Event))
+	}
+	switch {
+	case l.Event == approver.EventAlarm:
+		mark = "‼"
+	case mark == "":
+		mark = "-"
+	}
+	fmt.Fprintf(&b, "%s %s %-8s", l.Timestamp.UTC().Format("2006-01-02 15:04:05"), mark, approver.OneLine(word))
+	part := func(format, text string) {
+		if text != "" {
+			b.WriteString(" · ")
+			fmt.Fprintf(&b, format, approver.OneLine(text))
+		}
+	}
+	if l.Decision != "" && l.Event != approver.EventVerdict && !strings.EqualFold(l.Decision, string(l.Event)) {
+		b.WriteString(" (" + approver.OneLine(string(l.Event)) + ")")
+	}
+	switch l.Severity {
+	case "":
+		part("%s", l.Summary)
+	default:
+		var sev approver.Severity
+		_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one
+		b.WriteString(" " + approver.PushLine(sev, l.Summary))
+	}
+	part("%s", l.Agent)
+	part("by %s", l.who())
+	if l.Outcome != "" {
+		part("%s", l.Outcome)
+	}
+	if l.Resolution != nil && l.Resolution.Cause != approver.ByPerson && l.Resolution.Cause != approver.NoCause {
+		part("%s", l.Resolution.Cause.String())
+	}
+	if l.TookMS > 0 {
+		part("after %s", time.Duration(l.TookMS*float64(time.Millisecond)).Round(100*time.Microsecond).String())
+	}
+	if l.Verdict != nil {
+		part("%s", ruleName(l.Verdict))
+	}
+	part("%s", l.Note)
+	return b.String()
+}
+
+// who is the person, with identity, place and method; empty if nobody.
+func (l Line) who() string {
+	var words []string
+	add := func(s string) {
+		if s != "" {
+			words = append(words, s)
+		}
+	}
+	if r := l.Resolution; r != nil && r.Person != nil {
+		add(either(r.Person.Name, r.Person.ID))
+		if r.Identity != nil {
+			add("(" + r.Identity.Channel + " " + r.Identity.ID + ")")
+		}
+		if r.Conversation != "" {
+			add("in " + r.Conversation)
+		}
+		if r.Method != "" {
+			add("by " + r.Method)
+		}
+	} else if p := l.Reply; p != nil {
+		add(p.Name)
+		add("(" + strings.TrimSpace(p.Channel+" "+p.Sender) + ")")
+		if p.Conversation != "" {
+			add("in " + p.Conversation)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+type csvPrinter struct{ w *csv.Writer }
+
+var csvHeader = []string{
+	"seq", "timestamp", "event", "decision", "severity", "agent", "tool", "command", "rule", "reason",
+	"person", "channel", "identity", "conversation", "method", "cause", "took_ms",
+	"request", "call", "user", "hostname", "dir", "fingerprint", "note", "hash",
+}
+
+func (p csvPrinter) print(line []byte) error {
+	if isCheckpoint(line) {
+		return nil
+	}
+	l, err := ParseLine(line)
+	if err != nil {
+		return err
+	}
+	var rule, person, channel, identity, conversation, method, cause string
+	if l.Verdict != nil {
+		rule = ruleName(l.Verdict)
+	}
+	if r := l.Resolution; r != nil {
+		conversation, method, cause = r.Conversation, r.Method, r.Cause.String()
+		if r.Person != nil {
+			person = either(r.Person.Name, r.Person.ID)
+		}
+		if r.Identity != nil {
+			channel, identity = r.Identity.Channel, r.Identity.ID
+		}
+	} else if r := l.Reply; r != nil {
+		person, channel, identity, conversation, method = r.Name, r.Channel, r.Sender, r.Conversation, r.Method
+	}
+	call := l.Command
+	if call == "" {
+		call = l.Summary
+	}
+	row := []string{
+		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
+		l.Agent, l.Tool, call, rule, l.Reason, person, channel, identity, conversation, method, cause,
+		strconv.FormatFloat(l.TookMS, 'f', -1, 64), l.Request, l.Call, l.User, l.Hostname, l.Dir,
+		string(l.Fingerprint), l.Note, l.Hash,
+	}
+	for i := range row {
+		row[i] = cell(row[i])
+	}
+	return p.w.Write(row)
+}
+
+func (p csvPrinter) flush() error {
+	p.w.Flush()
+	return p.w.Error()
+}
+
+// cell keeps a spreadsheet from taking a text for a formula, and shows what
+// cannot be seen.
+func cell(s string) string {
+	s = approver.Visible(s)
+	if s != "" && strings.ContainsRune("=+-@\t\n", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

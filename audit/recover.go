@@ -1,0 +1,283 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// resume finds the end of the log, sets aside what is no part of it, and
+// opens it for appending. known is where the log ended by somebody else's word,
+// nil if nobody knows. It returns what people must know of; an error means that
+// the log cannot be opened. The caller holds io, or is the only one.
+func (l *Log) resume(known *Head) (alarms []string, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("audit log: %w", explain(l.o.Dir, err))
+		}
+	}()
+	before, err := l.unrotate()
+	if err != nil {
+		return nil, err
+	}
+	s := scan{place: place{hash: genesis()}, watch: known}
+	if before != "" {
+		if s.place, err = lastOf(before); err != nil {
+			s.adopt = true
+			alarms = append(alarms, fmt.Sprintf("the log is broken at the end of %s: %v", filepath.Base(before), err))
+		}
+	} else {
+		s.adopt = true // earlier files may have been archived
+	}
+	path := filepath.Join(l.o.Dir, activeName)
+	if err := s.file(path); err != nil {
+		return nil, err
+	}
+	if s.broken != nil {
+		alarms = append(alarms, "the log is broken at "+s.broken.Error())
+	}
+	if s.good < s.size {
+		text, err := setAside(path, s.good, s.seq)
+		if err != nil {
+			return nil, err
+		}
+		alarms = append(alarms, text)
+	}
+	if s.keyID != "" && s.keyID != l.o.Key.ID() {
+		alarms = append(alarms, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID))
+	}
+	if text := s.compare(known); text != "" {
+		alarms = append(alarms, text)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(l.o.sync(f), syncDir(l.o.Dir)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	l.file, l.kept, l.first = f, s.good, max(s.first, 1)
+	if s.first == 0 {
+		l.first = s.seq + 1
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end, l.since, l.size = s.place, s.since, s.good
+	l.durable = Head{Log: l.o.ID, Seq: s.seq, Hash: s.hash.String()}
+	return alarms, nil
+}
+
+// unrotate returns the path of the last full file before audit.jsonl. Where a
+// crash in the middle of a rotation left no audit.jsonl, or an empty one, the
+// last full file becomes it again.
+func (l *Log) unrotate() (before string, err error) {
+	full, err := rotated(l.o.Dir)
+	if err != nil || len(full) == 0 {
+		return "", err
+	}
+	path := filepath.Join(l.o.Dir, activeName)
+	info, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err != nil || info.Size() == 0 {
+		last := full[len(full)-1]
+		if err := os.Rename(last.path, path); err != nil {
+			return "", err
+		}
+		full = full[:len(full)-1]
+	}
+	if len(full) == 0 {
+		return "", nil
+	}
+	return full[len(full)-1].path, nil
+}
+
+// A scan finds the end of the chain in one file. It starts with the place
+// behind which the file goes on.
+type scan struct {
+	place
+	adopt bool  // take the file's first line as it is
+	watch *Head // a place to compare with
+
+	first   uint64 // seq of the file's first line
+	good    int64  // size of the file up to the end of the chain
+	size    int64
+	since   int         // lines behind the last checkpoint
+	keyID   string      // of the last checkpoint
+	broken  *BreakError // the first break that stays in the file
+	watched string      // hash of the line watch.Seq
+}
+
+// file reads the file at path; one that does not exist is empty.
+//
+// A line whose own hash does not fit, and what follows it, may be what a crash
+// left of a write that was never acknowledged, and is not counted. But a crash
+// leaves no checkpoint behind such a line, and no sound line in a wrong place:
+// those are breaks, which stay where they are for Verify to name.
+func (s *scan) file(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	s.size = info.Size()
+	lines := newLineReader(f)
+	var doubt *scan // what s becomes if the doubtful part stays
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, errShape) {
+			return err
+		}
+		var l link
+		if err == nil {
+			l, err = readLink(line)
+		}
+		switch {
+		case err != nil && doubt == nil:
+			with := *s
+			doubt = &with
+			if doubt.broken == nil {
+				doubt.broken = &BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()}
+			}
+		case err != nil:
+		case doubt == nil:
+			s.take(l, line, lines, filepath.Base(path))
+		default:
+			doubt.take(l, line, lines, filepath.Base(path))
+			if l.checkpoint {
+				*s, doubt = *doubt, nil
+			}
+		}
+	}
+}
+
+// take goes on with a sound line.
+func (s *scan) take(l link, line []byte, at *lineReader, name string) {
+	if s.first == 0 {
+		s.first = l.seq
+		if s.adopt {
+			s.place = place{l.seq - 1, l.prev}
+		}
+	}
+	if (l.seq != s.seq+1 || l.prev != s.hash) && s.broken == nil {
+		s.broken = &BreakError{
+			File: name, Line: at.number, Seq: l.seq, Kind: BadPrev,
+			Why: fmt.Sprintf("it does not follow the line before it, seq %d", s.seq),
+		}
+	}
+	s.place, s.good = l.place, at.offset
+	s.since++
+	if l.checkpoint {
+		var c struct {
+			Checkpoint Checkpoint `json:"checkpoint"`
+		}
+		if json.Unmarshal(line, &c) == nil {
+			s.since, s.keyID = 0, c.Checkpoint.KeyID
+		}
+	}
+	if s.watch != nil && s.watch.Seq == l.seq {
+		s.watched = l.hash.String()
+	}
+}
+
+// compare says what is wrong between the end of the chain and known; empty
+// means nothing.
+func (s *scan) compare(known *Head) string {
+	switch {
+	case known == nil:
+		return ""
+	case known.Seq > s.seq:
+		return truncated(s.seq, known.Seq)
+	case s.watched != "" && s.watched != known.Hash:
+		return rewritten(known.Seq)
+	}
+	return ""
+}
+
+func truncated(end, known uint64) string {
+	return fmt.Sprintf("the log ends at seq %d but the store knows %d: the last %d lines are gone", end, known, known-end)
+}
+
+func rewritten(seq uint64) string {
+	return fmt.Sprintf("the line with seq %d is not the one that the store knows: the log was written anew", seq)
+}
+
+// lastOf returns the place of the last line of a full file.
+func lastOf(path string) (place, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return place{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return place{}, err
+	}
+	b := make([]byte, min(info.Size(), MaxLine))
+	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
+		return place{}, err
+	}
+	b, ok := bytes.CutSuffix(b, []byte("\n"))
+	if !ok {
+		return place{}, errTorn
+	}
+	l, err := readLink(b[bytes.LastIndexByte(b, '\n')+1:])
+	return l.place, err
+}
+
+// setAside moves what stands behind offset to a file of its own.
+func setAside(path string, offset int64, seq uint64) (note string, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return "", err
+	}
+	dir := filepath.Dir(path)
+	var side *os.File
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("audit-%d.torn", seq+1)
+		if n > 1 {
+			name = fmt.Sprintf("audit-%d-%d.torn", seq+1, n)
+		}
+		side, err = os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	sum := sha256.New()
+	size, err := io.Copy(io.MultiWriter(side, sum), f)
+	if err = errors.Join(err, side.Sync(), side.Close()); err != nil {
+		return "", err
+	}
+	if err := syncDir(dir); err != nil {
+		return "", err
+	}
+	if err := errors.Join(f.Truncate(offset), f.Sync()); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the last %d bytes of the log were no sound lines (a crash in the middle of a write, or an edit): "+
+		"they are kept in %s, sha256 %x; the chain goes on behind seq %d", size, filepath.Base(side.Name()), sum.Sum(nil), seq), nil
+}

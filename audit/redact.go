@@ -1,0 +1,340 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os/user"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// maxRedact is the greatest text in bytes that is searched for secrets. A
+// longer one is not shown at all, only its length and hash.
+const maxRedact = 128 << 10
+
+// The memory of texts that come again and again: tools, rules, directories.
+const (
+	maxRemembered    = 256 // bytes of one text
+	maxRememberedAll = 4096
+)
+
+const hiddenValue = "‹hidden›"
+
+// A redactor makes texts fit for the log.
+type redactor struct {
+	redact func(string) string
+
+	mu    sync.RWMutex
+	texts map[string]string
+	users map[uint32]string
+}
+
+func newRedactor(redact func(string) string) *redactor {
+	return &redactor{redact: redact, texts: map[string]string{}, users: map[uint32]string{}}
+}
+
+// text redacts s and fits it into limit bytes.
+func (r *redactor) text(s string, limit int) string {
+	if s == "" {
+		return ""
+	}
+	shown, _ := approver.Cut(r.clean(s), limit)
+	return shown
+}
+
+// id is for what the service itself made, such as a request's id: a redactor
+// would take its hex digits for a key.
+func (r *redactor) id(s string) string {
+	shown, _ := approver.Cut(readable(maskCodes(s)), wordLimit)
+	return shown
+}
+
+// clean redacts the whole of s.
+func (r *redactor) clean(s string) string {
+	if len(s) > maxRedact {
+		return notShown(s)
+	}
+	if len(s) > maxRemembered {
+		return r.cleanAnew(s)
+	}
+	r.mu.RLock()
+	out, ok := r.texts[s]
+	r.mu.RUnlock()
+	if ok {
+		return out
+	}
+	out = r.cleanAnew(s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.texts) >= maxRememberedAll {
+		clear(r.texts)
+	}
+	r.texts[s] = out
+	return out
+}
+
+// cleanAnew masks codes before redact sees them, because redact may leave
+// something that a code can be computed from, and after it, because it may
+// bring one to light.
+func (r *redactor) cleanAnew(s string) string {
+	return readable(maskCodes(r.redact(maskCodes(s))))
+}
+
+func notShown(s string) string {
+	return fmt.Sprintf("‹%d bytes not shown, sha256 %x›", len(s), sha256.Sum256([]byte(s)))
+}
+
+// readable keeps bytes that are no UTF-8 visible, where JSON would merge them.
+func readable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return approver.Visible(s)
+}
+
+// maskCodes masks every confirmation code: whatever tokens.Find would take for
+// one, and also a code with letters glued to it.
+func maskCodes(s string) string {
+	const word = "confirm"
+	var b strings.Builder
+	done := 0
+	for i := 0; i+len(word) < len(s); i++ {
+		if !hasPrefixFold(s[i:], word) {
+			continue
+		}
+		start := i + len(word)
+		dash, size := utf8.DecodeRuneInString(s[start:])
+		if dash != '-' && dash != ' ' && dash != '\u2212' && dash != '\u00ad' && !unicode.Is(unicode.Pd, dash) {
+			continue
+		}
+		start += size
+		end := start
+		for end < len(s) {
+			c, size := utf8.DecodeRuneInString(s[end:])
+			if !unicode.IsLetter(c) && !unicode.IsDigit(c) || hasPrefixFold(s[end:], word) {
+				break
+			}
+			end += size
+		}
+		if !codeLike(s[start:end]) {
+			continue
+		}
+		b.WriteString(s[done:start])
+		b.WriteString("******")
+		done, i = end, end-1
+	}
+	if done == 0 {
+		return s
+	}
+	return b.String() + s[done:]
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && s[0]|0x20 == prefix[0] && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// codeLike reports whether the letters and digits behind "confirm-" may be a
+// code. "confirm-dialog" is none.
+func codeLike(run string) bool {
+	if _, err := tokens.Parse(run); err == nil {
+		return true
+	}
+	if len(run) < tokens.MinLength {
+		return false
+	}
+	head := run[:tokens.MinLength]
+	_, err := tokens.Parse(head)
+	return err == nil && (strings.ContainsAny(head, "0123456789") || head == strings.ToUpper(head))
+}
+
+// secretNames are parts of member names whose text is never shown.
+var secretNames = []string{
+	"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "privatekey",
+	"authorization", "credential", "cookie",
+}
+
+func secretName(name string) bool {
+	name = strings.Map(func(c rune) rune {
+		if c == '_' || c == '-' || c == ' ' {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, name)
+	for _, part := range secretNames {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// args redacts every text in a tool's arguments and keeps the rest as it is.
+// What does not fit, or is no JSON, becomes a JSON string.
+func (r *redactor) args(raw json.RawMessage) json.RawMessage {
+	var shown string
+	switch {
+	case len(raw) == 0:
+		return nil
+	case len(raw) > maxRedact:
+		shown = notShown(string(raw))
+	case !json.Valid(raw):
+		shown = r.text(string(raw), textLimit)
+	default:
+		b := r.strings(raw)
+		if len(b) <= textLimit {
+			return b
+		}
+		shown, _ = approver.Cut(string(b), textLimit)
+	}
+	b, err := encode(shown)
+	if err != nil { // a string always encodes
+		return nil
+	}
+	return b
+}
+
+// strings redacts the strings of a valid JSON text. Below a member with a
+// telling name no text is shown.
+func (r *redactor) strings(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+64)
+	depth, hide := 0, -1 // hide is the depth of the member with the telling name
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		if c != '"' {
+			switch c {
+			case ' ', '\t', '\r', '\n':
+				i++
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			if depth < hide || depth == hide && c == ',' {
+				hide = -1
+			}
+			out = append(out, c)
+			i++
+			continue
+		}
+		end := stringEnd(raw, i)
+		s := unquote(raw[i:end])
+		i = end
+		name := bytes.HasPrefix(bytes.TrimLeft(raw[i:min(i+64, len(raw))], " \t\r\n"), []byte(":"))
+		switch {
+		case name && hide < 0 && secretName(s):
+			hide = depth
+		case !name && hide >= 0 && s != "":
+			s = hiddenValue
+		}
+		out = appendQuoted(out, r.clean(s))
+	}
+	return out
+}
+
+func appendQuoted(out []byte, s string) []byte {
+	if printable(s) && !strings.ContainsAny(s, `"\`) {
+		out = append(out, '"')
+		out = append(out, s...)
+		return append(out, '"')
+	}
+	quoted, err := encode(s)
+	if err != nil { // a string always encodes
+		quoted = []byte(`""`)
+	}
+	return append(out, quoted...)
+}
+
+// stringEnd is the index behind the string that starts at i in valid JSON.
+func stringEnd(raw []byte, i int) int {
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// unquote reads a valid JSON string.
+func unquote(quoted []byte) string {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return string(inner)
+	}
+	var s string
+	if json.Unmarshal(quoted, &s) != nil { // nothing else is valid
+		return ""
+	}
+	return s
+}
+
+// summary is the call on one line of at most summaryLimit bytes, or a little
+// more to say how many are left out.
+func (r *redactor) summary(c approver.ToolCall) string {
+	text := c.Command
+	if text == "" {
+		text = strings.Join(append(append([]string{c.Tool}, c.Paths...), c.URLs...), " ")
+	}
+	if text = r.clean(text); !printable(text) {
+		text = approver.OneLine(text)
+	}
+	if len(text) <= summaryLimit {
+		return text
+	}
+	end := summaryLimit
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s… (%d bytes more)", text[:end], len(text)-end)
+}
+
+// printable reports plain ASCII on one line, which is safe as it is.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// user is the name of a local account, or its number. It is looked up once.
+func (r *redactor) user(uid uint32) string {
+	r.mu.RLock()
+	name, ok := r.users[uid]
+	r.mu.RUnlock()
+	if ok {
+		return name
+	}
+	name = strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(name); err == nil {
+		name = r.text(u.Username, wordLimit)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.users) >= maxRememberedAll {
+		clear(r.users)
+	}
+	r.users[uid] = name
+	return name
+}
+
+// encode is json.Marshal without HTML escapes, which only make shell hard to
+// read.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,313 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// pollEvery is how often Tail looks for new lines.
+const pollEvery = 200 * time.Millisecond
+
+// Tail writes the last n records of the log in dir (all if n is negative) and,
+// with follow, every new one until ctx ends, across rotations; then it returns
+// nil. Checkpoints are left out. A line that cannot be read is reported in its
+// place and does not stop it. It needs memory for n numbers and one line.
+func Tail(ctx context.Context, dir string, n int, follow bool, w io.Writer, format Format) error {
+	p, err := newPrinter(format, w)
+	if err != nil {
+		return err
+	}
+	t := tailer{dir: dir, p: p, w: w}
+	if err := t.last(n); err != nil && (!follow || !errors.Is(err, ErrNoLog)) {
+		return fmt.Errorf("tail: %w", err)
+	}
+	defer t.close()
+	for {
+		if err := t.rest(); err != nil {
+			return fmt.Errorf("tail: %w", err)
+		}
+		if err := p.flush(); err != nil {
+			return fmt.Errorf("tail: %w", err)
+		}
+		if !follow {
+			return nil
+		}
+		if sleep(ctx, pollEvery) != nil {
+			return nil //nolint:nilerr // the end of ctx is how following ends
+		}
+	}
+}
+
+type tailer struct {
+	dir string
+	p   printer
+	w   io.Writer
+
+	f      *os.File // being read; nil before the first
+	name   string
+	offset int64  // behind the last line that was printed
+	seq    uint64 // of that line, or of the first of the file
+}
+
+func (t *tailer) close() {
+	if t.f != nil {
+		_ = t.f.Close() // only read
+	}
+}
+
+// last opens the file in which the last n records begin, at the first of them.
+func (t *tailer) last(n int) error {
+	files, err := rotated(t.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if path := filepath.Join(t.dir, activeName); exists(path) {
+		files = append(files, segment{path: path})
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%w in %s", ErrNoLog, t.dir)
+	}
+	if n < 0 {
+		return t.open(files[0].path, 0)
+	}
+	for _, s := range slices.Backward(files) {
+		starts, count, err := recordStarts(s.path, n)
+		if err != nil {
+			return err
+		}
+		if count >= n || s == files[0] {
+			return t.open(s.path, starts)
+		}
+		n -= count
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// recordStarts finds where the last n records of a file begin, and how many
+// there are, at most n. Without any, that is the end of the file.
+func recordStarts(path string, n int) (offset int64, count int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	var ring []int64 // of the last n records; the oldest is at next
+	next := 0
+	lines := newLineReader(f)
+	for {
+		start := lines.offset
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+			if len(ring) == 0 {
+				return lines.offset, 0, nil
+			}
+			return ring[next], len(ring), nil
+		case err != nil && !errors.Is(err, errShape):
+			return 0, 0, err
+		}
+		switch {
+		case n == 0 || isCheckpoint(line):
+		case len(ring) < n:
+			ring = append(ring, start)
+		default:
+			ring[next] = start
+			next = (next + 1) % n
+		}
+	}
+}
+
+func (t *tailer) open(path string, offset int64) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	t.close()
+	t.f, t.name, t.offset = f, filepath.Base(path), offset
+	// Which file follows is known by the numbers, also before a line is printed.
+	if line, err := newLineReader(f).next(); err == nil {
+		if l, err := readLink(line); err == nil {
+			t.seq = l.seq
+		}
+	}
+	return nil
+}
+
+// rest prints what there is behind the last line, through all files.
+func (t *tailer) rest() error {
+	for {
+		if t.f != nil {
+			if err := t.print(); err != nil {
+				return err
+			}
+			current, err := t.current()
+			if err != nil || current {
+				return err
+			}
+			// The file was rotated away: no line comes to it any more, but some
+			// may have come since.
+			if err := t.print(); err != nil {
+				return err
+			}
+		}
+		path, err := t.following()
+		if err != nil || path == "" {
+			return err
+		}
+		if err := t.open(path, 0); err != nil {
+			if errors.Is(err, fs.ErrNotExist) { // rotated just now
+				continue
+			}
+			return err
+		}
+	}
+}
+
+// current reports whether the file is still the log's audit.jsonl.
+func (t *tailer) current() (bool, error) {
+	mine, err := t.f.Stat()
+	if err != nil {
+		return false, err
+	}
+	active, err := os.Stat(filepath.Join(t.dir, activeName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, active), err
+}
+
+// following is the file that goes on behind the last line; empty if there is
+// none yet.
+func (t *tailer) following() (string, error) {
+	files, err := rotated(t.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	for _, s := range files {
+		if s.first > t.seq {
+			return s.path, nil
+		}
+	}
+	if path := filepath.Join(t.dir, activeName); exists(path) {
+		return path, nil
+	}
+	return "", nil
+}
+
+// print prints the complete lines behind offset.
+func (t *tailer) print() error {
+	info, err := t.f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < t.offset { // a torn end was set aside
+		t.offset = info.Size()
+	}
+	if info.Size() == t.offset {
+		return nil
+	}
+	lines := newLineReader(io.NewSectionReader(t.f, t.offset, info.Size()-t.offset))
+	from := t.offset
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+			return nil
+		case errors.Is(err, errShape):
+			err = t.unreadable(err)
+		case err == nil && !isCheckpoint(line):
+			if err = t.p.print(line); errors.Is(err, errShape) {
+				err = t.unreadable(err)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if l, err := readLink(line); err == nil {
+			t.seq = l.seq
+		}
+		t.offset = from + lines.offset
+	}
+}
+
+// unreadable says in the place of a line that it cannot be read.
+func (t *tailer) unreadable(err error) error {
+	if err := t.p.flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(t.w, "# %s, byte %d: %v; verify the log\n", t.name, t.offset, err)
+	return err
+}
+
+// Export writes the lines whose time lies in [from, to) in the order of the
+// log; a zero time is open. JSONL has the checkpoints too and the lines as they
+// are, so that an export of the whole log can be verified as a log. It stops
+// with a *BreakError at a line that cannot be read.
+func Export(ctx context.Context, dir string, from, to time.Time, format Format, w io.Writer) error {
+	p, err := newPrinter(format, w)
+	if err != nil {
+		return err
+	}
+	walk, err := newWalker(dir)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	for n := 0; ; n++ {
+		f, s, err := walk.next()
+		if errors.Is(err, io.EOF) && n > 0 {
+			return p.flush()
+		}
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("export: %w in %s", ErrNoLog, dir)
+		}
+		if err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		err = exportFile(ctx, f, filepath.Base(s.path), from, to, p)
+		_ = f.Close() // only read
+		if err != nil {
+			return fmt.Errorf("export: %w", errors.Join(err, p.flush()))
+		}
+	}
+}
+
+func exportFile(ctx context.Context, f *os.File, name string, from, to time.Time, p printer) error {
+	lines := newLineReader(f)
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) { // the rest is being written
+			return nil
+		}
+		var at time.Time
+		if err == nil {
+			at, err = timeOf(line)
+		}
+		if errors.Is(err, errShape) {
+			return &BreakError{File: name, Line: lines.number, Kind: BadLine, Why: err.Error()}
+		}
+		if err != nil {
+			return err
+		}
+		if !from.IsZero() && at.Before(from) || !to.IsZero() && !at.Before(to) {
+			continue
+		}
+		if err := p.print(line); err != nil {
+			return err
+		}
+		if lines.number%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// A Kind says in a word what is wrong with a log.
+type Kind string
+
+// The kinds.
+const (
+	BadLine      Kind = "bad line"       // not JSON, or not a line of a log
+	BadHash      Kind = "bad hash"       // the line was changed
+	BadPrev      Kind = "bad prev"       // the line before it was replaced
+	Gap          Kind = "gap"            // lines are missing before it
+	Duplicate    Kind = "duplicate"      // the line is there twice
+	Reordered    Kind = "reordered"      // lines changed places
+	BadSignature Kind = "bad signature"  // what the checkpoint vouches for was changed, or it was
+	UnknownKey   Kind = "unknown key"    // the checkpoint's key is not listed
+	Unsigned     Kind = "unsigned"       // a checkpoint is missing
+	MissingFile  Kind = "missing file"   // a whole file is missing
+	CutHead      Kind = "truncated head" // the first lines are missing
+	CutTail      Kind = "truncated tail" // the last lines are missing, or one is torn
+	Rewritten    Kind = "rewritten"      // the store knows another line in this place
+)
+
+// A BreakError is the first thing that is wrong with a log. It is the error that
+// Verify returns for it.
+type BreakError struct {
+	File string `json:"file"` // its base name
+	Line int    `json:"line"` // from 1; zero where the file itself is meant
+	Seq  uint64 `json:"seq"`  // of the line, or the one that should be there
+	Kind Kind   `json:"kind"`
+	Why  string `json:"why"`
+}
+
+// Error is file:line, seq and what is wrong.
+func (b *BreakError) Error() string {
+	where := b.File
+	if b.Line > 0 {
+		where = fmt.Sprintf("%s:%d", b.File, b.Line)
+	}
+	if b.Kind == "" {
+		return fmt.Sprintf("%s: seq %d: %s", where, b.Seq, b.Why)
+	}
+	return fmt.Sprintf("%s: seq %d: %s: %s", where, b.Seq, b.Kind, b.Why)
+}
+
+// A Report is what Verify read, up to the first break.
+type Report struct {
+	Files       int       `json:"files"`
+	Lines       uint64    `json:"lines"`
+	Records     uint64    `json:"records"`
+	Checkpoints uint64    `json:"checkpoints"`
+	Alarms      uint64    `json:"alarms"` // records that say that something was wrong; see them with Tail or Export
+	First       uint64    `json:"first"`  // seq of the first line
+	Last        uint64    `json:"last"`   // seq of the last line
+	Hash        string    `json:"hash"`   // of the last line
+	Signed      uint64    `json:"signed"` // seq up to which a signature vouches
+	SignedAt    time.Time `json:"signed_at,omitzero"`
+	KeyIDs      []string  `json:"key_ids,omitempty"` // in the order of their first use
+	Log         string    `json:"log,omitempty"`     // the id in the last checkpoint
+}
+
+// Unsigned is the number of lines at the end that no signature vouches for yet.
+// A log that was closed in order has none.
+func (r Report) Unsigned() uint64 {
+	if r.Last <= r.Signed+1 { // the last checkpoint itself
+		return 0
+	}
+	return r.Last - r.Signed - 1
+}
+
+// Verify reads a whole log, in constant memory, and returns a *BreakError for the
+// first thing that is wrong. paths are the log's directory and, where older
+// files were moved away, the directories or files that hold them. keys are the
+// public keys that may have signed; without any, every checkpoint is an
+// UnknownKey. head is where the store says the log ends, nil if nobody knows:
+// then a log that was cut short may pass. A log may be verified while it is
+// written; read head first then.
+func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report, error) {
+	v := verifier{keys: keys, head: head, at: place{hash: genesis()}}
+	w, err := newWalker(paths...)
+	if err != nil {
+		return v.Report, fmt.Errorf("verify the audit log: %w", err)
+	}
+	for {
+		f, s, err := w.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return v.Report, fmt.Errorf("verify the audit log: %w", err)
+		}
+		err = v.segment(ctx, f, s)
+		_ = f.Close() // only read
+		if err != nil {
+			return v.Report, err
+		}
+	}
+	if v.Files == 0 && head == nil {
+		return v.Report, fmt.Errorf("verify the audit log: %w in %q", ErrNoLog, paths)
+	}
+	if b := v.end(len(w.dirs) > 0); b != nil {
+		return v.Report, b
+	}
+	return v.Report, nil
+}
+
+type verifier struct {
+	Report
+	keys Keys
+	head *Head
+
+	at     place
+	since  int    // lines behind the last checkpoint
+	name   string // of the current file
+	number int    // of the current line
+	active bool   // the current file is no full one
+}
+
+func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
+	name := filepath.Base(s.path)
+	if b := v.follows(s, name); b != nil {
+		return b
+	}
+	v.Files++
+	v.name, v.number, v.active = name, 0, s.first == 0
+	lines := newLineReader(f)
+	for tries := 0; ; {
+		line, err := lines.next()
+		v.number = lines.number
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errTorn) && v.active && tries < 5:
+			// It may be in the middle of being written.
+			tries++
+			if err := sleep(ctx, 20*time.Millisecond); err != nil {
+				return err
+			}
+			if lines, err = lines.again(f); err != nil {
+				return fmt.Errorf("verify the audit log: %w", err)
+			}
+			continue
+		case errors.Is(err, errTorn):
+			return v.broken(CutTail, v.at.seq+1, "the file ends in the middle of a line, %d bytes of it", len(line))
+		case errors.Is(err, errShape):
+			return v.broken(BadLine, v.at.seq+1, "%v", err)
+		case err != nil:
+			return fmt.Errorf("verify the audit log: %w", err)
+		}
+		if lines.number%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b := v.line(line)
+		if b == nil {
+			continue
+		}
+		if b.Kind == Gap {
+			v.findMoved(b, lines)
+		}
+		return b
+	}
+}
+
+func (v *verifier) broken(kind Kind, seq uint64, why string, args ...any) *BreakError {
+	return &BreakError{File: v.name, Line: v.number, Seq: seq, Kind: kind, Why: fmt.Sprintf(why, args...)}
+}
+
+// follows checks that a file may come behind what was read.
+func (v *verifier) follows(s segment, name string) *BreakError {
+	next := v.at.seq + 1
+	switch {
+	case v.Files == 0 && s.first > 1:
+		return &BreakError{
+			File: name, Seq: s.first, Kind: CutHead,
+			Why: fmt.Sprintf("the log starts here: the lines 1 to %d are missing (name the place of archived files too)", s.first-1),
+		}
+	case v.Files == 0:
+		return nil
+	case v.since > 0:
+		return v.broken(CutTail, next, "the file does not end with a checkpoint: its last lines are gone")
+	case s.first > next:
+		return &BreakError{
+			File: rotatedName(next), Seq: next, Kind: MissingFile,
+			Why: fmt.Sprintf("the lines %d to %d are missing: the file was removed, or the end of %s", next, s.first-1, v.name),
+		}
+	}
+	return nil
+}
+
+// line checks the next line.
+func (v *verifier) line(line []byte) *BreakError {
+	next := v.at.seq + 1
+	l, err := readLink(line)
+	switch {
+	case errors.Is(err, errHash):
+		return v.broken(BadHash, next, "%v", err)
+	case err != nil:
+		return v.broken(BadLine, next, "%v", err)
+	case l.seq > next && v.Lines == 0:
+		return v.broken(CutHead, l.seq, "the log starts here: the lines 1 to %d are missing", l.seq-1)
+	case l.seq > next && v.number == 1 && v.active:
+		return &BreakError{
+			File: rotatedName(next), Seq: next, Kind: MissingFile,
+			Why: fmt.Sprintf("the lines %d to %d are missing before %s", next, l.seq-1, v.name),
+		}
+	case l.seq > next:
+		return v.broken(Gap, next, "the lines %d to %d are missing", next, l.seq-1)
+	case l.seq < next && l.place == v.at:
+		return v.broken(Duplicate, l.seq, "the line before it is the same")
+	case l.seq < next:
+		return v.broken(Reordered, l.seq, "seq %d should be here: the line belongs further up, or is there twice", next)
+	case l.prev != v.at.hash:
+		return v.broken(BadPrev, l.seq, "it was written behind another line than the one before it")
+	}
+	if v.head != nil && v.head.Seq == l.seq && v.head.Hash != l.hash.String() {
+		return v.broken(Rewritten, l.seq, "%s", rewritten(l.seq))
+	}
+	if b := v.signed(l, line); b != nil {
+		return b
+	}
+	v.at = l.place
+	if v.Lines == 0 {
+		v.First = l.seq
+	}
+	v.Lines++
+	v.Last, v.Hash = l.seq, l.hash.String()
+	return nil
+}
+
+// signed checks a checkpoint, or that none is missing.
+func (v *verifier) signed(l link, line []byte) *BreakError {
+	if !l.checkpoint {
+		v.since++
+		switch {
+		case l.seq == 2:
+			return v.broken(Unsigned, l.seq, "the second line of a log is a checkpoint")
+		case v.since > MaxCheckpointEvery:
+			return v.broken(Unsigned, l.seq, "%d lines without a checkpoint", v.since)
+		}
+		v.Records++
+		if len(line) > len(alarmStart) && string(line[:len(alarmStart)]) == alarmStart {
+			v.Alarms++
+		}
+		return nil
+	}
+	c, err := readCheckpoint(line, v.keys)
+	switch {
+	case errors.Is(err, errUnknown):
+		return v.broken(UnknownKey, l.seq, "%v", err)
+	case errors.Is(err, errSignature):
+		return v.broken(BadSignature, l.seq, "%v (the lines from %d)", err, v.Signed+1)
+	case err != nil:
+		return v.broken(BadLine, l.seq, "%v", err)
+	case c.Seq != v.at.seq || c.Hash != v.at.hash.String():
+		return v.broken(BadSignature, l.seq, "the checkpoint vouches for another line before it (the lines from %d were changed)", v.Signed+1)
+	}
+	v.since = 0
+	v.Checkpoints++
+	v.Signed, v.SignedAt, v.Log = c.Seq, c.Time, c.Log
+	if !slices.Contains(v.KeyIDs, c.KeyID) {
+		v.KeyIDs = append(v.KeyIDs, c.KeyID)
+	}
+	return nil
+}
+
+// findMoved turns a gap into a reordering if the missing line comes later.
+func (v *verifier) findMoved(b *BreakError, lines *lineReader) {
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return
+		}
+		if l, err := readLink(line); err == nil && l.seq == b.Seq {
+			b.Kind, b.Why = Reordered, fmt.Sprintf("the line with seq %d stands further down, in line %d", b.Seq, lines.number)
+			return
+		}
+	}
+}
+
+// end checks how the log ends.
+func (v *verifier) end(whole bool) *BreakError {
+	if v.Files == 0 {
+		v.name = activeName
+	}
+	switch {
+	case whole && (v.Files == 0 || !v.active):
+		return &BreakError{File: activeName, Seq: v.at.seq + 1, Kind: MissingFile, Why: "the last file of the log is missing"}
+	case v.head == nil:
+		return nil
+	case v.head.Seq > v.at.seq:
+		return v.broken(CutTail, v.at.seq+1, "%s", truncated(v.at.seq, v.head.Seq))
+	case v.Log != "" && v.head.Log != "" && v.Log != v.head.Log:
+		return v.broken(Rewritten, v.at.seq, "the log calls itself %q, the store's word is for %q", v.Log, v.head.Log)
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

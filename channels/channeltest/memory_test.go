@@ -1,0 +1,403 @@
+package channeltest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+)
+
+// platform is a chat in memory, and channel the channel for it: the smallest
+// pair that keeps every promise. With a defect it breaks exactly one.
+type platform struct {
+	defect string
+	events chan event
+
+	mu      sync.Mutex
+	msgs    map[string][]*message
+	made    int
+	told    map[string][]string
+	fault   channeltest.Fault
+	until   time.Time
+	changed chan struct{}
+}
+
+type message struct {
+	channeltest.Shown
+	request string
+}
+
+type event struct {
+	user, conversation, message, request string
+	button                               channeltest.Button
+	text                                 string
+	dialogue                             bool
+}
+
+func newPlatform(defect string) *platform {
+	return &platform{
+		defect: defect, events: make(chan event, 1000), msgs: map[string][]*message{"here": nil, "there": nil},
+		told: map[string][]string{}, changed: make(chan struct{}),
+	}
+}
+
+func (p *platform) has(defect string) bool { return p.defect == defect }
+
+func (p *platform) find(conversation, id string) *message {
+	for _, m := range p.msgs[conversation] {
+		if m.Message == id {
+			return m
+		}
+	}
+	return nil
+}
+
+func (p *platform) Cards(conversation string) []channeltest.Shown {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []channeltest.Shown
+	for _, m := range p.msgs[conversation] {
+		out = append(out, m.Shown)
+	}
+	return out
+}
+
+func (p *platform) Tap(user, conversation, id string, button channeltest.Button) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.find(conversation, id)
+	if m == nil || !slices.Contains(m.Buttons, button) {
+		return errors.New("no such button")
+	}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, button: button}
+	return nil
+}
+
+func (p *platform) Forge(user, conversation, id, request string, button channeltest.Button) bool {
+	p.events <- event{user: user, conversation: conversation, message: id, request: request, button: button}
+	return true
+}
+
+func (p *platform) Type(user, conversation, text string) {
+	p.events <- event{user: user, conversation: conversation, text: text}
+}
+
+func (p *platform) ReplyTo(user, conversation, id, text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.find(conversation, id)
+	if m == nil {
+		return false
+	}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text}
+	return true
+}
+
+func (p *platform) EnterCode(user, conversation, id, text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.find(conversation, id)
+	if m == nil {
+		return errors.New("no such message")
+	}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialogue: true}
+	return nil
+}
+
+func (p *platform) Told(user string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.told[user])
+}
+
+func (p *platform) Break(f channeltest.Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault, p.until = f, time.Now().Add(time.Second)
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// call is one request to the platform.
+func (p *platform) call(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		fault, until, changed := p.fault, p.until, p.changed
+		p.mu.Unlock()
+		wait := time.Hour
+		switch fault {
+		case channeltest.Healthy:
+			return ctx.Err()
+		case channeltest.RateLimited:
+			if wait = time.Until(until); wait <= 0 {
+				return nil
+			}
+			if p.has("gives up at a rate limit") {
+				return errors.New("429")
+			}
+		case channeltest.Revoked:
+			return errors.New("the token secret-token is revoked")
+		case channeltest.Hangs:
+		default:
+			return errors.New("the platform is broken")
+		}
+		if p.has("waits longer than its context") {
+			ctx = context.WithoutCancel(ctx)
+		}
+		select {
+		case <-changed:
+		case <-time.After(min(wait, 5*time.Second)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *platform) tell(user, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.told[user] = append(p.told[user], text)
+	if p.has("tells everyone") {
+		p.told["second"] = append(p.told["second"], text)
+	}
+}
+
+// channel is the channel for a platform.
+type channel struct{ p *platform }
+
+func (channel) Name() string { return "memory" }
+
+func (c channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
+	if err := c.p.call(ctx); err != nil {
+		if !c.p.has("shows its token") {
+			err = errors.New(strings.ReplaceAll(err.Error(), "secret-token", "<secret>"))
+		}
+		return approver.Ref{}, err
+	}
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	if _, ok := c.p.msgs[to.Conversation]; !ok && !c.p.has("posts anywhere") {
+		return approver.Ref{}, errors.New("no such conversation")
+	}
+	c.p.made++
+	m := &message{request: card.Request}
+	m.Message = fmt.Sprint("m", c.p.made)
+	partial := c.p.render(m, card)
+	c.p.msgs[to.Conversation] = append(c.p.msgs[to.Conversation], m)
+	return approver.Ref{Destination: to, Message: m.Message, Partial: partial && !c.p.has("never partial")}, nil
+}
+
+func (c channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
+	if err := c.p.call(ctx); err != nil {
+		return err
+	}
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	m := c.p.find(ref.Conversation, ref.Message)
+	if m == nil {
+		return errors.New("no such message")
+	}
+	if c.p.has("posts updates anew") {
+		m = &message{request: card.Request, Shown: channeltest.Shown{Message: m.Message + "b"}}
+		c.p.msgs[ref.Conversation] = append(c.p.msgs[ref.Conversation], m)
+	}
+	if c.p.has("refuses the same update") && m.Text != "" && !card.State.Settled() {
+		return errors.New("message is not modified")
+	}
+	c.p.render(m, card)
+	return nil
+}
+
+const limit = 3000
+
+// render is the platform's layout, with the defects of layouts.
+func (p *platform) render(m *message, card approver.Card) (partial bool) {
+	marks := map[approver.State]string{
+		approver.Consumed: "✅ ", approver.Denied: "⛔ ", approver.Expired: "⌛ ", approver.Withdrawn: "↩ ",
+	}
+	settled := card.State.Settled()
+	m.Push = marks[card.State] + card.Push
+	if p.has("code in the notification") {
+		m.Push += " " + card.Code.Reveal()
+	}
+	command, hidden := approver.Cut(card.Command, limit)
+	if hidden > 0 && !p.has("attaches nothing") {
+		m.Files = []string{card.Command}
+	}
+	if p.has("cuts in silence") && hidden > 0 {
+		command = card.Command[:limit]
+	}
+	if p.has("takes markup as markup") {
+		command = strings.ReplaceAll(command, "*", "")
+	}
+	claimed, _ := approver.Cut(card.Claimed, 600)
+	if p.has("cuts claims in silence") {
+		claimed = card.Claimed[:min(len(card.Claimed), 600)]
+	}
+	lines := []string{m.Push, command, card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Notice, card.Result}
+	if card.Claimed != "" {
+		lines = append(lines, "agent says (not checked): "+claimed)
+	}
+	if !settled {
+		left := " (in " + time.Until(card.Due).Round(time.Second).String() + ")"
+		if p.has("no time left") {
+			left = ""
+		}
+		lines = append(lines, card.Due.UTC().Format("15:04:05 UTC")+left)
+	}
+	if !settled && !p.has("no code") || settled && p.has("code stays") {
+		lines = append(lines, card.Code.Reveal())
+	}
+	m.Text = strings.Join(slices.DeleteFunc(lines, func(s string) bool {
+		return s == card.Why && p.has("no why") || s == card.Result && p.has("no result")
+	}), "\n")
+	m.Buttons = nil
+	if settled && !p.has("buttons stay") {
+		return hidden > 0
+	}
+	oneTap := card.OneTap && card.Severity == approver.High && (hidden == 0 || p.has("one tap on a cut card"))
+	if oneTap || p.has("approve on every card") || p.has("trusts one-tap") && card.OneTap {
+		m.Buttons = append(m.Buttons, channeltest.ApproveButton)
+	}
+	if !p.has("no deny button") {
+		m.Buttons = append(m.Buttons, channeltest.DenyButton)
+	}
+	return hidden > 0
+}
+
+func (c channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	stop := ctx.Done()
+	if c.p.has("runs on") {
+		late := make(chan struct{})
+		context.AfterFunc(ctx, func() { time.AfterFunc(8*time.Second, func() { close(late) }) })
+		stop = late
+	}
+	ended := make(chan struct{})
+	var once sync.Once
+	for {
+		c.p.mu.Lock()
+		fault, changed := c.p.fault, c.p.changed
+		c.p.mu.Unlock()
+		if fault == channeltest.Revoked && !c.p.has("outlives its token") {
+			return errors.New("the token is revoked")
+		}
+		if fault == channeltest.Down && c.p.has("ends at a fault") {
+			return errors.New("the platform is down")
+		}
+		select {
+		case <-stop:
+			return ctx.Err()
+		case <-ended:
+			return errors.New("a handler panicked")
+		case <-changed:
+		case ev := <-c.p.events:
+			handle := func() {
+				defer func() {
+					if v := recover(); v != nil && c.p.has("ends at a panic") {
+						once.Do(func() { close(ended) })
+					}
+				}()
+				c.handle(ctx, reply, ev)
+			}
+			if c.p.has("one at a time") {
+				handle()
+			} else {
+				wg.Go(handle)
+			}
+		}
+	}
+}
+
+func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event) {
+	p := c.p
+	tap := ev.button != channeltest.NoButton
+	admitted := ev.user == "approver" || ev.user == "second" ||
+		tap && p.has("a stranger may tap") || !tap && p.has("a stranger may type")
+	if !admitted {
+		if tap || p.has("answers strangers' talk") {
+			p.tell(ev.user, "You are not on the list.")
+		}
+		if p.has("nags strangers") && tap {
+			p.tell(ev.user, "Really not.")
+		}
+		return
+	}
+	r := approver.Reply{Channel: "memory", Conversation: ev.conversation, Sender: ev.user, Request: ev.request, Message: ev.message}
+	if tap {
+		r.Approve, r.Method = ev.button == channeltest.ApproveButton, approver.ByTap
+	} else {
+		intent, err := approver.ParseIntent(ev.text)
+		switch {
+		case errors.Is(err, approver.ErrNotAnAnswer) && p.has("answers talk"):
+			p.tell(ev.user, "Pardon?")
+			return
+		case errors.Is(err, approver.ErrNotAnAnswer), ev.dialogue && intent.Method != approver.ByCode:
+			return
+		case err != nil:
+			if !p.has("silent about forms") {
+				p.tell(ev.user, err.Error())
+			}
+			return
+		case intent.Method == approver.ByPlain && ev.request == "" && !p.has("plain yes anywhere"):
+			return
+		}
+		r.Approve, r.Method, r.Code = intent.Approve, intent.Method, intent.Code
+		if p.has("yes to every code") && !r.Code.IsZero() && r.Method == approver.ByCode {
+			r.Approve = true
+		}
+	}
+	if reply == nil && p.has("approves without a reply function") {
+		panic("nil")
+	}
+	p.spoil(&r)
+	if reply == nil {
+		p.tell(ev.user, "Refused.")
+		return
+	}
+	began := time.Now()
+	text := reply(ctx, r).Text
+	if p.has("counts twice") && tap {
+		reply(ctx, r)
+	}
+	if p.has("loses slow answers") && time.Since(began) > 3*time.Second {
+		return
+	}
+	p.tell(ev.user, text)
+	if p.has("outcome for all") && tap {
+		p.mu.Lock()
+		p.msgs["here"] = append(p.msgs["here"], &message{Shown: channeltest.Shown{Message: "x", Text: text}})
+		p.mu.Unlock()
+	}
+}
+
+// spoil puts the defects of replies into one.
+func (p *platform) spoil(r *approver.Reply) {
+	switch {
+	case p.has("always here"):
+		r.Conversation = "here"
+	case p.has("sender is a name"):
+		r.Sender = "Ann"
+	case p.has("no message"):
+		r.Message = ""
+	case p.has("first request for all") && r.Request != "":
+		p.mu.Lock()
+		r.Request = p.msgs["here"][0].request
+		p.mu.Unlock()
+	case p.has("a tap is a command") && r.Method == approver.ByTap:
+		r.Method = approver.ByCommand
+	case p.has("a deny is an approve") && r.Method == approver.ByTap:
+		r.Approve = true
+	case p.has("a plain answer is a tap") && r.Method == approver.ByPlain:
+		r.Method = approver.ByTap
+	case p.has("a command is a code") && r.Method == approver.ByCommand:
+		r.Method = approver.ByCode
+	}
+}

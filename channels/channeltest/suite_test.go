@@ -1,0 +1,112 @@
+package channeltest_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+)
+
+// defectVariable gives TestReference its defect when TestDefects runs it.
+const defectVariable = "CHANNELTEST_DEFECT"
+
+// TestReference is the suite over a channel that keeps every promise.
+func TestReference(t *testing.T) {
+	channeltest.RunImpatiently(t, func(*testing.T) channeltest.Fixture {
+		p := newPlatform(os.Getenv(defectVariable))
+		return channeltest.Fixture{
+			Channel: channel{p}, Fake: p,
+			Here:     approver.Destination{Channel: "memory", Conversation: "here"},
+			There:    approver.Destination{Channel: "memory", Conversation: "there"},
+			Approver: "approver", Second: "second", Stranger: "stranger",
+			CodeByMessage: true, FatalRevoked: true, Secrets: []string{"secret-token"},
+		}
+	})
+}
+
+// TestDefects breaks one promise at a time and sees that the check of that name
+// fails. A check that cannot fail checks nothing.
+func TestDefects(t *testing.T) {
+	turn := make(chan struct{}, 12) // they mostly wait
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for defect, check := range map[string]string{
+		"code in the notification":          "card/a high card shows everything",
+		"no why":                            "card/a high card shows everything",
+		"no time left":                      "card/a high card shows everything",
+		"no code":                           "card/a catastrophic card takes no tap",
+		"no deny button":                    "card/a card without one-tap has no approve button",
+		"approve on every card":             "card/a card without one-tap has no approve button",
+		"trusts one-tap":                    "card/a catastrophic card takes no tap",
+		"buttons stay":                      "card/a settled card has result and neither buttons nor code",
+		"no result":                         "card/a settled card has result and neither buttons nor code",
+		"posts updates anew":                "card/a settled card has result and neither buttons nor code",
+		"code stays":                        "card/a settled card that still carries a code does not show it",
+		"refuses the same update":           "card/updating to what is shown is no error",
+		"cuts in silence":                   "card/a huge command is attached whole",
+		"attaches nothing":                  "card/a huge command is attached whole",
+		"never partial":                     "card/a huge command is attached whole",
+		"one tap on a cut card":             "card/a command of any size is whole or attached",
+		"cuts claims in silence":            "card/long claims do not push the command off the card",
+		"takes markup as markup":            "card/hostile texts appear literally",
+		"posts anywhere":                    "card/an unknown conversation is an error",
+		"no message":                        "answer/a tap on approve",
+		"counts twice":                      "answer/a tap on approve",
+		"a tap is a command":                "answer/a tap on approve",
+		"sender is a name":                  "answer/a tap on approve",
+		"a deny is an approve":              "answer/a tap on deny",
+		"first request for all":             "answer/a tap answers its own card",
+		"always here":                       "answer/a tap in the other conversation",
+		"tells everyone":                    "answer/the outcome reaches that person alone",
+		"outcome for all":                   "answer/the outcome reaches that person alone",
+		"a command is a code":               "answer/the command to approve",
+		"silent about forms":                "answer/a command without a readable code",
+		"yes to every code":                 "answer/a refusal with the code never approves",
+		"a plain answer is a tap":           "answer/yes as a reply to the card",
+		"plain yes anywhere":                "answer/ordinary talk is left alone",
+		"answers talk":                      "answer/ordinary talk is left alone",
+		"answers strangers' talk":           "answer/ordinary talk is left alone",
+		"a stranger may tap":                "identity/a stranger's tap, command, code and reply never count",
+		"a stranger may type":               "identity/a stranger's tap, command, code and reply never count",
+		"nags strangers":                    "identity/a stranger's tap, command, code and reply never count",
+		"runs on":                           "life/Run ends with its context and leaves nothing behind",
+		"loses slow answers":                "life/an answer that takes four seconds is not lost",
+		"one at a time":                     "life/one slow answer does not hold up another person",
+		"ends at a panic":                   "life/a panic in the reply function does not end Run",
+		"approves without a reply function": "life/a nil reply function refuses everything",
+		"ends at a fault":                   "fault/down",
+		"waits longer than its context":     "fault/hangs",
+		"gives up at a rate limit":          "fault/rate limited",
+		"shows its token":                   "fault/revoked",
+		"outlives its token":                "fault/revoked",
+	} {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			wantFailure(t, defect, check)
+		})
+	}
+}
+
+// wantFailure runs one check over a channel with a defect, in a process of its
+// own.
+func wantFailure(t *testing.T, defect, check string) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	name := strings.ReplaceAll(check, " ", "_")
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^TestReference$/^"+strings.ReplaceAll(name, "/", "$/^")+"$", "-test.v") //nolint:gosec // the test binary itself
+	cmd.Env = append(os.Environ(), defectVariable+"="+defect)
+	out, err := cmd.CombinedOutput()
+	switch {
+	case !strings.Contains(string(out), "=== RUN   TestReference/"+name):
+		t.Errorf("there is no check %q:\n%s", check, out)
+	case err == nil:
+		t.Errorf("the check %q passes a channel with the defect %q", check, defect)
+	}
+}

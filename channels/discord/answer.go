@@ -1,0 +1,349 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/google/uuid"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// Texts for one person.
+const (
+	textStranger  = "You are not on the approver list of this channel. Your answer does not count."
+	textElsewhere = "This is not a channel that approver uses. Answer where the card is."
+	textBusy      = "Too many of your answers are still being handled. Wait a moment and try again; this one does not count."
+	textUnread    = "This button or command is not one that approver knows. It may come from an older version."
+	textBroken    = "Something broke while your answer was handled. It did not count as an approval."
+	textNoSuch    = "The dialogue is empty. Type the code that the card shows."
+	textNoYes     = "A typed message cannot approve here. Press the card's button, or use the /approve command."
+)
+
+// replyWithin bounds how long an answer may take to be decided.
+const replyWithin = time.Minute
+
+// An intake takes the events of one Run.
+type intake struct {
+	*Channel
+	crew  *crew
+	reply approver.ReplyFunc
+}
+
+// interaction takes a press, a dialogue or a command. It returns at once.
+func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
+	defer in.recovered()
+	who, st := in.presser(i)
+	if st == nobody || in.seen.again(i.ID) {
+		return
+	}
+	switch st {
+	case listed:
+		if !in.crew.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
+			in.refuse(ctx, i, textBusy)
+		}
+	case elsewhere:
+		in.refuse(ctx, i, textElsewhere)
+	default:
+		in.refuse(ctx, i, textStranger)
+	}
+}
+
+// refuse tells a person at once that nothing will come of an interaction.
+func (in *intake) refuse(ctx context.Context, i *discordgo.Interaction, text string) {
+	in.crew.try("", maxRefusals, func() { _ = in.respond(ctx, i, whisper, private(text)) })
+}
+
+// recovered keeps a panic of a handler from taking the process down.
+func (in *intake) recovered() {
+	if r := recover(); r != nil {
+		in.log.Error("an event handler panicked", "panic", r, "stack", string(debug.Stack()))
+	}
+}
+
+// pressed handles an interaction of an approver.
+func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who person) {
+	a := read(i)
+	switch {
+	case a.problem != "":
+		_ = in.respond(ctx, i, whisper, private(a.problem))
+	case a.dialogue:
+		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialogue(a.request))
+	case a.details:
+		if in.respond(ctx, i, later, private("")) == nil {
+			m, files := in.details(ctx, i.Message)
+			in.finish(ctx, i, m, files)
+		}
+	default:
+		untold := in.respond(ctx, i, later, private(""))
+		if isAPI(untold, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged) {
+			return // another process of ours has the same event, and counts it
+		}
+		r := approver.Reply{
+			Channel: Name, Conversation: i.ChannelID, Sender: who.id, Name: who.name,
+			Approve: a.approve, Method: a.method, Code: a.code,
+		}
+		if i.Message != nil {
+			r.Request, r.Message = a.request.String(), i.Message.ID
+		}
+		// The answer counts even if the person cannot be told of it.
+		if out := in.ask(ctx, r); untold == nil {
+			in.finish(ctx, i, private(out.Text), nil)
+		}
+	}
+}
+
+// An ask is what a person wants by an interaction.
+type ask struct {
+	request  uuid.UUID // unless it is a command
+	approve  bool
+	method   approver.Method
+	code     tokens.Code
+	dialogue bool
+	details  bool
+	problem  string // what to tell the person if it cannot be read
+}
+
+// read reads an interaction. What it cannot read is a problem, never an answer.
+func read(i *discordgo.Interaction) ask {
+	switch d := i.Data.(type) {
+	case discordgo.MessageComponentInteractionData:
+		id, action, ok := parseCustomID(d.CustomID)
+		if !ok || d.ComponentType != discordgo.ButtonComponent {
+			return ask{problem: textUnread}
+		}
+		return ask{
+			request: id, method: approver.ByTap, approve: action == actApprove,
+			dialogue: action == actCode, details: action == actDetails,
+		}
+	case discordgo.ModalSubmitInteractionData:
+		id, action, ok := parseCustomID(d.CustomID)
+		if !ok || action != actCode {
+			return ask{problem: textUnread}
+		}
+		return typed(ask{request: id, method: approver.ByCode}, input(d.Components))
+	case discordgo.ApplicationCommandInteractionData:
+		opt := d.GetOption("code")
+		if d.Name != "approve" && d.Name != "deny" || opt == nil {
+			return ask{problem: textUnread}
+		}
+		text, _ := opt.Value.(string)
+		code, err := tokens.Parse(text)
+		if err != nil {
+			if code, err = tokens.Find(text); errors.Is(err, tokens.ErrNone) {
+				err = tokens.ErrForm
+			}
+		}
+		return ask{approve: d.Name == "approve" && err == nil, method: approver.ByCommand, code: code, problem: explain(err)}
+	}
+	return ask{problem: textUnread}
+}
+
+// typed reads what a person typed into the dialogue: the code, or a sentence
+// with the code, in which a word of refusal denies.
+func typed(a ask, text string) ask {
+	if strings.TrimSpace(text) == "" {
+		a.problem = textNoSuch
+		return a
+	}
+	code, err := tokens.Parse(text)
+	if err == nil {
+		a.code, a.approve = code, true
+		return a
+	}
+	intent, err := approver.ParseIntent(text)
+	if err == nil && intent.Code.IsZero() || errors.Is(err, approver.ErrNotAnAnswer) {
+		err = tokens.ErrForm
+	}
+	a.code, a.approve, a.problem = intent.Code, intent.Approve && err == nil, explain(err)
+	return a
+}
+
+// input returns the value of the dialogue's field.
+func input(components []discordgo.MessageComponent) string {
+	for _, row := range components {
+		r, ok := row.(*discordgo.ActionsRow)
+		if !ok {
+			continue
+		}
+		for _, c := range r.Components {
+			if t, ok := c.(*discordgo.TextInput); ok && t.CustomID == codeInput {
+				return t.Value
+			}
+		}
+	}
+	return ""
+}
+
+// explain says to a person what is wrong with a code; empty if nothing is.
+func explain(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, tokens.ErrMany):
+		return "There is more than one code in your answer. Send one at a time."
+	}
+	return "That is not a confirmation code. It looks like " + tokens.Prefix + "… and stands on the card."
+}
+
+// ask puts a reply to the core. Whatever goes wrong there is a refusal.
+func (in *intake) ask(ctx context.Context, r approver.Reply) (out approver.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			in.log.Error("handling an answer panicked", "panic", p, "stack", string(debug.Stack()))
+			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: textBroken}
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, replyWithin)
+	defer cancel()
+	if out = in.reply(ctx, r); out.Text == "" {
+		out.Text = "Your answer was taken: " + outcomeWord(out.Kind) + "."
+	}
+	return out
+}
+
+func outcomeWord(k approver.OutcomeKind) string {
+	switch {
+	case k == approver.OutcomeApproved:
+		return "approved"
+	case k == approver.OutcomeDenied:
+		return "denied"
+	case k == approver.OutcomeRecorded:
+		return "recorded"
+	}
+	return "it does not count"
+}
+
+// Responses to an interaction.
+const (
+	whisper = discordgo.InteractionResponseChannelMessageWithSource
+	later   = discordgo.InteractionResponseDeferredChannelMessageWithSource
+)
+
+// private is a text that only the person of the interaction sees.
+func private(text string) message {
+	m := note(text)
+	m.Flags |= discordgo.MessageFlagsEphemeral
+	return m
+}
+
+// respond is the first response to an interaction, which Discord wants within
+// three seconds. It logs its error, which says that the person sees nothing.
+func (in *intake) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any) error {
+	ctx, cancel := lingering(ctx, in.ackWithin)
+	defer cancel()
+	path := "interactions/" + url.PathEscape(i.ID) + "/" + url.PathEscape(i.Token) + "/callback"
+	err := in.call(ctx, "acknowledge an answer", http.MethodPost, path, map[string]any{"type": kind, "data": data}, nil, nil)
+	if err != nil {
+		in.log.Warn("a person cannot be told what became of their answer", "interaction", i.ID, "err", err)
+	}
+	return err
+}
+
+// finish fills in the response that was announced.
+func (in *intake) finish(ctx context.Context, i *discordgo.Interaction, m message, files []*discordgo.File) {
+	ctx, cancel := lingering(ctx, tellWithin)
+	defer cancel()
+	path := "webhooks/" + url.PathEscape(i.AppID) + "/" + url.PathEscape(i.Token) + "/messages/@original"
+	err := in.twice(ctx, func() error {
+		return in.call(ctx, "tell a person what became of their answer", http.MethodPatch, path, m, files, nil)
+	})
+	if err != nil {
+		in.log.Warn("a person could not be told what became of their answer", "err", err)
+	}
+}
+
+// tellWithin bounds how long telling a person the outcome may take.
+const tellWithin = 15 * time.Second
+
+// lingering returns a context that lasts for most, and a second longer than ctx
+// if that ends: a person still hears what became of an answer that was decided
+// at the end.
+func lingering(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	stop := context.AfterFunc(ctx, func() {
+		_ = sleep(out, time.Second)
+		cancel()
+	})
+	return out, func() {
+		stop()
+		cancel()
+	}
+}
+
+// details returns the whole command of a card, read from the card itself, so
+// that it does not matter which process posted it, or when.
+func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, []*discordgo.File) {
+	for _, a := range m.Attachments {
+		if a.Filename != commandFile {
+			continue
+		}
+		text, err := in.download(ctx, a.URL)
+		if err != nil {
+			in.log.Warn("the attachment of a card could not be read", "err", err)
+			return private("The whole command is in " + commandFile + ", attached to the card."), nil
+		}
+		return private(fmt.Sprintf("The exact command, %d bytes.", len(text))), []*discordgo.File{attachment(text)}
+	}
+	if len(m.Embeds) == 0 {
+		return private("The card does not show a command."), nil
+	}
+	text := strings.TrimSuffix(strings.TrimPrefix(m.Embeds[0].Description, "```bash\n"), "\n```")
+	out := private("")
+	if units(text) > tellRoom {
+		out.Content = fmt.Sprintf("The exact command, %d bytes.", len(text))
+		return out, []*discordgo.File{attachment(text)}
+	}
+	out.Content = "```bash\n" + text + "\n```"
+	return out, nil
+}
+
+// download reads an attachment from where Discord keeps it.
+func (in *intake) download(ctx context.Context, address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", errors.New("the attachment's address is not valid")
+	}
+	host := u.Hostname()
+	known := u.Scheme == "https" && (host == "cdn.discordapp.com" || host == "media.discordapp.net")
+	if !known && !strings.HasPrefix(address, originOf(in.wire.base)+"/") {
+		return "", fmt.Errorf("the attachment is at %s, which is not Discord", host)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", withoutAddress(err)
+	}
+	resp, err := in.files.Do(req)
+	if err != nil {
+		return "", withoutAddress(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("the attachment's server answered %s", resp.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFile+1))
+	if err != nil || len(text) > maxFile {
+		return "", errors.New("the attachment is cut off or too large")
+	}
+	return string(text), nil
+}
+
+// originOf is scheme and host of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}

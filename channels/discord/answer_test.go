@@ -1,0 +1,348 @@
+package discord
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+	"approver.example/channels/discord/discordtest"
+)
+
+func TestRedeliveredEventsCountOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := high()
+	ref := b.post(b.here, card)
+	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, "o"), 3, nil)
+	b.one(0)
+	b.s.SendMessage(b.ann, b.here, "<@"+b.s.Bot()+"> no "+card.Code.Reveal(), 3, nil)
+	if r := b.one(1); r.Approve || !r.Code.Equal(card.Code) {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	m := newMemory(3)
+	for _, id := range []string{"a", "b", "c"} {
+		if m.again(id) {
+			t.Errorf("%s was never seen", id)
+		}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		if !m.again(id) {
+			t.Errorf("%s was seen", id)
+		}
+	}
+	if m.again("d"); m.again("a") {
+		t.Error("the oldest is still remembered: the memory grows")
+	}
+	if len(m.ids) > 3 {
+		t.Errorf("the memory holds %d", len(m.ids))
+	}
+}
+
+// The answer is acknowledged at once, however long it takes to decide.
+func TestSlowReplyIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.s.AckWithin = 300 * time.Millisecond })
+	b.run(func(ctx context.Context, _ approver.Reply) approver.Outcome {
+		_ = sleep(ctx, 700*time.Millisecond)
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: "at last"}
+	})
+	ref := b.post(b.here, high())
+	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+		t.Fatal(err)
+	}
+	b.told(b.ann, "at last")
+	if n := b.s.Unanswered(); n != 0 {
+		t.Errorf("%d interactions failed before the person's eyes", n)
+	}
+}
+
+// An answer counts even if Discord no longer takes the acknowledgement.
+func TestLateAcknowledgement(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.s.AckWithin = 0 }).connected()
+	ref := b.post(b.here, high())
+	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.DenyButton); err != nil {
+		t.Fatal(err)
+	}
+	b.one(0)
+	if log, _ := b.stop(); !strings.Contains(log, "cannot be told") || !strings.Contains(log, "10062") {
+		t.Errorf("the log does not say so:\n%s", log)
+	}
+}
+
+// Two processes may serve one bot: the one that acknowledges has the answer.
+func TestAcknowledgedByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.s.AckElsewhere = true }).connected()
+	ref := b.post(b.here, high())
+	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+		t.Fatal(err)
+	}
+	b.until("the second acknowledgement to be refused", func() bool {
+		return strings.Contains(strings.Join(b.s.Log(), "\n"), "/callback")
+	})
+	time.Sleep(50 * time.Millisecond)
+	if got := b.got(); len(got) != 0 {
+		t.Errorf("an answer was counted twice: %+v", got)
+	}
+}
+
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	for name, command := range map[string]string{
+		"short":   "git push --force origin main\n\techo '<@1> **x**' `date`",
+		"long":    strings.Repeat("echo hello; ", 200),
+		"fenced":  "echo ```\n@everyone\n``` `x`",
+		"cut":     strings.Repeat("echo 漢🔥 `x` ``` ", 5000) + "the end",
+		"newline": "\nfirst line is empty",
+	} {
+		card := high()
+		card.Command = command
+		ref := b.post(b.here, card)
+		if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.DetailsButton); err != nil {
+			t.Fatal(err)
+		}
+		b.until("the details of the command "+name, func() bool {
+			return strings.Contains(strings.Join(b.s.Told(b.ann), "\n"), strings.TrimPrefix(command, "\n"))
+		})
+	}
+	// Nobody else sees them, and strangers get none.
+	card := high()
+	card.Command = "secret stuff"
+	ref := b.post(b.here, card)
+	if err := b.s.Tap(b.mallory, b.here, ref.Message, channeltest.DetailsButton); err != nil {
+		t.Fatal(err)
+	}
+	b.told(b.mallory, "not on the approver list")
+	if strings.Contains(strings.Join(b.s.Told(b.mallory), "\n"), "secret stuff") {
+		t.Error("a stranger was shown the details")
+	}
+	if got := b.got(); len(got) != 0 {
+		t.Errorf("Details became an answer: %+v", got)
+	}
+	for _, c := range b.s.Cards(b.here) {
+		if strings.Contains(c.Text, "The exact command,") {
+			t.Error("the details are public")
+		}
+	}
+}
+
+// An attachment is read only from Discord, and never with the token.
+func TestDownload(t *testing.T) {
+	b := newBench(t, nil)
+	in := &intake{Channel: b.c}
+	for _, address := range []string{
+		"http://127.0.0.1:1/x", "https://evil.example/command.txt", "http://cdn.discordapp.com/x", "https://cdn.discordapp.com.evil.example/x",
+		"file:///etc/passwd", "://", b.s.URL()[:len(b.s.URL())-len("/api")] + "x/",
+	} {
+		if _, err := in.download(t.Context(), address); err == nil || !strings.Contains(err.Error(), "not Discord") && !strings.Contains(err.Error(), "not valid") {
+			t.Errorf("download from %s: %v", address, err)
+		}
+	}
+}
+
+func TestDialogue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := catastrophic()
+	ref := b.post(b.here, card)
+	code := card.Code.Reveal()
+	enter := func(text string) {
+		t.Helper()
+		if err := b.s.EnterCode(b.ann, b.here, ref.Message, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, c := range []struct {
+		text    string
+		approve bool
+	}{
+		{code, true}, {" " + strings.ToLower(code) + " ", true}, {code[len("CONFIRM-"):], true}, {"my code is " + code, true},
+		{"no " + code, false}, {"/deny " + code, false},
+	} {
+		enter(c.text)
+		r := b.one(i)
+		if r.Approve != c.approve || r.Method != approver.ByCode || !r.Code.Equal(card.Code) || r.Request != card.Request || r.Message != ref.Message {
+			t.Errorf("%q gave %+v", c.text, r)
+		}
+	}
+	before := len(b.got())
+	for text, want := range map[string]string{
+		"yes": "not a confirmation code", "   ": "empty", code + " CONFIRM-7KQ4MX": "more than one code", "CONFIRM-": "not a confirmation code",
+	} {
+		enter(text)
+		b.told(b.ann, want)
+	}
+	if got := b.got(); len(got) != before {
+		t.Errorf("a text without a code became an answer: %+v", got[before:])
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := catastrophic()
+	b.post(b.here, card)
+	if !b.s.Command(b.ann, b.here, "approve", "confirm 7kq4mx is wrong, I mean "+card.Code.Reveal()) {
+		t.Fatal("/approve is not registered")
+	}
+	b.told(b.ann, "more than one code")
+	if !b.s.Command(b.ann, b.here, "approve", card.Code.Reveal()) || !b.s.Command(b.bob, b.there, "deny", card.Code.Reveal()) {
+		t.Fatal("a command is not registered")
+	}
+	b.until("two replies", func() bool { return len(b.got()) == 2 })
+	for _, r := range b.got() {
+		if r.Method != approver.ByCommand || r.Request != "" || r.Message != "" || !r.Code.Equal(card.Code) ||
+			r.Approve != (r.Sender == b.ann) || (r.Conversation == b.here) != (r.Sender == b.ann) {
+			t.Errorf("got %+v", r)
+		}
+	}
+	elsewhere := b.s.AddChannel()
+	b.s.Command(b.bob, elsewhere, "approve", card.Code.Reveal())
+	b.told(b.bob, "not a channel that approver uses")
+	b.s.Command(b.mallory, b.here, "approve", card.Code.Reveal())
+	b.told(b.mallory, "not on the approver list")
+	if got := b.got(); len(got) != 2 {
+		t.Errorf("got %+v", got[2:])
+	}
+}
+
+// Text may deny; it approves only where the configuration says so.
+func TestTypedAnswers(t *testing.T) {
+	t.Parallel()
+	for name, approvals := range map[string]bool{"text_approvals off": false, "text_approvals on": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(b *bench) { b.cfg.TextApprovals, b.s.MessageContent = approvals, true }).connected()
+			card := high()
+			ref := b.post(b.here, card)
+			mention := "<@" + b.s.Bot() + "> "
+			n := 0
+			for _, c := range []struct {
+				text    string
+				approve bool
+				method  approver.Method
+			}{
+				{mention + card.Code.Reveal(), true, approver.ByCode},
+				{mention + "/approve " + card.Code.Reveal(), true, approver.ByCommand},
+				{mention + "no " + card.Code.Reveal(), false, approver.ByCode},
+				{mention + "/deny " + card.Code.Reveal(), false, approver.ByCommand},
+			} {
+				told := len(b.s.Told(b.ann))
+				b.s.Type(b.ann, b.here, c.text)
+				b.until("a word about "+c.text, func() bool { return len(b.s.Told(b.ann)) > told })
+				if c.approve && !approvals {
+					continue
+				}
+				if r := b.one(n); r.Approve != c.approve || r.Method != c.method || !r.Code.Equal(card.Code) {
+					t.Errorf("%q gave %+v", c.text, r)
+				}
+				n++
+			}
+			for word, approve := range map[string]bool{"yes": true, "no": false} {
+				told := len(b.s.Told(b.ann))
+				b.s.ReplyMentioning(b.ann, b.here, ref.Message, word)
+				b.until("a word about "+word, func() bool { return len(b.s.Told(b.ann)) > told })
+				if approve && !approvals {
+					continue
+				}
+				if r := b.one(n); r.Approve != approve || r.Method != approver.ByPlain || r.Request != card.Request || r.Message != ref.Message {
+					t.Errorf("%q gave %+v", word, r)
+				}
+				n++
+			}
+			if len(b.got()) != n {
+				t.Errorf("got %+v", b.got())
+			}
+			if told := strings.Join(b.s.Told(b.ann), "\n"); strings.Contains(told, "cannot approve here") == approvals {
+				t.Errorf("told %q", told)
+			}
+			if pings := b.s.Pings(); len(pings) != 0 {
+				t.Errorf("messages of ours notified %q", pings)
+			}
+		})
+	}
+}
+
+// Without the privileged intent Discord hides the text of ordinary messages.
+func TestTextThatIsNotShown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := high()
+	b.post(b.here, card)
+	b.s.Type(b.ann, b.here, "no "+card.Code.Reveal())
+	b.nothing("a text that the bot is not shown")
+}
+
+// One person's flood takes nobody else's place, and is told.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	b := newBench(t, func(b *bench) { b.s.PostLimit = 100 })
+	b.run(func(_ context.Context, r approver.Reply) approver.Outcome {
+		if r.Sender == b.ann {
+			<-hold
+		}
+		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "noted"}
+	})
+	t.Cleanup(func() { close(hold) })
+	ref := b.post(b.here, high())
+	tap := func(user string) {
+		if err := b.s.Tap(user, b.here, ref.Message, channeltest.DenyButton); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range maxPerPerson {
+		tap(b.ann)
+	}
+	b.until("the answers to be under way", func() bool { return len(b.got()) == maxPerPerson })
+	tap(b.ann)
+	b.told(b.ann, "Too many of your answers")
+	tap(b.bob)
+	b.told(b.bob, "noted")
+	if n := len(b.got()); n != maxPerPerson+1 {
+		t.Errorf("%d answers were handled", n)
+	}
+}
+
+// An answer without an outcome text still says something to the person, and a
+// panic says that it does not count.
+func TestOutcomeTexts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reply approver.ReplyFunc
+		want  string
+	}{
+		"zero": {func(context.Context, approver.Reply) approver.Outcome { return approver.Outcome{} }, "it does not count"},
+		"approved": {func(context.Context, approver.Reply) approver.Outcome {
+			return approver.Outcome{Kind: approver.OutcomeApproved}
+		}, "approved"},
+		"panic": {func(context.Context, approver.Reply) approver.Outcome { panic("boom") }, "did not count as an approval"},
+		"markup": {func(context.Context, approver.Reply) approver.Outcome {
+			return approver.Outcome{Text: "by **Ann** @everyone <@1> https://x.example"}
+		}, "by **Ann** @everyone <@1> https://x.example"},
+		"long": {func(context.Context, approver.Reply) approver.Outcome {
+			return approver.Outcome{Text: strings.Repeat("_", 5000)}
+		}, "bytes hidden"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil).run(c.reply)
+			ref := b.post(b.here, high())
+			if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+				t.Fatal(err)
+			}
+			b.told(b.ann, c.want)
+			if len(b.s.Pings()) != 0 {
+				t.Errorf("the outcome notified %q", b.s.Pings())
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package discord
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"approver.example"
+)
+
+// Name is the channel's word in the configuration.
+const Name = "discord"
+
+// defaultAPI is Discord's REST address, without the version.
+const defaultAPI = "https://discord.com/api"
+
+// Config is the discord section of the configuration. The zero value is not
+// valid: a channel without a token, a place to post and a person who may answer
+// refuses to start.
+type Config struct {
+	// Token is the bot's token from the application's "Bot" page, without the
+	// word "Bot" in front. Prefer TokenFile.
+	Token approver.Secret `yaml:"token,omitempty"`
+	// TokenFile is a file that holds the token and nothing else.
+	TokenFile string `yaml:"token_file,omitempty"`
+	// Channels are the ids of the channels that get every card. A thread is a
+	// channel with an id of its own, and so is a direct conversation with the
+	// bot. The bot needs View Channel, Send Messages, Embed Links, Attach Files
+	// and Read Message History there. To copy an id, turn on Developer Mode in
+	// Discord and right-click the channel.
+	Channels []string `yaml:"channels"`
+	// Approvers are the people who may answer, by their Discord user id. Names
+	// are refused: they change hands.
+	Approvers []approver.Approver `yaml:"approvers"`
+	// Guild is the id of the server that all channels lie in. When it is set,
+	// answers from any other server are refused, even for a listed channel.
+	Guild string `yaml:"guild,omitempty"`
+	// ApplicationID is the id of the Discord application. It is read from
+	// Discord at the start; when it is set, a token of any other application is
+	// refused.
+	ApplicationID string `yaml:"application_id,omitempty"`
+	// TextApprovals lets an ordinary message approve: a code typed into the
+	// channel, or "yes" as a reply to a card. It is off by default because a
+	// stolen user token that can post messages could then approve, while it
+	// cannot press buttons or run commands in a person's client. It needs the
+	// privileged Message Content intent, which must be switched on for the
+	// application at Discord. Without it Discord shows the bot only messages
+	// that mention it, and direct ones; those may deny.
+	TextApprovals bool `yaml:"text_approvals,omitempty"`
+	// APIURL replaces https://discord.com/api, for tests and for a proxy. The
+	// token is sent there, so plain http belongs on loopback only.
+	APIURL string `yaml:"api_url,omitempty"`
+}
+
+// Validate returns every problem of the section at once, joined, or nil. It
+// reads no file.
+func (c Config) Validate() error {
+	var errs []error
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("discord: "+format, args...)) }
+	switch {
+	case !c.Token.IsZero() && c.TokenFile != "":
+		add("token and token_file are both set: keep one")
+	case c.Token.IsZero() && c.TokenFile == "":
+		add("no token: set token_file (or token) to the bot's token")
+	case !c.Token.IsZero():
+		if err := checkToken(c.Token); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(c.Channels) == 0 {
+		add("no channels: list the id of at least one channel")
+	}
+	seen := map[string]bool{}
+	for i, id := range c.Channels {
+		switch {
+		case !snowflake(id):
+			add("channels[%d]: %q is not a channel id: it is a number of 15 to 20 digits, not a name", i, id)
+		case seen[id]:
+			add("channels[%d]: %s is listed twice", i, id)
+		}
+		seen[id] = true
+	}
+	if len(c.Approvers) == 0 {
+		add("no approvers: list the user id of at least one person, or nobody could ever answer")
+	}
+	seen = map[string]bool{}
+	for i, a := range c.Approvers {
+		switch {
+		case !snowflake(a.ID):
+			add("approvers[%d]: %q is not a user id: it is a number of 15 to 20 digits, not a name", i, a.ID)
+		case seen[a.ID]:
+			add("approvers[%d]: %s is listed twice", i, a.ID)
+		}
+		seen[a.ID] = true
+	}
+	if c.Guild != "" && !snowflake(c.Guild) {
+		add("guild: %q is not a server id: it is a number of 15 to 20 digits, not a name", c.Guild)
+	}
+	if c.ApplicationID != "" && !snowflake(c.ApplicationID) {
+		add("application_id: %q is not an application id: it is a number of 15 to 20 digits", c.ApplicationID)
+	}
+	if _, err := c.base(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Destinations returns one destination for each configured channel.
+func (c Config) Destinations() []approver.Destination {
+	out := make([]approver.Destination, 0, len(c.Channels))
+	for _, id := range c.Channels {
+		out = append(out, approver.Destination{Channel: Name, Conversation: id})
+	}
+	return out
+}
+
+// base is the REST address without version and trailing slash.
+func (c Config) base() (string, error) {
+	if c.APIURL == "" {
+		return defaultAPI, nil
+	}
+	u, err := url.Parse(c.APIURL)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("discord: api_url must be an absolute http or https URL without user, query and fragment, such as " + defaultAPI)
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// checkToken refuses what cannot be a bot token, without showing it.
+func checkToken(t approver.Secret) error {
+	text := t.Reveal()
+	if strings.HasPrefix(text, "Bot ") {
+		return errors.New(`discord: token: leave out the word "Bot" in front of the token`)
+	}
+	for _, r := range text {
+		if r <= ' ' || r > '~' {
+			return errors.New("discord: token: it holds a space or another character that no token has: copy it again")
+		}
+	}
+	return nil
+}
+
+// snowflake reports whether s is an id as Discord makes them: an unsigned
+// 64-bit number whose upper bits are a time.
+func snowflake(s string) bool {
+	if len(s) < 15 || len(s) > 20 || s[0] == '0' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}

@@ -1,0 +1,338 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"approver.example/channels/channeltest"
+)
+
+// The gateway's operations.
+const (
+	opDispatch       = 0
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opResume         = 6
+	opReconnect      = 7
+	opInvalidSession = 9
+	opHello          = 10
+	opHeartbeatAck   = 11
+)
+
+// Intents.
+const (
+	intentGuildMessages  = 1 << 9
+	intentDirectMessages = 1 << 12
+	intentMessageContent = 1 << 15
+	knownIntents         = 1<<26 - 1
+)
+
+// A session is one connection of the bot to the gateway.
+type session struct {
+	conn *websocket.Conn
+
+	mu      sync.Mutex // writes, seq
+	seq     int
+	id      string
+	intents int
+	ready   bool // guarded by the server's mu
+}
+
+type frame struct {
+	Op   int             `json:"op"`
+	Data json.RawMessage `json:"d"`
+	Seq  *int            `json:"s,omitempty"`
+	Type string          `json:"t,omitempty"`
+}
+
+func (g *session) write(op int, kind string, data any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := map[string]any{"op": op, "d": data, "s": nil, "t": nil}
+	if op == opDispatch {
+		g.seq++
+		f["s"], f["t"] = g.seq, kind
+	}
+	_ = g.conn.SetWriteDeadline(time.Now().Add(5 * time.Second))
+	_ = g.conn.WriteJSON(f)
+}
+
+// close ends the connection with one of Discord's close codes.
+func (g *session) close(code int, why string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_ = g.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(time.Second))
+	_ = g.conn.Close()
+}
+
+// connected returns the present sessions. The caller holds mu.
+func (s *Server) connected() []*session {
+	out := make([]*session, 0, len(s.sessions))
+	for g := range s.sessions {
+		out = append(out, g)
+	}
+	return out
+}
+
+func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
+	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+	conn, err := up.Upgrade(w, r, nil)
+	if err != nil {
+		return // Upgrade has answered
+	}
+	g := &session{conn: conn}
+	s.mu.Lock()
+	if s.closed || s.http == nil {
+		s.mu.Unlock()
+		_ = conn.Close()
+		return
+	}
+	s.sessions[g] = true
+	mute := s.mute
+	s.all.Add(1)
+	s.mu.Unlock()
+	defer s.all.Done()
+	defer func() {
+		s.mu.Lock()
+		delete(s.sessions, g)
+		s.note("gateway: connection ended")
+		s.mu.Unlock()
+		_ = conn.Close()
+	}()
+	if q := r.URL.Query(); q.Get("v") != "10" || q.Get("encoding") != "json" {
+		g.close(4012, "Invalid API version.")
+		return
+	}
+	if !mute {
+		g.write(opHello, "", map[string]any{"heartbeat_interval": s.HeartbeatEvery.Milliseconds()})
+	}
+	for {
+		var f frame
+		_, raw, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		if json.Unmarshal(raw, &f) != nil {
+			g.close(4002, "Error while decoding payload.")
+			return
+		}
+		if !s.received(g, f) {
+			return
+		}
+	}
+}
+
+// received handles one frame of the bot. It returns false when the connection
+// is over.
+func (s *Server) received(g *session, f frame) bool {
+	s.mu.Lock()
+	mute, ready := s.mute, g.ready
+	s.note("gateway: op %d", f.Op)
+	s.mu.Unlock()
+	if mute {
+		return true
+	}
+	switch f.Op {
+	case opHeartbeat:
+		g.write(opHeartbeatAck, "", nil)
+	case opIdentify:
+		if ready {
+			g.close(4005, "Already authenticated.")
+			return false
+		}
+		return s.identify(g, f.Data)
+	case opResume:
+		var in struct {
+			Token     string `json:"token"`
+			SessionID string `json:"session_id"`
+		}
+		if json.Unmarshal(f.Data, &in) != nil || !s.isToken(in.Token) {
+			g.close(4004, "Authentication failed.")
+			return false
+		}
+		// Events of ended sessions are not kept: no session can be resumed.
+		g.write(opInvalidSession, "", false)
+	default:
+		if !ready {
+			g.close(4003, "Not authenticated.")
+		} else {
+			g.close(4001, "Unknown opcode.")
+		}
+		return false
+	}
+	return true
+}
+
+func (s *Server) isToken(t string) bool { return strings.TrimPrefix(t, "Bot ") == s.token }
+
+func (s *Server) identify(g *session, raw json.RawMessage) bool {
+	var in struct {
+		Token   string `json:"token"`
+		Intents int    `json:"intents"`
+	}
+	s.mu.Lock()
+	revoked := s.fault == channeltest.Revoked
+	s.identified++
+	s.budget--
+	over := s.budget < 0
+	s.mu.Unlock()
+	switch {
+	case json.Unmarshal(raw, &in) != nil:
+		g.close(4002, "Error while decoding payload.")
+	case revoked, !s.isToken(in.Token):
+		g.close(4004, "Authentication failed.")
+	case in.Intents&^knownIntents != 0:
+		g.close(4013, "Invalid intent(s).")
+	case in.Intents&intentMessageContent != 0 && !s.MessageContent:
+		g.close(4014, "Disallowed intent(s).")
+	case over:
+		g.write(opInvalidSession, "", false)
+		return true
+	default:
+		s.mu.Lock()
+		g.intents, g.id = in.Intents, "session-"+s.id()
+		bot := s.users[s.bot]
+		s.mu.Unlock()
+		g.write(opDispatch, "READY", map[string]any{
+			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.addr + "/gateway",
+			"guilds": []any{map[string]any{"id": s.guild, "unavailable": true}}, "application": map[string]any{"id": s.app, "flags": 0},
+			"shard": []int{0, 1},
+		})
+		s.mu.Lock()
+		g.ready = true
+		s.mu.Unlock()
+		return true
+	}
+	return false
+}
+
+// Identified returns how many sessions the bot has started, or tried to.
+func (s *Server) Identified() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.identified
+}
+
+// SetSessionBudget sets how many sessions the bot may still start today.
+func (s *Server) SetSessionBudget(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.budget = n
+}
+
+// MuteGateway makes the gateway accept everything and say nothing: no Hello, no
+// acknowledgement, no event.
+func (s *Server) MuteGateway(mute bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mute = mute
+}
+
+// CloseGateway ends every session with a close code.
+func (s *Server) CloseGateway(code int) {
+	s.mu.Lock()
+	open := s.connected()
+	s.mu.Unlock()
+	for _, g := range open {
+		g.close(code, "")
+	}
+}
+
+// AskReconnect sends op 7 to every session, AskHeartbeat op 1.
+func (s *Server) AskReconnect() { s.tell(opReconnect) }
+
+// AskHeartbeat asks every session for a heartbeat out of turn.
+func (s *Server) AskHeartbeat() { s.tell(opHeartbeat) }
+
+// Invalidate tells every session that it is no longer valid.
+func (s *Server) Invalidate() {
+	s.mu.Lock()
+	for g := range s.sessions {
+		g.ready = false
+	}
+	s.mu.Unlock()
+	s.tell(opInvalidSession)
+}
+
+func (s *Server) tell(op int) {
+	s.mu.Lock()
+	open := s.connected()
+	s.mu.Unlock()
+	for _, g := range open {
+		g.write(op, "", nil)
+	}
+}
+
+// Connected returns how many sessions are ready for events.
+func (s *Server) Connected() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.readyCount()
+}
+
+func (s *Server) readyCount() int {
+	n := 0
+	for g := range s.sessions {
+		if g.ready {
+			n++
+		}
+	}
+	return n
+}
+
+// reached waits until a session is ready, as a person does who sees that the
+// bot is offline and tries again.
+func (s *Server) reached() bool {
+	return s.await(5*time.Second, func() bool { return s.readyCount() > 0 })
+}
+
+// dispatch sends an event to every session that pick admits; pick may change
+// the data for it.
+func (s *Server) dispatch(kind string, pick func(g *session) any) {
+	s.mu.Lock()
+	if s.mute {
+		s.mu.Unlock()
+		return
+	}
+	s.note("gateway: %s", kind)
+	var to []*session
+	for g := range s.sessions {
+		if g.ready {
+			to = append(to, g)
+		}
+	}
+	s.mu.Unlock()
+	for _, g := range to {
+		if data := pick(g); data != nil {
+			g.write(opDispatch, kind, data)
+		}
+	}
+}
+
+// dispatchMessage sends MESSAGE_CREATE, without the text where the intents do
+// not cover it.
+func (s *Server) dispatchMessage(m *message) {
+	s.mu.Lock()
+	direct := s.channels[m.ChannelID].Type == 1
+	own := m.Author.ID == s.bot
+	s.mu.Unlock()
+	mentioned := strings.Contains(m.Content, "<@"+s.bot+">")
+	for _, u := range m.Mentions {
+		mentioned = mentioned || u.ID == s.bot
+	}
+	s.dispatch("MESSAGE_CREATE", func(g *session) any {
+		if direct && g.intents&intentDirectMessages == 0 || !direct && g.intents&intentGuildMessages == 0 {
+			return nil
+		}
+		out := *m
+		if g.intents&intentMessageContent == 0 && !direct && !own && !mentioned {
+			out.Content, out.Embeds, out.Components, out.Attachments = "", []embed{}, []component{}, []file{}
+		}
+		return &out
+	})
+}

@@ -1,0 +1,296 @@
+package discordtest
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"approver.example/channels/channeltest"
+)
+
+var _ channeltest.Fake = (*Server)(nil)
+
+// labels are how people know the buttons of a card.
+var labels = []struct {
+	start  string
+	button channeltest.Button
+}{
+	{"approve", channeltest.ApproveButton},
+	{"deny", channeltest.DenyButton},
+	{"enter code", channeltest.CodeButton},
+	{"details", channeltest.DetailsButton},
+}
+
+func buttonOf(label string) channeltest.Button {
+	for _, l := range labels {
+		if strings.HasPrefix(strings.ToLower(label), l.start) {
+			return l.button
+		}
+	}
+	return channeltest.NoButton
+}
+
+// noMentions is an empty list that is not null in JSON.
+var noMentions = []*user{}
+
+// Cards returns the bot's messages in a channel, replies to people left out.
+func (s *Server) Cards(conversation string) []channeltest.Shown {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channels[conversation]
+	if c == nil {
+		return nil
+	}
+	var out []channeltest.Shown
+	for _, id := range c.order {
+		m := s.messages[id]
+		if m == nil || m.Author.ID != s.bot || m.Reference != nil {
+			continue
+		}
+		shown := channeltest.Shown{Message: m.ID, Push: plainText(m.Content, s), Text: visible(m, s)}
+		for _, row := range m.Components {
+			for _, b := range row.Components {
+				shown.Buttons = append(shown.Buttons, buttonOf(b.Label))
+			}
+		}
+		for _, f := range m.Attachments {
+			shown.Files = append(shown.Files, string(s.files[strings.TrimPrefix(f.URL, "http://"+s.addr)]))
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// Tap presses a button of a message as user.
+func (s *Server) Tap(user, conversation, message string, button channeltest.Button) error {
+	_, err := s.tap(user, conversation, message, button)
+	return err
+}
+
+func (s *Server) tap(user, conversation, message string, button channeltest.Button) (*interaction, error) {
+	s.mu.Lock()
+	c, m, u := s.channels[conversation], s.messages[message], s.users[user]
+	s.mu.Unlock()
+	if c == nil || m == nil || u == nil || m.ChannelID != conversation {
+		return nil, fmt.Errorf("discordtest: %s sees no message %s in %s", user, message, conversation)
+	}
+	if !s.reached() {
+		return nil, errors.New("discordtest: the application did not respond")
+	}
+	s.mu.Lock()
+	for _, row := range m.Components {
+		for _, b := range row.Components {
+			if buttonOf(b.Label) == button {
+				i, event := s.begin(kindComponent, user, c, m, map[string]any{"custom_id": b.CustomID, "component_type": 2})
+				s.mu.Unlock()
+				s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
+				return i, nil
+			}
+		}
+	}
+	s.mu.Unlock()
+	return nil, fmt.Errorf("discordtest: message %s has no such button", message)
+}
+
+// Forge returns false: Discord itself checks that a pressed button is on the
+// message, so a modified client has nothing to forge. See [Server.SendPress]
+// for what only Discord could send.
+func (s *Server) Forge(string, string, string, string, channeltest.Button) bool { return false }
+
+// CustomID is the button data of the bot's cards for a request, a UUID, and an
+// action letter.
+func CustomID(request, action string) string {
+	raw, _ := hex.DecodeString(strings.ReplaceAll(request, "-", ""))
+	return "a1:" + base64.RawURLEncoding.EncodeToString(raw) + ":" + action
+}
+
+// Type writes a message as user. A line that starts with a registered command
+// and an argument runs the command, as Discord's own client does.
+func (s *Server) Type(user, conversation, text string) {
+	if !s.reached() {
+		return
+	}
+	verb, rest, _ := strings.Cut(text, " ")
+	if rest = strings.TrimSpace(rest); strings.HasPrefix(verb, "/") && rest != "" && s.Command(user, conversation, verb[1:], rest) {
+		return
+	}
+	s.say(user, conversation, text, func(*message) {})
+}
+
+// Command runs a registered command with its code as user. It returns false if
+// the command is not registered there.
+func (s *Server) Command(user, conversation, name, code string) bool {
+	s.mu.Lock()
+	c := s.channels[conversation]
+	// A direct conversation has no commands of the guild.
+	if c == nil || s.users[user] == nil || !s.commands[name] || c.GuildID == "" {
+		s.mu.Unlock()
+		return false
+	}
+	_, event := s.begin(kindCommand, user, c, nil, map[string]any{
+		"id": s.id(), "name": name, "type": 1,
+		"options": []map[string]any{{"type": 3, "name": "code", "value": code}},
+	})
+	s.mu.Unlock()
+	s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
+	return true
+}
+
+// say writes a message, lets change it, and sends it to the bot.
+func (s *Server) say(user, conversation, text string, change func(m *message)) bool {
+	s.mu.Lock()
+	m := s.write(user, conversation, text)
+	if m == nil {
+		s.mu.Unlock()
+		return false
+	}
+	change(m)
+	out := m.copy()
+	s.mu.Unlock()
+	s.dispatchMessage(out)
+	return true
+}
+
+// write puts a message of user into a channel; nil if there is no such user or
+// channel. The caller holds mu.
+func (s *Server) write(user, conversation, text string) *message {
+	c, u := s.channels[conversation], s.users[user]
+	if c == nil || u == nil {
+		return nil
+	}
+	m := &message{
+		ID: s.id(), ChannelID: c.ID, GuildID: c.GuildID, Author: u, Content: text, Timestamp: time.Now(),
+		Embeds: []embed{}, Components: []component{}, Attachments: []file{}, Mentions: noMentions,
+	}
+	if c.GuildID != "" {
+		m.Member = map[string]any{"roles": []string{}}
+	}
+	s.messages[m.ID] = m
+	c.order = append(c.order, m.ID)
+	return m
+}
+
+// ReplyTo writes a message as the reply to another, with the mention switched
+// off. It returns false, and sends nothing, if the bot would not be shown the
+// text: then the channel has no such answer.
+func (s *Server) ReplyTo(user, conversation, message, text string) bool {
+	if !s.reached() {
+		return false
+	}
+	s.mu.Lock()
+	readable := s.channels[conversation] != nil && s.channels[conversation].Type == 1
+	for g := range s.sessions {
+		readable = readable || g.ready && g.intents&intentMessageContent != 0
+	}
+	s.mu.Unlock()
+	return readable && s.replyTo(user, conversation, message, text, false)
+}
+
+// ReplyMentioning writes a message as the reply to another and mentions its
+// author, which is what Discord's client does unless it is switched off.
+func (s *Server) ReplyMentioning(user, conversation, message, text string) bool {
+	return s.reached() && s.replyTo(user, conversation, message, text, true)
+}
+
+func (s *Server) replyTo(who, conversation, to, text string, mention bool) bool {
+	s.mu.Lock()
+	target := s.messages[to]
+	s.mu.Unlock()
+	if target == nil || target.ChannelID != conversation {
+		return false
+	}
+	return s.say(who, conversation, text, func(m *message) {
+		m.Type = 19
+		m.Reference = &reference{MessageID: to, ChannelID: conversation}
+		m.Referenced = target.copy()
+		if mention {
+			m.Mentions = []*user{target.Author}
+		}
+	})
+}
+
+// EnterCode opens the card's dialogue and submits text. A card without one, and
+// a bot that opens none, leaves the command.
+func (s *Server) EnterCode(user, conversation, message, text string) error {
+	i, err := s.tap(user, conversation, message, channeltest.CodeButton)
+	if err != nil {
+		if s.Command(user, conversation, "approve", text) {
+			return nil
+		}
+		return err
+	}
+	var opened *modal
+	if !s.await(s.AckWithin, func() bool { opened = i.modal; return i.acked }) || opened == nil {
+		return errors.New("discordtest: no dialogue opened")
+	}
+	field := opened.Components[0].Components[0]
+	if n := len([]rune(text)); n < field.MinLength || field.MaxLength > 0 && n > field.MaxLength {
+		return fmt.Errorf("discordtest: the dialogue takes %d to %d characters", field.MinLength, field.MaxLength)
+	}
+	s.mu.Lock()
+	_, event := s.begin(kindDialogue, user, s.channels[conversation], s.messages[message], map[string]any{
+		"custom_id": opened.CustomID,
+		"components": []component{{Type: 1, Components: []component{
+			{Type: 4, CustomID: field.CustomID, Value: text},
+		}}},
+	})
+	s.mu.Unlock()
+	s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
+	return nil
+}
+
+// SendPress sends the event of a pressed button with data of the test's choice,
+// changed by change. Only Discord itself could send such an event: it is here to
+// test what the channel checks all the same. It sends it times times.
+func (s *Server) SendPress(user, conversation, message, customID string, times int, change func(event map[string]any)) {
+	s.reached()
+	s.mu.Lock()
+	_, event := s.begin(kindComponent, user, s.channels[conversation], s.messages[message],
+		map[string]any{"custom_id": customID, "component_type": 2})
+	s.mu.Unlock()
+	event = asMap(event)
+	if change != nil {
+		change(event)
+	}
+	for range times {
+		s.dispatch("INTERACTION_CREATE", func(*session) any { return event })
+	}
+}
+
+// SendMessage sends the event of a message that the bot is shown in full,
+// changed by change, times times.
+func (s *Server) SendMessage(user, conversation, text string, times int, change func(event map[string]any)) {
+	s.reached()
+	s.mu.Lock()
+	m := s.write(user, conversation, text)
+	event := asMap(m)
+	s.mu.Unlock()
+	if change != nil {
+		change(event)
+	}
+	for range times {
+		s.dispatch("MESSAGE_CREATE", func(*session) any { return event })
+	}
+}
+
+// SendEvent sends any event to the bot.
+func (s *Server) SendEvent(kind string, data any) {
+	s.reached()
+	s.dispatch(kind, func(*session) any { return data })
+}
+
+func asMap(v any) map[string]any {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("discordtest: " + err.Error())
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		panic("discordtest: " + err.Error())
+	}
+	return out
+}

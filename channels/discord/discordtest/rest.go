@@ -1,0 +1,321 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"approver.example/channels/channeltest"
+)
+
+// An apiError is a response that is no success, as Discord words it.
+type apiError struct {
+	status  int
+	Code    int            `json:"code"`
+	Message string         `json:"message"`
+	Errors  map[string]any `json:"errors,omitempty"`
+}
+
+func (e *apiError) Error() string { return e.Message }
+
+// Errors as Discord words them.
+var (
+	errUnauthorized   = &apiError{status: 401, Message: "401: Unauthorized"}
+	errNotFound       = &apiError{status: 404, Message: "404: Not Found"}
+	errUnknownChannel = &apiError{status: 404, Code: 10003, Message: "Unknown Channel"}
+	errUnknownMessage = &apiError{status: 404, Code: 10008, Message: "Unknown Message"}
+	errUnknownWebhook = &apiError{status: 404, Code: 10015, Message: "Unknown Webhook"}
+	errLate           = &apiError{status: 404, Code: 10062, Message: "Unknown interaction"}
+	errAcked          = &apiError{status: 400, Code: 40060, Message: "Interaction has already been acknowledged."}
+	errEmpty          = &apiError{status: 400, Code: 50006, Message: "Cannot send an empty message"}
+	errNotAuthor      = &apiError{status: 403, Code: 50005, Message: "Cannot edit a message authored by another user"}
+	errJSON           = &apiError{status: 400, Code: 50109, Message: "The request body contains invalid JSON."}
+	errVersion        = &apiError{status: 400, Code: 50041, Message: "Invalid API version provided."}
+	errTooLarge       = &apiError{status: 413, Code: 40005, Message: "Request entity too large"}
+)
+
+// maxUpload is what a server without boosts takes in one request, in bytes.
+const maxUpload = 10 << 20
+
+// handler routes requests.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	api := func(pattern string, h func(r *http.Request) (any, error)) {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.HandleFunc(method+" /api/v10/"+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
+	}
+	api("GET gateway", s.getGateway)
+	api("GET gateway/bot", s.authorized(s.getGatewayBot))
+	api("GET channels/{channel}", s.authorized(s.getChannel))
+	api("GET channels/{channel}/messages/{message}", s.authorized(s.getMessage))
+	api("POST channels/{channel}/messages", s.authorized(s.postMessage))
+	api("PATCH channels/{channel}/messages/{message}", s.authorized(s.patchMessage))
+	api("DELETE channels/{channel}/messages/{message}", s.authorized(s.deleteMessage))
+	api("POST applications/{app}/guilds/{guild}/commands", s.authorized(s.postCommand))
+	api("POST interactions/{id}/{token}/callback", s.callback)
+	api("POST webhooks/{app}/{token}", s.followUp)
+	api("PATCH webhooks/{app}/{token}/messages/@original", s.editOriginal)
+	mux.HandleFunc("GET /gateway/", s.serveGateway)
+	mux.HandleFunc("GET /attachments/", s.serveFile)
+	mux.HandleFunc("/api/v10/", func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, func(*http.Request) (any, error) { return nil, errNotFound })
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, func(*http.Request) (any, error) { return nil, errVersion })
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.healthy(w, r) {
+			mux.ServeHTTP(w, r)
+		}
+	})
+}
+
+var secretPath = regexp.MustCompile(`(/(?:interactions|webhooks)/\d+/)[^/]+`)
+
+// healthy notes a request and applies the present fault to it.
+func (s *Server) healthy(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	s.note("%s %s", r.Method, secretPath.ReplaceAllString(r.URL.Path, "${1}…"))
+	fault, ends, left := s.fault, s.faultEnds, time.Until(s.limitedUntil)
+	s.mu.Unlock()
+	switch fault {
+	case channeltest.Hangs:
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+		case <-ends:
+		}
+		panic(http.ErrAbortHandler)
+	case channeltest.ServerError:
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, "<html><body><h1>500 Internal Server Error</h1></body></html>")
+		return false
+	case channeltest.Malformed:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":"1098`)
+		return false
+	case channeltest.Revoked:
+		if !strings.HasPrefix(r.URL.Path, "/gateway/") {
+			writeError(w, errUnauthorized)
+			return false
+		}
+	case channeltest.RateLimited:
+		if left > 0 {
+			limited(w, left, true)
+			return false
+		}
+	case channeltest.Healthy, channeltest.Down: // nobody reaches a server that is down
+	}
+	return true
+}
+
+// serve runs a handler and writes what it returns as JSON.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(r *http.Request) (any, error)) {
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/messages") && !s.mayPost(w, r) {
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
+	out, err := h(r)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	if strings.Contains(r.URL.Path, "/messages") && r.Method != http.MethodGet && s.dropped() {
+		panic(http.ErrAbortHandler)
+	}
+	if out == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(out)
+}
+
+func (s *Server) dropped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropping--
+	return s.dropping >= 0
+}
+
+func writeError(w http.ResponseWriter, err error) {
+	var e *apiError
+	if !errors.As(err, &e) {
+		e = &apiError{status: 500, Message: err.Error()}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.status)
+	_ = json.NewEncoder(w).Encode(e)
+}
+
+// limited answers 429 as Discord does.
+func limited(w http.ResponseWriter, after time.Duration, global bool) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Retry-After", strconv.Itoa(int(after/time.Second)+1))
+	h.Set("X-RateLimit-Scope", "user")
+	if global {
+		h.Set("X-RateLimit-Global", "true")
+		h.Set("X-RateLimit-Scope", "global")
+	}
+	w.WriteHeader(http.StatusTooManyRequests)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"message": "You are being rate limited.", "retry_after": after.Seconds(), "global": global,
+	})
+}
+
+// mayPost keeps a channel's rate limit and writes its headers.
+func (s *Server) mayPost(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	now := time.Now()
+	key := r.URL.Path
+	recent := slices.DeleteFunc(s.posts[key], func(t time.Time) bool { return now.Sub(t) >= s.PostWindow })
+	full := len(recent) >= s.PostLimit
+	reset := s.PostWindow
+	if len(recent) > 0 {
+		reset = s.PostWindow - now.Sub(recent[0])
+	}
+	if !full {
+		recent = append(recent, now)
+	}
+	s.posts[key] = recent
+	limit := s.PostLimit
+	s.mu.Unlock()
+	h := w.Header()
+	h.Set("X-RateLimit-Bucket", "f00")
+	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(limit-len(recent), 0)))
+	h.Set("X-RateLimit-Reset", fmt.Sprintf("%.3f", float64(now.Add(reset).UnixMilli())/1000))
+	h.Set("X-RateLimit-Reset-After", fmt.Sprintf("%.3f", reset.Seconds()))
+	if full {
+		limited(w, reset, false)
+	}
+	return !full
+}
+
+func (s *Server) authorized(h func(r *http.Request) (any, error)) func(r *http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		if r.Header.Get("Authorization") != "Bot "+s.token {
+			return nil, errUnauthorized
+		}
+		return h(r)
+	}
+}
+
+func (s *Server) getGateway(*http.Request) (any, error) {
+	return map[string]any{"url": "ws://" + s.addr + "/gateway"}, nil
+}
+
+func (s *Server) getGatewayBot(*http.Request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return map[string]any{
+		"url": "ws://" + s.addr + "/gateway", "shards": 1,
+		"session_start_limit": map[string]any{"total": 1000, "remaining": s.budget, "reset_after": 14_400_000, "max_concurrency": 1},
+	}, nil
+}
+
+func (s *Server) getChannel(r *http.Request) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.channels[r.PathValue("channel")]; c != nil {
+		out := *c
+		return &out, nil
+	}
+	return nil, errUnknownChannel
+}
+
+func (s *Server) postCommand(r *http.Request) (any, error) {
+	var in struct {
+		Name        string `json:"name"`
+		Type        int    `json:"type"`
+		Description string `json:"description"`
+		Options     []struct {
+			Type        int    `json:"type"`
+			Name        string `json:"name"`
+			Description string `json:"description"`
+		} `json:"options"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		return nil, errJSON
+	}
+	if !regexp.MustCompile(`^[-_\p{L}\p{N}]{1,32}$`).MatchString(in.Name) || in.Description == "" || len(in.Description) > 100 ||
+		len(in.Options) != 1 || in.Options[0].Type != 3 || len(in.Options[0].Description) > 100 {
+		return nil, invalid("name", "BASE_TYPE_BAD_LENGTH", "Command is invalid")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.PathValue("app") != s.app || r.PathValue("guild") != s.guild {
+		return nil, &apiError{status: 403, Code: 50001, Message: "Missing Access"}
+	}
+	s.commands[in.Name] = true
+	return map[string]any{"id": s.id(), "name": in.Name}, nil
+}
+
+// readBody reads a message body, JSON or multipart with payload_json.
+func readBody(r *http.Request, into any) (files []upload, err error) {
+	kind, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind != "multipart/form-data" {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, errTooLarge
+		}
+		if json.Unmarshal(raw, into) != nil {
+			return nil, errJSON
+		}
+		return nil, nil
+	}
+	found := false
+	for parts := multipart.NewReader(r.Body, params["boundary"]); ; {
+		p, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, errTooLarge
+		}
+		raw, err := io.ReadAll(p)
+		if err != nil {
+			return nil, errTooLarge
+		}
+		if p.FormName() == "payload_json" {
+			found = true
+			if json.Unmarshal(raw, into) != nil {
+				return nil, errJSON
+			}
+			continue
+		}
+		files = append(files, upload{p.FileName(), raw})
+	}
+	if !found {
+		return nil, errJSON
+	}
+	return files, nil
+}
+
+type upload struct {
+	name string
+	data []byte
+}
+
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	data, ok := s.files[r.URL.Path]
+	s.mu.Unlock()
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write(data)
+}

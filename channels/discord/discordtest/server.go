@@ -1,0 +1,277 @@
+// Package discordtest is a Discord of our own on loopback, for tests and
+// demonstrations: the REST API and the gateway as one bot sees them, with the
+// real service's limits, deadlines and error bodies, and the people who use it.
+//
+// A [Server] knows one application with one bot in one guild. Any number of
+// servers live in one process.
+package discordtest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example/channels/channeltest"
+)
+
+// Server is the fake. Use New to start one. The exported fields may be changed
+// before a bot connects.
+type Server struct {
+	// HeartbeatEvery is what the gateway asks for in its Hello.
+	HeartbeatEvery time.Duration
+	// AckWithin is how long an interaction may wait for its first response.
+	AckWithin time.Duration
+	// AckElsewhere makes every interaction one that another process of the same
+	// bot has already acknowledged.
+	AckElsewhere bool
+	// PostLimit is how many messages one channel takes within PostWindow.
+	// Discord's own window is five seconds.
+	PostLimit  int
+	PostWindow time.Duration
+	// MessageContent reports whether the privileged intent is switched on.
+	MessageContent bool
+	// NoEmbeds makes the bot lack the permission Embed Links: its embeds are
+	// dropped.
+	NoEmbeds bool
+
+	token, app, bot, guild string
+	addr                   string
+	began                  time.Time
+
+	mu           sync.Mutex
+	http         *http.Server
+	serving      chan struct{} // closed when the present http server has ended
+	fault        channeltest.Fault
+	faultEnds    chan struct{}
+	limitedUntil time.Time
+	dropping     int  // responses still to be dropped
+	mute         bool // the gateway says nothing
+	budget       int  // sessions that may still be started
+	closed       bool
+	lastID       uint64
+	users        map[string]*user
+	channels     map[string]*channel
+	messages     map[string]*message
+	files        map[string][]byte // by path
+	nonces       map[string]string // channel and nonce to message id
+	posts        map[string][]time.Time
+	commands     map[string]bool
+	interactions map[string]*interaction // by token
+	whispers     []*whisper
+	pings        []string
+	sessions     map[*session]bool
+	identified   int
+	log          []string
+	all          sync.WaitGroup
+}
+
+type user struct {
+	ID         string `json:"id"`
+	Username   string `json:"username"`
+	GlobalName string `json:"global_name,omitempty"`
+	Bot        bool   `json:"bot,omitempty"`
+}
+
+type channel struct {
+	ID        string `json:"id"`
+	Type      int    `json:"type"`
+	GuildID   string `json:"guild_id,omitempty"`
+	recipient string // of a direct conversation
+	order     []string
+}
+
+// New starts a server on a free port of 127.0.0.1. It panics if it cannot.
+func New() *Server {
+	s := &Server{
+		HeartbeatEvery: 41250 * time.Millisecond, AckWithin: 3 * time.Second, PostLimit: 5, PostWindow: time.Second,
+		began: time.Now(), budget: 1000, faultEnds: make(chan struct{}),
+		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{}, files: map[string][]byte{},
+		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
+		interactions: map[string]*interaction{}, sessions: map[*session]bool{},
+	}
+	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
+	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
+	s.token = "MTA5." + s.id() + ".fake-bot-token"
+	if err := s.listen("127.0.0.1:0"); err != nil {
+		panic("discordtest: " + err.Error())
+	}
+	return s
+}
+
+// listen starts to serve. The caller holds mu, or nobody else has s.
+func (s *Server) listen(addr string) error {
+	var l net.Listener
+	var err error
+	for range 100 { // the port of a server that was just stopped may need a moment
+		if l, err = net.Listen("tcp", addr); err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err != nil {
+		return err
+	}
+	s.addr = l.Addr().String()
+	srv := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	s.http, s.serving = srv, done
+	go func() {
+		defer close(done)
+		_ = srv.Serve(l)
+	}()
+	return nil
+}
+
+// Close ends the server and waits for its goroutines.
+func (s *Server) Close() {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.closed = true
+	close(s.faultEnds)
+	s.mu.Unlock()
+	s.stop()
+	s.all.Wait()
+}
+
+// stop refuses connections and ends those that there are.
+func (s *Server) stop() {
+	s.mu.Lock()
+	srv, done := s.http, s.serving
+	s.http = nil
+	open := s.connected()
+	s.mu.Unlock()
+	if srv != nil {
+		_ = srv.Close()
+		<-done
+	}
+	for _, g := range open {
+		_ = g.conn.NetConn().Close()
+	}
+}
+
+// URL is the address to use as api_url.
+func (s *Server) URL() string { return "http://" + s.addr + "/api" }
+
+// Token is the bot's token, Application and Guild the ids of its application
+// and of the server where its channels lie, and Bot its own user id.
+func (s *Server) Token() string { return s.token }
+
+// Application returns the application's id.
+func (s *Server) Application() string { return s.app }
+
+// Guild returns the id of the server where the channels lie.
+func (s *Server) Guild() string { return s.guild }
+
+// Bot returns the bot's user id.
+func (s *Server) Bot() string { return s.bot }
+
+// AddUser makes a person, a member of the guild, and returns the id.
+func (s *Server) AddUser(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.id()
+	s.users[id] = &user{ID: id, Username: strings.ToLower(name), GlobalName: name}
+	return id
+}
+
+// AddChannel makes a text channel in the guild and returns the id.
+func (s *Server) AddChannel() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &channel{ID: s.id(), GuildID: s.guild}
+	s.channels[c.ID] = c
+	return c.ID
+}
+
+// AddDirect makes a direct conversation of the bot with a user and returns the
+// id.
+func (s *Server) AddDirect(user string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &channel{ID: s.id(), Type: 1, recipient: user}
+	s.channels[c.ID] = c
+	return c.ID
+}
+
+// Log returns what the server saw: time since the start, method and path, one
+// line each. Tokens of interactions are left out.
+func (s *Server) Log() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// Pings returns whom the bot's messages notified beyond their plain text. A
+// channel that takes care has none.
+func (s *Server) Pings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pings)
+}
+
+// Break makes the platform misbehave from now on.
+func (s *Server) Break(f channeltest.Fault) {
+	s.mu.Lock()
+	was := s.fault
+	s.fault = f
+	close(s.faultEnds)
+	s.faultEnds = make(chan struct{})
+	s.limitedUntil = time.Now().Add(time.Second)
+	open := s.connected()
+	s.mu.Unlock()
+	if f == channeltest.Revoked {
+		for _, g := range open {
+			g.close(4004, "Authentication failed.")
+		}
+	}
+	switch {
+	case f == channeltest.Down && was != channeltest.Down:
+		s.stop()
+	case f != channeltest.Down && was == channeltest.Down:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err := s.listen(s.addr); err != nil {
+			panic("discordtest: " + err.Error())
+		}
+	}
+}
+
+// DropResponses makes the next n requests that post or edit a message be carried
+// out while their connection breaks before the answer.
+func (s *Server) DropResponses(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropping = n
+}
+
+// id makes a snowflake. The caller holds mu, or nobody else has s.
+func (s *Server) id() string {
+	const epoch = 1420070400000
+	s.lastID = max(s.lastID+1, uint64(time.Now().UnixMilli()-epoch)<<22)
+	return strconv.FormatUint(s.lastID, 10)
+}
+
+// note adds a line to the log. The caller holds mu.
+func (s *Server) note(format string, args ...any) {
+	s.log = append(s.log, fmt.Sprintf("%8.3fs ", time.Since(s.began).Seconds())+fmt.Sprintf(format, args...))
+}
+
+// await polls until ok, called with mu held, or the time is over.
+func (s *Server) await(within time.Duration, ok func() bool) bool {
+	for end := time.Now().Add(within); ; time.Sleep(2 * time.Millisecond) {
+		s.mu.Lock()
+		done, closed := ok(), s.closed
+		s.mu.Unlock()
+		if done || closed || time.Now().After(end) {
+			return done
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+)
+
+// After these Discord takes nobody back who tries again.
+func TestFatalCloseCodes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set  func(b *bench)
+		want []string
+	}{
+		"a wrong token":                     {func(b *bench) { b.cfg.Token = approver.NewSecret("wrong-token") }, []string{"401", "token_file"}},
+		"an intent that is not switched on": {func(b *bench) { b.cfg.TextApprovals = true }, []string{"4014", "Message Content", "text_approvals"}},
+		"another application's token":       {func(b *bench) { b.cfg.ApplicationID = b.s.Bot() }, []string{"application_id", "the token belongs to application"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, c.set).run(nil)
+			select {
+			case <-b.ended:
+			case <-time.After(10 * time.Second):
+				t.Fatal("Run goes on")
+			}
+			if b.err == nil {
+				t.Fatal("Run ended without an error")
+			}
+			for _, w := range c.want {
+				if !strings.Contains(b.err.Error(), w) {
+					t.Errorf("the error does not say %q: %v", w, b.err)
+				}
+			}
+			if strings.Contains(b.err.Error(), "wrong-token") || strings.Contains(b.err.Error(), b.s.Token()) {
+				t.Errorf("the error shows the token: %v", b.err)
+			}
+			if n := b.s.Identified(); n > 1 {
+				t.Errorf("the bot identified %d times", n)
+			}
+		})
+	}
+}
+
+// A token that is revoked while the bot is connected ends Run as well.
+func TestRevokedWhileConnected(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	b.s.Break(channeltest.Revoked)
+	select {
+	case <-b.ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("Run goes on")
+	}
+	var stop fatal
+	if !errors.As(b.err, &stop) {
+		t.Errorf("Run returned %v", b.err)
+	}
+}
+
+// Whatever ends a connection, the next one is up soon and takes answers.
+func TestReconnects(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		trouble  func(b *bench)
+		sessions int // more than before, at least
+	}{
+		"a plain close":              {func(b *bench) { b.s.CloseGateway(1000) }, 1},
+		"an unknown error":           {func(b *bench) { b.s.CloseGateway(4000) }, 1},
+		"a session that timed out":   {func(b *bench) { b.s.CloseGateway(4009) }, 1},
+		"a request to reconnect":     {func(b *bench) { b.s.AskReconnect() }, 1},
+		"a session no longer valid":  {func(b *bench) { b.s.Invalidate() }, 1},
+		"a gateway that fell silent": {func(b *bench) { b.s.MuteGateway(true); time.Sleep(600 * time.Millisecond); b.s.MuteGateway(false) }, 1},
+		"a gateway that is away": {func(b *bench) {
+			b.s.Break(channeltest.Down)
+			time.Sleep(50 * time.Millisecond)
+			b.s.Break(channeltest.Healthy)
+		}, 1},
+		"a heartbeat out of turn": {func(b *bench) { b.s.AskHeartbeat() }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, func(b *bench) { b.s.HeartbeatEvery = 100 * time.Millisecond })
+			b.c.silence, b.c.hello = 400*time.Millisecond, 400*time.Millisecond
+			b.connected()
+			before := b.s.Identified()
+			c.trouble(b)
+			b.until("another session", func() bool { return b.s.Identified() >= before+c.sessions && b.s.Connected() > 0 })
+			card := high()
+			ref := b.post(b.here, card)
+			b.until("an answer to arrive", func() bool {
+				if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.DenyButton); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(50 * time.Millisecond)
+				return len(b.got()) > 0
+			})
+			if n := b.s.Connected(); n > 1 {
+				t.Errorf("%d connections are open", n)
+			}
+			if n := b.s.Identified() - before; n > c.sessions+1 {
+				t.Errorf("it took %d sessions to recover", n)
+			}
+			if _, err := b.stop(); err != nil {
+				t.Errorf("Run returned %v", err)
+			}
+		})
+	}
+}
+
+// A gateway that never says Hello holds neither the connection nor the end up.
+func TestSilentGateway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.s.MuteGateway(true)
+	b.c.hello = 150 * time.Millisecond
+	b.run(nil)
+	b.until("a second attempt", func() bool {
+		return strings.Count(strings.Join(b.s.Log(), "\n"), "GET /gateway/") >= 2
+	})
+	b.s.MuteGateway(false)
+	b.until("the connection", func() bool { return b.s.Connected() == 1 })
+
+	c := newBench(t, nil)
+	c.s.MuteGateway(true)
+	c.run(nil)
+	c.until("the attempt", func() bool { return strings.Contains(strings.Join(c.s.Log(), "\n"), "GET /gateway/") })
+	began := time.Now()
+	if _, err := c.stop(); err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("Run took %v to end while the gateway was silent", took)
+	}
+}
+
+// Discord resets the token of a bot that starts too many sessions in a day.
+func TestSessionBudget(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.s.SetSessionBudget(0)
+	b.run(nil)
+	b.until("the bot to ask", func() bool { return strings.Contains(strings.Join(b.s.Log(), "\n"), "gateway/bot") })
+	time.Sleep(300 * time.Millisecond)
+	if n := b.s.Identified(); n != 0 {
+		t.Errorf("the bot identified %d times although its budget was used up", n)
+	}
+	began := time.Now()
+	log, err := b.stop()
+	if err != nil || time.Since(began) > time.Second {
+		t.Errorf("Run returned %v after %v", err, time.Since(began))
+	}
+	if !strings.Contains(log, "used up") {
+		t.Errorf("the log does not say why:\n%s", log)
+	}
+}
+
+func TestPause(t *testing.T) {
+	b := newBench(t, nil)
+	b.c.backoff = time.Second
+	for failures, most := range map[int]time.Duration{0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second, 6: time.Minute, 7: time.Minute, 1000: time.Minute} {
+		low, high := time.Hour, time.Duration(0)
+		for range 200 {
+			d := b.c.pause(failures)
+			low, high = min(low, d), max(high, d)
+		}
+		if low < most/2 || high > most || low == high {
+			t.Errorf("after %d failures the pause is %v to %v, want %v to %v with jitter", failures, low, high, most/2, most)
+		}
+	}
+}
+
+// Trouble at the commands' registration leaves everything else working.
+func TestCommandsCannotBeRegistered(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(b *bench) { b.cfg.Channels = append(b.cfg.Channels, "404404404404404404") }).run(nil)
+	b.until("a warning", func() bool { return strings.Contains(strings.Join(b.s.Log(), "\n"), "commands") })
+	ref := b.post(b.here, high())
+	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+		t.Fatal(err)
+	}
+	b.one(0)
+	if log, _ := b.stop(); !strings.Contains(log, "404404404404404404") {
+		t.Errorf("the log does not name the channel:\n%s", log)
+	}
+}
+
+// An answer that is being decided when Run ends is waited for, and the person
+// still hears of it.
+func TestEndDuringAnAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	under := make(chan struct{})
+	b.run(func(ctx context.Context, _ approver.Reply) approver.Outcome {
+		close(under)
+		<-ctx.Done()
+		return approver.Outcome{Text: "the service is stopping"}
+	})
+	ref := b.post(b.here, high())
+	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+		t.Fatal(err)
+	}
+	<-under
+	if _, err := b.stop(); err != nil {
+		t.Errorf("Run returned %v", err)
+	}
+	b.told(b.ann, "the service is stopping")
+}
+
+func TestCrew(t *testing.T) {
+	b := newBench(t, nil)
+	w := newCrew(b.c.log)
+	hold := make(chan struct{})
+	if !w.try("a", 1, func() { <-hold }) || w.try("a", 1, func() {}) || !w.try("b", 1, func() { panic("boom") }) {
+		t.Error("the limit of a key is not kept")
+	}
+	close(hold)
+	w.stop()
+	if w.try("a", 1, func() {}) {
+		t.Error("a stopped crew takes work")
+	}
+	if len(w.busy) != 0 {
+		t.Errorf("left over: %v", w.busy)
+	}
+	if !strings.Contains(b.log.String(), "boom") {
+		t.Error("a panic is not logged")
+	}
+}

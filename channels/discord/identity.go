@@ -1,0 +1,142 @@
+package discord
+
+import (
+	"github.com/bwmarrin/discordgo"
+
+	"approver.example"
+)
+
+// standing is what a sender may do. The zero value is nobody, who is not even
+// refused.
+type standing uint8
+
+const (
+	nobody    standing = iota // not a person, or not certain who
+	stranger                  // a person who is not on the list
+	elsewhere                 // on the list, but not in one of our channels
+	listed                    // on the list, in one of our channels
+)
+
+// A person is a sender whom Discord has authenticated.
+type person struct {
+	id   string // the snowflake
+	name string // for display only
+}
+
+// presser tells who made an interaction. It looks at nothing that the person
+// chose: who, where and on whose message come from Discord.
+func (c *Channel) presser(i *discordgo.Interaction) (person, standing) {
+	if i == nil || i.ID == "" || i.Token == "" {
+		return person{}, nobody
+	}
+	app, bot := c.self()
+	if app == "" || i.AppID != app {
+		return person{}, nobody
+	}
+	user := i.User
+	if i.GuildID != "" { // in a server the member counts, and nothing else
+		user = nil
+		if i.Member != nil {
+			user = i.Member.User
+		}
+	}
+	who, st := c.standing(user)
+	if st != listed {
+		return who, st
+	}
+	if !c.ours(i.ChannelID, i.GuildID) {
+		return who, elsewhere
+	}
+	switch i.Type {
+	case discordgo.InteractionMessageComponent, discordgo.InteractionModalSubmit:
+		// A button is always on a message; ours is by our own bot, in the
+		// channel where it was pressed. The dialogue knows the card that it was
+		// opened from.
+		m := i.Message
+		if m == nil || m.ID == "" || !ownMessage(m, bot, i.ChannelID) {
+			return who, nobody
+		}
+	case discordgo.InteractionApplicationCommand:
+	default:
+		return who, nobody
+	}
+	return who, listed
+}
+
+// author tells who wrote a message. Webhooks carry any name, bots are no
+// people, a forwarded text is not the forwarder's own, and messages that
+// Discord itself writes are nobody's.
+func (c *Channel) author(m *discordgo.Message) (person, standing) {
+	if m == nil || m.ID == "" || m.WebhookID != "" || m.Interaction != nil || m.InteractionMetadata != nil {
+		return person{}, nobody
+	}
+	if m.Type != discordgo.MessageTypeDefault && m.Type != discordgo.MessageTypeReply {
+		return person{}, nobody
+	}
+	if len(m.MessageSnapshots) > 0 || m.EditedTimestamp != nil ||
+		m.MessageReference != nil && m.MessageReference.Type == discordgo.MessageReferenceTypeForward {
+		return person{}, nobody
+	}
+	who, st := c.standing(m.Author)
+	if st == listed && !c.ours(m.ChannelID, m.GuildID) {
+		return who, elsewhere
+	}
+	return who, st
+}
+
+// standing looks a user up in the approver list by the stable id.
+func (c *Channel) standing(u *discordgo.User) (person, standing) {
+	if u == nil || u.ID == "" || u.Bot || u.System {
+		return person{}, nobody
+	}
+	who := person{id: u.ID, name: approver.OneLine(u.DisplayName())}
+	if !c.approvers[u.ID] {
+		return who, stranger
+	}
+	return who, listed
+}
+
+// ours reports whether an event's place is a configured channel, in the server
+// where that channel lies as far as that is known.
+func (c *Channel) ours(channel, guild string) bool {
+	if !c.channels[channel] {
+		return false
+	}
+	if c.cfg.Guild != "" {
+		return guild == c.cfg.Guild
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.guilds[channel]
+	return !ok || known == guild
+}
+
+// ownMessage reports whether m is a message of our own bot in channel.
+func ownMessage(m *discordgo.Message, bot, channel string) bool {
+	return bot != "" && m.Author != nil && m.Author.ID == bot && m.WebhookID == "" &&
+		m.ChannelID == channel && m.Flags&discordgo.MessageFlagsEphemeral == 0
+}
+
+// requestOf returns the request whose buttons a card carries; empty if it
+// carries none, or not the same one throughout.
+func requestOf(m *discordgo.Message) string {
+	found := ""
+	for _, row := range m.Components {
+		r, ok := row.(*discordgo.ActionsRow)
+		if !ok {
+			continue
+		}
+		for _, comp := range r.Components {
+			b, ok := comp.(*discordgo.Button)
+			if !ok {
+				continue
+			}
+			id, _, ok := parseCustomID(b.CustomID)
+			if !ok || found != "" && found != id.String() {
+				return ""
+			}
+			found = id.String()
+		}
+	}
+	return found
+}

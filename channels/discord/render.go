@@ -1,0 +1,343 @@
+package discord
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/google/uuid"
+
+	"approver.example"
+)
+
+// Room on a card, in UTF-16 units, which are never fewer than what Discord
+// counts. All embeds of a message may hold 6000 together, a description 4096, a
+// field's value 1024; the sum of these is below 6000.
+const (
+	commandRoom = 2600
+	whyRoom     = 600
+	ruleRoom    = 200
+	claimRoom   = 700
+	nameRoom    = 200 // agent, session and host, each
+	dirRoom     = 300
+	noticeRoom  = 300
+	resultRoom  = 800
+	tellRoom    = 1800 // a text for one person; a message may hold 2000
+)
+
+// commandFile is the name of the attachment that holds the exact command.
+const commandFile = "command.txt"
+
+// Colours of the card's edge.
+const (
+	colourHigh         = 0xE67E22
+	colourCatastrophic = 0xE74C3C
+	colourReleased     = 0x2ECC71
+	colourEnded        = 0x95A5A6
+)
+
+// A message is the body of a request that posts, edits or answers.
+type message struct {
+	Content string                    `json:"content"`
+	Embeds  []*discordgo.MessageEmbed `json:"embeds"`
+	// Components is never nil: an empty list takes the buttons away.
+	Components []discordgo.MessageComponent `json:"components"`
+	// Mentions forbids every ping. Discord's default is to parse all.
+	Mentions     mentions                    `json:"allowed_mentions"`
+	Flags        discordgo.MessageFlags      `json:"flags,omitempty"`
+	Nonce        string                      `json:"nonce,omitempty"`
+	EnforceNonce bool                        `json:"enforce_nonce,omitempty"`
+	Reference    *discordgo.MessageReference `json:"message_reference,omitempty"`
+}
+
+// mentions always marshals as "nobody is mentioned, whatever the text says".
+type mentions struct{}
+
+func (mentions) MarshalJSON() ([]byte, error) {
+	return []byte(`{"parse":[],"replied_user":false}`), nil
+}
+
+// A view is a card as Discord gets it.
+type view struct {
+	message
+	// file is the exact command, if the message cannot show it as it is.
+	file string
+	// partial reports that the message does not show the whole command.
+	partial bool
+}
+
+// render lays a card out. partial forces the layout of a card that was posted
+// without its whole command.
+func render(card approver.Card, partial bool) (view, error) {
+	id, err := uuid.Parse(card.Request)
+	if err != nil || id.String() != card.Request {
+		return view{}, fmt.Errorf("discord: the card's request id %q is not a UUID", card.Request)
+	}
+	shown, hiddenBytes := fit(card.Command, commandRoom, unfence)
+	v := view{partial: partial || hiddenBytes > 0}
+	fenced := strings.Contains(card.Command, "```")
+	if fenced || hiddenBytes > 0 {
+		v.file = card.Command
+	}
+	embed := &discordgo.MessageEmbed{
+		Description: "```bash\n" + shown + "\n```",
+		Color:       colour(card),
+		Footer:      &discordgo.MessageEmbedFooter{Text: "request " + card.Request},
+	}
+	field := func(name, value string) {
+		if strings.TrimSpace(value) != "" { // Discord refuses a blank field
+			embed.Fields = append(embed.Fields, &discordgo.MessageEmbedField{Name: name, Value: value})
+		}
+	}
+	if card.Notice != "" {
+		field("Notice", "⚠️ "+fitted(card.Notice, noticeRoom))
+	}
+	field("Why", why(card))
+	if card.Claimed != "" {
+		field("Claimed", "agent says (not checked): "+fitted(card.Claimed, claimRoom))
+	}
+	field("From", from(card))
+
+	v.Components = []discordgo.MessageComponent{}
+	head := escape(headline(card.Push))
+	if card.State == approver.Pending {
+		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
+		field("Answer", howTo(card, oneTap, hiddenBytes, fenced))
+		v.Components = buttons(id, oneTap)
+		v.Content = fmt.Sprintf("%s\n⏳ until %s (<t:%d:R>)", head, card.Due.UTC().Format("2006-01-02 15:04:05 UTC"), card.Due.Unix())
+	} else {
+		v.Content = mark(card.State) + head
+		if card.Result != "" {
+			v.Content += "\n" + fitted(card.Result, resultRoom)
+		}
+	}
+	v.Embeds = []*discordgo.MessageEmbed{embed}
+	return v, nil
+}
+
+// headline bounds the push line, which the core already does, so that a message
+// never becomes too long for Discord.
+func headline(push string) string {
+	if r := []rune(push); len(r) > approver.PushLength {
+		return string(r[:approver.PushLength-1]) + "…"
+	}
+	return push
+}
+
+func why(card approver.Card) string {
+	text := ""
+	if card.Why != "" {
+		text = fitted(card.Why, whyRoom)
+	}
+	if card.Rule != "" {
+		text = strings.TrimPrefix(text+"\nRule "+fitted(card.Rule, ruleRoom), "\n")
+	}
+	return text
+}
+
+// from says who asks: agent · session · directory @ host.
+func from(card approver.Card) string {
+	var parts []string
+	for _, p := range []struct {
+		text string
+		room int
+	}{{card.Agent, nameRoom}, {card.Session, nameRoom}, {card.Dir, dirRoom}} {
+		if p.text != "" {
+			parts = append(parts, fitted(p.text, p.room))
+		}
+	}
+	text := strings.Join(parts, " · ")
+	if card.Host != "" {
+		text = strings.TrimSpace(text + " @ " + fitted(card.Host, nameRoom))
+	}
+	return text
+}
+
+// howTo says how to answer, and why not by one tap.
+func howTo(card approver.Card, oneTap bool, hiddenBytes int, fenced bool) string {
+	var b strings.Builder
+	code := card.Code.Reveal()
+	if hiddenBytes > 0 {
+		fmt.Fprintf(&b, "%d bytes hidden here: read the attached %s before you answer.\n", hiddenBytes, commandFile)
+	}
+	if fenced {
+		fmt.Fprintf(&b, "Backticks are shown with a zero-width space between them; the exact command is attached as %s.\n", commandFile)
+	}
+	switch {
+	case code == "":
+		b.WriteString("Deny with the button.")
+	case oneTap:
+		fmt.Fprintf(&b, "Press a button, or `/approve code:%s` or `/deny code:%s`.", code, code)
+	default:
+		fmt.Fprintf(&b, "Code: `%s`. To approve, press Enter code… and type it, or use `/approve code:%s`. To deny, press Deny.", code, code)
+	}
+	return b.String()
+}
+
+func colour(card approver.Card) int {
+	switch {
+	case card.State == approver.Consumed:
+		return colourReleased
+	case card.State.Settled():
+		return colourEnded
+	case card.Severity == approver.High:
+		return colourHigh
+	}
+	return colourCatastrophic
+}
+
+// mark is what stands before the push line of a card that is no longer pending.
+func mark(s approver.State) string {
+	switch s {
+	case approver.Consumed:
+		return "✅ "
+	case approver.Expired:
+		return "⌛ "
+	case approver.Withdrawn:
+		return "↩ "
+	case approver.Approved, approver.Pending: // not told to anybody yet
+		return ""
+	case approver.Denied:
+	}
+	return "⛔ "
+}
+
+// The actions that a button carries.
+const (
+	actApprove = "o"
+	actDeny    = "d"
+	actDetails = "i"
+	actCode    = "c" // also the dialogue that it opens
+)
+
+// codeInput is the id of the dialogue's one field.
+const codeInput = "code"
+
+func buttons(id uuid.UUID, oneTap bool) []discordgo.MessageComponent {
+	button := func(label string, style discordgo.ButtonStyle, action string) discordgo.MessageComponent {
+		return discordgo.Button{Label: label, Style: style, CustomID: customID(id, action)}
+	}
+	row := discordgo.ActionsRow{}
+	if oneTap {
+		row.Components = append(row.Components, button("Approve", discordgo.SuccessButton, actApprove))
+	}
+	row.Components = append(row.Components, button("Deny", discordgo.DangerButton, actDeny))
+	if !oneTap {
+		row.Components = append(row.Components, button("Enter code…", discordgo.PrimaryButton, actCode))
+	}
+	row.Components = append(row.Components, button("Details", discordgo.SecondaryButton, actDetails))
+	return []discordgo.MessageComponent{row}
+}
+
+// dialogue is the modal in which a person types the code of a request.
+func dialogue(id uuid.UUID) any {
+	return map[string]any{
+		"custom_id": customID(id, actCode),
+		"title":     "Approve with the code",
+		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+			discordgo.TextInput{
+				CustomID: codeInput, Label: "Type the code of this card", Style: discordgo.TextInputShort,
+				Placeholder: "CONFIRM-…", Required: true, MinLength: 1, MaxLength: 200,
+			},
+		}}},
+	}
+}
+
+// customID packs a request and an action into "a1:<22 characters>:<action>".
+func customID(id uuid.UUID, action string) string {
+	return "a1:" + base64.RawURLEncoding.EncodeToString(id[:]) + ":" + action
+}
+
+// parseCustomID is the inverse of customID. It accepts nothing else.
+func parseCustomID(s string) (id uuid.UUID, action string, ok bool) {
+	if len(s) != 27 || s[:3] != "a1:" || s[25] != ':' {
+		return uuid.UUID{}, "", false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(s[3:25])
+	if err != nil || len(raw) != len(id) {
+		return uuid.UUID{}, "", false
+	}
+	switch action = s[26:]; action {
+	case actApprove, actDeny, actDetails, actCode:
+		return uuid.UUID(raw), action, true
+	}
+	return uuid.UUID{}, "", false
+}
+
+// fit cuts text so that dress(text) takes at most room UTF-16 units, and
+// returns it dressed. Room must be at least 100, for the note of the cut.
+func fit(text string, room int, dress func(string) string) (shown string, hiddenBytes int) {
+	if units(text) <= room { // dressing never makes a text shorter
+		if shown = dress(text); units(shown) <= room {
+			return shown, 0
+		}
+	}
+	for limit := room; ; limit = limit * 3 / 4 {
+		cut, n := approver.Cut(text, limit)
+		if shown = dress(cut); n > 0 && units(shown) <= room || limit == 0 {
+			return shown, n
+		}
+	}
+}
+
+// fitted escapes a text and cuts it to room.
+func fitted(text string, room int) string {
+	shown, _ := fit(text, room, escape)
+	return shown
+}
+
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return n
+}
+
+// unfence keeps a text inside its code block: Discord has no escape there, so a
+// zero-width space goes between backticks. The exact text is attached.
+func unfence(s string) string {
+	if !strings.Contains(s, "```") {
+		return s
+	}
+	return strings.ReplaceAll(s, "``", "`\u200b`")
+}
+
+// invite matches what Discord unfurls although it has no scheme.
+var invite = regexp.MustCompile(`(?i)\b(discord(?:app)?)\.`)
+
+// escape makes Discord show a text as it is: no formatting, mention, timestamp,
+// link or preview.
+func escape(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	lineStart := true
+	for i, r := range s {
+		switch {
+		case r == '\\', r == '*', r == '_', r == '~', r == '`', r == '|', r == '<', r == '[', r == ']', r == '@':
+			b.WriteByte('\\')
+		case r == ':' && strings.HasPrefix(s[i:], "://"):
+			b.WriteByte('\\')
+		case lineStart && (r == '#' || r == '>' || r == '-'):
+			b.WriteByte('\\')
+		}
+		if r == utf8.RuneError {
+			r = '\uFFFD'
+		}
+		b.WriteRune(r)
+		lineStart = r == '\n' || lineStart && (r == ' ' || r == '\t')
+	}
+	return invite.ReplaceAllString(b.String(), `$1\.`)
+}
+
+// note is a text for one person.
+func note(text string) message {
+	return message{
+		Content: fitted(text, tellRoom), Embeds: []*discordgo.MessageEmbed{}, Components: []discordgo.MessageComponent{},
+		Flags: discordgo.MessageFlagsSuppressEmbeds,
+	}
+}

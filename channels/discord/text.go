@@ -1,0 +1,106 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"approver.example"
+)
+
+// message takes a typed message. It returns at once.
+func (in *intake) message(ctx context.Context, m *discordgo.Message) {
+	defer in.recovered()
+	who, st := in.author(m)
+	if st != listed || in.seen.again(m.ID) {
+		return // a stranger's talk is none of ours
+	}
+	_, bot := in.self()
+	intent, err := approver.ParseIntent(withoutMention(m.Content, bot))
+	if errors.Is(err, approver.ErrNotAnAnswer) {
+		return
+	}
+	if !in.crew.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, intent, err) }) {
+		in.crew.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
+	}
+}
+
+// said handles an answer that an approver typed.
+func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, intent approver.Intent, err error) {
+	r := approver.Reply{
+		Channel: Name, Conversation: m.ChannelID, Sender: who.id, Name: who.name,
+		Approve: intent.Approve, Method: intent.Method, Code: intent.Code,
+	}
+	if err == nil && intent.Method == approver.ByPlain {
+		card := in.repliedTo(ctx, m)
+		if card == nil {
+			return // yes and no are ordinary words unless they answer a card
+		}
+		if r.Request, r.Message = requestOf(card), card.ID; r.Request == "" {
+			return
+		}
+	}
+	switch {
+	case err != nil:
+		in.answer(ctx, m, explain(err))
+	case intent.Approve && !in.cfg.TextApprovals:
+		in.answer(ctx, m, textNoYes)
+	default:
+		in.answer(ctx, m, in.ask(ctx, r).Text)
+	}
+}
+
+// repliedTo returns the card that a message is the platform's reply to; nil if
+// it answers nothing, or nothing of ours.
+func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordgo.Message {
+	ref := m.MessageReference
+	if m.Type != discordgo.MessageTypeReply || ref == nil || ref.ChannelID != m.ChannelID || !snowflake(ref.MessageID) {
+		return nil
+	}
+	card := m.ReferencedMessage
+	if card == nil {
+		card = &discordgo.Message{}
+		path := "channels/" + ref.ChannelID + "/messages/" + ref.MessageID
+		if err := in.call(ctx, "read the card that was answered", http.MethodGet, path, nil, nil, card); err != nil {
+			in.log.Warn("a typed answer is lost", "err", err)
+			return nil
+		}
+	}
+	if _, bot := in.self(); card.ID != ref.MessageID || !ownMessage(card, bot, m.ChannelID) {
+		return nil
+	}
+	return card
+}
+
+// answer tells the author of a message something, as a reply to it: Discord has
+// nothing that only they would see.
+func (in *intake) answer(ctx context.Context, m *discordgo.Message, text string) {
+	ctx, cancel := lingering(ctx, tellWithin)
+	defer cancel()
+	out := note(text)
+	ifGone := false
+	out.Reference = &discordgo.MessageReference{MessageID: m.ID, ChannelID: m.ChannelID, FailIfNotExists: &ifGone}
+	out.Nonce, out.EnforceNonce = "re-"+m.ID, true
+	err := in.twice(ctx, func() error {
+		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(m.ChannelID)+"/messages", out, nil, nil)
+	})
+	if err != nil {
+		in.log.Warn("a person could not be told what became of their answer", "err", err)
+	}
+}
+
+// withoutMention drops the mention of the bot that a message starts with: a
+// person who mentions it is how Discord shows it a message at all.
+func withoutMention(text, bot string) string {
+	text = strings.TrimSpace(text)
+	for _, mention := range []string{"<@" + bot + ">", "<@!" + bot + ">"} {
+		if rest, ok := strings.CutPrefix(text, mention); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return text
+}

@@ -1,0 +1,306 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"approver.example"
+)
+
+const (
+	// maxBody bounds what is read of one response, in bytes.
+	maxBody = 8 << 20
+	// maxErrorBody bounds what is read of an error response, in bytes.
+	maxErrorBody = 64 << 10
+	// maxRateWaits bounds how often one request waits for its rate limit.
+	maxRateWaits = 8
+)
+
+// An apiError is a response that is not a success.
+type apiError struct {
+	status  int
+	code    int // Discord's own error code; zero if it gave none
+	message string
+	// after is how long Discord asks to wait, with status 429 only.
+	after time.Duration
+	// spent means that the wait does not fit into the time that is left.
+	spent bool
+}
+
+func (e *apiError) Error() string {
+	text := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
+	if e.message != "" {
+		text += ": " + e.message
+	}
+	if e.code != 0 {
+		text += fmt.Sprintf(" (%d)", e.code)
+	}
+	switch {
+	case e.status == http.StatusTooManyRequests:
+		text += fmt.Sprintf(": retry after %v", e.after.Round(time.Millisecond))
+	case e.status == http.StatusUnauthorized:
+		text += ": the bot token is not valid: put a current one into token_file"
+	case e.code == discordgo.ErrCodeMissingAccess, e.code == discordgo.ErrCodeMissingPermissions:
+		text += ": give the bot View Channel, Send Messages, Embed Links, Attach Files and Read Message History in the channel"
+	case e.code == discordgo.ErrCodeUnknownChannel:
+		text += ": check the channel id, and that the bot is a member of that server"
+	}
+	return text
+}
+
+// A wire carries the requests of a discordgo session to the configured address,
+// as version 10 of the API. It keeps Discord's rate limits itself, because the
+// library's limiter sleeps without looking at the context, and it turns every
+// response that is no success into an *apiError, because the library has a
+// different kind of error for each status and hides the wait of a 429.
+//
+// It sends nothing to any other place than the API: the token is in every
+// request.
+type wire struct {
+	base string // such as https://discord.com/api
+	next http.RoundTripper
+
+	mu    sync.Mutex
+	until map[string]time.Time // routes that take no request before a time
+}
+
+const everyRoute = "*"
+
+func newWire(base string) *wire {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	t.TLSHandshakeTimeout = 10 * time.Second
+	t.ResponseHeaderTimeout = 10 * time.Second
+	t.MaxIdleConnsPerHost = 8
+	return &wire{base: base, next: t, until: map[string]time.Time{}}
+}
+
+// client returns an HTTP client on the wire, which follows no redirect.
+func (w *wire) client() *http.Client {
+	return &http.Client{
+		Transport:     w,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	path, ok := strings.CutPrefix(req.URL.String(), discordgo.EndpointAPI)
+	if !ok {
+		return nil, errors.New("refused to send a request to any other place than Discord's API")
+	}
+	target, err := url.Parse(w.base + "/v10/" + path)
+	if err != nil {
+		return nil, errors.New("the request has no valid address")
+	}
+	out := req.Clone(req.Context())
+	out.URL, out.Host = target, ""
+	route := req.Method + " " + target.Path
+	if err := w.wait(req.Context(), route); err != nil {
+		return nil, err
+	}
+	resp, err := w.next.RoundTrip(out)
+	if err != nil {
+		return nil, err
+	}
+	w.note(route, resp.Header)
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return nil, w.failure(route, resp)
+	}
+	// The library would sleep on these without looking at the context.
+	for _, h := range []string{"Remaining", "Reset", "Reset-After", "Global"} {
+		resp.Header.Del("X-RateLimit-" + h)
+	}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
+	return resp, nil
+}
+
+// failure reads an error response and notes what it says of rate limits.
+func (w *wire) failure(route string, resp *http.Response) error {
+	defer resp.Body.Close()
+	e := &apiError{status: resp.StatusCode}
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	var body struct {
+		Code       int     `json:"code"`
+		Message    string  `json:"message"`
+		RetryAfter float64 `json:"retry_after"`
+		Global     bool    `json:"global"`
+	}
+	if json.Unmarshal(raw, &body) == nil {
+		e.code = body.Code
+		e.message, _ = approver.Cut(approver.OneLine(body.Message), 300)
+	}
+	if e.status != http.StatusTooManyRequests {
+		return e
+	}
+	e.after = seconds(body.RetryAfter)
+	if e.after == 0 {
+		s, _ := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
+		e.after = max(seconds(s), time.Second)
+	}
+	if body.Global || resp.Header.Get("X-RateLimit-Global") != "" {
+		route = everyRoute
+	}
+	w.shut(route, time.Now().Add(e.after))
+	return e
+}
+
+// note closes a route whose last permitted request this was.
+func (w *wire) note(route string, h http.Header) {
+	if h.Get("X-RateLimit-Remaining") != "0" {
+		return
+	}
+	if s, err := strconv.ParseFloat(h.Get("X-RateLimit-Reset-After"), 64); err == nil && s > 0 {
+		w.shut(route, time.Now().Add(seconds(s)))
+	}
+}
+
+func (w *wire) shut(route string, until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	for r, t := range w.until { // the map stays as small as what is closed now
+		if !t.After(now) {
+			delete(w.until, r)
+		}
+	}
+	if until.After(w.until[route]) {
+		w.until[route] = until
+	}
+}
+
+// wait returns when the route is open. If ctx cannot last until then it returns
+// at once.
+func (w *wire) wait(ctx context.Context, route string) error {
+	for {
+		w.mu.Lock()
+		until := w.until[route]
+		if all := w.until[everyRoute]; all.After(until) {
+			until = all
+		}
+		w.mu.Unlock()
+		left := time.Until(until)
+		if left <= 0 {
+			return ctx.Err()
+		}
+		if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+			return &apiError{status: http.StatusTooManyRequests, after: left, spent: true}
+		}
+		if err := sleep(ctx, left); err != nil {
+			return err
+		}
+	}
+}
+
+func seconds(s float64) time.Duration {
+	const most = 24 * 60 * 60
+	return time.Duration(min(max(s, 0), most) * float64(time.Second))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// call makes one request of the API and reads the answer into out, which may be
+// nil. It waits for rate limits within ctx. what says for errors what was tried.
+func (c *Channel) call(ctx context.Context, what, method, path string, in any, files []*discordgo.File, out any) error {
+	contentType, body := "application/json", []byte(nil)
+	var err error
+	switch {
+	case len(files) > 0:
+		contentType, body, err = discordgo.MultipartBodyWithJSON(in, files)
+	case in != nil:
+		body, err = json.Marshal(in)
+	}
+	if err != nil {
+		return fmt.Errorf("discord: %s: %w", what, err)
+	}
+	var raw []byte
+	for range maxRateWaits {
+		// A bucket of its own takes the library's limiter out of the way: it
+		// sleeps under a lock, and it would keep one bucket per interaction.
+		bucket := discordgo.NewRatelimiter().LockBucket(path)
+		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
+			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
+		var limited *apiError
+		if !errors.As(err, &limited) || limited.status != http.StatusTooManyRequests || limited.spent {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("discord: %s: %w", what, withoutAddress(err))
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return fmt.Errorf("discord: %s: the answer is not readable: %w", what, err)
+	}
+	return nil
+}
+
+// twice makes an idempotent request again if it is not known whether the first
+// one was carried out, or the server had a passing trouble.
+func (c *Channel) twice(ctx context.Context, request func() error) error {
+	err := request()
+	if err == nil || ctx.Err() != nil || !unclear(err) {
+		return err
+	}
+	if sleep(ctx, 250*time.Millisecond) != nil {
+		return err
+	}
+	return request()
+}
+
+// unclear reports whether a failed request may have been carried out.
+func unclear(err error) bool {
+	var api *apiError
+	if errors.As(err, &api) {
+		return api.status >= http.StatusInternalServerError
+	}
+	var op *net.OpError
+	return !errors.As(err, &op) || op.Op != "dial"
+}
+
+// isAPI reports whether err is an answer with one of Discord's error codes.
+func isAPI(err error, codes ...int) bool {
+	var api *apiError
+	if !errors.As(err, &api) {
+		return false
+	}
+	for _, code := range codes {
+		if api.code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutAddress drops the request's address from an error: an interaction's
+// address holds its token.
+func withoutAddress(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

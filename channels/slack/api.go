@@ -1,0 +1,215 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+)
+
+const (
+	callTimeout   = 15 * time.Second
+	maxResponse   = 8 << 20 // bytes of one Web API answer
+	maxLimited    = 5       // times that one call waits for a rate limit
+	maxLimitPause = 2 * time.Minute
+)
+
+// fatalCodes are Slack's answers that no retry can cure, with what to do.
+var fatalCodes = map[string]string{
+	"invalid_auth":            "the token is wrong: copy it again from the app's page",
+	"not_authed":              "no token was sent: set bot_token_file and app_token_file",
+	"account_inactive":        "the token's user or workspace is gone: install the app again",
+	"token_revoked":           "the token was revoked: install the app again",
+	"token_expired":           "the token has expired: install the app again without token rotation",
+	"missing_scope":           "the token lacks a scope: add it under OAuth & Permissions and install the app again",
+	"no_permission":           "the workspace does not let this app do that: ask its admin",
+	"not_allowed_token_type":  "this is another kind of token: bot_token is xoxb-…, app_token is xapp-…",
+	"team_access_not_granted": "the organisation has not granted the app access to this workspace: ask its admin",
+	"org_login_required":      "the workspace was moved into an organisation: install the app again",
+	"link_disabled":           "Socket Mode is off: enable it on the app's page",
+}
+
+// A fatalError is one that no retry can cure.
+type fatalError struct{ err error }
+
+func (e fatalError) Error() string { return e.err.Error() }
+func (e fatalError) Unwrap() error { return e.err }
+
+func fatal(format string, args ...any) error { return fatalError{fmt.Errorf(format, args...)} }
+
+func isFatal(err error) bool {
+	_, ok := errors.AsType[fatalError](err)
+	return ok
+}
+
+// explain names the method and says what to do. It drops URLs: an upload or
+// socket URL is itself a secret. Tokens travel in headers and forms, which no
+// error quotes.
+func explain(method string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
+	if e, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
+		if hint, isFatal := fatalCodes[e.Err]; isFatal {
+			if e.Needed != "" {
+				hint += " (needed: " + e.Needed + ")"
+			}
+			return fatal("slack: %s: %w: %s", method, err, hint)
+		}
+		if len(e.ResponseMetadata.Messages) > 0 {
+			return fmt.Errorf("slack: %s: %w: %s", method, err, e.ResponseMetadata.Messages[0])
+		}
+	}
+	return fmt.Errorf("slack: %s: %w", method, err)
+}
+
+// tokenGone reports that the bot token will never work again.
+func tokenGone(err error) bool {
+	e, ok := errors.AsType[slack.SlackErrorResponse](err)
+	switch {
+	case !ok:
+		return false
+	case e.Err == "invalid_auth", e.Err == "not_authed", e.Err == "account_inactive", e.Err == "token_revoked", e.Err == "token_expired":
+		return true
+	}
+	return false
+}
+
+// certain reports whether an error proves that Slack did not carry out the
+// call. Anything else is ambiguous.
+func certain(err error) bool {
+	if _, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*slack.RateLimitedError](err); ok {
+		return true
+	}
+	if e, ok := errors.AsType[slack.StatusCodeError](err); ok {
+		return e.Code < 500
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// A pacer keeps calls of a method back while Slack limits its rate, so that one
+// refused call is not followed by many.
+type pacer struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+func (p *pacer) pause(method string, d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.until == nil {
+		p.until = map[string]time.Time{}
+	}
+	if t := time.Now().Add(d); t.After(p.until[method]) {
+		p.until[method] = t
+	}
+}
+
+// wait returns when the method may be called, or at once with an error if that
+// is later than ctx allows.
+func (p *pacer) wait(ctx context.Context, method string) error {
+	p.mu.Lock()
+	d := time.Until(p.until[method])
+	p.mu.Unlock()
+	if d <= 0 {
+		return ctx.Err()
+	}
+	if deadline, ok := ctx.Deadline(); d > maxLimitPause || ok && time.Until(deadline) < d {
+		return fmt.Errorf("slack limits the rate for another %v, longer than there is time", d.Round(time.Millisecond))
+	}
+	return sleep(ctx, d)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// limited reports how long Slack wants us to wait.
+func limited(err error) (time.Duration, bool) {
+	if e, ok := errors.AsType[*slack.RateLimitedError](err); ok {
+		return max(e.RetryAfter, 100*time.Millisecond), true
+	}
+	if e, ok := errors.AsType[slack.StatusCodeError](err); ok && e.Code == http.StatusTooManyRequests {
+		return time.Second, true
+	}
+	if e, ok := errors.AsType[slack.SlackErrorResponse](err); ok && (e.Err == "ratelimited" || e.Err == "rate_limited") {
+		return time.Second, true
+	}
+	return 0, false
+}
+
+// call runs one Web API method, waiting out rate limits as far as ctx allows.
+func (c *Channel) call(ctx context.Context, method string, f func(context.Context) error) error {
+	for attempt := 1; ; attempt++ {
+		if err := c.pace.wait(ctx, method); err != nil {
+			return explain(method, err)
+		}
+		err := f(ctx)
+		d, ok := limited(err)
+		if !ok || attempt == maxLimited {
+			err = explain(method, err)
+			if tokenGone(err) {
+				select {
+				case c.dead <- err: // Run ends with it
+				default:
+				}
+			}
+			return err
+		}
+		c.pace.pause(method, d)
+	}
+}
+
+// newHTTPClient follows no redirect (it would carry the token along), and
+// bounds the time and size of an answer.
+func newHTTPClient() *http.Client {
+	t := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   5 * time.Second,
+		ResponseHeaderTimeout: callTimeout,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       60 * time.Second,
+	}
+	return &http.Client{
+		Timeout:       callTimeout,
+		Transport:     bounded{t},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+type bounded struct{ *http.Transport }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.Transport.RoundTrip(r)
+	if err == nil {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponse)
+	}
+	return resp, err
+}
+
+// quiet keeps the library off stderr; what matters reaches us as errors.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

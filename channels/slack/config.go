@@ -1,0 +1,167 @@
+package slack
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example"
+)
+
+// Config is the slack part of the configuration.
+type Config struct {
+	// BotToken is the bot user's OAuth token (xoxb-…), from the app's page
+	// "OAuth & Permissions". It needs the scopes chat:write, commands,
+	// files:write, and channels:read, groups:read and im:read for the kinds of
+	// conversation in use. Denying by message text needs the matching :history
+	// scopes and the message events too. Prefer BotTokenFile.
+	BotToken approver.Secret `yaml:"bot_token,omitempty"`
+	// BotTokenFile is a file that holds the bot token.
+	BotTokenFile string `yaml:"bot_token_file,omitempty"`
+	// AppToken is the app-level token (xapp-…) with the scope
+	// connections:write. Socket Mode must be enabled in the app. Prefer
+	// AppTokenFile.
+	AppToken approver.Secret `yaml:"app_token,omitempty"`
+	// AppTokenFile is a file that holds the app-level token.
+	AppTokenFile string `yaml:"app_token_file,omitempty"`
+	// AppID is the app's id (A…). Events of any other app are refused. Left
+	// empty, it is taken from Slack's greeting on the app's own connection.
+	AppID string `yaml:"app_id,omitempty"`
+	// Channels are the ids of the conversations that get cards: C… or G… for
+	// channels, D… for a direct message with the bot. The bot must be a member.
+	// A channel that is shared with another organisation is refused.
+	Channels []string `yaml:"channels"`
+	// Approvers are the people who may answer, by user id (U… or W…, "Copy
+	// member ID" in the profile). A name or an e-mail address is refused,
+	// because those change hands.
+	Approvers []approver.Approver `yaml:"approvers"`
+	// Teams are further workspaces (T…) or Enterprise Grid organisations (E…)
+	// whose members count as our own. The bot's own workspace always does, and
+	// no other.
+	Teams []string `yaml:"teams,omitempty"`
+	// TextApprovals lets an ordinary message approve: a code, or "yes" in a
+	// card's thread. Off, a message may only deny, because whoever steals a
+	// token that can post messages could forge one; buttons, dialogues and
+	// commands cannot be forged that way.
+	TextApprovals bool `yaml:"text_approvals,omitempty"`
+	// Connections is the number of Socket Mode connections that this process
+	// keeps open, 1 to 5; 0 means 2, so that one receives while Slack renews
+	// the other. Slack allows an app 10 in all, over all replicas.
+	Connections int `yaml:"connections,omitempty"`
+	// APIURL is the base of the Web API, for a proxy or a test; empty means
+	// https://slack.com/api/.
+	APIURL string `yaml:"api_url,omitempty"`
+}
+
+const (
+	defaultAPI         = "https://slack.com/api/"
+	defaultConnections = 2
+	maxConnections     = 5
+	botPrefix          = "xoxb-"
+	appPrefix          = "xapp-"
+)
+
+var (
+	userID    = regexp.MustCompile(`^[UW][A-Z0-9]{4,20}$`)
+	channelID = regexp.MustCompile(`^[CGD][A-Z0-9]{4,20}$`)
+	teamID    = regexp.MustCompile(`^[TE][A-Z0-9]{4,20}$`)
+	appID     = regexp.MustCompile(`^A[A-Z0-9]{4,20}$`)
+)
+
+// Validate returns every problem of the configuration at once, joined, or nil.
+// It reads no file.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+
+	token := func(name, prefix string, value approver.Secret, file string) {
+		switch {
+		case value.IsZero() && file == "":
+			bad("%s is missing: set %s_file to a file that holds the %s… token", name, name, prefix)
+		case !value.IsZero() && file != "":
+			bad("%s and %s_file are both set: keep one", name, name)
+		case !value.IsZero() && !strings.HasPrefix(value.Reveal(), prefix):
+			bad("%s does not start with %s: it is another kind of token", name, prefix)
+		}
+	}
+	token("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
+	token("app_token", appPrefix, c.AppToken, c.AppTokenFile)
+	if c.AppID != "" && !appID.MatchString(c.AppID) {
+		bad("app_id %q is not an app id: it starts with A and stands under Basic Information", c.AppID)
+	}
+	if len(c.Channels) == 0 {
+		bad("channels is empty: name at least one conversation id (C…, G… or D…)")
+	}
+	for i, id := range c.Channels {
+		if !channelID.MatchString(id) {
+			bad("channels[%d] %q is not a conversation id: use the id (C…, G… or D…) from the bottom of the channel's details, not its name", i, id)
+		} else if slices.Index(c.Channels, id) < i {
+			bad("channels[%d] %q is there twice", i, id)
+		}
+	}
+	if len(c.Approvers) == 0 {
+		bad("approvers is empty: nobody could answer; name at least one user id (U… or W…)")
+	}
+	for i, a := range c.Approvers {
+		if !userID.MatchString(a.ID) {
+			bad("approvers[%d] id %q is not a user id: use the member id (U… or W…) from the profile, not a name", i, a.ID)
+		} else if slices.IndexFunc(c.Approvers, func(b approver.Approver) bool { return b.ID == a.ID }) < i {
+			bad("approvers[%d] id %q is there twice", i, a.ID)
+		}
+	}
+	for i, id := range c.Teams {
+		if !teamID.MatchString(id) {
+			bad("teams[%d] %q is not a workspace (T…) or organisation (E…) id", i, id)
+		}
+	}
+	if c.Connections < 0 || c.Connections > maxConnections {
+		bad("connections is %d: 1 to %d are allowed, 0 means %d", c.Connections, maxConnections, defaultConnections)
+	}
+	if _, err := c.api(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Destinations returns the places that get cards.
+func (c Config) Destinations() []approver.Destination {
+	list := make([]approver.Destination, 0, len(c.Channels))
+	for _, id := range c.Channels {
+		list = append(list, approver.Destination{Channel: Name, Conversation: id})
+	}
+	return list
+}
+
+// api returns the base URL with the trailing slash that the library needs.
+func (c Config) api() (string, error) {
+	if c.APIURL == "" {
+		return defaultAPI, nil
+	}
+	u, err := url.Parse(c.APIURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		// The text is not quoted: it could hold a password.
+		return "", errors.New("api_url is not an absolute http or https URL such as " + defaultAPI)
+	}
+	return strings.TrimSuffix(c.APIURL, "/") + "/", nil
+}
+
+// secrets reads the two tokens.
+func (c Config) secrets() (bot, app approver.Secret, err error) {
+	bot, err = secret("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
+	if err != nil {
+		return bot, app, err
+	}
+	app, err = secret("app_token", appPrefix, c.AppToken, c.AppTokenFile)
+	return bot, app, err
+}
+
+func secret(name, prefix string, value approver.Secret, file string) (approver.Secret, error) {
+	s, err := approver.SecretFrom(name, value, file)
+	if err == nil && !strings.HasPrefix(s.Reveal(), prefix) {
+		err = fmt.Errorf("%s does not start with %s: it is another kind of token", name, prefix)
+	}
+	return s, err
+}

@@ -1,0 +1,356 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+	"github.com/slack-go/slack/socketmode"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// The ids of the code dialogue.
+const (
+	codeModal = "ap:code"
+	codeInput = "code"
+)
+
+// A place is where an answer was given; a dialogue carries it as JSON.
+type place struct {
+	Request string `json:"r,omitempty"`
+	Channel string `json:"c"`
+	Message string `json:"m,omitempty"`
+	Thread  string `json:"t,omitempty"`
+}
+
+func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
+	switch d := ev.Data.(type) {
+	case slack.InteractionCallback:
+		s.interaction(ctx, a, &d)
+	case slack.SlashCommand:
+		s.command(ctx, a, &d)
+	case slackevents.EventsAPIEvent:
+		a.done(nil)
+		if m, ok := d.InnerEvent.Data.(*slackevents.MessageEvent); ok {
+			s.message(ctx, &d, m)
+		}
+	}
+}
+
+// interaction handles buttons and the code dialogue.
+func (s *session) interaction(ctx context.Context, a *ack, cb *slack.InteractionCallback) {
+	err := s.who().admit(interactionOrigin(cb))
+	switch cb.Type {
+	case slack.InteractionTypeBlockActions:
+		a.done(nil)
+		s.button(ctx, cb, err)
+	case slack.InteractionTypeViewSubmission:
+		s.dialogue(ctx, a, cb, err)
+	default:
+		if err != nil {
+			s.log.Info("slack interaction refused", "type", cb.Type, "user", cb.User.ID, "reason", err)
+		}
+	}
+}
+
+// button handles a press on one of a card's buttons; refused is what the guard
+// said.
+func (s *session) button(ctx context.Context, cb *slack.InteractionCallback, refused error) {
+	g := s.who()
+	at := place{Channel: cb.Container.ChannelID, Message: cb.Container.MessageTs, Thread: cb.Container.ThreadTs}
+	err := refused
+	if err == nil || errors.Is(err, errStranger) {
+		if wrong := g.place(at.Channel); wrong != nil {
+			err = wrong
+		}
+	}
+	if err != nil {
+		s.refuse(ctx, at, cb.User.ID, err)
+		return
+	}
+	if cb.Container.Type != "message" || cb.Container.IsEphemeral || at.Message == "" || cb.Channel.ID != at.Channel || !g.ours(&cb.Message) {
+		s.log.Info("slack button refused", "user", cb.User.ID, "reason", "not on a message of ours")
+		return
+	}
+	if len(cb.ActionCallback.BlockActions) != 1 {
+		return
+	}
+	act := cb.ActionCallback.BlockActions[0]
+	request, ok := requestOf(act.BlockID)
+	if !ok || act.Value != request {
+		s.log.Info("slack button refused", "user", cb.User.ID, "reason", "not a button of ours")
+		return
+	}
+	at.Request = request
+	switch act.ActionID {
+	case actApprove, actDeny:
+		s.answer(ctx, at, cb.User.ID, approver.Reply{
+			Sender: cb.User.ID, Name: or(cb.User.Name, cb.User.RealName),
+			Approve: act.ActionID == actApprove, Method: approver.ByTap,
+		})
+	case actCode:
+		data, err := json.Marshal(at)
+		if err != nil {
+			return
+		}
+		s.open(ctx, cb, at, codeDialogue(titleOf(cb.Message.Blocks.BlockSet), string(data)))
+	case actDetails:
+		s.open(ctx, cb, at, detailsDialogue(cb.Message.Blocks.BlockSet))
+	}
+}
+
+// open shows a dialogue. Slack allows three seconds from the press.
+func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at place, view slack.ModalViewRequest) {
+	err := s.call(ctx, "views.open", func(ctx context.Context) error {
+		_, err := s.api.OpenViewContext(ctx, cb.TriggerID, view)
+		return err
+	})
+	if err != nil {
+		s.log.Warn("could not open a slack dialogue", "error", err)
+		s.tell(ctx, at, cb.User.ID, "Slack did not open the dialogue in time. Press the button again, or send /approve with the code.")
+	}
+}
+
+// dialogue handles a code that was typed into the dialogue. Its acknowledgement
+// carries the answer, so it waits for it; but not beyond Slack's patience.
+func (s *session) dialogue(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
+	if cb.View.CallbackID != codeModal {
+		return
+	}
+	wrong := func(text string) bool {
+		return a.done(slack.NewErrorsViewSubmissionResponse(map[string]string{codeInput: clip(text)}))
+	}
+	var at place
+	err := refused
+	if err == nil {
+		// Slack keeps what we put there; people cannot change it.
+		if err = json.Unmarshal([]byte(cb.View.PrivateMetadata), &at); err == nil {
+			err = s.who().place(at.Channel)
+		}
+	}
+	switch {
+	case errors.Is(err, errStranger):
+		wrong(err.Error())
+		return
+	case err != nil:
+		s.log.Info("slack dialogue refused", "user", cb.User.ID, "reason", err)
+		return
+	}
+	code, err := typedCode(cb.View.State)
+	if err != nil {
+		wrong(formHelp(err))
+		return
+	}
+	late := time.AfterFunc(ackIn, func() { a.done(nil) })
+	defer late.Stop()
+	out := s.ask(ctx, approver.Reply{
+		Channel: Name, Conversation: at.Channel, Sender: cb.User.ID, Name: or(cb.User.Name, cb.User.RealName),
+		Approve: true, Method: approver.ByCode, Request: at.Request, Message: at.Message, Code: code,
+	})
+	switch out.Kind {
+	case approver.OutcomeUnknown, approver.OutcomeLocked, approver.OutcomeRefused, approver.OutcomeNeedCode:
+		if wrong(out.Text) { // the dialogue stays open for another try
+			return
+		}
+	default:
+		a.done(slack.NewClearViewSubmissionResponse())
+	}
+	s.tell(ctx, at, cb.User.ID, out.Text)
+}
+
+func typedCode(state *slack.ViewState) (tokens.Code, error) {
+	if state == nil {
+		return tokens.Code{}, tokens.ErrForm
+	}
+	text := state.Values[codeInput][codeInput].Value
+	code, err := tokens.Parse(text)
+	if err != nil {
+		if code, err = tokens.Find(text); errors.Is(err, tokens.ErrNone) {
+			err = tokens.ErrForm
+		}
+	}
+	return code, err
+}
+
+// command handles /approve and /deny. Its acknowledgement can carry the answer.
+func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) {
+	g := s.who()
+	err := g.admit(commandOrigin(cmd))
+	if err == nil {
+		if g.place(cmd.ChannelID) != nil {
+			answerCommand(a, "Codes count only in the conversation whose card shows them.")
+			return
+		}
+	}
+	switch {
+	case errors.Is(err, errStranger):
+		answerCommand(a, err.Error())
+		return
+	case err != nil:
+		s.log.Info("slack command refused", "user", cmd.UserID, "reason", err)
+		return
+	}
+	at := place{Channel: cmd.ChannelID}
+	in, err := approver.ParseIntent(cmd.Command + " " + cmd.Text)
+	if err != nil || in.Method != approver.ByCommand {
+		answerCommand(a, formHelp(err))
+		return
+	}
+	late := time.AfterFunc(ackIn, func() { a.done(nil) })
+	defer late.Stop()
+	out := s.ask(ctx, approver.Reply{
+		Channel: Name, Conversation: at.Channel, Sender: cmd.UserID, Name: cmd.UserName,
+		Approve: in.Approve, Method: approver.ByCommand, Code: in.Code,
+	})
+	if !a.rich || !answerCommand(a, out.Text) {
+		s.tell(ctx, at, cmd.UserID, out.Text)
+	}
+}
+
+// answerCommand acknowledges a command with a text for its sender alone. It
+// reports whether the text went out.
+func answerCommand(a *ack, text string) bool {
+	return a.done(map[string]any{
+		"response_type": "ephemeral",
+		"text":          escape(clip(text)),
+		"mrkdwn":        false,
+	})
+}
+
+// message handles an ordinary message. Talk is left alone, and so is everybody
+// who is not an approver.
+func (s *session) message(ctx context.Context, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) {
+	g := s.who()
+	if g.admit(messageOrigin(outer, ev)) != nil || g.place(ev.Channel) != nil {
+		return // silence: most messages are not for us, and strangers may talk
+	}
+	at := place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}
+	text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(ev.Text), "<@"+s.bot+">"))
+	in, err := approver.ParseIntent(text)
+	switch {
+	case errors.Is(err, approver.ErrNotAnAnswer):
+		return
+	case err != nil:
+		s.tell(ctx, at, ev.User, formHelp(err))
+		return
+	}
+	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code}
+	if in.Method == approver.ByPlain {
+		request, ok := s.parent(ctx, ev)
+		if !ok {
+			return // a bare yes or no that answers no card of ours is talk
+		}
+		at.Request, at.Message = request, ev.ThreadTimeStamp
+	}
+	if in.Approve && !s.cfg.TextApprovals {
+		s.tell(ctx, at, ev.User, "A message cannot approve in Slack. Use the card's buttons, or the command /approve with the code.")
+		return
+	}
+	s.answer(ctx, at, ev.User, r)
+}
+
+// parent reads which card a message replies to: the first message of its
+// thread, if that is a pending card of ours.
+func (s *session) parent(ctx context.Context, ev *slackevents.MessageEvent) (request string, ok bool) {
+	if ev.ThreadTimeStamp == "" || ev.ThreadTimeStamp == ev.TimeStamp {
+		return "", false
+	}
+	var list []slack.Message
+	err := s.call(ctx, "conversations.replies", func(ctx context.Context) (err error) {
+		list, _, _, err = s.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
+			ChannelID: ev.Channel, Timestamp: ev.ThreadTimeStamp, Limit: 1, Inclusive: true})
+		return err
+	})
+	if err != nil {
+		s.log.Warn("could not read the card that a message answers", "error", err)
+		return "", false
+	}
+	if len(list) == 0 || list[0].Timestamp != ev.ThreadTimeStamp {
+		return "", false
+	}
+	g := s.who()
+	if !g.ours(&list[0]) {
+		return "", false
+	}
+	return requestIn(list[0].Blocks)
+}
+
+// ask passes a reply on and gives what became of it.
+func (s *session) ask(ctx context.Context, r approver.Reply) (out approver.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("taking a slack answer panicked", "panic", p)
+			out = approver.Outcome{Text: "Something broke while your answer was taken: look at the card to see whether it counted."}
+		}
+	}()
+	return s.reply(ctx, r)
+}
+
+// answer passes a reply on and tells its sender what became of it.
+func (s *session) answer(ctx context.Context, at place, user string, r approver.Reply) {
+	r.Channel, r.Conversation, r.Request, r.Message = Name, at.Channel, at.Request, at.Message
+	out := s.ask(ctx, r)
+	s.tell(ctx, at, user, out.Text)
+}
+
+// refuse logs a refusal, and tells a colleague who is not on the list, now and
+// then.
+func (s *session) refuse(ctx context.Context, at place, user string, err error) {
+	s.log.Info("slack answer refused", "user", user, "conversation", at.Channel, "reason", err)
+	if !errors.Is(err, errStranger) {
+		return
+	}
+	s.mu.Lock()
+	recent := time.Since(s.scolds[user]) < refuseEvery
+	if len(s.scolds) >= maxStrangers {
+		clear(s.scolds)
+	}
+	if !recent {
+		s.scolds[user] = time.Now()
+	}
+	s.mu.Unlock()
+	if !recent {
+		s.tell(ctx, at, user, err.Error())
+	}
+}
+
+// tell shows a text to one person alone.
+func (s *session) tell(ctx context.Context, at place, user, text string) {
+	if text == "" {
+		return
+	}
+	opts := plainOptions(clip(text))
+	if at.Thread != "" {
+		opts = append(opts, slack.MsgOptionTS(at.Thread))
+	}
+	err := s.call(ctx, "chat.postEphemeral", func(ctx context.Context) error {
+		_, err := s.api.PostEphemeralContext(ctx, at.Channel, user, opts...)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("could not tell a person what became of the answer", "user", user, "error", err)
+	}
+}
+
+func formHelp(err error) string {
+	if errors.Is(err, tokens.ErrMany) {
+		return "There is more than one code in that: send one at a time."
+	}
+	return "That is not a confirmation code. It looks like CONFIRM-ABC234; copy it from the card, as in /approve CONFIRM-ABC234."
+}
+
+func clip(s string) string {
+	s, _ = approver.Cut(s, maxTold)
+	return s
+}
+
+// escape is Slack's own escaping of text, after which nothing in it is markup.
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}

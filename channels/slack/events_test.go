@@ -1,0 +1,439 @@
+package slack_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+	"approver.example/channels/slack"
+	"approver.example/channels/slack/slacktest"
+)
+
+type object = map[string]any
+
+// TestForgedButtons presses a card's own approve button with one thing changed
+// in the event. Nothing of it may become a reply.
+func TestForgedButtons(t *testing.T) {
+	b := start(t, setup{})
+	card := b.card()
+	ref := b.post(card)
+	block := blockID(t, b.fake.Messages(here)[0])
+	set := func(path string, v any) func(object) {
+		return func(p object) {
+			first, rest, nested := strings.Cut(path, ".")
+			if !nested {
+				p[first] = v
+				return
+			}
+			p[first] = with(p[first], rest, v)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(object)
+	}{
+		{"another app", set("api_app_id", "A0EVIL1234")},
+		{"no app", set("api_app_id", "")},
+		{"another workspace", set("team.id", "T0EVIL1234")},
+		{"no workspace", set("team", object{})},
+		{"a member of another workspace", set("user.team_id", "T0EVIL1234")},
+		{"a member of an unknown workspace", set("user.team_id", "")},
+		{"a bot", set("user.is_bot", true)},
+		{"nobody", set("user.id", "")},
+		{"another conversation in the container", set("container.channel_id", there)},
+		{"an unknown conversation", func(p object) {
+			set("container.channel_id", "C0EVIL1234")(p)
+			set("channel.id", "C0EVIL1234")(p)
+		}},
+		{"no message", set("container.message_ts", "")},
+		{"an ephemeral message", set("container.is_ephemeral", true)},
+		{"a view", set("container.type", "view")},
+		{"a message of a person", set("message.bot_id", "")},
+		{"a message of another bot", set("message.bot_id", "B0EVIL1234")},
+		{"no copy of the message", func(p object) { delete(p, "message") }},
+		{"another block", set("actions", []object{{"type": "button", "action_id": "approve", "block_id": "evil", "value": card.Request}})},
+		{"block and value differ", set("actions", []object{{"type": "button", "action_id": "approve", "block_id": block, "value": "other"}})},
+		{"another action", set("actions", []object{{"type": "button", "action_id": "approve_all", "block_id": block, "value": card.Request}})},
+		{"two actions", set("actions", []object{
+			{"type": "button", "action_id": "approve", "block_id": block, "value": card.Request},
+			{"type": "button", "action_id": "approve", "block_id": block, "value": card.Request}})},
+		{"no action", set("actions", []object{})},
+		{"another kind of event", set("type", "message_action")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := b.fake.ButtonPayload(ann, here, ref.Message, block, card.Request, "approve")
+			c.change(p)
+			told := len(b.fake.Told(ann))
+			b.fake.Deliver("interactive", p)
+			b.pass()
+			if got := b.got(); len(got) != 0 {
+				t.Errorf("it became %+v", got)
+			}
+			if got := b.fake.Told(ann)[told:]; len(got) != 0 {
+				t.Errorf("it was answered with %q", got)
+			}
+		})
+	}
+	// The same event, unchanged, is a reply: the changes above are what refused it.
+	b.fake.Deliver("interactive", b.fake.ButtonPayload(ann, here, ref.Message, block, card.Request, "approve"))
+	r := b.want(1)[0]
+	want := approver.Reply{Channel: "slack", Conversation: here, Sender: ann, Name: "ann", Approve: true, Method: approver.ByTap,
+		Request: card.Request, Message: ref.Message}
+	if r != want {
+		t.Errorf("the reply is %+v, want %+v", r, want)
+	}
+	b.told(ann, "Noted.")
+}
+
+func TestOrganisation(t *testing.T) {
+	b := start(t, setup{config: func(c *slack.Config) { c.Teams = []string{"E0GRID1234"} }})
+	card := b.card()
+	ref := b.post(card)
+	block := blockID(t, b.fake.Messages(here)[0])
+	p := b.fake.ButtonPayload(ben, here, ref.Message, block, card.Request, "deny")
+	p["team"], p["enterprise"], p["is_enterprise_install"] = nil, object{"id": "E0GRID1234", "name": "grid"}, true
+	p["user"] = object{"id": ben, "name": "ben", "team_id": "E0GRID1234"}
+	b.fake.Deliver("interactive", p)
+	if r := b.want(1)[0]; r.Approve || r.Sender != ben {
+		t.Errorf("the reply is %+v", r)
+	}
+}
+
+// TestMessages types texts in many ways; want is the number of replies.
+func TestMessages(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		approve bool // Config.TextApprovals
+		user    string
+		thread  bool
+		text    string
+		change  func(event, outer object)
+		want    string // the method and answer, or nothing
+		told    string
+	}{
+		{name: "a code approves where allowed", approve: true, text: "CODE", want: "code true", told: "Noted."},
+		{name: "a code does not approve by default", text: "CODE", told: "A message cannot approve"},
+		{name: "a code with a no denies", text: "no CODE", want: "code false", told: "Noted."},
+		{name: "mentioned bot", text: "<@" + slacktest.BotUser + "> no CODE", want: "code false"},
+		{name: "yes in the thread where allowed", approve: true, thread: true, text: "yes", want: "plain true", told: "Noted."},
+		{name: "yes in the thread by default", thread: true, text: "yes", told: "A message cannot approve"},
+		{name: "no in the thread", thread: true, text: "No!", want: "plain false", told: "Noted."},
+		{name: "no outside the thread", text: "no"},
+		{name: "yes outside the thread", approve: true, text: "yes"},
+		{name: "talk", approve: true, thread: true, text: "what is this?"},
+		{name: "two codes", approve: true, text: "CODE or CONFIRM-ACDEFGHJ", told: "more than one code"},
+		{name: "a command sent as text", text: " /deny CODE", want: "command false"},
+		{name: "a command without its code", text: " /deny now", told: "not a confirmation code"},
+		{name: "a stranger", approve: true, user: stranger, text: "CODE"},
+		{name: "edited", approve: true, text: "CODE", change: func(e, _ object) { e["edited"] = object{"user": ann, "ts": "1.0"} }},
+		{name: "changed", approve: true, text: "CODE", change: func(e, _ object) { e["subtype"] = "message_changed" }},
+		{name: "broadcast from a thread", approve: true, text: "CODE", change: func(e, _ object) { e["subtype"] = "thread_broadcast" }},
+		{name: "a bot with the approver's id", approve: true, text: "CODE", change: func(e, _ object) { e["bot_id"] = "B0OTHER123" }},
+		{name: "a bot's profile", approve: true, text: "CODE", change: func(e, _ object) { e["bot_profile"] = object{"id": "B0OTHER123"} }},
+		{name: "a workflow", approve: true, text: "CODE", change: func(e, _ object) { e["workflow_id"] = "Wf1" }},
+		{name: "a webhook's name", approve: true, text: "CODE", change: func(e, _ object) { e["username"] = "ann" }},
+		{name: "shared conversation", approve: true, text: "CODE", change: func(_, o object) { o["is_ext_shared_channel"] = true }},
+		{name: "another workspace's member", approve: true, text: "CODE", change: func(e, _ object) { e["user_team"] = "T0EVIL1234" }},
+		{name: "another workspace's source", approve: true, text: "CODE", change: func(e, _ object) { e["source_team"] = "T0EVIL1234" }},
+		{name: "another workspace's team", approve: true, text: "CODE", change: func(e, _ object) { e["team"] = "T0EVIL1234" }},
+		{name: "another workspace's event", approve: true, text: "CODE", change: func(_, o object) { o["team_id"] = "T0EVIL1234" }},
+		{name: "another app's event", approve: true, text: "CODE", change: func(_, o object) { o["api_app_id"] = "A0EVIL1234" }},
+		{name: "another conversation", approve: true, text: "CODE", change: func(e, _ object) { e["channel"] = "C0EVIL1234" }},
+		{name: "a direct message that gets no cards", approve: true, text: "CODE", change: func(e, _ object) { e["channel"], e["channel_type"] = "D0DIRECT12", "im" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := start(t, setup{config: func(cfg *slack.Config) { cfg.TextApprovals = c.approve }})
+			card := b.card()
+			ref := b.post(card)
+			if c.user == "" {
+				c.user = ann
+			}
+			thread := ""
+			if c.thread {
+				thread = ref.Message
+			}
+			p := b.fake.MessagePayload(c.user, here, thread, strings.ReplaceAll(c.text, "CODE", card.Code.Reveal()))
+			if c.change != nil {
+				c.change(p["event"].(object), p)
+			}
+			b.fake.Deliver("events_api", p)
+			if c.told != "" {
+				b.told(c.user, c.told)
+			}
+			if c.want == "" {
+				b.pass()
+				if got := b.got(); len(got) != 0 {
+					t.Fatalf("it became %+v", got)
+				}
+				if got := b.fake.Told(c.user); c.told == "" && len(got) > 0 {
+					t.Errorf("it was answered with %q", got)
+				}
+				return
+			}
+			r := b.want(1)[0]
+			if got := fmt.Sprintf("%s %v", r.Method, r.Approve); got != c.want || r.Sender != c.user || r.Conversation != here {
+				t.Errorf("the reply is %+v, want %s", r, c.want)
+			}
+			if plain := r.Method == approver.ByPlain; plain != (r.Request == card.Request && r.Message == ref.Message) || plain == r.Code.Equal(card.Code) {
+				t.Errorf("the reply names the wrong card: %+v", r)
+			}
+		})
+	}
+}
+
+// A yes or no counts only under a pending card of our own.
+func TestPlainUnderOtherMessages(t *testing.T) {
+	b := start(t, setup{config: func(c *slack.Config) { c.TextApprovals = true }})
+	b.fake.MessagePayload(ben, here, "", "shall we have lunch?")
+	list := b.fake.Messages(here)
+	b.fake.ReplyTo(ann, here, list[len(list)-1].TS, "yes")
+	card := b.card()
+	ref := b.post(card)
+	card.State, card.Result = approver.Expired, "⌛"
+	if err := b.channel.Update(t.Context(), ref, card); err != nil {
+		t.Fatal(err)
+	}
+	b.fake.ReplyTo(ann, here, ref.Message, "yes")
+	b.fake.ReplyTo(ann, here, "1.000001", "yes")
+	b.pass()
+	if got := b.got(); len(got) != 0 || len(b.fake.Told(ann)) != 0 {
+		t.Errorf("it became %+v and was answered %q", got, b.fake.Told(ann))
+	}
+}
+
+func TestCodeDialogue(t *testing.T) {
+	outcome := make(chan approver.Outcome, 1)
+	b := start(t, setup{outcome: func(context.Context, approver.Reply) approver.Outcome { return <-outcome }})
+	card := b.catastrophic()
+	ref := b.post(card)
+
+	enter := func(text string) {
+		t.Helper()
+		if err := b.fake.EnterCode(ann, here, ref.Message, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	enter("make it so")
+	b.told(ann, "not a confirmation code")
+	if !b.fake.Open(ann) || len(b.got()) != 0 {
+		t.Fatalf("a text that is no code must keep the dialogue open and reach nobody: %+v", b.got())
+	}
+	outcome <- approver.Outcome{Kind: approver.OutcomeUnknown, Text: "That code is wrong."}
+	enter("CONFIRM-ACDEFGHJ")
+	b.told(ann, "That code is wrong.")
+	if !b.fake.Open(ann) {
+		t.Error("a wrong code must keep the dialogue open for another try")
+	}
+	outcome <- approver.Outcome{Kind: approver.OutcomeApproved, Text: "Approved: it runs."}
+	if err := b.fake.Submit(ann, strings.ToLower(card.Code.Reveal())); err != nil {
+		t.Fatal(err)
+	}
+	b.told(ann, "Approved: it runs.")
+	b.eventually("the dialogue closes", func() bool { return !b.fake.Open(ann) })
+	r := b.want(2)[1]
+	if !r.Approve || r.Method != approver.ByCode || r.Request != card.Request || r.Message != ref.Message || !r.Code.Equal(card.Code) ||
+		r.Conversation != here || r.Sender != ann || r.Name != "ann" {
+		t.Errorf("the reply is %+v", r)
+	}
+}
+
+// The dialogue's acknowledgement waits for the outcome, but not beyond Slack's
+// three seconds; then the person is told in another way.
+func TestSlowCode(t *testing.T) {
+	t.Parallel()
+	b := start(t, setup{outcome: func(ctx context.Context, _ approver.Reply) approver.Outcome {
+		select {
+		case <-time.After(3300 * time.Millisecond):
+		case <-ctx.Done():
+		}
+		return approver.Outcome{Kind: approver.OutcomeUnknown, Text: "That code is wrong."}
+	}})
+	card := b.catastrophic()
+	ref := b.post(card)
+	if err := b.fake.EnterCode(ann, here, ref.Message, card.Code.Reveal()); err != nil {
+		t.Fatal(err)
+	}
+	b.fake.Type(ben, here, "/deny "+card.Code.Reveal())
+	b.told(ann, "That code is wrong.")
+	b.told(ben, "That code is wrong.")
+	b.want(2)
+	if n := b.fake.Count("attempt 1"); n != 0 {
+		t.Errorf("%d events were delivered again: their acknowledgement was late", n)
+	}
+	if got := strings.Join(append(b.fake.Told(ann), b.fake.Told(ben)...), "\n"); strings.Contains(got, "trouble") || strings.Contains(got, "dispatch_failed") {
+		t.Errorf("Slack complained: %s", got)
+	}
+}
+
+func TestForgedDialogues(t *testing.T) {
+	b := start(t, setup{})
+	card := b.catastrophic()
+	ref := b.post(card)
+	if err := b.fake.Tap(ann, here, ref.Message, channeltest.CodeButton); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the dialogue", func() bool { return b.fake.Open(ann) })
+	for name, change := range map[string]func(p object){
+		"another app":                   func(p object) { p["api_app_id"] = "A0EVIL1234" },
+		"another workspace":             func(p object) { p["team"] = object{"id": "T0EVIL1234"} },
+		"a member of another workspace": func(p object) { p["user"] = object{"id": ann, "team_id": "T0EVIL1234"} },
+		"a stranger":                    func(p object) { p["user"] = object{"id": stranger, "team_id": slacktest.Team} },
+		"another dialogue":              func(p object) { p["view"] = with(p["view"], "callback_id", "evil") },
+		"another conversation":          func(p object) { p["view"] = with(p["view"], "private_metadata", `{"r":"x","c":"C0EVIL1234","m":"1"}`) },
+		"no place":                      func(p object) { p["view"] = with(p["view"], "private_metadata", "") },
+		"no code":                       func(p object) { p["view"] = with(p["view"], "state", nil) },
+	} {
+		p, err := b.fake.SubmitPayload(ann, card.Code.Reveal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(p)
+		b.fake.Deliver("interactive", p)
+		b.pass()
+		if got := b.got(); len(got) != 0 {
+			t.Fatalf("%s: it became %+v", name, got)
+		}
+	}
+	if err := b.fake.Submit(ann, card.Code.Reveal()); err != nil {
+		t.Fatal(err)
+	}
+	b.want(1)
+}
+
+// with is an object of a payload with one field changed.
+func with(v any, key string, value any) object {
+	out := maps.Clone(v.(object))
+	out[key] = value
+	return out
+}
+
+func TestCommands(t *testing.T) {
+	b := start(t, setup{})
+	card := b.card()
+	b.post(card)
+	for _, c := range []struct {
+		name   string
+		user   string
+		verb   string
+		text   string
+		change func(object)
+		want   string
+		told   string
+	}{
+		{"approve", ann, "/approve", "CODE", nil, "true", "Noted."},
+		{"approve in lower case without prefix", ben, "/approve", "SHORT", nil, "true", "Noted."},
+		{"deny", ann, "/deny", "CODE", nil, "false", "Noted."},
+		{"no code", ann, "/approve", "", nil, "", "not a confirmation code"},
+		{"two codes", ann, "/approve", "CODE CONFIRM-ACDEFGHJ", nil, "", "more than one code"},
+		{"another command", ann, "/standup", "CODE", nil, "", ""},
+		{"a stranger", stranger, "/approve", "CODE", nil, "", "not on the approver list"},
+		{"a conversation without cards", ann, "/approve", "CODE", func(p object) { p["channel_id"] = "C0OTHER123" }, "", "only in the conversation"},
+		{"another workspace", ann, "/approve", "CODE", func(p object) { p["team_id"] = "T0EVIL1234" }, "", ""},
+		{"another app", ann, "/approve", "CODE", func(p object) { p["api_app_id"] = "A0EVIL1234" }, "", ""},
+		{"no workspace", ann, "/approve", "CODE", func(p object) { delete(p, "team_id") }, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := len(b.got())
+			text := strings.ReplaceAll(c.text, "CODE", card.Code.Reveal())
+			text = strings.ReplaceAll(text, "SHORT", strings.ToLower(strings.TrimPrefix(card.Code.Reveal(), "CONFIRM-")))
+			if c.change == nil && c.verb != "/standup" {
+				b.fake.Type(c.user, here, c.verb+" "+text)
+			} else {
+				p := b.fake.CommandPayload(c.user, here, c.verb, text)
+				if c.change != nil {
+					c.change(p)
+				}
+				b.fake.Deliver("slash_commands", p)
+			}
+			if c.told != "" && c.change == nil {
+				b.told(c.user, c.told)
+			}
+			if c.want == "" {
+				b.pass()
+				if got := b.got()[before:]; len(got) != 0 {
+					t.Fatalf("it became %+v", got)
+				}
+				return
+			}
+			r := b.want(before + 1)[before]
+			if fmt.Sprint(r.Approve) != c.want || r.Method != approver.ByCommand || !r.Code.Equal(card.Code) || r.Request != "" || r.Conversation != here {
+				t.Errorf("the reply is %+v", r)
+			}
+		})
+	}
+	if n := b.fake.Count("shown to everybody"); n != 0 {
+		t.Error("an answer to a command was shown to everybody")
+	}
+}
+
+func TestDetails(t *testing.T) {
+	b := start(t, setup{})
+	card := b.catastrophic()
+	card.Command = strings.Repeat("a line of the command\n", 100) + "the last line"
+	ref := b.post(card)
+	if err := b.fake.Tap(ben, here, ref.Message, channeltest.DetailsButton); err != nil {
+		t.Fatal(err)
+	}
+	b.told(ben, card.Command)
+	b.told(ben, "it deploys")
+	if len(b.got()) != 0 || len(b.fake.Pinged()) != 0 {
+		t.Errorf("looking is no answer: %+v %q", b.got(), b.fake.Pinged())
+	}
+	if err := b.fake.Tap(stranger, here, ref.Message, channeltest.DetailsButton); err != nil {
+		t.Fatal(err)
+	}
+	b.told(stranger, "not on the approver list")
+	if strings.Contains(strings.Join(b.fake.Told(stranger), ""), card.Command) {
+		t.Error("a stranger was shown the details")
+	}
+}
+
+// A dialogue that Slack does not open is said, not swallowed.
+func TestDialogueTooLate(t *testing.T) {
+	b := start(t, setup{opts: slacktest.Options{TriggerTTL: time.Nanosecond}})
+	ref := b.post(b.catastrophic())
+	if err := b.fake.Tap(ann, here, ref.Message, channeltest.CodeButton); err != nil {
+		t.Fatal(err)
+	}
+	b.told(ann, "Press the button again")
+}
+
+// A stranger who presses again and again is refused now and then, and costs us
+// no more messages than that.
+func TestStrangerIsScoldedOnce(t *testing.T) {
+	b := start(t, setup{})
+	ref := b.post(b.card())
+	for range 5 {
+		if err := b.fake.Tap(stranger, here, ref.Message, channeltest.ApproveButton); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.told(stranger, "not on the approver list")
+	b.pass()
+	if got := b.fake.Told(stranger); len(got) != 1 || len(b.got()) != 0 {
+		t.Errorf("told %q, replies %+v", got, b.got())
+	}
+}
+
+func TestOutcomeIsNeverMarkup(t *testing.T) {
+	const evil = "Denied by <!channel> & <@U0ANN12345>"
+	b := start(t, setup{outcome: func(context.Context, approver.Reply) approver.Outcome {
+		return approver.Outcome{Kind: approver.OutcomeTooLate, Text: evil}
+	}})
+	card := b.card()
+	ref := b.post(card)
+	if err := b.fake.Tap(ann, here, ref.Message, channeltest.DenyButton); err != nil {
+		t.Fatal(err)
+	}
+	b.fake.Type(ben, here, "/deny "+card.Code.Reveal())
+	b.told(ann, evil)
+	b.told(ben, evil)
+	if got := b.fake.Pinged(); len(got) != 0 {
+		t.Errorf("the answer alerted %q", got)
+	}
+}

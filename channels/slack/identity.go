@@ -1,0 +1,143 @@
+package slack
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+)
+
+// An origin is where an event says that it comes from. Slack authenticates all
+// of it: events arrive on a connection that we opened with the app's own token.
+type origin struct {
+	app      string // the app that the event is for
+	team     string // the workspace, or in an organisation-wide installation the organisation
+	user     string
+	userTeam string // the person's own workspace; differs in shared channels
+	external bool   // the conversation is shared with another organisation
+	machine  bool   // sent by a bot, a workflow or an integration
+}
+
+// A guard holds whom we listen to. The zero value admits nobody.
+type guard struct {
+	app       string
+	teams     map[string]bool // our workspace, and those that count as ours
+	approvers map[string]bool
+	channels  map[string]bool
+	bot       string // our bot's id, which marks our own messages
+}
+
+// errStranger is the only refusal that is shown to its sender: a colleague who
+// is not on the list. Everything else that is refused is met with silence.
+var errStranger = errors.New("you are not on the approver list for Slack: your answer does not count")
+
+// admit is the first check on every event.
+func (g guard) admit(o origin) error {
+	switch {
+	case g.app == "" || o.app != g.app:
+		return fmt.Errorf("event for the app %q, not for ours", o.app)
+	case o.machine:
+		return errors.New("sent by a bot or an integration")
+	case o.external:
+		return errors.New("sent from a conversation that is shared with another organisation")
+	case o.team == "" || !g.teams[o.team]:
+		return fmt.Errorf("sent from the workspace %q, not from ours", o.team)
+	case o.userTeam == "" || !g.teams[o.userTeam]:
+		return fmt.Errorf("sent by a member of the workspace %q, not of ours", o.userTeam)
+	case o.user == "":
+		return errors.New("sent by nobody")
+	case !g.approvers[o.user]:
+		return errStranger
+	}
+	return nil
+}
+
+// place checks the conversation: codes and cards count only where cards go.
+func (g guard) place(channel string) error {
+	if channel == "" || !g.channels[channel] {
+		return fmt.Errorf("sent in the conversation %q, which gets no cards", channel)
+	}
+	return nil
+}
+
+func interactionOrigin(cb *slack.InteractionCallback) origin {
+	return origin{
+		app:      cb.APIAppID,
+		team:     or(cb.Team.ID, cb.Enterprise.ID),
+		user:     cb.User.ID,
+		userTeam: cb.User.TeamID,
+		machine:  cb.User.IsBot,
+	}
+}
+
+// commandOrigin: Slack offers an app's commands only to members of the
+// workspaces where it is installed, and names that workspace.
+func commandOrigin(cmd *slack.SlashCommand) origin {
+	team := or(cmd.TeamID, cmd.EnterpriseID)
+	return origin{app: cmd.APIAppID, team: team, user: cmd.UserID, userTeam: team}
+}
+
+// messageOrigin judges a message event. Every subtype (edited, deleted, posted
+// by a bot, joined, …) counts as no person's word.
+func messageOrigin(outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) origin {
+	o := origin{
+		app:      outer.APIAppID,
+		team:     or(outer.TeamID, outer.EnterpriseID),
+		user:     ev.User,
+		userTeam: or(outer.TeamID, outer.EnterpriseID),
+		external: outer.IsExtSharedChannel,
+		machine:  ev.SubType != "" || ev.BotID != "" || ev.WorkflowID != "" || ev.Username != "",
+	}
+	if ev.Message != nil {
+		m := ev.Message
+		o.machine = o.machine || m.BotID != "" || m.SubType != "" || m.BotProfile != nil || m.Edited != nil
+		// Slack names the sender's own workspace in one of these.
+		o.userTeam = or(m.Team, o.userTeam)
+	}
+	o.userTeam = or(ev.UserTeam, o.userTeam)
+	if ev.SourceTeam != "" && ev.SourceTeam != o.userTeam {
+		o.userTeam = ev.SourceTeam + "+" + o.userTeam // two different ones: nobody's
+	}
+	return o
+}
+
+// ours reports whether a message was posted by our own bot.
+func (g guard) ours(m *slack.Message) bool {
+	return g.bot != "" && m.BotID == g.bot && m.SubType == ""
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// The block id of a card's buttons carries the request. rev differs at each
+// update, because Slack's clients keep the state of a block by its id.
+const blockPrefix = "ap:"
+
+func blockID(request, rev string) string { return blockPrefix + request + ":" + rev }
+
+// requestOf reads the request out of a block id.
+func requestOf(block string) (string, bool) {
+	rest, ok := strings.CutPrefix(block, blockPrefix)
+	i := strings.LastIndexByte(rest, ':')
+	if !ok || i <= 0 || i > maxRequest {
+		return "", false
+	}
+	return rest[:i], true
+}
+
+// requestIn reads the request out of a card that is still pending: the one
+// whose buttons it carries. A settled card carries none.
+func requestIn(blocks slack.Blocks) (string, bool) {
+	for _, b := range blocks.BlockSet {
+		if a, ok := b.(*slack.ActionBlock); ok {
+			return requestOf(a.BlockID)
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,364 @@
+package slack
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"approver.example"
+)
+
+// Slack's limits, with room to spare where they are not documented.
+const (
+	maxBlocksJSON = 12000 // Slack answers msg_blocks_too_long from about 13,200 characters
+	maxTitle      = 150   // characters of the push line; the core's are at most 120
+	maxRequest    = 100   // block_id takes 255 in all
+	roomForNotes  = 400   // what a cut card says more than an uncut one
+	maxTold       = 2900  // a text object takes 3000
+)
+
+// The limits of a card's smaller texts in bytes. Even if every byte needs an
+// escape they leave room for some of the command.
+const (
+	maxWhy     = 800
+	maxClaimed = 500
+	maxNotice  = 400
+	maxDir     = 400
+	maxField   = 300
+	minCommand = 200
+)
+
+// The action ids of a card's buttons.
+const (
+	actApprove = "approve"
+	actDeny    = "deny"
+	actCode    = "code"
+	actDetails = "details"
+)
+
+// A message is a card as Slack takes it.
+type message struct {
+	text    string        // the notification: one plain line
+	blocks  []slack.Block // what the message shows
+	files   []file        // what did not fit
+	partial bool          // the command, or what else people judge by, did not fit
+}
+
+type file struct{ name, content string }
+
+// layout is a card with its texts cut to size.
+type layout struct {
+	card    approver.Card
+	title   string
+	command string
+	whole   int  // bytes of the whole command
+	hidden  int  // bytes of it that are not shown
+	short   bool // some other text is cut
+	blind   bool // and people judge by it
+	tap     bool
+	rev     string
+}
+
+// render lays a card out. No text of the card is ever given to Slack as markup:
+// untrusted text stands in plain_text objects and rich text elements, which
+// Slack does not parse, and the notification line is escaped by the sender.
+// partial forces the layout of a card that was cut when it was posted.
+func render(card approver.Card, partial bool, rev string) message {
+	l := layout{card: card, rev: rev, title: title(card), whole: len(card.Command)}
+	l.trim()
+	l.command, l.hidden = fit(card.Command, maxBlocksJSON-jsonLength(l.build())-roomForNotes)
+	m := message{text: l.title, partial: partial || l.hidden > 0 || l.blind}
+	l.tap = card.OneTap && card.Severity == approver.High && !m.partial
+	m.blocks = l.build()
+	if m.partial && card.Command != "" {
+		m.files = append(m.files, file{"command.txt", card.Command})
+	}
+	if l.short {
+		m.files = append(m.files, file{"card.txt", plain(card)})
+	}
+	return m
+}
+
+// trim cuts the card's smaller texts. What the agent claims may be cut without
+// loss; by the others people judge the call.
+func (l *layout) trim() {
+	for _, f := range []struct {
+		text  *string
+		limit int
+		claim bool
+	}{
+		{&l.card.Claimed, maxClaimed, true},
+		{&l.card.Agent, maxField, true},
+		{&l.card.Session, maxField, true},
+		{&l.card.Why, maxWhy, false},
+		{&l.card.Notice, maxNotice, false},
+		{&l.card.Dir, maxDir, false},
+		{&l.card.Rule, maxField, false},
+		{&l.card.Host, maxField, false},
+		{&l.card.Result, maxField, false},
+	} {
+		var n int
+		if *f.text, n = approver.Cut(*f.text, f.limit); n > 0 {
+			l.short, l.blind = true, l.blind || !f.claim
+		}
+	}
+}
+
+// fit cuts a command so that it takes at most budget bytes as JSON.
+func fit(command string, budget int) (shown string, hidden int) {
+	budget = max(budget, minCommand)
+	if len(command) <= budget && jsonLength(command) <= budget {
+		return command, 0
+	}
+	for limit := budget; limit > 0; {
+		shown, hidden = approver.Cut(command, limit)
+		n := jsonLength(shown)
+		if n <= budget {
+			break
+		}
+		limit = min(limit*budget/n, limit-16)
+	}
+	return shown, hidden
+}
+
+// jsonLength is the size of v as Slack counts it: escapes for quotes, line ends
+// and controls, none for HTML.
+func jsonLength(v any) int {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return maxBlocksJSON // cannot happen for blocks and strings; shows nothing
+	}
+	return b.Len()
+}
+
+func (l layout) build() []slack.Block {
+	blocks := []slack.Block{plainSection(l.title)}
+	settled := l.card.State.Settled()
+	if settled {
+		blocks = append(blocks, plainSection(orElse(l.card.Result, l.card.State.String())))
+	}
+	blocks = append(blocks, preformatted(orElse(l.command, "(no command)")))
+	if note := l.cutNote(); note != "" {
+		blocks = append(blocks, plainSection(note))
+	}
+	if f := l.fields(); len(f) > 0 {
+		blocks = append(blocks, slack.NewSectionBlock(nil, f, nil))
+	}
+	if l.card.Claimed != "" {
+		blocks = append(blocks, plainSection("agent says (not checked): "+oneLine(l.card.Claimed)))
+	}
+	if l.card.Notice != "" {
+		blocks = append(blocks, plainSection("⚠️ "+l.card.Notice))
+	}
+	if settled {
+		return blocks
+	}
+	return append(blocks, l.howTo(), l.expiry(), l.buttons())
+}
+
+func (l layout) cutNote() string {
+	var note string
+	switch {
+	case l.hidden > 0 && l.short:
+		note = fmt.Sprintf("%d of the command's %d bytes are hidden here, and other texts are cut.", l.hidden, l.whole)
+	case l.hidden > 0:
+		note = fmt.Sprintf("%d of the command's %d bytes are hidden here.", l.hidden, l.whole)
+	case l.short:
+		note = "Some texts of this card are cut."
+	default:
+		return ""
+	}
+	return "✂️ " + note + " The whole is attached as a file in the thread: read it before you answer."
+}
+
+func (l layout) fields() []*slack.TextBlockObject {
+	var out []*slack.TextBlockObject
+	add := func(label, text string) {
+		if text != "" {
+			out = append(out, plainText(label+": "+oneLine(text)))
+		}
+	}
+	dir := l.card.Dir
+	if l.card.Host != "" {
+		dir = strings.TrimSpace(dir + " @ " + l.card.Host)
+	}
+	add("Why", l.card.Why)
+	add("Rule", l.card.Rule)
+	add("Agent", l.card.Agent)
+	add("Session", l.card.Session)
+	add("Directory", dir)
+	return out
+}
+
+// howTo tells how to answer. The code is our own text.
+func (l layout) howTo() slack.Block {
+	code := l.card.Code.Reveal()
+	if code == "" {
+		return richText(words("This card has no code: it cannot be approved here."))
+	}
+	if l.tap {
+		return richText(words("Press a button, or send "), typed("/approve "+code), words(" or "), typed("/deny "+code))
+	}
+	return richText(words("To approve, press “Enter code…” and type "), typed(code), words(", or send "), typed("/approve "+code),
+		words(". To deny, press Deny or send "), typed("/deny "+code))
+}
+
+// expiry is the one place with markup: numbers and words of our own.
+func (l layout) expiry() slack.Block {
+	due := l.card.Due.UTC()
+	clock := due.Format("2006-01-02 15:04:05") + " UTC"
+	text := fmt.Sprintf("⏳ Silence is a no at %s (%s after it was asked; <!date^%d^{time_secs}|%s> where you are)",
+		clock, l.card.Due.Sub(l.card.Created).Round(time.Second), due.Unix(), clock)
+	return slack.NewContextBlock("", slack.NewTextBlockObject(slack.MarkdownType, text, false, true))
+}
+
+func (l layout) buttons() slack.Block {
+	button := func(action, label string, style slack.Style) slack.BlockElement {
+		b := slack.NewButtonBlockElement(action, l.card.Request, plainText(label))
+		b.Style = style
+		return b
+	}
+	row := []slack.BlockElement{
+		button(actDeny, "Deny", slack.StyleDanger),
+		button(actCode, "Enter code…", slack.StyleDefault),
+		button(actDetails, "Details", slack.StyleDefault),
+	}
+	if l.tap {
+		row[0], row[1] = button(actApprove, "Approve", slack.StylePrimary), row[0]
+	}
+	return slack.NewActionBlock(blockID(l.card.Request, l.rev), row...)
+}
+
+// oneLine keeps a text from imitating the lines around it.
+func oneLine(s string) string {
+	return strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ", "\r", " ⏎ ").Replace(s)
+}
+
+// title is the push line; a settled card's starts with the mark of its end.
+func title(card approver.Card) string {
+	line := []rune(orElse(strings.Join(strings.Fields(card.Push), " "), "approval request"))
+	if len(line) > maxTitle {
+		line = append(line[:maxTitle-1], '…')
+	}
+	if mark := resultMark(card.State); mark != "" {
+		return mark + " " + string(line)
+	}
+	return string(line)
+}
+
+func resultMark(s approver.State) string {
+	switch s {
+	case approver.Pending, approver.Approved:
+		return ""
+	case approver.Consumed:
+		return "✅"
+	case approver.Expired:
+		return "⌛"
+	case approver.Withdrawn:
+		return "↩"
+	case approver.Denied:
+	}
+	return "⛔" // and so is a state that we do not know
+}
+
+// plain is the whole card as text, for the file beside a cut one. It holds no
+// code: a file outlives the request.
+func plain(c approver.Card) string {
+	var b strings.Builder
+	for _, f := range []struct{ label, text string }{
+		{"Command", c.Command},
+		{"Why", c.Why},
+		{"Rule", c.Rule},
+		{"Agent says (not checked)", c.Claimed},
+		{"Agent", c.Agent},
+		{"Session", c.Session},
+		{"Directory", c.Dir},
+		{"Host", c.Host},
+		{"Notice", c.Notice},
+		{"Result", c.Result},
+	} {
+		if f.text != "" {
+			fmt.Fprintf(&b, "%s:\n%s\n\n", f.label, f.text)
+		}
+	}
+	return b.String()
+}
+
+// codeDialogue is the modal that takes a typed code. place comes back with what
+// is typed; people do not see it.
+func codeDialogue(title, place string) slack.ModalViewRequest {
+	input := slack.NewPlainTextInputBlockElement(plainText("CONFIRM-…"), codeInput)
+	input.MaxLength = 100
+	return slack.ModalViewRequest{
+		Type:            slack.VTModal,
+		Title:           plainText("Approve with the code"),
+		Submit:          plainText("Approve"),
+		Close:           plainText("Cancel"),
+		CallbackID:      codeModal,
+		PrivateMetadata: place,
+		Blocks: slack.Blocks{BlockSet: []slack.Block{
+			plainSection(title),
+			slack.NewInputBlock(codeInput, plainText("The code on the card"), nil, input),
+		}},
+	}
+}
+
+// detailsDialogue shows a card again, whole and without its buttons, for
+// clients that fold long messages.
+func detailsDialogue(card []slack.Block) slack.ModalViewRequest {
+	v := slack.ModalViewRequest{Type: slack.VTModal, Title: plainText("Request"), Close: plainText("Close")}
+	for _, b := range card {
+		if b.BlockType() != slack.MBTAction {
+			v.Blocks.BlockSet = append(v.Blocks.BlockSet, b)
+		}
+	}
+	return v
+}
+
+// titleOf reads the push line back from a card.
+func titleOf(card []slack.Block) string {
+	if len(card) > 0 {
+		if s, ok := card[0].(*slack.SectionBlock); ok && s.Text != nil && s.Text.Text != "" {
+			return s.Text.Text
+		}
+	}
+	return "approval request"
+}
+
+func plainText(s string) *slack.TextBlockObject {
+	return slack.NewTextBlockObject(slack.PlainTextType, s, false, false)
+}
+
+func plainSection(s string) slack.Block { return slack.NewSectionBlock(plainText(s), nil, nil) }
+
+func preformatted(s string) slack.Block {
+	return slack.NewRichTextBlock("", &slack.RichTextPreformatted{
+		Type:     slack.RTEPreformatted,
+		Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(s, nil)},
+	})
+}
+
+func richText(parts ...slack.RichTextSectionElement) slack.Block {
+	return slack.NewRichTextBlock("", slack.NewRichTextSection(parts...))
+}
+
+func words(s string) slack.RichTextSectionElement {
+	return slack.NewRichTextSectionTextElement(s, nil)
+}
+
+func typed(s string) slack.RichTextSectionElement {
+	return slack.NewRichTextSectionTextElement(s, &slack.RichTextSectionTextStyle{Code: true})
+}
+
+func orElse(s, alternative string) string {
+	if strings.TrimSpace(s) == "" {
+		return alternative
+	}
+	return s
+}

@@ -1,0 +1,304 @@
+package slack
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"approver.example"
+	"approver.example/channels/slack/slacktest"
+	"approver.example/tokens"
+)
+
+func testCode(t testing.TB) tokens.Code {
+	t.Helper()
+	code, err := tokens.Parse("CONFIRM-7KQ4MX")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func testCard(t testing.TB) approver.Card {
+	t.Helper()
+	at := time.Date(2026, 3, 1, 14, 30, 10, 0, time.UTC)
+	return approver.Card{
+		Request: "0190b2c8-7a9f-7e2c-b1f0-6f0e0a1b2c3d", State: approver.Pending, Severity: approver.High, OneTap: true,
+		Push: "🟠 HIGH · git push --force", Command: "git push --force", Why: "rewrites history", Rule: "git.force_push",
+		Claimed: "tidy up", Agent: "claude", Session: "s1", Dir: "/src", Host: "box", Code: testCode(t),
+		Created: at, Due: at.Add(2 * time.Minute),
+	}
+}
+
+// wire is what Slack gets, checked against its limits.
+func wire(t testing.TB, m message) string {
+	t.Helper()
+	b, err := json.Marshal(m.blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := slacktest.CheckBlocks(b, false); err != nil {
+		t.Fatalf("Slack would refuse the card: %v\n%.3000s", err, b)
+	}
+	return string(b)
+}
+
+func actions(m message) (ids []string) {
+	for _, b := range m.blocks {
+		if a, ok := b.(*slack.ActionBlock); ok {
+			for _, e := range a.Elements.ElementSet {
+				ids = append(ids, e.(*slack.ButtonBlockElement).ActionID)
+			}
+		}
+	}
+	return ids
+}
+
+func TestButtons(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*approver.Card)
+		partial bool
+		want    string
+	}{
+		{"high", func(*approver.Card) {}, false, "approve deny details"},
+		{"catastrophic", func(c *approver.Card) { c.Severity = approver.Catastrophic }, false, "deny code details"},
+		{"no one-tap", func(c *approver.Card) { c.OneTap = false }, false, "deny code details"},
+		{"was cut when posted", func(*approver.Card) {}, true, "deny code details"},
+		{"cut command", func(c *approver.Card) { c.Command = strings.Repeat("x", 20000) }, false, "deny code details"},
+		{"cut reason", func(c *approver.Card) { c.Why = strings.Repeat("x", 20000) }, false, "deny code details"},
+		{"cut directory", func(c *approver.Card) { c.Dir = strings.Repeat("x", 20000) }, false, "deny code details"},
+		{"cut claim", func(c *approver.Card) { c.Claimed = strings.Repeat("x", 20000) }, false, "approve deny details"},
+		{"approved, not released", func(c *approver.Card) { c.State = approver.Approved }, false, "approve deny details"},
+		{"the zero state", func(c *approver.Card) { c.State = 0 }, false, ""},
+		{"consumed", func(c *approver.Card) { c.State = approver.Consumed }, false, ""},
+		{"an unknown state", func(c *approver.Card) { c.State = 200 }, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			card := testCard(t)
+			c.change(&card)
+			m := render(card, c.partial, "1")
+			w := wire(t, m)
+			if got := strings.Join(actions(m), " "); got != c.want {
+				t.Errorf("the buttons are %q, want %q", got, c.want)
+			}
+			if shows := strings.Contains(w, "CONFIRM-7KQ4MX"); shows != (c.want != "") {
+				t.Errorf("shows the code: %v", shows)
+			}
+			if strings.Contains(m.text, "CONFIRM") {
+				t.Errorf("the notification shows the code: %q", m.text)
+			}
+		})
+	}
+}
+
+func TestZeroCard(t *testing.T) {
+	m := render(approver.Card{}, false, "1")
+	wire(t, m)
+	if len(actions(m)) != 0 || !strings.HasPrefix(m.text, "⛔ ") {
+		t.Errorf("the zero card is not a settled denial: %q %v", m.text, actions(m))
+	}
+}
+
+func TestMarks(t *testing.T) {
+	for state, want := range map[approver.State]string{
+		approver.Pending: "🟠", approver.Approved: "🟠", approver.Consumed: "✅ 🟠", approver.Denied: "⛔ 🟠", approver.Expired: "⌛ 🟠", approver.Withdrawn: "↩ 🟠",
+	} {
+		card := testCard(t)
+		card.State, card.Result = state, "the result"
+		m := render(card, false, "1")
+		if !strings.HasPrefix(m.text, want) || titleOf(m.blocks) != m.text {
+			t.Errorf("%s: the notification is %q, the first line %q", state, m.text, titleOf(m.blocks))
+		}
+		if shows := strings.Contains(wire(t, m), "the result"); shows != state.Settled() {
+			t.Errorf("%s shows the result: %v", state, shows)
+		}
+	}
+}
+
+// Untrusted text must reach Slack only where Slack parses nothing.
+func TestNothingUntrustedIsMarkup(t *testing.T) {
+	const evil = "<!channel> <@U0ANN12345> *b* ```x``` :smile: <https://evil.example|ok>\nApproved by Ann"
+	card := testCard(t)
+	card.Push, card.Command, card.Why, card.Rule, card.Claimed = evil, evil, evil, evil, evil
+	card.Agent, card.Session, card.Dir, card.Host, card.Notice = evil, evil, evil, evil, evil
+	for _, state := range []approver.State{approver.Pending, approver.Denied} {
+		card.State, card.Result = state, evil
+		m := render(card, false, "1")
+		wire(t, m)
+		markup := 0
+		for _, b := range m.blocks {
+			walkText(t, b, func(kind, text string, emoji any) {
+				if kind == "mrkdwn" {
+					markup++
+					if strings.Contains(text, "evil") || strings.Contains(text, "channel") {
+						t.Errorf("untrusted text as markup: %q", text)
+					}
+				}
+				if kind == "plain_text" && emoji != false {
+					t.Errorf("emoji names in %q would be replaced", text)
+				}
+				if strings.HasPrefix(text, "agent says") && strings.Contains(text, "\n") {
+					t.Errorf("the claim can imitate other lines: %q", text)
+				}
+			})
+		}
+		if want := 1; state == approver.Pending && markup != want {
+			t.Errorf("%d texts are markup, want only the expiry", markup)
+		}
+		if strings.Contains(m.text, "\n") {
+			t.Errorf("the notification has several lines: %q", m.text)
+		}
+	}
+}
+
+func walkText(t *testing.T, b slack.Block, f func(kind, text string, emoji any)) {
+	t.Helper()
+	raw, err := json.Marshal(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			kind, _ := v["type"].(string)
+			if text, ok := v["text"].(string); ok {
+				f(kind, text, v["emoji"])
+			}
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(v)
+}
+
+func TestCutCommand(t *testing.T) {
+	card := testCard(t)
+	card.Command = "head " + strings.Repeat("\"'\\\n<&>🔥", 20000) + " tail"
+	m := render(card, false, "1")
+	w := wire(t, m)
+	if !m.partial || len(m.files) != 1 || m.files[0].content != card.Command {
+		t.Fatalf("partial %v, %d files", m.partial, len(m.files))
+	}
+	for _, part := range []string{"head ", " tail", "bytes hidden, sha256", fmt.Sprintf("of the command's %d bytes are hidden", len(card.Command))} {
+		if !strings.Contains(w, part) {
+			t.Errorf("the card does not say %q", part)
+		}
+	}
+	if n := jsonLength(m.blocks); n < maxBlocksJSON*3/4 || n > maxBlocksJSON {
+		t.Errorf("the card has %d bytes: it should use what Slack allows", n)
+	}
+}
+
+func TestCutCardHasAllInTheFile(t *testing.T) {
+	card := testCard(t)
+	card.Why, card.Claimed = strings.Repeat("w", 3000)+"WHY", strings.Repeat("c", 3000)+"CLAIM"
+	m := render(card, false, "1")
+	if len(m.files) != 2 || m.files[0].content != card.Command {
+		t.Fatalf("%d files", len(m.files))
+	}
+	for _, part := range []string{"wWHY", "cCLAIM", card.Command, card.Rule, card.Dir, "not checked"} {
+		if !strings.Contains(m.files[1].content, part) {
+			t.Errorf("the file lacks %q", part)
+		}
+	}
+	if strings.Contains(m.files[1].content, "7KQ4MX") {
+		t.Error("the file shows the code, and outlives it")
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	w := wire(t, render(testCard(t), false, "1"))
+	for _, part := range []string{"14:32:10 UTC", "2m0s", "\\u003c!date^1772375530^{time_secs}|"} {
+		if !strings.Contains(w, part) {
+			t.Errorf("the card lacks %q:\n%s", part, w)
+		}
+	}
+}
+
+func TestDialogues(t *testing.T) {
+	card := testCard(t)
+	card.Command = strings.Repeat("line\n", 1000)
+	m := render(card, false, "1")
+	for name, v := range map[string]slack.ModalViewRequest{
+		"code":    codeDialogue(m.text, `{"r":"x"}`),
+		"details": detailsDialogue(m.blocks),
+	} {
+		b, err := json.Marshal(v.Blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := slacktest.CheckBlocks(b, true); err != nil {
+			t.Errorf("Slack would refuse the %s dialogue: %v", name, err)
+		}
+		if len(v.Title.Text) > 24 || strings.Contains(string(b), `"actions"`) {
+			t.Errorf("the %s dialogue has title %q or buttons", name, v.Title.Text)
+		}
+		if name == "code" && strings.Contains(string(b), "7KQ4MX") {
+			t.Error("the dialogue gives the code away")
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, budget := range []int{-100, 0, 1, 200, 5000} {
+		for _, s := range []string{"", "short", strings.Repeat("\"", 4000), strings.Repeat("é漢🔥", 3000), strings.Repeat("\x01", 9000)} {
+			shown, hidden := fit(s, budget)
+			if hidden == 0 && shown != s {
+				t.Errorf("fit(%d bytes, %d) cuts silently", len(s), budget)
+			}
+			if n := jsonLength(shown); n > max(budget, minCommand) {
+				t.Errorf("fit(%d bytes, %d) takes %d", len(s), budget, n)
+			}
+			if hidden > 0 && !strings.Contains(shown, fmt.Sprintf("%d bytes hidden", hidden)) {
+				t.Errorf("fit(%d bytes, %d) does not say that %d are hidden: %q", len(s), budget, hidden, shown)
+			}
+		}
+	}
+}
+
+// Whatever a card says, Slack takes it, a cut one can be read whole and is
+// never approved by a tap, and a settled one has no code.
+func FuzzRender(f *testing.F) {
+	f.Add("git push", "why", "claim", "dir", "push", uint8(1), true)
+	f.Add(strings.Repeat("\"\\\n", 5000), strings.Repeat("<", 2000), strings.Repeat("\"", 900), strings.Repeat("\t", 900), "", uint8(0), false)
+	f.Add(strings.Repeat("🔥", 5000), strings.Repeat("é", 2000), "", "", strings.Repeat("x", 500), uint8(2), true)
+	f.Add("", "", "", "", "\n", uint8(5), true)
+	code := testCode(f)
+	f.Fuzz(func(t *testing.T, command, why, claim, dir, push string, state uint8, high bool) {
+		card := approver.Card{
+			Request: "r", State: approver.State(state % 7), OneTap: true, Push: approver.Visible(push), Command: approver.Visible(command),
+			Why: approver.Visible(why), Rule: approver.Visible(why), Claimed: approver.Visible(claim), Notice: approver.Visible(claim),
+			Agent: approver.Visible(dir), Session: approver.Visible(dir), Dir: approver.Visible(dir), Host: approver.Visible(dir),
+			Result: approver.Visible(why), Code: code,
+		}
+		if high {
+			card.Severity = approver.High
+		}
+		m := render(card, false, "1")
+		w := wire(t, m)
+		if card.State.Settled() && (strings.Contains(w, "CONFIRM-7KQ4MX") || len(actions(m)) > 0) {
+			t.Error("a settled card shows code or buttons")
+		}
+		if tap := len(actions(m)) > 0 && actions(m)[0] == actApprove; tap && (m.partial || !high || card.State.Settled()) {
+			t.Error("an approve button where there must be none")
+		}
+		if m.partial && card.Command != "" && (len(m.files) == 0 || m.files[0].content != card.Command) {
+			t.Error("a cut card without the whole command")
+		}
+	})
+}

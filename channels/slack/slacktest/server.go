@@ -1,0 +1,409 @@
+// Package slacktest is a Slack of our own on loopback: the part of the Web API
+// and of Socket Mode that a chat approval needs, with the real service's
+// limits, deadlines and error bodies. It runs in tests and in the demo.
+//
+// A [Server] is the workspace as its people see it; see [channeltest.Fake] for
+// what they can do in it.
+package slacktest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"approver.example/channels/channeltest"
+)
+
+// What the workspace is made of unless Options say otherwise.
+const (
+	Team     = "T0HOME1234"
+	AppID    = "A0APPROVER"
+	BotToken = "xoxb-1111-2222-slacktest"
+	AppToken = "xapp-1-A0APPROVER-3333-slacktest"
+	BotUser  = "U0APPROVBOT"
+	BotID    = "B0APPROVER"
+)
+
+// Options change how the service behaves. The zero value is the real service's
+// behaviour, but for PingInterval.
+type Options struct {
+	AckTimeout   time.Duration // until an envelope is delivered again; 0 means 3 s
+	TriggerTTL   time.Duration // how long a trigger opens a dialogue; 0 means 3 s
+	PingInterval time.Duration // between the server's pings; 0 means 5 s
+	Burst        int           // messages to one conversation at once before one a second; 0 means 60
+	NoAppID      bool          // the greeting does not name the app
+}
+
+// A User is a member of a conversation.
+type User struct {
+	ID, Name string
+	Team     string // empty means our own workspace
+	Bot      bool
+}
+
+// A Conversation is a place for messages.
+type Conversation struct {
+	ID        string
+	ExtShared bool // shared with another organisation
+	Pending   bool // an invitation to share it is open
+	Archived  bool
+	NotMember bool // the bot is not in it
+}
+
+// A Message is what the service stores of one message.
+type Message struct {
+	TS, Thread string
+	User       string // the author
+	BotID      string // set if the author is our bot
+	Text       string // the notification, unescaped
+	Blocks     json.RawMessage
+	Files      []string
+	Edits      int
+	Previews   bool // links in it would be previewed
+}
+
+type room struct {
+	Conversation
+	messages []*Message
+}
+
+// A Server is one workspace. Make it with New, end it with Close.
+type Server struct {
+	opts Options
+	addr string
+	http *http.Server
+	stop chan struct{}
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex
+	users    map[string]User
+	rooms    map[string]*room
+	conns    []*conn
+	turn     int                  // which connection gets the next envelope
+	waiting  map[string]*envelope // not acknowledged
+	triggers map[string]*trigger
+	views    map[string]*view  // by user: the open dialogue
+	uploads  map[string][]byte // by file id; nil until the bytes came
+	buckets  map[string]*bucket
+	answers  map[string]string // method: error
+	told     map[string][]string
+	pings    []string
+	log      []string
+	fault    channeltest.Fault
+	since    time.Time     // of the fault
+	changed  chan struct{} // closed when the fault changes
+	opened   int           // sockets opened so far
+	sequence int
+}
+
+var _ channeltest.Fake = (*Server)(nil)
+
+// New starts a workspace. It panics if loopback cannot be listened on.
+func New(opts Options) *Server {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	def(&opts.AckTimeout, 3*time.Second)
+	def(&opts.TriggerTTL, 3*time.Second)
+	def(&opts.PingInterval, 5*time.Second)
+	if opts.Burst == 0 {
+		opts.Burst = 60
+	}
+	s := &Server{
+		opts: opts, addr: "127.0.0.1:0", stop: make(chan struct{}), changed: make(chan struct{}),
+		users: map[string]User{}, rooms: map[string]*room{}, waiting: map[string]*envelope{},
+		triggers: map[string]*trigger{}, views: map[string]*view{}, uploads: map[string][]byte{},
+		buckets: map[string]*bucket{}, answers: map[string]string{}, told: map[string][]string{},
+	}
+	if err := s.listen(); err != nil {
+		panic(fmt.Sprintf("slacktest: %v", err))
+	}
+	return s
+}
+
+func (s *Server) listen() error {
+	ln, err := net.Listen("tcp", s.addr)
+	if err != nil {
+		return err
+	}
+	s.addr = ln.Addr().String()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/", s.serveAPI)
+	mux.HandleFunc("/upload/", s.serveUpload)
+	mux.HandleFunc("/link", s.serveLink)
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	s.http = srv
+	s.wg.Go(func() { _ = srv.Serve(ln) }) // ends with Close, always with an error
+	return nil
+}
+
+// URL is the base of the Web API, for Config.APIURL.
+func (s *Server) URL() string { return "http://" + s.addr + "/api/" }
+
+// Close ends the service and waits for its goroutines.
+func (s *Server) Close() {
+	s.mu.Lock()
+	select {
+	case <-s.stop:
+		s.mu.Unlock()
+		return
+	default:
+	}
+	close(s.stop)
+	srv := s.http
+	s.mu.Unlock()
+	_ = srv.Close()
+	s.Drop()
+	s.wg.Wait()
+}
+
+// AddUser registers a person, or changes one.
+func (s *Server) AddUser(u User) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u.Team = or(u.Team, Team)
+	s.users[u.ID] = u
+}
+
+// AddConversation makes a conversation, or changes one.
+func (s *Server) AddConversation(c Conversation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.rooms[c.ID]; r != nil {
+		r.Conversation = c
+		return
+	}
+	s.rooms[c.ID] = &room{Conversation: c}
+}
+
+// Refuse makes a method answer with an error code; an empty code ends that.
+func (s *Server) Refuse(method, code string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[method] = code
+}
+
+// Break makes the service misbehave from now on. All faults but Hangs and
+// RateLimited also close the sockets.
+func (s *Server) Break(f channeltest.Fault) {
+	s.mu.Lock()
+	was := s.fault
+	s.fault, s.since = f, time.Now()
+	close(s.changed)
+	s.changed = make(chan struct{})
+	srv := s.http
+	s.mu.Unlock()
+	if f == channeltest.Down && was != channeltest.Down {
+		_ = srv.Close()
+	}
+	if f != channeltest.Down && was == channeltest.Down {
+		s.mu.Lock()
+		err := s.listen()
+		s.mu.Unlock()
+		if err != nil {
+			panic(fmt.Sprintf("slacktest: cannot come back: %v", err))
+		}
+	}
+	switch f {
+	case channeltest.Down, channeltest.ServerError, channeltest.Malformed, channeltest.Revoked:
+		s.Drop()
+	case channeltest.Healthy, channeltest.Hangs, channeltest.RateLimited:
+	}
+}
+
+// misbehave answers a call according to the fault. It reports false if the
+// service is healthy.
+func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	f, since, changed := s.fault, s.since, s.changed
+	s.mu.Unlock()
+	switch f {
+	case channeltest.Hangs:
+		select {
+		case <-r.Context().Done():
+		case <-changed:
+		case <-s.stop:
+		}
+		panic(http.ErrAbortHandler)
+	case channeltest.ServerError:
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, "<html><body>Server Error</body></html>")
+	case channeltest.RateLimited:
+		if time.Since(since) > time.Second {
+			return false
+		}
+		tooMany(w)
+	case channeltest.Malformed:
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = io.WriteString(w, `{"ok":true,"ts":"17`)
+	case channeltest.Revoked:
+		fail(w, "token_revoked")
+	default:
+		return false
+	}
+	return true
+}
+
+// Told returns what a person alone was told.
+func (s *Server) Told(user string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.told[user]...)
+}
+
+// Pinged returns every mention that a text of the bot would have made: @channel,
+// @here, a person, a group.
+func (s *Server) Pinged() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.pings...)
+}
+
+// Messages returns all messages of a conversation as they are stored.
+func (s *Server) Messages(conversation string) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Message
+	if r := s.rooms[conversation]; r != nil {
+		for _, m := range r.messages {
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
+// Cards returns the bot's messages in a conversation.
+func (s *Server) Cards(conversation string) []channeltest.Shown {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []channeltest.Shown
+	if r := s.rooms[conversation]; r != nil {
+		for _, m := range r.messages {
+			if m.BotID != BotID {
+				continue
+			}
+			text, buttons := look(m.Blocks)
+			out = append(out, channeltest.Shown{Message: m.TS, Push: m.Text, Text: text,
+				Files: append([]string(nil), m.Files...), Buttons: buttons})
+		}
+	}
+	return out
+}
+
+// Log returns what the service saw: a line for each call, envelope and
+// acknowledgement, with its time.
+func (s *Server) Log() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.log...)
+}
+
+// Count returns how many lines of the log contain what.
+func (s *Server) Count(what string) int {
+	n := 0
+	for _, line := range s.Log() {
+		if strings.Contains(line, what) {
+			n++
+		}
+	}
+	return n
+}
+
+// note logs; the lock is held.
+func (s *Server) note(format string, args ...any) {
+	const most = 10000
+	if len(s.log) >= most {
+		s.log = append(s.log[:0], s.log[most/2:]...)
+	}
+	s.log = append(s.log, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// next makes an id; the lock is held.
+func (s *Server) next(prefix string) string {
+	s.sequence++
+	return fmt.Sprintf("%s%010d", prefix, s.sequence)
+}
+
+// stamp makes the id of a message; the lock is held.
+func (s *Server) stamp() string {
+	s.sequence++
+	return fmt.Sprintf("%d.%06d", time.Now().Unix(), s.sequence%1000000)
+}
+
+func (r *room) find(ts string) *Message {
+	if r == nil {
+		return nil
+	}
+	for _, m := range r.messages {
+		if m.TS == ts {
+			return m
+		}
+	}
+	return nil
+}
+
+// A bucket allows bursts, then one a second.
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+// take reports whether another call fits; the lock is held.
+func (s *Server) take(key string, burst int) bool {
+	b := s.buckets[key]
+	now := time.Now()
+	if b == nil {
+		b = &bucket{left: float64(burst), at: now}
+		s.buckets[key] = b
+	}
+	b.left = min(b.left+now.Sub(b.at).Seconds(), float64(burst))
+	b.at = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// until polls f, which is called with the lock held, until it is true, or ctx
+// or the service ends.
+func (s *Server) until(ctx context.Context, f func() bool) bool {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s.mu.Lock()
+		ok := f()
+		s.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		case <-s.stop:
+			return false
+		}
+	}
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}

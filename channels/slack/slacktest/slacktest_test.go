@@ -1,0 +1,323 @@
+package slacktest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"approver.example/channels/channeltest"
+	"approver.example/channels/slack/slacktest"
+)
+
+const (
+	room = "C0HERE1234"
+	ann  = "U0ANN12345"
+)
+
+func serve(t *testing.T, opts slacktest.Options) *slacktest.Server {
+	t.Helper()
+	s := slacktest.New(opts)
+	t.Cleanup(s.Close)
+	s.AddUser(slacktest.User{ID: ann, Name: "ann"})
+	s.AddConversation(slacktest.Conversation{ID: room})
+	return s
+}
+
+func call(t *testing.T, s *slacktest.Server, method, token string, args ...string) map[string]any {
+	t.Helper()
+	form := url.Values{"token": {token}}
+	for i := 0; i < len(args); i += 2 {
+		form.Set(args[i], args[i+1])
+	}
+	resp, err := http.PostForm(s.URL()+method, form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{"status": resp.StatusCode, "retry": resp.Header.Get("Retry-After")}
+	if err := json.Unmarshal(b, &out); err != nil {
+		out["body"] = string(b)
+	}
+	return out
+}
+
+func TestErrorsOfMethods(t *testing.T) {
+	s := serve(t, slacktest.Options{})
+	s.AddConversation(slacktest.Conversation{ID: "C0OLD12345", Archived: true})
+	s.AddConversation(slacktest.Conversation{ID: "G0PRIVATE1", NotMember: true})
+	s.AddConversation(slacktest.Conversation{ID: "C0PUBLIC12", NotMember: true})
+	s.MessagePayload(ann, room, "", "hello")
+	theirs := s.Messages(room)[0].TS
+	bot := slacktest.BotToken
+	for _, c := range []struct {
+		name, method, token, want string
+		args                      []string
+	}{
+		{"ok", "auth.test", bot, "", nil},
+		{"no token", "auth.test", "", "not_authed", nil},
+		{"wrong token", "auth.test", "xoxb-x", "invalid_auth", nil},
+		{"app token for a bot's method", "auth.test", slacktest.AppToken, "not_allowed_token_type", nil},
+		{"bot token for the app's method", "apps.connections.open", bot, "not_allowed_token_type", nil},
+		{"unknown method", "chat.postMassage", bot, "unknown_method", nil},
+		{"no text", "chat.postMessage", bot, "no_text", []string{"channel", room}},
+		{"no such channel", "chat.postMessage", bot, "channel_not_found", []string{"channel", "C0NONE1234", "text", "x"}},
+		{"private channel without the bot", "chat.postMessage", bot, "channel_not_found", []string{"channel", "G0PRIVATE1", "text", "x"}},
+		{"public channel without the bot", "chat.postMessage", bot, "not_in_channel", []string{"channel", "C0PUBLIC12", "text", "x"}},
+		{"archived", "chat.postMessage", bot, "is_archived", []string{"channel", "C0OLD12345", "text", "x"}},
+		{"no such thread", "chat.postMessage", bot, "thread_not_found", []string{"channel", room, "text", "x", "thread_ts", "1.1"}},
+		{"endless text", "chat.postMessage", bot, "msg_too_long", []string{"channel", room, "text", strings.Repeat("x", 40001)}},
+		{"bad blocks", "chat.postMessage", bot, "invalid_blocks", []string{"channel", room, "text", "x", "blocks", `[{"type":"section"}]`}},
+		{"no blocks at all", "chat.postMessage", bot, "invalid_blocks_format", []string{"channel", room, "text", "x", "blocks", `{`}},
+		{"update of nothing", "chat.update", bot, "message_not_found", []string{"channel", room, "ts", "1.1", "text", "x"}},
+		{"update of a person's message", "chat.update", bot, "cant_update_message", []string{"channel", room, "ts", theirs, "text", "x"}},
+		{"deletion of a person's message", "chat.delete", bot, "cant_delete_message", []string{"channel", room, "ts", theirs}},
+		{"whisper to nobody", "chat.postEphemeral", bot, "user_not_in_channel", []string{"channel", room, "user", "U0NOBODY12", "text", "x"}},
+		{"dialogue without trigger", "views.open", bot, "invalid_trigger_id", []string{"trigger_id", "1"}},
+		{"empty file", "files.getUploadURLExternal", bot, "invalid_arguments", []string{"filename", "a", "length", "0"}},
+		{"unknown file", "files.completeUploadExternal", bot, "file_not_found", []string{"channel_id", room, "files", `[{"id":"F1"}]`}},
+		{"replies to nothing", "conversations.replies", bot, "thread_not_found", []string{"channel", room, "ts", "1.1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := call(t, s, c.method, c.token, c.args...)
+			if code, _ := got["error"].(string); code != c.want || got["ok"] != (c.want == "") {
+				t.Errorf("answered %v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCheckBlocks(t *testing.T) {
+	section := func(n int) string {
+		return `{"type":"section","text":{"type":"plain_text","text":"` + strings.Repeat("é", n) + `"}}`
+	}
+	pre := func(n int) string {
+		return `{"type":"rich_text","elements":[{"type":"rich_text_preformatted","elements":[{"type":"text","text":"` + strings.Repeat("x", n) + `"}]}]}`
+	}
+	button := func(label, id, value, more string) string {
+		return `{"type":"button","text":{"type":"plain_text","text":"` + label + `"},"action_id":"` + id + `","value":"` + value + `"` + more + `}`
+	}
+	row := func(buttons ...string) string {
+		return `{"type":"actions","block_id":"b","elements":[` + strings.Join(buttons, ",") + `]}`
+	}
+	x := strings.Repeat
+	for _, c := range []struct {
+		name, blocks, want string
+		view               bool
+	}{
+		{"longest section", section(3000), "", false},
+		{"section too long", section(3001), "must be less than 3001", false},
+		{"empty section", section(0), "must be more than 0", false},
+		{"section without text", `{"type":"section"}`, "missing required field", false},
+		{"field too long", `{"type":"section","fields":[{"type":"plain_text","text":"` + x("x", 2001) + `"}]}`, "must be less than 2001", false},
+		{"too many fields", `{"type":"section","fields":[` + x(`{"type":"plain_text","text":"x"},`, 10) + `{"type":"plain_text","text":"x"}]}`, "no more than 10", false},
+		{"emoji in mrkdwn", `{"type":"section","text":{"type":"mrkdwn","text":"x","emoji":true}}`, "emoji", false},
+		{"long command", pre(12000), "", false},
+		{"too long in all", pre(13300), "msg_blocks_too_long", false},
+		{"empty rich text", `{"type":"rich_text","elements":[]}`, "1 to 1000 items", false},
+		{"empty text in rich text", pre(0), "at least one character", false},
+		{"fifty-one blocks", x(section(1)+",", 50) + section(1), "no more than 50", false},
+		{"fifty-one blocks in a view", x(section(1)+",", 50) + section(1), "", true},
+		{"good buttons", row(button("a", "a", "v", `,"style":"primary"`), button("b", "b", "v", "")), "", false},
+		{"no buttons", row(), "1 to 25 items", false},
+		{"label too long", row(button(x("l", 76), "a", "v", "")), "must be less than 76", false},
+		{"value too long", row(button("a", "a", x("v", 2001), "")), "must be less than 2001", false},
+		{"action id too long", row(button("a", x("a", 256), "v", "")), "must be less than 256", false},
+		{"same action id", row(button("a", "a", "v", ""), button("b", "a", "v", "")), "must be unique", false},
+		{"unknown style", row(button("a", "a", "v", `,"style":"green"`)), "must be one of", false},
+		{"same block id", row(button("a", "a", "v", "")) + "," + row(button("a", "a", "v", "")), "block_id must be unique", false},
+		{"block id too long", `{"type":"divider","block_id":"` + x("b", 256) + `"}`, "must be less than 256", false},
+		{"input in a message", `{"type":"input","label":{"type":"plain_text","text":"l"},"element":{"type":"plain_text_input"}}`, "unsupported type", false},
+		{"input in a view", `{"type":"input","label":{"type":"plain_text","text":"l"},"element":{"type":"plain_text_input"}}`, "", true},
+		{"unknown block", `{"type":"hologram"}`, "unsupported type", false},
+		{"eleven context elements", `{"type":"context","elements":[` + x(`{"type":"mrkdwn","text":"x"},`, 10) + `{"type":"mrkdwn","text":"x"}]}`, "1 to 10 items", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := slacktest.CheckBlocks([]byte("["+c.blocks+"]"), c.view)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("CheckBlocks gives %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestMentionsAreNoticed(t *testing.T) {
+	s := serve(t, slacktest.Options{})
+	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "&lt;!channel&gt; @here")
+	if got := s.Pinged(); len(got) != 0 {
+		t.Errorf("an escaped text alerts %q", got)
+	}
+	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "<!channel> @here", "link_names", "1")
+	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x", "blocks", `[{"type":"context","elements":[{"type":"mrkdwn","text":"<@U0ANN12345>"}]}]`)
+	if got := strings.Join(s.Pinged(), " "); got != "<!channel> @here <@U0ANN12345>" {
+		t.Errorf("alerted %q", got)
+	}
+}
+
+func TestRateLimit(t *testing.T) {
+	s := serve(t, slacktest.Options{Burst: 2})
+	for i := range 3 {
+		got := call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x")
+		if limited := got["status"] == http.StatusTooManyRequests; limited != (i == 2) || limited && (got["retry"] != "1" || got["error"] != "ratelimited") {
+			t.Errorf("post %d: %v", i, got)
+		}
+	}
+}
+
+// socket opens a Socket Mode connection and reads the greeting.
+func socket(t *testing.T, s *slacktest.Server) *websocket.Conn {
+	t.Helper()
+	at, _ := call(t, s, "apps.connections.open", slacktest.AppToken)["url"].(string)
+	ws, resp, err := websocket.DefaultDialer.Dial(at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	t.Cleanup(func() { _ = ws.Close() })
+	if hello := frame(t, ws); hello["type"] != "hello" {
+		t.Fatalf("the first frame is %v", hello)
+	}
+	if _, resp, err := websocket.DefaultDialer.Dial(at, nil); err == nil {
+		t.Error("a ticket opens two sockets")
+	} else {
+		_ = resp.Body.Close()
+	}
+	return ws
+}
+
+func frame(t *testing.T, ws *websocket.Conn) map[string]any {
+	t.Helper()
+	_ = ws.SetReadDeadline(time.Now().Add(5 * time.Second))
+	var v map[string]any
+	if err := ws.ReadJSON(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestEnvelopes(t *testing.T) {
+	s := serve(t, slacktest.Options{AckTimeout: 100 * time.Millisecond})
+	one, two := socket(t, s), socket(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if !s.WaitConnections(ctx, 2) {
+		t.Fatal("two sockets were opened")
+	}
+	// Nobody acknowledges the first two deliveries; they go to both sockets.
+	s.Type(ann, room, "hello")
+	frames := []map[string]any{frame(t, one), frame(t, two)}
+	frames = append(frames, frame(t, map[bool]*websocket.Conn{true: one, false: two}[frames[0]["retry_attempt"] == 0.0]))
+	attempts := map[any]any{}
+	for _, f := range frames {
+		attempts[f["retry_attempt"]] = f["envelope_id"]
+	}
+	if len(attempts) != 3 || attempts[0.0] != attempts[2.0] {
+		t.Errorf("the deliveries are %v", attempts)
+	}
+	// A command's acknowledgement carries its answer.
+	go func() {
+		for _, ws := range []*websocket.Conn{one, two} {
+			go func() {
+				for {
+					var v map[string]any
+					if ws.ReadJSON(&v) != nil {
+						return
+					}
+					_ = ws.WriteJSON(map[string]any{"envelope_id": v["envelope_id"], "payload": map[string]any{"text": "done &amp; told"}})
+				}
+			}()
+		}
+	}()
+	s.Type(ann, room, "/approve x")
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && len(s.Told(ann)) == 0; {
+		time.Sleep(time.Millisecond)
+	}
+	if got := s.Told(ann); len(got) != 1 || got[0] != "done & told" {
+		t.Errorf("told %q", got)
+	}
+	s.Type(ann, room, "/standup") // not ours: it goes nowhere
+	if n := s.Count("envelope slash_commands"); n != 1 {
+		t.Errorf("%d commands were sent", n)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	s := serve(t, slacktest.Options{})
+	for fault, want := range map[channeltest.Fault]string{
+		channeltest.ServerError: "500", channeltest.RateLimited: "429", channeltest.Malformed: `{"ok":true,"ts":"17`, channeltest.Revoked: "token_revoked",
+	} {
+		s.Break(fault)
+		if got := fmt.Sprint(call(t, s, "auth.test", slacktest.BotToken)); !strings.Contains(got, want) {
+			t.Errorf("fault %d answers %s, want %s", fault, got, want)
+		}
+	}
+	s.Break(channeltest.Down)
+	if resp, err := http.Get(s.URL()); err == nil {
+		_ = resp.Body.Close()
+		t.Error("the service is down and answers")
+	}
+	s.Break(channeltest.Hangs)
+	client := http.Client{Timeout: 100 * time.Millisecond}
+	if resp, err := client.Get(s.URL()); err == nil {
+		_ = resp.Body.Close()
+		t.Error("the service hangs and answers")
+	}
+	s.Break(channeltest.Healthy)
+	if got := call(t, s, "auth.test", slacktest.BotToken); got["ok"] != true || got["bot_id"] != slacktest.BotID {
+		t.Errorf("healthy again: %v", got)
+	}
+}
+
+func TestTriggerOpensOneDialogueSoon(t *testing.T) {
+	s := serve(t, slacktest.Options{TriggerTTL: 50 * time.Millisecond})
+	view := `{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[{"type":"section","text":{"type":"plain_text","text":"body"}}]}`
+	open := func(trigger, view string) string {
+		body := fmt.Sprintf(`{"trigger_id":%q,"view":%s}`, trigger, view)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"views.open", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+slacktest.BotToken)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var v struct{ Error string }
+		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v.Error
+	}
+	trigger := func() string { return s.CommandPayload(ann, room, "/x", "")["trigger_id"].(string) }
+	id := trigger()
+	if got := open(id, view); got != "" {
+		t.Errorf("views.open: %s", got)
+	}
+	if got := open(id, view); got != "exchanged_trigger_id" {
+		t.Errorf("a used trigger: %q", got)
+	}
+	if got := open(trigger(), strings.Replace(view, `"t"`, `"`+strings.Repeat("t", 25)+`"`, 1)); got != "invalid_arguments" {
+		t.Errorf("a long title: %q", got)
+	}
+	id = trigger()
+	time.Sleep(60 * time.Millisecond)
+	if got := open(id, view); got != "expired_trigger_id" {
+		t.Errorf("a late trigger: %q", got)
+	}
+	if got := s.Told(ann); len(got) != 1 || !strings.Contains(got[0], "body") {
+		t.Errorf("ann saw %q", got)
+	}
+}

@@ -1,0 +1,201 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// What people are told by the channel itself.
+const (
+	sayStranger  = "You are not on the approver list of this bot. Nothing was changed."
+	sayNotHere   = "This cannot be answered here. Nothing was changed."
+	sayOldButton = "That is not a button of this card. Nothing was changed."
+	sayWorking   = "Your answer is being processed…"
+	sayBroken    = "approver failed on this answer; it does not count."
+	sayForm      = "That is not a confirmation code. Send /approve or /deny with the whole code from the card, such as CONFIRM-…"
+	sayMany      = "There is more than one code in that message. Send one, so that it is clear which request is meant."
+)
+
+// refuse tells somebody who is not listened to why their tap did nothing.
+func (l *listener) refuse(ctx context.Context, query string, why error) {
+	ctx, cancel := context.WithTimeout(ctx, l.pace.telling)
+	defer cancel()
+	text := sayNotHere
+	if errors.Is(why, errStranger) {
+		text = sayStranger
+	}
+	if err := l.answer(ctx, query, text); err != nil && ctx.Err() == nil {
+		l.log.Debug("a refusal could not be shown", "error", err)
+	}
+}
+
+// tap handles a button press of a person on the list.
+func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery) {
+	card := q.Message.Message
+	request, act, err := parseData(q.Data)
+	switch {
+	case err != nil:
+		l.tellTap(ctx, who, q, sayOldButton)
+		return
+	case act == details:
+		l.tellTap(ctx, who, q, detailsOf(request, card))
+		return
+	}
+	outcome := make(chan approver.Outcome, 1)
+	go func() {
+		outcome <- l.ask(ctx, approver.Reply{
+			Channel: Name, Conversation: strconv.FormatInt(who.chat, 10),
+			Sender: strconv.FormatInt(who.id, 10), Name: who.name,
+			Approve: act == approveOnce, Method: approver.ByTap,
+			Request: request, Message: strconv.Itoa(card.ID),
+		})
+	}()
+	patience := time.NewTimer(l.pace.patience)
+	defer patience.Stop()
+	select {
+	case out := <-outcome:
+		l.tellTap(ctx, who, q, out.Text)
+	case <-patience.C:
+		// The query is void soon, and can be answered once only.
+		l.tellTap(ctx, who, q, sayWorking)
+		out := <-outcome
+		l.say(ctx, who, card.ID, who.name+": "+out.Text)
+	}
+}
+
+// ask takes an answer to the core. A panic there is a refusal.
+func (l *listener) ask(ctx context.Context, r approver.Reply) (out approver.Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, l.pace.verdict)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			l.log.Error("panic while an answer was handled", "panic", p, "stack", string(debug.Stack()))
+			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: sayBroken}
+		}
+	}()
+	return l.reply(ctx, r)
+}
+
+// detailsOf says what the card has no room for. It is made from the button and
+// from Telegram's copy of the card alone, so any replica can say it.
+func detailsOf(request string, card *models.Message) string {
+	text := "Request " + request + "\n"
+	for _, e := range card.Entities {
+		whole := utf16.Encode([]rune(card.Text))
+		if e.Type != models.MessageEntityTypePre || e.Offset < 0 || e.Length < 0 || e.Offset > len(whole)-e.Length {
+			continue
+		}
+		if command := string(utf16.Decode(whole[e.Offset : e.Offset+e.Length])); units(text+command) <= maxAlert {
+			return text + command
+		}
+	}
+	return text + "The whole command is on the card or, where the card says so, in the file attached to it."
+}
+
+// text handles a message of a person on the list.
+func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
+	if l.forAnotherBot(m.Text) {
+		return
+	}
+	request, card, isReply := l.guard.cardOf(m)
+	intent, err := approver.ParseIntent(m.Text)
+	switch {
+	case errors.Is(err, tokens.ErrMany):
+		l.say(ctx, who, m.ID, sayMany)
+		return
+	case errors.Is(err, tokens.ErrForm), errors.Is(err, approver.ErrNotAnAnswer) && triesCode(m.Text):
+		l.say(ctx, who, m.ID, sayForm)
+		return
+	case err != nil, intent.Method == approver.ByPlain && !isReply:
+		return // ordinary talk
+	}
+	r := approver.Reply{
+		Channel: Name, Conversation: strconv.FormatInt(who.chat, 10),
+		Sender: strconv.FormatInt(who.id, 10), Name: who.name,
+		Approve: intent.Approve, Method: intent.Method, Code: intent.Code,
+	}
+	if isReply {
+		// With a code too: the code and the card replied to must then agree.
+		r.Request, r.Message = request, strconv.Itoa(card)
+	}
+	l.say(ctx, who, m.ID, l.ask(ctx, r).Text)
+}
+
+// forAnotherBot reports a command that names a bot other than this one.
+func (l *listener) forAnotherBot(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	command, name, named := strings.Cut(word, "@")
+	return strings.HasPrefix(command, "/") && named && !strings.EqualFold(name, l.username)
+}
+
+// triesCode reports a text that was surely meant as a code.
+func triesCode(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) >= len(tokens.Prefix) && strings.EqualFold(text[:len(tokens.Prefix)], tokens.Prefix)
+}
+
+// tellTap answers a button press with an alert that only the person sees. If
+// the press can no longer be answered that way, it is a reply to the card.
+func (l *listener) tellTap(ctx context.Context, who sender, q *models.CallbackQuery, text string) {
+	tell, cancel := context.WithTimeout(ctx, l.pace.telling)
+	defer cancel()
+	err := l.answer(tell, q.ID, text)
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	if kindOf(err) == rejected && text != "" {
+		l.say(ctx, who, q.Message.Message.ID, who.name+": "+text)
+		return
+	}
+	l.log.Warn("an outcome could not be shown", "error", err)
+}
+
+func (l *listener) answer(ctx context.Context, query, text string) error {
+	return l.call(ctx, "answerCallbackQuery", func(ctx context.Context) error {
+		_, err := l.api.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{
+			CallbackQueryID: query, Text: shorten(text, maxAlert), ShowAlert: text != "",
+		})
+		return err
+	})
+}
+
+// say answers in the chat, as a reply to a message.
+func (l *listener) say(ctx context.Context, who sender, to int, text string) {
+	if text == "" || ctx.Err() != nil {
+		return
+	}
+	var p page
+	p.add(code, shorten(text, maxText/4))
+	tell, cancel := context.WithTimeout(ctx, l.pace.telling)
+	defer cancel()
+	err := l.call(tell, "sendMessage", func(ctx context.Context) error {
+		_, err := l.api.SendMessage(ctx, &bot.SendMessageParams{
+			ChatID: who.chat, MessageThreadID: who.thread, Text: p.html(), ParseMode: models.ParseModeHTML,
+			LinkPreviewOptions: noPreview(), ProtectContent: true,
+			ReplyParameters: &models.ReplyParameters{MessageID: to, AllowSendingWithoutReply: true},
+		})
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		l.log.Warn("an outcome could not be told", "error", err)
+	}
+}
+
+// shorten brings a text of ours to at most limit UTF-16 code units.
+func shorten(text string, limit int) string {
+	if units(text) <= limit {
+		return text
+	}
+	return firstUnits(text, limit-1) + "…"
+}

@@ -1,0 +1,282 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+)
+
+const (
+	// callTimeout bounds one call whose context has no earlier end.
+	callTimeout = 20 * time.Second
+	// maxTries bounds how often one call waits out a rate limit.
+	maxTries = 6
+	// maxAnswer bounds what is read of one answer, in bytes. 100 updates of
+	// full-length texts stay far below.
+	maxAnswer = 16 << 20
+)
+
+// A kind sorts failures by what is to be done about them.
+type kind uint8
+
+const (
+	passing   kind = iota // trouble on the way: try again later
+	rejected              // Telegram understood and refused: the same call fails again
+	revoked               // the token is not valid: nothing cures it
+	conflict              // another process receives for the same bot
+	webhook               // a webhook is set, which excludes receiving
+	limited               // wait, then again
+	unparsed              // the markup was not understood
+	unchanged             // the edit changed nothing
+)
+
+// A failure is a failed call. Its text is safe to log and to show: it never
+// holds the token, and not more than a line of what a server answered.
+type failure struct {
+	kind  kind
+	text  string
+	wait  time.Duration // for limited: what Telegram asks for
+	cause error         // the context's error, where it was the reason
+}
+
+// Error returns the text.
+func (f *failure) Error() string { return f.text }
+
+// Unwrap returns the context's error, where that was the reason.
+func (f *failure) Unwrap() error { return f.cause }
+
+// kindOf returns the kind of an error of call, passing for any other.
+func kindOf(err error) kind {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.kind
+	}
+	return passing
+}
+
+// call runs one API call. It waits out rate limits as far as ctx allows, and
+// every error that it returns is a *failure.
+func (c *Channel) call(ctx context.Context, method string, do func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := c.attempt(ctx, method, do)
+		var f *failure
+		if !errors.As(err, &f) || f.kind != limited || try == maxTries {
+			return err
+		}
+		if end, ok := ctx.Deadline(); ok && time.Until(end) < f.wait {
+			return err
+		}
+		if !sleep(ctx, f.wait) {
+			return c.fail(method, ctx.Err())
+		}
+	}
+}
+
+func (c *Channel) attempt(ctx context.Context, method string, do func(context.Context) error) error {
+	if ctx.Err() != nil {
+		return c.fail(method, ctx.Err())
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		return c.fail(method, err)
+	}
+	return nil
+}
+
+// fail turns an error of the library into a *failure.
+func (c *Channel) fail(method string, err error) error {
+	f := &failure{text: c.scrub(err.Error())}
+	var tooMany *bot.TooManyRequestsError
+	var migrated *bot.MigrateError
+	low := strings.ToLower(f.text)
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.cause = context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		f.cause = context.DeadlineExceeded
+	case errors.As(err, &tooMany):
+		f.kind, f.wait = limited, max(time.Duration(tooMany.RetryAfter)*time.Second, time.Second)
+		f.text = fmt.Sprintf("rate limited by Telegram for %v", f.wait)
+	case errors.As(err, &migrated):
+		f.kind = rejected
+		f.text = fmt.Sprintf("the group has become the supergroup %d: put that id under chats in the configuration", migrated.MigrateToChatID)
+	case errors.Is(err, bot.ErrorUnauthorized),
+		errors.Is(err, bot.ErrorNotFound) && !strings.Contains(low, "method not found"):
+		f.kind = revoked
+		f.text += ": the bot token is not valid (any more): get one from @BotFather"
+	case errors.Is(err, bot.ErrorConflict):
+		f.kind = conflict
+		if strings.Contains(low, "webhook") {
+			f.kind = webhook
+		}
+	case errors.Is(err, bot.ErrorBadRequest), errors.Is(err, bot.ErrorForbidden), errors.Is(err, bot.ErrorNotFound):
+		f.kind = kindOfText(low)
+		f.text += hint(low)
+	}
+	f.text = "telegram " + method + ": " + f.text
+	return f
+}
+
+func kindOfText(low string) kind {
+	switch {
+	case strings.Contains(low, "can't parse entities"):
+		return unparsed
+	case strings.Contains(low, "message is not modified"):
+		return unchanged
+	}
+	return rejected
+}
+
+// hint tells the person who configured the bot what to do.
+func hint(low string) string {
+	for _, h := range [...][2]string{
+		{"chat not found", "check the id under chats, and that the bot is a member there; in a private chat the person must press Start first"},
+		{"can't initiate conversation", "the person must open the bot and press Start first"},
+		{"bot was blocked", "the person has blocked the bot"},
+		{"bot was kicked", "add the bot to the group again"},
+		{"bot is not a member", "add the bot to the chat"},
+		{"message thread not found", "check the thread number under chats"},
+		{"topic_closed", "open the topic again, or let the bot manage topics"},
+		{"not enough rights", "let the bot send messages and files in that chat"},
+	} {
+		if strings.Contains(low, h[0]) {
+			return " (" + h[1] + ")"
+		}
+	}
+	return ""
+}
+
+// scrub takes the token out of a text and keeps one bounded line of it.
+func (c *Channel) scrub(text string) string {
+	const longest = 300
+	text = strings.ReplaceAll(text, c.token, "<token>")
+	if _, secret, ok := strings.Cut(c.token, ":"); ok {
+		text = strings.ReplaceAll(text, secret, "<token>")
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	if r := []rune(text); len(r) > longest {
+		text = string(r[:longest]) + "…"
+	}
+	return text
+}
+
+// sleep waits and reports whether ctx let it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// A doer sends the library's requests. It bounds what is read of an answer.
+type doer struct{ client *http.Client }
+
+// Do sends one request.
+func (d doer) Do(r *http.Request) (*http.Response, error) {
+	resp, err := d.client.Do(r)
+	if err == nil {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	}
+	return resp, err
+}
+
+// newClient makes a client of its own, so that its idle connections can be
+// closed without touching anybody else's. It follows no redirect: that would
+// carry the token, which is part of the path, to another server.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			ForceAttemptHTTP2:     true,
+			MaxIdleConns:          16,
+			MaxIdleConnsPerHost:   16,
+			IdleConnTimeout:       90 * time.Second,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ExpectContinueTimeout: time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// getUpdates asks for what is new. The library's own polling retries for ever
+// whatever the error and confirms updates before they are handled, so this one
+// call is made by hand; its errors are the library's. Each update comes as it
+// is: one that cannot be read must not hide the others.
+func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Duration) ([]json.RawMessage, error) {
+	form := url.Values{
+		"timeout":         {strconv.Itoa(int(wait / time.Second))},
+		"allowed_updates": {`["message","callback_query"]`},
+	}
+	if offset != 0 {
+		form.Set("offset", strconv.FormatInt(offset, 10))
+	}
+	// The margin is for the answer's way: a poll that hangs leaves us deaf.
+	ctx, cancel := context.WithTimeout(ctx, wait+c.pace.margin)
+	defer cancel()
+	const method = "getUpdates"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token+"/"+method, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, c.fail(method, err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := doer{c.client}.Do(req)
+	if err != nil {
+		return nil, c.fail(method, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, c.fail(method, err)
+	}
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, c.fail(method, fmt.Errorf("status %d, and the answer is not JSON: %w", resp.StatusCode, err))
+	}
+	if !a.OK {
+		return nil, c.fail(method, a.err())
+	}
+	return a.Result, nil
+}
+
+// answer is what the Bot API says to getUpdates.
+type answer struct {
+	OK          bool              `json:"ok"`
+	Result      []json.RawMessage `json:"result"`
+	Description string            `json:"description"`
+	Code        int               `json:"error_code"`
+	Parameters  struct {
+		RetryAfter int `json:"retry_after"`
+	} `json:"parameters"`
+}
+
+func (a answer) err() error {
+	if a.Code == http.StatusTooManyRequests {
+		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
+	}
+	for code, err := range map[int]error{
+		http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound, http.StatusConflict: bot.ErrorConflict,
+		http.StatusBadRequest: bot.ErrorBadRequest, http.StatusForbidden: bot.ErrorForbidden,
+	} {
+		if a.Code == code {
+			return fmt.Errorf("%w, %s", err, a.Description)
+		}
+	}
+	return fmt.Errorf("error %d: %s", a.Code, a.Description)
+}

@@ -1,0 +1,151 @@
+package telegram
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"approver.example"
+)
+
+// DefaultAPI is Telegram's own Bot API server.
+const DefaultAPI = "https://api.telegram.org"
+
+// Config is the channel's part of the configuration file. The zero value is
+// refused by Validate: nobody could be asked, and nobody could answer.
+type Config struct {
+	// Token is the bot's token as @BotFather gave it. Set either this or
+	// TokenFile. Whoever has the token can read and send as the bot.
+	Token approver.Secret `yaml:"token,omitempty"`
+	// TokenFile names a file that holds the token, best with mode 0600.
+	TokenFile string `yaml:"token_file,omitempty"`
+	// APIURL is the Bot API server; empty means DefaultAPI. Set it for a Bot API
+	// server of your own or a proxy. The token travels in the path, so use https
+	// on anything but loopback.
+	APIURL string `yaml:"api_url,omitempty"`
+	// Chats are the places that get cards and take answers. Each has a card, and
+	// a code, of its own.
+	Chats []Chat `yaml:"chats"`
+	// Approvers are the people who may answer, by their Telegram user id, which
+	// is a number and never changes. A user name is not accepted: it can be given
+	// up and registered by somebody else.
+	Approvers []approver.Approver `yaml:"approvers"`
+}
+
+// A Chat is one place on Telegram.
+type Chat struct {
+	// ID is the chat's number: a person's user id for a private chat, a negative
+	// number for a group, and -100… for a supergroup. A @name is not accepted.
+	// A broadcast channel cannot be used: nobody has a name of their own there.
+	ID string `yaml:"id"`
+	// Thread is the number of a forum's topic. Without it the card goes to, and
+	// the answer must come from, the General topic or the chat itself.
+	Thread int `yaml:"thread,omitempty"`
+}
+
+// maxUserID is the greatest id that Telegram gives: 52 significant bits.
+const maxUserID = 1<<52 - 1
+
+var tokenForm = regexp.MustCompile(`^[0-9]{1,16}:[A-Za-z0-9_-]{20,128}$`)
+
+// Validate returns every problem of the configuration. It reads no file.
+func (c Config) Validate() []error {
+	var errs []error
+	switch {
+	case c.Token.IsZero() && c.TokenFile == "":
+		errs = append(errs, errors.New("telegram: no token: set token or token_file to what @BotFather gave you"))
+	case !c.Token.IsZero() && c.TokenFile != "":
+		errs = append(errs, errors.New("telegram: token and token_file are both set: keep one"))
+	case c.TokenFile == "":
+		errs = append(errs, checkToken(c.Token)...)
+	}
+	if _, err := apiURL(c.APIURL); err != nil {
+		errs = append(errs, err)
+	}
+	return append(append(errs, c.validateChats()...), c.validateApprovers()...)
+}
+
+func checkToken(token approver.Secret) []error {
+	if tokenForm.MatchString(token.Reveal()) {
+		return nil
+	}
+	return []error{errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret part, as @BotFather gave it")}
+}
+
+func (c Config) validateChats() []error {
+	if len(c.Chats) == 0 {
+		return []error{errors.New("telegram: no chats: name at least one chat id that gets the cards")}
+	}
+	var errs []error
+	seen := map[place]bool{}
+	for i, chat := range c.Chats {
+		at, err := placeOf(chat.ID, chat.Thread)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("telegram: chats[%d]: %w", i, err))
+		case seen[at]:
+			errs = append(errs, fmt.Errorf("telegram: chats[%d]: %s is listed twice", i, at))
+		}
+		seen[at] = true
+	}
+	return errs
+}
+
+func (c Config) validateApprovers() []error {
+	if len(c.Approvers) == 0 {
+		return []error{errors.New("telegram: no approvers: without one, nobody may answer")}
+	}
+	var errs []error
+	seen := map[string]bool{}
+	for i, a := range c.Approvers {
+		id, err := number(a.ID)
+		switch {
+		case err != nil || id <= 0 || id > maxUserID:
+			errs = append(errs, fmt.Errorf("telegram: approvers[%d]: %q is not a user id: expected a number such as 10042567, never a name", i, a.ID))
+		case seen[a.ID]:
+			errs = append(errs, fmt.Errorf("telegram: approvers[%d]: %s is listed twice", i, a.ID))
+		}
+		seen[a.ID] = true
+	}
+	return errs
+}
+
+// Destinations returns one destination for each configured chat.
+func (c Config) Destinations() []approver.Destination {
+	out := make([]approver.Destination, 0, len(c.Chats))
+	for _, chat := range c.Chats {
+		d := approver.Destination{Channel: Name, Conversation: chat.ID}
+		if chat.Thread != 0 {
+			d.Thread = strconv.Itoa(chat.Thread)
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// apiURL checks and normalises the server's address: absolute, without a
+// trailing slash.
+func apiURL(raw string) (string, error) {
+	if raw == "" {
+		return DefaultAPI, nil
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("telegram: api_url must be an absolute http or https URL without user, query or fragment, such as " + DefaultAPI)
+	}
+	return strings.TrimRight(raw, "/"), nil
+}
+
+// number reads a decimal number in its one plain form: no sign but a minus, no
+// leading zeros, so that two spellings cannot be two entries for one id.
+func number(s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || strconv.FormatInt(n, 10) != s {
+		return 0, fmt.Errorf("%q is not a number", s)
+	}
+	return n, nil
+}

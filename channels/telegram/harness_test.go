@@ -1,0 +1,263 @@
+package telegram
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"approver.example"
+	"approver.example/channels/telegram/telegramtest"
+	"approver.example/tokens"
+)
+
+// The people and chats of the tests.
+const (
+	ann      int64 = 10042
+	bob      int64 = 10043
+	mallory  int64 = 66666
+	teamChat int64 = -1001234567890
+	opsChat  int64 = -1009876543210
+	otherTxt       = "-1005555555555"
+	topic          = 7
+)
+
+func text(n int64) string { return strconv.FormatInt(n, 10) }
+
+// newWorld is a Telegram with two groups, a private chat and three people.
+func newWorld(t testing.TB) *telegramtest.Server {
+	s := telegramtest.New()
+	t.Cleanup(s.Close)
+	s.AddUser(ann, "Ann")
+	s.AddUser(bob, "Bob")
+	s.AddUser(mallory, "Mallory")
+	s.AddChat(telegramtest.Chat{ID: teamChat, Topics: []int{topic, 8}})
+	s.AddChat(telegramtest.Chat{ID: opsChat})
+	s.AddChat(telegramtest.Chat{ID: -1005555555555})
+	s.AddChat(telegramtest.Chat{ID: ann})
+	return s
+}
+
+func testConfig(s *telegramtest.Server) Config {
+	return Config{
+		Token: approver.NewSecret(s.Token()), APIURL: s.URL(),
+		Chats:     []Chat{{ID: text(teamChat)}, {ID: text(opsChat)}, {ID: text(teamChat), Thread: topic}, {ID: text(ann)}},
+		Approvers: []approver.Approver{{ID: text(ann), Name: "Ann"}, {ID: text(bob), Name: "Bob", Person: "bob"}},
+	}
+}
+
+func newChannel(t testing.TB, cfg Config) *Channel {
+	t.Helper()
+	c, err := New(cfg, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A bench is a running channel with its fake.
+type bench struct {
+	*testing.T
+	c    *Channel
+	s    *telegramtest.Server
+	logs *logbook
+
+	mu      sync.Mutex
+	replies []approver.Reply
+	judge   func(context.Context, approver.Reply) approver.Outcome
+
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// logbook keeps what was logged.
+type logbook struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// quickPace is the default pace without the waits.
+func quickPace() pace {
+	p := defaultPace()
+	p.firstWait, p.lastWait, p.conflict = 10*time.Millisecond, 50*time.Millisecond, 20*time.Millisecond
+	return p
+}
+
+// idle makes a bench whose channel does not run yet.
+func idle(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{T: t, s: newWorld(t), logs: &logbook{}}
+	c, err := New(testConfig(b.s), slog.New(slog.NewTextHandler(b.logs, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.pace = quickPace()
+	b.c = c
+	b.judge = func(_ context.Context, r approver.Reply) approver.Outcome {
+		return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your answer no. " + strconv.Itoa(len(b.got())) + " is noted."}
+	}
+	t.Cleanup(func() {
+		if strings.Contains(b.logs.String(), b.s.Token()) {
+			t.Errorf("the token is in the log:\n%s", b.logs)
+		}
+	})
+	return b
+}
+
+// running makes a bench whose channel polls.
+func running(t *testing.T) *bench {
+	t.Helper()
+	b := idle(t)
+	b.run()
+	b.eventually("the first poll", func() bool { return b.s.Polling() })
+	return b
+}
+
+func (b *bench) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.cancel, b.done = cancel, make(chan error, 1)
+	done := b.done
+	go func() { done <- b.c.Run(ctx, b.reply) }()
+	b.Cleanup(func() { b.stop() })
+}
+
+func (b *bench) reply(ctx context.Context, r approver.Reply) approver.Outcome {
+	b.mu.Lock()
+	b.replies = append(b.replies, r)
+	judge := b.judge
+	b.mu.Unlock()
+	return judge(ctx, r)
+}
+
+func (b *bench) stop() {
+	b.Helper()
+	b.cancel()
+	select {
+	case err := <-b.done:
+		if err != nil {
+			b.Errorf("Run returned %v", err)
+		}
+		b.done <- nil
+	case <-time.After(5 * time.Second):
+		b.Fatal("Run did not end with its context")
+	}
+}
+
+func (b *bench) got() []approver.Reply {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.replies)
+}
+
+func (b *bench) eventually(what string, ok func() bool) {
+	b.Helper()
+	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.Fatalf("waited in vain for %s; the log is\n%s", what, b.logs)
+		}
+	}
+}
+
+// want waits for n replies and returns the last.
+func (b *bench) want(n int) approver.Reply {
+	b.Helper()
+	b.eventually(strconv.Itoa(n)+" replies", func() bool { return len(b.got()) >= n })
+	got := b.got()
+	if len(got) != n {
+		b.Fatalf("got %d replies, want %d: %+v", len(got), n, got)
+	}
+	return got[n-1]
+}
+
+// nothing sees that what was sent before became no reply: a later answer of an
+// approver is the only one.
+func (b *bench) nothing() {
+	b.Helper()
+	before := len(b.got())
+	code := mint(b.T)
+	b.s.Type(text(bob), text(opsChat), "/deny "+code.Reveal())
+	if r := b.want(before + 1); !r.Code.Equal(code) {
+		b.Errorf("it became a reply: %+v", r)
+	}
+	b.settled()
+}
+
+// settled waits until every update is done and confirmed.
+func (b *bench) settled() {
+	b.Helper()
+	b.eventually("all updates to be confirmed", func() bool { return b.s.Pending() == 0 })
+}
+
+func (b *bench) post(card approver.Card) approver.Ref {
+	b.Helper()
+	return b.postTo(testConfig(b.s).Destinations()[0], card)
+}
+
+func (b *bench) postTo(to approver.Destination, card approver.Card) approver.Ref {
+	b.Helper()
+	ref, err := b.c.Post(b.Context(), to, card)
+	if err != nil {
+		b.Fatalf("Post: %v", err)
+	}
+	return ref
+}
+
+// message is the fake's message of a ref.
+func (b *bench) message(ref approver.Ref) telegramtest.Message {
+	b.Helper()
+	for _, m := range b.s.Messages(number64(ref.Conversation)) {
+		if strconv.Itoa(m.ID) == ref.Message {
+			return m
+		}
+	}
+	b.Fatalf("no message %+v", ref)
+	return telegramtest.Message{}
+}
+
+func number64(s string) int64 { n, _ := strconv.ParseInt(s, 10, 64); return n }
+
+func mint(t testing.TB) tokens.Code {
+	code, err := tokens.Mint(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func highCard(t testing.TB) approver.Card {
+	command := "git push --force origin main"
+	now := time.Date(2026, 5, 4, 14, 30, 10, 0, time.UTC)
+	return approver.Card{
+		Request: uuid.Must(uuid.NewV7()).String(), State: approver.Pending, Severity: approver.High, OneTap: true,
+		Push: approver.PushLine(approver.High, command), Command: command,
+		Why: "A forced push rewrites history.", Rule: "git.force_push", Claimed: "tidy up",
+		Agent: "claude", Session: "7f3a", Dir: "/home/dev/shop", Host: "devbox",
+		Code: mint(t), Created: now, Due: now.Add(2 * time.Minute),
+	}
+}
+
+func catastrophicCard(t testing.TB) approver.Card {
+	card := highCard(t)
+	card.Severity, card.OneTap = approver.Catastrophic, false
+	card.Command = "rm -rf /srv/data"
+	card.Push = approver.PushLine(approver.Catastrophic, card.Command)
+	return card
+}

@@ -1,0 +1,149 @@
+package telegram
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-telegram/bot/models"
+
+	"approver.example"
+)
+
+// A place is a chat, or one topic of a forum.
+type place struct {
+	chat   int64
+	thread int // 0 is the chat itself, or a forum's General topic
+}
+
+// String names the place for errors and logs.
+func (p place) String() string {
+	if p.thread == 0 {
+		return fmt.Sprintf("chat %d", p.chat)
+	}
+	return fmt.Sprintf("chat %d thread %d", p.chat, p.thread)
+}
+
+func placeOf(chat string, thread int) (place, error) {
+	id, err := number(chat)
+	if err != nil || id == 0 {
+		return place{}, fmt.Errorf("%q is not a chat id: expected a number such as -1001234567890, never a @name", chat)
+	}
+	if thread < 0 {
+		return place{}, fmt.Errorf("thread %d: a topic has a positive number", thread)
+	}
+	return place{id, thread}, nil
+}
+
+// A sender is a person on the approver list, authenticated by Telegram, and
+// where they spoke.
+type sender struct {
+	place
+	id   int64
+	name string // for display only
+}
+
+// Why an event is not let in. The texts are for the log.
+var (
+	errNotAnAct   = errors.New("neither a new message nor a button press")
+	errNoPerson   = errors.New("not sent by a person under their own name")
+	errSecondHand = errors.New("not written by the sender here and now: forwarded, scheduled, or through another bot or account")
+	errElsewhere  = errors.New("not in a configured chat or topic")
+	errStranger   = errors.New("the sender is not on the approver list")
+	errNotOurs    = errors.New("the button is not on a message of this bot that can still be read")
+)
+
+// A guard decides who is listened to. It is asked before anything else in an
+// event is looked at. The zero value lets nobody in.
+type guard struct {
+	bot    int64 // our own id
+	people approver.People
+	places map[place]bool
+}
+
+// message lets in a text that a person on the list has typed, under their own
+// name, in a configured place.
+func (g guard) message(m *models.Message) (sender, error) {
+	switch {
+	case m == nil:
+		return sender{}, errNotAnAct
+	// With a sender chat (an anonymous admin, a channel) From is a stand-in that
+	// Telegram makes up; it is nobody.
+	case m.From == nil || m.SenderChat != nil || m.IsAutomaticForward || m.AuthorSignature != "":
+		return sender{}, errNoPerson
+	case m.ForwardOrigin != nil || m.ViaBot != nil || m.EditDate != 0 || m.IsFromOffline ||
+		m.SenderBusinessBot != nil || m.BusinessConnectionID != "":
+		return sender{}, errSecondHand
+	}
+	return g.admit(m.From, whereIs(m))
+}
+
+// tap lets in a button press of a person on the list, on a message that our bot
+// posted in a configured place. The button's data is not looked at: a client
+// can make it up.
+func (g guard) tap(q *models.CallbackQuery) (sender, error) {
+	m := q.Message.Message
+	if q.InlineMessageID != "" || m == nil || m.From == nil || m.From.ID != g.bot || m.SenderChat != nil ||
+		m.ForwardOrigin != nil || m.BusinessConnectionID != "" {
+		return sender{}, errNotOurs
+	}
+	return g.admit(&q.From, whereIs(m))
+}
+
+func (g guard) admit(u *models.User, at place) (sender, error) {
+	switch {
+	case u.IsBot || u.ID <= 0 || u.ID == g.bot:
+		return sender{}, errNoPerson
+	case !g.places[at]:
+		return sender{}, errElsewhere
+	}
+	if _, ok := g.people.Lookup(Name, strconv.FormatInt(u.ID, 10)); !ok {
+		return sender{}, errStranger
+	}
+	return sender{place: at, id: u.ID, name: displayName(u)}, nil
+}
+
+// whereIs returns the place of a message. Outside forums Telegram numbers
+// threads of replies in the same field; those are the chat itself.
+func whereIs(m *models.Message) place {
+	at := place{chat: m.Chat.ID}
+	if m.IsTopicMessage {
+		at.thread = m.MessageThreadID
+	}
+	return at
+}
+
+// displayName is what a person calls themselves, made safe to show. It is never
+// an identity.
+func displayName(u *models.User) string {
+	const longest = 64
+	name := approver.OneLine(strings.TrimSpace(u.FirstName + " " + u.LastName))
+	if utf8.RuneCountInString(name) > longest {
+		name = string([]rune(name)[:longest-1]) + "…"
+	}
+	if name == "" {
+		return strconv.FormatInt(u.ID, 10)
+	}
+	return name
+}
+
+// cardOf returns the request and the message of the card of ours that m replies
+// to. It reads them from Telegram's own copy of our message; ok is false when m
+// replies to nothing of ours, or to a card that takes no more answers.
+func (g guard) cardOf(m *models.Message) (request string, message int, ok bool) {
+	card := m.ReplyToMessage
+	if card == nil || card.From == nil || card.From.ID != g.bot || card.SenderChat != nil ||
+		card.ForwardOrigin != nil || card.ViaBot != nil || whereIs(card) != whereIs(m) || card.ReplyMarkup == nil {
+		return "", 0, false
+	}
+	for _, row := range card.ReplyMarkup.InlineKeyboard {
+		for _, b := range row {
+			if request, _, err := parseData(b.CallbackData); err == nil {
+				return request, card.ID, true
+			}
+		}
+	}
+	return "", 0, false
+}

@@ -1,0 +1,295 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"approver.example"
+)
+
+const (
+	// workers bounds how many answers are handled at the same time, and
+	// refusers how many strangers are turned away.
+	workers  = 64
+	refusers = 4
+	// remembered is how many updates are known as done. Telegram repeats at
+	// most 100 that are not confirmed.
+	remembered = 1024
+	// Between polls, the work of the last one gets this long to end, so that
+	// the next poll confirms it. While old work is all that comes, longer.
+	quickWork = 100 * time.Millisecond
+	slowWork  = 500 * time.Millisecond
+)
+
+// A listener is one Run of the channel.
+type listener struct {
+	*Channel
+	reply    approver.ReplyFunc
+	username string // the bot's own, for commands that name it
+	ledger   *ledger
+	people   *lanes
+	others   *lanes
+	noted    *recent[string]
+}
+
+// Run receives until ctx ends, and returns nil then. It returns an error early
+// only when the token is not valid. Trouble on the way, a set webhook, and a
+// second process that receives for the same bot are logged and outlived.
+func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
+	if reply == nil {
+		reply = func(context.Context, approver.Reply) approver.Outcome {
+			return approver.Outcome{Text: "approver takes no answers here: nothing was approved."}
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	l := &listener{
+		Channel: c, reply: reply, ledger: newLedger(remembered), noted: newRecent[string](remembered),
+		people: newLanes(workers), others: newLanes(refusers),
+	}
+	defer c.client.CloseIdleConnections()
+	defer l.others.wait()
+	defer l.people.wait()
+	defer cancel()
+	err := l.greet(ctx)
+	if err == nil {
+		err = l.listen(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// greet learns the bot's name, takes away a webhook and registers the commands.
+func (l *listener) greet(ctx context.Context) error {
+	err := l.persist(ctx, func() error {
+		return l.call(ctx, "getMe", func(ctx context.Context) error {
+			me, err := l.api.GetMe(ctx)
+			if err == nil {
+				l.username = me.Username
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var hook string
+	err = l.persist(ctx, func() error {
+		return l.call(ctx, "getWebhookInfo", func(ctx context.Context) error {
+			info, err := l.api.GetWebhookInfo(ctx)
+			if err == nil {
+				hook = info.URL
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if hook != "" {
+		if err := l.persist(ctx, func() error { return l.deleteWebhook(ctx) }); err != nil {
+			return err
+		}
+	}
+	err = l.call(ctx, "setMyCommands", func(ctx context.Context) error {
+		_, err := l.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: []models.BotCommand{
+			{Command: "approve", Description: "Approve the request with this code"},
+			{Command: "deny", Description: "Deny the request with this code"},
+		}})
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		l.log.Warn("the commands could not be registered; they work all the same", "error", err)
+	}
+	return nil
+}
+
+// deleteWebhook ends somebody's webhook, which excludes polling. What it has
+// not fetched yet is kept for us.
+func (l *listener) deleteWebhook(ctx context.Context) error {
+	l.log.Warn("a webhook is set for this bot, which keeps answers from us: deleting it. If it comes back, another program uses the same bot")
+	return l.call(ctx, "deleteWebhook", func(ctx context.Context) error {
+		_, err := l.api.DeleteWebhook(ctx, &bot.DeleteWebhookParams{})
+		return err
+	})
+}
+
+// persist repeats f until it succeeds, ctx ends, or nothing can cure it.
+func (l *listener) persist(ctx context.Context, f func() error) error {
+	for tries := 0; ; tries++ {
+		err := f()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if err := l.outlive(ctx, err, tries); err != nil {
+			return err
+		}
+	}
+}
+
+// outlive does what an error calls for and waits. It returns an error that
+// nothing cures, or the context's.
+func (l *listener) outlive(ctx context.Context, err error, tries int) error {
+	wait := backoff(l.pace.firstWait, l.pace.lastWait, tries)
+	switch kindOf(err) {
+	case revoked:
+		return err
+	case webhook:
+		if err := l.deleteWebhook(ctx); err == nil {
+			wait = 0
+		}
+	case conflict:
+		l.log.Error("another process receives this bot's updates: answers may go to it and be lost. Give each approver its own bot, or stop the other program", "error", err)
+		wait = jitter(l.pace.conflict)
+	case limited:
+		l.log.Warn("telegram asks for patience", "error", err)
+		wait = max(wait, asked(err))
+	default:
+		l.log.Warn("telegram cannot be reached; trying again", "error", err, "wait", wait)
+	}
+	if !sleep(ctx, wait) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+func asked(err error) time.Duration {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.wait
+	}
+	return 0
+}
+
+// backoff doubles from first to last, with jitter.
+func backoff(first, last time.Duration, tries int) time.Duration {
+	return jitter(min(first<<min(tries, 16), last))
+}
+
+// jitter takes up to half off, so that many processes do not knock together.
+func jitter(d time.Duration) time.Duration {
+	if d <= 1 {
+		return d
+	}
+	return d - rand.N(d/2) //nolint:gosec // spreads load, hides nothing
+}
+
+// listen polls until ctx ends or the token turns out not to be valid.
+func (l *listener) listen(ctx context.Context) error {
+	failures := 0
+	for ctx.Err() == nil {
+		batch, err := l.getUpdates(ctx, l.ledger.offset(), l.pace.poll)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if err := l.outlive(ctx, err, failures); err != nil {
+				return err
+			}
+			failures++
+			continue
+		}
+		if failures > 0 {
+			l.log.Info("telegram answers again")
+		}
+		failures = 0
+		fresh := false
+		for _, raw := range batch {
+			fresh = l.take(ctx, raw) || fresh
+		}
+		switch {
+		case len(batch) == 0:
+			l.ledger.confirmed()
+		case fresh:
+			l.ledger.idle(ctx, quickWork)
+		default:
+			// What comes again is still in work (or cannot be read at all):
+			// polling at once would only bring it once more.
+			if !l.ledger.busy() {
+				sleep(ctx, slowWork)
+			}
+			l.ledger.idle(ctx, slowWork)
+		}
+	}
+	return nil
+}
+
+// take begins the work on one update and reports whether it is new.
+func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
+	var head struct {
+		ID int64 `json:"update_id"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil || head.ID <= 0 {
+		l.log.Warn("an update without an id is ignored")
+		return false
+	}
+	if !l.ledger.begin(head.ID) {
+		return false
+	}
+	var u models.Update
+	if err := json.Unmarshal(raw, &u); err != nil {
+		l.log.Warn("an update that cannot be read is ignored", "update", head.ID, "error", l.scrub(err.Error()))
+		l.ledger.end(head.ID)
+		return true
+	}
+	done := func() { l.ledger.end(head.ID) }
+	if q := u.CallbackQuery; q != nil {
+		who, err := l.guard.tap(q)
+		if err != nil {
+			l.note(err, q.From.ID, 0)
+			done() // a refusal need not survive a crash
+			l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
+			return true
+		}
+		request, _, _ := parseData(q.Data)
+		l.people.do(lane(who, request), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
+		return true
+	}
+	who, err := l.guard.message(u.Message)
+	if err != nil {
+		if m := u.Message; m != nil && m.From != nil {
+			l.note(err, m.From.ID, m.Chat.ID)
+		}
+		done()
+		return true
+	}
+	request, _, _ := l.guard.cardOf(u.Message)
+	l.people.do(lane(who, request), l.safely(func() { defer done(); l.text(ctx, who, u.Message) }))
+	return true
+}
+
+// lane is where an answer is handled: in order with what the same person said of
+// the same request, and beside the rest, because an approval may wait for the
+// agent to take it.
+func lane(who sender, request string) string { return strconv.FormatInt(who.id, 10) + " " + request }
+
+// safely keeps a bug in one event from ending the daemon. Nothing was approved
+// by an event that ends so: only the core approves.
+func (l *listener) safely(f func()) func() {
+	return func() {
+		defer func() {
+			if p := recover(); p != nil {
+				l.log.Error("panic while an event was handled", "panic", p, "stack", string(debug.Stack()))
+			}
+		}()
+		f()
+	}
+}
+
+// note logs, once per person and reason, who was not listened to: it tells the
+// operator which id is missing from the configuration.
+func (l *listener) note(err error, from, chat int64) {
+	if l.noted.add(fmt.Sprint(from, chat, err)) {
+		l.log.Info("not listening", "reason", err, "sender", from, "chat", chat)
+	}
+}

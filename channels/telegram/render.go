@@ -1,0 +1,347 @@
+package telegram
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-telegram/bot/models"
+
+	"approver.example"
+)
+
+// Telegram's limits, in UTF-16 code units.
+const (
+	maxText  = 4096
+	maxAlert = 200
+
+	maxResult = 300
+)
+
+// limits are how much of the lines around the command is shown, each in UTF-16
+// code units; agent, session, directory and host have who each. What is left
+// out is counted on the card.
+type limits struct{ why, rule, claimed, who, notice int }
+
+// A talkative agent cannot push its command off the card: what does not fit
+// beside the wide lines stands beside the tight ones.
+var (
+	wide  = limits{why: 400, rule: 250, claimed: 400, who: 200, notice: 250}
+	tight = limits{why: 200, rule: 100, claimed: 120, who: 60, notice: 150}
+)
+
+// A style is how a span of a message is set.
+type style uint8
+
+const (
+	// plain and bold are for our own words only: Telegram looks for mentions,
+	// links, hashtags and commands in them.
+	plain style = iota
+	bold
+	// code and pre are for everything else. Nothing is looked for inside.
+	code
+	pre
+)
+
+var styleTags = [...]string{bold: "b", code: "code", pre: "pre"}
+
+// entity types as Telegram calls them.
+var styleEntities = [...]models.MessageEntityType{
+	bold: models.MessageEntityTypeBold, code: models.MessageEntityTypeCode, pre: models.MessageEntityTypePre,
+}
+
+type span struct {
+	style style
+	text  string
+}
+
+// A page is a message before it is written in any markup.
+type page []span
+
+func (p *page) add(s style, text string) {
+	if text != "" {
+		*p = append(*p, span{s, strings.ToValidUTF8(text, "\uFFFD")})
+	}
+}
+
+// line adds our own label and somebody's text on a line of their own.
+func (p *page) line(label, text string) {
+	if text == "" {
+		return
+	}
+	p.add(bold, label)
+	p.add(plain, " ")
+	p.add(code, text)
+	p.add(plain, "\n")
+}
+
+// units is the length that Telegram counts: UTF-16 code units of what is shown.
+func (p page) units() int {
+	n := 0
+	for _, s := range p {
+		n += units(s.text)
+	}
+	return n
+}
+
+var escapeHTML = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// html writes the page in Telegram's HTML.
+func (p page) html() string {
+	var b strings.Builder
+	for _, s := range p {
+		if s.style == plain {
+			b.WriteString(escapeHTML.Replace(s.text))
+			continue
+		}
+		tag := styleTags[s.style]
+		b.WriteString("<" + tag + ">" + escapeHTML.Replace(s.text) + "</" + tag + ">")
+	}
+	return b.String()
+}
+
+// marked writes the page without markup: the text, and where each style stands.
+func (p page) marked() (string, []models.MessageEntity) {
+	var b strings.Builder
+	var entities []models.MessageEntity
+	at := 0
+	for _, s := range p {
+		n := units(s.text)
+		if s.style != plain {
+			entities = append(entities, models.MessageEntity{Type: styleEntities[s.style], Offset: at, Length: n})
+		}
+		at += n
+		b.WriteString(s.text)
+	}
+	return b.String(), entities
+}
+
+// A message is a card laid out for Telegram.
+type message struct {
+	page    page
+	buttons *models.InlineKeyboardMarkup // nil on a settled card
+	partial bool                         // the command had to be cut
+}
+
+// render lays out a card. It fails only if the card's request is no UUID, which
+// a button could not carry.
+func render(card approver.Card) (message, error) {
+	settled := card.State.Settled()
+	command := card.Command
+	if command == "" {
+		command = "(no command)"
+	}
+	shape, hidden := wide, 0
+	if units(command) > room(card, wide) {
+		shape = tight
+		if left := room(card, tight); units(command) > left {
+			command, hidden = approver.Cut(command, left) // a byte is at least one unit
+		}
+	}
+	m := message{page: layout(card, command, shape, hidden > 0), partial: hidden > 0}
+	if settled {
+		return m, nil
+	}
+	var err error
+	m.buttons, err = keyboard(card.Request, oneTap(card, m.partial))
+	return m, err
+}
+
+// room is what the lines around the command leave for it, on a card that also
+// has to tell of a cut.
+func room(card approver.Card, l limits) int {
+	return maxText - layout(card, "", l, true).units()
+}
+
+// oneTap reports whether a button may approve the card.
+func oneTap(card approver.Card, partial bool) bool {
+	return card.OneTap && card.Severity == approver.High && card.State == approver.Pending && !partial
+}
+
+func layout(card approver.Card, command string, l limits, partial bool) page {
+	var p page
+	settled := card.State.Settled()
+	p.push(card, settled)
+	if settled {
+		p.add(code, clip(result(card), maxResult))
+		p.add(plain, "\n")
+	}
+	p.add(pre, command)
+	p.add(plain, "\n")
+	why := clip(card.Why, l.why)
+	if rule := clip(card.Rule, l.rule); rule != "" {
+		why = strings.TrimPrefix(why+" · "+rule, " · ")
+	}
+	p.line("Why", why)
+	p.line("Agent says (not checked):", clip(card.Claimed, l.claimed))
+	p.line("Agent", who(card, l.who))
+	p.line("⚠️", clip(card.Notice, l.notice))
+	if !settled {
+		p.expiry(card)
+		p.howTo(card, partial)
+	}
+	return p
+}
+
+// push adds the line that a lock screen shows.
+func (p *page) push(card approver.Card, settled bool) {
+	if settled {
+		p.add(plain, mark(card.State)+" ")
+	}
+	text := clip(card.Push, 2*approver.PushLength) // a character is at most two units
+	head, rest, ok := strings.Cut(text, " · ")
+	icon, named := strings.CutSuffix(head, card.Severity.String())
+	if ok && named && !strings.ContainsFunc(icon, func(r rune) bool { return r > ' ' && r < utf8.RuneSelf }) {
+		p.add(bold, head)
+		p.add(plain, " · ")
+		text = rest
+	}
+	p.add(code, text)
+	p.add(plain, "\n")
+}
+
+// mark is what became of a request, in one character.
+func mark(s approver.State) string {
+	switch s {
+	case approver.Consumed:
+		return "✅"
+	case approver.Expired:
+		return "⌛"
+	case approver.Withdrawn:
+		return "↩"
+	}
+	return "⛔"
+}
+
+func result(card approver.Card) string {
+	if card.Result != "" {
+		return card.Result
+	}
+	return mark(card.State) + " " + card.State.String()
+}
+
+func who(card approver.Card, limit int) string {
+	at := clip(card.Dir, limit)
+	if card.Host != "" {
+		at = strings.TrimPrefix(at+" @ "+clip(card.Host, limit), " ")
+	}
+	var parts []string
+	for _, s := range []string{clip(card.Agent, limit), clip(card.Session, limit), at} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (p *page) expiry(card approver.Card) {
+	if card.Due.IsZero() {
+		return
+	}
+	due, form := card.Due.UTC(), "15:04:05 UTC"
+	text := "⏳ until "
+	if !card.Created.IsZero() {
+		if due.Format(time.DateOnly) != card.Created.UTC().Format(time.DateOnly) {
+			form = "2006-01-02 " + form
+		}
+		text += due.Format(form) + " (" + span2words(card.Due.Sub(card.Created)) + ")"
+	} else {
+		text += due.Format(form)
+	}
+	p.add(plain, text+"\n")
+}
+
+// span2words writes a duration the way people say it.
+func span2words(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	minutes, seconds := int(d/time.Minute), int(d%time.Minute/time.Second)
+	switch {
+	case minutes == 0:
+		return strconv.Itoa(seconds) + " s"
+	case seconds == 0:
+		return strconv.Itoa(minutes) + " min"
+	}
+	return fmt.Sprintf("%d min %d s", minutes, seconds)
+}
+
+// howTo says how the card is answered, and is the one place that shows its
+// code.
+func (p *page) howTo(card approver.Card, partial bool) {
+	words := card.Code.Reveal()
+	if partial {
+		p.add(plain, "The whole command is in the attached file: read it first.\n")
+	}
+	switch {
+	case oneTap(card, partial):
+		p.add(plain, "Tap a button, or reply ")
+		p.add(code, "yes")
+		p.add(plain, " or ")
+		p.add(code, "no")
+		if words != "" {
+			p.add(plain, ", or send ")
+			p.add(code, "/approve "+words)
+		}
+		p.add(plain, ".")
+	case words != "":
+		p.add(plain, "To approve, reply to this message with ")
+		p.add(code, words)
+		p.add(plain, " or send ")
+		p.add(code, "/approve "+words)
+		p.add(plain, ". To refuse, tap Deny or send ")
+		p.add(code, "/deny "+words)
+		p.add(plain, ".")
+	default:
+		p.add(plain, "This card can only be refused.")
+	}
+}
+
+func keyboard(request string, approve bool) (*models.InlineKeyboardMarkup, error) {
+	id, err := encodeID(request)
+	if err != nil {
+		return nil, err
+	}
+	var first []models.InlineKeyboardButton
+	if approve {
+		first = append(first, models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success", CallbackData: buttonData(id, approveOnce)})
+	}
+	first = append(first, models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: buttonData(id, deny)})
+	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{
+		first, {{Text: "🔎 Details", CallbackData: buttonData(id, details)}},
+	}}, nil
+}
+
+// clip brings a text to one line of at most limit UTF-16 code units (at least
+// 40), and says how many characters it hides.
+func clip(text string, limit int) string {
+	text = strings.NewReplacer("\r", "", "\n", " ⏎ ", "\t", " ").Replace(text)
+	if units(text) <= limit {
+		return text
+	}
+	head := firstUnits(text, limit-32) // the note is shorter than that
+	return head + fmt.Sprintf("… %d characters hidden", utf8.RuneCountInString(text[len(head):]))
+}
+
+// firstUnits is the longest beginning of s that has at most n UTF-16 code
+// units.
+func firstUnits(s string, n int) string {
+	for i, r := range s {
+		if n -= units(string(r)); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// units counts UTF-16 code units.
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

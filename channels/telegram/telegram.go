@@ -1,0 +1,275 @@
+// Package telegram is the Telegram channel: cards in private chats, groups and
+// forum topics, answered by a button, by /approve and /deny, by the code as a
+// message, or by yes and no as a reply to the card.
+//
+// # Who is listened to
+//
+// A user id on the approver list, in a configured chat and topic, speaking
+// under their own name, here and now. The guard checks that first in every event;
+// a user name, an anonymous admin, a channel, a bot, a forwarded or an edited
+// message never counts.
+//
+// # How events arrive
+//
+// By long polling, so that no port is open to the world. An update is confirmed
+// to Telegram only after it was handled, and counted once however often it
+// comes. One process at a time may receive for a bot: Telegram breaks the
+// older poll with 409. With several replicas the receiver holds the lease that
+// [Channel.LeaseName] names; all of them may post.
+//
+// # What a card may not do
+//
+// Texts that are not ours stand in code entities, where Telegram looks for no
+// mention, link, hashtag or command, and link previews are off.
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"approver.example"
+)
+
+// Name is the channel's name in the configuration and in destinations.
+const Name = "telegram"
+
+// A Channel is one bot. Make it with New; the zero value cannot be used.
+type Channel struct {
+	log    *slog.Logger
+	token  string
+	url    string
+	client *http.Client
+	api    *bot.Bot
+	guard  guard
+	pace   pace
+}
+
+// pace holds the channel's times, so that tests need not wait for them.
+type pace struct {
+	poll      time.Duration // how long Telegram holds an empty poll, whole seconds
+	margin    time.Duration // how much later than that an answer may come
+	firstWait time.Duration // after the first failed poll; doubles up to lastWait
+	lastWait  time.Duration
+	conflict  time.Duration // after another process took the poll
+	patience  time.Duration // how long a tap waits for its outcome before it is acknowledged
+	verdict   time.Duration // how long an answer may take to be judged
+	telling   time.Duration // how long it may take to tell the person
+}
+
+func defaultPace() pace {
+	return pace{
+		poll: 25 * time.Second, margin: 10 * time.Second,
+		firstWait: 500 * time.Millisecond, lastWait: 20 * time.Second, conflict: 30 * time.Second,
+		// A query that is not answered within some 15 s is void.
+		patience: 8 * time.Second, verdict: 30 * time.Second, telling: 15 * time.Second,
+	}
+}
+
+// New makes the channel. It reads the token file and talks to nobody. A
+// configuration that Validate complains about is refused with all its problems.
+func New(cfg Config, log *slog.Logger) (*Channel, error) {
+	if errs := cfg.Validate(); len(errs) > 0 {
+		return nil, joined(errs)
+	}
+	token, err := approver.SecretFrom("token", cfg.Token, cfg.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("telegram: %w", err)
+	}
+	if errs := checkToken(token); len(errs) > 0 {
+		return nil, joined(errs)
+	}
+	address, err := apiURL(cfg.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := &Channel{log: log, token: token.Reveal(), url: address, client: newClient(), pace: defaultPace()}
+	c.api, err = bot.New(c.token,
+		bot.WithSkipGetMe(), // it would wait for the platform, without a context
+		bot.WithServerURL(c.url),
+		bot.WithHTTPClient(callTimeout, doer{c.client}),
+		bot.WithDefaultHandler(func(context.Context, *bot.Bot, *models.Update) {}), // the library's own logs whole updates
+		bot.WithErrorsHandler(func(err error) { c.log.Debug("telegram library", "error", c.scrub(err.Error())) }),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("telegram: %s", c.scrub(err.Error()))
+	}
+	c.guard = guard{bot: c.api.ID(), people: approver.People{}, places: map[place]bool{}}
+	c.guard.people.Add(Name, cfg.Approvers)
+	for _, chat := range cfg.Chats {
+		at, err := placeOf(chat.ID, chat.Thread)
+		if err != nil {
+			return nil, fmt.Errorf("telegram: %w", err)
+		}
+		c.guard.places[at] = true
+	}
+	return c, nil
+}
+
+// joined puts all problems into one error of one line each.
+func joined(errs []error) error {
+	lines := make([]string, len(errs))
+	for i, err := range errs {
+		lines[i] = err.Error()
+	}
+	return fmt.Errorf("%s", strings.Join(lines, "\n"))
+}
+
+// Name returns "telegram".
+func (c *Channel) Name() string { return Name }
+
+// LeaseName names the lease that the receiving process holds: one per bot.
+func (c *Channel) LeaseName() string { return Name + ":" + strconv.FormatInt(c.guard.bot, 10) }
+
+// Post sends the card as one message. A command that does not fit is cut, and
+// follows whole as a file in a reply to the card; if the file cannot be sent,
+// the card is deleted again and Post fails.
+func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
+	at, err := c.placeOf(to)
+	if err != nil {
+		return approver.Ref{}, err
+	}
+	m, err := render(card)
+	if err != nil {
+		return approver.Ref{}, err
+	}
+	id, err := c.send(ctx, at, m)
+	if err != nil {
+		return approver.Ref{}, fmt.Errorf("%s: %w", at, err)
+	}
+	if m.partial {
+		if err := c.attach(ctx, at, id, card.Command); err != nil {
+			c.remove(ctx, at, id)
+			return approver.Ref{}, fmt.Errorf("%s: the file with the whole command: %w", at, err)
+		}
+	}
+	return approver.Ref{Destination: to, Message: strconv.Itoa(id), Partial: m.partial}, nil
+}
+
+func (c *Channel) placeOf(to approver.Destination) (place, error) {
+	thread := 0
+	if to.Thread != "" {
+		n, err := number(to.Thread)
+		if err != nil || n <= 0 || n > 1<<31-1 {
+			return place{}, fmt.Errorf("telegram: thread %q: a topic has a positive number", to.Thread)
+		}
+		thread = int(n)
+	}
+	at, err := placeOf(to.Conversation, thread)
+	if err != nil {
+		return place{}, fmt.Errorf("telegram: %w", err)
+	}
+	if !c.guard.places[at] {
+		return place{}, fmt.Errorf("telegram: %s is not under chats in the configuration: answers from there would not count", at)
+	}
+	return at, nil
+}
+
+func (c *Channel) send(ctx context.Context, at place, m message) (id int, err error) {
+	p := &bot.SendMessageParams{
+		ChatID: at.chat, MessageThreadID: at.thread, ProtectContent: true, LinkPreviewOptions: noPreview(),
+		Text: m.page.html(), ParseMode: models.ParseModeHTML,
+	}
+	if m.buttons != nil {
+		p.ReplyMarkup = m.buttons
+	}
+	do := func(ctx context.Context) error {
+		sent, err := c.api.SendMessage(ctx, p)
+		if err == nil {
+			id = sent.ID
+		}
+		return err
+	}
+	err = c.call(ctx, "sendMessage", do)
+	if kindOf(err) == unparsed {
+		c.log.Warn("telegram did not understand the markup; sending without", "error", err)
+		p.ParseMode = ""
+		p.Text, p.Entities = m.page.marked()
+		err = c.call(ctx, "sendMessage", do)
+	}
+	if err == nil && id <= 0 {
+		err = &failure{text: "telegram sendMessage: the answer has no message id"}
+	}
+	return id, err
+}
+
+// attach sends the whole command as a file, as a reply to its card.
+func (c *Channel) attach(ctx context.Context, at place, card int, command string) error {
+	var caption page
+	caption.add(code, fmt.Sprintf("the whole command, %d bytes", len(command)))
+	return c.call(ctx, "sendDocument", func(ctx context.Context) error {
+		_, err := c.api.SendDocument(ctx, &bot.SendDocumentParams{
+			ChatID: at.chat, MessageThreadID: at.thread, ProtectContent: true, DisableNotification: true,
+			Document: &models.InputFileUpload{Filename: "command.txt", Data: strings.NewReader(command)},
+			Caption:  caption.html(), ParseMode: models.ParseModeHTML, DisableContentTypeDetection: true,
+			ReplyParameters: &models.ReplyParameters{MessageID: card},
+		})
+		return err
+	})
+}
+
+// remove takes back a card that is reported as failed, even if ctx has ended.
+func (c *Channel) remove(ctx context.Context, at place, id int) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	err := c.call(ctx, "deleteMessage", func(ctx context.Context) error {
+		_, err := c.api.DeleteMessage(ctx, &bot.DeleteMessageParams{ChatID: at.chat, MessageID: id})
+		return err
+	})
+	if err != nil {
+		c.log.Warn("a card that could not be completed is left in the chat", "chat", at.chat, "message", id, "error", err)
+	}
+}
+
+// Update edits the message to show card. Chats that have left the
+// configuration are still updated.
+func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
+	at, err := placeOf(ref.Conversation, 0)
+	if err != nil {
+		return fmt.Errorf("telegram: %w", err)
+	}
+	id, err := number(ref.Message)
+	if err != nil || id <= 0 || id > 1<<31-1 {
+		return fmt.Errorf("telegram: %q is not a message id", ref.Message)
+	}
+	m, err := render(card)
+	if err != nil {
+		return err
+	}
+	p := &bot.EditMessageTextParams{
+		ChatID: at.chat, MessageID: int(id), LinkPreviewOptions: noPreview(),
+		Text: m.page.html(), ParseMode: models.ParseModeHTML,
+	}
+	if m.buttons != nil {
+		p.ReplyMarkup = m.buttons
+	}
+	do := func(ctx context.Context) error {
+		_, err := c.api.EditMessageText(ctx, p)
+		return err
+	}
+	err = c.call(ctx, "editMessageText", do)
+	if kindOf(err) == unparsed {
+		c.log.Warn("telegram did not understand the markup; editing without", "error", err)
+		p.ParseMode = ""
+		p.Text, p.Entities = m.page.marked()
+		err = c.call(ctx, "editMessageText", do)
+	}
+	if err != nil && kindOf(err) != unchanged {
+		return fmt.Errorf("%s: message %d: %w", at, id, err)
+	}
+	return nil
+}
+
+func noPreview() *models.LinkPreviewOptions {
+	return &models.LinkPreviewOptions{IsDisabled: bot.True()}
+}

@@ -1,0 +1,149 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// maxAnswer bounds the JSON of one answer in bytes.
+const maxAnswer = 16 << 10
+
+// Texts of refusals that the channel makes itself.
+const (
+	textStranger = "You are not on the terminal's approver list. Your answer does not count."
+	textNoAnswer = "Answers are not taken in the terminal: answer in a chat, or set allow_answers for the terminal."
+	textNotHere  = "A CATASTROPHIC request is not approved in this terminal, because an agent could type here too: answer in a chat."
+	textMismatch = "That message shows another request. Nothing was done."
+	textNothing  = "The answer names no card: give its number or its code."
+	textBroken   = "Something broke while your answer was judged. It does not count; try again or answer in a chat."
+)
+
+// Answer takes one answer, the JSON of an [Answer], from the process that the
+// kernel names, and returns the JSON of an [Answered] for that person alone. A
+// refusal is an Answered; an error means that the body is no answer or that the
+// channel does not run.
+func (c *Channel) Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
+	person, ok := c.identify(peer)
+	if !ok {
+		c.log.Warn("refused an answer of somebody who is not on the approver list", "uid", nameOf(peer))
+		return answered(approver.Outcome{Text: textStranger})
+	}
+	if !c.cfg.AllowAnswers {
+		return answered(approver.Outcome{Text: textNoAnswer})
+	}
+	a, err := readAnswer(body)
+	if err != nil {
+		return nil, fmt.Errorf("terminal: %w", err)
+	}
+	r, refusal := c.replyOf(person, a)
+	if refusal.Text != "" {
+		return answered(refusal)
+	}
+	out, err := c.ask(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("terminal: %w", err)
+	}
+	return answered(out)
+}
+
+func answered(o approver.Outcome) (json.RawMessage, error) {
+	return json.Marshal(Answered{Kind: kindName(o.Kind), Text: o.Text})
+}
+
+func readAnswer(body json.RawMessage) (Answer, error) {
+	if len(body) > maxAnswer {
+		return Answer{}, fmt.Errorf("the answer has %d bytes, at most %d are read", len(body), maxAnswer)
+	}
+	var a Answer
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		return Answer{}, fmt.Errorf("the answer is not the JSON that is expected here: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Answer{}, errors.New("the answer has something behind its JSON")
+	}
+	return a, nil
+}
+
+// replyOf turns an answer into a reply, or into a refusal. Whether the reply
+// counts is the core's to judge; only what must never be approved in a terminal
+// ends here. A code that no card here has goes on to the core, which counts
+// wrong codes.
+func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, approver.Outcome) {
+	r := approver.Reply{
+		Channel: Name, Conversation: Conversation, Sender: person.ID, Name: person.Name,
+		Approve: a.Approve, Method: approver.ByTap, Request: a.Request, Message: a.Message,
+	}
+	if a.Code != "" {
+		code, err := tokens.Parse(a.Code)
+		if err != nil {
+			return approver.Reply{}, approver.Outcome{Text: "That is " + err.Error() + "."}
+		}
+		r.Code, r.Method = code, approver.ByCode
+		if a.Command {
+			r.Method = approver.ByCommand
+		}
+	}
+	if r.Request == "" && r.Message == "" && r.Code.IsZero() {
+		return approver.Reply{}, approver.Outcome{Text: textNothing}
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.cards {
+		named := r.Message == k.message || r.Request != "" && r.Request == k.card.Request
+		if named && (r.Message != "" && r.Message != k.message || r.Request != "" && r.Request != k.card.Request) {
+			return approver.Reply{}, approver.Outcome{Kind: approver.OutcomeUnknown, Text: textMismatch}
+		}
+		if !named && !r.Code.Equal(k.card.Code) {
+			continue
+		}
+		if r.Approve && k.card.Severity != approver.High && !c.cfg.Isolated {
+			return approver.Reply{}, approver.Outcome{Text: textNotHere}
+		}
+		if named {
+			r.Request, r.Message = k.card.Request, k.message
+		}
+	}
+	return r, approver.Outcome{}
+}
+
+// ask puts a reply before the core, for as long as the caller and Run last.
+func (c *Channel) ask(ctx context.Context, r approver.Reply) (approver.Outcome, error) {
+	c.mu.Lock()
+	s := c.session
+	if s == nil {
+		c.mu.Unlock()
+		return approver.Outcome{}, ErrStopped
+	}
+	s.answers.Add(1)
+	c.mu.Unlock()
+	defer s.answers.Done()
+	if s.reply == nil {
+		return approver.Outcome{Text: textBroken}, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	return c.safely(ctx, s.reply, r), nil
+}
+
+// safely turns a panic of the core into a refusal.
+func (c *Channel) safely(ctx context.Context, reply approver.ReplyFunc, r approver.Reply) (out approver.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("judging an answer panicked", "panic", p, "stack", string(debug.Stack()))
+			out = approver.Outcome{Text: textBroken}
+		}
+	}()
+	return reply(ctx, r)
+}

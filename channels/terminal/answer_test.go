@@ -1,0 +1,287 @@
+package terminal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+)
+
+func TestAnswerBecomesReply(t *testing.T) {
+	c := newChannel(t, nil)
+	rec := started(t, c)
+	watch(t, c, ann)
+	k := card(t, "r1", approver.High)
+	ref := post(t, c, k)
+	secret := k.Code.Reveal()
+	base := approver.Reply{Channel: "terminal", Conversation: "local", Sender: "1001", Name: "Ann"}
+	for name, test := range map[string]struct {
+		body string
+		want func(*approver.Reply)
+	}{
+		"yes": {`{"request":"r1","message":"` + ref.Message + `","approve":true}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+		}},
+		"no": {`{"request":"r1","message":"` + ref.Message + `"}`, func(r *approver.Reply) { r.Method, r.Request, r.Message = approver.ByTap, "r1", ref.Message }},
+		"by request alone": {`{"request":"r1","approve":true}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+		}},
+		"by message alone": {`{"message":"` + ref.Message + `","approve":true}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+		}},
+		"code alone":        {`{"code":"` + secret + `","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
+		"code, typed badly": {`{"code":" ` + strings.ToLower(secret) + ` ","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
+		"command":           {`{"code":"` + secret + `","approve":true,"command":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCommand, k.Code }},
+		"deny command":      {`{"code":"` + secret + `","command":true}`, func(r *approver.Reply) { r.Method, r.Code = approver.ByCommand, k.Code }},
+		"code with its card": {`{"request":"r1","code":"` + secret + `","approve":true}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Code, r.Request, r.Message = true, approver.ByCode, k.Code, "r1", ref.Message
+		}},
+		"a command with no code": {`{"request":"r1","command":true,"approve":true}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+		}},
+		// What is not on a screen is the core's to judge: it knows what was answered.
+		"an unknown request": {`{"request":"r9","message":"m9","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r9", "m9" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := len(rec.got())
+			if out := ask(t, c, ann, test.body); out.Kind != "recorded" || out.Text != "Noted." {
+				t.Errorf("told %+v", out)
+			}
+			got := rec.got()[before:]
+			if len(got) != 1 {
+				t.Fatalf("%d replies", len(got))
+			}
+			want := base
+			test.want(&want)
+			if got[0] != want {
+				t.Errorf("reply %+v (code %s), want %+v", got[0], got[0].Code.Reveal(), want)
+			}
+		})
+	}
+}
+
+func TestAnswerRefused(t *testing.T) {
+	c := newChannel(t, nil)
+	rec := started(t, c)
+	watch(t, c, ann)
+	one, two := post(t, c, card(t, "r1", approver.High)), post(t, c, card(t, "r2", approver.High))
+	yes := `{"request":"r1","approve":true}`
+	for name, test := range map[string]struct {
+		peer       approver.Peer
+		body, want string
+	}{
+		"a stranger":                         {stranger, yes, "not on the terminal's approver list"},
+		"a stranger with bad JSON":           {stranger, `{`, "not on the terminal's approver list"},
+		"nobody":                             {approver.Peer{}, yes, "not on the terminal's approver list"},
+		"not by the kernel's word":           {approver.Peer{UID: 1001}, yes, "not on the terminal's approver list"},
+		"nothing named":                      {ann, `{"approve":true}`, "names no card"},
+		"no code":                            {ann, `{"request":"r1","approve":true,"code":"let me in"}`, "not a confirmation code"},
+		"a code that is too short":           {ann, `{"code":"CONFIRM-AAA","approve":true}`, "not a confirmation code"},
+		"one card's message for another":     {ann, fmt.Sprintf(`{"request":"r1","message":%q,"approve":true}`, two.Message), "shows another request"},
+		"the same the other way":             {ann, fmt.Sprintf(`{"request":"r2","message":%q,"approve":true}`, one.Message), "shows another request"},
+		"a known message, a made-up request": {ann, fmt.Sprintf(`{"request":"r9","message":%q,"approve":true}`, one.Message), "shows another request"},
+		"a known request, a made-up message": {ann, `{"request":"r1","message":"m9","approve":true}`, "shows another request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := ask(t, c, test.peer, test.body)
+			if out.Kind != "refused" && out.Kind != "unknown" || !strings.Contains(out.Text, test.want) {
+				t.Errorf("told %+v, want a refusal with %q", out, test.want)
+			}
+		})
+	}
+	if got := rec.got(); len(got) != 0 {
+		t.Errorf("refused answers became the replies %+v", got)
+	}
+}
+
+func TestAnswerMalformed(t *testing.T) {
+	c := newChannel(t, nil)
+	rec := started(t, c)
+	for name, body := range map[string]string{
+		"nothing":             ``,
+		"cut off":             `{"request":"r1"`,
+		"an array":            `[]`,
+		"two documents":       `{"request":"r1"} {"approve":true}`,
+		"an unknown key":      `{"request":"r1","aprove":true}`,
+		"a wrong type":        `{"request":"r1","approve":"true"}`,
+		"too long":            `{"request":"` + strings.Repeat("r", 20_000) + `"}`,
+		"a sender of its own": `{"request":"r1","sender":"1001","approve":true}`,
+	} {
+		if out, err := c.Answer(t.Context(), ann, json.RawMessage(body)); err == nil {
+			t.Errorf("%s: no error, got %s", name, out)
+		}
+	}
+	if got := rec.got(); len(got) != 0 {
+		t.Errorf("malformed answers became the replies %+v", got)
+	}
+}
+
+func TestAnswersAreOptIn(t *testing.T) {
+	c := newChannel(t, func(cfg *terminal.Config) { cfg.AllowAnswers = false })
+	rec := &recorder{}
+	run(t, c, rec.reply)
+	s := join(t, c, ann)
+	if e := s.next(t); e.Type != terminal.EventHello || e.Offer != (terminal.Offer{}) {
+		t.Errorf("the hello offers %+v", e.Offer)
+	}
+	for _, sev := range []approver.Severity{approver.High, approver.Catastrophic} {
+		k := card(t, "r-"+sev.String(), sev)
+		post(t, c, k)
+		e := s.next(t)
+		if e.Offer != (terminal.Offer{}) || !e.Card.Code.IsZero() {
+			t.Errorf("a %s card is shown with %+v and a code: %v", sev, e.Offer, !e.Card.Code.IsZero())
+		}
+		for _, body := range []string{
+			`{"request":"` + k.Request + `","approve":true}`, `{"request":"` + k.Request + `"}`,
+			`{"code":"` + k.Code.Reveal() + `","approve":true}`,
+		} {
+			if out := ask(t, c, ann, body); out.Kind != "refused" || !strings.Contains(out.Text, "allow_answers") {
+				t.Errorf("%s: told %+v", body, out)
+			}
+		}
+	}
+	if got := rec.got(); len(got) != 0 {
+		t.Errorf("replies %+v", got)
+	}
+}
+
+// On a machine where agent and approver are the same user, an agent can read
+// what a terminal is sent and can write to the socket itself. What it learns
+// there must not be enough to approve a CATASTROPHIC request.
+func TestSameUserInstallNeverApprovesCatastrophic(t *testing.T) {
+	c := newChannel(t, func(cfg *terminal.Config) { cfg.Isolated = false })
+	rec := started(t, c)
+	s := watch(t, c, ann)
+	worst, worse := card(t, "r1", approver.Catastrophic), card(t, "r2", approver.High)
+	refWorst := post(t, c, worst)
+	e := s.next(t)
+	if !e.Card.Code.IsZero() || e.Offer.Tap || e.Offer.Code || !e.Offer.Deny {
+		t.Errorf("the card is shown with a code: %v, and offers %+v", !e.Card.Code.IsZero(), e.Offer)
+	}
+	post(t, c, worse)
+	if e = s.next(t); !e.Card.Code.Equal(worse.Code) || !e.Offer.Tap {
+		t.Errorf("a HIGH card is shown without its code, or offers %+v", e.Offer)
+	}
+	secret := worst.Code.Reveal()
+	for _, body := range []string{
+		`{"request":"r1","approve":true}`,
+		`{"message":"` + refWorst.Message + `","approve":true}`,
+		`{"request":"r1","approve":true,"code":"` + secret + `"}`,
+		`{"code":"` + secret + `","approve":true}`,
+		`{"code":"` + secret + `","approve":true,"command":true}`,
+		`{"code":"` + strings.ToLower(strings.TrimPrefix(secret, "CONFIRM-")) + `","approve":true}`,
+		`{"request":"r2","code":"` + secret + `","approve":true}`,
+		`{"request":"unknown","code":"` + secret + `","approve":true}`,
+	} {
+		if out := ask(t, c, ann, body); out.Kind != "refused" || !strings.Contains(out.Text, "CATASTROPHIC") {
+			t.Errorf("%s: told %+v", strings.ReplaceAll(body, secret, "CODE"), out)
+		}
+	}
+	if got := rec.got(); len(got) != 0 {
+		t.Fatalf("replies %+v", got)
+	}
+
+	// Saying no stays possible, and a code that nobody has goes on to the core,
+	// which counts wrong codes.
+	ask(t, c, ann, `{"request":"r1"}`)
+	ask(t, c, ann, `{"code":"`+code(t).Reveal()+`","approve":true}`)
+	if got := rec.got(); len(got) != 2 || got[0].Approve || got[0].Request != "r1" {
+		t.Errorf("replies %+v", got)
+	}
+}
+
+func TestCatastrophicWhereIsolated(t *testing.T) {
+	c := newChannel(t, nil)
+	rec := started(t, c)
+	s := watch(t, c, ann)
+	k := card(t, "r1", approver.Catastrophic)
+	k.OneTap = true // a contradiction, which must not matter
+	post(t, c, k)
+	if e := s.next(t); e.Offer.Tap || !e.Offer.Code || !e.Card.Code.Equal(k.Code) {
+		t.Errorf("the card offers %+v", e.Offer)
+	}
+	ask(t, c, ann, `{"request":"r1","approve":true,"code":"`+k.Code.Reveal()+`"}`)
+	if got := rec.got(); len(got) != 1 || !got[0].Approve || got[0].Method != approver.ByCode || !got[0].Code.Equal(k.Code) {
+		t.Errorf("replies %+v", got)
+	}
+}
+
+func TestSettledAndApprovedCardsOfferNothing(t *testing.T) {
+	c := newChannel(t, nil)
+	s := watch(t, c, ann)
+	k := card(t, "r1", approver.High)
+	ref := post(t, c, k)
+	s.next(t)
+	for _, state := range []approver.State{approver.Approved, approver.Consumed} {
+		k.State = state // and OneTap and Code stay, as if the core had forgotten them
+		if err := c.Update(t.Context(), ref, k); err != nil {
+			t.Fatal(err)
+		}
+		if e := s.next(t); e.Offer != (terminal.Offer{}) || !e.Card.Code.IsZero() {
+			t.Errorf("in state %s the card offers %+v, with a code: %v", state, e.Offer, !e.Card.Code.IsZero())
+		}
+	}
+}
+
+func TestEventOverTheWire(t *testing.T) {
+	k := card(t, "r1", approver.High)
+	k.Why, k.Rule, k.Claimed, k.Session, k.Dir, k.Host, k.Notice, k.Result = "w", "u", "c", "s", "d", "h", "n", "r"
+	k.Created, k.Due = k.Created.UTC().Round(0), k.Due.UTC().Round(0)
+	for _, e := range []terminal.Event{
+		{Type: terminal.EventHello, Offer: terminal.Offer{Deny: true}},
+		{Type: terminal.EventCard, Message: "m1", Rev: 1, Card: k, Offer: terminal.Offer{Tap: true, Code: true, Deny: true}},
+		{Type: terminal.EventUpdate, Message: "m1", Rev: 2, Card: approver.Card{Request: "r1", Severity: approver.High}},
+		{Type: terminal.EventGone, Message: "m1", Rev: 3},
+	} {
+		b, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back terminal.Event
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if back != e {
+			t.Errorf("%s came back as %+v, want %+v", b, back, e)
+		}
+	}
+}
+
+func FuzzEvent(f *testing.F) {
+	f.Add([]byte(`{"type":"hello","offer":{"deny":true}}`))
+	f.Add([]byte(`{"type":"card","message":"m","rev":1,"card":{"state":"pending","severity":"HIGH","code":"CONFIRM-7KQ4MX"}}`))
+	f.Add([]byte(`{"type":"gone","message":"m"}`))
+	f.Add([]byte(`{"type":"card","message":"m"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var e terminal.Event
+		if json.Unmarshal(b, &e) != nil {
+			return
+		}
+		again, err := json.Marshal(e)
+		if err != nil {
+			return // a time that JSON cannot write
+		}
+		var back terminal.Event
+		if err := json.Unmarshal(again, &back); err != nil {
+			t.Fatalf("%s: what was read cannot be read again: %v", again, err)
+		}
+	})
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"request":"r1","approve":true}`))
+	f.Add([]byte(`{"code":"CONFIRM-7KQ4MX","approve":true,"command":true}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c := newChannel(t, func(cfg *terminal.Config) { cfg.Isolated = false })
+		// Run does not run: whatever is written, an answer must not panic, and a
+		// stranger is refused before it is read.
+		_, _ = c.Answer(t.Context(), ann, body)
+		out, err := c.Answer(t.Context(), stranger, body)
+		if err != nil || !strings.Contains(string(out), `"refused"`) {
+			t.Fatalf("a stranger got %s and the error %v", out, err)
+		}
+	})
+}

@@ -1,0 +1,76 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"approver.example"
+)
+
+const (
+	// Name is the channel's word in the configuration.
+	Name = "terminal"
+	// Conversation is the one conversation that the terminal has: all who watch
+	// on this machine.
+	Conversation = "local"
+)
+
+// Config is the terminal's part of the configuration. The zero value refuses to
+// start, because it names nobody.
+type Config struct {
+	// Approvers lists the users of this machine who may watch, each by uid as a
+	// decimal number, never by login name. Nobody else is shown a card.
+	Approvers []approver.Approver `yaml:"approvers"`
+
+	// AllowAnswers lets the approvers answer in `approver watch`. It is off by
+	// default: they see every card there and answer in a chat. On a machine
+	// where agent and approver have the same uid, the agent could answer too;
+	// so a CATASTROPHIC request is never approved in the terminal there.
+	AllowAnswers bool `yaml:"allow_answers,omitempty"`
+
+	// Isolated says that no agent can reach the resolve socket. It is no
+	// setting: the service sets it when it has made sure.
+	Isolated bool `yaml:"-"`
+}
+
+// Validate returns every problem of the configuration, joined.
+func (c Config) Validate() error {
+	var errs []error
+	if len(c.Approvers) == 0 {
+		errs = append(errs, errors.New("approvers is empty: name at least one uid that may watch, see `id -u`"))
+	}
+	seen := map[string]bool{}
+	for i, a := range c.Approvers {
+		if err := checkUID(a.ID); err != nil {
+			errs = append(errs, fmt.Errorf("approvers[%d].id: %w", i, err))
+		} else if seen[a.ID] {
+			errs = append(errs, fmt.Errorf("approvers[%d].id: uid %s is listed twice: keep one entry", i, a.ID))
+		}
+		seen[a.ID] = true
+	}
+	return errors.Join(errs...)
+}
+
+// checkUID accepts a uid in the one form that is compared later. The greatest
+// number is the kernel's "no user".
+func checkUID(s string) error {
+	n, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || strconv.FormatUint(n, 10) != s {
+		return fmt.Errorf("%q is not a uid: give the decimal number that `id -u NAME` prints", s)
+	}
+	if n == math.MaxUint32 {
+		return fmt.Errorf("uid %s means nobody to the kernel: give the decimal number that `id -u NAME` prints", s)
+	}
+	return nil
+}
+
+// Destinations returns the terminal's one destination, or none if nobody may
+// watch.
+func (c Config) Destinations() []approver.Destination {
+	if len(c.Approvers) == 0 {
+		return nil
+	}
+	return []approver.Destination{{Channel: Name, Conversation: Conversation}}
+}

@@ -1,0 +1,137 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// A Verb is what a typed line wants. The zero value wants nothing.
+type Verb uint8
+
+// The verbs.
+const (
+	VerbNone   Verb = iota // an empty line
+	VerbAnswer             // answer a card
+	VerbList               // list the pending cards
+	VerbShow               // show one card whole
+	VerbHelp
+	VerbQuit
+)
+
+// An Input is what one typed line means. The zero value means nothing.
+type Input struct {
+	Verb Verb
+	// Number is the card that is meant; 0 leaves it to the code.
+	Number int
+	// Approve is the answer. False denies.
+	Approve bool
+	// Code is the code that was typed, if any, and Command reports that it came
+	// with /approve or /deny.
+	Code    tokens.Code
+	Command bool
+}
+
+// maxLine bounds a typed line in bytes.
+const maxLine = 4096
+
+var errInput = errors.New("not understood: type help to see what can be typed")
+
+// ParseInput reads one line:
+//
+//	y 3   yes 3   approve 3          approve card 3
+//	n 3   no 3    deny 3             deny card 3
+//	3 CONFIRM-7KQ4MX                 approve card 3 with its code; y 3 CODE does too, n 3 CODE denies
+//	/approve CODE   /deny CODE       as in the chats
+//	CONFIRM-7KQ4MX                   approve the card with that code; "no CONFIRM-7KQ4MX" denies
+//	show 3   list   help   quit
+//
+// An answer always names its card by number or code: a bare "yes" is an error.
+// An error is one line for the person who typed.
+func ParseInput(line string) (Input, error) {
+	if len(line) > maxLine {
+		return Input{}, fmt.Errorf("the line has %d bytes, at most %d are read", len(line), maxLine)
+	}
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return Input{}, nil
+	}
+	first, rest := strings.ToLower(words[0]), words[1:]
+	switch first {
+	case "y", "yes", "approve", "allow", "ok", "n", "no", "deny", "reject":
+		if len(rest) > 0 && !isNumber(rest[0]) {
+			break // "no CONFIRM-…", as in the chats
+		}
+		return answer(strings.ContainsRune("yao", rune(first[0])), rest)
+	case "show", "s":
+		n, err := number(rest)
+		return Input{Verb: VerbShow, Number: n}, err
+	case "list", "l", "help", "h", "?", "quit", "q", "exit":
+		if len(rest) > 0 {
+			return Input{}, errInput
+		}
+		verbs := map[byte]Verb{'l': VerbList, 'h': VerbHelp, '?': VerbHelp, 'q': VerbQuit, 'e': VerbQuit}
+		return Input{Verb: verbs[first[0]]}, nil
+	}
+	if isNumber(first) {
+		if len(rest) == 0 {
+			return Input{}, fmt.Errorf("what of card %s? type y %[1]s, n %[1]s, show %[1]s or %[1]s CODE", first)
+		}
+		return answer(true, words)
+	}
+	return chatInput(line)
+}
+
+// chatInput reads what is typed the way it is typed in a chat.
+func chatInput(line string) (Input, error) {
+	intent, err := approver.ParseIntent(line)
+	switch {
+	case errors.Is(err, approver.ErrNotAnAnswer):
+		return Input{}, errInput
+	case err != nil:
+		return Input{}, err
+	case intent.Code.IsZero():
+		return Input{}, errors.New("which card? put its number behind, such as y 3")
+	}
+	return Input{
+		Verb: VerbAnswer, Approve: intent.Approve, Code: intent.Code, Command: intent.Method == approver.ByCommand,
+	}, nil
+}
+
+// answer reads a number and perhaps a code.
+func answer(approve bool, words []string) (Input, error) {
+	n, err := number(words[:min(len(words), 1)])
+	if err != nil {
+		return Input{}, err
+	}
+	in := Input{Verb: VerbAnswer, Number: n, Approve: approve}
+	if len(words) == 1 {
+		return in, nil
+	}
+	if in.Code, err = tokens.Parse(strings.Join(words[1:], " ")); err != nil {
+		return Input{}, err
+	}
+	return in, nil
+}
+
+// maxNumber bounds a card's number; nobody is shown that many.
+const maxNumber = 999_999
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+func number(words []string) (int, error) {
+	if len(words) == 0 {
+		return 0, errors.New("which card? put its number behind, such as y 3")
+	}
+	n, err := strconv.Atoi(words[0])
+	if len(words) > 1 || !isNumber(words[0]) || err != nil || n < 1 || n > maxNumber {
+		return 0, errors.New("not a card's number: the numbers stand on the cards' frames, and in list")
+	}
+	return n, nil
+}

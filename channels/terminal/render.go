@@ -1,0 +1,217 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"approver.example"
+)
+
+// Options say how [Render] draws a card.
+type Options struct {
+	// Number is how the person refers to the card; 0 draws none.
+	Number int
+	// Width is the screen's width in columns; 0 never wraps. A width under
+	// minWidth is taken as that.
+	Width int
+	// Colour allows colours. Without it the text has no control character but
+	// newline and tab.
+	Colour bool
+	// Full shows what the agent says of the call whole, however long.
+	Full bool
+	// Now is the time from which the time left is counted.
+	Now time.Time
+	// Offer says which answers the hint names.
+	Offer Offer
+}
+
+const (
+	minWidth = 20
+	// maxField bounds what the agent says of a call on the screen, in bytes:
+	// more would push the command itself off it. What is left out is counted.
+	maxField = 600
+	label    = 9 // columns of a label
+)
+
+// The marks of a settled card.
+var marks = map[approver.State]string{
+	approver.Consumed: "✅", approver.Denied: "⛔", approver.Expired: "⌛", approver.Withdrawn: "↩",
+}
+
+// Render draws a card as lines of text, each ended by a newline. The command is
+// never cut: a line that is too long goes on in the next one behind a dotted
+// bar, a new line of the command stands behind a solid one.
+func Render(card approver.Card, o Options) string {
+	if o.Width != 0 {
+		o.Width = max(o.Width, minWidth)
+	}
+	p := &page{o: o}
+	settled := card.State.Settled()
+	head := oneLine(card.Push)
+	if settled {
+		head = marks[card.State] + " " + head
+	}
+	p.line(p.headStyle(card), head)
+	p.box(harmless(card.Command))
+	if settled {
+		p.field("Result", bold, oneLine(card.Result), true)
+	}
+	p.field("Why", plain, oneLine(card.Why), true)
+	p.field("Rule", plain, oneLine(card.Rule), true)
+	p.field("Agent says (not checked):", dim, oneLine(card.Claimed), o.Full)
+	p.field("Agent", plain, oneLine(card.Agent), o.Full)
+	p.field("Session", plain, oneLine(card.Session), o.Full)
+	p.field("Where", plain, where(card), o.Full)
+	p.field("Notice", warn, oneLine(card.Notice), true)
+	if !settled {
+		p.field("Expires", plain, expiry(card.Due, o.Now), true)
+		if card.State == approver.Approved {
+			p.field("State", bold, "approved; the agent has not taken the answer yet", true)
+		} else {
+			p.field("Code", bold, card.Code.Reveal(), true)
+			p.hint(card)
+		}
+	}
+	return p.String()
+}
+
+func where(card approver.Card) string {
+	dir, host := oneLine(card.Dir), oneLine(card.Host)
+	if dir == "" || host == "" {
+		return dir + host
+	}
+	return dir + " @ " + host
+}
+
+// expiry is the deadline in UTC and how long it is away.
+func expiry(due, now time.Time) string {
+	if due.IsZero() {
+		return ""
+	}
+	left := due.Sub(now)
+	text := due.UTC().Format("15:04:05 UTC")
+	switch {
+	case left <= 0:
+		return text + " (now)"
+	case left < 2*time.Minute:
+		return fmt.Sprintf("%s (in %d s)", text, int((left+time.Second-1)/time.Second))
+	}
+	return fmt.Sprintf("%s (in %d min)", text, int(left/time.Minute))
+}
+
+// hint says how to answer.
+func (p *page) hint(card approver.Card) {
+	if p.o.Number == 0 {
+		return
+	}
+	var ways []string
+	if p.o.Offer.Tap {
+		ways = append(ways, fmt.Sprintf("y %d approves", p.o.Number))
+	}
+	if p.o.Offer.Deny {
+		ways = append(ways, fmt.Sprintf("n %d denies", p.o.Number))
+	}
+	if p.o.Offer.Code && !p.o.Offer.Tap {
+		ways = append(ways, fmt.Sprintf("%d CODE approves, with the code above", p.o.Number))
+	}
+	if len(ways) == 0 || !p.o.Offer.Tap && !p.o.Offer.Code {
+		ways = append(ways, "approve it in a chat")
+		if card.Severity != approver.High {
+			ways[len(ways)-1] = "approve it in a chat, with the code there"
+		}
+	}
+	p.line(dim, "Answer: "+strings.Join(ways, " · "))
+}
+
+// A style is the parameter of the escape sequence for one kind of text; plain
+// has none.
+type style string
+
+const (
+	plain  style = ""
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "1;31"
+	orange style = "1;33"
+	warn   style = "33"
+)
+
+// A page collects lines.
+type page struct {
+	strings.Builder
+	o Options
+}
+
+func (p *page) headStyle(card approver.Card) style {
+	switch {
+	case card.State.Settled():
+		return dim
+	case card.Severity == approver.High:
+		return orange
+	}
+	return red
+}
+
+func (p *page) paint(s style, text string) string {
+	if !p.o.Colour || s == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// line writes a text without a frame, wrapped.
+func (p *page) line(s style, text string) {
+	for _, piece := range wrap(text, 0, p.o.Width) {
+		p.WriteString(p.paint(s, piece) + "\n")
+	}
+}
+
+// box writes the command in its frame. The right side stays open, so that a
+// terminal that draws a character wider than we think cannot tear it.
+func (p *page) box(text string) {
+	title := ""
+	if p.o.Number > 0 {
+		title = fmt.Sprintf(" %d ", p.o.Number)
+	}
+	rule := 40
+	if p.o.Width > 0 {
+		rule = min(rule, p.o.Width)
+	}
+	p.WriteString(p.paint(dim, "┌─"+title+strings.Repeat("─", max(rule-2-len(title), 0))) + "\n")
+	if p.o.Width == 0 {
+		p.WriteString(text + "\n") // as it is: for a file or a program
+	} else {
+		for line := range strings.SplitSeq(text, "\n") {
+			bar := "│ "
+			for _, piece := range wrap(line, 2, p.o.Width) {
+				p.WriteString(p.paint(dim, bar) + piece + "\n")
+				bar = "┊ "
+			}
+		}
+	}
+	p.WriteString(p.paint(dim, "└"+strings.Repeat("─", rule-1)) + "\n")
+}
+
+// field writes a label and its text, or nothing if there is no text. Unless it
+// is to be whole, a long text is cut and says so.
+func (p *page) field(name string, s style, text string, whole bool) {
+	if text == "" {
+		return
+	}
+	if !whole {
+		text, _ = approver.Cut(text, maxField)
+	}
+	lead := name + strings.Repeat(" ", max(label-len(name), 1))
+	indent := label
+	if p.o.Width > 0 && len(lead) > label {
+		p.WriteString(p.paint(dim, name) + "\n")
+		lead = strings.Repeat(" ", label)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		for _, piece := range wrap(line, indent, p.o.Width) {
+			p.WriteString(p.paint(dim, lead) + p.paint(s, piece) + "\n")
+			lead = strings.Repeat(" ", label)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+// Package terminal is the terminal as a channel: `approver watch` shows every
+// card on this machine and, where the configuration allows it, takes answers.
+//
+// The package has two halves. [Channel] lives in the service: the local socket
+// hands it each connection with the peer that the kernel named, as
+// [Channel.Watch] for the stream of events and [Channel.Answer] for one answer.
+// [UI] lives in the command: it draws the events and reads what a person types.
+// Between them goes JSON, an [Event] one way, an [Answer] and an [Answered] the
+// other.
+//
+// Who somebody is comes from the kernel alone: a uid on the approver list. What
+// a terminal may do depends on the installation. Unless it is isolated, agents
+// may share that uid, so the codes of CATASTROPHIC cards are not shown and
+// their approval is refused, whatever is typed.
+//
+// Cards live in memory and are shown to whoever connects while they are
+// pending; see [approver.Presence] for what becomes of them at a restart.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"approver.example"
+)
+
+// Limits of the cards in memory.
+const (
+	maxCards = 1024
+	// forgetAfter is how long after its deadline a card that was never settled
+	// is kept.
+	forgetAfter = time.Hour
+)
+
+// Errors of Watch and Post.
+var (
+	ErrNobody   = errors.New("nobody watches in a terminal: start `approver watch`")
+	ErrStopped  = errors.New("the terminal channel has stopped: is the service shutting down?")
+	ErrSlow     = errors.New("this terminal fell too far behind: reconnect to see the pending cards")
+	ErrStranger = errors.New("you are not on the terminal's approver list: ask whoever runs approver to add your uid")
+)
+
+// Channel is the terminal's end in the service. It implements approver.Channel
+// and approver.Presence.
+type Channel struct {
+	cfg    Config
+	people map[string]approver.Approver
+	log    *slog.Logger
+
+	mu       sync.Mutex
+	cards    map[string]*card // by message, until they are settled and that was shown
+	made     int              // cards so far
+	watchers map[*watcher]struct{}
+	changed  chan struct{} // closed and renewed at every change that Post or Update waits for
+	session  *session      // nil while Run does not run
+}
+
+// A session is one Run.
+type session struct {
+	ctx     context.Context
+	reply   approver.ReplyFunc
+	answers sync.WaitGroup
+}
+
+// A card is one message. Its fields are guarded by Channel.mu.
+type card struct {
+	message string
+	seq     int // the order in which cards were made
+	card    approver.Card
+	rev     int  // grows with every change
+	seen    int  // the newest revision that some watcher was shown
+	gone    bool // posting failed: it must not stay on a screen
+}
+
+// New checks the configuration and returns a channel.
+func New(cfg Config, log *slog.Logger) (*Channel, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("terminal: %w", err)
+	}
+	c := &Channel{
+		cfg: cfg, log: log, people: map[string]approver.Approver{},
+		cards: map[string]*card{}, watchers: map[*watcher]struct{}{}, changed: make(chan struct{}),
+	}
+	for _, a := range cfg.Approvers {
+		c.people[a.ID] = a
+	}
+	return c, nil
+}
+
+// Name returns "terminal".
+func (c *Channel) Name() string { return Name }
+
+// Run takes answers until ctx ends. Then it ends every Watch and waits for the
+// answers that are under way. Only one Run may run at a time.
+func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
+	s := &session{ctx: ctx, reply: reply}
+	c.mu.Lock()
+	if c.session != nil {
+		c.mu.Unlock()
+		return errors.New("terminal: Run runs already")
+	}
+	c.session = s
+	c.mu.Unlock()
+
+	<-ctx.Done()
+
+	c.mu.Lock()
+	c.session = nil
+	for w := range c.watchers {
+		c.end(w, ErrStopped)
+	}
+	c.mu.Unlock()
+	s.answers.Wait()
+	return ctx.Err()
+}
+
+// Post shows a card to everyone who watches and returns when the first of them
+// has it. It is ErrNobody at once if nobody watches. When it fails, the card is
+// taken off the screens that it may have reached.
+func (c *Channel) Post(ctx context.Context, to approver.Destination, content approver.Card) (approver.Ref, error) {
+	if err := ctx.Err(); err != nil {
+		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
+	}
+	if to != (approver.Destination{Channel: Name, Conversation: Conversation}) {
+		return approver.Ref{}, fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)
+	}
+	c.mu.Lock()
+	if len(c.watchers) == 0 {
+		c.mu.Unlock()
+		return approver.Ref{}, fmt.Errorf("terminal: post: %w", ErrNobody)
+	}
+	c.forget(time.Now())
+	if len(c.cards) >= maxCards {
+		c.mu.Unlock()
+		return approver.Ref{}, fmt.Errorf("terminal: post: %d cards are pending already: answer some first", maxCards)
+	}
+	c.made++
+	k := &card{message: uuid.NewString(), seq: c.made, card: content, rev: 1}
+	c.cards[k.message] = k
+	c.spread(k)
+	c.mu.Unlock()
+
+	if err := c.awaitSeen(ctx, k, 1); err != nil {
+		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
+	}
+	return approver.Ref{Destination: to, Message: k.message}, nil
+}
+
+// Update changes a card on every screen and returns when the first of them
+// shows it, or at once if nobody watches. A settled card is then forgotten.
+func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver.Card) error {
+	c.mu.Lock()
+	k, ok := c.cards[ref.Message]
+	if !ok {
+		c.mu.Unlock()
+		if content.State.Settled() {
+			return nil // it is on no screen any more, so nothing on a screen is stale
+		}
+		return errors.New("terminal: update: the message is gone: post the card anew")
+	}
+	k.card = content
+	k.rev++
+	rev := k.rev
+	c.spread(k)
+	c.mu.Unlock()
+
+	if err := c.awaitSeen(ctx, k, rev); err != nil && !errors.Is(err, ErrNobody) {
+		return fmt.Errorf("terminal: update: %w", err)
+	}
+	if content.State.Settled() {
+		c.mu.Lock()
+		delete(c.cards, k.message)
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// Shows reports whether the message is shown to whoever watches now or connects
+// later.
+func (c *Channel) Shows(ref approver.Ref) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.cards[ref.Message]
+	return ok && ref.Channel == Name && ref.Conversation == Conversation
+}
+
+// awaitSeen waits until some watcher was shown a revision of k, or none is
+// left. A card of which not even the first revision was seen is withdrawn.
+func (c *Channel) awaitSeen(ctx context.Context, k *card, rev int) error {
+	for {
+		c.mu.Lock()
+		var err error
+		switch {
+		case k.seen >= rev:
+			c.mu.Unlock()
+			return nil
+		case len(c.watchers) == 0:
+			err = ErrNobody
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		}
+		if err != nil {
+			if rev == 1 && !k.gone {
+				k.gone = true
+				k.rev++
+				delete(c.cards, k.message)
+				c.spread(k)
+			}
+			c.mu.Unlock()
+			return err
+		}
+		changed := c.changed
+		c.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// forget drops cards that nobody settled long after their deadline. It needs
+// c.mu.
+func (c *Channel) forget(now time.Time) {
+	for message, k := range c.cards {
+		if !k.card.Due.IsZero() && now.Sub(k.card.Due) > forgetAfter {
+			delete(c.cards, message)
+			for w := range c.watchers {
+				delete(w.knows, k)
+			}
+		}
+	}
+}

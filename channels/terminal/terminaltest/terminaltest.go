@@ -1,0 +1,318 @@
+// Package terminaltest is the terminal channel's platform without a socket:
+// people who watch in memory, what stands on their screens, and ways for it all
+// to fail.
+package terminaltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+	"approver.example/channels/terminal"
+)
+
+// retryTime is how long a rate-limited screen takes.
+const retryTime = time.Second
+
+// Server is a set of people at terminals. It implements channeltest.Fake; users
+// are uids, and messages are seen by everyone whom the channel lets watch.
+type Server struct {
+	channel *terminal.Channel
+	now     func() time.Time
+	ctx     context.Context
+	stop    context.CancelFunc
+	work    sync.WaitGroup
+
+	mu      sync.Mutex
+	users   []string
+	order   []string // messages in the order in which they came
+	screen  map[string]terminal.Event
+	told    map[string][]string
+	refused map[string]error // why a user's Watch ended
+	log     []string
+	fault   channeltest.Fault
+	until   time.Time // RateLimited ends
+	changed chan struct{}
+	watches context.CancelFunc // ends the connections of now
+}
+
+var _ channeltest.Fake = (*Server)(nil)
+
+// New connects each user, a uid, to the channel, and returns when each watches
+// or was refused.
+func New(channel *terminal.Channel, users ...string) *Server {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Server{
+		channel: channel, now: time.Now, ctx: ctx, stop: stop, users: users,
+		screen: map[string]terminal.Event{}, told: map[string][]string{}, refused: map[string]error{},
+		changed: make(chan struct{}),
+	}
+	var ready sync.WaitGroup
+	ready.Add(len(users))
+	s.mu.Lock()
+	s.connect(ready.Done)
+	s.mu.Unlock()
+	ready.Wait()
+	return s
+}
+
+// Close disconnects everyone and waits for that.
+func (s *Server) Close() {
+	s.stop()
+	s.work.Wait()
+}
+
+// Log returns what happened, one line each.
+func (s *Server) Log() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.log...)
+}
+
+// Refused returns why the channel ended a user's Watch, nil while it lasts.
+func (s *Server) Refused(user string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused[user]
+}
+
+func (s *Server) note(format string, args ...any) {
+	s.log = append(s.log, s.now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+// connect starts a Watch for every user and calls settled once for each. It
+// needs s.mu.
+func (s *Server) connect(settled func()) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.watches = cancel
+	for _, user := range s.users {
+		delete(s.refused, user)
+		s.note("%s connects", user)
+		s.work.Go(func() {
+			once := sync.OnceFunc(settled)
+			err := s.channel.Watch(ctx, peer(user), func(raw json.RawMessage) error {
+				once()
+				return s.emit(ctx, user, raw)
+			})
+			once()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.note("%s is disconnected: %v", user, err)
+			if ctx.Err() == nil {
+				s.refused[user] = err
+			}
+		})
+	}
+}
+
+func peer(user string) approver.Peer {
+	uid, err := strconv.ParseUint(user, 10, 32)
+	return approver.Peer{Known: err == nil, UID: uint32(uid)}
+}
+
+// emit is one event on its way to a screen.
+func (s *Server) emit(ctx context.Context, user string, raw json.RawMessage) error {
+	var e terminal.Event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return err
+	}
+	for {
+		s.mu.Lock()
+		wait := time.Duration(0)
+		switch s.fault {
+		case channeltest.Healthy, channeltest.Revoked:
+		case channeltest.RateLimited:
+			wait = s.until.Sub(s.now())
+		case channeltest.Hangs:
+			wait = time.Hour
+		case channeltest.Down, channeltest.ServerError, channeltest.Malformed:
+			s.mu.Unlock()
+			return errors.New("broken pipe")
+		}
+		if wait <= 0 {
+			s.show(user, e)
+			s.mu.Unlock()
+			return nil
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-time.After(wait):
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// show puts an event on the screens. It needs s.mu.
+func (s *Server) show(user string, e terminal.Event) {
+	s.note("%s is shown %s %s, revision %d", user, e.Type, e.Message, e.Rev)
+	old, known := s.screen[e.Message]
+	switch {
+	case e.Type == terminal.EventHello:
+	case e.Type == terminal.EventGone:
+		delete(s.screen, e.Message)
+	case !known:
+		s.order = append(s.order, e.Message)
+		s.screen[e.Message] = e
+	case e.Rev >= old.Rev:
+		s.screen[e.Message] = e
+	}
+}
+
+// Cards implements channeltest.Fake.
+func (s *Server) Cards(conversation string) []channeltest.Shown {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if conversation != terminal.Conversation {
+		return nil
+	}
+	var out []channeltest.Shown
+	for _, message := range s.order {
+		e, ok := s.screen[message]
+		if !ok {
+			continue
+		}
+		text := terminal.Render(e.Card, terminal.Options{Number: 1, Full: true, Now: s.now(), Offer: e.Offer})
+		push, _, _ := strings.Cut(text, "\n")
+		shown := channeltest.Shown{Message: message, Push: push, Text: text}
+		for _, b := range []struct {
+			offered bool
+			button  channeltest.Button
+		}{{e.Offer.Tap, channeltest.ApproveButton}, {e.Offer.Deny, channeltest.DenyButton}, {e.Offer.Code, channeltest.CodeButton}} {
+			if b.offered {
+				shown.Buttons = append(shown.Buttons, b.button)
+			}
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// Tap implements channeltest.Fake: "y N" and "n N".
+func (s *Server) Tap(user, conversation, message string, button channeltest.Button) error {
+	s.mu.Lock()
+	e, ok := s.screen[message]
+	s.mu.Unlock()
+	switch {
+	case !ok || conversation != terminal.Conversation:
+		return fmt.Errorf("no message %s in %s", message, conversation)
+	case button == channeltest.ApproveButton && e.Offer.Tap, button == channeltest.DenyButton && e.Offer.Deny:
+		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == channeltest.ApproveButton})
+		return nil
+	}
+	return fmt.Errorf("message %s has no such button", message)
+}
+
+// Forge implements channeltest.Fake: anyone can write any JSON to the socket.
+func (s *Server) Forge(user, conversation, message, request string, button channeltest.Button) bool {
+	if conversation != terminal.Conversation {
+		return false
+	}
+	s.Answer(user, terminal.Answer{Request: request, Message: message, Approve: button == channeltest.ApproveButton})
+	return true
+}
+
+// Type implements channeltest.Fake: what `approver watch` makes of a line that
+// names a code. Other lines do not leave the terminal.
+func (s *Server) Type(user, conversation, text string) {
+	if conversation != terminal.Conversation {
+		return
+	}
+	in, err := terminal.ParseInput(text)
+	if err != nil {
+		if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "/help") {
+			s.tell(user, err.Error())
+		}
+		return
+	}
+	if in.Verb == terminal.VerbAnswer && in.Number == 0 {
+		s.Answer(user, terminal.Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command})
+	}
+}
+
+// ReplyTo implements channeltest.Fake: a terminal has no replies to a message.
+func (*Server) ReplyTo(_, _, _, _ string) bool { return false }
+
+// EnterCode implements channeltest.Fake: "N CODE".
+func (s *Server) EnterCode(user, conversation, message, text string) error {
+	s.mu.Lock()
+	e, ok := s.screen[message]
+	s.mu.Unlock()
+	if !ok || conversation != terminal.Conversation {
+		return fmt.Errorf("no message %s in %s", message, conversation)
+	}
+	s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: true, Code: text})
+	return nil
+}
+
+// Answer writes an answer to the socket as user. What comes back is told to
+// that user.
+func (s *Server) Answer(user string, a terminal.Answer) {
+	s.mu.Lock()
+	broken := s.fault != channeltest.Healthy && s.fault != channeltest.Revoked && s.fault != channeltest.RateLimited
+	s.note("%s answers, approve %v", user, a.Approve)
+	s.mu.Unlock()
+	if broken || s.ctx.Err() != nil {
+		return
+	}
+	s.work.Go(func() {
+		body, err := json.Marshal(a)
+		if err != nil {
+			s.tell(user, err.Error())
+			return
+		}
+		raw, err := s.channel.Answer(s.ctx, peer(user), body)
+		if err != nil {
+			s.mu.Lock()
+			s.note("%s got no outcome: %v", user, err)
+			s.mu.Unlock()
+			return
+		}
+		var out terminal.Answered
+		if err := json.Unmarshal(raw, &out); err != nil {
+			s.tell(user, err.Error())
+			return
+		}
+		s.tell(user, out.Text)
+	})
+}
+
+func (s *Server) tell(user, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told[user] = append(s.told[user], text)
+}
+
+// Told implements channeltest.Fake.
+func (s *Server) Told(user string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.told[user]...)
+}
+
+// Break implements channeltest.Fake. Down, ServerError and Malformed end the
+// connections, and Healthy makes them anew.
+func (s *Server) Break(f channeltest.Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault, s.until = f, s.now().Add(retryTime)
+	close(s.changed)
+	s.changed = make(chan struct{})
+	switch f {
+	case channeltest.Down:
+		s.watches()
+	case channeltest.Healthy:
+		s.watches()
+		s.connect(func() {})
+	default:
+	}
+}

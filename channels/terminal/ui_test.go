@@ -1,0 +1,478 @@
+package terminal_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+	"approver.example/tokens"
+)
+
+var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// console is a UI with a person at it.
+type console struct {
+	t      *testing.T
+	keys   *io.PipeWriter
+	events chan json.RawMessage
+	stop   context.CancelFunc
+	ended  chan error
+
+	mu      sync.Mutex
+	out     bytes.Buffer
+	read    int // how much of out the person has read
+	answers []terminal.Answer
+	reply   func(context.Context, terminal.Answer) (json.RawMessage, error)
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.Write(p)
+}
+
+func sit(t *testing.T, change func(*terminal.UI)) *console {
+	t.Helper()
+	in, keys := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &console{t: t, keys: keys, events: make(chan json.RawMessage), stop: cancel, ended: make(chan error, 1)}
+	c.reply = func(_ context.Context, a terminal.Answer) (json.RawMessage, error) {
+		return json.RawMessage(`{"kind":"approved","text":"Your answer stands."}`), nil
+	}
+	ui := terminal.UI{In: in, Out: c, Now: func() time.Time { return noon }}
+	if change != nil {
+		change(&ui)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.ended <- ui.Run(ctx, c.events, func(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
+			var a terminal.Answer
+			if err := json.Unmarshal(body, &a); err != nil {
+				return nil, err
+			}
+			c.mu.Lock()
+			c.answers = append(c.answers, a)
+			reply := c.reply
+			c.mu.Unlock()
+			return reply(ctx, a)
+		})
+	}()
+	t.Cleanup(func() { cancel(); _ = in.Close(); <-done })
+	return c
+}
+
+func (c *console) show(e terminal.Event) {
+	c.t.Helper()
+	b, err := json.Marshal(e)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.raw(string(b))
+}
+
+func (c *console) raw(event string) {
+	c.t.Helper()
+	select {
+	case c.events <- json.RawMessage(event):
+	case <-time.After(5 * time.Second):
+		c.t.Fatal("the UI takes no event")
+	}
+}
+
+func (c *console) types(line string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.keys, line+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// sees waits for a text behind what was seen before.
+func (c *console) sees(text string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		all := c.out.String()
+		if i := strings.Index(all[c.read:], text); i >= 0 {
+			c.read += i + len(text)
+			c.mu.Unlock()
+			return
+		}
+		fresh := all[c.read:]
+		c.mu.Unlock()
+		if time.Now().After(deadline) {
+			c.t.Fatalf("the screen does not show %q, but\n%s", text, fresh)
+		}
+	}
+}
+
+func (c *console) screen() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.out.String()
+}
+
+func (c *console) answered() []terminal.Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]terminal.Answer(nil), c.answers...)
+}
+
+// wantAnswer waits for the n-th answer.
+func (c *console) wantAnswer(n int, want terminal.Answer) {
+	c.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); len(c.answered()) < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("no answer number %d; the screen shows\n%s", n, c.screen())
+		}
+	}
+	if got := c.answered(); got[n-1] != want {
+		c.t.Errorf("answer %d is %+v, want %+v", n, got[n-1], want)
+	}
+}
+
+func (c *console) wantEnd(want error) {
+	c.t.Helper()
+	select {
+	case err := <-c.ended:
+		if !errors.Is(err, want) {
+			c.t.Errorf("Run returned %v, want %v", err, want)
+		}
+	case <-time.After(5 * time.Second):
+		c.t.Fatal("Run goes on")
+	}
+}
+
+func hello() terminal.Event {
+	return terminal.Event{Type: terminal.EventHello, Offer: terminal.Offer{Tap: true, Code: true, Deny: true}}
+}
+
+func shown(t *testing.T, message string, sev approver.Severity) terminal.Event {
+	secret, err := tokens.Parse("CONFIRM-7KQ4MX")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return terminal.Event{
+		Type: terminal.EventCard, Message: message, Rev: 1,
+		Card: approver.Card{
+			Request: "req-" + message, State: approver.Pending, Severity: sev, OneTap: sev == approver.High,
+			Push: approver.PushLine(sev, "make "+message), Command: "make " + message,
+			Code: secret, Created: noon, Due: noon.Add(2 * time.Minute),
+		},
+		Offer: terminal.Offer{Tap: sev == approver.High, Code: true, Deny: true},
+	}
+}
+
+func closed(e terminal.Event, state approver.State, result string) terminal.Event {
+	e.Type, e.Rev, e.Offer = terminal.EventUpdate, e.Rev+1, terminal.Offer{}
+	e.Card.State, e.Card.Result, e.Card.Code = state, result, tokens.Code{}
+	return e
+}
+
+func TestUISession(t *testing.T) {
+	c := sit(t, nil)
+	c.show(hello())
+	c.sees("Watching. Type help")
+	c.types("list")
+	c.sees("Nothing is pending.")
+
+	a, b, d := shown(t, "a", approver.High), shown(t, "b", approver.Catastrophic), shown(t, "d", approver.High)
+	c.show(a)
+	c.sees("🟠 HIGH · make a\n┌─ 1 ─")
+	c.sees("Expires  12:02:00 UTC (in 2 min)\nCode     CONFIRM-7KQ4MX\nAnswer: y 1 approves · n 1 denies\n")
+	c.show(b)
+	c.sees("🔴 CATASTROPHIC · make b\n┌─ 2 ─")
+	c.sees("2 CODE approves, with the code above")
+	c.show(d)
+	c.sees("┌─ 3 ─")
+
+	c.types("y 1")
+	c.wantAnswer(1, terminal.Answer{Request: "req-a", Message: "a", Approve: true})
+	c.sees("Card 1: Your answer stands.")
+	c.types("y 2")
+	c.sees("Card 2 takes its code only: type 2 CODE.")
+	c.types("2 CONFIRM-7KQ4MX")
+	c.wantAnswer(2, terminal.Answer{Request: "req-b", Message: "b", Approve: true, Code: "CONFIRM-7KQ4MX"})
+	c.sees("Card 2: Your answer stands.")
+	c.types("n 3")
+	c.wantAnswer(3, terminal.Answer{Request: "req-d", Message: "d"})
+	c.sees("Card 3: Your answer stands.")
+	c.types("/deny CONFIRM-7KQ4MX")
+	c.wantAnswer(4, terminal.Answer{Code: "CONFIRM-7KQ4MX", Command: true})
+	c.sees("Your answer: Your answer stands.")
+
+	c.show(closed(a, approver.Consumed, "Approved once by Ann · 2 s"))
+	c.sees("Card 1: ✅ Approved once by Ann · 2 s")
+	c.show(closed(b, approver.Expired, "⌛ Expired · blocked"))
+	c.sees("Card 2: ⌛ Expired · blocked\n")
+	c.types("y 1")
+	c.sees("Card 1 is closed: ✅ Approved once by Ann · 2 s")
+	c.types("show 2")
+	c.sees("Card 2 is closed: ⌛ Expired · blocked")
+	c.types("list")
+	c.sees("3  🟠 HIGH · make d  until 12:02:00 UTC (in 2 min)\n")
+	c.types("y 4")
+	c.sees("There is no card 4.")
+	c.types("what?")
+	c.sees("not understood")
+	c.types("help")
+	c.sees("show N       card N whole")
+	c.types("quit")
+	c.wantEnd(nil)
+	if got := c.answered(); len(got) != 4 {
+		t.Errorf("%d answers: %+v", len(got), got)
+	}
+	if strings.ContainsAny(c.screen(), "\x1b\a") {
+		t.Errorf("control characters although nobody asked for colours")
+	}
+}
+
+func TestUIUpdates(t *testing.T) {
+	c := sit(t, nil)
+	c.show(hello())
+	a := shown(t, "a", approver.High)
+	a.Rev = 5
+	c.show(a)
+	c.sees("┌─ 1 ─")
+
+	older := a
+	older.Rev, older.Card.Command = 4, "something else"
+	c.show(older)
+	progress := a
+	progress.Type, progress.Rev, progress.Card.State, progress.Offer = terminal.EventUpdate, 6, approver.Approved, terminal.Offer{}
+	c.show(progress)
+	c.sees("┌─ 1 ─")
+	c.sees("State    approved; the agent has not taken the answer yet")
+
+	b := shown(t, "b", approver.High)
+	c.show(b)
+	c.sees("┌─ 2 ─")
+	c.show(terminal.Event{Type: terminal.EventGone, Message: "b", Rev: 2})
+	c.sees("Card 2 was taken back.")
+	c.show(terminal.Event{Type: terminal.EventGone, Message: "never seen", Rev: 2})
+	c.types("y 2")
+	c.sees("Card 2 is no longer pending here.")
+	if strings.Contains(c.screen(), "something else") {
+		t.Error("an older revision replaced a newer one")
+	}
+
+	c.raw(`{"type":"confetti","message":"x"}`)
+	c.sees("could not be read: unknown event \"confetti\"")
+	c.raw(`{"type":`)
+	c.sees("could not be read")
+	close(c.events)
+	c.sees("The service has ended the connection.")
+	c.wantEnd(nil)
+}
+
+// A number that a person has read must never come to mean another card, not
+// even over a new connection.
+func TestUIReconnects(t *testing.T) {
+	c := sit(t, nil)
+	c.show(hello())
+	a, b := shown(t, "a", approver.High), shown(t, "b", approver.High)
+	c.show(a)
+	c.show(b)
+	c.sees("┌─ 2 ─")
+	c.show(hello())
+	c.sees("Watching.")
+	c.types("y 1")
+	c.sees("Card 1 is no longer pending here.")
+	c.show(b)
+	c.show(shown(t, "c", approver.High))
+	c.sees("🟠 HIGH · make c\n┌─ 3 ─")
+	c.types("y 2")
+	c.wantAnswer(1, terminal.Answer{Request: "req-b", Message: "b", Approve: true})
+	if n := strings.Count(c.screen(), "┌─ 2 ─"); n != 1 {
+		t.Errorf("a card that had not changed was drawn %d times", n)
+	}
+}
+
+func TestUIWithoutAnswers(t *testing.T) {
+	c := sit(t, nil)
+	c.show(terminal.Event{Type: terminal.EventHello})
+	c.sees("Answers are not taken in this terminal: answer in a chat.")
+	e := shown(t, "a", approver.Catastrophic)
+	e.Offer, e.Card.Code = terminal.Offer{}, tokens.Code{}
+	c.show(e)
+	c.sees("Answer: approve it in a chat, with the code there")
+	// The service has the last word, and says it.
+	c.reply = func(context.Context, terminal.Answer) (json.RawMessage, error) {
+		return json.RawMessage(`{"kind":"refused","text":"Not here."}`), nil
+	}
+	c.types("y 1")
+	c.sees("Card 1: Not here.")
+}
+
+func TestUIOutcomes(t *testing.T) {
+	for name, test := range map[string]struct {
+		raw  string
+		err  error
+		want string
+	}{
+		"a text":     {raw: `{"kind":"denied","text":"Done."}`, want: "Card 1: Done.\n"},
+		"no text":    {raw: `{"kind":"locked"}`, want: "Card 1: locked\n"},
+		"hostile":    {raw: `{"text":"a\u001b[2Jb\nc"}`, want: "Card 1: a\uFFFD[2Jb ⏎ c\n"},
+		"unreadable": {raw: `<html>`, want: "Card 1: the service's answer could not be read"},
+		"an error":   {err: errors.New("socket closed\x1b[2J"), want: "Card 1: not delivered: socket closed\uFFFD[2J\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := sit(t, nil)
+			c.reply = func(context.Context, terminal.Answer) (json.RawMessage, error) {
+				return json.RawMessage(test.raw), test.err
+			}
+			c.show(shown(t, "a", approver.High))
+			c.types("y 1")
+			c.sees(test.want)
+		})
+	}
+}
+
+// While an answer is under way, cards are still shown and other answers given.
+func TestUISlowAnswer(t *testing.T) {
+	c := sit(t, nil)
+	release := make(chan struct{})
+	c.reply = func(_ context.Context, a terminal.Answer) (json.RawMessage, error) {
+		if a.Message == "a" {
+			<-release
+		}
+		return json.RawMessage(`{"text":"Done with ` + a.Message + `."}`), nil
+	}
+	c.show(shown(t, "a", approver.High))
+	c.types("y 1")
+	c.wantAnswer(1, terminal.Answer{Request: "req-a", Message: "a", Approve: true})
+	c.show(shown(t, "b", approver.High))
+	c.sees("┌─ 2 ─")
+	c.types("n 2")
+	c.sees("Card 2: Done with b.")
+	c.types("quit") // waits for what is under way
+	close(release)
+	c.sees("Card 1: Done with a.")
+	c.wantEnd(nil)
+}
+
+func TestUIContextEndsAnswers(t *testing.T) {
+	c := sit(t, nil)
+	under := make(chan struct{})
+	c.reply = func(ctx context.Context, _ terminal.Answer) (json.RawMessage, error) {
+		close(under)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	c.show(shown(t, "a", approver.High))
+	c.types("y 1")
+	<-under
+	c.stop()
+	c.wantEnd(context.Canceled)
+}
+
+// A line that is too long is dropped whole: its tail is not another line.
+func TestUILongLine(t *testing.T) {
+	c := sit(t, nil)
+	c.show(shown(t, "a", approver.High))
+	c.sees("┌─ 1 ─")
+	for _, n := range []int{4092, 4093, 4096, 4097, 4098, 8192, 20_000} {
+		c.types(strings.Repeat("x", n) + "\r" + "y 1")
+		c.types("list")
+		c.sees("1  🟠 HIGH · make a")
+	}
+	if got := c.answered(); len(got) != 0 {
+		t.Errorf("the tail of a long line became the answer %+v", got)
+	}
+	c.sees("")
+	if !strings.Contains(c.screen(), "more than 4096 bytes and was not read") {
+		t.Errorf("nothing says that the line was dropped")
+	}
+}
+
+func TestUIEnds(t *testing.T) {
+	t.Run("end of input", func(t *testing.T) {
+		c := sit(t, nil)
+		_ = c.keys.Close()
+		c.wantEnd(nil)
+	})
+	t.Run("broken input", func(t *testing.T) {
+		c := sit(t, nil)
+		_ = c.keys.CloseWithError(errors.New("the cable is out"))
+		c.sees("what you type cannot be read any more: the cable is out")
+		c.wantEnd(nil)
+	})
+	t.Run("broken output", func(t *testing.T) {
+		broken := errors.New("no screen")
+		c := sit(t, func(u *terminal.UI) { u.Out = badWriter{broken} })
+		c.show(hello())
+		c.wantEnd(broken)
+	})
+	t.Run("a last line without its end", func(t *testing.T) {
+		c := sit(t, nil)
+		c.show(shown(t, "a", approver.High))
+		_, _ = io.WriteString(c.keys, "n 1")
+		_ = c.keys.Close()
+		c.wantEnd(nil)
+		c.wantAnswer(1, terminal.Answer{Request: "req-a", Message: "a"})
+	})
+}
+
+type badWriter struct{ err error }
+
+func (w badWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestUIColour(t *testing.T) {
+	c := sit(t, func(u *terminal.UI) { u.Colour, u.Width = true, 40 })
+	c.show(shown(t, "a", approver.High))
+	c.sees("\a")
+	c.sees("\x1b[1;33m🟠 HIGH · make a\x1b[0m")
+}
+
+// The two halves of the package together: what the channel streams is what the
+// UI reads, and what the UI writes is what the channel takes.
+func TestUIOnChannel(t *testing.T) {
+	c := newChannel(t, nil)
+	rec := started(t, c)
+	in, keys := io.Pipe()
+	con := &console{t: t, keys: keys}
+	events := make(chan json.RawMessage)
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	work.Go(func() {
+		_ = c.Watch(ctx, ann, func(raw json.RawMessage) error {
+			select {
+			case events <- raw:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	})
+	work.Go(func() {
+		ui := terminal.UI{In: in, Out: con, Now: func() time.Time { return noon }}
+		_ = ui.Run(ctx, events, func(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
+			return c.Answer(ctx, ann, body)
+		})
+	})
+	t.Cleanup(func() { cancel(); _ = in.Close(); work.Wait() })
+
+	con.sees("Watching.")
+	k := card(t, "r1", approver.Catastrophic)
+	ref := post(t, c, k)
+	con.sees("Code     " + k.Code.Reveal())
+	con.types("1 " + strings.ToLower(k.Code.Reveal()))
+	con.sees("Card 1: Noted.")
+	got := rec.got()
+	if len(got) != 1 || !got[0].Approve || !got[0].Code.Equal(k.Code) || got[0].Message != ref.Message || got[0].Sender != "1001" {
+		t.Errorf("replies %+v", got)
+	}
+	k.State, k.Result = approver.Consumed, "Approved once by Ann via terminal · 3 s"
+	if err := c.Update(t.Context(), ref, k); err != nil {
+		t.Fatal(err)
+	}
+	con.sees("Card 1: ✅ Approved once by Ann via terminal · 3 s")
+}

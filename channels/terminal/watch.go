@@ -1,0 +1,173 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"approver.example"
+)
+
+const (
+	maxWatchers = 64
+	// maxBehind is how many cards a watcher may be behind before it is cut off;
+	// it sees all pending cards again when it reconnects. A new watcher starts
+	// behind by all pending cards.
+	maxBehind = 2 * maxCards
+)
+
+// A watcher is one connection. Its fields are guarded by Channel.mu.
+type watcher struct {
+	queue []*card       // what it was not shown yet, oldest first
+	knows map[*card]int // the revision of each card that it was shown
+	wake  chan struct{} // holds a value when queue or ended changed
+	ended error
+}
+
+// spread puts a changed card into every watcher's queue. It needs c.mu.
+func (c *Channel) spread(k *card) {
+	for w := range c.watchers {
+		c.enqueue(w, k)
+	}
+}
+
+func (c *Channel) enqueue(w *watcher, k *card) {
+	for _, waiting := range w.queue {
+		if waiting == k {
+			return // it is shown as it is when its turn comes
+		}
+	}
+	if len(w.queue) >= maxBehind {
+		c.end(w, ErrSlow)
+		return
+	}
+	w.queue = append(w.queue, k)
+	w.rouse()
+}
+
+// end takes a watcher off the list and lets its Watch return. It needs c.mu.
+func (c *Channel) end(w *watcher, why error) {
+	if w.ended == nil {
+		w.ended = why
+	}
+	if _, ok := c.watchers[w]; ok {
+		delete(c.watchers, w)
+		c.announce()
+	}
+	w.rouse()
+}
+
+// announce wakes every Post and Update. It needs c.mu.
+func (c *Channel) announce() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (w *watcher) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Watch streams events to one peer until ctx ends, emit fails, the channel
+// stops (ErrStopped), or the peer falls too far behind (ErrSlow): a hello, the
+// pending cards in the order in which they were made, then what changes. A peer
+// that is not on the approver list gets ErrStranger and nothing else. emit is
+// called in the caller's goroutine, never twice at a time; a slow emit holds up
+// nobody else.
+func (c *Channel) Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
+	person, ok := c.identify(peer)
+	if !ok {
+		c.log.Warn("refused a watcher who is not on the approver list", "uid", nameOf(peer))
+		return ErrStranger
+	}
+	w, err := c.join()
+	if err != nil {
+		return err
+	}
+	c.log.Info("a terminal watches", "uid", person.ID)
+	defer func() {
+		c.mu.Lock()
+		c.end(w, ErrStopped)
+		c.mu.Unlock()
+		c.log.Info("a terminal left", "uid", person.ID)
+	}()
+	send := func(e Event) error {
+		body, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("terminal: encode an event: %w", err)
+		}
+		if err := emit(body); err != nil {
+			return fmt.Errorf("terminal: show an event: %w", err)
+		}
+		return nil
+	}
+	if err := send(c.hello()); err != nil {
+		return err
+	}
+	for {
+		k, event, err := c.next(ctx, w)
+		if err != nil {
+			return err
+		}
+		if err := send(event); err != nil {
+			return err
+		}
+		c.mu.Lock()
+		k.seen = max(k.seen, event.Rev)
+		c.announce()
+		c.mu.Unlock()
+	}
+}
+
+func (c *Channel) join() (*watcher, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.watchers) >= maxWatchers {
+		return nil, fmt.Errorf("terminal: %d terminals watch already: close one", maxWatchers)
+	}
+	w := &watcher{knows: map[*card]int{}, wake: make(chan struct{}, 1)}
+	c.watchers[w] = struct{}{}
+	for _, k := range c.cards {
+		if !k.card.State.Settled() {
+			w.queue = append(w.queue, k)
+		}
+	}
+	slices.SortFunc(w.queue, func(a, b *card) int { return a.seq - b.seq })
+	c.announce()
+	return w, nil
+}
+
+// next waits for the next event of a watcher.
+func (c *Channel) next(ctx context.Context, w *watcher) (*card, Event, error) {
+	for {
+		c.mu.Lock()
+		if err := w.ended; err != nil {
+			c.mu.Unlock()
+			return nil, Event{}, err
+		}
+		for len(w.queue) > 0 && ctx.Err() == nil {
+			k := w.queue[0]
+			w.queue = w.queue[1:]
+			known, shown := w.knows[k]
+			if known == k.rev || k.gone && !shown {
+				continue
+			}
+			event := c.event(k, shown)
+			w.knows[k] = k.rev
+			if k.gone || k.card.State.Settled() {
+				delete(w.knows, k)
+			}
+			c.mu.Unlock()
+			return k, event, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+			return nil, Event{}, ctx.Err()
+		}
+	}
+}

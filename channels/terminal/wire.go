@@ -1,0 +1,178 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// The kinds of an Event.
+const (
+	EventHello  = "hello"  // the first event; Offer says what may be answered here at most
+	EventCard   = "card"   // a message that this watcher was not shown yet
+	EventUpdate = "update" // the message has changed
+	EventGone   = "gone"   // the message was taken back; only Message is set
+)
+
+// An Event is one JSON document of [Channel.Watch].
+type Event struct {
+	Type    string
+	Message string
+	// Rev grows with every change of the message.
+	Rev int
+	// Card is what to show. Its code is zero where it must not be shown.
+	Card approver.Card
+	// Offer says which answers are taken here.
+	Offer Offer
+}
+
+// An Offer says which answers a terminal may give to a card. The zero value
+// offers none.
+type Offer struct {
+	Tap  bool `json:"tap,omitempty"`  // yes without the code
+	Code bool `json:"code,omitempty"` // yes with the code
+	Deny bool `json:"deny,omitempty"`
+}
+
+// An Answer is the JSON document that [Channel.Answer] reads. It names the card
+// by Request and Message, or by Code, or by all.
+type Answer struct {
+	Request string `json:"request,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Approve is the answer. False denies.
+	Approve bool `json:"approve,omitempty"`
+	// Code is what the person typed as the code.
+	Code string `json:"code,omitempty"`
+	// Command reports that the person typed /approve or /deny.
+	Command bool `json:"command,omitempty"`
+}
+
+// An Answered is the JSON document that [Channel.Answer] returns.
+type Answered struct {
+	Kind string `json:"kind"` // refused, approved, denied, too_late, …
+	Text string `json:"text"`
+}
+
+var kindNames = map[approver.OutcomeKind]string{
+	approver.OutcomeRefused: "refused", approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied",
+	approver.OutcomeTooLate: "too_late", approver.OutcomeExpired: "expired", approver.OutcomeUnknown: "unknown",
+	approver.OutcomeUsed: "used", approver.OutcomeLocked: "locked", approver.OutcomeNeedCode: "need_code",
+	approver.OutcomeRecorded: "recorded",
+}
+
+func kindName(k approver.OutcomeKind) string {
+	if name, ok := kindNames[k]; ok {
+		return name
+	}
+	return kindNames[approver.OutcomeRefused]
+}
+
+// wireEvent is an Event in JSON, with the code in the clear: the socket leads
+// to an approver's screen.
+type wireEvent struct {
+	Type    string    `json:"type"`
+	Message string    `json:"message,omitempty"`
+	Rev     int       `json:"rev,omitempty"`
+	Card    *wireCard `json:"card,omitempty"`
+	Offer   Offer     `json:"offer,omitzero"`
+}
+
+type wireCard struct {
+	Request  string            `json:"request"`
+	State    approver.State    `json:"state"`
+	Severity approver.Severity `json:"severity"`
+	OneTap   bool              `json:"one_tap,omitempty"`
+	Push     string            `json:"push"`
+	Command  string            `json:"command"`
+	Why      string            `json:"why,omitempty"`
+	Rule     string            `json:"rule,omitempty"`
+	Claimed  string            `json:"claimed,omitempty"`
+	Agent    string            `json:"agent,omitempty"`
+	Session  string            `json:"session,omitempty"`
+	Dir      string            `json:"dir,omitempty"`
+	Host     string            `json:"host,omitempty"`
+	Notice   string            `json:"notice,omitempty"`
+	Code     string            `json:"code,omitempty"`
+	Created  time.Time         `json:"created,omitzero"`
+	Due      time.Time         `json:"due,omitzero"`
+	Result   string            `json:"result,omitempty"`
+}
+
+// MarshalJSON writes the event with the card's code in the clear.
+func (e Event) MarshalJSON() ([]byte, error) {
+	w := wireEvent{Type: e.Type, Message: e.Message, Rev: e.Rev, Offer: e.Offer}
+	if e.Type != EventGone && e.Type != EventHello {
+		k := e.Card
+		w.Card = &wireCard{
+			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
+			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
+			Notice: k.Notice, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
+		}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Unknown keys are left alone, so
+// that an older command can watch a newer service.
+func (e *Event) UnmarshalJSON(b []byte) error {
+	var w wireEvent
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	*e = Event{Type: w.Type, Message: w.Message, Rev: w.Rev, Offer: w.Offer}
+	switch {
+	case w.Type == EventHello:
+		return nil
+	case w.Message == "":
+		return fmt.Errorf("event %q names no message", w.Type)
+	case w.Type == EventGone:
+		return nil
+	case w.Type != EventCard && w.Type != EventUpdate:
+		return fmt.Errorf("unknown event %q: is the service newer than this command?", w.Type)
+	case w.Card == nil:
+		return fmt.Errorf("event %q has no card", w.Type)
+	}
+	k := w.Card
+	e.Card = approver.Card{
+		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
+		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
+		Notice: k.Notice, Created: k.Created, Due: k.Due, Result: k.Result,
+	}
+	if k.Code != "" {
+		code, err := tokens.Parse(k.Code)
+		if err != nil {
+			return fmt.Errorf("event %q: %w", w.Type, err)
+		}
+		e.Card.Code = code
+	}
+	return nil
+}
+
+// hello is the first event of every watcher.
+func (c *Channel) hello() Event {
+	may := c.cfg.AllowAnswers
+	return Event{Type: EventHello, Offer: Offer{Tap: may, Code: may, Deny: may}}
+}
+
+// event is the newest state of a card for a watcher. It needs c.mu.
+func (c *Channel) event(k *card, shown bool) Event {
+	e := Event{Type: EventCard, Message: k.message, Rev: k.rev, Card: k.card}
+	switch {
+	case k.gone:
+		return Event{Type: EventGone, Message: k.message, Rev: k.rev}
+	case shown:
+		e.Type = EventUpdate
+	}
+	if !c.cfg.mayShowCode(k.card) {
+		e.Card.Code = tokens.Code{}
+	}
+	e.Offer = Offer{
+		Tap:  c.cfg.mayTap(k.card),
+		Code: !e.Card.Code.IsZero(),
+		Deny: c.cfg.AllowAnswers && k.card.State == approver.Pending,
+	}
+	return e
+}

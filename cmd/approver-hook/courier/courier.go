@@ -1,0 +1,284 @@
+// Package courier carries one hook call to approver's daemon and its answer
+// back: standard input to the daemon's socket, the answer to standard output,
+// standard error and the exit code.
+//
+// It decides nothing. Whatever goes wrong (no daemon, an odd answer, no time
+// left, a signal, a panic, an unknown flag) it leaves the agent's own blocking
+// answer, so that a broken approver stops calls and never waves them through.
+//
+// The call gets one random id. If the connection is lost while people are asked,
+// because the daemon restarts, the courier comes back with the same id and what
+// is left of its time, and the question goes on.
+//
+// # Flags
+//
+//	--agent NAME              the dialect; required
+//	--event NAME              the hook's event, for the form of the blocking answer; default the agent's tool event
+//	--deadline 130s           when to block if there is no answer; default 25s, which is under every agent's own hook timeout
+//	--socket PATH             the submit socket; default as in package socketpath
+//	--connect-timeout 5s      how long to look for a daemon that was never reached
+//
+// The package speaks HTTP by hand and imports next to nothing, because every
+// tool call waits for its start.
+package courier
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"approver.example/agents/blocking"
+	"approver.example/httpapi/socketpath"
+	"approver.example/httpapi/wire"
+)
+
+// A Courier carries one call.
+type Courier struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Env            []string // the hook's environment, as KEY=VALUE
+	// PinFile is the file that pins the socket, and PinOwner the uid that must
+	// own it; see socketpath.ReadPin. Empty is socketpath.PinFile, of root.
+	PinFile  string
+	PinOwner uint32
+}
+
+// Run carries the call of a hook process and returns its exit code, 0 or 2.
+// args are the flags without the program's name.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
+	c := Courier{Stdin: stdin, Stdout: stdout, Stderr: stderr, Env: env}
+	return c.Run(args)
+}
+
+const (
+	firstWait = 50 * time.Millisecond
+	lastWait  = time.Second
+	promptly  = 20 * time.Millisecond
+)
+
+// Run is like the function Run. It is for a process that ends when it returns: a
+// read of standard input that never ends cannot be interrupted.
+func (c *Courier) Run(args []string) (exit int) {
+	var o options
+	defer func() {
+		if p := recover(); p != nil {
+			exit = c.leave(o, blocking.For(o.agent, o.event, panicked))
+		}
+	}()
+	// A closed pipe must be an error of the write, not the end of the process:
+	// there is still an exit code to give.
+	signal.Ignore(syscall.SIGPIPE)
+
+	o, err := parseFlags(args)
+	if err != nil {
+		return c.leave(o, blocking.For(o.agent, o.event, "the approver hook is not set up correctly, so the call was stopped: "+err.Error()))
+	}
+	deadline := time.Now().Add(o.deadline)
+	answered := make(chan blocking.Answer, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				answered <- blocking.For(o.agent, o.event, panicked)
+			}
+		}()
+		a, err := c.carry(o, deadline)
+		if err != nil {
+			a = blocking.For(o.agent, o.event, err.Error())
+		}
+		answered <- a
+	}()
+	return c.leave(o, wait(o, answered, deadline))
+}
+
+// wait returns the first of the answer, the deadline and a signal.
+//
+// To handle signals costs a fifth of the whole run of this program, in
+// hand-overs between threads, and agents send them when their hook timeout is
+// over, which is seconds away. So it begins when an answer is not there at once.
+func wait(o options, answered <-chan blocking.Answer, deadline time.Time) blocking.Answer {
+	select {
+	case a := <-answered:
+		return a
+	case <-time.After(promptly):
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	select {
+	case a := <-answered:
+		return a
+	case <-time.After(time.Until(deadline)):
+		return blocking.For(o.agent, o.event, late(o))
+	case s := <-signals:
+		return blocking.For(o.agent, o.event, "the approver hook was stopped by a signal ("+s.String()+") before there was an answer, so the call was stopped")
+	}
+}
+
+const panicked = "the approver hook failed (a panic), so the call was stopped; please report it"
+
+func late(o options) string {
+	return "approver had no answer within " + o.deadline.String() + ", so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout"
+}
+
+// leave writes the answer, each stream in one write, and returns the exit code.
+// An answer that nobody can read must not be taken for a yes.
+func (c *Courier) leave(o options, a blocking.Answer) int {
+	if !a.ExitZero && len(a.Stderr) == 0 {
+		a = blocking.For(o.agent, o.event, "")
+	}
+	if len(a.Stdout) > 0 {
+		if n, err := c.Stdout.Write(a.Stdout); err != nil || n != len(a.Stdout) {
+			a = blocking.For(o.agent, o.event, "the approver hook could not write its answer, so the call was stopped")
+		}
+	}
+	if len(a.Stderr) > 0 {
+		_, _ = c.Stderr.Write(a.Stderr)
+	}
+	return a.Exit()
+}
+
+// A trouble is a failed try, told to the agent.
+type trouble struct {
+	text    string
+	again   bool // another try may go better
+	reached bool // a daemon was there
+}
+
+func (t *trouble) Error() string { return t.text }
+
+// carry brings the call to the daemon, again and again if need be.
+func (c *Courier) carry(o options, deadline time.Time) (blocking.Answer, error) {
+	payload, err := readPayload(c.Stdin)
+	if err != nil {
+		return blocking.Answer{}, err
+	}
+	env, err := selectEnv(c.Env)
+	if err != nil {
+		return blocking.Answer{}, err
+	}
+	id, err := newCallID()
+	if err != nil {
+		return blocking.Answer{}, err
+	}
+	giveUp := time.Now().Add(o.connectTimeout)
+	reached := false
+	for pause := firstWait; ; pause = min(2*pause, lastWait) {
+		started := time.Now()
+		a, t := c.try(o, call{id, env, payload, deadline})
+		if t == nil {
+			return a, nil
+		}
+		reached = reached || t.reached
+		switch now := time.Now(); {
+		case !t.again:
+			return a, t
+		case !now.Add(pause).Before(deadline):
+			return a, errors.New(late(o) + " (" + t.text + ")")
+		case !reached && now.Add(pause).After(giveUp):
+			return a, t
+		case now.Sub(started) > lastWait:
+			pause = firstWait // it was held: most likely the daemon restarts
+		}
+		time.Sleep(pause)
+	}
+}
+
+// try is one connection.
+func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
+	path, trust, err := c.socket(o)
+	if err != nil {
+		return blocking.Answer{}, &trouble{text: "the approver hook found no socket to ask on, so the call was stopped: " + err.Error()}
+	}
+	conn, t := dial(path, trust)
+	if t != nil {
+		return blocking.Answer{}, t
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(call.deadline); err != nil {
+		return blocking.Answer{}, &trouble{text: "the approver hook cannot bound its time (" + err.Error() + "), so the call was stopped"}
+	}
+	// A daemon that refuses answers before it has read everything, so a failed
+	// write does not mean that there is no answer.
+	_, writeErr := conn.Write(call.request(o.agent))
+	a, err := readReply(conn)
+	var strange oddError
+	switch {
+	case err == nil:
+		return a, nil
+	case errors.As(err, &strange):
+		return blocking.Answer{}, &trouble{text: string(strange), reached: true}
+	case writeErr != nil:
+		err = writeErr
+	}
+	return blocking.Answer{}, &trouble{text: "the connection to approver was lost: " + err.Error(), again: true, reached: true}
+}
+
+// socket returns where to connect and whom to trust there.
+func (c *Courier) socket(o options) (path string, trust func(uid uint32) error, err error) {
+	file := c.PinFile
+	if file == "" {
+		file = socketpath.PinFile
+	}
+	pin, pinned, err := socketpath.ReadPin(file, c.PinOwner)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case pinned && o.socket != "" && o.socket != pin.Socket:
+		return "", nil, errors.New("--socket names " + o.socket + " but " + file + " pins " + pin.Socket)
+	case pinned:
+		return pin.Socket, func(uid uint32) error {
+			if uid != pin.UID {
+				return errors.New("the listener on " + pin.Socket + " runs as uid " + strconv.FormatUint(uint64(uid), 10) + ", not as the one that " + file + " pins")
+			}
+			return nil
+		}, nil
+	}
+	if path = o.socket; path == "" {
+		dir, err := socketpath.Dir(lookup(c.Env, "HOME"))
+		if err != nil {
+			return "", nil, err
+		}
+		path = dir + "/" + socketpath.Submit
+	}
+	return path, func(uid uint32) error { return socketpath.Trust(path, uid) }, socketpath.Check(path)
+}
+
+// readPayload reads the hook's standard input whole.
+func readPayload(r io.Reader) ([]byte, error) {
+	payload, err := io.ReadAll(io.LimitReader(r, wire.MaxPayload+1))
+	switch {
+	case err != nil:
+		return nil, errors.New("the approver hook could not read its input (" + err.Error() + "), so the call was stopped")
+	case len(payload) > wire.MaxPayload:
+		return nil, errors.New("the call has more than " + strconv.Itoa(wire.MaxPayload) + " bytes, which is more than approver judges, so it was stopped; make it smaller")
+	}
+	return payload, nil
+}
+
+// newCallID returns 128 random bits in hex. It reads the system's generator
+// itself: crypto/rand would double the number of packages that start with the
+// program.
+func newCallID() (string, error) {
+	const digits = "0123456789abcdef"
+	var random [wire.CallLength / 2]byte
+	fd, err := syscall.Open("/dev/urandom", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err == nil {
+		var n int
+		if n, err = syscall.Read(fd, random[:]); n != len(random) && err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		_ = syscall.Close(fd)
+	}
+	if err != nil {
+		return "", errors.New("the approver hook got no random number (" + err.Error() + "), so the call was stopped")
+	}
+	id := make([]byte, 0, wire.CallLength)
+	for _, b := range random {
+		id = append(id, digits[b>>4], digits[b&0xf])
+	}
+	return string(id), nil
+}

@@ -1,0 +1,106 @@
+package courier
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/httpapi/wire"
+)
+
+func TestParseFlags(t *testing.T) {
+	o, err := parseFlags([]string{"--agent", "claude", "--event=PostToolUse", "--deadline", "290s", "--socket=/s", "--connect-timeout", "0s"})
+	if want := (options{"claude", "PostToolUse", 290 * time.Second, "/s", 0}); err != nil || o != want {
+		t.Errorf("%+v, %v, want %+v", o, err, want)
+	}
+	o, err = parseFlags([]string{"--agent=x"})
+	if want := (options{agent: "x", deadline: 25 * time.Second, connectTimeout: 5 * time.Second}); err != nil || o != want {
+		t.Errorf("%+v, %v, want %+v", o, err, want)
+	}
+}
+
+// The agent and the event are known behind a mistake too, so that the blocking
+// answer has their form.
+func TestParseFlagsErrors(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"", "--agent is missing"},
+		{"--deadline 5s", "--agent is missing"},
+		{"--agent", "--agent has no value"},
+		{"--agent=", "--agent has no value"},
+		{"--agent Claude", "not a name of"},
+		{"--agent a\r\nX:y", "not a name of"},
+		{"--agent gemini --agent gemini", "--agent is given twice"},
+		{"--agent gemini -v", `"-v" is not known`},
+		{"--agent gemini -agent x", `"-agent" is not known`},
+		{"--agent gemini extra", `"extra" is not known`},
+		{"--bogus 1 --agent gemini", `"--bogus" is not known`},
+		{"--agent gemini --deadline", "--deadline has no value"},
+		{"--deadline 5 --agent gemini", `--deadline "5" is not a time`},
+		{"--agent gemini --deadline -5s", "not a time from 1s"},
+		{"--agent gemini --deadline 0s", "not a time from 1s"},
+		{"--agent gemini --deadline 25h", "to 24h0m0s"},
+		{"--agent gemini --deadline forever", "not a time"},
+		{"--agent gemini --socket s", "not an absolute path"},
+		{"--agent gemini --socket /" + strings.Repeat("x", 200), "longer than"},
+		{"--agent gemini --connect-timeout -1s", "not a time from 0s"},
+	} {
+		var args []string
+		if tt.args != "" {
+			args = strings.Split(tt.args, " ")
+		}
+		o, err := parseFlags(args)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
+		}
+		if strings.Contains(tt.args, "--agent gemini") && o.agent != "gemini" {
+			t.Errorf("%q: the agent is lost: %+v", tt.args, o)
+		}
+	}
+}
+
+func TestSelectEnv(t *testing.T) {
+	got, err := selectEnv([]string{
+		"PATH=/bin", "USER=u", "LD_PRELOAD=/x.so", "BASH_FUNC_ls%%=() { rm -rf /; }", "GIT_SSH_COMMAND=ssh", "GIT_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=x",
+		"ANTHROPIC_API_KEY=x", "PATHX=1", "ENV=", "DYLD_INSERT_LIBRARIES=/x", "noequals", "=C:=x", "EDITOR=vi\nx",
+	})
+	want := "PATH=/bin\x00LD_PRELOAD=/x.so\x00BASH_FUNC_ls%%=() { rm -rf /; }\x00GIT_SSH_COMMAND=ssh\x00ENV=\x00DYLD_INSERT_LIBRARIES=/x\x00EDITOR=vi\nx\x00"
+	if err != nil || string(got) != want {
+		t.Errorf("%q, %v\nwant %q", got, err, want)
+	}
+}
+
+// Nothing is cut: two environments that differ must not look the same.
+func TestSelectEnvRefuses(t *testing.T) {
+	for want, env := range map[string][]string{
+		`"PATH" occurs twice`:        {"PATH=/bin", "USER=x", "PATH=/tmp"},
+		`"PATH" is too long`:         {"PATH=" + strings.Repeat("x", maxValue+1)},
+		`"GIT_8" is too long`:        manyEnv(),
+		`"LD_LIBRARY_PATH" is too l`: {"PATH=/bin", "LD_LIBRARY_PATH=" + strings.Repeat("x", wire.MaxEnv)},
+	} {
+		if got, err := selectEnv(env); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d bytes, %v, want %s", len(got), err, want)
+		}
+	}
+}
+
+func manyEnv() []string {
+	var env []string
+	for i := range 20 {
+		name := "GIT_" + string(rune('A'+i))
+		if i == 7 {
+			name = "GIT_8"
+		}
+		env = append(env, name+"="+strings.Repeat("x", maxValue))
+	}
+	return env
+}
+
+func TestCarriedHasNoRepeats(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range carried {
+		if seen[name] || strings.Count(name, "*") > 1 || strings.Contains(strings.TrimSuffix(name, "*"), "*") {
+			t.Errorf("%q", name)
+		}
+		seen[name] = true
+	}
+}

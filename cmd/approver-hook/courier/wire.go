@@ -1,0 +1,246 @@
+package courier
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"approver.example/agents/blocking"
+	"approver.example/httpapi/peercred"
+	"approver.example/httpapi/wire"
+)
+
+// A call is what is sent, the same on every try but for the time left.
+type call struct {
+	id       string
+	env      []byte
+	payload  []byte
+	deadline time.Time
+}
+
+// request returns the whole request.
+func (c call) request(agent string) []byte {
+	left := max(time.Until(c.deadline).Milliseconds(), 1)
+	b := make([]byte, 0, 512+len(c.env)+len(c.payload))
+	b = append(b, "POST "+wire.HookPath+" HTTP/1.1\r\nHost: approver\r\nConnection: close\r\nContent-Type: application/octet-stream\r\n"...)
+	b = append(b, "Content-Length: "+strconv.Itoa(len(c.env)+len(c.payload))+"\r\n"...)
+	b = append(b, wire.Agent+": "+agent+"\r\n"+wire.Call+": "+c.id+"\r\n"...)
+	b = append(b, wire.Deadline+": "+strconv.FormatInt(left, 10)+"\r\n"...)
+	b = append(b, wire.EnvBytes+": "+strconv.Itoa(len(c.env))+"\r\n\r\n"...)
+	b = append(b, c.env...)
+	return append(b, c.payload...)
+}
+
+// dial connects to the socket and asks who listens before anything is sent. It
+// goes without package net, which takes longer to start than all the rest. The
+// poller of package os does the waiting.
+func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, &trouble{text: "the approver hook could not make a socket (" + err.Error() + "), so the call was stopped"}
+	}
+	syscall.CloseOnExec(fd)
+	if err = syscall.SetNonblock(fd, true); err == nil {
+		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
+	}
+	conn := os.NewFile(uintptr(fd), path) // not blocking, so it takes deadlines
+	if err != nil {
+		_ = conn.Close()
+		return nil, connectTrouble(path, err)
+	}
+	cred, err := peercred.Of(fd)
+	if err == nil {
+		err = trust(cred.UID)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, &trouble{text: "the approver hook does not trust who listens, so the call was stopped: " + err.Error(), reached: true}
+	}
+	return conn, nil
+}
+
+func connectTrouble(path string, err error) *trouble {
+	switch {
+	case errors.Is(err, syscall.EAGAIN): // more callers queue than the listener takes
+		return &trouble{text: "approver is too busy to take the call, so it was stopped; try again", again: true, reached: true}
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EINTR):
+		return &trouble{text: "approver is not running (nobody listens on " + path + "), so the call was stopped; start it with: approver serve", again: true}
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		return &trouble{text: "the approver hook may not connect to " + path + ", so the call was stopped; let this user use the submit socket"}
+	}
+	return &trouble{text: "the approver hook could not connect to " + path + " (" + err.Error() + "), so the call was stopped"}
+}
+
+// An oddError is an answer that is whole and not what a daemon says. It blocks.
+// Every other error of readReply means that the connection was lost.
+type oddError string
+
+func (e oddError) Error() string { return string(e) }
+
+func odd(what string) error {
+	return oddError("approver's answer was not understood (" + what + "), so the call was stopped; are daemon and hook of the same version?")
+}
+
+// refusals are the statuses with a reason that the agent's user can act on.
+var refusals = map[string]string{
+	"403": "this user may not ask approver, so the call was stopped; admit the uid on the submit socket",
+	"413": "the call is larger than approver judges, so it was stopped; make it smaller",
+	"503": "too many calls wait for approver, so the call was stopped; try again later",
+	"500": "approver could not decide, so the call was stopped; its log says why",
+}
+
+// readReply reads one whole answer and checks all of it.
+func readReply(r io.Reader) (blocking.Answer, error) {
+	head, body, err := readHead(r)
+	if err != nil {
+		return blocking.Answer{}, err
+	}
+	exit, length, stderrBytes, err := parseHead(head)
+	if err != nil {
+		return blocking.Answer{}, err
+	}
+	if len(body) > length {
+		return blocking.Answer{}, odd("more came than its length")
+	}
+	whole := make([]byte, length)
+	n := copy(whole, body)
+	if _, err := io.ReadFull(r, whole[n:]); errors.Is(err, io.EOF) {
+		return blocking.Answer{}, io.ErrUnexpectedEOF
+	} else if err != nil {
+		return blocking.Answer{}, err
+	}
+	a := blocking.Answer{Stderr: whole[:stderrBytes], Stdout: whole[stderrBytes:], ExitZero: exit == 0}
+	switch {
+	case !a.ExitZero && len(a.Stderr) == 0:
+		return blocking.Answer{}, odd("it blocks without a reason")
+	case len(a.Stdout) > 0 && !isDocument(a.Stdout):
+		return blocking.Answer{}, odd("it is not one line of JSON")
+	}
+	return a, nil
+}
+
+// isDocument tells one line with a JSON object from anything that an agent would
+// read as plain text, and so as no objection. That the object is well-formed
+// inside is the daemon's word.
+func isDocument(b []byte) bool {
+	b = bytes.TrimSuffix(b, []byte("\n"))
+	for _, c := range b {
+		if c < ' ' {
+			return false
+		}
+	}
+	return len(b) >= 2 && b[0] == '{' && b[len(b)-1] == '}' && utf8.Valid(b)
+}
+
+// readHead reads up to the empty line and returns what came behind it.
+func readHead(r io.Reader) (head string, rest []byte, err error) {
+	buf := make([]byte, 0, wire.MaxHead)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if end := bytes.Index(buf, []byte("\r\n\r\n")); end >= 0 {
+			return string(buf[:end]), buf[end+4:], nil
+		}
+		switch {
+		case err == nil && len(buf) == cap(buf):
+			return "", nil, odd("its head is too long")
+		case errors.Is(err, io.EOF):
+			return "", nil, io.ErrUnexpectedEOF
+		case err != nil:
+			return "", nil, err
+		}
+	}
+}
+
+// parseHead reads the status line and the headers that matter, each of which
+// must be there once.
+func parseHead(head string) (exit, length, stderrBytes int, err error) {
+	status, rest, _ := strings.Cut(head, "\r\n")
+	code, ok := strings.CutPrefix(status, "HTTP/1.1 ")
+	if !ok || len(code) < 3 || len(code) > 3 && code[3] != ' ' {
+		return 0, 0, 0, odd("it is not HTTP")
+	}
+	if code = code[:3]; code != "200" {
+		if text, ok := refusals[code]; ok {
+			return 0, 0, 0, oddError(text)
+		}
+		return 0, 0, 0, odd("status " + strconv.Quote(code))
+	}
+	fields := [...]struct {
+		name         string
+		limit, value int
+	}{{wire.Exit, 2, -1}, {"Content-Length", wire.MaxAnswer, -1}, {wire.StderrBytes, wire.MaxAnswer, -1}}
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\r\n")
+		name, value, ok := cutHeader(line)
+		if !ok {
+			return 0, 0, 0, odd("a header is broken")
+		}
+		if strings.EqualFold(name, "Transfer-Encoding") || strings.EqualFold(name, "Content-Encoding") {
+			return 0, 0, 0, odd("its body is encoded")
+		}
+		for i := range fields {
+			f := &fields[i]
+			if !strings.EqualFold(name, f.name) {
+				continue
+			}
+			if f.value >= 0 {
+				return 0, 0, 0, odd("the header " + f.name + " occurs twice")
+			}
+			if f.value = decimal(value, f.limit); f.value < 0 {
+				return 0, 0, 0, odd("the header " + f.name + " is wrong")
+			}
+		}
+	}
+	exit, length, stderrBytes = fields[0].value, fields[1].value, fields[2].value
+	switch {
+	case exit < 0 || length < 0 || stderrBytes < 0:
+		return 0, 0, 0, odd("a header is missing")
+	case exit == 1:
+		return 0, 0, 0, odd("the exit code is 1")
+	case stderrBytes > length:
+		return 0, 0, 0, odd("its lengths do not fit")
+	}
+	return exit, length, stderrBytes, nil
+}
+
+// cutHeader splits a header line. Names and values have no control characters,
+// so that no line end of another kind hides in one.
+func cutHeader(line string) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(line, ":")
+	for i := range len(name) {
+		if b := name[i] | 0x20; (b < 'a' || b > 'z') && (b < '0' || b > '9') && name[i] != '-' {
+			return "", "", false
+		}
+	}
+	for i := range len(value) {
+		if value[i] < ' ' || value[i] == 0x7f {
+			return "", "", false
+		}
+	}
+	return name, strings.Trim(value, " "), ok && name != ""
+}
+
+// decimal reads plain digits up to a limit; anything else is -1.
+func decimal(s string, limit int) int {
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return -1
+		}
+		if n = 10*n + int(s[i]-'0'); n > limit {
+			return -1
+		}
+	}
+	if s == "" || len(s) > 1 && s[0] == '0' {
+		return -1
+	}
+	return n
+}

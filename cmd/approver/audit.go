@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"approver.example/audit"
+	"approver.example/configs"
+)
+
+type auditCmd struct {
+	Tail   auditTailCmd   `cmd:"" help:"Print the last records, and with --follow what comes."`
+	Verify auditVerifyCmd `cmd:"" help:"Check chain, signatures and end; name the first broken record."`
+	Export auditExportCmd `cmd:"" help:"Write the records of a time as JSONL or CSV."`
+}
+
+// auditDir says where the audit is.
+type auditDir struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+	Dir    string `help:"Folder of the audit, instead of the configured one." placeholder:"DIR"`
+}
+
+func (d auditDir) resolve() (configs.Config, string, error) {
+	cfg, err := configs.LoadOrDefault(d.Config)
+	if err != nil {
+		return cfg, "", err
+	}
+	if d.Dir != "" {
+		return cfg, d.Dir, nil
+	}
+	return cfg, cfg.AuditDir(), nil
+}
+
+type auditTailCmd struct {
+	auditDir
+	N      int  `help:"How many records." short:"n" default:"20"`
+	Follow bool `help:"Go on with new records." short:"f"`
+	JSON   bool `help:"Print the lines as they are."`
+}
+
+// Help is the long text.
+func (auditTailCmd) Help() string { return "Example:\n  approver audit tail -n 50 --follow" }
+
+// Run prints records.
+func (c auditTailCmd) Run(ctx context.Context) error {
+	_, dir, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	format := audit.Human
+	if c.JSON {
+		format = audit.JSONL
+	}
+	return audit.Tail(ctx, dir, c.N, c.Follow, os.Stdout, format)
+}
+
+type auditVerifyCmd struct {
+	auditDir
+	Key  string   `help:"Public key file to trust, instead of the one beside the configured key." placeholder:"FILE"`
+	More []string `help:"Folders or files where older parts of the log were moved." placeholder:"PATH"`
+	JSON bool     `help:"Print one JSON object."`
+}
+
+// Help is the long text.
+func (auditVerifyCmd) Help() string {
+	return `Exit code 0: every record is where it was written and every signature fits. Exit code 1: the first broken record is named.
+While the daemon runs with the embedded store, the end of the log cannot be compared with the store; the daemon does that itself when it starts.
+
+Example:
+  approver audit verify
+  approver audit verify --dir ./copy --key audit.key.pub`
+}
+
+// Run verifies.
+func (c auditVerifyCmd) Run(ctx context.Context) error {
+	cfg, dir, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	keyFile := c.Key
+	if keyFile == "" {
+		keyFile = cfg.AuditKey() + ".pub"
+	}
+	keys, err := audit.LoadKeys(keyFile)
+	if err != nil {
+		return err
+	}
+	head, why := c.head(ctx, cfg)
+	report, err := audit.Verify(ctx, append([]string{dir}, c.More...), keys, head)
+	var broken *audit.BreakError
+	if err != nil && !errors.As(err, &broken) {
+		return err
+	}
+	if c.JSON {
+		out := struct {
+			OK     bool              `json:"ok"`
+			Report audit.Report      `json:"report"`
+			Head   string            `json:"head"`
+			Break  *audit.BreakError `json:"break,omitempty"`
+		}{broken == nil, report, why, broken}
+		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+			return err
+		}
+	} else if broken == nil {
+		fmt.Printf("ok: %d records and %d signatures in %d files, seq %d to %d, signed up to %d; %s\n",
+			report.Records, report.Checkpoints, report.Files, report.First, report.Last, report.Signed, why)
+	}
+	if broken != nil {
+		if !c.JSON {
+			fmt.Fprintf(os.Stderr, "BROKEN: %v (%d lines before it are whole)\n", broken, report.Lines)
+		}
+		return errSaid
+	}
+	return nil
+}
+
+// head asks the store where the log ends.
+func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.Head, string) {
+	if c.Dir != "" {
+		return nil, "its end was not compared with a store"
+	}
+	store, err := openStore(ctx, cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		return nil, "its end was not compared with the store: " + err.Error()
+	}
+	defer store.Close()
+	head, err := audit.ReadHead(ctx, store, cfg.AuditID())
+	if err != nil {
+		return nil, "its end was not compared with the store: " + err.Error()
+	}
+	return &head, "its end is where the store says"
+}
+
+type auditExportCmd struct {
+	auditDir
+	From   string `help:"First time, RFC 3339 or a date." placeholder:"TIME"`
+	To     string `help:"Time to stop before, RFC 3339 or a date." placeholder:"TIME"`
+	Format string `help:"jsonl or csv." enum:"jsonl,csv" default:"jsonl"`
+}
+
+// Help is the long text.
+func (auditExportCmd) Help() string {
+	return "Example:\n  approver audit export --from 2026-01-01 --to 2026-02-01 --format csv > january.csv"
+}
+
+// Run exports.
+func (c auditExportCmd) Run(ctx context.Context) error {
+	_, dir, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	from, err := parseTime("--from", c.From)
+	if err != nil {
+		return err
+	}
+	to, err := parseTime("--to", c.To)
+	if err != nil {
+		return err
+	}
+	format, err := audit.ParseFormat(c.Format)
+	if err != nil {
+		return err
+	}
+	return audit.Export(ctx, dir, from, to, format, os.Stdout)
+}
+
+func parseTime(flag, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%s %q is not a time: write 2026-01-31 or 2026-01-31T12:00:00Z", flag, s)
+}

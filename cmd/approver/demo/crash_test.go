@@ -1,0 +1,256 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/channels/channeltest"
+)
+
+// program is the approver program under test.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "approver-test-")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(dir, "approver")
+	build := exec.Command("go", "build", "-o", program, "approver.example/cmd/approver")
+	build.Stderr = os.Stderr
+	code := 1
+	if err := build.Run(); err == nil {
+		code = m.Run()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// The demo checks itself; here it has to, on both stores and for programs.
+func TestDemo(t *testing.T) {
+	for _, o := range []Options{{}, {Redis: true, JSON: true}} {
+		var out strings.Builder
+		o.Out, o.Program = &out, program
+		if err := Run(t.Context(), o); err != nil {
+			t.Errorf("demo with %+v: %v\n%s", o, err, out.String())
+		}
+		if o.JSON && (!strings.Contains(out.String(), `"event":"released","request":"0`) || strings.Contains(out.String(), "━")) {
+			t.Errorf("the JSON form is not one:\n%s", out.String())
+		}
+	}
+}
+
+func TestInteractive(t *testing.T) {
+	var out strings.Builder
+	err := Run(t.Context(), Options{Interactive: true, In: strings.NewReader("nonsense\nslack no\n"), Out: &out, Program: program})
+	if err != nil || !strings.Contains(out.String(), "denied by Alice via slack") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// rounds is how often the daemon is killed, per store. APPROVER_CRASHES raises
+// it for a long run.
+func rounds(t *testing.T, short int) int {
+	if s := os.Getenv("APPROVER_CRASHES"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return short
+}
+
+func newWorld(t *testing.T, o Options) *world {
+	t.Helper()
+	w := &world{screen: &screen{out: io.Discard, start: time.Now()}, ctx: t.Context(), program: program, asked: map[string]int{}}
+	if err := w.build(o); err != nil {
+		t.Fatal(errors.Join(err, w.tearDown()))
+	}
+	t.Cleanup(func() {
+		if err := w.tearDown(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// tally counts what became of requests.
+type tally struct{ lost, wrong, after, before, allowed, denied, expired, orphans int }
+
+func (c tally) String() string {
+	return fmt.Sprintf("lost %d, wrong %d; answered after the restart %d, before the blow %d; allowed %d, denied %d, expired %d; cards that a crash orphaned %d",
+		c.lost, c.wrong, c.after, c.before, c.allowed, c.denied, c.expired, c.orphans)
+}
+
+func TestKillOnBolt(t *testing.T) {
+	killing(t, newWorld(t, Options{}), rounds(t, 8))
+}
+
+func TestKillOnRedis(t *testing.T) {
+	killing(t, newWorld(t, Options{Redis: true}), rounds(t, 8))
+}
+
+// killing ends the daemon with SIGKILL at a random moment of each request's
+// life and starts it again. The hook keeps waiting, the person keeps trying.
+func killing(t *testing.T, w *world, n int) {
+	strike := func(time.Duration) error {
+		if err := w.killDaemon(); err != nil {
+			return err
+		}
+		return w.startDaemon()
+	}
+	var c tally
+	for i := range n {
+		one(t, w, i, time.Duration(rand.IntN(250))*time.Millisecond, strike, &c)
+	}
+	finish(t, w, n, c)
+}
+
+// one runs one request. At the moment blow, strike happens.
+func one(t *testing.T, w *world, i int, blow time.Duration, strike func(time.Duration) error, c *tally) {
+	t.Helper()
+	command, want := fmt.Sprintf("git push --force origin branch-%d-end", i), "allow"
+	yes := i%2 == 0
+	if !yes {
+		want = "deny"
+	}
+	silent := i%25 == 24
+	if silent {
+		command, want = fmt.Sprintf("terraform destroy -target=branch-%d-end", i), "deny"
+	}
+	a := w.apps[i%len(w.apps)]
+	hook := w.hook(command, "")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	if !silent {
+		go insist(ctx, w, a, command, yes)
+	}
+	time.Sleep(blow)
+	early := len(hook) == 1
+	if err := strike(blow); err != nil {
+		t.Fatalf("round %d: %v\n%s", i, err, w.lastLog())
+	}
+	var o outcome
+	select {
+	case o = <-hook:
+	case <-time.After(40 * time.Second):
+		c.lost++
+		t.Errorf("round %d, blow after %v: no answer\n%s", i, blow, w.lastLog())
+		return
+	}
+	switch {
+	case early:
+		c.before++
+	default:
+		c.after++
+	}
+	switch {
+	case silent && strings.Contains(o.stdout, "nobody answered"):
+		c.expired++
+	case silent || o.decision() != want || (o.exit == 0) != yes:
+		c.wrong++
+		t.Errorf("round %d, blow after %v: wanted %s, the agent got %q, exit %d, %s\n%s", i, blow, want, o.decision(), o.exit, o.stdout+o.stderr, w.lastLog())
+	case yes:
+		c.allowed++
+	default:
+		c.denied++
+	}
+	result := map[bool]string{true: "Approved once by Alice", false: "Denied by Alice"}[yes]
+	if silent {
+		result = "Expired"
+	}
+	for _, a := range w.apps {
+		c.orphans += upToDate(t, w, a, command, result)
+	}
+}
+
+// insist answers as Alice on one app until the card is settled.
+func insist(ctx context.Context, w *world, a *app, command string, yes bool) {
+	button := channeltest.DenyButton
+	if yes {
+		button = channeltest.ApproveButton
+	}
+	time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+	for ctx.Err() == nil {
+		if cards := cardsOf(a, command); len(cards) > 0 {
+			_ = a.fake.Tap(w.alice.id[a.channel], a.conversation, cards[len(cards)-1].Message, button)
+		}
+		time.Sleep(time.Duration(20+rand.IntN(60)) * time.Millisecond)
+	}
+}
+
+func cardsOf(a *app, command string) []channeltest.Shown {
+	var out []channeltest.Shown
+	for _, c := range a.cards() {
+		if strings.Contains(c.Text, command) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// upToDate waits until the newest card of a request shows its end. It returns
+// how many older ones a crash left behind.
+func upToDate(t *testing.T, w *world, a *app, command, result string) (orphans int) {
+	t.Helper()
+	err := w.wait(30*time.Second, a.name+" is up to date", func() bool {
+		cards := cardsOf(a, command)
+		return len(cards) > 0 && strings.Contains(cards[len(cards)-1].Text, result) && len(cards[len(cards)-1].Buttons) == 0
+	})
+	cards := cardsOf(a, command)
+	if err != nil {
+		// A request that was settled before its cards went out has none.
+		if len(cards) == 0 {
+			return 0
+		}
+		t.Errorf("%v: %+v\n%s", err, cards, w.lastLog())
+	}
+	for _, c := range cards {
+		if len(c.Buttons) > 0 {
+			orphans++
+		}
+	}
+	return orphans
+}
+
+// finish holds the whole run against the audit.
+func finish(t *testing.T, w *world, n int, c tally) {
+	t.Helper()
+	if err := w.verify(); err != nil || w.failed > 0 {
+		t.Errorf("audit verify: %v, %d failed\n%s", err, w.failed, w.lastLog())
+	}
+	ends := map[string]map[string]bool{}
+	for _, l := range w.audit() {
+		switch l.Event {
+		case "released", "denied", "expired", "withdrawn":
+			if ends[l.Request] == nil {
+				ends[l.Request] = map[string]bool{}
+			}
+			ends[l.Request][l.Event] = true
+		}
+	}
+	released := 0
+	for id, e := range ends {
+		if len(e) != 1 {
+			t.Errorf("the audit has %v as the end of request %s", e, id)
+		}
+		if e["released"] {
+			released++
+		}
+	}
+	if released != c.allowed {
+		t.Errorf("%d calls were allowed, the audit has %d released", c.allowed, released)
+	}
+	t.Logf("%d blows: %v; the audit is whole", n, c)
+}

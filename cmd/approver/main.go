@@ -1,0 +1,75 @@
+// Command approver is the approval service for AI agents: the daemon, and the
+// commands around it.
+//
+// main is a table of commands; each is one file. serve.go is the only place
+// that wires the parts together.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"approver.example/cmd/approver-hook/courier"
+)
+
+// Exit codes of the commands. `approver hook` has the agent's own instead.
+const (
+	exitOK    = 0
+	exitFail  = 1 // it did not work, or something is wrong
+	exitUsage = 2 // the command line is not understood
+)
+
+// The commands.
+type cli struct {
+	Serve   serveCmd   `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
+	Hook    hookCmd    `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
+	Watch   watchCmd   `cmd:"" help:"Show open requests in this terminal and answer them."`
+	Audit   auditCmd   `cmd:"" help:"Read, verify and export the audit."`
+	Demo    demoCmd    `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
+	Version versionCmd `cmd:"" help:"Print version and build."`
+}
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run is main for tests too: it returns the exit code.
+func run(args []string) int {
+	if len(args) > 0 && args[0] == "hook" && !asksForHelp(args[1:]) {
+		// Before everything else: each tool call of the agent waits for this.
+		return courier.Run(args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	}
+	var c cli
+	parser, err := kong.New(&c, kong.Name("approver"), kong.Description("Approvals for AI agents: people decide what a tool call may do."),
+		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "approver:", err)
+		return exitFail
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "approver: %v (see approver --help)\n", err)
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	command.BindTo(ctx, (*context.Context)(nil))
+	if err := command.Run(); err != nil {
+		if !errors.Is(err, errSaid) {
+			fmt.Fprintln(os.Stderr, "approver:", err)
+		}
+		return exitFail
+	}
+	return exitOK
+}
+
+// errSaid is the error of a command that has already told the person.
+var errSaid = errors.New("failed")
+
+func asksForHelp(args []string) bool {
+	return len(args) > 0 && (args[0] == "--help" || args[0] == "-h")
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"crypto/rand"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
+	"approver.example/channels/telegram"
+	"approver.example/channels/terminal"
+	"approver.example/configs"
+	"approver.example/httpapi"
+	"approver.example/store/boltstore"
+	"approver.example/store/redisstore"
+)
+
+type serveCmd struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+}
+
+// Help is the long text.
+func (serveCmd) Help() string {
+	return `Runs until SIGINT or SIGTERM. Open requests outlive it: hooks wait, and go on with the next daemon.
+
+Example:
+  approver serve --config ~/.approver/approver.yaml`
+}
+
+// notIsolated is what cards, log and audit say as long as agents run under the
+// daemon's own user.
+const notIsolated = "NOT ISOLATED: the agent runs as the same user as approver and could read its secrets"
+
+// Run runs the daemon.
+func (c serveCmd) Run(ctx context.Context) error {
+	cfg, err := configs.LoadOrDefault(c.Config)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.Log.Level}))
+	return serve(ctx, cfg, log)
+}
+
+// serve is the one place where the parts meet.
+func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
+	started := time.Now()
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return fmt.Errorf("the data folder: %w", err)
+	}
+	store, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "store", store.Close)
+
+	records, err := openAudit(ctx, cfg, store, log)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "audit", func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		return records.Close(ctx)
+	})
+
+	policy, err := cfg.LoadPolicy()
+	if err != nil {
+		return err
+	}
+	channels, local, err := openChannels(cfg, log)
+	if err != nil {
+		return err
+	}
+	codeKey, err := loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
+	if err != nil {
+		return err
+	}
+	var files approver.FileHasher
+	broadcaster, err := approver.NewBroadcaster(approver.Options{
+		Store: store, Audit: records, People: cfg.People(), Channels: channels, Destinations: cfg.Destinations(),
+		Fingerprint: func(call approver.ToolCall) (approver.Fingerprint, error) {
+			hashes, err := files.Of(call)
+			if err != nil {
+				return "", err
+			}
+			return approver.FingerprintOf(call, policy.Version(), hashes)
+		},
+		CodeKey: codeKey, CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notIsolated,
+		Log: log.With("part", "people"),
+	})
+	if err != nil {
+		return err
+	}
+	gate := &approver.Gate{
+		Stages: []approver.Stage{policy}, Ask: broadcaster.Ask, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
+	}
+	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started}
+
+	me := uint32(os.Getuid())
+	submit := &httpapi.Submit{Hook: decide.hook, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
+	submitOn, err := httpapi.Listen(cfg.Sockets.Submit, 0o600)
+	if err != nil {
+		return err
+	}
+	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "resolve")}
+	if local != nil {
+		resolve.Resolver = local
+	}
+	resolveOn, err := httpapi.Listen(cfg.Sockets.Resolve, 0o600)
+	if err != nil {
+		_ = submitOn.Close()
+		return err
+	}
+	if _, err := records.Record(ctx, approver.Record{Event: approver.EventStarted, At: started, Note: notIsolated}); err != nil {
+		return fmt.Errorf("the audit: %w", err)
+	}
+	log.Warn(notIsolated)
+	log.Info("ready", "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
+	err = together(ctx,
+		func(ctx context.Context) error { return broadcaster.Run(ctx) },
+		func(ctx context.Context) error { return submit.Serve(ctx, submitOn) },
+		func(ctx context.Context) error { return resolve.Serve(ctx, resolveOn) },
+	)
+	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
+	return errors.Join(err, recordErr)
+}
+
+// together runs all until ctx ends, or one fails, and waits for every one.
+func together(ctx context.Context, run ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	errs := make([]error, len(run))
+	for i, f := range run {
+		all.Go(func() {
+			if errs[i] = f(ctx); errs[i] != nil {
+				cancel(errs[i])
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// closing closes a part and joins its error to that of the whole.
+func closing(err *error, name string, f func() error) {
+	if closeErr := f(); closeErr != nil {
+		*err = errors.Join(*err, fmt.Errorf("close the %s: %w", name, closeErr))
+	}
+}
+
+// A store is a KV that can be closed.
+type store interface {
+	approver.KV
+	Close() error
+}
+
+func openStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (store, error) {
+	if cfg.Store.Redis != nil {
+		return redisstore.Open(ctx, *cfg.Store.Redis, log.With("part", "redis"))
+	}
+	return boltstore.Open(cfg.Bolt(), log.With("part", "store"))
+}
+
+func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, log *slog.Logger) (*audit.Log, error) {
+	key, err := audit.LoadOrCreateKey(cfg.AuditKey())
+	if err != nil {
+		return nil, err
+	}
+	o := cfg.Audit.Options()
+	o.Dir, o.ID, o.Key, o.KV, o.Log = cfg.AuditDir(), cfg.AuditID(), key, kv, log.With("part", "audit")
+	records, err := audit.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, alarm := range records.Alarms() {
+		log.Error("AUDIT ALARM", "what", alarm)
+	}
+	return records, nil
+}
+
+// openChannels makes every configured channel: the list of all there are.
+func openChannels(cfg configs.Config, log *slog.Logger) (channels []approver.Channel, local *terminal.Channel, err error) {
+	var errs []error
+	add := func(name string, c approver.Channel, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
+			return
+		}
+		channels = append(channels, c)
+	}
+	if c := cfg.Channels.Telegram; c != nil {
+		ch, err := telegram.New(*c, log.With("channel", telegram.Name))
+		add(telegram.Name, ch, err)
+	}
+	if c := cfg.Channels.Discord; c != nil {
+		ch, err := discord.New(*c, log.With("channel", discord.Name))
+		add(discord.Name, ch, err)
+	}
+	if c := cfg.Channels.Slack; c != nil {
+		ch, err := slack.New(*c, log.With("channel", slack.Name))
+		add(slack.Name, ch, err)
+	}
+	if c := cfg.Channels.Terminal; c != nil {
+		ch, err := terminal.New(*c, log.With("channel", terminal.Name))
+		add(terminal.Name, ch, err)
+		local = ch
+	}
+	if len(channels) == 0 && len(errs) == 0 {
+		log.Warn("no channel is configured: every call that needs people will be denied")
+	}
+	return channels, local, errors.Join(errs...)
+}
+
+func names(channels []approver.Channel) string {
+	var out []string
+	for _, c := range channels {
+		out = append(out, c.Name())
+	}
+	return strings.Join(out, ",")
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown host"
+	}
+	return name
+}
+
+// loadOrCreateKey reads a key file, or makes one with 32 random bytes.
+func loadOrCreateKey(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		key := make([]byte, 32)
+		if _, err := rand.Read(key); err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+		return key, errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
+	if err != nil || len(key) < 32 {
+		return nil, fmt.Errorf("%s is not a key of this program: move it away to make a new one (open requests then lose their codes)", path)
+	}
+	return key, nil
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/debug"
+)
+
+type versionCmd struct {
+	JSON bool `help:"Print one JSON object."`
+}
+
+// Help is the long text.
+func (versionCmd) Help() string { return "Example:\n  approver version --json" }
+
+// Run prints what the build knows of itself.
+func (c versionCmd) Run() error {
+	out := struct {
+		Version  string `json:"version"`
+		Revision string `json:"revision,omitempty"`
+		Go       string `json:"go"`
+	}{Version: "devel"}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		out.Go = info.GoVersion
+		if info.Main.Version != "" {
+			out.Version = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				out.Revision = s.Value
+			}
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(out)
+	}
+	fmt.Printf("approver %s %s %s\n", out.Version, out.Revision, out.Go)
+	return nil
+}

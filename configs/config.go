@@ -1,0 +1,243 @@
+// Package configs reads the configuration: one YAML file whose [Config] is the
+// sum of each package's own, and the policy that it names.
+//
+// The file is read strictly. An unknown key, a value of the wrong kind and
+// everything that a part finds wrong with its section is an error; all errors
+// are told at once, each with its place, the line with a caret below it, and
+// what to do. A secret is never shown.
+//
+// [DefaultYAML] is the commented default configuration. It is the manual: it
+// holds every key with its explanation, and reading it gives [Default].
+package configs
+
+import (
+	_ "embed" // for the files below
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
+	"approver.example/channels/telegram"
+	"approver.example/channels/terminal"
+	"approver.example/store/boltstore"
+	"approver.example/store/redisstore"
+	"approver.example/tokens"
+)
+
+//go:embed approver.default.yaml
+var defaultConfig []byte
+
+//go:embed policy.default.yaml
+var defaultPolicy []byte
+
+// DefaultYAML returns the commented default configuration.
+func DefaultYAML() []byte { return slices.Clone(defaultConfig) }
+
+// DefaultPolicyYAML returns the policy that is used when none is named.
+func DefaultPolicyYAML() []byte { return slices.Clone(defaultPolicy) }
+
+// Config is the whole configuration. [Load] and [LoadOrDefault] return one with
+// every path absolute; [Default] is the one before that, see [Config.Resolve].
+type Config struct {
+	// Dir is the folder for everything that the daemon keeps: keys, and unless
+	// their own settings say otherwise, store and audit.
+	Dir string `yaml:"dir"`
+	// Sockets are where agents and people on this machine connect.
+	Sockets Sockets `yaml:"sockets"`
+	// Policy is the policy file; empty means the built-in one.
+	Policy string `yaml:"policy"`
+	// TTL is how long people have to answer unless a policy says otherwise, 5s
+	// to 1h.
+	TTL time.Duration `yaml:"ttl"`
+	// CodeLength is the number of characters in a confirmation code.
+	CodeLength int `yaml:"code_length"`
+	// FailMode says what becomes of a call that cannot be judged: closed blocks
+	// it. There is no other mode in this version.
+	FailMode string `yaml:"fail_mode"`
+
+	Log      Log      `yaml:"log"`
+	Audit    Audit    `yaml:"audit"`
+	Store    Store    `yaml:"store"`
+	Channels Channels `yaml:"channels"`
+}
+
+// Sockets are the paths of the two unix sockets. Empty means the place where
+// couriers look, see package socketpath.
+type Sockets struct {
+	Submit  string `yaml:"submit"`  // agents ask here
+	Resolve string `yaml:"resolve"` // people answer here
+}
+
+// Log says what the daemon writes to its standard error.
+type Log struct {
+	Level Level `yaml:"level"`
+}
+
+// Level is a level of the log as a [slog.Leveler]. The zero value is info.
+type Level slog.Level
+
+var levels = map[string]slog.Level{
+	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+}
+
+// Level returns the level.
+func (l Level) Level() slog.Level { return slog.Level(l) }
+
+// UnmarshalText reads debug, info, warn or error.
+func (l *Level) UnmarshalText(b []byte) error {
+	level, ok := levels[string(b)]
+	if !ok {
+		return fmt.Errorf("unknown level %q: one of debug, info, warn, error", b)
+	}
+	*l = Level(level)
+	return nil
+}
+
+// Audit says where the audit is and how it is divided.
+type Audit struct {
+	// Dir is the folder of the log; empty means audit in Config.Dir.
+	Dir string `yaml:"dir"`
+	// KeyFile holds the key that signs checkpoints; empty means audit.key in
+	// Config.Dir. It is made on the first start.
+	KeyFile string `yaml:"key_file"`
+	// ID names the log in a store that several daemons share; empty means the
+	// host's name.
+	ID string `yaml:"id"`
+	// MaxSize is the size in bytes at which a new file is begun.
+	MaxSize int64 `yaml:"max_size"`
+	// CheckpointEvery and CheckpointAfter are the number of records, and the
+	// time, after which the log is signed.
+	CheckpointEvery int           `yaml:"checkpoint_every"`
+	CheckpointAfter time.Duration `yaml:"checkpoint_after"`
+}
+
+// Options returns the part of the log's options that the configuration decides.
+func (a Audit) Options() audit.Options {
+	return audit.Options{
+		Dir: a.Dir, ID: a.ID, MaxSize: a.MaxSize, CheckpointEvery: a.CheckpointEvery, CheckpointAfter: a.CheckpointAfter,
+	}
+}
+
+// Store says where requests are kept. At most one may be set; none means a file
+// in Config.Dir.
+type Store struct {
+	Bolt  *boltstore.Config  `yaml:"bolt"`
+	Redis *redisstore.Config `yaml:"redis"`
+}
+
+// Channels are the ways to reach people. One that is nil is not in use.
+type Channels struct {
+	Telegram *telegram.Config `yaml:"telegram"`
+	Discord  *discord.Config  `yaml:"discord"`
+	Slack    *slack.Config    `yaml:"slack"`
+	Terminal *terminal.Config `yaml:"terminal"`
+}
+
+// FailClosed is the one value of Config.FailMode.
+const FailClosed = "closed"
+
+// Default returns the configuration of an empty file: no channel, so that every
+// call that needs people is denied.
+func Default() Config {
+	return Config{
+		TTL:        120 * time.Second,
+		CodeLength: tokens.MinLength,
+		FailMode:   FailClosed,
+		Log:        Log{Level: Level(slog.LevelInfo)},
+		Audit: Audit{
+			MaxSize:         audit.DefaultMaxSize,
+			CheckpointEvery: audit.DefaultCheckpointEvery,
+			CheckpointAfter: audit.DefaultCheckpointAfter,
+		},
+	}
+}
+
+// People returns the approver list of all channels.
+func (c Config) People() approver.People {
+	people := approver.People{}
+	if t := c.Channels.Telegram; t != nil {
+		people.Add(telegram.Name, t.Approvers)
+	}
+	if d := c.Channels.Discord; d != nil {
+		people.Add(discord.Name, d.Approvers)
+	}
+	if s := c.Channels.Slack; s != nil {
+		people.Add(slack.Name, s.Approvers)
+	}
+	if t := c.Channels.Terminal; t != nil {
+		people.Add(terminal.Name, t.Approvers)
+	}
+	return people
+}
+
+// Destinations returns every place that gets a card.
+func (c Config) Destinations() []approver.Destination {
+	var all []approver.Destination
+	if t := c.Channels.Telegram; t != nil {
+		all = append(all, t.Destinations()...)
+	}
+	if d := c.Channels.Discord; d != nil {
+		all = append(all, d.Destinations()...)
+	}
+	if s := c.Channels.Slack; s != nil {
+		all = append(all, s.Destinations()...)
+	}
+	if t := c.Channels.Terminal; t != nil {
+		all = append(all, t.Destinations()...)
+	}
+	return all
+}
+
+// Bolt returns the configuration of the embedded store, which is used unless
+// Store.Redis is set.
+func (c Config) Bolt() boltstore.Config {
+	if c.Store.Bolt != nil {
+		return *c.Store.Bolt
+	}
+	return boltstore.Config{Path: filepath.Join(c.Dir, "approver.db")}
+}
+
+// AuditDir returns the folder of the audit.
+func (c Config) AuditDir() string {
+	if c.Audit.Dir != "" {
+		return c.Audit.Dir
+	}
+	return filepath.Join(c.Dir, "audit")
+}
+
+// AuditKey returns the file of the key that signs the audit.
+func (c Config) AuditKey() string {
+	if c.Audit.KeyFile != "" {
+		return c.Audit.KeyFile
+	}
+	return filepath.Join(c.Dir, "audit.key")
+}
+
+// AuditID returns the name of the log: the configured one, or the host's name
+// with a dash for each character that an id may not have.
+func (c Config) AuditID() string {
+	if c.Audit.ID != "" {
+		return c.Audit.ID
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "" // audit.Open tells why
+	}
+	return strings.Map(func(r rune) rune {
+		if !idChar(r) {
+			return '-'
+		}
+		return r
+	}, host)
+}
+
+func idChar(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r)
+}

@@ -1,0 +1,96 @@
+package configs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"approver.example/httpapi/socketpath"
+)
+
+// systemDir is the data folder of an isolated daemon.
+const systemDir = "/var/lib/approver"
+
+// Resolve returns c with every path absolute: ~/ is the home folder of the user
+// who runs the program, other relative paths start from base, and a data folder
+// and sockets that are left out get their usual places. What c points to stays
+// as it is.
+func (c Config) Resolve(base string) (Config, error) {
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return Config{}, err
+	}
+	home, _ := os.UserHomeDir() // only an error where it is needed
+	if c.Dir == "" || c.Sockets.Submit == "" || c.Sockets.Resolve == "" {
+		if err := c.place(home); err != nil {
+			return Config{}, err
+		}
+	}
+	for _, p := range c.paths() {
+		switch {
+		case *p == "":
+		case *p == "~" || strings.HasPrefix(*p, "~/"):
+			if home == "" {
+				return Config{}, errors.New("HOME is not set, so a path with ~ leads nowhere: write it out")
+			}
+			*p = filepath.Join(home, (*p)[1:])
+		case !filepath.IsAbs(*p):
+			*p = filepath.Join(base, *p)
+		}
+	}
+	return c, nil
+}
+
+// place fills in the data folder and the sockets.
+func (c *Config) place(home string) error {
+	dir, err := socketpath.Dir(home)
+	if err != nil {
+		return errors.New("no place for data and sockets: set HOME, or dir, sockets.submit and sockets.resolve")
+	}
+	data := filepath.Dir(dir) // ~/.approver
+	if dir == socketpath.SystemDir {
+		data = systemDir
+	}
+	for p, usual := range map[*string]string{
+		&c.Dir:             data,
+		&c.Sockets.Submit:  filepath.Join(dir, socketpath.Submit),
+		&c.Sockets.Resolve: filepath.Join(dir, socketpath.Resolve),
+	} {
+		if *p == "" {
+			*p = usual
+		}
+	}
+	return nil
+}
+
+// paths returns every setting of c that is a path, after it has made what c
+// points to its own.
+func (c *Config) paths() []*string {
+	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile}
+	if b := own(&c.Store.Bolt); b != nil {
+		all = append(all, &b.Path)
+	}
+	if r := own(&c.Store.Redis); r != nil {
+		all = append(all, &r.PasswordFile, &r.SentinelPasswordFile, &r.HubKeyFile, &r.TLS.CAFile, &r.TLS.CertFile, &r.TLS.KeyFile)
+	}
+	if t := own(&c.Channels.Telegram); t != nil {
+		all = append(all, &t.TokenFile)
+	}
+	if d := own(&c.Channels.Discord); d != nil {
+		all = append(all, &d.TokenFile)
+	}
+	if s := own(&c.Channels.Slack); s != nil {
+		all = append(all, &s.BotTokenFile, &s.AppTokenFile)
+	}
+	return all
+}
+
+// own replaces what a pointer points to by a copy, and returns that.
+func own[T any](p **T) *T {
+	if *p != nil {
+		c := **p
+		*p = &c
+	}
+	return *p
+}

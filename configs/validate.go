@@ -1,0 +1,152 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"approver.example/audit"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
+	"approver.example/channels/telegram"
+	"approver.example/channels/terminal"
+	"approver.example/httpapi/socketpath"
+	"approver.example/shieldcore"
+	"approver.example/shieldcore/strictyaml"
+	"approver.example/tokens"
+)
+
+// problem is one thing that is wrong with the value at path.
+type problem struct{ path, text string }
+
+// Validate returns everything that is wrong with c, joined, or nil. It looks at
+// no file.
+func (c Config) Validate() error {
+	var errs []error
+	for _, p := range c.problems() {
+		errs = append(errs, fmt.Errorf("%s: %s", p.path, p.text))
+	}
+	return errors.Join(errs...)
+}
+
+// problems is Validate with places.
+func (c Config) problems() []problem {
+	return append(c.ownProblems(), c.sectionProblems()...)
+}
+
+// ownProblems checks what belongs to no part.
+func (c Config) ownProblems() []problem {
+	var out []problem
+	bad := func(is bool, path, format string, args ...any) {
+		if is {
+			out = append(out, problem{path, fmt.Sprintf(format, args...)})
+		}
+	}
+	bad(c.TTL < shieldcore.MinTTL || c.TTL > shieldcore.MaxTTL, "ttl", "ttl must be %s to %s", short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
+	bad(c.CodeLength < tokens.MinLength || c.CodeLength > tokens.MaxLength, "code_length",
+		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
+	bad(c.FailMode != FailClosed, "fail_mode", "fail_mode must be %s: this version blocks whatever it cannot judge", FailClosed)
+
+	for path, socket := range map[string]string{"sockets.submit": c.Sockets.Submit, "sockets.resolve": c.Sockets.Resolve} {
+		err := socketpath.Check(socket)
+		bad(err != nil, path, "%v", err)
+	}
+	bad(c.Sockets.Submit == c.Sockets.Resolve, "sockets.resolve",
+		"sockets.resolve is the same as sockets.submit: agents and people need different sockets")
+
+	a := c.Audit
+	bad(len(a.ID) > 128 || strings.ContainsFunc(a.ID, func(r rune) bool { return !idChar(r) }), "audit.id",
+		"audit.id must be at most 128 letters, digits, dots, dashes and underscores")
+	bad(a.MaxSize < 1<<20, "audit.max_size", "audit.max_size must be at least 1048576 bytes (1 MiB)")
+	bad(a.CheckpointEvery < 1 || a.CheckpointEvery > audit.MaxCheckpointEvery, "audit.checkpoint_every",
+		"audit.checkpoint_every must be 1 to %d", audit.MaxCheckpointEvery)
+	bad(a.CheckpointAfter < 100*time.Millisecond || a.CheckpointAfter > time.Hour, "audit.checkpoint_after", "audit.checkpoint_after must be 100ms to 1h")
+
+	bad(c.Store.Bolt != nil && c.Store.Redis != nil, "store", "store has both bolt and redis: keep one")
+	return out
+}
+
+// short writes a duration without its zero parts.
+func short(d time.Duration) string {
+	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
+}
+
+// sectionProblems asks each part for what is wrong with its section.
+func (c Config) sectionProblems() []problem {
+	var out []problem
+	section := func(path string, config any, errs ...error) {
+		keys := strictyaml.Keys(reflect.TypeOf(config))
+		for _, err := range flatten(errs) {
+			out = append(out, locate(path, keys, err))
+		}
+	}
+	if b := c.Store.Bolt; b != nil {
+		section("store.bolt", *b, b.Validate())
+	}
+	if r := c.Store.Redis; r != nil {
+		section("store.redis", *r, r.Validate())
+	}
+	if t := c.Channels.Telegram; t != nil {
+		section("channels."+telegram.Name, *t, t.Validate()...)
+	}
+	if d := c.Channels.Discord; d != nil {
+		section("channels."+discord.Name, *d, d.Validate())
+	}
+	if s := c.Channels.Slack; s != nil {
+		section("channels."+slack.Name, *s, s.Validate())
+	}
+	if t := c.Channels.Terminal; t != nil {
+		section("channels."+terminal.Name, *t, t.Validate())
+	}
+	return out
+}
+
+// flatten takes joined errors apart.
+func flatten(errs []error) []error {
+	var out []error
+	for _, err := range errs {
+		var joined interface{ Unwrap() []error }
+		switch {
+		case err == nil:
+		case errors.As(err, &joined):
+			out = append(out, flatten(joined.Unwrap())...)
+		default:
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+var settingName = regexp.MustCompile(`[a-z][a-z_]*(?:\[\d+\])?(?:\.[a-z][a-z_]*(?:\[\d+\])?)*`)
+
+// locate finds the setting that an error of a section is about: the first word
+// of its text that is one of the section's keys.
+func locate(section string, keys []string, err error) problem {
+	name := section[strings.LastIndexByte(section, '.')+1:]
+	text := strings.TrimPrefix(err.Error(), name+": ")
+	p := problem{path: section, text: name + ": " + text}
+	for _, word := range settingName.FindAllString(text, -1) {
+		if isKey(keys, word) {
+			p.path = strictyaml.Join(section, word)
+			break
+		}
+	}
+	return p
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// isKey reports whether word is a key, or the group or list that keys are in.
+func isKey(keys []string, word string) bool {
+	form := index.ReplaceAllString(word, "[]")
+	for _, key := range keys {
+		rest, ok := strings.CutPrefix(key, form)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') || form == key+"[]" {
+			return true
+		}
+	}
+	return false
+}

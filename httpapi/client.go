@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"approver.example/httpapi/socketpath"
+)
+
+// ResolveClient is the other end of [Resolve]. It sends nothing to a listener
+// that socketpath.Trust does not trust.
+type ResolveClient struct {
+	// Socket is the path of the resolve socket.
+	Socket string
+}
+
+// Watch calls f for each event until ctx ends, f returns an error or the stream
+// ends. The error is that of f, of ctx, of the daemon, or nil when the daemon
+// ended the stream in order. A daemon that stops is io.ErrUnexpectedEOF.
+func (c ResolveClient) Watch(ctx context.Context, f func(json.RawMessage) error) error {
+	return call(ctx, c.Socket, http.MethodGet, watchPath, nil, func(res *http.Response) error {
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, maxEvent)
+		for lines.Scan() {
+			if !json.Valid(lines.Bytes()) {
+				return errors.New("an event that is not JSON came from approver")
+			}
+			if err := f(bytes.Clone(lines.Bytes())); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case lines.Err() != nil:
+			return fmt.Errorf("the connection to approver was lost: %w", lines.Err())
+		case res.Trailer.Get(watchError) != "":
+			return fmt.Errorf("%w: %s", ErrRefused, res.Trailer.Get(watchError))
+		}
+		return nil
+	})
+}
+
+// Answer sends one JSON document and returns what became of it. ErrRefused means
+// that it was not taken. With any other error it may have been taken.
+func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out json.RawMessage, err error) {
+	err = call(ctx, c.Socket, http.MethodPost, answerPath, body, func(res *http.Response) error {
+		return readJSON(res.Body, &out)
+	})
+	return out, err
+}
+
+// GetHealth asks the daemon behind either socket how it is.
+func GetHealth(ctx context.Context, socket string) (h Health, err error) {
+	err = call(ctx, socket, http.MethodGet, healthPath, nil, func(res *http.Response) error {
+		return readJSON(res.Body, &h)
+	})
+	return h, err
+}
+
+func readJSON(r io.Reader, into any) error {
+	text, err := io.ReadAll(io.LimitReader(r, maxEvent))
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("the answer of approver could not be read: %w", err)
+	}
+	return nil
+}
+
+// call makes one request on a connection of its own and gives the answer to
+// read if its status is 200.
+func call(ctx context.Context, socket, method, path string, body []byte, read func(*http.Response) error) error {
+	if err := socketpath.Check(socket); err != nil {
+		return err
+	}
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialTrusted(ctx, socket)
+		},
+	}
+	defer transport.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, method, "http://approver"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return fmt.Errorf("approver at %s: %w", socket, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		return read(res)
+	}
+	var doc errorDoc
+	if readJSON(res.Body, &doc) != nil || doc.Error == "" {
+		doc.Error = res.Status
+	}
+	return fmt.Errorf("%w: %s", ErrRefused, doc.Error)
+}
+
+// dialTrusted connects, and looks who listens before a byte is sent.
+func dialTrusted(ctx context.Context, socket string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: 5 * time.Second}
+	conn, err := dialer.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	peer := peerOf(withPeer(ctx, conn))
+	if !peer.Known {
+		err = errors.New("the kernel does not say who listens")
+	} else {
+		err = socketpath.Trust(socket, peer.UID)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}

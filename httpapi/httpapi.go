@@ -1,0 +1,168 @@
+// Package httpapi is both ends of the wire between approver's daemon and the
+// programs beside it: HTTP over Unix sockets.
+//
+// There are two sockets with different rights. On the submit socket a courier
+// asks whether a call may run ([Submit]; its other end is the courier itself,
+// see package wire for the form). On the resolve socket people's programs watch
+// requests and answer them ([Resolve], [ResolveClient]). Who may connect is
+// decided by the kernel's word for the peer, and a server that is not told whom
+// to admit admits nobody.
+//
+// [Listen] makes the sockets. Both servers answer GET /v1/health.
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/httpapi/peercred"
+)
+
+// Why the context of a request ended, as [context.Cause] tells it. A passed
+// deadline is [context.DeadlineExceeded].
+var (
+	// ErrShuttingDown means that the daemon stops. The request is not answered:
+	// its connection is cut, and the courier comes back to the next daemon.
+	ErrShuttingDown = errors.New("the daemon is shutting down")
+	// ErrCourierGone means that nobody waits for the answer any more.
+	ErrCourierGone = errors.New("the courier has gone")
+)
+
+const (
+	healthPath = "/v1/health"
+	headTime   = 5 * time.Second  // to send the headers of a request
+	bodyTime   = 10 * time.Second // to send its body, and to take an answer
+	maxHeaders = 16 << 10         // bytes
+)
+
+// An Admit function says whether a peer may use a socket; an error says no, and
+// its text goes to the peer. A nil function admits nobody.
+type Admit func(approver.Peer) error
+
+// AdmitUIDs returns an Admit for the listed user ids and no others.
+func AdmitUIDs(uids ...uint32) Admit {
+	uids = slices.Clone(uids)
+	return func(p approver.Peer) error {
+		if !p.Known || !slices.Contains(uids, p.UID) {
+			return fmt.Errorf("uid %d may not use this socket", p.UID)
+		}
+		return nil
+	}
+}
+
+// check is the one gate before every request.
+func (admit Admit) check(p approver.Peer) error {
+	switch {
+	case !p.Known:
+		return errors.New("the kernel does not say who is connected")
+	case admit == nil:
+		return errors.New("this socket admits nobody")
+	}
+	return admit(p)
+}
+
+type peerKey struct{}
+
+// peerOf returns who sent a request; the zero Peer if it did not come over a
+// local socket.
+func peerOf(ctx context.Context) approver.Peer {
+	p, _ := ctx.Value(peerKey{}).(approver.Peer)
+	return p
+}
+
+// withPeer notes who connected.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	uc, ok := c.(*net.UnixConn)
+	if !ok {
+		return ctx
+	}
+	raw, err := uc.SyscallConn()
+	if err != nil {
+		return ctx
+	}
+	var cred peercred.Cred
+	var credErr error
+	if err := raw.Control(func(fd uintptr) { cred, credErr = peercred.Of(int(fd)) }); err != nil || credErr != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, approver.Peer{Known: true, UID: cred.UID, GID: cred.GID, PID: cred.PID})
+}
+
+// serve runs h on l until ctx ends, then ends every request's context with
+// ErrShuttingDown, cuts the connections, and returns when the last handler has.
+// It closes l. The error is nil after a shutdown that ctx asked for.
+func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	base, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(ErrShuttingDown)
+	var conns sync.WaitGroup
+	srv := &http.Server{
+		Handler:           h,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnContext:       withPeer,
+		ReadHeaderTimeout: headTime,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    maxHeaders,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnState: func(_ net.Conn, s http.ConnState) {
+			if s == http.StateNew {
+				conns.Add(1)
+			}
+			if s == http.StateClosed || s == http.StateHijacked {
+				conns.Done()
+			}
+		},
+	}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		// The cause first: whoever sees its connection cut must know why.
+		cancel(ErrShuttingDown)
+		_ = srv.Close()
+	})
+	err := srv.Serve(l)
+	if stop() { // ctx has not ended: the listener failed
+		cancel(ErrShuttingDown)
+		_ = srv.Close()
+	} else {
+		<-stopped
+		err = nil
+	}
+	conns.Wait()
+	return err
+}
+
+// Health is the answer of GET /v1/health.
+type Health struct {
+	Status string `json:"status"` // "ok"
+	Socket string `json:"socket"` // "submit" or "resolve"
+	PID    int    `json:"pid"`    // the daemon's
+}
+
+// writeJSON answers with one JSON document and its length.
+func writeJSON(w http.ResponseWriter, status int, doc any) {
+	body, err := json.Marshal(doc)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":"the answer could not be written"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", fmt.Sprint(len(body)+1))
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+type errorDoc struct {
+	Error string `json:"error"`
+}
+
+func writeError(w http.ResponseWriter, status int, text string) {
+	writeJSON(w, status, errorDoc{text})
+}

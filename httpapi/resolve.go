@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"approver.example"
+)
+
+const (
+	watchPath  = "/v1/watch"
+	answerPath = "/v1/answer"
+	// maxAnswer bounds a person's answer in bytes, and maxEvent one event.
+	maxAnswer = 64 << 10
+	maxEvent  = 16 << 20
+	// watchError is the trailer that says why a stream ended.
+	watchError = "Approver-Error"
+)
+
+// A Resolver shows requests to people's programs and takes their answers. Both
+// methods know the peer by the kernel's word.
+type Resolver interface {
+	// Watch calls emit for what the peer is to see until ctx ends, the peer goes
+	// (emit then returns an error) or nothing more can come. It calls emit from
+	// one goroutine at a time.
+	Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error
+	// Answer takes one JSON document, at most 64 KiB, and returns what became of
+	// it. The text of an error goes to the peer.
+	Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
+}
+
+// Resolve is the daemon's end of the resolve socket.
+type Resolve struct {
+	// Resolver does the work; nil refuses everything.
+	Resolver Resolver
+	// Admit says who may watch and answer; nil admits nobody.
+	Admit Admit
+	Log   *slog.Logger
+}
+
+// Serve answers on l until ctx ends, and returns when all streams have ended. It
+// closes l.
+func (s *Resolve) Serve(ctx context.Context, l net.Listener) error {
+	return serve(ctx, l, s, s.Log)
+}
+
+// ServeHTTP answers one request.
+func (s *Resolve) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	peer := peerOf(r.Context())
+	if err := s.Admit.check(peer); err != nil {
+		s.Log.Warn("refused on the resolve socket", "uid", peer.UID, "pid", peer.PID, "err", err)
+		writeError(w, http.StatusForbidden, err.Error())
+		return
+	}
+	route := r.Method + " " + r.URL.Path
+	switch {
+	case route == "GET "+healthPath:
+		writeJSON(w, http.StatusOK, Health{"ok", "resolve", os.Getpid()})
+	case s.Resolver == nil:
+		writeError(w, http.StatusServiceUnavailable, "nothing is there to watch or answer")
+	case route == "GET "+watchPath:
+		s.watch(w, r, peer)
+	case route == "POST "+answerPath:
+		s.answer(w, r, peer)
+	default:
+		writeError(w, http.StatusNotFound, "there is only GET "+watchPath+", POST "+answerPath+" and GET "+healthPath)
+	}
+}
+
+func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	control := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Trailer", watchError)
+	w.WriteHeader(http.StatusOK)
+	if err := control.Flush(); err != nil {
+		return
+	}
+	err := s.Resolver.Watch(r.Context(), peer, func(event json.RawMessage) error {
+		line, err := json.Marshal(event) // valid, and on one line
+		if err != nil {
+			return err
+		}
+		if err := context.Cause(r.Context()); err != nil {
+			return err
+		}
+		// A reader that does not read must not hold up whoever emits.
+		if err := control.SetWriteDeadline(time.Now().Add(bodyTime)); err != nil {
+			return err
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		return control.Flush()
+	})
+	if r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // cut the connection: the stream did not end, the daemon or the peer did
+	}
+	if err != nil {
+		s.Log.Warn("a watch ended", "uid", peer.UID, "err", err)
+		w.Header().Set(watchError, oneLine(err.Error()))
+	}
+}
+
+// oneLine makes a text fit for a header.
+func oneLine(s string) string {
+	b := []byte(s[:min(len(s), 1024)])
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			b[i] = '?'
+		}
+	}
+	return string(b)
+}
+
+func (s *Resolve) answer(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswer))
+	if err != nil {
+		writeError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the answer could not be read or has more than %d bytes", maxAnswer))
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	if !json.Valid(body) {
+		writeError(w, http.StatusBadRequest, "the answer is not one JSON document")
+		return
+	}
+	out, err := s.Resolver.Answer(r.Context(), peer, body)
+	switch {
+	case err != nil:
+		writeError(w, http.StatusUnprocessableEntity, err.Error())
+	case !json.Valid(out):
+		s.Log.Error("the resolver's answer is not JSON", "uid", peer.UID)
+		writeError(w, http.StatusInternalServerError, "the answer was taken, but what became of it cannot be told")
+	default:
+		writeJSON(w, http.StatusOK, out)
+	}
+}
+
+// ErrRefused is the daemon's no to a program on the resolve socket; the error
+// around it has the daemon's words.
+var ErrRefused = errors.New("approver refused")

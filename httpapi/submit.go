@@ -1,0 +1,249 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"approver.example"
+	"approver.example/httpapi/wire"
+)
+
+// A HookRequest is what a courier brings.
+type HookRequest struct {
+	Agent    string            // the dialect of the payload
+	CallID   string            // 32 hex digits, the same when the courier comes back
+	Deadline time.Duration     // what the courier had left when it sent; the context ends with it
+	Env      map[string]string // the part of the hook's environment that changes what runs
+	Payload  []byte            // the hook's standard input, untouched
+	Peer     approver.Peer
+}
+
+// A HookAnswer is what the hook process is to leave behind. The zero value, like
+// every other that would block without saying why, is replaced by an error, on
+// which the courier blocks.
+type HookAnswer struct {
+	Stdout, Stderr []byte
+	ExitZero       bool // exit code 0; otherwise 2, which needs a Stderr
+}
+
+// Submit is the daemon's end of the submit socket.
+type Submit struct {
+	// Hook decides a call. Its context ends when the courier's time is up, when
+	// the courier goes away (cause ErrCourierGone) or when the daemon stops
+	// (cause ErrShuttingDown); it then returns soon, and what it returns is
+	// dropped. With a nil Hook every call is blocked.
+	Hook func(ctx context.Context, h HookRequest) HookAnswer
+	// Admit says who may ask; nil admits nobody.
+	Admit Admit
+	// MaxBody bounds the payload in bytes; 0 is 4 MiB, which is also the most
+	// that a courier sends.
+	MaxBody int64
+	// MaxHeld bounds how many calls wait at once; 0 is 1024. A call beyond it is
+	// blocked at once.
+	MaxHeld int
+	Log     *slog.Logger
+
+	held atomic.Int64
+}
+
+const (
+	defaultHeld = 1024
+	maxDeadline = 24 * time.Hour
+)
+
+// Serve answers on l until ctx ends, and returns when every Hook has. It closes
+// l. Held calls are not answered then: their connections are cut.
+func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
+	return serve(ctx, l, s, s.Log)
+}
+
+// ServeHTTP answers one request.
+func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	peer := peerOf(r.Context())
+	if err := s.Admit.check(peer); err != nil {
+		s.Log.Warn("refused on the submit socket", "uid", peer.UID, "pid", peer.PID, "err", err)
+		writeError(w, http.StatusForbidden, err.Error())
+		return
+	}
+	switch r.Method + " " + r.URL.Path {
+	case "POST " + wire.HookPath:
+		s.hook(w, r, peer)
+	case "GET " + healthPath:
+		writeJSON(w, http.StatusOK, Health{"ok", "submit", os.Getpid()})
+	default:
+		writeError(w, http.StatusNotFound, "there is only POST "+wire.HookPath+" and GET "+healthPath)
+	}
+}
+
+func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	limit := int64(defaultHeld)
+	if s.MaxHeld > 0 {
+		limit = int64(s.MaxHeld)
+	}
+	defer s.held.Add(-1)
+	if s.held.Add(1) > limit {
+		s.Log.Warn("too many calls wait", "limit", limit, "uid", peer.UID)
+		writeError(w, http.StatusServiceUnavailable, "too many calls wait for an answer")
+		return
+	}
+	h, status, err := s.read(w, r)
+	if err != nil {
+		s.Log.Warn("a courier's request was refused", "uid", peer.UID, "pid", peer.PID, "err", err)
+		writeError(w, status, err.Error())
+		return
+	}
+	h.Peer = peer
+	ctx, done := requestContext(r.Context(), h.Deadline)
+	defer done()
+	answer, err := s.decide(ctx, h)
+	if cause := context.Cause(r.Context()); cause != nil {
+		panic(http.ErrAbortHandler) // cut the connection: there must not be half an answer
+	}
+	if err != nil {
+		s.Log.Error("no answer for a call", "call", h.CallID, "agent", h.Agent, "err", err)
+		writeError(w, http.StatusInternalServerError, "approver could not decide")
+		return
+	}
+	writeAnswer(w, answer)
+}
+
+// requestContext ends with the courier's time, or for one of the two reasons
+// for which the connection's own context ends.
+func requestContext(conn context.Context, left time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(conn))
+	stop := context.AfterFunc(conn, func() {
+		if errors.Is(context.Cause(conn), ErrShuttingDown) {
+			cancel(ErrShuttingDown)
+			return
+		}
+		cancel(ErrCourierGone)
+	})
+	ctx, cancelTime := context.WithTimeout(ctx, left)
+	return ctx, func() {
+		stop()
+		cancelTime()
+		cancel(context.Canceled)
+	}
+}
+
+// decide calls the Hook and lets neither a panic nor an answer without meaning
+// through.
+func (s *Submit) decide(ctx context.Context, h HookRequest) (a HookAnswer, err error) {
+	if s.Hook == nil {
+		return a, errors.New("nothing is there to decide")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	a = s.Hook(ctx, h)
+	switch {
+	case !a.ExitZero && len(a.Stderr) == 0:
+		return a, errors.New("the answer blocks without a reason")
+	case len(a.Stdout)+len(a.Stderr) > wire.MaxAnswer:
+		return a, fmt.Errorf("the answer has %d bytes, more than %d", len(a.Stdout)+len(a.Stderr), wire.MaxAnswer)
+	}
+	return a, nil
+}
+
+func writeAnswer(w http.ResponseWriter, a HookAnswer) {
+	exit := "2"
+	if a.ExitZero {
+		exit = "0"
+	}
+	head := w.Header()
+	head.Set("Content-Type", "application/octet-stream")
+	head.Set("Content-Length", strconv.Itoa(len(a.Stderr)+len(a.Stdout)))
+	head.Set(wire.Exit, exit)
+	head.Set(wire.StderrBytes, strconv.Itoa(len(a.Stderr)))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyTime))
+	// An error means that the courier has gone, which it knows itself.
+	_, _ = w.Write(append(a.Stderr[:len(a.Stderr):len(a.Stderr)], a.Stdout...))
+}
+
+// read takes a request off the wire. The status goes with the error.
+func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, status int, err error) {
+	h.Agent, h.CallID = r.Header.Get(wire.Agent), r.Header.Get(wire.Call)
+	for _, name := range []string{wire.Agent, wire.Call, wire.Deadline, wire.EnvBytes} {
+		if n := len(r.Header.Values(name)); n != 1 {
+			return h, http.StatusBadRequest, fmt.Errorf("the header %s occurs %d times, not once", name, n)
+		}
+	}
+	if !wire.IsAgent(h.Agent) || !wire.IsCall(h.CallID) {
+		return h, http.StatusBadRequest, fmt.Errorf("the headers %s %q and %s %q are not an agent and 32 hex digits", wire.Agent, h.Agent, wire.Call, h.CallID)
+	}
+	ms, err := strconv.ParseUint(r.Header.Get(wire.Deadline), 10, 32)
+	h.Deadline = time.Duration(ms) * time.Millisecond
+	if err != nil || ms == 0 || h.Deadline > maxDeadline {
+		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q is not 1 to %d ms", wire.Deadline, r.Header.Get(wire.Deadline), maxDeadline.Milliseconds())
+	}
+	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
+	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {
+		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q does not fit a body of %d bytes", wire.EnvBytes, r.Header.Get(wire.EnvBytes), r.ContentLength)
+	}
+	limit := int64(wire.MaxPayload)
+	if s.MaxBody > 0 {
+		limit = min(limit, s.MaxBody)
+	}
+	if r.ContentLength-int64(envBytes) > limit {
+		return h, http.StatusRequestEntityTooLarge, fmt.Errorf("the payload has %d bytes, more than %d", r.ContentLength-int64(envBytes), limit)
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return h, http.StatusBadRequest, fmt.Errorf("the body: %w", err)
+	}
+	if h.Env, err = parseEnv(body[:envBytes]); err != nil {
+		return h, http.StatusBadRequest, err
+	}
+	h.Payload = body[envBytes:]
+	return h, 0, nil
+}
+
+// readBody reads a body of known length within bodyTime. Only then does net/http
+// watch the connection, and the watch must have no deadline.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	control := http.NewResponseController(w)
+	if err := control.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
+		return nil, err
+	}
+	body := make([]byte, r.ContentLength)
+	if _, err := io.ReadFull(r.Body, body); err != nil {
+		return nil, err
+	}
+	return body, control.SetReadDeadline(time.Time{})
+}
+
+// parseEnv reads KEY=VALUE pairs, each ended by a NUL.
+func parseEnv(block []byte) (map[string]string, error) {
+	env := map[string]string{}
+	rest := string(block)
+	for rest != "" {
+		pair, more, ended := strings.Cut(rest, "\x00")
+		key, value, ok := strings.Cut(pair, "=")
+		if !ended || !ok || key == "" {
+			return nil, errors.New("the environment is not of the form KEY=VALUE NUL")
+		}
+		if !utf8.ValidString(pair) {
+			return nil, fmt.Errorf("the environment variable %q is not valid UTF-8", key)
+		}
+		if _, twice := env[key]; twice {
+			return nil, fmt.Errorf("the environment variable %q occurs twice", key)
+		}
+		env[key] = value
+		rest = more
+	}
+	return env, nil
+}

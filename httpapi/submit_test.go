@@ -1,0 +1,449 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/httpapi/wire"
+)
+
+const testCall = "0123456789abcdef0123456789abcdef"
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func me() Admit { return AdmitUIDs(uint32(os.Geteuid())) }
+
+// run serves until the test ends, or until stop is called, which waits.
+func run(t *testing.T, serve func(context.Context, net.Listener) error) (socket string, stop func() error) {
+	t.Helper()
+	socket = filepath.Join(tempDir(t), "s.sock")
+	l := listen(t, socket, 0o600)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, l) }()
+	var err error
+	stopped := false
+	stop = func() error {
+		if !stopped {
+			stopped = true
+			cancel()
+			select {
+			case err = <-ended:
+			case <-time.After(10 * time.Second):
+				err = errors.New("Serve does not return")
+			}
+		}
+		return err
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return socket, stop
+}
+
+type heads map[string]string
+
+func headers(payload, env string) heads {
+	return heads{
+		wire.Agent: "claude", wire.Call: testCall, wire.Deadline: "5000", wire.EnvBytes: fmt.Sprint(len(env)),
+		"Content-Length": fmt.Sprint(len(env) + len(payload)),
+	}
+}
+
+// post writes a request by hand, like the courier.
+func post(t *testing.T, socket string, h heads, body string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	var b bytes.Buffer
+	b.WriteString("POST /v1/hook HTTP/1.1\r\nHost: approver\r\nConnection: close\r\n")
+	for k, v := range h {
+		b.WriteString(k + ": " + v + "\r\n")
+	}
+	b.WriteString("\r\n" + body)
+	if _, err := c.Write(b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func response(t *testing.T, c net.Conn) (*http.Response, string, error) {
+	t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return nil, "", err
+	}
+	body, err := io.ReadAll(res.Body)
+	return res, string(body), err
+}
+
+func TestSubmit(t *testing.T) {
+	got := make(chan HookRequest, 1)
+	s := &Submit{Admit: me(), Log: quiet(), Hook: func(_ context.Context, h HookRequest) HookAnswer {
+		got <- h
+		return HookAnswer{Stdout: []byte("{\"a\":1}\n"), Stderr: []byte("no\n")}
+	}}
+	socket, _ := run(t, s.Serve)
+	const env = "PATH=/bin=x\x00EMPTY=\x00"
+	const payload = "\x00raw \xff bytes\r\n\r\n"
+	res, body, err := response(t, post(t, socket, headers(payload, env), env+payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != 200 || body != "no\n{\"a\":1}\n" || res.ContentLength != int64(len(body)) || len(res.TransferEncoding) != 0 ||
+		res.Header.Get(wire.Exit) != "2" || res.Header.Get(wire.StderrBytes) != "3" {
+		t.Errorf("answer %+v %q", res, body)
+	}
+	want := HookRequest{
+		Agent: "claude", CallID: testCall, Deadline: 5 * time.Second, Env: map[string]string{"PATH": "/bin=x", "EMPTY": ""}, Payload: []byte(payload),
+		Peer: approver.Peer{Known: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), PID: int32(os.Getpid())},
+	}
+	if h := <-got; !reflect.DeepEqual(h, want) {
+		t.Errorf("request\n%+v\nwant\n%+v", h, want)
+	}
+}
+
+func TestSubmitSilentAnswer(t *testing.T) {
+	s := &Submit{Admit: me(), Log: quiet(), Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	socket, _ := run(t, s.Serve)
+	res, body, err := response(t, post(t, socket, headers("", ""), ""))
+	if err != nil || res.StatusCode != 200 || body != "" || res.Header.Get("Content-Length") != "0" || res.Header.Get(wire.Exit) != "0" || res.Header.Get(wire.StderrBytes) != "0" {
+		t.Errorf("%+v %q %v", res, body, err)
+	}
+}
+
+// Every zero value denies: no answer of these may reach the courier as a 200.
+func TestSubmitFailsClosed(t *testing.T) {
+	hook := func(a HookAnswer) func(context.Context, HookRequest) HookAnswer {
+		return func(context.Context, HookRequest) HookAnswer { return a }
+	}
+	pass := hook(HookAnswer{ExitZero: true})
+	for _, tt := range []struct {
+		name   string
+		submit *Submit
+		status int
+		text   string
+	}{
+		{"nil Admit", &Submit{Hook: pass}, 403, "admits nobody"},
+		{"another uid", &Submit{Hook: pass, Admit: AdmitUIDs(uint32(os.Geteuid()) + 1)}, 403, "may not use this socket"},
+		{"no uids", &Submit{Hook: pass, Admit: AdmitUIDs()}, 403, "may not use this socket"},
+		{"an Admit that says no", &Submit{Hook: pass, Admit: func(approver.Peer) error { return errors.New("not today") }}, 403, "not today"},
+		{"nil Hook", &Submit{Admit: me()}, 500, "could not decide"},
+		{"zero answer", &Submit{Hook: hook(HookAnswer{}), Admit: me()}, 500, "could not decide"},
+		{"a block without a reason", &Submit{Hook: hook(HookAnswer{Stdout: []byte("{}")}), Admit: me()}, 500, "could not decide"},
+		{"a huge answer", &Submit{Hook: hook(HookAnswer{ExitZero: true, Stdout: make([]byte, wire.MaxAnswer+1)}), Admit: me()}, 500, "could not decide"},
+		{"a panic", &Submit{Hook: func(context.Context, HookRequest) HookAnswer { panic("secret detail") }, Admit: me()}, 500, "could not decide"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.submit.Log = quiet()
+			socket, _ := run(t, tt.submit.Serve)
+			res, body, err := response(t, post(t, socket, headers("{}", ""), "{}"))
+			if err != nil || res.StatusCode != tt.status || !strings.Contains(body, tt.text) || res.Header.Get(wire.Exit) != "" {
+				t.Errorf("%+v %q %v", res, body, err)
+			}
+			if strings.Contains(body, "secret detail") {
+				t.Errorf("a panic's text is shown: %q", body)
+			}
+		})
+	}
+}
+
+func TestSubmitRefusesRequests(t *testing.T) {
+	s := &Submit{Admit: me(), Log: quiet(), MaxBody: 100, Hook: func(context.Context, HookRequest) HookAnswer {
+		t.Error("the Hook was called")
+		return HookAnswer{}
+	}}
+	socket, _ := run(t, s.Serve)
+	with := func(key, value string) heads {
+		h := headers("{}", "")
+		h[key] = value
+		return h
+	}
+	without := func(key string) heads {
+		h := headers("{}", "")
+		delete(h, key)
+		return h
+	}
+	env := func(block string) (heads, string) { return headers("{}", block), block + "{}" }
+	badEnv1, body1 := env("PATH=/bin")
+	badEnv2, body2 := env("PATH\x00")
+	badEnv3, body3 := env("=x\x00")
+	badEnv4, body4 := env("A=1\x00A=2\x00")
+	badEnv5, body5 := env("A=\xff\x00")
+	for _, tt := range []struct {
+		name string
+		h    heads
+		body string
+		code int
+		text string
+	}{
+		{"no agent", without(wire.Agent), "{}", 400, "occurs 0 times"},
+		{"agent", with(wire.Agent, "Claude!"), "{}", 400, "not an agent"},
+		{"no call", without(wire.Call), "{}", 400, "occurs 0 times"},
+		{"short call", with(wire.Call, "abc"), "{}", 400, "32 hex digits"},
+		{"capital call", with(wire.Call, strings.ToUpper(testCall)), "{}", 400, "32 hex digits"},
+		{"no deadline", without(wire.Deadline), "{}", 400, "occurs 0 times"},
+		{"deadline 0", with(wire.Deadline, "0"), "{}", 400, "ms"},
+		{"negative deadline", with(wire.Deadline, "-1"), "{}", 400, "ms"},
+		{"deadline in words", with(wire.Deadline, "1s"), "{}", 400, "ms"},
+		{"deadline of two days", with(wire.Deadline, "172800000"), "{}", 400, "ms"},
+		{"no env length", without(wire.EnvBytes), "{}", 400, "occurs 0 times"},
+		{"env longer than the body", with(wire.EnvBytes, "3"), "{}", 400, "does not fit"},
+		{"huge env", with(wire.EnvBytes, fmt.Sprint(wire.MaxEnv+1)), "{}", 400, "does not fit"},
+		{"no length", without("Content-Length"), "{}", 400, "occurs"},
+		{"chunked", func() heads {
+			h := without("Content-Length")
+			h["Transfer-Encoding"] = "chunked"
+			return h
+		}(), "2\r\n{}\r\n0\r\n\r\n", 400, "does not fit"},
+		{"a payload over the limit", headers(strings.Repeat("x", 101), ""), strings.Repeat("x", 101), 413, "more than 100"},
+		{"env without a NUL", badEnv1, body1, 400, "not of the form"},
+		{"env without =", badEnv2, body2, 400, "not of the form"},
+		{"env without a key", badEnv3, body3, 400, "not of the form"},
+		{"env twice", badEnv4, body4, 400, "occurs twice"},
+		{"env not UTF-8", badEnv5, body5, 400, "not valid UTF-8"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "no length" { // is an empty body to HTTP
+				tt.h[wire.EnvBytes] = "1"
+				tt.text = "does not fit"
+				tt.body = ""
+			}
+			res, body, err := response(t, post(t, socket, tt.h, tt.body))
+			if err != nil || res.StatusCode != tt.code || !strings.Contains(body, tt.text) {
+				t.Errorf("%+v %q %v, want %d %q", res, body, err, tt.code, tt.text)
+			}
+		})
+	}
+	t.Run("a header twice", func(t *testing.T) {
+		h := headers("{}", "")
+		h[strings.ToLower(wire.Agent)] = "codex"
+		if res, body, err := response(t, post(t, socket, h, "{}")); err != nil || res.StatusCode != 400 || !strings.Contains(body, "occurs 2 times") {
+			t.Errorf("%+v %q %v", res, body, err)
+		}
+	})
+}
+
+// causes collects why the contexts of held calls ended.
+func holding(causes chan<- error, entered chan<- struct{}) func(context.Context, HookRequest) HookAnswer {
+	return func(ctx context.Context, _ HookRequest) HookAnswer {
+		entered <- struct{}{}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return HookAnswer{Stderr: []byte("too late")}
+	}
+}
+
+func TestSubmitCourierGone(t *testing.T) {
+	causes, entered := make(chan error, 1), make(chan struct{}, 1)
+	s := &Submit{Admit: me(), Log: quiet(), Hook: holding(causes, entered)}
+	socket, _ := run(t, s.Serve)
+	for _, payload := range []string{"", "{}"} {
+		c := post(t, socket, headers(payload, ""), payload)
+		<-entered
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-causes:
+			if !errors.Is(err, ErrCourierGone) {
+				t.Errorf("cause %v", err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("the Hook was not told that the courier has gone")
+		}
+	}
+}
+
+func TestSubmitDeadline(t *testing.T) {
+	causes, entered := make(chan error, 1), make(chan struct{}, 1)
+	s := &Submit{Admit: me(), Log: quiet(), Hook: holding(causes, entered)}
+	socket, _ := run(t, s.Serve)
+	h := headers("{}", "")
+	h[wire.Deadline] = "50"
+	res, body, err := response(t, post(t, socket, h, "{}"))
+	if cause := <-causes; !errors.Is(cause, context.DeadlineExceeded) {
+		t.Errorf("cause %v", cause)
+	}
+	if err != nil || res.StatusCode != 200 || body != "too late" {
+		t.Errorf("%+v %q %v: what the Hook says at the deadline is still sent", res, body, err)
+	}
+}
+
+// The story: people are being asked when the daemon is restarted. Were the held
+// courier answered, even with a no, the call would be over. Its connection is
+// cut without a byte, so it asks the next daemon.
+func TestSubmitShutdownCutsWithoutAnswer(t *testing.T) {
+	const n = 5
+	causes, entered := make(chan error, n), make(chan struct{}, n)
+	s := &Submit{Admit: me(), Log: quiet(), Hook: holding(causes, entered)}
+	socket, stop := run(t, s.Serve)
+	var conns []net.Conn
+	for range n {
+		conns = append(conns, post(t, socket, headers("{}", ""), "{}"))
+		<-entered
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if len(causes) != n {
+		t.Errorf("Serve returned while %d of %d Hooks ran", n-len(causes), n)
+	}
+	for range n {
+		if err := <-causes; !errors.Is(err, ErrShuttingDown) {
+			t.Errorf("cause %v", err)
+		}
+	}
+	for _, c := range conns {
+		got, err := io.ReadAll(c)
+		if len(got) != 0 {
+			t.Errorf("the courier was told %q (%v)", got, err)
+		}
+	}
+	if _, err := os.Lstat(socket); !os.IsNotExist(err) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}
+
+// A Hook that still answers while the daemon stops is not heard either.
+func TestSubmitShutdownDropsAnswers(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	s := &Submit{Admit: me(), Log: quiet(), Hook: func(ctx context.Context, _ HookRequest) HookAnswer {
+		close(entered)
+		<-ctx.Done()
+		<-release
+		return HookAnswer{ExitZero: true}
+	}}
+	socket, stop := run(t, s.Serve)
+	c := post(t, socket, headers("{}", ""), "{}")
+	<-entered
+	done := make(chan error, 1)
+	go func() { done <- stop() }()
+	select {
+	case err := <-done:
+		t.Fatalf("Serve returned while a Hook runs: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := io.ReadAll(c); len(got) != 0 {
+		t.Errorf("the courier was told %q", got)
+	}
+}
+
+func TestSubmitMaxHeld(t *testing.T) {
+	causes, entered := make(chan error, 3), make(chan struct{}, 3)
+	s := &Submit{Admit: me(), Log: quiet(), Hook: holding(causes, entered), MaxHeld: 2}
+	socket, _ := run(t, s.Serve)
+	first := post(t, socket, headers("{}", ""), "{}")
+	post(t, socket, headers("{}", ""), "{}")
+	<-entered
+	<-entered
+	res, body, err := response(t, post(t, socket, headers("{}", ""), "{}"))
+	if err != nil || res.StatusCode != 503 {
+		t.Errorf("%+v %q %v", res, body, err)
+	}
+	_ = first.Close()
+	<-causes
+	deadline := time.Now().Add(5 * time.Second)
+	for s.held.Load() > 1 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
+	post(t, socket, headers("{}", ""), "{}")
+	<-entered // a place is free again
+}
+
+func TestSubmitRoutes(t *testing.T) {
+	s := &Submit{Admit: me(), Log: quiet()}
+	socket, _ := run(t, s.Serve)
+	if h, err := GetHealth(t.Context(), socket); err != nil || h != (Health{"ok", "submit", os.Getpid()}) {
+		t.Errorf("%+v, %v", h, err)
+	}
+	// What the resolve socket offers is not here.
+	if _, err := (ResolveClient{socket}).Answer(t.Context(), []byte("{}")); !errors.Is(err, ErrRefused) {
+		t.Errorf("an answer on the submit socket: %v", err)
+	}
+	if err := (ResolveClient{socket}).Watch(t.Context(), nil); !errors.Is(err, ErrRefused) {
+		t.Errorf("a watch on the submit socket: %v", err)
+	}
+}
+
+// Over anything but a local socket the kernel names no peer, and nobody is
+// admitted.
+func TestNoPeerNoEntry(t *testing.T) {
+	s := &Submit{Admit: func(approver.Peer) error { return nil }, Log: quiet(), Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	res, err := http.Get("http://" + l.Addr().String() + healthPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != 403 {
+		t.Errorf("status %d", res.StatusCode)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestServeTellsOfABrokenListener(t *testing.T) {
+	l := listen(t, filepath.Join(tempDir(t), "s"), 0o600)
+	_ = l.Close()
+	if err := (&Submit{Log: quiet()}).Serve(t.Context(), l); err == nil {
+		t.Error("no error")
+	}
+}
+
+func FuzzParseEnv(f *testing.F) {
+	f.Add([]byte("A=1\x00B=\x00"))
+	f.Add([]byte("A"))
+	f.Add([]byte("A=1\x00A=1\x00"))
+	f.Fuzz(func(t *testing.T, block []byte) {
+		env, err := parseEnv(block)
+		if err != nil {
+			return
+		}
+		n := 0
+		for k, v := range env {
+			pair := k + "=" + v + "\x00"
+			if !bytes.Contains(block, []byte(pair)) {
+				t.Errorf("%q is not in %q", pair, block)
+			}
+			n += len(pair)
+		}
+		if n != len(block) {
+			t.Errorf("%d of %d bytes were read from %q", n, len(block), block)
+		}
+	})
+}

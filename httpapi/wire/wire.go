@@ -1,0 +1,62 @@
+// Package wire names what the courier and the daemon say to each other, once for
+// both. It imports nothing, because the courier's start-up time is that of what
+// it imports.
+//
+// The courier sends POST /v1/hook with the headers Agent, Call, Deadline and
+// EnvBytes; the body is that many bytes of environment (KEY=VALUE, each ended by
+// a NUL) and then the hook's standard input, untouched. The answer is 200 with
+// the headers Exit and StderrBytes; its body is that many bytes for standard
+// error and then those for standard output. Both have a Content-Length.
+//
+// A connection that ends without a whole answer is no answer: the courier comes
+// back with the same call id and what is left of its time. Any other status, and
+// any answer that is not exactly of this form, blocks.
+package wire
+
+// HookPath is where the courier posts.
+const HookPath = "/v1/hook"
+
+// Headers of the request.
+const (
+	Agent    = "Approver-Agent"       // the dialect, see IsAgent
+	Call     = "Approver-Call"        // 32 lower-case hex digits, random, the same on every try
+	Deadline = "Approver-Deadline-Ms" // how many ms the courier still has
+	EnvBytes = "Approver-Env-Bytes"   // length of the environment at the start of the body
+)
+
+// Headers of the answer.
+const (
+	Exit        = "Approver-Exit"         // 0 or 2
+	StderrBytes = "Approver-Stderr-Bytes" // length of the standard error at the start of the body
+)
+
+// Limits, in bytes.
+const (
+	MaxPayload = 4 << 20   // standard input
+	MaxEnv     = 256 << 10 // the environment
+	MaxAnswer  = 8 << 20   // both streams of an answer
+	MaxHead    = 8 << 10   // status line and headers of an answer
+	MaxAgent   = 32        // the agent's name
+	CallLength = 32        // the call id
+)
+
+// IsAgent reports whether a name can be an agent's: 1 to MaxAgent lower-case
+// letters, digits, dashes and underscores.
+func IsAgent(s string) bool {
+	for i := range len(s) {
+		if b := s[i]; (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '-' && b != '_' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxAgent
+}
+
+// IsCall reports whether a text can be a call id.
+func IsCall(s string) bool {
+	for i := range len(s) {
+		if b := s[i]; (b < '0' || b > '9') && (b < 'a' || b > 'f') {
+			return false
+		}
+	}
+	return len(s) == CallLength
+}

@@ -1,0 +1,169 @@
+package shieldcore
+
+import (
+	"path"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestNeeds(t *testing.T) {
+	for expr, want := range map[string]string{
+		`git\s+push`:                "push",
+		`(?:^|;)\s*rm\s+-rf`:        "-rf",
+		`foo|bar\d|(?:baz)+`:        "foo bar baz",
+		`foo|\d`:                    "?",
+		`(?i)DROP\s+table`:          "table folded",
+		`(?i)drop|keep`:             "drop keep folded",
+		`DROP|(?i)drop`:             "drop drop folded",
+		`(?:abc)?`:                  "?",
+		`(?:abc){0,3}`:              "?",
+		`(?:abc){2}x`:               "abc",
+		`.*`:                        "?",
+		`a�b`:                       "?",
+		`(?i)é`:                     "?",
+		`x(?:a|b|c|d)longest(?:e)?`: "longest",
+	} {
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts, folded := needs(tree)
+		got := "?"
+		if texts != nil {
+			got = strings.Join(texts, " ")
+		}
+		if folded {
+			got += " folded"
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", expr, got, want)
+		}
+	}
+}
+
+// The quick look never hides a match: whatever a regular expression matches
+// holds one of the texts that it is said to need.
+func FuzzNeeds(f *testing.F) {
+	for _, s := range [][2]string{
+		{`(?i)drop\s+task`, "DROP taſK"}, {`(?i)k`, "\u212a"}, {`foo|bar`, "xbary"}, {`(?:ab){1,3}c`, "ababc"}, {`\x{FFFD}x`, "\xffx"}, {`a(?i)b`, "aB"},
+		{`[sS]udo|(?i:do)as`, "DOas"}, {`(?i)ſ`, "S"}, {`(?i)(?:é|e)x`, "ÉX"}, {`^git$`, "git"}, {`(?i)İ`, "i̇"}, {`(?i)ss`, "ſS"}, {`DROP|(?i)k`, "\u212a"},
+	} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, expr, in string) {
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil || steps(tree) > maxSteps {
+			return
+		}
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return
+		}
+		texts, folded := needs(tree)
+		if re.MatchString(in) && !(&text{raw: in}).hasAny(texts, folded) {
+			t.Fatalf("%q matches %q but none of %q (folded %v) is in it", expr, in, texts, folded)
+		}
+	})
+}
+
+func TestGlob(t *testing.T) {
+	for _, tt := range []struct {
+		pattern string
+		yes, no []string
+	}{
+		{"/**", []string{"/", "/a", "/a/b"}, []string{"~/a", "a"}},
+		{"/a/**", []string{"/a", "/a/b", "/a/b/c"}, []string{"/ab", "/b/a"}},
+		{"/a/*", []string{"/a/b"}, []string{"/a", "/a/b/c"}},
+		{"/**/a/**/b", []string{"/a/b", "/x/a/y/z/b", "/a/a/b/b"}, []string{"/b/a", "/a/bc"}},
+		{"**/a", []string{"/a", "/x/a"}, []string{"/a/x", "~/b"}},
+		{"/**/a/*/b/**/c", []string{"/a/x/b/c", "/a/a/x/b/y/b/c"}, []string{"/a/b/c", "/a/x/y/b/c"}},
+	} {
+		g, err := newPathGlob(tt.pattern)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.pattern, err)
+		}
+		for _, p := range tt.yes {
+			if !g.exact.match(p) {
+				t.Errorf("%s does not match %s", tt.pattern, p)
+			}
+		}
+		for _, p := range tt.no {
+			if g.exact.match(p) {
+				t.Errorf("%s matches %s", tt.pattern, p)
+			}
+		}
+	}
+}
+
+// The matcher that never goes back further than the last ** agrees with the
+// plain recursive definition.
+func FuzzGlob(f *testing.F) {
+	f.Add("/a/**/b", "/a/x/b")
+	f.Add("/**/a/**/a", "/a/a/a")
+	f.Add("/**/**/x", "/x")
+	f.Fuzz(func(t *testing.T, pattern, p string) {
+		if len(pattern) > 40 || len(p) > 40 {
+			return
+		}
+		g, segs := strings.Split(pattern, "/"), strings.Split(p, "/")
+		if got, want := glob(g).match(p), slow(g, segs); got != want {
+			t.Fatalf("%q on %q: %v, by definition %v", pattern, p, got, want)
+		}
+	})
+}
+
+func slow(g, segs []string) bool {
+	if len(g) == 0 {
+		return len(segs) == 0
+	}
+	if g[0] == "**" {
+		return slow(g[1:], segs) || len(segs) > 0 && slow(g, segs[1:])
+	}
+	if len(segs) == 0 {
+		return false
+	}
+	ok, err := path.Match(g[0], segs[0])
+	return ok && err == nil && slow(g[1:], segs[1:])
+}
+
+func TestNormalise(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "  a  ": "a", "a \t b": "a b", "a \n\n b": "a\nb", "'a' \"b\"": "a b", `a\ b`: "a b", "a\\\nb": "ab", "a\\\r\nb": "ab", "a\u00a0b": "a b", "\na\n": "a",
+	} {
+		if got := normalise(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Nothing that a shell would act on is plain, wherever it stands.
+func TestPlainRefusesEveryOperator(t *testing.T) {
+	for c := range 256 {
+		ok := strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_./:=,@%+", rune(c))
+		for _, s := range []string{string(rune(c)), "ls " + string(rune(c)) + "x", "ls x" + string(rune(c))} {
+			if plain(s) != ok {
+				t.Errorf("plain(%q) = %v", s, !ok)
+			}
+		}
+	}
+	if plain("a\xffb") {
+		t.Error("a byte that is no character is plain")
+	}
+}
+
+func TestStringsInArguments(t *testing.T) {
+	got, err := stringsIn([]byte(`{"k1":"v1","k2":{"k3":["v2",{"k4":"v3"},1,null,true],"k5":{}},"k6":[[]],"k7":"v4"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, s := range got {
+		all = append(all, s.raw)
+	}
+	if !slices.Equal(all, []string{"v1", "v2", "v3", "v4"}) {
+		t.Errorf("got %v", all)
+	}
+}

@@ -1,0 +1,316 @@
+package shieldcore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A glob is a path pattern cut at its slashes: * and ? and [a-z] within a
+// segment, ** for any number of segments.
+type glob []string
+
+func (g glob) match(p string) bool {
+	segs := strings.Split(p, "/")
+	gi, si := 0, 0
+	star, from := -1, 0 // where to go on after a mismatch: the last ** and what it took
+	for si < len(segs) {
+		if gi < len(g) && g[gi] == "**" {
+			star, from = gi, si
+			gi++
+			continue
+		}
+		if gi < len(g) {
+			if ok, err := path.Match(g[gi], segs[si]); ok && err == nil {
+				gi++
+				si++
+				continue
+			}
+		}
+		if star < 0 {
+			return false
+		}
+		from++
+		gi, si = star+1, from
+	}
+	for gi < len(g) && g[gi] == "**" {
+		gi++
+	}
+	return gi == len(g)
+}
+
+// A pathGlob is a rule's path pattern: exact for allow, folded to lower case
+// for ask and deny, because on some file systems case makes no difference.
+type pathGlob struct {
+	exact, folded glob
+}
+
+// newPathGlob checks and compiles a pattern.
+func newPathGlob(pattern string) (pathGlob, error) {
+	switch {
+	case strings.HasPrefix(pattern, "/"), strings.HasPrefix(pattern, "~/"), strings.HasPrefix(pattern, "**/"):
+	case pattern == "**":
+		return pathGlob{}, errors.New("matches every path: write /** if that is meant")
+	default:
+		return pathGlob{}, errors.New("must start with /, ~/ or **/: write **/" + pattern + " for that name anywhere")
+	}
+	if pattern != path.Clean(pattern) {
+		return pathGlob{}, fmt.Errorf("has a needless slash or dot: write %q", path.Clean(pattern))
+	}
+	if strings.HasPrefix(pattern, "**/") {
+		pattern = "/" + pattern
+	}
+	var g pathGlob
+	for seg := range strings.SplitSeq(pattern, "/") {
+		if seg != "**" && strings.Contains(seg, "**") {
+			return pathGlob{}, errors.New("** must stand alone between slashes")
+		}
+		if strings.ContainsAny(seg, "{}\\") {
+			return pathGlob{}, errors.New("may not hold { } or a backslash: write one pattern for each alternative")
+		}
+		low := strings.ToLower(seg)
+		for _, s := range []string{seg, low} {
+			if _, err := path.Match(s, ""); err != nil {
+				return pathGlob{}, errors.New("has a bracket that is not closed or a range that is empty")
+			}
+		}
+		g.exact, g.folded = append(g.exact, seg), append(g.folded, low)
+	}
+	return g, nil
+}
+
+// A location is what one path of a call may mean.
+type location struct {
+	abs     []string // as written, cleaned; and with symbolic links resolved
+	folded  []string // the same and, for what lies in a home, its form with ~
+	certain bool     // abs is all that the path can mean
+	placed  bool     // the path was absolute or had a directory to start from
+}
+
+// places locates every path of the call.
+func (s *subject) places() []location {
+	if s.haveLocated {
+		return s.located
+	}
+	s.haveLocated = true
+	for _, p := range s.call.Paths {
+		s.located = append(s.located, s.locate(p))
+	}
+	return s.located
+}
+
+// unplaced reports whether some path could be anywhere.
+func (s *subject) unplaced() bool {
+	for _, l := range s.places() {
+		if !l.placed {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *subject) locate(p string) location {
+	l := location{certain: true, placed: true}
+	h := s.knownHomes()
+	for _, prefix := range []string{"$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(p, prefix); ok && (rest == "" || rest[0] == '/') {
+			p = "~" + rest
+		}
+	}
+	candidates := []string{p}
+	if strings.HasPrefix(p, "~") {
+		// Whether the tool expands ~, and to what, is not ours to know.
+		l.certain = false
+		candidates = h.expand(p)
+	}
+	for _, c := range candidates {
+		if !strings.HasPrefix(c, "/") {
+			if strings.HasPrefix(s.call.Dir, "/") {
+				c = s.call.Dir + "/" + c
+			} else {
+				l.certain, l.placed = false, false
+				c = "/" + c
+			}
+		}
+		l.add(path.Clean(c))
+		resolved, err := resolve(c)
+		if err != nil {
+			l.certain = false
+		}
+		l.add(resolved)
+	}
+	for _, abs := range l.abs {
+		l.folded = append(l.folded, strings.ToLower(abs))
+		if t, ok := h.tilde(abs); ok {
+			l.folded = append(l.folded, strings.ToLower(t))
+		}
+	}
+	return l
+}
+
+func (l *location) add(p string) {
+	for _, have := range l.abs {
+		if have == p {
+			return
+		}
+	}
+	l.abs = append(l.abs, p)
+}
+
+// allowed reports whether all forms of the path lie in what an allow rule
+// names. There, ~ is the home of the user who connected and nothing else.
+func (s *subject) allowed(globs []pathGlob, l location) bool {
+	for _, form := range l.abs {
+		ok := false
+		for _, g := range globs {
+			exact := g.exact
+			if exact[0] == "~" {
+				home := s.knownHomes().own
+				if home == "" {
+					continue
+				}
+				exact = append(strings.Split(path.Clean(home), "/"), exact[1:]...)
+			}
+			ok = ok || exact.match(form)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// homes are the home directories that ~ may mean for one call.
+type homes struct {
+	own     string // by the user database, of who connected; empty: unknown
+	claimed string // HOME as the courier sent it
+}
+
+func (s *subject) knownHomes() *homes {
+	if s.homes != nil {
+		return s.homes
+	}
+	s.homes = &homes{}
+	if h := s.call.Env["HOME"]; strings.HasPrefix(h, "/") && path.Clean(h) != "/" {
+		s.homes.claimed = path.Clean(h)
+	}
+	lookup := s.home
+	if lookup == nil {
+		lookup = homeOf
+	}
+	if s.call.Peer.Known {
+		if h, ok := lookup(s.call.Peer.UID); ok && strings.HasPrefix(h, "/") && path.Clean(h) != "/" {
+			s.homes.own = path.Clean(h)
+		}
+	}
+	return s.homes
+}
+
+func homeOf(uid uint32) (string, bool) {
+	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return "", false
+	}
+	return u.HomeDir, true
+}
+
+// expand returns what a path that starts with ~ may mean.
+func (h *homes) expand(p string) []string {
+	name, rest, _ := strings.Cut(p[1:], "/")
+	out := []string{p} // a file whose name starts with ~
+	switch name {
+	case "":
+		for _, dir := range []string{h.own, h.claimed} {
+			if dir != "" {
+				out = append(out, dir+"/"+rest)
+			}
+		}
+		if len(out) == 1 {
+			out = append(out, "/home/~/"+rest) // some home: tilde knows it by its parent
+		}
+	case "root":
+		out = append(out, "/root/"+rest)
+	default:
+		out = append(out, "/home/"+name+"/"+rest, "/Users/"+name+"/"+rest)
+	}
+	return out
+}
+
+// tilde writes a path in a home, anybody's, with ~ for the home.
+func (h *homes) tilde(p string) (string, bool) {
+	for _, dir := range []string{h.own, h.claimed, "/root", "/var/root"} {
+		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" || rest[0] == '/') {
+			return "~" + rest, true
+		}
+	}
+	for _, parent := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(p, parent); ok && rest != "" {
+			_, in, deeper := strings.Cut(rest, "/")
+			if deeper {
+				in = "/" + in
+			}
+			return "~" + in, true
+		}
+	}
+	return "", false
+}
+
+// Bounds of resolve. Kernels have the same for links, and 4096 bytes at most.
+const (
+	maxLinks    = 40
+	maxResolved = 8192
+)
+
+// resolve follows the symbolic links in an absolute path, also where its end
+// does not exist yet. With an error it returns how far it came, joined with
+// the rest as written.
+func resolve(p string) (string, error) {
+	if strings.Contains(p, "\x00") {
+		return path.Clean(p), errors.New("the path holds a NUL character")
+	}
+	if len(p) > maxResolved {
+		return path.Clean(p), errors.New("the path is longer than any file's")
+	}
+	done, rest, links := "/", strings.Split(p, "/"), 0
+	missing := false // done does not exist, so nothing below it does
+	for len(rest) > 0 {
+		seg := rest[0]
+		rest = rest[1:]
+		switch seg {
+		case "", ".":
+			continue
+		case "..":
+			done, missing = path.Dir(done), false
+			continue
+		}
+		next := path.Join(done, seg)
+		if missing {
+			done = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		switch {
+		case err == nil:
+			if links++; links > maxLinks {
+				return path.Join(next, path.Join(rest...)), errors.New("too many symbolic links")
+			}
+			if strings.HasPrefix(target, "/") {
+				done = "/"
+			}
+			rest = append(strings.Split(target, "/"), rest...)
+		case errors.Is(err, syscall.EINVAL): // not a link
+			done = next
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			done, missing = next, true
+		default:
+			return path.Join(next, path.Join(rest...)), err
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,107 @@
+package shieldcore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"approver.example"
+)
+
+// By is the name under which a policy's verdicts appear.
+const By = "policy"
+
+// Names of the findings that come from no rule.
+const (
+	RuleUnknownTool  = "unknown_tool"  // the policy does not list the tool
+	RuleUnplacedPath = "unplaced_path" // a relative path without a directory
+	RuleTooLong      = "too_long"      // a command beyond MaxCommand
+)
+
+// Bounds of what is judged.
+const (
+	// MaxCommand is the longest command in bytes. No shell can be handed more.
+	MaxCommand = 1 << 20
+	// MaxPaths is the greatest number of paths in one call.
+	MaxPaths = 1000
+)
+
+// A Policy is Tier 0 as an [approver.Stage]: the rules of one file. It is made
+// by [Load] and safe for concurrent use. The zero value, and nil, deny.
+type Policy struct {
+	// Home returns the home directory of a user id. Nil asks the system's user
+	// database. It must be set before the first call of Judge.
+	Home func(uid uint32) (dir string, ok bool)
+
+	version string
+	ttl     time.Duration
+	known   []toolGlob
+	rules   []rule
+	placed  bool // some rule has paths
+}
+
+// Version is the SHA-256 of the file's bytes, as hex. It is part of a call's
+// fingerprint, so that no approval outlives the policy it was asked under.
+func (p *Policy) Version() string {
+	if p == nil {
+		return ""
+	}
+	return p.version
+}
+
+// Len is the number of rules.
+func (p *Policy) Len() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.rules)
+}
+
+// Judge returns the verdict of the first rule that matches. Without one, an
+// unknown tool is put before people as HIGH and anything else passes. It
+// returns an error if the arguments are not JSON and a rule has to look into
+// them, if the call names more than [MaxPaths] paths, or when ctx ends.
+func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	if p == nil || p.version == "" {
+		return approver.Verdict{
+			By: By, Reason: "approver has no policy, so nothing is let through",
+			Detail: "no policy was loaded: every call is denied",
+		}, nil
+	}
+	if len(call.Paths) > MaxPaths {
+		return approver.Verdict{By: By}, fmt.Errorf("the call names %d paths: the limit is %d", len(call.Paths), MaxPaths)
+	}
+	if len(call.Command) > MaxCommand {
+		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command), MaxCommand)), nil
+	}
+	s := &subject{call: call, home: p.Home}
+	for i := range p.rules {
+		if err := ctx.Err(); err != nil {
+			return approver.Verdict{By: By}, fmt.Errorf("policy: %w", err)
+		}
+		matched, err := p.rules[i].matches(s)
+		if err != nil {
+			return approver.Verdict{By: By}, fmt.Errorf("policy rule %s: %w", p.rules[i].verdict.Rule, err)
+		}
+		if matched {
+			return p.rules[i].verdict, nil
+		}
+	}
+	switch {
+	case !anyTool(p.known, call.Tool):
+		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", call.Tool)), nil
+	case p.placed && s.unplaced():
+		return p.ask(RuleUnplacedPath, "the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
+	}
+	return approver.Verdict{Decision: approver.Pass, By: By, Severity: approver.High}, nil
+}
+
+func (p *Policy) ask(name, text string) approver.Verdict {
+	v := finding(approver.Ask, name, text)
+	v.Severity, v.TTL = approver.High, p.ttl
+	return v
+}
+
+func finding(d approver.Decision, name, text string) approver.Verdict {
+	return approver.Verdict{Decision: d, By: By, Rule: name, Category: "policy", Reason: text, Detail: text, Confidence: 1}
+}

@@ -1,0 +1,110 @@
+package shieldcore
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"approver.example"
+)
+
+// A rule is one compiled rule. All of its conditions must hold; one that is
+// absent holds always.
+type rule struct {
+	tools   []toolGlob
+	command *pattern
+	paths   []pathGlob
+	args    *pattern
+	verdict approver.Verdict
+}
+
+// allows reports whether the rule loosens, so that it has to be sure.
+func (r *rule) allows() bool { return r.verdict.Decision == approver.Allow }
+
+func (r *rule) matches(s *subject) (bool, error) {
+	if len(r.tools) > 0 && !anyTool(r.tools, s.call.Tool) {
+		return false, nil
+	}
+	if r.command != nil && !r.matchesCommand(s) {
+		return false, nil
+	}
+	if len(r.paths) > 0 && !r.matchesPaths(s) {
+		return false, nil
+	}
+	if r.args == nil {
+		return true, nil
+	}
+	texts, err := s.texts()
+	if err != nil {
+		return false, err
+	}
+	return r.args.in(texts), nil
+}
+
+func (r *rule) matchesCommand(s *subject) bool {
+	if s.call.Command == "" {
+		return false
+	}
+	if r.allows() {
+		return plain(s.call.Command) && r.command.re.MatchString(s.call.Command)
+	}
+	return r.command.in(s.commands())
+}
+
+func (r *rule) matchesPaths(s *subject) bool {
+	places := s.places()
+	if len(places) == 0 {
+		return false
+	}
+	if r.allows() {
+		for _, p := range places {
+			if !p.certain || !s.allowed(r.paths, p) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, p := range places {
+		for _, form := range p.folded {
+			for _, g := range r.paths {
+				if g.folded.match(form) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// A toolGlob is a tool's name with * and ? and [a-z].
+type toolGlob string
+
+// noSlash lets * match a slash, which means nothing in a tool's name.
+var noSlash = strings.NewReplacer("/", "\x01")
+
+func anyTool(globs []toolGlob, tool string) bool {
+	for _, g := range globs {
+		if ok, err := path.Match(noSlash.Replace(string(g)), noSlash.Replace(tool)); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// A pattern is a regular expression with texts of which at least one must occur
+// in everything that it matches; those are looked for first because that is
+// many times faster.
+type pattern struct {
+	re     *regexp.Regexp
+	needs  []string // any of these; nil: unknown
+	folded bool     // needs are lower case, to be looked for in lower-case text
+}
+
+func (p *pattern) in(texts []*text) bool {
+	for _, t := range texts {
+		if t.hasAny(p.needs, p.folded) && p.re.MatchString(t.raw) {
+			return true
+		}
+	}
+	return false
+}

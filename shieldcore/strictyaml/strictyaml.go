@@ -1,0 +1,301 @@
+// Package strictyaml reads small configuration files written in YAML, strictly
+// and for people: an unknown key, a repeated key or a value of the wrong kind
+// is an error, all errors are told at once, and each names its place in the
+// file, shows the line with a caret below it, and says what to do.
+//
+// It reads the plain part of YAML only. Anchors, aliases, merge keys, tags,
+// directives, explicit keys ("? a") and several documents in one file are
+// refused: they make a file mean something else than it seems to say, or far
+// more than its size.
+//
+// A problem never shows a secret: what stands behind a key such as token or
+// password is masked in the line that is shown.
+package strictyaml
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
+	"github.com/goccy/go-yaml/token"
+
+	"approver.example"
+)
+
+// Bounds of a file. They keep the parser, part of which takes quadratic time,
+// below about a second for the worst input.
+const (
+	MaxBytes  = 1 << 20 // size of a file
+	maxTokens = 50_000  // comments not counted
+	maxDepth  = 32      // nesting
+
+	maxProblems = 500       // kept of one file
+	maxLine     = 10 * 1024 // bytes of a line of which a part is shown
+)
+
+// A File is a parsed file and the problems found in it so far. It is not safe
+// for concurrent use.
+type File struct {
+	name     string
+	lines    []string
+	root     ast.Node // nil when the file is empty
+	places   map[string]place
+	unread   map[string]bool // values that could not be read
+	problems []Problem
+}
+
+// place is where a key and its value stand. For an element of a list both are
+// the element.
+type place struct {
+	key, value *token.Position
+}
+
+// Parse reads the syntax of a file. name is used in positions only. The error
+// is a [*FileError].
+func Parse(name string, data []byte) (*File, error) {
+	f := &File{name: name, places: map[string]place{}, unread: map[string]bool{}}
+	if len(data) > MaxBytes {
+		f.add(1, 1, fmt.Sprintf("the file has %d bytes: the limit is %d", len(data), MaxBytes), false)
+		return nil, f.Err()
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	f.lines = strings.Split(text, "\n")
+	f.checkCharacters()
+	if f.Err() == nil {
+		f.checkTokens(text)
+	}
+	if f.Err() == nil {
+		f.parse(text)
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// checkCharacters refuses what cannot be seen: a rule or an id with an
+// invisible character in it never matches what it seems to say. It notes the
+// first in each line.
+func (f *File) checkCharacters() {
+	for n, line := range f.lines {
+		if len(f.problems) >= maxProblems {
+			return
+		}
+		col := 0
+		for i, r := range strings.TrimSuffix(line, "\r") {
+			col++
+			text := ""
+			switch {
+			case r == utf8.RuneError && !strings.HasPrefix(line[i:], "\uFFFD"):
+				text = "not UTF-8 text: save the file as UTF-8"
+			case r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)):
+				text = fmt.Sprintf("invisible character U+%04X: remove it, or write it as \\u%04X in double quotes", r, r)
+			}
+			if text != "" {
+				f.add(n+1, col, text, true)
+				break
+			}
+		}
+	}
+}
+
+// refused holds the kinds of token that this package does not read.
+var refused = map[token.Type]string{
+	token.AnchorType:     "an anchor is not allowed: write the value out, or quote the text if it starts with a literal &",
+	token.AliasType:      "an alias is not allowed: write the value out, or quote the text if it starts with a literal *",
+	token.MergeKeyType:   "a merge key is not allowed: write the keys out",
+	token.TagType:        "a tag is not allowed: remove it, or quote the text if it starts with a literal !",
+	token.DirectiveType:  "a directive is not allowed: remove it, or quote the text if it starts with a literal %",
+	token.MappingKeyType: "an explicit key is not allowed: write \"key: value\", or quote the text if it starts with a literal ?",
+}
+
+// checkTokens refuses what makes the parser slow or the file unclear, before
+// the parser sees it. The scanner goes in small steps, so that it stops early.
+func (f *File) checkTokens(text string) {
+	var s scanner.Scanner
+	s.Init(text)
+	count, flow, dashes, line := 0, 0, 0, 0
+	for {
+		tokens, err := s.Scan()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		for _, tk := range tokens {
+			if tk.Type == token.CommentType {
+				continue
+			}
+			count++
+			if tk.Position.Line != line {
+				dashes, line = 0, tk.Position.Line
+			}
+			flow, dashes = nesting(tk, flow, dashes)
+			if text, bad := refused[tk.Type]; bad {
+				f.addAt(tk.Position, text)
+			}
+			switch {
+			case count > maxTokens:
+				f.addAt(tk.Position, fmt.Sprintf("the file is too long: more than %d values and marks", maxTokens))
+				return
+			case flow > maxDepth || dashes > maxDepth:
+				f.addAt(tk.Position, fmt.Sprintf("nested more than %d levels deep: nothing here needs that", maxDepth))
+				return
+			}
+		}
+		if err != nil { // the parser tells it better
+			return
+		}
+	}
+}
+
+// nesting counts open brackets, and list dashes within one line.
+func nesting(tk *token.Token, flow, dashes int) (newFlow, newDashes int) {
+	switch tk.Type {
+	case token.MappingStartType, token.SequenceStartType:
+		flow++
+	case token.MappingEndType, token.SequenceEndType:
+		flow--
+	case token.SequenceEntryType:
+		dashes++
+	default:
+	}
+	return flow, dashes
+}
+
+func (f *File) parse(text string) {
+	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		f.addSyntax(err)
+		return
+	}
+	for i, doc := range file.Docs {
+		switch {
+		case i == 0:
+			f.root = doc.Body
+		case doc.Body != nil:
+			f.addAt(doc.Body.GetToken().Position, "a second document is not allowed: keep everything in one")
+		}
+	}
+}
+
+func (f *File) addSyntax(err error) {
+	var at yaml.Error
+	if errors.As(err, &at) && at.GetToken() != nil {
+		f.addAt(at.GetToken().Position, at.GetMessage()+": check indentation, quotes and brackets around here")
+		return
+	}
+	f.add(1, 1, "not YAML: check indentation, quotes and brackets", false)
+}
+
+// Report notes a problem with the value at path, such as "rules[3].command".
+// If the file has no such value, the problem stands at the nearest key above.
+func (f *File) Report(path, text string) {
+	f.addAt(f.nearest(path).value, text)
+}
+
+// ReportKey is Report for the key instead of the value.
+func (f *File) ReportKey(path, text string) {
+	f.addAt(f.nearest(path).key, text)
+}
+
+// ReportPart is Report with the caret below part, if part can be found in the
+// line of the value.
+func (f *File) ReportPart(path, part, text string) {
+	at := f.nearest(path).value
+	if at == nil || part == "" || at.Line > len(f.lines) {
+		f.addAt(at, text)
+		return
+	}
+	line := []rune(f.lines[at.Line-1])
+	start := min(at.Column-1, len(line))
+	if i := strings.Index(string(line[start:]), part); i >= 0 {
+		start += utf8.RuneCountInString(string(line[start:])[:i])
+		f.add(at.Line, start+1, text, true)
+		return
+	}
+	f.addAt(at, text)
+}
+
+// Has reports whether the file itself has a key or list element at path.
+func (f *File) Has(path string) bool {
+	_, ok := f.places[path]
+	return ok
+}
+
+// Good reports whether the file has a value at path and Decode could read it,
+// so that it makes sense to check it further.
+func (f *File) Good(path string) bool { return f.Has(path) && !f.unread[path] }
+
+// Position returns where the key at path, or the list element, stands.
+func (f *File) Position(path string) approver.Position {
+	at := f.nearest(path).key
+	if at == nil {
+		return approver.Position{File: f.name, Line: 1, Col: 1}
+	}
+	return approver.Position{File: f.name, Line: at.Line, Col: at.Column}
+}
+
+// nearest returns the place of path or of the closest path above it.
+func (f *File) nearest(path string) place {
+	for path != "" {
+		if p, ok := f.places[path]; ok {
+			return p
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return place{}
+}
+
+// Err returns the problems found so far in the order of the file, as a
+// [*FileError], or nil.
+func (f *File) Err() error {
+	if len(f.problems) == 0 {
+		return nil
+	}
+	sort.SliceStable(f.problems, func(i, j int) bool {
+		a, b := f.problems[i].Pos, f.problems[j].Pos
+		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	})
+	return &FileError{Problems: f.problems}
+}
+
+func (f *File) addAt(at *token.Position, text string) {
+	if at == nil {
+		f.add(1, 1, text, false)
+		return
+	}
+	f.add(at.Line, at.Column, text, true)
+}
+
+// addKey shows the line up to the end of the key only: what stands behind a
+// mistyped key may be a secret.
+func (f *File) addKey(at *token.Position, key, text string) {
+	before := len(f.problems)
+	f.add(at.Line, at.Column, text, false)
+	if len(f.problems) == before || at.Line > len(f.lines) || len(f.lines[at.Line-1]) > maxLine {
+		return
+	}
+	line := []rune(f.lines[at.Line-1])
+	end := min(at.Column-1+utf8.RuneCountInString(key), len(line))
+	p := &f.problems[len(f.problems)-1]
+	p.Line, p.caret = excerpt(string(line[:end]), at.Column)
+	p.Line += ": …"
+}
+
+func (f *File) add(line, col int, text string, show bool) {
+	if len(f.problems) >= maxProblems {
+		return
+	}
+	p := Problem{Pos: approver.Position{File: f.name, Line: line, Col: col}, Text: text}
+	if show && line >= 1 && line <= len(f.lines) && len(f.lines[line-1]) <= maxLine {
+		p.Line, p.caret = excerpt(f.lines[line-1], col)
+	}
+	f.problems = append(f.problems, p)
+}

@@ -1,0 +1,165 @@
+package shieldcore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"approver.example"
+)
+
+// A subject is one call while it is judged, with what rules look at computed
+// once and only if a rule asks for it.
+type subject struct {
+	call approver.ToolCall
+	home func(uid uint32) (string, bool)
+
+	command []*text
+	args    []*text
+	argsErr error
+	located []location
+	homes   *homes
+
+	haveArgs, haveLocated bool
+}
+
+// A text is a string to be searched, with its lower-case form on demand.
+type text struct {
+	raw   string
+	lower string
+}
+
+// foldLower undoes the two letters outside ASCII that a case-insensitive
+// regular expression takes for an ASCII one and ToLower leaves alone or not.
+var foldLower = strings.NewReplacer("ſ", "s", "\u212a", "k")
+
+func (t *text) hasAny(needs []string, folded bool) bool {
+	if needs == nil {
+		return true
+	}
+	in := t.raw
+	if folded {
+		if t.lower == "" && t.raw != "" {
+			t.lower = foldLower.Replace(strings.ToLower(t.raw))
+		}
+		in = t.lower
+	}
+	for _, n := range needs {
+		if strings.Contains(in, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// commands returns the command as it is and, if different, normalised.
+func (s *subject) commands() []*text {
+	if s.command == nil {
+		s.command = []*text{{raw: s.call.Command}}
+		if n := normalise(s.call.Command); n != s.call.Command {
+			s.command = append(s.command, &text{raw: n})
+		}
+	}
+	return s.command
+}
+
+// normalise takes out quotes, backslashes and line continuations and makes
+// every run of white space one space, or one line break if it has one. That
+// undoes the plainest ways of writing the same words differently, no more.
+func normalise(command string) string {
+	command = strings.NewReplacer("\\\r\n", "", "\\\n", "").Replace(command)
+	var b strings.Builder
+	b.Grow(len(command))
+	var space rune
+	for _, r := range command {
+		switch {
+		case r == '\'' || r == '"' || r == '\\':
+		case r == '\n':
+			space = '\n'
+		case unicode.IsSpace(r):
+			if space == 0 {
+				space = ' '
+			}
+		default:
+			if space != 0 && b.Len() > 0 {
+				b.WriteRune(space)
+			}
+			space = 0
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// plain reports whether a command is nothing but words, so that matching the
+// whole of it says what runs: printable ASCII without any character that means
+// something to a shell. Quotes may stand in pairs.
+func plain(command string) bool {
+	quote := rune(0)
+	for _, r := range command {
+		switch {
+		case r < ' ' || r > '~':
+			return false
+		case strings.ContainsRune(";|&<>$`(){}[]*?!#~^\\", r):
+			return false
+		case r != '\'' && r != '"':
+		case quote == 0:
+			quote = r
+		case quote == r:
+			quote = 0
+		}
+	}
+	return quote == 0
+}
+
+// texts returns every string value in the arguments.
+func (s *subject) texts() ([]*text, error) {
+	if !s.haveArgs {
+		s.haveArgs = true
+		s.args, s.argsErr = stringsIn(s.call.Args)
+	}
+	return s.args, s.argsErr
+}
+
+func stringsIn(args json.RawMessage) ([]*text, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	if !json.Valid(args) {
+		return nil, errors.New("the call's arguments are not JSON")
+	}
+	var out []*text
+	var objects []bool // the open brackets: true for an object
+	key := false       // the next string is a key
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber()
+	for {
+		tk, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the call's arguments: %w", err)
+		}
+		switch v := tk.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				objects = append(objects, v == '{')
+				key = v == '{'
+				continue
+			}
+			objects = objects[:len(objects)-1]
+		case string:
+			if key {
+				key = false
+				continue
+			}
+			out = append(out, &text{raw: v})
+		}
+		key = len(objects) > 0 && objects[len(objects)-1]
+	}
+}

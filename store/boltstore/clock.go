@@ -1,0 +1,47 @@
+package boltstore
+
+import (
+	"sync"
+	"time"
+)
+
+// reserve is how far ahead of the readings the persisted mark lies. After a
+// crash the clock starts at the mark, so it may jump ahead by so much; on the
+// other side, readings cost a commit only once in this time.
+const reserve = 2 * time.Second
+
+// A clock never goes back and never stands still. It is the system's clock
+// until that is set back; from there on it runs at the pace of the monotonic
+// clock, until the system's has caught up. Readings are Unix nanoseconds.
+type clock struct {
+	wall func() time.Time // time.Now, whose readings carry a monotonic part
+
+	mu   sync.Mutex
+	at   time.Time // the wall's last reading
+	last int64     // ours at that moment
+	mark int64     // persisted: a restarted clock begins here or later
+}
+
+// newClock returns a clock that begins at the mark or later.
+func newClock(wall func() time.Time, mark int64) *clock {
+	at := wall()
+	return &clock{wall: wall, at: at, last: max(at.UnixNano(), mark), mark: mark}
+}
+
+// read returns the time, and whether the mark covers it. A reading that is not
+// covered must not be given out before a later mark is on disk.
+func (c *clock) read() (now int64, covered bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.wall()
+	now = max(t.UnixNano(), c.last+int64(max(0, t.Sub(c.at))))
+	c.at, c.last = t, now
+	return now, now <= c.mark
+}
+
+// marked tells the clock which mark is now on disk.
+func (c *clock) marked(mark int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mark = max(c.mark, mark)
+}

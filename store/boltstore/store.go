@@ -1,0 +1,309 @@
+// Package boltstore keeps approver's records in one local file, through
+// go.etcd.io/bbolt: the store for a single process, with nothing to set up.
+//
+// Every write is on disk (fdatasync) when Put returns. One goroutine writes:
+// whatever waits for it goes into one transaction, so that many writers share
+// the price of a sync and nobody waits for company. A crash at any moment loses
+// nothing that was acknowledged; a failed write (disk full) leaves the file as
+// it was. After a failed sync, which leaves unknown what is on disk, the store
+// refuses to write until it is opened again.
+//
+// The file belongs to one process at a time. So a lease of a former process is
+// void as soon as this one has the file; its fence is numbered on.
+//
+// Records whose time is over are gone for readers at once; their space is
+// freed in small steps and used again, but the file does not shrink. Records
+// are not signed: the file has mode 0600, and whoever can write to it could
+// read a signing key beside it too.
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"approver.example"
+	"approver.example/store/internal/arg"
+	"approver.example/store/internal/hint"
+)
+
+// lockTime is how long Open waits for a process that is just ending.
+const lockTime = time.Second
+
+// gcEvery is how often an idle store looks for records to forget.
+const gcEvery = 30 * time.Second
+
+// The buckets of the file.
+var (
+	records = []byte("records") // key: record
+	dues    = []byte("due")     // dueEntry: keep time
+	keeps   = []byte("keep")    // keepEntry: nothing
+	leases  = []byte("leases")  // name: last fence
+	meta    = []byte("meta")    // formatName, markName
+
+	formatName = []byte("format")
+	markName   = []byte("clock")
+)
+
+// Config says where the file is. The zero value is refused.
+type Config struct {
+	// Path is the file. It is made with mode 0600; its directory must exist.
+	Path string `yaml:"path"`
+}
+
+// Validate returns every mistake that shows without a look at the disk.
+func (c Config) Validate() error {
+	if c.Path == "" {
+		return errors.New("path: name the file of the store, such as /var/lib/approver/approver.db")
+	}
+	return nil
+}
+
+// A Store is an approver.KV in a file. Make one with Open. All methods are safe
+// for concurrent use.
+type Store struct {
+	path  string
+	log   *slog.Logger
+	db    *bbolt.DB
+	clock *clock
+	hub   hint.Hub
+
+	ops   chan *op
+	close sync.Once
+	stop  chan struct{} // closed by Close
+	done  chan struct{} // closed when the writer has ended
+
+	// The writer's own.
+	held    map[string]approver.Fence // leases of this process
+	broken  error                     // a sync failed: what is on disk is unknown
+	gcEvery time.Duration
+}
+
+var _ approver.KV = (*Store)(nil)
+
+// Open opens the store, or makes it. It fails if another process has it, if
+// others may read it, or if it is damaged. Close the store after use.
+func Open(c Config, log *slog.Logger) (*Store, error) {
+	return open(c, log, gcEvery, time.Now)
+}
+
+func open(c Config, log *slog.Logger, gcEvery time.Duration, wall func() time.Time) (*Store, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	db, err := openFile(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := prepare(db)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("store %s: %w", c.Path, err), db.Close())
+	}
+	s := &Store{
+		path: c.Path, log: log, db: db, clock: newClock(wall, mark), gcEvery: gcEvery,
+		ops: make(chan *op, maxBatch), stop: make(chan struct{}), done: make(chan struct{}),
+		held: make(map[string]approver.Fence),
+	}
+	if ahead := time.Duration(mark - wall().UnixNano()); ahead > time.Minute {
+		log.Warn("the system's clock was set back; the store's own goes on from where it was",
+			"store", c.Path, "ahead", ahead.Round(time.Second))
+	}
+	go s.write()
+	return s, nil
+}
+
+// openFile opens the file, makes sure that it is ours alone, and makes a new
+// one's name durable.
+func openFile(path string) (db *bbolt.DB, err error) {
+	info, err := os.Stat(path)
+	created := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case created:
+	case err != nil:
+		return nil, fmt.Errorf("store: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("store: %s is not a regular file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("store: others may use %s (mode %04o): chmod 600 it", path, info.Mode().Perm())
+	}
+	// bbolt panics on some damages.
+	defer func() {
+		if p := recover(); p != nil {
+			db, err = nil, fmt.Errorf("store: %s is damaged: restore it from a copy, or move it away to begin anew: %v", path, p)
+		}
+	}()
+	db, err = bbolt.Open(path, 0o600, &bbolt.Options{
+		Timeout: lockTime, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
+		InitialMmapSize: 64 << 20, // address space only; growing has to wait for readers
+	})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("another approver runs on this store: %s is locked: stop it, or give this one a path of its own", path)
+	case errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("store: %s is damaged, or no store: restore it from a copy, or move it away to begin anew: %w", path, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("store: make its directory first: mkdir -m 700 -p %s: %w", filepath.Dir(path), err)
+	case err != nil:
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	if created {
+		if err := syncDir(filepath.Dir(path)); err != nil {
+			return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
+		}
+	}
+	return db, nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// prepare makes the buckets of a new file, refuses another format, and returns
+// the clock's mark.
+func prepare(db *bbolt.DB) (mark int64, err error) {
+	err = db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{records, dues, keeps, leases, meta} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
+		}
+		b := tx.Bucket(meta)
+		if f := b.Get(formatName); f == nil {
+			if err := b.Put(formatName, []byte{format}); err != nil {
+				return err
+			}
+		} else if !bytes.Equal(f, []byte{format}) {
+			return fmt.Errorf("it has format %v, this approver knows %d: run the approver that wrote it", f, format)
+		}
+		if m := b.Get(markName); len(m) == 8 {
+			mark = int64(binary.BigEndian.Uint64(m))
+		}
+		if mark < 0 {
+			return errors.New("its clock is damaged")
+		}
+		return nil
+	})
+	return mark, err
+}
+
+// Close ends every watch, finishes the write that is under way, and gives the
+// file free.
+func (s *Store) Close() error {
+	var err error
+	s.close.Do(func() {
+		close(s.stop)
+		<-s.done
+		s.hub.Close()
+		err = s.db.Close()
+	})
+	return err
+}
+
+// begin refuses calls that must not reach the file.
+func (s *Store) begin(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-s.stop:
+		return arg.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// view reads one state of the file.
+func (s *Store) view(ctx context.Context, f func(tx *bbolt.Tx) error) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	err := s.db.View(f)
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return arg.ErrClosed
+	}
+	return err
+}
+
+// Get implements approver.KV.
+func (s *Store) Get(ctx context.Context, key string) (value []byte, rev approver.Rev, err error) {
+	if err := arg.Key(key); err != nil {
+		return nil, "", err
+	}
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		now, _ := s.clock.read()
+		r, found, err := lookup(tx, key, now)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return approver.ErrNotFound
+		}
+		// The file's memory is ours only as long as the transaction.
+		value, rev = bytes.Clone(r.value), r.rev
+		return nil
+	})
+	return value, rev, err
+}
+
+// lookup finds a record that is still kept. Its value lives as long as tx.
+func lookup(tx *bbolt.Tx, key string, now int64) (record, bool, error) {
+	b := tx.Bucket(records).Get([]byte(key))
+	if b == nil {
+		return record{}, false, nil
+	}
+	r, err := decode(b)
+	if err != nil {
+		return record{}, false, fmt.Errorf("%s: %w", key, err)
+	}
+	return r, r.keep > now, nil
+}
+
+// Due implements approver.KV. It returns at most 1,000 keys.
+func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	limit, err := arg.Due(shard, limit)
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		now, _ := s.clock.read()
+		c := tx.Bucket(dues).Cursor()
+		for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) && len(keys) < limit; k, keep = c.Next() {
+			if int64(binary.BigEndian.Uint64(k[1:])) > now {
+				break
+			}
+			if len(keep) == 8 && int64(binary.BigEndian.Uint64(keep)) > now {
+				keys = append(keys, string(k[9:]))
+			}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// Watch implements approver.KV.
+func (s *Store) Watch(ctx context.Context, key string) (<-chan struct{}, error) {
+	if err := arg.Key(key); err != nil {
+		return nil, err
+	}
+	if err := s.begin(ctx); err != nil {
+		return nil, err
+	}
+	return s.hub.Watch(ctx, key)
+}

@@ -1,0 +1,380 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"approver.example"
+	"approver.example/store/internal/arg"
+)
+
+// What one transaction takes at most.
+const (
+	maxBatch      = 256      // operations
+	maxBatchBytes = 32 << 20 // values
+	gcInBatch     = 16       // records forgotten beside the batch
+	gcWhenIdle    = 256      // records forgotten while there is nothing else to do
+)
+
+// An op is one operation on its way through the writer.
+type op struct {
+	ctx  context.Context
+	key  string // whose watchers to wake
+	size int    // bytes that it writes
+	// apply does the operation inside the batch's transaction. wrote says that
+	// there is something to commit; result is the operation's own outcome; a
+	// failure is the whole batch's.
+	apply func(tx *bbolt.Tx) (wrote bool, result, failure error)
+	// undo takes back what apply did in memory, if the batch is not committed.
+	undo func()
+
+	wrote  bool
+	result error
+	done   chan error // takes one value
+}
+
+// do sends an operation through the writer.
+func (s *Store) do(o *op) error {
+	if err := s.begin(o.ctx); err != nil {
+		return err
+	}
+	o.done = make(chan error, 1)
+	select {
+	case s.ops <- o:
+	case <-o.ctx.Done():
+		return o.ctx.Err()
+	case <-s.stop:
+		return arg.ErrClosed
+	}
+	select {
+	case err := <-o.done:
+		return err
+	case <-o.ctx.Done():
+		return fmt.Errorf("gave up waiting for the disk; it may or may not be written: %w", o.ctx.Err())
+	case <-s.done:
+	}
+	select {
+	case err := <-o.done: // the writer's last batch
+		return err
+	default:
+		return arg.ErrClosed
+	}
+}
+
+// Put implements approver.KV.
+func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
+		return err
+	}
+	shard, err := approver.ShardOfKey(key)
+	if err != nil {
+		return err
+	}
+	r := record{rev: next, due: nanos(due), keep: nanos(keepUntil), value: value}
+	// Encoding copies the value, which is the caller's again when Put returns,
+	// maybe before the writer is done with it.
+	encoded := r.encode()
+	r.value = encoded[headLen:]
+	return s.do(&op{ctx: ctx, key: key, size: len(encoded), apply: func(tx *bbolt.Tx) (bool, error, error) {
+		now, _ := s.clock.read()
+		old, found, err := lookup(tx, key, now)
+		switch {
+		case err != nil:
+			return false, err, nil
+		case found && old.rev == next:
+			if !bytes.Equal(old.value, r.value) {
+				return false, approver.ErrConflict, nil // a revision used twice
+			}
+			return false, nil, nil
+		case found && old.rev != prev, !found && prev != "":
+			return false, approver.ErrConflict, nil
+		}
+		return true, nil, replace(tx, shard, key, old, r, encoded)
+	}})
+}
+
+// replace writes a record and its entries. old may be the zero value.
+func replace(tx *bbolt.Tx, shard int, key string, old, r record, encoded []byte) error {
+	if old.rev != "" {
+		if err := unlist(tx, shard, key, old); err != nil {
+			return err
+		}
+	}
+	if r.due != never {
+		keep := binary.BigEndian.AppendUint64(nil, uint64(r.keep))
+		if err := tx.Bucket(dues).Put(dueEntry(shard, r.due, key), keep); err != nil {
+			return err
+		}
+	}
+	if r.keep != never {
+		if err := tx.Bucket(keeps).Put(keepEntry(r.keep, key), nil); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(records).Put([]byte(key), encoded)
+}
+
+// unlist removes a record's entries.
+func unlist(tx *bbolt.Tx, shard int, key string, r record) error {
+	if r.due != never {
+		if err := tx.Bucket(dues).Delete(dueEntry(shard, r.due, key)); err != nil {
+			return err
+		}
+	}
+	if r.keep != never {
+		return tx.Bucket(keeps).Delete(keepEntry(r.keep, key))
+	}
+	return nil
+}
+
+// Lease implements approver.KV. No other process can have the file, so the
+// lease is always granted, and held until the store is closed.
+func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (approver.Fence, error) {
+	if err := arg.Lease(name, ttl); err != nil {
+		return 0, err
+	}
+	granted := make(chan approver.Fence, 1)
+	o := &op{ctx: ctx}
+	o.apply = func(tx *bbolt.Tx) (bool, error, error) {
+		if fence, ok := s.held[name]; ok {
+			granted <- fence
+			return false, nil, nil
+		}
+		var fence uint64
+		if b := tx.Bucket(leases).Get([]byte(name)); len(b) == 8 {
+			fence = binary.BigEndian.Uint64(b)
+		}
+		fence++
+		s.held[name] = approver.Fence(fence)
+		o.undo = func() { delete(s.held, name) }
+		granted <- approver.Fence(fence)
+		return true, nil, tx.Bucket(leases).Put([]byte(name), binary.BigEndian.AppendUint64(nil, fence))
+	}
+	if err := s.do(o); err != nil {
+		return 0, err
+	}
+	return <-granted, nil
+}
+
+// Now implements approver.KV, in nanoseconds: the system's clock, held up by a
+// mark in the file so that it does not go back across restarts.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	if err := s.begin(ctx); err != nil {
+		return time.Time{}, err
+	}
+	now, covered := s.clock.read()
+	if !covered {
+		// Any commit moves the mark; this one does nothing else.
+		err := s.do(&op{ctx: ctx, apply: func(*bbolt.Tx) (bool, error, error) { return true, nil, nil }})
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	return time.Unix(0, now).UTC(), nil
+}
+
+// write is the one goroutine that changes the file. It ends after Close.
+func (s *Store) write() {
+	defer close(s.done)
+	gc := time.NewTimer(s.gcEvery)
+	defer gc.Stop()
+	for {
+		select {
+		case o := <-s.ops:
+			s.commit(s.gather(o))
+		case <-gc.C:
+			if more := s.forget(); more {
+				gc.Reset(time.Millisecond) // lets operations through in between
+			} else {
+				gc.Reset(s.gcEvery)
+			}
+		case <-s.stop:
+			s.finish()
+			return
+		}
+	}
+}
+
+// gather adds whatever else waits at this moment.
+func (s *Store) gather(o *op) []*op {
+	batch, size := []*op{o}, o.size
+	for len(batch) < maxBatch && size < maxBatchBytes {
+		select {
+		case o := <-s.ops:
+			batch, size = append(batch, o), size+o.size
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit does a batch in one transaction and tells everybody how it ended.
+// Nobody is told anything before: an operation may have lost to another of the
+// same batch, which is nothing if that one is not committed.
+func (s *Store) commit(batch []*op) {
+	err := s.transact(0, func(tx *bbolt.Tx) (bool, error) {
+		wrote := false
+		for _, o := range batch {
+			if o.result = o.ctx.Err(); o.result != nil {
+				continue // nobody waits any more
+			}
+			var failure error
+			if o.wrote, o.result, failure = o.apply(tx); failure != nil {
+				return false, failure
+			}
+			wrote = wrote || o.wrote
+		}
+		return wrote, nil
+	})
+	for _, o := range batch {
+		switch {
+		case err != nil:
+			if o.undo != nil {
+				o.undo()
+			}
+			o.result = err
+		case o.wrote && o.key != "":
+			s.hub.Wake(o.key)
+		}
+		o.done <- o.result
+	}
+}
+
+// transact runs f in a transaction, moves the clock's mark (to the one given, or
+// for 0 to the usual distance), and forgets a few records. If f wrote nothing,
+// nothing is committed. Without an error, what f wrote is on disk.
+func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error)) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		return fmt.Errorf("store %s: %w", s.path, err)
+	}
+	// Commit does not end the transaction after every error.
+	defer func() { _ = tx.Rollback() }()
+	wrote, err := f(tx)
+	if err != nil || !wrote {
+		return s.failed(err)
+	}
+	now, _ := s.clock.read()
+	if mark == 0 {
+		mark = now + int64(reserve)
+	}
+	if _, err := collect(tx, now, gcInBatch); err != nil {
+		return s.failed(err)
+	}
+	if err := tx.Bucket(meta).Put(markName, binary.BigEndian.AppendUint64(nil, uint64(mark))); err != nil {
+		return s.failed(err)
+	}
+	if err := tx.Commit(); err != nil {
+		err = s.failed(err)
+		if syncFailed(err) {
+			s.broken = fmt.Errorf("no write since a sync failed; restart approver when the disk is well: %w", err)
+		}
+		return err
+	}
+	s.clock.marked(mark)
+	return nil
+}
+
+func (s *Store) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		// bbolt keeps only the text of some errors.
+		if strings.Contains(err.Error(), full.Error()) {
+			return fmt.Errorf("store %s: no room on the disk: make some, or move the store: %w", s.path, err)
+		}
+	}
+	return fmt.Errorf("store %s: %w", s.path, err)
+}
+
+// syncFailed tells a failed sync from a failed write. The system may then have
+// dropped the pages that it could not write, so another sync would succeed and
+// prove nothing. bbolt returns the bare number of the system call for a sync,
+// and an error with a path for a write.
+func syncFailed(err error) bool {
+	var errno syscall.Errno
+	var path *fs.PathError
+	return errors.As(err, &errno) && !errors.As(err, &path)
+}
+
+// forget frees the space of records whose time is over, in one small step, and
+// reports whether there may be more.
+func (s *Store) forget() bool {
+	n := 0
+	err := s.transact(0, func(tx *bbolt.Tx) (bool, error) {
+		now, _ := s.clock.read()
+		var err error
+		n, err = collect(tx, now, gcWhenIdle)
+		return n > 0, err
+	})
+	if err != nil {
+		s.log.Warn("could not forget old records", "error", err)
+		return false
+	}
+	return n == gcWhenIdle
+}
+
+// collect removes up to limit records whose time is over, oldest first.
+func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
+	var over []string
+	c := tx.Bucket(keeps).Cursor()
+	for k, _ := c.First(); len(k) > 8 && len(over) < limit; k, _ = c.Next() {
+		if int64(binary.BigEndian.Uint64(k)) > now {
+			break
+		}
+		over = append(over, string(k))
+	}
+	for _, entry := range over {
+		key := entry[8:]
+		if err := tx.Bucket(keeps).Delete([]byte(entry)); err != nil {
+			return 0, err
+		}
+		shard, err := approver.ShardOfKey(key)
+		if err != nil {
+			return 0, err
+		}
+		r, err := decode(tx.Bucket(records).Get([]byte(key)))
+		if err != nil {
+			continue // damaged: it stays, for Get to say so
+		}
+		if err := unlist(tx, shard, key, r); err != nil {
+			return 0, err
+		}
+		if err := tx.Bucket(records).Delete([]byte(key)); err != nil {
+			return 0, err
+		}
+	}
+	return len(over), nil
+}
+
+// finish gives the last operations their answer and writes the clock's last
+// reading, so that a store that is closed in order opens without a jump.
+func (s *Store) finish() {
+	for {
+		select {
+		case o := <-s.ops:
+			o.done <- arg.ErrClosed
+			continue
+		default:
+		}
+		break
+	}
+	now, _ := s.clock.read()
+	if err := s.transact(now, func(*bbolt.Tx) (bool, error) { return true, nil }); err != nil {
+		s.log.Warn("could not write the clock's last reading", "error", err)
+	}
+}

@@ -1,0 +1,338 @@
+// Package redisstore keeps approver's records in Redis 7 or later: a single
+// server, a primary under Sentinels, or a Cluster. It is the store for several
+// hubs, and its behaviour is the reference for every other store.
+//
+// # What lies in Redis
+//
+//	ap:{NN}:kind:id     a record: format, revision, signature, value
+//	ap:{NN}:due         the due set of shard NN: score = due in ms, member = key
+//	ap:{NN}/lease:name  who holds a lease; ap:{NN}/fence:name its last fence
+//	ap:{00}/clock       the clock's high-water mark
+//	ap:wake             the one pub/sub channel, for hints
+//
+// {NN} is the hash tag, so whatever one call touches lies in one slot of a
+// Cluster. No name of ours but a record's starts with "ap:{NN}:" and has a
+// second colon after it, so no record can be mistaken for something else.
+//
+// # Trust
+//
+// A record is signed with HMAC-SHA-256 over its key, revision and value, under
+// a key derived from the hub key, which is never in Redis. Whoever can write to
+// Redis but has no hub key can therefore not make an answer, change one, or
+// move one to another request: Get returns [approver.ErrTampered]. What they
+// can do is take away (delete a record, empty a due set, hold a lease, move the
+// clock forward), which ends in denials, and put back a record as it once was,
+// which no signature can tell from the present one. What the signed value binds
+// limits a replay: a deadline, a call id, a fingerprint. Give Redis a password
+// and an ACL, and let only hubs reach it.
+//
+// An ACL user needs no more than
+//
+//	ACL SETUSER approver on >password resetkeys ~ap:* resetchannels &ap:* -@all
+//	    +get +eval +evalsha +getrange +setrange +set +zscore +zadd +zrem +zrange
+//	    +exists +pexpire +time +publish +subscribe +unsubscribe +wait +info
+//	    +config|get +hello +auth +ping +select +cluster|slots +cluster|shards +command +readonly
+//
+// # What a fail-over can lose
+//
+// Replication is asynchronous. With Config.Replicas at 0, a write that Redis
+// acknowledged may be gone after a fail-over. With Replicas of N, Put succeeds
+// only after N replicas have the write, and it is lost only if none of those N
+// is promoted. Redis gives no stronger promise: WAIT is not consensus. With
+// appendfsync everysec, a crash of all servers at once loses up to a second.
+//
+// # The clock
+//
+// Now is TIME of the one server that has the slot of ap:{00}/clock, so that all
+// hubs and all shards of a Cluster go by one clock. A high-water mark lies
+// beside it, and is replicated; it is written at most every 100 ms. Each process
+// also remembers its last reading and brings it along, so that its own clock
+// never goes back, whatever happens. After a fail-over to a server whose clock
+// is late, other processes may see at most those 100 ms again, and only until
+// the first process comes along with a later reading. The clock then runs ahead
+// of the server's by the difference; it never stands still, since a request
+// whose deadline does not come nearer would stay open.
+package redisstore
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"approver.example"
+	"approver.example/store/internal/arg"
+	"approver.example/store/internal/hint"
+)
+
+//go:embed put.lua
+var putSource string
+
+//go:embed due.lua
+var dueSource string
+
+//go:embed now.lua
+var nowSource string
+
+//go:embed lease.lua
+var leaseSource string
+
+const (
+	wakeChannel = "ap:wake"
+	clockKey    = "ap:{00}/clock"
+)
+
+// A Store is an approver.KV in Redis. Make one with Open. All methods are safe
+// for concurrent use and end within the timeouts of the Config, also while
+// Redis is away; the store recovers by itself when Redis is back.
+type Store struct {
+	rdb     redis.UniversalClient
+	log     *slog.Logger
+	seal    sealer
+	holder  string // names this process in leases
+	config  Config // with its defaults
+	scripts struct{ put, due, now, lease *redis.Script }
+
+	last   atomic.Int64 // the highest reading of the clock so far, in µs
+	hub    hint.Hub
+	pulse  time.Duration      // how often the subscription is tested
+	cancel context.CancelFunc // ends the listener
+	ending sync.WaitGroup     // the listener
+	closed atomic.Bool
+}
+
+var _ approver.KV = (*Store)(nil)
+
+// Open connects to Redis and checks that it can be relied on: version 7 or
+// later, a primary, no eviction, the right hub key. What it cannot find out, and
+// a Redis that does not write to disk, it logs as warnings. Close the store
+// after use.
+func Open(ctx context.Context, c Config, log *slog.Logger) (*Store, error) {
+	return open(ctx, c, log, 2*time.Second)
+}
+
+func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) (*Store, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	hubKey, err := approver.SecretFrom("hub_key", approver.Secret{}, c.HubKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	seal, err := newSealer(hubKey.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	options, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{log: log, seal: seal, holder: uuid.NewString(), config: c, pulse: pulse}
+	s.scripts.put, s.scripts.due = redis.NewScript(putSource), redis.NewScript(dueSource)
+	s.scripts.now, s.scripts.lease = redis.NewScript(nowSource), redis.NewScript(leaseSource)
+	s.rdb = redis.NewUniversalClient(options)
+	running, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	subscribed := make(chan struct{})
+	if err := s.check(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.ending.Go(func() { s.listen(running, subscribed) })
+	wait, stop := context.WithTimeout(ctx, s.bound())
+	defer stop()
+	select {
+	case <-subscribed:
+		return s, nil
+	case <-wait.Done():
+		err := fmt.Errorf("redis: no subscription to %s: may the user SUBSCRIBE to &ap:*? %w", wakeChannel, wait.Err())
+		return nil, errors.Join(err, s.Close())
+	}
+}
+
+// Close ends every watch and all connections, and waits for them. Leases run
+// out by themselves.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.cancel()
+	err := s.rdb.Close()
+	s.ending.Wait()
+	s.hub.Close()
+	return err
+}
+
+// Get implements approver.KV.
+func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, error) {
+	if err := arg.Key(key); err != nil {
+		return nil, "", err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer cancel()
+	b, err := s.rdb.Get(ctx, key).Bytes()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return nil, "", approver.ErrNotFound
+	case err != nil:
+		return nil, "", s.failed("get "+key, err)
+	}
+	return s.seal.open(key, b)
+}
+
+// Put implements approver.KV. With Config.Replicas, too few acknowledgements
+// are an ambiguous error.
+func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
+		return err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	keys := []string{key, key[:len("ap:{NN}:")] + "due"}
+	written, err := s.write(ctx, s.scripts.put, keys,
+		string(prev), s.seal.seal(key, next, value), millis(due), millis(keepUntil), wakeChannel)
+	switch {
+	case err != nil:
+		return s.failed("put "+key, err)
+	case written != 1:
+		return approver.ErrConflict
+	}
+	return nil
+}
+
+// millis rounds up, so that nothing is due or forgotten before its time. The
+// zero time is empty.
+func millis(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.Add(time.Millisecond-time.Nanosecond).UnixMilli(), 10)
+}
+
+// Due implements approver.KV. It returns at most 1,000 keys.
+func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	limit, err := arg.Due(shard, limit)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	now, err := s.now(ctx)
+	if err != nil {
+		return nil, s.failed("due", err)
+	}
+	due := fmt.Sprintf("ap:{%02d}:due", shard)
+	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{due}, now.UnixMilli(), limit).StringSlice()
+	if err != nil {
+		return nil, s.failed("due", err)
+	}
+	return keys, nil
+}
+
+// Watch implements approver.KV. All watches share one connection.
+func (s *Store) Watch(ctx context.Context, key string) (<-chan struct{}, error) {
+	if err := arg.Key(key); err != nil {
+		return nil, err
+	}
+	return s.hub.Watch(ctx, key)
+}
+
+// Lease implements approver.KV. The process is this Store.
+func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (approver.Fence, error) {
+	if err := arg.Lease(name, ttl); err != nil {
+		return 0, err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer cancel()
+	shard := approver.ShardOf(name)
+	keys := []string{fmt.Sprintf("ap:{%02d}/lease:%s", shard, name), fmt.Sprintf("ap:{%02d}/fence:%s", shard, name)}
+	fence, err := s.write(ctx, s.scripts.lease, keys, s.holder, ttl.Milliseconds())
+	switch {
+	case err != nil:
+		return 0, s.failed("lease "+name, err)
+	case fence <= 0:
+		return 0, approver.ErrHeld
+	}
+	return approver.Fence(fence), nil
+}
+
+// Now implements approver.KV, in microseconds. The package comment says which
+// clock it is.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer cancel()
+	now, err := s.now(ctx)
+	if err != nil {
+		return time.Time{}, s.failed("now", err)
+	}
+	return now, nil
+}
+
+func (s *Store) now(ctx context.Context) (time.Time, error) {
+	now, err := s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.last.Load()).Int64()
+	if err != nil {
+		return time.Time{}, err
+	}
+	for {
+		// Replies may overtake each other on their way here.
+		last := s.last.Load()
+		if now <= last {
+			return time.UnixMicro(last).UTC(), nil
+		}
+		if s.last.CompareAndSwap(last, now) {
+			return time.UnixMicro(now).UTC(), nil
+		}
+	}
+}
+
+// bound is the longest that one call may take.
+func (s *Store) bound() time.Duration {
+	return s.config.DialTimeout + s.config.ReadTimeout + s.config.WaitTimeout
+}
+
+// begin refuses calls that must not reach Redis and bounds the others.
+func (s *Store) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if s.closed.Load() {
+		return nil, nil, arg.ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.bound())
+	return ctx, cancel, nil
+}
+
+// failed says what a failed call was about. A key of a type that is not ours
+// was put there by someone else.
+func (s *Store) failed(what string, err error) error {
+	switch {
+	case errors.Is(err, redis.ErrClosed):
+		return arg.ErrClosed
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+		return fmt.Errorf("%w: redis: %s: %w", approver.ErrTampered, what, err)
+	}
+	return fmt.Errorf("redis: %s: %w", what, err)
+}

@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"approver.example"
+)
+
+var dueTests = []test{
+	{"the longest overdue comes first", dueOrder},
+	{"a limit is kept", dueLimit},
+	{"each shard has its own", dueShards},
+	{"what is due later comes later", dueLater},
+	{"another due time replaces the former", dueMoved},
+	{"a write that loses changes no due time", dueConflict},
+	{"odd arguments are refused", dueOddArguments},
+}
+
+// wantDue compares the keys that are due, in order.
+func wantDue(t *testing.T, s Store, shard, limit int, want ...string) {
+	t.Helper()
+	got, err := s.Due(t.Context(), shard, limit)
+	if err != nil {
+		t.Fatalf("due: %v", err)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("due in shard %d: got %q, want %q", shard, got, want)
+	}
+}
+
+func dueOrder(t *testing.T, f *fixture) {
+	s := f.open()
+	now := time.Now()
+	ages := []time.Duration{3 * time.Second, time.Hour, time.Second, 24 * time.Hour, time.Minute}
+	keys := make(map[time.Duration]string)
+	for _, age := range ages {
+		keys[age] = newKeyIn(5)
+		putDue(t, s, keys[age], "v", "", now.Add(-age))
+	}
+	slices.Sort(ages)
+	slices.Reverse(ages)
+	var want []string
+	for _, age := range ages {
+		want = append(want, keys[age])
+	}
+	wantDue(t, s, 5, 100, want...)
+	wantDue(t, s, 5, 100, want...) // looking takes nothing away
+}
+
+func dueLimit(t *testing.T, f *fixture) {
+	s := f.open()
+	var want []string
+	for i := range 5 {
+		key := newKeyIn(6)
+		putDue(t, s, key, "v", "", time.Now().Add(time.Duration(i-10)*time.Second))
+		want = append(want, key)
+	}
+	for limit := 1; limit <= 6; limit++ {
+		wantDue(t, s, 6, limit, want[:min(limit, 5)]...)
+	}
+	wantDue(t, s, 6, 1<<30, want...)
+}
+
+func dueShards(t *testing.T, f *fixture) {
+	s := f.open()
+	past := time.Now().Add(-time.Second)
+	keys := make([]string, approver.Shards)
+	for shard := range keys {
+		keys[shard] = newKeyIn(shard)
+		putDue(t, s, keys[shard], "v", "", past)
+	}
+	for shard, key := range keys {
+		wantDue(t, s, shard, 10, key)
+	}
+}
+
+func dueLater(t *testing.T, f *fixture) {
+	s := f.open()
+	now, err := s.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	never, soon, much := newKeyIn(7), newKeyIn(7), newKeyIn(7)
+	at := now.Add(100*time.Millisecond + 300*time.Microsecond)
+	put(t, s, never, "v", "")
+	putDue(t, s, soon, "v", "", at)
+	putDue(t, s, much, "v", "", now.Add(time.Hour))
+	eventually(t, func() error {
+		keys, err := s.Due(t.Context(), 7, 10)
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			return fmt.Errorf("nothing is due")
+		}
+		if !slices.Equal(keys, []string{soon}) {
+			t.Fatalf("got %q, want %q", keys, soon)
+		}
+		return nil
+	})
+	// Due and Now go by one clock.
+	if now, err = s.Now(t.Context()); err != nil || now.Before(at) {
+		t.Errorf("it came at %v (%v), before its time %v", now, err, at)
+	}
+}
+
+func dueMoved(t *testing.T, f *fixture) {
+	s := f.open()
+	key, past := newKeyIn(8), time.Now().Add(-time.Minute)
+	rev := putDue(t, s, key, "v", "", past)
+	wantDue(t, s, 8, 10, key)
+	rev = putDue(t, s, key, "v", rev, past.Add(time.Second))
+	wantDue(t, s, 8, 10, key)
+	rev = putDue(t, s, key, "v", rev, time.Now().Add(time.Hour))
+	wantDue(t, s, 8, 10)
+	rev = putDue(t, s, key, "v", rev, past)
+	wantDue(t, s, 8, 10, key)
+	put(t, s, key, "v", rev)
+	wantDue(t, s, 8, 10)
+}
+
+func dueConflict(t *testing.T, f *fixture) {
+	s := f.open()
+	key, past := newKeyIn(11), time.Now().Add(-time.Minute)
+	putDue(t, s, key, "v", "", past)
+	for _, prev := range []approver.Rev{"", approver.NewRev()} {
+		if err := s.Put(t.Context(), key, nil, prev, approver.NewRev(), time.Time{}, later()); err == nil {
+			t.Fatal("a write with a wrong revision succeeded")
+		}
+	}
+	wantDue(t, s, 11, 10, key)
+}
+
+func dueOddArguments(t *testing.T, f *fixture) {
+	s := f.open()
+	for _, c := range []struct{ shard, limit int }{{-1, 1}, {approver.Shards, 1}, {0, 0}, {0, -1}} {
+		if keys, err := s.Due(t.Context(), c.shard, c.limit); err == nil {
+			t.Errorf("shard %d, limit %d: got %q, want it refused", c.shard, c.limit, keys)
+		}
+	}
+}
