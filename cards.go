@@ -130,8 +130,9 @@ func (c Cause) sentence() string {
 		return "what would run is no longer what was shown"
 	case StoreTrouble:
 		return "the store had a problem"
+	default:
+		return "no valid decision was made"
 	}
-	return "no valid decision was made"
 }
 
 func shortDuration(d time.Duration) string {
@@ -167,6 +168,7 @@ func (b *Broadcaster) verdict(r Request, callID string) Verdict {
 			shortDuration(r.Due.Sub(r.Created)))
 	case Unreachable:
 		reason = "no approval channel could be reached, so the call was blocked. The operator finds why in approver's log"
+	default: // the sentence says it
 	}
 	return denied(v, reason, reason)
 }
@@ -188,6 +190,7 @@ func (r Request) lastEvent() Event {
 		return EventExpired
 	case Withdrawn:
 		return EventWithdrawn
+	default:
+		return EventDenied
 	}
-	return EventDenied
 }

@@ -218,7 +218,6 @@ type bench struct {
 	audit    *memAudit
 	tg, dc   *chat
 	stop     func()
-	gate     *Gate
 	fpChange string // mixed into fingerprints
 }
 

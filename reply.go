@@ -90,8 +90,9 @@ func enough(r Request, p Posting, rep Reply) bool {
 		return !rep.Code.IsZero()
 	case ByTap, ByPlain:
 		return r.Verdict.Severity == High && p.Phase == Posted && !p.Ref.Partial
+	default:
+		return false
 	}
-	return false
 }
 
 func needCodeText(r Request, p Posting) string {

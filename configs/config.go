@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,16 +31,16 @@ import (
 )
 
 //go:embed approver.default.yaml
-var defaultConfig []byte
+var defaultConfig string
 
 //go:embed policy.default.yaml
-var defaultPolicy []byte
+var defaultPolicy string
 
 // DefaultYAML returns the commented default configuration.
-func DefaultYAML() []byte { return slices.Clone(defaultConfig) }
+func DefaultYAML() string { return defaultConfig }
 
 // DefaultPolicyYAML returns the policy that is used when none is named.
-func DefaultPolicyYAML() []byte { return slices.Clone(defaultPolicy) }
+func DefaultPolicyYAML() string { return defaultPolicy }
 
 // Config is the whole configuration. [Load] and [LoadOrDefault] return one with
 // every path absolute; [Default] is the one before that, see [Config.Resolve].

@@ -127,8 +127,8 @@ func TestCodesMaskThemselves(t *testing.T) {
 	if strings.Contains(out, "7KQ4MX") || strings.Contains(strings.ToLower(out), "374b51344d58") {
 		t.Errorf("a code shows in %s", out)
 	}
-	var back Code
-	if json.Unmarshal([]byte(`"CONFIRM-7KQ4MX"`), &back) == nil && !back.IsZero() {
+	var back struct{ C Code }
+	if json.Unmarshal([]byte(`{"C":"CONFIRM-7KQ4MX"}`), &back) == nil && !back.C.IsZero() {
 		t.Error("a code came back out of JSON")
 	}
 }

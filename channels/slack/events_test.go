@@ -192,8 +192,16 @@ func TestPlainUnderOtherMessages(t *testing.T) {
 	b.fake.MessagePayload(ben, here, "", "shall we have lunch?")
 	list := b.fake.Messages(here)
 	b.fake.ReplyTo(ann, here, list[len(list)-1].TS, "yes")
+	// Another bot's copy of a card, and a person's, with the buttons of ours.
 	card := b.card()
 	ref := b.post(card)
+	copied := b.fake.Messages(here)[1].Blocks
+	for _, m := range []slacktest.Message{
+		{User: "U0OTHERBOT", BotID: "B0OTHERBOT", Blocks: copied},
+		{User: ben, Blocks: copied},
+	} {
+		b.fake.ReplyTo(ann, here, b.fake.AddMessage(here, m), "yes")
+	}
 	card.State, card.Result = approver.Expired, "⌛"
 	if err := b.channel.Update(t.Context(), ref, card); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ const (
 	maxNotice  = 400
 	maxDir     = 400
 	maxField   = 300
+	maxResult  = 600
 	minCommand = 200
 )
 
@@ -99,13 +100,15 @@ func (l *layout) trim() {
 		{&l.card.Dir, maxDir, false},
 		{&l.card.Rule, maxField, false},
 		{&l.card.Host, maxField, false},
-		{&l.card.Result, maxField, false},
 	} {
 		var n int
 		if *f.text, n = approver.Cut(*f.text, f.limit); n > 0 {
 			l.short, l.blind = true, l.blind || !f.claim
 		}
 	}
+	// The result comes with an update, which attaches nothing; what is cut of
+	// it is named in its place.
+	l.card.Result, _ = approver.Cut(l.card.Result, maxResult)
 }
 
 // fit cuts a command so that it takes at most budget bytes as JSON.
@@ -281,7 +284,6 @@ func plain(c approver.Card) string {
 		{"Directory", c.Dir},
 		{"Host", c.Host},
 		{"Notice", c.Notice},
-		{"Result", c.Result},
 	} {
 		if f.text != "" {
 			fmt.Fprintf(&b, "%s:\n%s\n\n", f.label, f.text)

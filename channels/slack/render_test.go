@@ -221,6 +221,16 @@ func TestCutCardHasAllInTheFile(t *testing.T) {
 	}
 }
 
+func TestLongResult(t *testing.T) {
+	card := testCard(t)
+	card.State, card.Result = approver.Denied, "⛔ Denied by "+strings.Repeat("Ann ", 1000)+"at last"
+	m := render(card, false, "1")
+	w := wire(t, m)
+	if !strings.Contains(w, "bytes hidden") || !strings.Contains(w, "at last") || len(m.files) != 0 || strings.Contains(w, "attached") {
+		t.Errorf("a long result is cut in its place, and no file is promised: %.2000s", w)
+	}
+}
+
 func TestExpiry(t *testing.T) {
 	w := wire(t, render(testCard(t), false, "1"))
 	for _, part := range []string{"14:32:10 UTC", "2m0s", "\\u003c!date^1772375530^{time_secs}|"} {
@@ -278,6 +288,8 @@ func FuzzRender(f *testing.F) {
 	f.Add(strings.Repeat("\"\\\n", 5000), strings.Repeat("<", 2000), strings.Repeat("\"", 900), strings.Repeat("\t", 900), "", uint8(0), false)
 	f.Add(strings.Repeat("🔥", 5000), strings.Repeat("é", 2000), "", "", strings.Repeat("x", 500), uint8(2), true)
 	f.Add("", "", "", "", "\n", uint8(5), true)
+	f.Add(strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 900), uint8(1), true)
+	f.Add(strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 900), uint8(0), true)
 	code := testCode(f)
 	f.Fuzz(func(t *testing.T, command, why, claim, dir, push string, state uint8, high bool) {
 		card := approver.Card{

@@ -8,6 +8,10 @@
 //
 // Every event passes the guard in identity.go before anything else in it is
 // looked at.
+//
+// The Slack app needs Socket Mode, interactivity, the two commands registered
+// by these names and, if messages are to deny, the message events of the kinds
+// of conversation in use; [Config] names the scopes.
 package slack
 
 import (

@@ -68,6 +68,12 @@ func TestPostAndUpdateOnTheWire(t *testing.T) {
 	if second := blockID(t, m); second == first || !strings.HasPrefix(second, "ap:"+card.Request+":") || m.Edits != 1 || m.Text != card.Push {
 		t.Errorf("the update has the block id %q after %q: Slack's clients would keep the old state", second, first)
 	}
+	if err := c.Update(ctx, ref, card); err != nil {
+		t.Fatal(err)
+	}
+	if third := blockID(t, fake.Messages(here)[0]); third == blockID(t, m) {
+		t.Errorf("the next update has the same block id %q", third)
+	}
 	card.State, card.Result = approver.Denied, "⛔ Denied by Ann"
 	if err := c.Update(ctx, ref, card); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -125,7 +124,7 @@ func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.He
 	if c.Dir != "" {
 		return nil, "its end was not compared with a store"
 	}
-	store, err := openStore(ctx, cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	store, err := openStore(ctx, cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, "its end was not compared with the store: " + err.Error()
 	}

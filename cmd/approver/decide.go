@@ -51,8 +51,9 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	case agents.Notice:
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	default:
+		return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
 	}
-	return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
 }
 
 func answer(a agents.Answer) httpapi.HookAnswer {

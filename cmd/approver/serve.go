@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -11,8 +15,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"crypto/rand"
 
 	"approver.example"
 	"approver.example/audit"
@@ -82,7 +84,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	codeKey, err := loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
+	codeKey, err := openCodeKey(cfg)
 	if err != nil {
 		return err
 	}
@@ -237,6 +239,21 @@ func hostname() string {
 		return "unknown host"
 	}
 	return name
+}
+
+// openCodeKey returns the key under which codes are hashed. Replicas that share
+// a Redis must share it, so it is derived from the hub key there.
+func openCodeKey(cfg configs.Config) ([]byte, error) {
+	if cfg.Store.Redis == nil {
+		return loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
+	}
+	hub, err := os.ReadFile(cfg.Store.Redis.HubKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("the hub key: %w", err)
+	}
+	m := hmac.New(sha256.New, bytes.TrimSpace(hub))
+	m.Write([]byte("approver code key v1"))
+	return m.Sum(nil), nil
 }
 
 // loadOrCreateKey reads a key file, or makes one with 32 random bytes.

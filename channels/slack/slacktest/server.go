@@ -63,7 +63,7 @@ type Conversation struct {
 type Message struct {
 	TS, Thread string
 	User       string // the author
-	BotID      string // set if the author is our bot
+	BotID      string // set if the author is a bot
 	Text       string // the notification, unescaped
 	Blocks     json.RawMessage
 	Files      []string
@@ -185,6 +185,18 @@ func (s *Server) AddConversation(c Conversation) {
 		return
 	}
 	s.rooms[c.ID] = &room{Conversation: c}
+}
+
+// AddMessage stores a message, as another app or a person may have posted it,
+// and returns its id. The app is not told.
+func (s *Server) AddMessage(conversation string, m Message) (ts string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.TS = s.stamp()
+	if r := s.rooms[conversation]; r != nil {
+		r.messages = append(r.messages, &m)
+	}
+	return m.TS
 }
 
 // Refuse makes a method answer with an error code; an empty code ends that.

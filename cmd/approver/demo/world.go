@@ -81,7 +81,7 @@ func (w *world) startDaemon() error {
 		if err != nil {
 			return false
 		}
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	})
 }
@@ -111,7 +111,7 @@ func (w *world) killDaemon() error {
 func (w *world) reap() error {
 	err := w.daemon.Wait()
 	w.daemon = nil
-	w.daemonLog.Close()
+	_ = w.daemonLog.Close()
 	return err
 }
 
