@@ -128,6 +128,9 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 		}
 		left -= len(batch)
 		now, err := b.note(noting, r.ID, batch, ctx.Err() != nil)
+		for err != nil && sleep(noting, pollEvery) { // the store may come back in time
+			now, err = b.note(noting, r.ID, batch, ctx.Err() != nil)
+		}
 		if err != nil {
 			b.Log.Error("could not note where a card is", "request", r.ID, "error", err)
 			continue

@@ -195,7 +195,11 @@ func TestPlainUnderOtherMessages(t *testing.T) {
 	// Another bot's copy of a card, and a person's, with the buttons of ours.
 	card := b.card()
 	ref := b.post(card)
-	copied := b.fake.Messages(here)[1].Blocks
+	list = b.fake.Messages(here)
+	copied := list[len(list)-1].Blocks
+	if !strings.Contains(string(copied), card.Request) {
+		t.Fatal("that is not the card")
+	}
 	for _, m := range []slacktest.Message{
 		{User: "U0OTHERBOT", BotID: "B0OTHERBOT", Blocks: copied},
 		{User: ben, Blocks: copied},

@@ -29,9 +29,9 @@ func TestGreeting(t *testing.T) {
 
 func TestGreetingOutlivesTrouble(t *testing.T) {
 	b := idle(t)
-	b.s.FailNext("getMe", telegramtest.Failure{Code: 500, Description: "Internal Server Error"})
-	b.s.FailNext("getWebhookInfo", telegramtest.Failure{Code: 502, Description: "Bad Gateway"})
-	b.s.FailNext("setMyCommands", telegramtest.Failure{Code: 400, Description: "Bad Request: BOT_COMMAND_INVALID"})
+	b.s.FailNext("getMe", telegramtest.APIError{Code: 500, Description: "Internal Server Error"})
+	b.s.FailNext("getWebhookInfo", telegramtest.APIError{Code: 502, Description: "Bad Gateway"})
+	b.s.FailNext("setMyCommands", telegramtest.APIError{Code: 400, Description: "Bad Request: BOT_COMMAND_INVALID"})
 	b.run()
 	b.eventually("the first poll", b.s.Polling)
 	if !strings.Contains(b.logs.String(), "commands could not be registered") {
@@ -53,7 +53,7 @@ func TestWebhookIsDeleted(t *testing.T) {
 }
 
 func TestRevokedTokenEndsRun(t *testing.T) {
-	for name, f := range map[string]telegramtest.Failure{
+	for name, f := range map[string]telegramtest.APIError{
 		"unauthorized": {Code: 401, Description: "Unauthorized"},
 		"not found":    {Code: 404, Description: "Not Found"},
 	} {
@@ -94,7 +94,7 @@ func TestAnotherPollerIsOutlived(t *testing.T) {
 func TestPollRateLimitIsObeyed(t *testing.T) {
 	b := running(t)
 	before := b.s.Calls("getUpdates")
-	b.s.FailNext("getUpdates", telegramtest.Failure{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
+	b.s.FailNext("getUpdates", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
 	began := time.Now()
 	b.eventually("the next poll", func() bool { return b.s.Calls("getUpdates") > before && b.s.Polling() })
 	if took := time.Since(began); took < 900*time.Millisecond {

@@ -39,7 +39,7 @@ func TestPostWithoutFileLeavesNoCard(t *testing.T) {
 	b := idle(t)
 	card := highCard(t)
 	card.Command = strings.Repeat("x", 10_000)
-	b.s.FailNext("sendDocument", telegramtest.Failure{Code: 400, Description: "Bad Request: not enough rights to send documents to the chat"})
+	b.s.FailNext("sendDocument", telegramtest.APIError{Code: 400, Description: "Bad Request: not enough rights to send documents to the chat"})
 	ref, err := b.c.Post(t.Context(), testConfig(b.s).Destinations()[0], card)
 	if err == nil || ref != (approver.Ref{}) || !strings.Contains(err.Error(), "let the bot send") {
 		t.Errorf("Post returned %+v and %v", ref, err)
@@ -85,12 +85,12 @@ func TestPostErrors(t *testing.T) {
 	}
 }
 
-func failure400(text string) telegramtest.Failure {
-	return telegramtest.Failure{Code: 400, Description: "Bad Request: " + text}
+func failure400(text string) telegramtest.APIError {
+	return telegramtest.APIError{Code: 400, Description: "Bad Request: " + text}
 }
 
-func failure403(text string) telegramtest.Failure {
-	return telegramtest.Failure{Code: 403, Description: "Forbidden: " + text}
+func failure403(text string) telegramtest.APIError {
+	return telegramtest.APIError{Code: 403, Description: "Forbidden: " + text}
 }
 
 func TestPostRefusesOddCards(t *testing.T) {
@@ -113,7 +113,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("the same once more: %v", err)
 	}
 	card.State, card.Result = approver.Expired, "⌛ Expired"
-	b.s.FailNext("editMessageText", telegramtest.Failure{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
+	b.s.FailNext("editMessageText", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
 	began := time.Now()
 	if err := b.c.Update(t.Context(), ref, card); err != nil {
 		t.Errorf("Update: %v", err)

@@ -211,6 +211,7 @@ func mark(s approver.State) string {
 		return "⌛"
 	case approver.Withdrawn:
 		return "↩"
+	case approver.Denied, approver.Pending, approver.Approved:
 	}
 	return "⛔"
 }

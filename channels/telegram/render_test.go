@@ -278,7 +278,7 @@ func TestHostileTexts(t *testing.T) {
 // understand the HTML.
 func sendMarked(t testing.TB, c *Channel, s *telegramtest.Server, m message) telegramtest.Message {
 	t.Helper()
-	s.FailNext("sendMessage", telegramtest.Failure{Code: 400, Description: `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 1`})
+	s.FailNext("sendMessage", telegramtest.APIError{Code: 400, Description: `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 1`})
 	got := show(t, c, s, m)
 	if got.Markup != "" {
 		t.Errorf("sent with the markup %q", got.Markup)

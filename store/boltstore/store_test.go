@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"io"
 	"log/slog"
 	"path/filepath"
 	"testing"
@@ -10,7 +9,7 @@ import (
 	"approver.example/store/storetest"
 )
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func openFor(t testing.TB, path string) *Store {
 	t.Helper()

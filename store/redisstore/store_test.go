@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 	"approver.example/store/storetest/redistest"
 )
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // startFor starts a Redis for one test.
 func startFor(t testing.TB, o redistest.Options) *redistest.Server {

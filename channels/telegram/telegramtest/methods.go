@@ -87,9 +87,9 @@ func (s *Server) getUpdates(ctx context.Context, p params) (any, error) {
 	for expired := seconds == 0; ; {
 		switch {
 		case s.webhook != "":
-			return nil, &Failure{Code: http.StatusConflict, Description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
+			return nil, &APIError{Code: http.StatusConflict, Description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
 		case s.poll != mine:
-			return nil, &Failure{Code: http.StatusConflict, Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
+			return nil, &APIError{Code: http.StatusConflict, Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
 		case len(s.scripted["getUpdates"]) > 0:
 			f := s.scripted["getUpdates"][0]
 			s.scripted["getUpdates"] = s.scripted["getUpdates"][1:]
@@ -149,7 +149,7 @@ func (s *Server) sendDocument(p params) (any, error) {
 	case f.content == "":
 		return nil, bad("file must be non-empty")
 	case len(f.content) > maxUpload:
-		return nil, &Failure{Code: http.StatusRequestEntityTooLarge, Description: "Request Entity Too Large"}
+		return nil, &APIError{Code: http.StatusRequestEntityTooLarge, Description: "Request Entity Too Large"}
 	}
 	m, err := s.compose(p, "caption", maxCaption)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Server) throttle() error {
 	now := time.Now()
 	s.sent = slices.DeleteFunc(s.sent, func(t time.Time) bool { return now.Sub(t) >= time.Second })
 	if len(s.sent) >= s.perSecond {
-		return &Failure{Code: http.StatusTooManyRequests, Description: "Too Many Requests: retry after 1", RetryAfter: 1}
+		return &APIError{Code: http.StatusTooManyRequests, Description: "Too Many Requests: retry after 1", RetryAfter: 1}
 	}
 	s.sent = append(s.sent, now)
 	return nil
@@ -220,9 +220,9 @@ func (s *Server) chatOf(p params) (*Chat, error) {
 	case !ok:
 		return nil, bad("chat not found")
 	case chat.Kicked:
-		return nil, &Failure{Code: http.StatusForbidden, Description: "Forbidden: bot was kicked from the " + chat.kind() + " chat"}
+		return nil, &APIError{Code: http.StatusForbidden, Description: "Forbidden: bot was kicked from the " + chat.kind() + " chat"}
 	case chat.MigratedTo != 0:
-		return nil, &Failure{Code: http.StatusBadRequest, Description: "Bad Request: group chat was upgraded to a supergroup chat", MigrateTo: chat.MigratedTo}
+		return nil, &APIError{Code: http.StatusBadRequest, Description: "Bad Request: group chat was upgraded to a supergroup chat", MigrateTo: chat.MigratedTo}
 	}
 	return chat, nil
 }

@@ -51,7 +51,7 @@ type Server struct {
 
 	fault    channeltest.Fault
 	recovers time.Time // end of RateLimited, once it has begun
-	scripted map[string][]Failure
+	scripted map[string][]APIError
 
 	users    map[int64]string
 	chats    map[int64]*Chat
@@ -88,8 +88,8 @@ func (e Entry) String() string {
 	return fmt.Sprintf("%s %s %d", e.At.UTC().Format("15:04:05.000"), e.Method, e.Status)
 }
 
-// A Failure is an answer of the service that is no success. It is an error.
-type Failure struct {
+// An APIError is an answer of the service that is no success. It is an error.
+type APIError struct {
 	Code        int
 	Description string
 	RetryAfter  int   // seconds; 0 leaves it out
@@ -97,17 +97,17 @@ type Failure struct {
 }
 
 // Error returns the description.
-func (f *Failure) Error() string { return f.Description }
+func (f *APIError) Error() string { return f.Description }
 
-func bad(format string, args ...any) *Failure {
-	return &Failure{Code: http.StatusBadRequest, Description: "Bad Request: " + fmt.Sprintf(format, args...)}
+func bad(format string, args ...any) *APIError {
+	return &APIError{Code: http.StatusBadRequest, Description: "Bad Request: " + fmt.Sprintf(format, args...)}
 }
 
 // New starts a server on a free port of 127.0.0.1. It panics if there is none.
 func New() *Server {
 	s := &Server{
 		token:   fmt.Sprintf("%d:%s", BotID, rand.Text()+rand.Text()[:9]),
-		changed: make(chan struct{}), scripted: map[string][]Failure{},
+		changed: make(chan struct{}), scripted: map[string][]APIError{},
 		users: map[int64]string{}, chats: map[int64]*Chat{}, messages: map[int64][]*Message{}, lastID: 100,
 		nextUpdate: 900000, queries: map[string]*query{}, queryLife: 15 * time.Second,
 		told: map[int64][]string{}, perSecond: 30,
@@ -208,7 +208,7 @@ func (s *Server) Break(f channeltest.Fault) {
 }
 
 // FailNext makes the next call of a method fail; called again, the one after.
-func (s *Server) FailNext(method string, f Failure) {
+func (s *Server) FailNext(method string, f APIError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.scripted[method] = append(s.scripted[method], f)
@@ -263,7 +263,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := map[string]any{"ok": err == nil, "result": result}
 	status = http.StatusOK
-	var f *Failure
+	var f *APIError
 	if errors.As(err, &f) {
 		status = f.Code
 		reply = map[string]any{"ok": false, "error_code": f.Code, "description": f.Description}
@@ -288,7 +288,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) call(r *http.Request, token, method string) (any, error) {
 	s.mu.Lock()
 	broken, known := s.broken(), token == s.token
-	var script *Failure
+	var script *APIError
 	if next := s.scripted[method]; len(next) > 0 {
 		script, s.scripted[method] = &next[0], next[1:]
 	}
@@ -297,9 +297,9 @@ func (s *Server) call(r *http.Request, token, method string) (any, error) {
 	case broken:
 		return nil, errBroken
 	case !strings.HasPrefix(r.URL.Path, "/bot") || !strings.Contains(token, ":"):
-		return nil, &Failure{Code: http.StatusNotFound, Description: "Not Found"}
+		return nil, &APIError{Code: http.StatusNotFound, Description: "Not Found"}
 	case !known:
-		return nil, &Failure{Code: http.StatusUnauthorized, Description: "Unauthorized"}
+		return nil, &APIError{Code: http.StatusUnauthorized, Description: "Unauthorized"}
 	}
 	p, err := readParams(r)
 	if err != nil {
@@ -313,7 +313,7 @@ func (s *Server) call(r *http.Request, token, method string) (any, error) {
 	}
 	do, ok := methods[method]
 	if !ok {
-		return nil, &Failure{Code: http.StatusNotFound, Description: "Not Found: method not found"}
+		return nil, &APIError{Code: http.StatusNotFound, Description: "Not Found: method not found"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -352,6 +352,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) int {
 		body = `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 1","parameters":{"retry_after":1}}`
 	case channeltest.Malformed:
 		status, kind, body = http.StatusOK, "application/json", `{"ok":true,"result":{"message_id":1`
+	case channeltest.Healthy, channeltest.ServerError:
 	case channeltest.Revoked:
 		status, kind, body = http.StatusUnauthorized, "application/json", `{"ok":false,"error_code":401,"description":"Unauthorized"}`
 	}

@@ -33,6 +33,8 @@ type Options struct {
 	In          io.Reader
 	Out         io.Writer
 	Program     string // the approver program, run as daemon and as hook
+
+	store string // for tests: this store part of the configuration instead
 }
 
 // Run shows everything and returns an error if anything was not as it should be.
@@ -77,6 +79,9 @@ func (w *world) build(o Options) error {
 		if store, err = w.startRedis(); err != nil {
 			return err
 		}
+	}
+	if o.store != "" {
+		store = o.store
 	}
 	for name, text := range map[string]string{"approver.yaml": w.configText(store), "policy.yaml": policyText()} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

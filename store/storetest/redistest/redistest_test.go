@@ -138,16 +138,18 @@ func TestClusterSharesTheSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	ranges, err := c.Nodes[2].Admin().ClusterSlots(t.Context()).Result()
+	shards, err := c.Nodes[2].Admin().ClusterShards(t.Context()).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var starts []int
-	for _, r := range ranges {
-		starts = append(starts, r.Start)
+	var starts []int64
+	for _, shard := range shards {
+		for _, r := range shard.Slots {
+			starts = append(starts, r.Start)
+		}
 	}
 	slices.Sort(starts)
-	if want := []int{0, 5461, 10922}; !slices.Equal(starts, want) {
+	if want := []int64{0, 5461, 10922}; !slices.Equal(starts, want) {
 		t.Errorf("got slots that start at %v, want %v", starts, want)
 	}
 }
