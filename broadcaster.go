@@ -29,6 +29,9 @@ const (
 	// AnswerMargin is kept free before the courier's deadline, so that the
 	// answer arrives in time.
 	AnswerMargin = time.Second
+	// StorePatience is how long a new call waits for a store that does not
+	// answer before it is denied.
+	StorePatience = 15 * time.Second
 	// KeepFor is how long a request stays in the store after its deadline.
 	KeepFor = 25 * time.Hour
 
@@ -153,16 +156,9 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 		return Request{}, err
 	}
 	holder := uuid.NewString()
-	r, err := b.find(ctx, call.ID)
-	if errors.Is(err, ErrNotFound) {
-		r, err = b.create(ctx, call, why, fp, holder)
-		if errors.Is(err, errReused) { // the same courier, on two connections at once
-			if r, err = b.find(ctx, call.ID); err == nil {
-				r, err = b.resume(ctx, r, call, fp, holder)
-			}
-		}
-	} else if err == nil {
-		r, err = b.resume(ctx, r, call, fp, holder)
+	r, err := b.open(ctx, call, why, fp, holder)
+	for give := time.Now().Add(StorePatience); err != nil && passing(err) && time.Now().Before(give) && sleep(ctx, pollEvery/2); {
+		r, err = b.open(ctx, call, why, fp, holder)
 	}
 	if err != nil {
 		return Request{}, err
@@ -178,6 +174,33 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	}
 	b.settle(r.ID)
 	return r, nil
+}
+
+// open makes the request of a call, or takes it up if the call was here before.
+func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+	r, err := b.find(ctx, call.ID)
+	if errors.Is(err, ErrNotFound) {
+		r, err = b.create(ctx, call, why, fp, holder)
+		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
+			return r, err
+		}
+		r, err = b.find(ctx, call.ID)
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	return b.resume(ctx, r, call, fp, holder)
+}
+
+// passing reports an error that may be over in a moment, as when Redis fails
+// over. The agent waits for people anyway; it can wait for the store.
+func passing(err error) bool {
+	for _, final := range []error{ErrNotBound, ErrTampered, ErrNotFound, ErrConflict, errNoTime, errReused, errNotRunning} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
+	return true
 }
 
 // find returns the request that a call id stands for.

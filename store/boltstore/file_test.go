@@ -1,0 +1,306 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"go.etcd.io/bbolt"
+
+	"approver.example"
+)
+
+func newPath(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "approver.db")
+}
+
+func mustPut(t testing.TB, s *Store, key, value string, prev approver.Rev) approver.Rev {
+	t.Helper()
+	rev := approver.NewRev()
+	if err := s.Put(t.Context(), key, []byte(value), prev, rev, time.Time{}, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	return rev
+}
+
+func wantValue(t testing.TB, s *Store, key, want string) {
+	t.Helper()
+	got, _, err := s.Get(t.Context(), key)
+	if err != nil || string(got) != want {
+		t.Errorf("get %s: got %.40q, %v, want %.40q", key, got, err, want)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	var c Config
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "path: name the file") {
+		t.Errorf("the zero value: got %v", err)
+	}
+	if err := yaml.UnmarshalWithOptions([]byte("path: /x/approver.db"), &c, yaml.Strict()); err != nil || c.Path != "/x/approver.db" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFileIsPrivate(t *testing.T) {
+	path := newPath(t)
+	openFor(t, path)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got mode %v, %v, want 0600", info.Mode(), err)
+	}
+}
+
+func TestOneProcessAtATime(t *testing.T) {
+	path := newPath(t)
+	s := openFor(t, path)
+	began := time.Now()
+	other, err := Open(Config{Path: path}, quiet())
+	if other != nil || err == nil || !strings.Contains(err.Error(), "another approver runs on this store: "+path) {
+		t.Errorf("got %v, %v", other, err)
+	}
+	if d := time.Since(began); d < lockTime/2 || d > 5*lockTime {
+		t.Errorf("it took %v to find out, want about %v", d, lockTime)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openFor(t, path)
+}
+
+func TestOpenRefuses(t *testing.T) {
+	// good is a store with a record.
+	good := func(t *testing.T) string {
+		path := newPath(t)
+		s := openFor(t, path)
+		mustPut(t, s, approver.Key("test", "1"), strings.Repeat("x", 9000), "")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	change := func(t *testing.T, f func(b []byte) []byte) string {
+		path := good(t)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	meta := func(t *testing.T, name, value []byte) string {
+		path := good(t)
+		db, err := bbolt.Open(path, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(meta).Put(name, value) })
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	tests := map[string]struct {
+		path func(t *testing.T) string
+		want string
+	}{
+		"no path":      {func(*testing.T) string { return "" }, "path: name the file"},
+		"no directory": {func(t *testing.T) string { return filepath.Join(t.TempDir(), "no", "x.db") }, "mkdir -m 700 -p"},
+		"a directory":  {func(t *testing.T) string { return t.TempDir() }, "is not a regular file"},
+		"others may read": {func(t *testing.T) string {
+			path := good(t)
+			if err := os.Chmod(path, 0o640); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "chmod 600"},
+		"another kind of file": {func(t *testing.T) string {
+			return change(t, func([]byte) []byte { return bytes.Repeat([]byte("not a store "), 2000) })
+		}, "is damaged, or no store"},
+		"its start is overwritten": {func(t *testing.T) string {
+			return change(t, func(b []byte) []byte { clear(b[:2*os.Getpagesize()]); return b })
+		}, "is damaged, or no store"},
+		"cut short":          {func(t *testing.T) string { return change(t, func(b []byte) []byte { return b[:5000] }) }, "is damaged"},
+		"a later format":     {func(t *testing.T) string { return meta(t, formatName, []byte{9}) }, "run the approver that wrote it"},
+		"a clock before all": {func(t *testing.T) string { return meta(t, markName, bytes.Repeat([]byte{0xff}, 8)) }, "its clock is damaged"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := Open(Config{Path: test.path(t)}, quiet())
+			if s != nil || err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, %v, want %q", s, err, test.want)
+			}
+		})
+	}
+}
+
+// A record that is damaged in the file is not given out, and not replaced
+// unseen.
+func TestDamagedRecord(t *testing.T) {
+	s, key := openFor(t, newPath(t)), approver.Key("test", "damaged")
+	rev := mustPut(t, s, key, "v", "")
+	for name, damaged := range map[string][]byte{"short": []byte("\x01x"), "another format": make([]byte, 100), "empty": {}} {
+		err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Put([]byte(key), damaged) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, r, err := s.Get(t.Context(), key); !errors.Is(err, approver.ErrTampered) || v != nil || r != "" {
+			t.Errorf("%s: got %q, %q, %v", name, v, r, err)
+		}
+		for _, prev := range []approver.Rev{"", rev} {
+			err := s.Put(t.Context(), key, nil, prev, approver.NewRev(), time.Time{}, time.Time{})
+			if !errors.Is(err, approver.ErrTampered) {
+				t.Errorf("%s: put on %q: got %v", name, prev, err)
+			}
+		}
+	}
+}
+
+// The limit on the size of files stands for a full disk: a write fails half
+// way, with space for some pages and not for all.
+func TestFullDiskLosesNothing(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	path := newPath(t)
+	s := openFor(t, path)
+	key := approver.Key("test", "kept")
+	rev := mustPut(t, s, key, "kept", "")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	small := limit
+	small.Cur = uint64(info.Size()) + 64<<10
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
+		t.Fatal(err)
+	}
+	restore := func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+			t.Error(err)
+		}
+	}
+	defer restore()
+	large := approver.NewRev()
+	put := func() error {
+		return s.Put(t.Context(), key, make([]byte, 4<<20), rev, large, time.Time{}, time.Time{})
+	}
+	for range 3 {
+		if err := put(); err == nil || errors.Is(err, approver.ErrConflict) || !strings.Contains(err.Error(), "no room on the disk") {
+			t.Fatalf("a write to a full disk: got %v", err)
+		}
+		wantValue(t, s, key, "kept")
+	}
+	// What still fits is still written, and all is well when there is room again.
+	rev = mustPut(t, s, key, "small", rev)
+	wantValue(t, s, key, "small")
+	restore()
+	if err := put(); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	wantValue(t, s, key, string(make([]byte, 4<<20)))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantValue(t, openFor(t, path), key, string(make([]byte, 4<<20)))
+}
+
+func TestSyncFailedTellsWritesFromSyncs(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"a sync":  {fmt.Errorf("store x: %w", syscall.EIO), true},
+		"a write": {fmt.Errorf("store x: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), false},
+		"else":    {errors.New("file resize error"), false},
+	} {
+		if got := syncFailed(test.err); got != test.want {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+// A store whose sync failed refuses every write, and still reads.
+func TestBrokenStoreWritesNothing(t *testing.T) {
+	s, key := openFor(t, newPath(t)), approver.Key("test", "broken")
+	rev := mustPut(t, s, key, "before", "")
+	err := s.do(&op{ctx: t.Context(), apply: func(*bbolt.Tx) (bool, error, error) {
+		s.broken = errors.New("a sync failed")
+		return false, nil, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Put(t.Context(), key, []byte("after"), rev, approver.NewRev(), time.Time{}, time.Time{})
+	if err == nil || !strings.Contains(err.Error(), "a sync failed") {
+		t.Errorf("put: got %v", err)
+	}
+	if _, err := s.Lease(t.Context(), "x", time.Second); err == nil {
+		t.Error("a lease was granted")
+	}
+	wantValue(t, s, key, "before")
+}
+
+// crashVariable names, in a child process, the store to write to until it is
+// killed.
+const crashVariable = "BOLTSTORE_CRASH_TEST"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashVariable); path != "" {
+		if err := writeUntilKilled(path); err != nil {
+			fmt.Println("failed", err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled counts up, from several writers, and says what is on disk.
+func writeUntilKilled(path string) error {
+	s, err := Open(Config{Path: path}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	failed := make(chan error)
+	for w := range 4 {
+		go func() {
+			key := approver.Key("test", fmt.Sprint(w))
+			_, rev, err := s.Get(ctx, key)
+			if errors.Is(err, approver.ErrNotFound) {
+				err = nil
+			}
+			for n := 1; err == nil; n++ {
+				next := approver.NewRev()
+				value := append(bytes.Repeat([]byte{byte(n)}, 100*(n%50)), next...)
+				if err = s.Put(ctx, key, value, rev, next, time.Now(), time.Time{}); err == nil {
+					now, _ := s.Now(ctx)
+					// One write, so that a line is whole or not there.
+					_, err = fmt.Fprintf(os.Stdout, "%d %s %d\n", w, next, now.UnixNano())
+				}
+				rev = next
+			}
+			failed <- err
+		}()
+	}
+	return <-failed
+}
