@@ -57,6 +57,15 @@ func (c serveCmd) Run(ctx context.Context) error {
 // serve is the one place where the parts meet.
 func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
 	started := time.Now()
+	// First what may be wrong in the configuration, then what leaves traces.
+	policy, err := cfg.LoadPolicy()
+	if err != nil {
+		return err
+	}
+	channels, local, err := openChannels(cfg, log)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("the data folder: %w", err)
 	}
@@ -76,14 +85,6 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return records.Close(ctx)
 	})
 
-	policy, err := cfg.LoadPolicy()
-	if err != nil {
-		return err
-	}
-	channels, local, err := openChannels(cfg, log)
-	if err != nil {
-		return err
-	}
 	codeKey, err := openCodeKey(cfg)
 	if err != nil {
 		return err
