@@ -64,7 +64,7 @@ func checkRead(t *testing.T, ev Event, payload []byte) {
 }
 
 func FuzzWellFormed(f *testing.F) {
-	for _, s := range []string{`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\\ude00"`, `"\\ud83d"`, `"\uD83Dx"`, `"\ud83d\ud83d"`, `"\u0041"`} {
+	for _, s := range []string{`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\\ude00"`, `"\\ud83d"`, `"\uD83Dx"`, `"\ud83d\ud83d"`, `"\ude00\ude00"`, `"\ud83dx\ude00"`, `"\ud83d\n0000"`, `"\u0041"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,28 +76,48 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// A log is whatever somebody put in its place: no reader of it may panic, and
-// the daemon opens it and leaves a chain that can be continued.
-func FuzzOpen(f *testing.F) {
+// A log is whatever somebody put in its place: no reader of it may panic, what
+// is found is kept, and afterwards the end is sound.
+func FuzzResume(f *testing.F) {
 	at := place{hash: genesis()}
 	one := seal(nil, []byte(`{"v":1,"event":"verdict"}`), "test", &at)
+	two := seal(nil, []byte(checkpointStart+`{"key_id":"k"},"v":1}`), "test", &at)
 	f.Add(one)
 	f.Add([]byte("{\n"))
 	f.Add(append(bytes.Clone(one), one...))
+	f.Add(append(bytes.Clone(one), two...))
+	f.Add(append([]byte("x\n"), two...))
 	key, _ := testKey(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
-		o := Options{Dir: t.TempDir(), ID: "test", Key: key}
-		writeFile(t, o.Dir+"/"+activeName, content)
-		l := open(t, o)
-		record(t, l, approver.Record{Event: approver.EventStarted, Note: "end"})
-		closeLog(t, l)
-		var out bytes.Buffer
-		if err := Tail(t.Context(), o.Dir, 1, false, &out, JSONL); err != nil || !strings.Contains(out.String(), `"note":"end"`) {
-			t.Errorf("%q, %v", out.String(), err)
+		o := Options{Dir: t.TempDir(), ID: "test", Key: key, sync: func(*os.File) error { return nil }}
+		path := filepath.Join(o.Dir, activeName)
+		writeFile(t, path, content)
+		resume := func() (*Log, []string) {
+			l := &Log{o: o}
+			alarms, err := l.resume(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.file.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return l, alarms
 		}
-		l = open(t, o)
-		if a := l.Alarms(); len(a) > 1 { // at most the old break again
-			t.Errorf("alarms at the second start: %q", a)
+		first, alarms := resume()
+		kept := readFile(t, path)
+		if !bytes.HasPrefix(content, kept) || len(kept) > 0 && kept[len(kept)-1] != '\n' {
+			t.Errorf("%q stays of %q", kept, content)
+		}
+		torn, err := filepath.Glob(filepath.Join(o.Dir, "*.torn"))
+		if err != nil || (len(torn) == 1) != (len(kept) < len(content)) {
+			t.Fatalf("%d of %d bytes stay, side files %q, %v", len(kept), len(content), torn, err)
+		}
+		if len(torn) == 1 && (len(alarms) == 0 || !bytes.Equal(append(kept, readFile(t, torn[0])...), content)) {
+			t.Errorf("something of %q is lost, alarms %q", content, alarms)
+		}
+		again, more := resume()
+		if again.end != first.end || again.kept != first.kept || len(more) > len(alarms) {
+			t.Errorf("the second start ends at %v %d with %q, the first at %v %d", again.end, again.kept, more, first.end, first.kept)
 		}
 	})
 }

@@ -326,6 +326,20 @@ func TestRedactNeverSeesACode(t *testing.T) {
 	}
 }
 
+// A text that is too long to be searched for secrets is not shown.
+func TestHugeTextsAreNotShown(t *testing.T) {
+	r := newRedactor(func(s string) string {
+		if len(s) > maxRedact {
+			t.Errorf("%d bytes were searched", len(s))
+		}
+		return s
+	})
+	s := strings.Repeat("secret ", maxRedact/7+1)
+	if got := r.text(s, commandLimit); strings.Contains(got, "secret") || !strings.Contains(got, fmt.Sprintf("%d bytes not shown", len(s))) {
+		t.Errorf("%.200s", got)
+	}
+}
+
 func TestRedactorRemembersWithinBounds(t *testing.T) {
 	calls := 0
 	r := newRedactor(func(s string) string { calls++; return s })

@@ -342,9 +342,11 @@ func TestFailureUnderLoad(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := l.Close(t.Context()); !errors.Is(err, ErrFailed) {
-		t.Errorf("Close: %v", err)
+	if err := l.Reopen(t.Context()); err != nil { // nothing of before may come back
+		t.Fatal(err)
 	}
+	acknowledged[record(t, l, approver.Record{Event: approver.EventStarted})] = true
+	closeLog(t, l)
 	mustVerify(t, o, keys, nil)
 	got := records(t, o.Dir)
 	if failed.Load() == 0 || len(got) != len(acknowledged) {
@@ -354,6 +356,48 @@ func TestFailureUnderLoad(t *testing.T) {
 		if !acknowledged[r.Hash] {
 			t.Errorf("record %d is in the log but was never acknowledged", r.Seq)
 		}
+	}
+}
+
+// What waits behind a failed write fails with it, and does not come back.
+func TestFailureTakesTheQueueAlong(t *testing.T) {
+	o, keys := options(t)
+	var armed atomic.Bool
+	busy, release := make(chan struct{}), make(chan struct{})
+	o.sync = func(*os.File) error {
+		if !armed.Swap(false) {
+			return nil
+		}
+		close(busy)
+		<-release
+		return syscall.EIO
+	}
+	l := open(t, o)
+	write(t, l, 1)
+	armed.Store(true)
+	errs := make(chan error, 2)
+	try := func(note string) {
+		_, err := l.Record(t.Context(), approver.Record{Event: approver.EventVerdict, Note: note})
+		errs <- err
+	}
+	go try("in flight")
+	<-busy
+	go try("queued")
+	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.queue) == 1 })
+	close(release)
+	for range 2 {
+		if err := <-errs; !errors.Is(err, syscall.EIO) {
+			t.Errorf("Record: %v", err)
+		}
+	}
+	if err := l.Reopen(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	record(t, l, approver.Record{Event: approver.EventStarted, Note: "after"})
+	closeLog(t, l)
+	mustVerify(t, o, keys, nil)
+	if all := records(t, o.Dir); len(all) != 2 || all[1].Note != "after" {
+		t.Errorf("records %+v", all)
 	}
 }
 

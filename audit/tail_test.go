@@ -124,7 +124,7 @@ func TestTailFollows(t *testing.T) {
 // older one when that is rotated.
 func TestTailFollowsFromTheEnd(t *testing.T) {
 	o, _ := options(t)
-	o.MaxSize = 3000
+	o.MaxSize, o.CheckpointEvery = 1, 1 // a file for each record; rotation adds no line
 	l := open(t, o)
 	write(t, l, 21)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -345,6 +345,22 @@ func TestForgedChains(t *testing.T) {
 	}
 }
 
+// Two versions of one log, each sound by itself, are put together.
+func TestSplicedChains(t *testing.T) {
+	o, keys := options(t)
+	newLog(t, o, 4)
+	path := filepath.Join(o.Dir, activeName)
+	one := readFile(t, path)
+	two := forge(t, one, func(b [][]byte) [][]byte {
+		b[2] = bytes.Replace(b[2], []byte("note 2"), []byte("note X"), 1)
+		return b
+	})
+	writeFile(t, path, join(append(slices.Clone(split(one)[:3]), split(two)[3:]...)...))
+	if b := wantBreak(t, o.Dir, keys, nil); b.Kind != BadPrev || b.Line != 4 || b.Seq != 4 {
+		t.Errorf("%v", b)
+	}
+}
+
 // The end of the log that no checkpoint vouches for yet can be forged. Not so
 // behind the back of the store.
 func TestForgedEnd(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,16 +32,16 @@ import (
 )
 
 //go:embed approver.default.yaml
-var defaultConfig string
+var defaultConfig []byte
 
 //go:embed policy.default.yaml
-var defaultPolicy string
+var defaultPolicy []byte
 
 // DefaultYAML returns the commented default configuration.
-func DefaultYAML() string { return defaultConfig }
+func DefaultYAML() []byte { return slices.Clone(defaultConfig) }
 
 // DefaultPolicyYAML returns the policy that is used when none is named.
-func DefaultPolicyYAML() string { return defaultPolicy }
+func DefaultPolicyYAML() []byte { return slices.Clone(defaultPolicy) }
 
 // Config is the whole configuration. [Load] and [LoadOrDefault] return one with
 // every path absolute; [Default] is the one before that, see [Config.Resolve].

@@ -88,7 +88,7 @@ func Parse(name string, data []byte) (Config, error) {
 // held to the same rules as the configuration.
 func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	if c.Policy == "" {
-		return shieldcore.Load("policy.default.yaml", []byte(defaultPolicy))
+		return shieldcore.Load("policy.default.yaml", defaultPolicy)
 	}
 	data, err := readOwn("policy", c.Policy)
 	if err != nil {

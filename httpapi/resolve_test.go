@@ -93,6 +93,28 @@ func TestResolveWatch(t *testing.T) {
 	}
 }
 
+// A watcher knows that it is connected before there is anything to see.
+func TestResolveWatchStartsAtOnce(t *testing.T) {
+	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, _ func(json.RawMessage) error) error {
+		<-ctx.Done()
+		return nil
+	}}}
+	socket, _ := run(t, s.Serve)
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("GET /v1/watch HTTP/1.1\r\nHost: approver\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	head := make([]byte, 15)
+	if _, err := io.ReadFull(c, head); err != nil || string(head) != "HTTP/1.1 200 OK" {
+		t.Errorf("%q, %v", head, err)
+	}
+}
+
 func TestResolveWatchEnds(t *testing.T) {
 	causes := make(chan error, 1)
 	forever := func(ctx context.Context, _ approver.Peer, emit func(json.RawMessage) error) error {

@@ -87,7 +87,7 @@ func TestLoadProblems(t *testing.T) {
 		"rules a group":   {head + "rules: {a: b}\n", "p.yaml:3:8: rules must be a list, not a group of keys: write it like [a, b]\n    rules: {a: b}\n           ^"},
 		"rule a text":     {head + "rules: [x]\n", "p.yaml:3:9: rules[0] must be a group of \"key: value\" lines, not a text\n    rules: [x]\n            ^"},
 		"star unquoted":   {rule("tools: [*]", "decision: deny"), "p.yaml:5:13: an alias is not allowed: write the value out, or quote the text if it starts with a literal *\n        tools: [*]\n                ^"},
-		"two documents":   {head + "---\n" + head, "p.yaml:4:8: a second document is not allowed: keep everything in one\n    version: 1\n           ^"},
+		"two documents":   {head + "---\n" + head, "p.yaml:4:1: a second document is not allowed: keep everything in one\n    version: 1\n    ^"},
 		"bad YAML":        {head + "rules: [\n", "p.yaml:3:8: sequence end token ']' not found: check indentation, quotes and brackets around here\n    rules: [\n           ^"},
 		"several at once": {rule("command: '('", "decision: maybe", "severtiy: high"),
 			"p.yaml:5:15: bad regular expression: missing closing ) at \"(\": close every bracket, or write \\( for a literal one\n        command: '('\n                  ^\n" +

@@ -212,15 +212,13 @@ func (in *intake) ask(ctx context.Context, r approver.Reply) (out approver.Outco
 }
 
 func outcomeWord(k approver.OutcomeKind) string {
-	switch {
-	case k == approver.OutcomeApproved:
-		return "approved"
-	case k == approver.OutcomeDenied:
-		return "denied"
-	case k == approver.OutcomeRecorded:
-		return "recorded"
+	word, ok := map[approver.OutcomeKind]string{
+		approver.OutcomeApproved: "approved", approver.OutcomeDenied: "denied", approver.OutcomeRecorded: "recorded",
+	}[k]
+	if !ok {
+		return "it does not count"
 	}
-	return "it does not count"
+	return word
 }
 
 // Responses to an interaction.

@@ -18,6 +18,9 @@ func TestRedeliveredEventsCountOnce(t *testing.T) {
 	ref := b.post(b.here, card)
 	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, "o"), 3, nil)
 	b.one(0)
+	if n := strings.Count(strings.Join(b.s.Log(), "\n"), "/callback"); n != 1 {
+		t.Errorf("one event was acknowledged %d times", n)
+	}
 	b.s.SendMessage(b.ann, b.here, "<@"+b.s.Bot()+"> no "+card.Code.Reveal(), 3, nil)
 	if r := b.one(1); r.Approve || !r.Code.Equal(card.Code) {
 		t.Errorf("got %+v", r)
@@ -73,6 +76,8 @@ func TestLateAcknowledgement(t *testing.T) {
 	b.one(0)
 	if log, _ := b.stop(); !strings.Contains(log, "cannot be told") || !strings.Contains(log, "10062") {
 		t.Errorf("the log does not say so:\n%s", log)
+	} else if strings.Contains(log, discordtest.InteractionToken) {
+		t.Errorf("the log shows the token of an interaction:\n%s", log)
 	}
 }
 

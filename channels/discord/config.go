@@ -42,9 +42,9 @@ type Config struct {
 	// refused.
 	ApplicationID string `yaml:"application_id,omitempty"`
 	// TextApprovals lets an ordinary message approve: a code typed into the
-	// channel, or "yes" as a reply to a card. It is off by default because a
-	// stolen user token that can post messages could then approve, while it
-	// cannot press buttons or run commands in a person's client. It needs the
+	// channel, or "yes" as a reply to a card. It is off by default because
+	// whatever can write as a person could then approve, while a press or a
+	// command carries Discord's own word on who made it, and where. It needs the
 	// privileged Message Content intent, which must be switched on for the
 	// application at Discord. Without it Discord shows the bot only messages
 	// that mention it, and direct ones; those may deny.

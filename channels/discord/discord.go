@@ -4,9 +4,9 @@
 // # Answers
 //
 // A person approves by a button, by the code dialogue that a button opens, or
-// by the registered commands /approve and /deny. None of these can be sent by
-// somebody who has only stolen a token that posts messages. A typed message may
-// deny; it approves only with [Config.TextApprovals].
+// by the registered commands /approve and /deny. A token that can only post
+// messages can do none of these. A typed message may deny; it approves only with
+// [Config.TextApprovals].
 //
 // # Identity
 //
@@ -112,11 +112,11 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	for _, id := range cfg.Channels {
 		c.channels[id] = true
 	}
-	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: c.wire.client().CheckRedirect}
+	c.files = &http.Client{Transport: c.wire.next, CheckRedirect: noRedirect}
 	if c.rest, err = c.session(); err != nil {
 		return nil, err
 	}
-	c.rest.Client = c.wire.client()
+	c.rest.Client = &http.Client{Transport: c.wire}
 	return c, nil
 }
 
@@ -185,7 +185,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err != nil {
 		return approver.Ref{}, err
 	}
-	if len(got.Embeds) != len(v.Embeds) || len(got.Attachments) != len(v.files()) {
+	if len(got.Embeds) < len(v.Embeds) || len(got.Attachments) < len(v.files()) {
 		// Without its permissions a bot's message loses its embed, and people
 		// would be asked to approve what they do not see.
 		lost := fmt.Errorf("discord: post a card: Discord dropped the command from the message: give the bot Embed Links and Attach Files in channel %s", to.Conversation)

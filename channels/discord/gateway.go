@@ -101,7 +101,7 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	}
 	var tcp lines
 	tcp.patience.Store(int64(c.hello))
-	s.Client = &http.Client{Transport: bound{ctx, c.wire}, CheckRedirect: c.rest.Client.CheckRedirect}
+	s.Client = &http.Client{Transport: bound{ctx, c.wire}}
 	s.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: c.hello, NetDialContext: tcp.dial}
 	s.Identify.Intents = discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages
 	if c.cfg.TextApprovals {

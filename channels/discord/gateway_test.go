@@ -76,7 +76,7 @@ func TestReconnects(t *testing.T) {
 		"a session that timed out":   {func(b *bench) { b.s.CloseGateway(4009) }, 1},
 		"a request to reconnect":     {func(b *bench) { b.s.AskReconnect() }, 1},
 		"a session no longer valid":  {func(b *bench) { b.s.Invalidate() }, 1},
-		"a gateway that fell silent": {func(b *bench) { b.s.MuteGateway(true); time.Sleep(600 * time.Millisecond); b.s.MuteGateway(false) }, 1},
+		"a gateway that fell silent": {func(b *bench) { b.s.MuteGateway(true); time.Sleep(1300 * time.Millisecond); b.s.MuteGateway(false) }, 1},
 		"a gateway that is away": {func(b *bench) {
 			b.s.Break(channeltest.Down)
 			time.Sleep(50 * time.Millisecond)
@@ -86,8 +86,9 @@ func TestReconnects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, func(b *bench) { b.s.HeartbeatEvery = 100 * time.Millisecond })
-			b.c.silence, b.c.hello = 400*time.Millisecond, 400*time.Millisecond
+			// The library by itself would notice silence after five heartbeats.
+			b := newBench(t, func(b *bench) { b.s.HeartbeatEvery = 400 * time.Millisecond })
+			b.c.silence, b.c.hello = 900*time.Millisecond, 900*time.Millisecond
 			b.connected()
 			before := b.s.Identified()
 			c.trouble(b)

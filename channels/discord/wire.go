@@ -87,13 +87,9 @@ func newWire(base string) *wire {
 	return &wire{base: base, next: t, until: map[string]time.Time{}}
 }
 
-// client returns an HTTP client on the wire, which follows no redirect.
-func (w *wire) client() *http.Client {
-	return &http.Client{
-		Transport:     w,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
+// noRedirect makes an HTTP client follow no redirect. A wire follows none
+// anyway: to it a redirect is an error.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // RoundTrip implements http.RoundTripper.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -102,8 +102,8 @@ func TestRefusedDestinations(t *testing.T) {
 	if _, err := b.c.Post(t.Context(), to(b.here), card); err == nil || !strings.Contains(err.Error(), "attached") {
 		t.Errorf("Post of a command that cannot be attached: %v", err)
 	}
-	if n := strings.Count(strings.Join(b.s.Log(), "\n"), "POST "); n != 0 {
-		t.Errorf("%d requests went out", n)
+	if log := b.s.Log(); len(log) != 0 {
+		t.Errorf("requests went out: %q", log)
 	}
 }
 
@@ -289,5 +289,30 @@ func TestHangIsBoundByContext(t *testing.T) {
 	b.s.Break(channeltest.Healthy)
 	if got := b.s.Cards(b.here); len(got) != 0 {
 		t.Errorf("%d cards are left", len(got))
+	}
+}
+
+func TestDownloadFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(w http.ResponseWriter){
+		"redirect": func(w http.ResponseWriter) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		},
+		"error": func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
+		"huge":  func(w http.ResponseWriter) { _, _ = w.Write(make([]byte, maxFile+1)) },
+	} {
+		var authorized atomic.Bool
+		c, calls := scripted(t, func(w http.ResponseWriter, r *http.Request) {
+			authorized.Store(r.Header.Get("Authorization") != "")
+			answer(w)
+		})
+		in := &intake{Channel: c}
+		if _, err := in.download(t.Context(), originOf(c.wire.base)+"/attachments/1/2/command.txt"); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if calls.Load() != 1 || authorized.Load() {
+			t.Errorf("%s: %d requests, with the token: %v", name, calls.Load(), authorized.Load())
+		}
 	}
 }

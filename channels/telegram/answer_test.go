@@ -324,3 +324,13 @@ func TestStrangersCannotCrowdOut(t *testing.T) {
 	}
 	b.settled()
 }
+
+func TestPanicInTheCoreIsARefusal(t *testing.T) {
+	b := running(t)
+	b.judge = func(context.Context, approver.Reply) approver.Outcome { panic("a bug in the core") }
+	b.tap(ann, b.post(highCard(t)), channeltest.ApproveButton)
+	b.wantTold(ann, sayBroken)
+	b.s.Type(text(bob), text(teamChat), "/approve CONFIRM-7KQ4MX")
+	b.wantTold(bob, sayBroken)
+	b.want(2)
+}

@@ -159,10 +159,8 @@ func hint(low string) string {
 // scrub takes the token out of a text and keeps one bounded line of it.
 func (c *Channel) scrub(text string) string {
 	const longest = 300
-	text = strings.ReplaceAll(text, c.token, "<token>")
-	if _, secret, ok := strings.Cut(c.token, ":"); ok {
-		text = strings.ReplaceAll(text, secret, "<token>")
-	}
+	_, secret, _ := strings.Cut(c.token, ":") // what stands before is the bot's public id
+	text = strings.ReplaceAll(text, secret, "<token>")
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	if r := []rune(text); len(r) > longest {
 		text = string(r[:longest]) + "…"

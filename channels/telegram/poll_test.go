@@ -44,6 +44,11 @@ func TestWebhookIsDeleted(t *testing.T) {
 	b.s.SetWebhook("https://other.example/hook")
 	b.run()
 	b.eventually("the first poll", b.s.Polling)
+	for _, e := range b.s.Log() {
+		if e.Status == http.StatusConflict {
+			t.Error("it polled before it looked for a webhook")
+		}
+	}
 	b.s.SetWebhook("https://other.example/hook") // and once more, under our eyes
 	b.eventually("the second deletion", func() bool { return b.s.Calls("deleteWebhook") == 2 && b.s.Polling() })
 	b.nothing()
@@ -337,5 +342,64 @@ func TestStrangersAreNotedOnce(t *testing.T) {
 	b.nothing()
 	if n := strings.Count(b.logs.String(), "sender="+strconv.FormatInt(mallory, 10)); n != 1 {
 		t.Errorf("the stranger is in the log %d times, want once:\n%s", n, b.logs)
+	}
+}
+
+// A stranger's update is done when it is turned away, whether or not the
+// refusal can be shown.
+func TestRefusalHoldsNothingUp(t *testing.T) {
+	b := running(t)
+	ref := b.post(highCard(t))
+	b.s.FailNext("answerCallbackQuery", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 4", RetryAfter: 4})
+	began := time.Now()
+	b.s.Press(text(mallory), ref.Conversation, ref.Message, "a1:x")
+	b.settled()
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("the update was confirmed after %v", took)
+	}
+}
+
+func TestRunWaitsForItsWork(t *testing.T) {
+	b := running(t)
+	var ended atomic.Bool
+	b.judge = func(ctx context.Context, _ approver.Reply) approver.Outcome {
+		<-ctx.Done()
+		time.Sleep(100 * time.Millisecond)
+		ended.Store(true)
+		return approver.Outcome{}
+	}
+	b.s.Type(text(ann), text(teamChat), "/deny CONFIRM-7KQ4MX")
+	b.want(1)
+	b.stop()
+	if !ended.Load() {
+		t.Error("Run returned before the answer that it had begun was judged")
+	}
+}
+
+func TestAnswersAreReadWithinABound(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for block := make([]byte, 1<<20); ; {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}))
+	defer srv.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := newClient()
+	defer client.CloseIdleConnections()
+	resp, err := doer{client}.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := io.Copy(io.Discard, resp.Body)
+	if n != maxAnswer || err != nil {
+		t.Errorf("read %d bytes and %v, want %d", n, err, maxAnswer)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Error(err)
 	}
 }

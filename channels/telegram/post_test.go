@@ -182,13 +182,9 @@ func TestRateLimit(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	began = time.Now()
 	_, err := b.c.Post(ctx, testConfig(b.s).Destinations()[0], highCard(t))
 	if err == nil || !strings.Contains(err.Error(), "rate limited") {
-		t.Errorf("Post: %v", err)
-	}
-	if took := time.Since(began); took > 250*time.Millisecond {
-		t.Errorf("it waited %v although the context could not allow the wait", took)
+		t.Errorf("Post: %v, want the rate limit at once and not the end of the context", err)
 	}
 	b.s.SetRate(0)
 	ctx, stop := context.WithCancel(t.Context())

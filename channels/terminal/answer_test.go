@@ -285,3 +285,22 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+func TestOneTapIsTheCoresToGrant(t *testing.T) {
+	c := newChannel(t, nil)
+	s := watch(t, c, ann)
+	k := card(t, "r1", approver.High)
+	k.OneTap = false
+	post(t, c, k)
+	if e := s.next(t); e.Offer != (terminal.Offer{Code: true, Deny: true}) {
+		t.Errorf("a card without one-tap offers %+v", e.Offer)
+	}
+}
+
+func TestNilReplyRefuses(t *testing.T) {
+	c := newChannel(t, nil)
+	run(t, c, nil)
+	if out := ask(t, c, ann, `{"request":"r1","approve":true}`); out.Kind != "refused" || out.Text == "" {
+		t.Errorf("told %+v", out)
+	}
+}

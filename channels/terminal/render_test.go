@@ -237,6 +237,17 @@ func TestColour(t *testing.T) {
 	}
 }
 
+func TestHarmless(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\ttext\n": "plain\ttext\n", "\xff": "\uFFFD", "a\x1b[0m": "a\uFFFD[0m", "\u009b": "\uFFFD",
+		"\u202e\u2028\u200b\r": "\uFFFD\uFFFD\uFFFD\uFFFD", "漢字 🔥 é": "漢字 🔥 é",
+	} {
+		if got := harmless(in); got != want {
+			t.Errorf("harmless(%q) is %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestWrap(t *testing.T) {
 	for _, test := range []struct {
 		line          string

@@ -131,10 +131,6 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 		return approver.Ref{}, fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)
 	}
 	c.mu.Lock()
-	if len(c.watchers) == 0 {
-		c.mu.Unlock()
-		return approver.Ref{}, fmt.Errorf("terminal: post: %w", ErrNobody)
-	}
 	c.forget(time.Now())
 	if len(c.cards) >= maxCards {
 		c.mu.Unlock()

@@ -1,181 +1,21 @@
 package terminal_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"approver.example"
 	"approver.example/channels/terminal"
 	"approver.example/tokens"
 )
-
-var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-
-// console is a UI with a person at it.
-type console struct {
-	t      *testing.T
-	keys   *io.PipeWriter
-	events chan json.RawMessage
-	stop   context.CancelFunc
-	ended  chan error
-
-	mu      sync.Mutex
-	out     bytes.Buffer
-	read    int // how much of out the person has read
-	answers []terminal.Answer
-	reply   func(context.Context, terminal.Answer) (json.RawMessage, error)
-}
-
-func (c *console) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.out.Write(p)
-}
-
-func sit(t *testing.T, change func(*terminal.UI)) *console {
-	t.Helper()
-	in, keys := io.Pipe()
-	ctx, cancel := context.WithCancel(t.Context())
-	c := &console{t: t, keys: keys, events: make(chan json.RawMessage), stop: cancel, ended: make(chan error, 1)}
-	c.reply = func(_ context.Context, a terminal.Answer) (json.RawMessage, error) {
-		return json.RawMessage(`{"kind":"approved","text":"Your answer stands."}`), nil
-	}
-	ui := terminal.UI{In: in, Out: c, Now: func() time.Time { return noon }}
-	if change != nil {
-		change(&ui)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.ended <- ui.Run(ctx, c.events, func(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
-			var a terminal.Answer
-			if err := json.Unmarshal(body, &a); err != nil {
-				return nil, err
-			}
-			c.mu.Lock()
-			c.answers = append(c.answers, a)
-			reply := c.reply
-			c.mu.Unlock()
-			return reply(ctx, a)
-		})
-	}()
-	t.Cleanup(func() { cancel(); _ = in.Close(); <-done })
-	return c
-}
-
-func (c *console) show(e terminal.Event) {
-	c.t.Helper()
-	b, err := json.Marshal(e)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.raw(string(b))
-}
-
-func (c *console) raw(event string) {
-	c.t.Helper()
-	select {
-	case c.events <- json.RawMessage(event):
-	case <-time.After(5 * time.Second):
-		c.t.Fatal("the UI takes no event")
-	}
-}
-
-func (c *console) types(line string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.keys, line+"\n"); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// sees waits for a text behind what was seen before.
-func (c *console) sees(text string) {
-	c.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		c.mu.Lock()
-		all := c.out.String()
-		if i := strings.Index(all[c.read:], text); i >= 0 {
-			c.read += i + len(text)
-			c.mu.Unlock()
-			return
-		}
-		fresh := all[c.read:]
-		c.mu.Unlock()
-		if time.Now().After(deadline) {
-			c.t.Fatalf("the screen does not show %q, but\n%s", text, fresh)
-		}
-	}
-}
-
-func (c *console) screen() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.out.String()
-}
-
-func (c *console) answered() []terminal.Answer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return append([]terminal.Answer(nil), c.answers...)
-}
-
-// wantAnswer waits for the n-th answer.
-func (c *console) wantAnswer(n int, want terminal.Answer) {
-	c.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); len(c.answered()) < n; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("no answer number %d; the screen shows\n%s", n, c.screen())
-		}
-	}
-	if got := c.answered(); got[n-1] != want {
-		c.t.Errorf("answer %d is %+v, want %+v", n, got[n-1], want)
-	}
-}
-
-func (c *console) wantEnd(want error) {
-	c.t.Helper()
-	select {
-	case err := <-c.ended:
-		if !errors.Is(err, want) {
-			c.t.Errorf("Run returned %v, want %v", err, want)
-		}
-	case <-time.After(5 * time.Second):
-		c.t.Fatal("Run goes on")
-	}
-}
-
-func hello() terminal.Event {
-	return terminal.Event{Type: terminal.EventHello, Offer: terminal.Offer{Tap: true, Code: true, Deny: true}}
-}
-
-func shown(t *testing.T, message string, sev approver.Severity) terminal.Event {
-	secret, err := tokens.Parse("CONFIRM-7KQ4MX")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return terminal.Event{
-		Type: terminal.EventCard, Message: message, Rev: 1,
-		Card: approver.Card{
-			Request: "req-" + message, State: approver.Pending, Severity: sev, OneTap: sev == approver.High,
-			Push: approver.PushLine(sev, "make "+message), Command: "make " + message,
-			Code: secret, Created: noon, Due: noon.Add(2 * time.Minute),
-		},
-		Offer: terminal.Offer{Tap: sev == approver.High, Code: true, Deny: true},
-	}
-}
-
-func closed(e terminal.Event, state approver.State, result string) terminal.Event {
-	e.Type, e.Rev, e.Offer = terminal.EventUpdate, e.Rev+1, terminal.Offer{}
-	e.Card.State, e.Card.Result, e.Card.Code = state, result, tokens.Code{}
-	return e
-}
 
 func TestUISession(t *testing.T) {
 	c := sit(t, nil)
@@ -322,7 +162,7 @@ func TestUIOutcomes(t *testing.T) {
 		"no text":    {raw: `{"kind":"locked"}`, want: "Card 1: locked\n"},
 		"hostile":    {raw: `{"text":"a\u001b[2Jb\nc"}`, want: "Card 1: a\uFFFD[2Jb ⏎ c\n"},
 		"unreadable": {raw: `<html>`, want: "Card 1: the service's answer could not be read"},
-		"an error":   {err: errors.New("socket closed\x1b[2J"), want: "Card 1: not delivered: socket closed\uFFFD[2J\n"},
+		"an error":   {err: errors.New("socket\nclosed\x1b[2J"), want: "Card 1: not delivered: socket ⏎ closed\uFFFD[2J\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sit(t, nil)
@@ -362,9 +202,12 @@ func TestUISlowAnswer(t *testing.T) {
 func TestUIContextEndsAnswers(t *testing.T) {
 	c := sit(t, nil)
 	under := make(chan struct{})
+	var ended atomic.Bool
 	c.reply = func(ctx context.Context, _ terminal.Answer) (json.RawMessage, error) {
 		close(under)
 		<-ctx.Done()
+		time.Sleep(50 * time.Millisecond)
+		ended.Store(true)
 		return nil, ctx.Err()
 	}
 	c.show(shown(t, "a", approver.High))
@@ -372,6 +215,9 @@ func TestUIContextEndsAnswers(t *testing.T) {
 	<-under
 	c.stop()
 	c.wantEnd(context.Canceled)
+	if !ended.Load() {
+		t.Error("Run returned before the answer under way had ended")
+	}
 }
 
 // A line that is too long is dropped whole: its tail is not another line.
@@ -401,8 +247,8 @@ func TestUIEnds(t *testing.T) {
 	})
 	t.Run("broken input", func(t *testing.T) {
 		c := sit(t, nil)
-		_ = c.keys.CloseWithError(errors.New("the cable is out"))
-		c.sees("what you type cannot be read any more: the cable is out")
+		_ = c.keys.CloseWithError(errors.New("the cable\x1b is out"))
+		c.sees("what you type cannot be read any more: the cable\uFFFD is out")
 		c.wantEnd(nil)
 	})
 	t.Run("broken output", func(t *testing.T) {
@@ -475,4 +321,19 @@ func TestUIOnChannel(t *testing.T) {
 		t.Fatal(err)
 	}
 	con.sees("Card 1: ✅ Approved once by Ann via terminal · 3 s")
+}
+
+// After Run, whoever reads In goes with the next line. synctest fails the test
+// if a goroutine is left.
+func TestUILeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, keys := io.Pipe()
+		events := make(chan json.RawMessage)
+		close(events)
+		ui := terminal.UI{In: in, Out: io.Discard, Now: time.Now}
+		if err := ui.Run(context.Background(), events, nil); err != nil { // no context whose end would help
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(keys, "list\n")
+	})
 }

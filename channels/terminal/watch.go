@@ -19,9 +19,9 @@ const (
 
 // A watcher is one connection. Its fields are guarded by Channel.mu.
 type watcher struct {
-	queue []*card       // what it was not shown yet, oldest first
-	knows map[*card]int // the revision of each card that it was shown
-	wake  chan struct{} // holds a value when queue or ended changed
+	queue []*card        // what it was not shown yet, oldest first
+	knows map[*card]bool // the cards that it was shown
+	wake  chan struct{}  // holds a value when queue or ended changed
 	ended error
 }
 
@@ -128,7 +128,7 @@ func (c *Channel) join() (*watcher, error) {
 	if len(c.watchers) >= maxWatchers {
 		return nil, fmt.Errorf("terminal: %d terminals watch already: close one", maxWatchers)
 	}
-	w := &watcher{knows: map[*card]int{}, wake: make(chan struct{}, 1)}
+	w := &watcher{knows: map[*card]bool{}, wake: make(chan struct{}, 1)}
 	c.watchers[w] = struct{}{}
 	for _, k := range c.cards {
 		if !k.card.State.Settled() {
@@ -151,12 +151,12 @@ func (c *Channel) next(ctx context.Context, w *watcher) (*card, Event, error) {
 		for len(w.queue) > 0 && ctx.Err() == nil {
 			k := w.queue[0]
 			w.queue = w.queue[1:]
-			known, shown := w.knows[k]
-			if known == k.rev || k.gone && !shown {
+			shown := w.knows[k]
+			if k.gone && !shown {
 				continue
 			}
 			event := c.event(k, shown)
-			w.knows[k] = k.rev
+			w.knows[k] = true
 			if k.gone || k.card.State.Settled() {
 				delete(w.knows, k)
 			}

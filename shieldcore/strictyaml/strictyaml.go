@@ -180,7 +180,7 @@ func (f *File) parse(text string) {
 		case i == 0:
 			f.root = doc.Body
 		case doc.Body != nil:
-			f.addAt(doc.Body.GetToken().Position, "a second document is not allowed: keep everything in one")
+			f.addAt(start(doc.Body), "a second document is not allowed: keep everything in one")
 		}
 	}
 }
@@ -197,7 +197,11 @@ func (f *File) addSyntax(err error) {
 // Report notes a problem with the value at path, such as "rules[3].command".
 // If the file has no such value, the problem stands at the nearest key above.
 func (f *File) Report(path, text string) {
-	f.addAt(f.nearest(path).value, text)
+	at := f.nearest(path)
+	if f.Has(path) {
+		at.key = at.value
+	}
+	f.addAt(at.key, text)
 }
 
 // ReportKey is Report for the key instead of the value.

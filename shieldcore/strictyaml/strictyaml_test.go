@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 		"tag":                {"name: !!str a\n", "f.yaml:1:7: a tag is not allowed: remove it, or quote the text if it starts with a literal !\n    name: !!str a\n          ^"},
 		"directive":          {"%YAML 1.2\n---\nname: a\n", "f.yaml:1:1: a directive is not allowed: remove it, or quote the text if it starts with a literal %\n    %YAML 1.2\n    ^"},
 		"explicit key":       {"? name\n: a\n", "f.yaml:1:1: an explicit key is not allowed: write \"key: value\", or quote the text if it starts with a literal ?\n    ? name\n    ^"},
-		"second document":    {"name: a\n---\nname: b\n", "f.yaml:3:5: a second document is not allowed: keep everything in one\n    name: b\n        ^"},
+		"second document":    {"name: a\n---\nname: b\n", "f.yaml:3:1: a second document is not allowed: keep everything in one\n    name: b\n    ^"},
 		"syntax":             {"name: 'a\n", "f.yaml:1:7: could not find end character of single-quoted text: check indentation, quotes and brackets around here\n    name: 'a\n          ^"},
 		"tab":                {"part:\n\tid: x\n", "f.yaml:2:1: found character '\t' that cannot start any token: check indentation, quotes and brackets around here\n     id: x\n    ^"},
 		"not UTF-8":          {"name: a\xffb\n", "f.yaml:1:8: not UTF-8 text: save the file as UTF-8\n    name: a�b\n           ^"},

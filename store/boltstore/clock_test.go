@@ -7,9 +7,8 @@ import (
 	"approver.example"
 )
 
-// A wall is a system clock that can be set. Its readings have no monotonic part
-// of their own, so newClock takes differences of what it is set to: elapsed
-// stands for the monotonic clock.
+// A wall is a system clock that can be set. Its readings have no monotonic part,
+// so the difference of two of them stands for the time that has passed.
 type wall struct{ at time.Time }
 
 func (w *wall) now() time.Time { return w.at }
@@ -32,9 +31,9 @@ func TestClockNeverGoesBackOrStandsStill(t *testing.T) {
 		{"set back", -time.Hour, time.Second},
 		{"a second after that", -time.Hour + time.Second, 2 * time.Second},
 		{"still behind", -time.Hour + 3*time.Second, 4 * time.Second},
-		{"set right", 10 * time.Second, time.Hour + 11*time.Second - 2*time.Second - time.Second + 2*time.Second},
+		{"back again", -2 * time.Hour, 4 * time.Second},
 	}
-	for _, step := range steps[:5] {
+	for _, step := range steps {
 		w.at = start.Add(step.set)
 		if got := read().Sub(start); got != step.want {
 			t.Errorf("%s: got %v, want %v", step.name, got, step.want)

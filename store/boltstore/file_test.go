@@ -136,7 +136,10 @@ func TestOpenRefuses(t *testing.T) {
 		"its start is overwritten": {func(t *testing.T) string {
 			return change(t, func(b []byte) []byte { clear(b[:2*os.Getpagesize()]); return b })
 		}, "is damaged, or no store"},
-		"cut short":          {func(t *testing.T) string { return change(t, func(b []byte) []byte { return b[:5000] }) }, "is damaged"},
+		"cut short": {func(t *testing.T) string { return change(t, func(b []byte) []byte { return b[:5000] }) }, "is damaged"},
+		"cut short by half": {func(t *testing.T) string {
+			return change(t, func(b []byte) []byte { return b[:5*os.Getpagesize()] })
+		}, "is damaged"},
 		"a later format":     {func(t *testing.T) string { return meta(t, formatName, []byte{9}) }, "run the approver that wrote it"},
 		"a clock before all": {func(t *testing.T) string { return meta(t, markName, bytes.Repeat([]byte{0xff}, 8)) }, "its clock is damaged"},
 	}
@@ -181,16 +184,12 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	s := openFor(t, path)
 	key := approver.Key("test", "kept")
 	rev := mustPut(t, s, key, "kept", "")
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		t.Fatal(err)
 	}
 	small := limit
-	small.Cur = uint64(info.Size()) + 64<<10
+	small.Cur = 256 << 10
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
 		t.Fatal(err)
 	}

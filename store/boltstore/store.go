@@ -27,6 +27,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,10 +139,12 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("store: others may use %s (mode %04o): chmod 600 it", path, info.Mode().Perm())
 	}
-	// bbolt panics on some damages.
+	// bbolt panics on some damages, and reads beyond the end of a file that was
+	// cut short, which faults.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			db, err = nil, fmt.Errorf("store: %s is damaged: restore it from a copy, or move it away to begin anew: %v", path, p)
+			db, err = nil, damaged(path, fmt.Errorf("%v", p))
 		}
 	}()
 	db, err = bbolt.Open(path, 0o600, &bbolt.Options{
@@ -150,12 +154,16 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("another approver runs on this store: %s is locked: stop it, or give this one a path of its own", path)
-	case errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("store: %s is damaged, or no store: restore it from a copy, or move it away to begin anew: %w", path, err)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
+		err != nil && strings.Contains(err.Error(), "file size too small"): // which has no name
+		return nil, damaged(path, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("store: make its directory first: mkdir -m 700 -p %s: %w", filepath.Dir(path), err)
 	case err != nil:
 		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	if err := whole(db, path); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	if created {
 		if err := syncDir(filepath.Dir(path)); err != nil {
@@ -163,6 +171,26 @@ func openFile(path string) (db *bbolt.DB, err error) {
 		}
 	}
 	return db, nil
+}
+
+func damaged(path string, err error) error {
+	return fmt.Errorf("store: %s is damaged, or no store: restore it from a copy, or move it away to begin anew: %w", path, err)
+}
+
+// whole refuses a file that is shorter than what it says it holds.
+func whole(db *bbolt.DB, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	var holds int64
+	if err := db.View(func(tx *bbolt.Tx) error { holds = tx.Size(); return nil }); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if info.Size() < holds {
+		return damaged(path, fmt.Errorf("it has %d bytes of %d", info.Size(), holds))
+	}
+	return nil
 }
 
 func syncDir(dir string) error {

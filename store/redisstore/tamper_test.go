@@ -45,6 +45,7 @@ func TestRecordsChangedByHandAreRefused(t *testing.T) {
 		"a longer value":           func(raw, _ string) any { return raw + " " },
 		"a shorter value":          func(raw, _ string) any { return raw[:len(raw)-1] },
 		"no value":                 func(raw, _ string) any { return raw[:69] },
+		"one byte":                 func(raw, _ string) any { return raw[:1] },
 		"half a head":              func(raw, _ string) any { return raw[:40] },
 		"nothing":                  func(string, string) any { return "" },
 		"plain JSON":               func(string, string) any { return `{"state":"approved"}` },
@@ -63,6 +64,13 @@ func TestRecordsChangedByHandAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantTampered(t, s, mine)
+			if admin.StrLen(t.Context(), mine).Val() > 0 {
+				// Nor is it taken for no record, and replaced unseen.
+				err := s.Put(t.Context(), mine, nil, "", approver.NewRev(), time.Time{}, time.Time{})
+				if !errors.Is(err, approver.ErrConflict) {
+					t.Errorf("a creation in its place: got %v, want ErrConflict", err)
+				}
+			}
 			if value, got, err := s.Get(t.Context(), other); err != nil || got != rev || string(value) != "approved" {
 				t.Errorf("the untouched record: got %q, %v", value, err)
 			}

@@ -31,6 +31,9 @@ type modal struct {
 	Components []component `json:"components"`
 }
 
+// InteractionToken is what the token of every interaction starts with.
+const InteractionToken = "aW50ZXJhY3Rpb24"
+
 // A whisper is a text that one person sees.
 type whisper struct {
 	user  string
@@ -68,7 +71,7 @@ func (s *Server) Unanswered() int {
 // begin makes an interaction and its event. The caller holds mu.
 func (s *Server) begin(kind int, user string, c *channel, m *message, data map[string]any) (*interaction, map[string]any) {
 	i := &interaction{id: s.id(), kind: kind, user: user, channel: c.ID, at: time.Now(), acked: s.AckElsewhere}
-	i.token = "aW50ZXJhY3Rpb24" + i.id
+	i.token = InteractionToken + i.id
 	s.interactions[i.token] = i
 	event := map[string]any{
 		"id": i.id, "application_id": s.app, "type": kind, "token": i.token, "version": 1,

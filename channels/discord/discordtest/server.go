@@ -176,10 +176,18 @@ func (s *Server) Bot() string { return s.bot }
 // AddUser makes a person, a member of the guild, and returns the id.
 func (s *Server) AddUser(name string) string {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	id := s.id()
-	s.users[id] = &user{ID: id, Username: strings.ToLower(name), GlobalName: name}
+	s.mu.Unlock()
+	s.SetUser(id, name)
 	return id
+}
+
+// SetUser makes a person with an id of the caller's choice, or gives them
+// another name.
+func (s *Server) SetUser(id, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users[id] = &user{ID: id, Username: strings.ToLower(name), GlobalName: name}
 }
 
 // AddChannel makes a text channel in the guild and returns the id.

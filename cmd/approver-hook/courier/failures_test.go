@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"approver.example/agents/blocking"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 )
@@ -159,3 +160,12 @@ func TestRunOutputFails(t *testing.T) {
 type shortWriter struct{}
 
 func (shortWriter) Write(p []byte) (int, error) { return len(p) - 1, nil }
+
+// However it came about, an answer that blocks says why: an empty exit 2 lets the
+// tool run in some agents.
+func TestLeaveZeroAnswer(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	c := Courier{Stdout: &stdout, Stderr: &stderr}
+	exit := c.leave(options{agent: "claude"}, blocking.Answer{})
+	blocked(t, outcome{stdout: stdout.String(), stderr: stderr.String(), exit: exit}, blocking.NoReason)
+}

@@ -1,0 +1,242 @@
+package discordtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"approver.example/channels/channeltest"
+)
+
+// ask makes a request as a bot with a token and returns status and error code.
+func ask(t *testing.T, s *Server, token, method, path string, body any) (status, code int, answer map[string]any) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bot "+token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = json.Unmarshal(got, &answer)
+	if c, ok := answer["code"].(float64); ok {
+		code = int(c)
+	}
+	return resp.StatusCode, code, answer
+}
+
+func button(id, label string) map[string]any {
+	return map[string]any{"type": 2, "style": 3, "label": label, "custom_id": id}
+}
+
+func row(buttons ...map[string]any) []any {
+	return []any{map[string]any{"type": 1, "components": buttons}}
+}
+
+func TestMessageLimits(t *testing.T) {
+	s := New()
+	defer s.Close()
+	s.PostLimit = 100
+	path := "/v10/channels/" + s.AddChannel() + "/messages"
+	long := func(n int) string { return strings.Repeat("漢", n) }
+	embedOf := func(e map[string]any) map[string]any { return map[string]any{"embeds": []any{e}} }
+	type m = map[string]any
+	for name, c := range map[string]struct {
+		body   any
+		status int
+		code   int
+	}{
+		"good":              {m{"content": long(2000), "embeds": []any{m{"description": long(4096)}}, "components": row(button("a", "A"), button("b", "B"))}, 200, 0},
+		"empty":             {m{"content": " "}, 400, 50006},
+		"not JSON":          {json.RawMessage(`"x"`), 400, 50109},
+		"long content":      {m{"content": long(2001)}, 400, 50035},
+		"long description":  {embedOf(m{"description": long(4097)}), 400, 50035},
+		"long value":        {embedOf(m{"fields": []any{m{"name": "n", "value": long(1025)}}}), 400, 50035},
+		"blank value":       {embedOf(m{"fields": []any{m{"name": "n", "value": " "}}}), 400, 50035},
+		"long embeds":       {m{"embeds": []any{m{"description": long(4000)}, m{"description": long(2001)}}}, 400, 50035},
+		"long nonce":        {m{"content": "x", "nonce": long(26)}, 400, 50035},
+		"long label":        {m{"content": "x", "components": row(button("a", long(81)))}, 400, 50035},
+		"no label":          {m{"content": "x", "components": row(button("a", ""))}, 400, 50035},
+		"long custom id":    {m{"content": "x", "components": row(button(long(101), "A"))}, 400, 50035},
+		"same custom id":    {m{"content": "x", "components": row(button("a", "A"), button("a", "B"))}, 400, 50035},
+		"six buttons":       {m{"content": "x", "components": row(button("1", "A"), button("2", "A"), button("3", "A"), button("4", "A"), button("5", "A"), button("6", "A"))}, 400, 50035},
+		"button out of row": {m{"content": "x", "components": []any{button("a", "A")}}, 400, 50035},
+	} {
+		if status, code, _ := ask(t, s, s.Token(), "POST", path, c.body); status != c.status || code != c.code {
+			t.Errorf("%s: %d, code %d; want %d, code %d", name, status, code, c.status, c.code)
+		}
+	}
+	for name, c := range map[string]struct {
+		token, method, path string
+		status, code        int
+	}{
+		"wrong token":     {"x", "POST", path, 401, 0},
+		"old version":     {s.Token(), "POST", strings.Replace(path, "v10", "v8", 1), 400, 50041},
+		"unknown channel": {s.Token(), "POST", "/v10/channels/1/messages", 404, 10003},
+		"unknown message": {s.Token(), "PATCH", path + "/1", 404, 10008},
+		"unknown route":   {s.Token(), "GET", "/v10/secrets", 404, 0},
+	} {
+		if status, code, _ := ask(t, s, c.token, c.method, c.path, map[string]any{"content": "x"}); status != c.status || code != c.code {
+			t.Errorf("%s: %d, code %d; want %d, code %d", name, status, code, c.status, c.code)
+		}
+	}
+}
+
+func TestRateLimitAndPings(t *testing.T) {
+	s := New()
+	defer s.Close()
+	s.PostLimit, s.PostWindow = 2, time.Minute
+	path := "/v10/channels/" + s.AddChannel() + "/messages"
+	for i, want := range []int{200, 200, 429} {
+		status, _, answer := ask(t, s, s.Token(), "POST", path, map[string]any{"content": "@everyone"})
+		if status != want || want == 429 && answer["retry_after"].(float64) < 50 {
+			t.Errorf("post %d: %d %v", i, status, answer)
+		}
+	}
+	if got := s.Pings(); len(got) != 2 {
+		t.Errorf("the pings are %q", got)
+	}
+}
+
+// connect identifies and returns the connection, or the close code.
+func connect(t *testing.T, s *Server, query, token string, intents int) (*websocket.Conn, int) {
+	t.Helper()
+	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimSuffix(s.URL()[4:], "/api")+"/gateway/"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	t.Cleanup(func() { _ = conn.Close() })
+	identify := map[string]any{"op": opIdentify, "d": map[string]any{"token": "Bot " + token, "intents": intents}}
+	_ = conn.WriteJSON(identify)
+	for {
+		var f frame
+		if err := conn.ReadJSON(&f); err != nil {
+			var c *websocket.CloseError
+			if !errors.As(err, &c) {
+				t.Fatal(err)
+			}
+			return nil, c.Code
+		}
+		if f.Type == "READY" {
+			return conn, 0
+		}
+	}
+}
+
+func TestGatewayCloseCodes(t *testing.T) {
+	s := New()
+	defer s.Close()
+	const query = "?v=10&encoding=json"
+	for name, c := range map[string]struct {
+		query, token string
+		intents      int
+		code         int
+	}{
+		"good":               {query, s.Token(), intentGuildMessages, 0},
+		"wrong token":        {query, "x", intentGuildMessages, 4004},
+		"old version":        {"?v=9&encoding=json", s.Token(), intentGuildMessages, 4012},
+		"unknown intent":     {query, s.Token(), 1 << 30, 4013},
+		"intent not allowed": {query, s.Token(), intentMessageContent, 4014},
+	} {
+		if _, code := connect(t, s, c.query, c.token, c.intents); code != c.code {
+			t.Errorf("%s: close code %d, want %d", name, code, c.code)
+		}
+	}
+}
+
+func TestInteractionAcknowledgement(t *testing.T) {
+	s := New()
+	defer s.Close()
+	s.AckWithin = 200 * time.Millisecond
+	channel, ann := s.AddChannel(), s.AddUser("Ann")
+	conn, _ := connect(t, s, "?v=10&encoding=json", s.Token(), 0)
+	_, _, posted := ask(t, s, s.Token(), "POST", "/v10/channels/"+channel+"/messages", map[string]any{
+		"content": "card", "components": row(button("x", "Approve")),
+	})
+	press := func() (id, token string) {
+		t.Helper()
+		if err := s.Tap(ann, channel, posted["id"].(string), channeltest.ApproveButton); err != nil {
+			t.Fatal(err)
+		}
+		var f frame
+		if err := conn.ReadJSON(&f); err != nil || f.Type != "INTERACTION_CREATE" {
+			t.Fatalf("%v, %s", err, f.Type)
+		}
+		var event struct{ ID, Token string }
+		if err := json.Unmarshal(f.Data, &event); err != nil {
+			t.Fatal(err)
+		}
+		return event.ID, event.Token
+	}
+	if err := s.Tap(ann, channel, posted["id"].(string), channeltest.DenyButton); err == nil {
+		t.Error("a button that is not there was pressed")
+	}
+	later := map[string]any{"type": respondLater, "data": map[string]any{"flags": flagEphemeral}}
+	id, token := press()
+	callback := fmt.Sprintf("/v10/interactions/%s/%s/callback", id, token)
+	original := "/v10/webhooks/" + s.Application() + "/" + token + "/messages/@original"
+	text := map[string]any{"content": "only for you"}
+	for i, c := range []struct {
+		method, path string
+		body         any
+		status, code int
+	}{
+		{"PATCH", original, text, 404, 10015}, // not acknowledged yet
+		{"POST", callback, map[string]any{"type": 99}, 400, 50035},
+		{"POST", callback, later, 204, 0},
+		{"POST", callback, later, 400, 40060},
+		{"PATCH", original, map[string]any{"content": ""}, 400, 50006},
+		{"PATCH", original, text, 200, 0},
+	} {
+		if status, code, _ := ask(t, s, "", c.method, c.path, c.body); status != c.status || code != c.code {
+			t.Errorf("step %d: %d, code %d; want %d, code %d", i, status, code, c.status, c.code)
+		}
+	}
+	if got := s.Told(ann); len(got) != 1 || got[0] != "only for you" {
+		t.Errorf("told %q", got)
+	}
+	id, token = press()
+	time.Sleep(250 * time.Millisecond)
+	if status, code, _ := ask(t, s, "", "POST", fmt.Sprintf("/v10/interactions/%s/%s/callback", id, token), later); status != 404 || code != 10062 {
+		t.Errorf("a late acknowledgement: %d, code %d", status, code)
+	}
+	if n := s.Unanswered(); n != 1 {
+		t.Errorf("%d interactions are unanswered, want 1", n)
+	}
+	if log := strings.Join(s.Log(), "\n"); strings.Contains(log, InteractionToken) || !strings.Contains(log, "/callback") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+func TestDrawn(t *testing.T) {
+	for text, want := range map[string]string{
+		"**b** _i_ ~~s~~ __u__": "b i s u", "||x||": "(spoiler)", "[a](https://e.example)": "a", "@everyone": "(ping)everyone",
+		`\*\*b\*\* \@everyone`: "**b** @everyone", "`**b**`": "**b**", "```bash\n**b**\n```x": "**b**x", "# head\n> quote": "head\nquote",
+		"<@1>": "@unknown-user", "snake_case_name": "snake_case_name", `back\slash`: `back\slash`,
+	} {
+		if got := Drawn(text); got != want {
+			t.Errorf("%q is drawn as %q, want %q", text, got, want)
+		}
+	}
+}
