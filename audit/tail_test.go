@@ -186,7 +186,7 @@ func TestHuman(t *testing.T) {
 			r.Event, r.Resolution, r.Verdict.Severity = approver.EventExpired, approver.Resolution{Cause: approver.TimedOut}, approver.Catastrophic
 		}), "2026-03-01 12:00:00 ✗ BLOCKED  (expired) 🔴 CATASTROPHIC · git push --force · claude · timeout · after 12.3s · policy/force-push"},
 		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: shell("ls"), Verdict: approver.Verdict{Decision: approver.Allow, By: "reflex"}, Took: 45 * time.Microsecond},
-			"2026-03-01 12:00:00 ✓ ALLOWED  · ls · claude · after 0s · reflex"},
+			"2026-03-01 12:00:00 ✓ ALLOWED  · ls · claude · after 45µs · reflex"},
 		{approver.Record{Event: approver.EventAlarm, At: testTime, Note: "went around the gate"}, "2026-03-01 12:00:00 ‼ ALARM    · went around the gate"},
 		{approver.Record{Event: approver.EventStarted, At: testTime}, "2026-03-01 12:00:00 - STARTED "},
 		{approver.Record{Event: approver.EventRefused, At: testTime, Outcome: approver.OutcomeLocked, Reply: approver.Reply{Channel: "slack", Sender: "U1", Name: "Eve", Conversation: "C1"}},

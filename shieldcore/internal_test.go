@@ -63,6 +63,10 @@ func FuzzNeeds(f *testing.F) {
 			return
 		}
 		texts, folded := needs(tree)
+		long := in + strings.Repeat("\n", longText)
+		if re.MatchString(long) && !(&text{raw: long}).hasAny(texts, folded) {
+			t.Fatalf("%q matches a long %q but none of %q (folded %v) is in it", expr, in, texts, folded)
+		}
 		if re.MatchString(in) && !(&text{raw: in}).hasAny(texts, folded) {
 			t.Fatalf("%q matches %q but none of %q (folded %v) is in it", expr, in, texts, folded)
 		}

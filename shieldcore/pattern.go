@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
-	"unicode/utf8"
 
 	"approver.example/shieldcore/strictyaml"
 )
@@ -155,78 +154,6 @@ func steps(re *syntax.Regexp) int {
 	}
 	if re.Op == syntax.OpRepeat {
 		n = min(n*max(re.Min, re.Max, 1), 1<<20)
-	}
-	return n
-}
-
-// maxNeeds bounds the texts that are looked for before a regular expression.
-const maxNeeds = 24
-
-// needs returns texts of which at least one occurs in everything that re
-// matches, and whether they have to be looked for without regard to case. It
-// returns nil when it knows of none.
-func needs(re *syntax.Regexp) (texts []string, folded bool) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		text := string(re.Rune)
-		if strings.ContainsRune(text, utf8.RuneError) { // also matches a byte that is no character
-			return nil, false
-		}
-		if re.Flags&syntax.FoldCase == 0 {
-			return []string{text}, false
-		}
-		for _, r := range re.Rune {
-			if r >= 0x80 {
-				return nil, false
-			}
-		}
-		return []string{strings.ToLower(text)}, true
-	case syntax.OpCapture, syntax.OpPlus:
-		return needs(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return needs(re.Sub[0])
-		}
-	case syntax.OpConcat:
-		best := 0
-		for _, sub := range re.Sub {
-			t, f := needs(sub)
-			if n := shortest(t); n > best {
-				texts, folded, best = t, f, n
-			}
-		}
-		return texts, folded
-	case syntax.OpAlternate:
-		var lists [][]string
-		for _, sub := range re.Sub {
-			t, f := needs(sub)
-			if t == nil || len(texts)+len(t) > maxNeeds {
-				return nil, false
-			}
-			folded = folded || f
-			lists = append(lists, t)
-			texts = append(texts, t...)
-		}
-		if folded { // looked for in lower-case text, so all must be lower case
-			texts = nil
-			for _, list := range lists {
-				for _, t := range list {
-					texts = append(texts, foldLower.Replace(strings.ToLower(t)))
-				}
-			}
-		}
-		return texts, folded
-	default:
-	}
-	return nil, false
-}
-
-func shortest(texts []string) int {
-	n := 0
-	for i, t := range texts {
-		if i == 0 || len(t) < n {
-			n = len(t)
-		}
 	}
 	return n
 }

@@ -30,30 +30,64 @@ type subject struct {
 // A text is a string to be searched, with its lower-case form on demand.
 type text struct {
 	raw   string
-	lower string
+	lower *text
+
+	pairs *pairs // of a long text, on demand
 }
 
-// foldLower undoes the two letters outside ASCII that a case-insensitive
-// regular expression takes for an ASCII one and ToLower leaves alone or not.
+// foldLower brings the two letters outside ASCII that a case-insensitive
+// regular expression takes for an ASCII one to that one.
 var foldLower = strings.NewReplacer("ſ", "s", "\u212a", "k")
 
+// hasAny reports whether one of needs is in the text; nil needs are unknown
+// and taken to be there.
 func (t *text) hasAny(needs []string, folded bool) bool {
 	if needs == nil {
 		return true
 	}
-	in := t.raw
 	if folded {
-		if t.lower == "" && t.raw != "" {
-			t.lower = foldLower.Replace(strings.ToLower(t.raw))
+		if t.lower == nil {
+			t.lower = &text{raw: foldLower.Replace(strings.ToLower(t.raw))}
 		}
-		in = t.lower
+		return t.lower.hasAny(needs, false)
+	}
+	if t.pairs == nil && len(t.raw) > longText {
+		t.pairs = pairsOf(t.raw)
 	}
 	for _, n := range needs {
-		if strings.Contains(in, n) {
+		if t.pairs.mayHold(n) && strings.Contains(t.raw, n) {
 			return true
 		}
 	}
 	return false
+}
+
+// longText is the length in bytes from which listing the pairs of a text is
+// quicker than searching it for every word of a policy.
+const longText = 512
+
+// pairs says which two bytes stand side by side somewhere in a text. Nearly
+// every word that is not in the text shows by that alone.
+type pairs [1 << 16 / 64]uint64
+
+func pairsOf(s string) *pairs {
+	var p pairs
+	for i := 1; i < len(s); i++ {
+		n := uint(s[i-1])<<8 | uint(s[i])
+		p[n/64] |= 1 << (n % 64)
+	}
+	return &p
+}
+
+// mayHold reports whether all pairs of word are there. Nil pairs are unknown.
+func (p *pairs) mayHold(word string) bool {
+	for i := 1; p != nil && i < len(word); i++ {
+		n := uint(word[i-1])<<8 | uint(word[i])
+		if p[n/64]&(1<<(n%64)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // commands returns the command as it is and, if different, normalised.

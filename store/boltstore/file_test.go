@@ -140,6 +140,19 @@ func TestOpenRefuses(t *testing.T) {
 		"cut short by half": {func(t *testing.T) string {
 			return change(t, func(b []byte) []byte { return b[:5*os.Getpagesize()] })
 		}, "is damaged"},
+		"cut short by a page": {func(t *testing.T) string {
+			path := good(t)
+			db, err := bbolt.Open(path, 0o600, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var holds int64
+			err = db.View(func(tx *bbolt.Tx) error { holds = tx.Size(); return nil })
+			if err = errors.Join(err, db.Close(), os.Truncate(path, holds-int64(os.Getpagesize()))); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "is damaged"},
 		"a later format":     {func(t *testing.T) string { return meta(t, formatName, []byte{9}) }, "run the approver that wrote it"},
 		"a clock before all": {func(t *testing.T) string { return meta(t, markName, bytes.Repeat([]byte{0xff}, 8)) }, "its clock is damaged"},
 	}

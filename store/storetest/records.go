@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -171,19 +172,20 @@ func oddArguments(t *testing.T, f *fixture) {
 
 func valuesAreCopied(t *testing.T, f *fixture) {
 	s, key := f.open(), newKey()
-	mine := []byte("written")
-	rev := approver.NewRev()
+	// Large enough to have pages of its own, in a store that has pages.
+	mine := bytes.Repeat([]byte("written "), 2000)
+	written, rev := string(mine), approver.NewRev()
 	if err := s.Put(t.Context(), key, mine, "", rev, time.Time{}, later()); err != nil {
 		t.Fatal(err)
 	}
-	copy(mine, "changed")
-	wantRecord(t, s, key, "written", rev)
+	clear(mine)
+	wantRecord(t, s, key, written, rev)
 	got, _, err := s.Get(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(got, "changed")
-	wantRecord(t, s, key, "written", rev)
+	clear(got)
+	wantRecord(t, s, key, written, rev)
 }
 
 func forgotten(t *testing.T, f *fixture) {

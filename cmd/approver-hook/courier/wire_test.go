@@ -64,6 +64,7 @@ var oddReplies = map[string]string{
 	"100 first":                  "HTTP/1.1 100 Continue\r\n\r\n" + reply(0, "", ""),
 	"no headers":                 "HTTP/1.1 200 OK\r\n\r\n",
 	"no exit":                    strings.Replace(reply(0, "", ""), "Approver-Exit: 0\r\n", "", 1),
+	"a block without an exit":    strings.Replace(reply(2, "no", ""), "Approver-Exit: 2\r\n", "", 1),
 	"no stderr length":           strings.Replace(reply(0, "", ""), "Approver-Stderr-Bytes: 0\r\n", "", 1),
 	"no length":                  strings.Replace(reply(0, "", ""), "Content-Length: 0\r\n", "", 1),
 	"exit 1":                     reply(1, "no", ""),

@@ -1,0 +1,32 @@
+package approver
+
+import (
+	"strings"
+	"testing"
+)
+
+func BenchmarkMask(b *testing.B) {
+	text := strings.Repeat("git push --force origin main && make -C build all ", 4)
+	b.ReportAllocs()
+	for b.Loop() {
+		Mask(text)
+	}
+}
+
+func BenchmarkVisible(b *testing.B) {
+	text := strings.Repeat("git push --force origin main && make -C build all ", 4) + "é"
+	b.ReportAllocs()
+	for b.Loop() {
+		Visible(text)
+	}
+}
+
+func BenchmarkFingerprint(b *testing.B) {
+	call := ToolCall{Agent: "claude", Tool: "Bash", Args: []byte(`{"command":"git push --force origin main","description":"x"}`), Dir: "/repo", Env: map[string]string{"PATH": "/usr/bin:/bin"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := FingerprintOf(call, "policy", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
