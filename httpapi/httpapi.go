@@ -32,7 +32,7 @@ import (
 var (
 	// ErrShuttingDown means that the daemon stops. The request is not answered:
 	// its connection is cut, and the courier comes back to the next daemon.
-	ErrShuttingDown = errors.New("the daemon is shutting down")
+	ErrShuttingDown = approver.ErrShuttingDown
 	// ErrCourierGone means that nobody waits for the answer any more.
 	ErrCourierGone = errors.New("the courier has gone")
 )

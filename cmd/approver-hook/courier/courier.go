@@ -14,7 +14,7 @@
 //
 //	--agent NAME              the dialect; required
 //	--event NAME              the hook's event, for the form of the blocking answer; default the agent's tool event
-//	--deadline 130s           when to block if there is no answer; default 25s, which is under every agent's own hook timeout
+//	--deadline 290s           when to block if there is no answer; default 290s for claude, else 25s, which is under every agent's own hook timeout
 //	--socket PATH             the submit socket; default as in package socketpath
 //	--connect-timeout 5s      how long to look for a daemon that was never reached
 //

@@ -18,7 +18,10 @@ type options struct {
 }
 
 const (
-	defaultDeadline = 25 * time.Second // Copilot's hook timeout, the shortest known, is 30 s
+	// patientDeadline is for agents whose own default hook timeout is 600 s, and
+	// defaultDeadline for all others: Copilot's, the shortest known, is 30 s.
+	patientDeadline = 290 * time.Second
+	defaultDeadline = 25 * time.Second
 	minDeadline     = time.Second
 	maxDeadline     = 24 * time.Hour
 	defaultConnect  = 5 * time.Second
@@ -27,7 +30,7 @@ const (
 // parseFlags reads the flags. With an error, the options still hold the agent
 // and the event if they were given, for the form of the blocking answer.
 func parseFlags(args []string) (options, error) {
-	o := options{deadline: defaultDeadline, connectTimeout: defaultConnect}
+	o := options{connectTimeout: defaultConnect}
 	seen := map[string]bool{}
 	var problem error
 	for len(args) > 0 {
@@ -48,6 +51,13 @@ func parseFlags(args []string) (options, error) {
 	}
 	if problem == nil && o.agent == "" {
 		problem = errors.New("the flag --agent is missing: name the agent that runs the hook, such as --agent claude")
+	}
+	switch {
+	case o.deadline != 0:
+	case o.agent == "claude":
+		o.deadline = patientDeadline
+	default:
+		o.deadline = defaultDeadline
 	}
 	return o, problem
 }

@@ -13,6 +13,9 @@ func TestParseFlags(t *testing.T) {
 	if want := (options{"claude", "PostToolUse", 290 * time.Second, "/s", 0}); err != nil || o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
 	}
+	if o, err = parseFlags([]string{"--agent=claude"}); err != nil || o.deadline != 290*time.Second {
+		t.Errorf("claude waits %v, %v", o.deadline, err)
+	}
 	o, err = parseFlags([]string{"--agent=x"})
 	if want := (options{agent: "x", deadline: 25 * time.Second, connectTimeout: 5 * time.Second}); err != nil || o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
