@@ -8,7 +8,16 @@ import (
 // reserve is how far ahead of the readings the persisted mark lies. After a
 // crash the clock starts at the mark, so it may jump ahead by so much; on the
 // other side, readings cost a commit only once in this time.
-const reserve = 2 * time.Second
+const reserve = 500 * time.Millisecond
+
+// A clock that is ahead by no more than this goes at a tenth of the pace until
+// the system's has caught up: what it jumps ahead at a crash must not add up. A
+// greater lead means that the system's clock was set back; then it keeps pace,
+// because deadlines have to come.
+const (
+	catchUp = time.Minute
+	slow    = 10
+)
 
 // A clock never goes back and never stands still. It is the system's clock
 // until that is set back; from there on it runs at the pace of the monotonic
@@ -34,7 +43,11 @@ func (c *clock) read() (now int64, covered bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.wall()
-	now = max(t.UnixNano(), c.last+int64(max(0, t.Sub(c.at))))
+	passed := max(0, t.Sub(c.at))
+	if lead := time.Duration(c.last) + passed - time.Duration(t.UnixNano()); lead > 0 && lead <= catchUp {
+		passed = max(passed/slow, min(passed, 1))
+	}
+	now = max(t.UnixNano(), c.last+int64(passed))
 	c.at, c.last = t, now
 	return now, now <= c.mark
 }

@@ -45,6 +45,31 @@ func TestClockNeverGoesBackOrStandsStill(t *testing.T) {
 	}
 }
 
+// A daemon that crashes again and again begins each time a little ahead. That
+// must not add up, or deadlines would show hours that are still to come.
+func TestLeadOfCrashesDoesNotAddUp(t *testing.T) {
+	start := time.Unix(1_800_000_000, 0)
+	w := &wall{at: start}
+	var mark, last int64
+	for range 1000 { // one crash in a second, for a quarter of an hour
+		c := newClock(w.now, mark)
+		for range 10 {
+			now, covered := c.read()
+			if now <= last {
+				t.Fatalf("the clock went from %d to %d", last, now)
+			}
+			if last = now; !covered {
+				mark = now + int64(reserve)
+				c.marked(mark)
+			}
+			w.at = w.at.Add(100 * time.Millisecond)
+		}
+	}
+	if lead := time.Duration(last - w.at.UnixNano()); lead > 5*time.Second {
+		t.Errorf("after 1000 crashes the clock is %v ahead", lead)
+	}
+}
+
 func TestClockBeginsAtItsMark(t *testing.T) {
 	w := &wall{at: time.Unix(1000, 0)}
 	late := newClock(w.now, time.Unix(2000, 0).UnixNano())

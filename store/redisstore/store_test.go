@@ -92,9 +92,12 @@ const aclUser = "hub on >user-secret resetkeys ~ap:* resetchannels &ap:* -@all" 
 	" +exists +pexpire +time +publish +subscribe +unsubscribe +wait +info" +
 	" +config|get +hello +auth +ping +select +cluster|slots +cluster|shards +command +readonly"
 
+// inMemory spares a disk that other tests use.
+var inMemory = []string{"appendonly no"}
+
 func TestConformanceOverASocketWithAnACL(t *testing.T) {
 	t.Parallel()
-	s := startFor(t, redistest.Options{Password: "admin-secret", Socket: true, ACL: []string{aclUser}})
+	s := startFor(t, redistest.Options{Password: "admin-secret", Socket: true, ACL: []string{aclUser}, Config: inMemory})
 	conform(t, Config{
 		Addrs: []string{s.Socket}, Username: "hub", PasswordFile: fileWith(t, "user-secret\n"), DB: 3,
 	}, s)
@@ -102,7 +105,7 @@ func TestConformanceOverASocketWithAnACL(t *testing.T) {
 
 func TestConformanceOverTLS(t *testing.T) {
 	t.Parallel()
-	s := startFor(t, redistest.Options{TLS: true, Password: "secret"})
+	s := startFor(t, redistest.Options{TLS: true, Password: "secret", Config: inMemory})
 	conform(t, Config{
 		Addrs: []string{s.Addr}, PasswordFile: fileWith(t, "secret"),
 		TLS: TLS{Enabled: true, CAFile: s.Files.CA, CertFile: s.Files.Cert, KeyFile: s.Files.Key, ServerName: "localhost"},
@@ -111,7 +114,7 @@ func TestConformanceOverTLS(t *testing.T) {
 
 func TestConformanceOnACluster(t *testing.T) {
 	t.Parallel()
-	c, err := redistest.StartCluster(t.Context(), 3, redistest.Options{Password: "admin-secret", ACL: []string{aclUser}})
+	c, err := redistest.StartCluster(t.Context(), 3, redistest.Options{Password: "admin-secret", ACL: []string{aclUser}, Config: inMemory})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +124,8 @@ func TestConformanceOnACluster(t *testing.T) {
 
 func TestConformanceWithAReplica(t *testing.T) {
 	t.Parallel()
-	primary := startFor(t, redistest.Options{})
-	replica, err := redistest.StartReplica(t.Context(), primary, redistest.Options{})
+	primary := startFor(t, redistest.Options{Config: inMemory})
+	replica, err := redistest.StartReplica(t.Context(), primary, redistest.Options{Config: inMemory})
 	if err != nil {
 		t.Fatal(err)
 	}

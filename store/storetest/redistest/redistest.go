@@ -132,7 +132,7 @@ func (s *Server) configure(port int, more []string) error {
 	conf := []string{"bind 127.0.0.1", "daemonize no", "dir " + s.Dir}
 	if !s.sentinel {
 		conf = append(conf, `save ""`, "appendonly yes", "repl-diskless-sync-delay 0", "repl-ping-replica-period 1",
-			"repl-timeout 5", "cluster-node-timeout 1000")
+			"repl-timeout 5", "cluster-node-timeout 1000", "shutdown-timeout 2")
 	}
 	if s.options.TLS {
 		conf = append(conf, "port 0", fmt.Sprintf("tls-port %d", port), "tls-cert-file "+s.Files.ServerCert,
@@ -247,16 +247,23 @@ func (s *Server) Stop() error {
 	if s.process == nil {
 		return nil
 	}
-	if err := s.process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	select {
-	case <-s.ended:
-		s.process = nil
-		return nil
-	case <-time.After(stopTime):
-		s.kill()
-		return fmt.Errorf("redis at %s did not end within %v and was killed", s.Addr, stopTime)
+	late := time.After(stopTime)
+	again := time.NewTicker(stopTime / 20)
+	defer again.Stop()
+	for {
+		// A replica that writes its first append-only file does not heed a signal.
+		if err := s.process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		select {
+		case <-s.ended:
+			s.process = nil
+			return nil
+		case <-again.C:
+		case <-late:
+			s.kill()
+			return fmt.Errorf("redis at %s did not end within %v and was killed", s.Addr, stopTime)
+		}
 	}
 }
 
