@@ -50,9 +50,9 @@ func TestMemory(t *testing.T) {
 // The answer is acknowledged at once, however long it takes to decide.
 func TestSlowReplyIsAcknowledged(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(b *bench) { b.s.AckWithin = 300 * time.Millisecond })
+	b := newBench(t, func(b *bench) { b.s.AckWithin = 1500 * time.Millisecond })
 	b.run(func(ctx context.Context, _ approver.Reply) approver.Outcome {
-		_ = sleep(ctx, 700*time.Millisecond)
+		_ = sleep(ctx, 2500*time.Millisecond)
 		return approver.Outcome{Kind: approver.OutcomeApproved, Text: "at last"}
 	})
 	ref := b.post(b.here, high())
