@@ -3,6 +3,7 @@ package approver
 import (
 	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 )
@@ -47,12 +48,12 @@ type world struct {
 	audit    bool // the record names an audit record
 	leaveAt  int8 // WithdrawAt; -1 none
 	holder   int8
-	logged   bool // the approval is in the audit log
+	logged   int8 // whose approval is in the audit log; -1 nobody's
 	released int8 // how often the release was written
 
 	reply   [modelPeople]modelActor
 	told    [modelPeople]OutcomeKind
-	hasTold [modelPeople]bool
+	claim   [modelPeople]int8 // what a person was told of the call: 1 it runs, 2 it does not
 	courier modelActor
 	gone    bool // the courier's connection is gone
 	leaver  modelActor
@@ -106,9 +107,12 @@ func (m *model) write(w world, r Request) world {
 		if int(w.now) >= modelDue {
 			m.t.Fatalf("released at or after the deadline\n%+v", w)
 		}
-		if !w.logged {
-			m.t.Fatalf("released before the approval was in the audit\n%+v", w)
+		if w.logged < 0 || w.logged != w.winner {
+			m.t.Fatalf("released without this person's approval in the audit\n%+v", w)
 		}
+	}
+	if w.winner >= 0 && r.Resolution.Person != person(w.winner) {
+		m.t.Fatalf("the first answer was replaced by another\n%+v", w)
 	}
 	w.state, w.cause, w.approve, w.audit = r.State, r.Resolution.Cause, r.Resolution.Approve, r.Audit != ""
 	w.leaveAt = -1
@@ -165,8 +169,11 @@ func (m *model) next(w world) []world {
 			add(v)
 		case a.pc == waiting:
 			if _, ok := r.Told(); ok {
-				v.told[i] = outcomeOf(r, Reply{Channel: "chat", Sender: identityOf(int8(i)).ID, Approve: m.says[i]}, person(int8(i))).Kind
-				v.hasTold[i] = true
+				out := outcomeOf(r, Reply{Channel: "chat", Sender: identityOf(int8(i)).ID, Approve: m.says[i]}, person(int8(i)))
+				v.told[i], v.claim[i] = out.Kind, 2
+				if out.Kind == OutcomeApproved || strings.Contains(out.Text, "has been released") {
+					v.claim[i] = 1
+				}
 				v.reply[i] = modelActor{pc: done}
 				add(v)
 			}
@@ -197,7 +204,7 @@ func (m *model) next(w world) []world {
 			v.courier = modelActor{}
 			add(v)
 		case a.pc == read && m.auditOK:
-			v.logged = true
+			v.logged = w.winner
 			v.courier = modelActor{pc: audited}
 			add(v)
 		case a.pc == read:
@@ -307,19 +314,19 @@ func (m *model) check(w world) {
 	}
 	stands := 0
 	for i := range m.n {
-		if !w.hasTold[i] {
+		switch {
+		case w.claim[i] == 0:
 			continue
+		case w.claim[i] == 1 && (w.released != 1 || w.agent == 2):
+			fail("somebody was told that the call runs, and it does not")
+		case w.claim[i] == 2 && (w.released != 0 || w.agent == 1):
+			fail("somebody was told that the call does not run, and it does")
 		}
 		switch w.told[i] {
-		case OutcomeApproved:
+		case OutcomeApproved, OutcomeDenied:
 			stands++
-			if w.released != 1 || w.agent == 2 {
-				fail("somebody was told approved for a call that was not released")
-			}
-		case OutcomeDenied:
-			stands++
-			if w.released != 0 || w.agent == 1 {
-				fail("somebody was told denied for a call that was released")
+			if int(w.winner) != i || (w.told[i] == OutcomeApproved) != m.says[i] {
+				fail("a person was told that an answer stands which does not")
 			}
 		case OutcomeTooLate, OutcomeExpired:
 		default:
@@ -329,11 +336,57 @@ func (m *model) check(w world) {
 	if stands > 1 {
 		fail("two standing answers")
 	}
-	if w.agent == 1 && (w.released != 1 || !w.logged || w.winner < 0 || !m.says[w.winner]) {
+	if w.agent == 1 && (w.released != 1 || w.logged != w.winner || w.winner < 0 || !m.says[w.winner]) {
 		fail("the agent was told allow without a recorded approval")
 	}
 	if w.state == Consumed && (w.winner < 0 || !m.says[w.winner]) {
 		fail("consumed without a yes")
+	}
+}
+
+// permits compares, in every reachable state, what each step of the state
+// machine does with what the design allows, whoever may come to call it.
+func (m *model) permits(w world) {
+	r, now := w.request(), at(w.now)
+	open, overdue := w.state == Pending || w.state == Approved, int(w.now) >= modelDue
+	yes := Resolution{Approve: true, Cause: ByPerson, Person: person(2), Identity: identityOf(2)}
+	for _, step := range []struct {
+		name    string
+		allowed bool
+		do      func() (Request, error)
+	}{
+		{"answer", w.state == Pending && !overdue, func() (Request, error) { return r.Answer(yes, now) }},
+		{"answer by nobody", false, func() (Request, error) { return r.Answer(Resolution{Approve: true, Cause: ByPerson}, now) }},
+		{"answer by the clock", false, func() (Request, error) {
+			return r.Answer(Resolution{Approve: true, Cause: TimedOut, Person: person(2)}, now)
+		}},
+		{"expire", open && overdue, func() (Request, error) { return r.Expire(now) }},
+		{"withdraw", open && w.leaveAt >= 0 && w.now >= w.leaveAt, func() (Request, error) { return r.Withdraw(now) }},
+		{"leave", open, func() (Request, error) { return r.Leave(r.Holder, now, time.Second) }},
+		{"leave of a former connection", false, func() (Request, error) { return r.Leave("former", now, time.Second) }},
+		{"hold", open, func() (Request, error) { return r.Hold(modelCall, modelFP, "x") }},
+		{"hold by another call", false, func() (Request, error) { return r.Hold("other", modelFP, "x") }},
+		{"hold of another content", false, func() (Request, error) { return r.Hold(modelCall, "other", "x") }},
+		{"fail", open, func() (Request, error) { return r.Fail(Unreachable, now) }},
+		{"consume", w.state == Approved && w.approve && !overdue, func() (Request, error) { return r.Consume(modelCall, modelFP, "hash", now) }},
+		{"consume unrecorded", false, func() (Request, error) { return r.Consume(modelCall, modelFP, "", now) }},
+		{"consume by another call", false, func() (Request, error) { return r.Consume("other", modelFP, "hash", now) }},
+		{"consume of another content", false, func() (Request, error) { return r.Consume(modelCall, "other", "hash", now) }},
+		{"consume by nobody", false, func() (Request, error) { return r.Consume("", "", "hash", now) }},
+	} {
+		next, err := step.do()
+		if (err == nil) != step.allowed {
+			m.t.Fatalf("%s: allowed %v, error %v\n%+v", step.name, step.allowed, err, w)
+		}
+		if err != nil && next.State != r.State {
+			m.t.Fatalf("%s was refused and changed the request\n%+v", step.name, w)
+		}
+	}
+	if r.Released("other", modelFP) || r.Released(modelCall, "other") || r.Released("", "") || r.Released(modelCall, modelFP) != (w.released > 0) {
+		m.t.Fatalf("released to the wrong call\n%+v", w)
+	}
+	if res, told := r.Told(); told == open || res.Approve != (w.released > 0) {
+		m.t.Fatalf("people may be told %+v, %v\n%+v", res, told, w)
 	}
 }
 
@@ -345,6 +398,7 @@ func (m *model) paths(w world) *big.Int {
 	m.seen[w] = nil
 	m.states++
 	m.check(w)
+	m.permits(w)
 	sum := new(big.Int)
 	next := m.next(w)
 	if len(next) == 0 {
@@ -368,7 +422,7 @@ func (m *model) end(w world) {
 		m.t.Fatalf("a request was never settled\n%+v", w)
 	}
 	for i := range m.n {
-		if !w.hasTold[i] {
+		if w.claim[i] == 0 {
 			m.t.Fatalf("a person was never told\n%+v", w)
 		}
 	}
@@ -390,7 +444,7 @@ func TestInterleavings(t *testing.T) {
 				for i := range n {
 					m.says[i] = says>>i&1 == 1
 				}
-				w := world{state: Pending, winner: -1, leaveAt: -1}
+				w := world{state: Pending, winner: -1, leaveAt: -1, logged: -1}
 				total.Add(total, m.paths(w))
 				states += m.states
 			}
