@@ -66,6 +66,7 @@ type Broadcaster struct {
 	Options
 	channels map[string]Channel
 
+	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex
 	work     context.Context // of Run; nil before
 	busy     sync.WaitGroup  // goroutines started for requests
@@ -77,7 +78,7 @@ type Broadcaster struct {
 // destination, and a destination without a channel.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{
-		Options: o, channels: map[string]Channel{},
+		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
 		settling: map[string]bool{}, closing: map[string]*closing{},
 	}
 	if b.TTL == 0 {
@@ -110,7 +111,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdi
 	if err != nil {
 		b.Log.Warn("asking people failed", "call", call.ID, "error", err)
 		v := denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
-		if ctx.Err() != nil {
+		if r.ID != "" && ctx.Err() != nil || b.stopping(ctx) {
 			return v // nobody hears it; what becomes of the request is recorded then
 		}
 		if _, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
@@ -130,6 +131,8 @@ func publicCause(err error) string {
 		return "the call is not the one that was put before people"
 	case errors.Is(err, errNotRunning):
 		return "approver is shutting down"
+	case errors.Is(err, errTooOld):
+		return "its request has ended"
 	case errors.Is(err, errNoTime):
 		return "the hook's own deadline leaves no time to ask anyone"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -141,11 +144,17 @@ func publicCause(err error) string {
 var (
 	errNotRunning = errors.New("the broadcaster is not running")
 	errNoTime     = errors.New("the courier's deadline is too close")
+	errTooOld     = errors.New("the deadline of the courier that asked has passed, so its answer is no longer given out")
 	errReused     = errors.New("the call id was used twice at once")
 )
 
 func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
-	if b.running() == nil {
+	// Couriers that come back may be faster than the start of the rest.
+	select {
+	case <-b.ready:
+	case <-ctx.Done():
+		return Request{}, context.Cause(ctx)
+	case <-time.After(StorePatience):
 		return Request{}, errNotRunning
 	}
 	if call.ID == "" {
@@ -165,7 +174,7 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	}
 	r, err = b.await(ctx, r, call, holder)
 	if err != nil {
-		return Request{}, err
+		return r, err
 	}
 	// Nobody, the agent included, hears of the end before it is recorded. A no
 	// stays a no if that fails.
@@ -195,7 +204,7 @@ func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp F
 // passing reports an error that may be over in a moment, as when Redis fails
 // over. The agent waits for people anyway; it can wait for the store.
 func passing(err error) bool {
-	for _, final := range []error{ErrNotBound, ErrTampered, ErrNotFound, ErrConflict, errNoTime, errReused, errNotRunning} {
+	for _, final := range []error{ErrNotBound, ErrTampered, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -223,10 +232,12 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if ttl <= 0 {
 		ttl = b.TTL
 	}
+	readable := ttl + time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		// The agent kills its hook at its own deadline and then runs the call:
 		// the request must end before.
-		ttl = min(ttl, time.Until(deadline)-AnswerMargin)
+		readable = time.Until(deadline)
+		ttl = min(ttl, readable-AnswerMargin)
 	}
 	if ttl <= 0 {
 		return Request{}, errNoTime
@@ -237,7 +248,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	}
 	r := Request{
 		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: call, Verdict: why,
-		Created: now, Due: now.Add(ttl), State: Pending,
+		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending,
 	}
 	postings, codes, err := b.mint(ctx, r, b.Destinations, now)
 	if err != nil {
@@ -246,11 +257,6 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	r.Postings = postings
 	if err := b.saveNew(ctx, r, now); err != nil {
 		return Request{}, err
-	}
-	if _, err := b.Audit.Record(ctx, Record{
-		Event: EventAsked, At: now, Request: r.ID, Once: r.ID + ":asked", Fingerprint: fp, Call: call, Verdict: why,
-	}); err != nil {
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
 	}
 	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
 	return r, nil
@@ -311,7 +317,14 @@ func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, fp F
 		}
 		return r, ErrNotBound
 	}
-	next, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) { return r.Hold(call.ID, fp, holder) })
+	late := false
+	next, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		late = !now.Before(r.Deadline)
+		return r.Hold(call.ID, fp, holder)
+	})
+	if late {
+		return r, errTooOld
+	}
 	if errors.Is(err, ErrSettled) {
 		return next, nil
 	}
@@ -354,7 +367,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return Request{}, b.leave(ctx, r.ID, holder)
+			return r, b.leave(ctx, r.ID, holder)
 		}
 		timer.Stop()
 	}
@@ -411,11 +424,17 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 	})
 }
 
+// stopping reports that this process ends, or has not begun.
+func (b *Broadcaster) stopping(ctx context.Context) bool {
+	w := b.running()
+	return w == nil || w.Err() != nil || errors.Is(context.Cause(ctx), ErrShuttingDown)
+}
+
 // leave notes that the courier is gone. A shutdown of this process is not the
 // courier's doing: it will come back.
 func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 	cause := context.Cause(ctx)
-	if w := b.running(); w == nil || w.Err() != nil || errors.Is(cause, ErrShuttingDown) {
+	if b.stopping(ctx) {
 		return cause
 	}
 	b.start(func(ctx context.Context) {

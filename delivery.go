@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 		return errors.New("the broadcaster is already running")
 	}
 	b.work = ctx
+	close(b.ready)
 	b.mu.Unlock()
 
 	var all sync.WaitGroup
@@ -105,6 +107,9 @@ type posting struct {
 // post sends the cards whose codes are given, all at once: a dead channel
 // delays nobody. When none could be shown anywhere, the request is denied.
 func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.Code) {
+	if !b.askedFor(ctx, r) {
+		return
+	}
 	results := make(chan posting, len(codes))
 	for i, code := range codes {
 		go func() { // awaited below: each sends exactly one result
@@ -147,10 +152,30 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 	}
 }
 
+// askedFor makes the record of the question durable before anybody sees it. If
+// that fails, the request is denied.
+func (b *Broadcaster) askedFor(ctx context.Context, r Request) bool {
+	if r.Asked {
+		return true
+	}
+	_, err := b.Audit.Record(ctx, Record{
+		Event: EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+	})
+	if err == nil {
+		return true
+	}
+	b.Log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
+	if _, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) }); err != nil {
+		b.Log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
+	}
+	return false
+}
+
 // note stores what became of some cards. A card whose sending was cut off by
 // the end of this process stays Sending, and is posted anew by the next.
 func (b *Broadcaster) note(ctx context.Context, id string, batch []posting, stopping bool) (Request, error) {
 	return b.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
+		r.Asked = true
 		r.Postings = append([]Posting(nil), r.Postings...)
 		for _, res := range batch {
 			p := &r.Postings[res.i]
@@ -261,11 +286,14 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 		b.Log.Warn("a lost card could not be replaced", "request", id, "error", err)
 		return
 	}
+	before := len(r.Postings)
 	r, err = b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
-		if fresh.State != Pending || len(fresh.Postings) != len(r.Postings) || len(b.lost(fresh, now)) != len(lost) {
-			return fresh, ErrTooSoon // another replica was first
+		// Since it was read, another replica may have replaced a card, or a card
+		// may have been noted after all: then this attempt is void.
+		if fresh.State != Pending || len(fresh.Postings) != before || !slices.Equal(b.lost(fresh, now), lost) {
+			return fresh, ErrTooSoon
 		}
-		fresh.Postings = append([]Posting(nil), postings...)
+		fresh.Postings = append(slices.Clone(fresh.Postings), postings[before:]...)
 		for _, i := range lost {
 			fresh.Postings[i].Phase = Void
 		}
@@ -424,13 +452,15 @@ func (b *Broadcaster) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
+		var trouble error
 		for shard := range Shards {
 			keys, err := b.Store.Due(ctx, shard, 128)
-			if err != nil {
-				if ctx.Err() == nil {
-					b.Log.Warn("the store could not say what is due", "shard", shard, "error", err)
-				}
-				break
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil { // other shards may lie on a node that lives
+				trouble = err
+				continue
 			}
 			_ = inParallel(min(len(keys), 8), func(worker int) error {
 				for i := worker; i < len(keys); i += 8 {
@@ -440,6 +470,9 @@ func (b *Broadcaster) sweep(ctx context.Context) {
 				}
 				return nil
 			})
+		}
+		if trouble != nil {
+			b.Log.Warn("the store could not say all that is due", "error", trouble)
 		}
 		select {
 		case <-ctx.Done():
@@ -451,6 +484,11 @@ func (b *Broadcaster) sweep(ctx context.Context) {
 
 // attend does what one request wants now.
 func (b *Broadcaster) attend(ctx context.Context, id string) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.Log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
 	r, _, err := b.load(ctx, id)
 	if err != nil {
 		b.Log.Error("a request that is due cannot be read", "request", id, "error", err)
@@ -472,7 +510,7 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 		}
 	}
 	if !r.State.Settled() {
-		b.repost(ctx, id)
+		b.start(func(ctx context.Context) { b.repost(ctx, id) }) // a slow channel must not hold up the clock
 		return
 	}
 	b.mu.Lock()

@@ -93,7 +93,7 @@ func (g *Gate) judge(ctx context.Context, call ToolCall) (Verdict, ToolCall) {
 	if again.Args != nil {
 		return denied(again, "the call was changed twice", "a modified call was modified again"), changed
 	}
-	if again.Decision < v.Decision {
+	if stricter(again, v) {
 		again.Args = v.Args
 		return again, changed
 	}

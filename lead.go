@@ -3,7 +3,9 @@ package approver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 )
 
@@ -39,7 +41,14 @@ func leadOnce(ctx context.Context, store KV, name string, f func(ctx context.Con
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- f(ctx) }()
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		done <- f(ctx)
+	}()
 	renewed := time.Now()
 	for {
 		select {

@@ -9,13 +9,6 @@ import (
 	"time"
 )
 
-// Limits on wrong codes.
-const (
-	MaxStrikes   = 5                // wrong codes by one person in one conversation …
-	StrikeWindow = 10 * time.Minute // … within this time …
-	LockFor      = 10 * time.Minute // … lock that person there for this long
-)
-
 // Reply is the one way in which an answer counts, whatever platform it came
 // from. It checks the person against the approver list, finds the request,
 // checks that the card was shown in that very conversation and that the method
@@ -109,16 +102,24 @@ func (b *Broadcaster) locate(ctx context.Context, rep Reply, who Person) (Reques
 		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
 	}
 	lock := lockKey(who, rep)
-	if until, err := b.lockedUntil(ctx, lock); err != nil {
-		return Request{}, Posting{}, b.trouble(err)
-	} else if !until.IsZero() && (rep.Approve || !rep.Code.IsZero()) {
-		return Request{}, Posting{}, &Outcome{OutcomeLocked, fmt.Sprintf(
-			"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
+	if !rep.Code.IsZero() {
+		return b.byCode(ctx, rep, lock)
 	}
-	if rep.Code.IsZero() {
-		return b.byCard(ctx, rep)
+	if rep.Approve {
+		until, err := b.lockedUntil(ctx, lock)
+		if err != nil {
+			return Request{}, Posting{}, b.trouble(err)
+		}
+		if !until.IsZero() {
+			return Request{}, Posting{}, lockedOut(until)
+		}
 	}
-	return b.byCode(ctx, rep, lock)
+	return b.byCard(ctx, rep)
+}
+
+func lockedOut(until time.Time) *Outcome {
+	return &Outcome{OutcomeLocked, fmt.Sprintf(
+		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
 }
 
 func (b *Broadcaster) trouble(err error) *Outcome {
@@ -164,16 +165,26 @@ func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Reque
 	if rep.Method != ByCode && rep.Method != ByCommand {
 		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
 	}
-	r, p, err := b.postingOfCode(ctx, rep)
-	if err == nil {
-		return r, p, nil
-	}
-	if !errors.Is(err, ErrNotFound) {
-		return Request{}, Posting{}, b.trouble(err)
-	}
-	left, err := b.strike(ctx, lock)
+	// The try is counted before the code is looked up, and given back if the code
+	// was right: many tries at once are no way around the count.
+	try, until, err := b.try(ctx, lock)
 	if err != nil {
 		return Request{}, Posting{}, b.trouble(err)
+	}
+	if !until.IsZero() {
+		return Request{}, Posting{}, lockedOut(until)
+	}
+	r, p, err := b.postingOfCode(ctx, rep)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Request{}, Posting{}, b.trouble(err)
+	}
+	right := err == nil
+	left, err := b.tried(ctx, lock, try, right)
+	switch {
+	case err != nil:
+		return Request{}, Posting{}, b.trouble(err)
+	case right:
+		return r, p, nil
 	}
 	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
 		left, int(LockFor.Minutes()))
@@ -226,7 +237,7 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	case res.Cause != ByPerson:
 		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so nothing ran."}
 	case mine && res.Approve && rep.Approve:
-		return Outcome{OutcomeApproved, "Approved: the agent goes on, this once."}
+		return Outcome{OutcomeApproved, "Approved: released to the agent, this once."}
 	case mine && !res.Approve && !rep.Approve:
 		return Outcome{OutcomeDenied, "Denied: the agent has been told."}
 	case res.Approve:
@@ -283,71 +294,5 @@ func (b *Broadcaster) untilSettled(ctx context.Context, r Request) (Request, boo
 			return r, false
 		}
 		timer.Stop()
-	}
-}
-
-// strikes are the wrong codes of one person in one conversation.
-type strikes struct {
-	At     []time.Time `json:"at"`
-	Locked time.Time   `json:"locked,omitzero"`
-}
-
-func lockKey(who Person, rep Reply) string {
-	return Key("strikes", fmt.Sprintf("%q/%q/%q", who.ID, rep.Channel, rep.Conversation))
-}
-
-func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, rev Rev, now time.Time, err error) {
-	value, rev, err := b.Store.Get(ctx, key)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return s, "", now, err
-	}
-	if err == nil {
-		if err := json.Unmarshal(value, &s); err != nil {
-			return s, "", now, err
-		}
-	}
-	now, err = b.Store.Now(ctx)
-	return s, rev, now, err
-}
-
-func (b *Broadcaster) lockedUntil(ctx context.Context, key string) (time.Time, error) {
-	s, _, now, err := b.loadStrikes(ctx, key)
-	if err != nil || !now.Before(s.Locked) {
-		return time.Time{}, err
-	}
-	return s.Locked, nil
-}
-
-// strike counts a wrong code and returns how many are left before the lock.
-func (b *Broadcaster) strike(ctx context.Context, key string) (left int, err error) {
-	for {
-		s, rev, now, err := b.loadStrikes(ctx, key)
-		if err != nil {
-			return 0, err
-		}
-		var recent []time.Time
-		for _, t := range s.At {
-			if now.Sub(t) < StrikeWindow {
-				recent = append(recent, t)
-			}
-		}
-		s.At = append(recent, now)
-		if len(s.At) >= MaxStrikes {
-			s.Locked, s.At = now.Add(LockFor), nil
-		}
-		value, err := json.Marshal(s)
-		if err != nil {
-			return 0, err
-		}
-		err = b.put(ctx, key, value, rev, NewRev(), time.Time{}, now.Add(KeepFor))
-		if err == nil {
-			if len(s.At) == 0 {
-				return 0, nil
-			}
-			return MaxStrikes - len(s.At), nil
-		}
-		if !errors.Is(err, ErrConflict) {
-			return 0, err
-		}
 	}
 }

@@ -146,12 +146,17 @@ type Request struct {
 	Verdict     Verdict     `json:"verdict"` // what put it before people
 	Created     time.Time   `json:"created"`
 	Due         time.Time   `json:"due"` // silence becomes a no
-	State       State       `json:"state"`
-	Resolution  Resolution  `json:"resolution,omitzero"`
+	// Deadline is the courier's own: after it the answer is given to nobody.
+	Deadline   time.Time  `json:"deadline"`
+	State      State      `json:"state"`
+	Resolution Resolution `json:"resolution,omitzero"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone;
 	// zero while the courier holds the line.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
 	Postings   []Posting `json:"postings"`
+	// Asked reports that the question itself is in the audit; before that, no
+	// card goes out.
+	Asked bool `json:"asked,omitempty"`
 	// Audit is the hash of the audit record of the resolution, once durable.
 	Audit string `json:"audit,omitempty"`
 	// Closed reports that the last event of the request's life is in the audit.

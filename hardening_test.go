@@ -1,0 +1,309 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// Each test here tells of a way that a hostile review found, and holds it shut.
+
+// A daemon that starts opens its socket a moment before it can ask people. A
+// courier that comes back in that moment must wait, not be denied: its request
+// is open, and a person may be about to say yes.
+func TestCourierFasterThanTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		opts := x.Options
+		tg := newChat("telegram")
+		opts.Channels, opts.Destinations = []Channel{tg}, opts.Destinations[:1]
+		b, err := NewBroadcaster(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := make(chan Verdict, 1)
+		go func() {
+			answer <- b.Ask(t.Context(), testCall("early"), Verdict{Decision: Ask, Severity: High, TTL: 30 * time.Second})
+		}()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = b.Run(ctx) }()
+		synctest.Wait()
+		if _, card := tg.card(0); card.Request == "" {
+			select {
+			case v := <-answer:
+				t.Fatalf("denied before the start: %s", v.Reason)
+			default:
+				t.Fatal("no card after the start")
+			}
+		}
+		if v := <-answer; !strings.Contains(v.Reason, "nobody answered") {
+			t.Errorf("verdict %+v", v)
+		}
+	})
+}
+
+// One node of a cluster is down. The clock must go on for the requests on all
+// others, or their deadlines never come.
+func TestOneBadShardDoesNotStopTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		x.Store = badShard{kv}
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		cancel()
+		<-answer
+		time.Sleep(DefaultTTL)
+		if _, card := x.tg.card(0); card.State == Pending {
+			t.Error("the card is still open, minutes after its agent left")
+		}
+	})
+}
+
+type badShard struct{ *memKV }
+
+func (b badShard) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	if shard == 0 {
+		return nil, errors.New("node down")
+	}
+	return b.memKV.Due(ctx, shard, limit)
+}
+
+// An odd update makes a channel's receiver panic. That must end this channel,
+// not the daemon with all others.
+func TestPanicInAChannelUnderALease(t *testing.T) {
+	err := Lead(t.Context(), newMemKV(), "telegram:1", slog.New(slog.DiscardHandler), func(context.Context) error { panic("odd update") })
+	if err == nil || !strings.Contains(err.Error(), "odd update") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The audit cannot take the question, and the store blinks while the request is
+// denied for it. Nobody may be asked: what nobody can prove was asked must not be
+// approved.
+func TestUnrecordedQuestionIsNeverShown(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		x.audit.mu.Lock()
+		x.audit.fail = EventAsked
+		x.audit.mu.Unlock()
+		n := 0
+		x.kv.mu.Lock()
+		x.kv.fail = func(op, key string) error {
+			if op == "get" && strings.Contains(key, ":req:") {
+				if n++; n < 4 {
+					return errors.New("blip")
+				}
+			}
+			return nil
+		}
+		x.kv.mu.Unlock()
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(40 * time.Second)
+		if len(x.tg.order)+len(x.dc.order) != 0 {
+			t.Error("a card went out that the audit does not know of")
+		}
+		if v := <-answer; v.Decision != Deny {
+			t.Errorf("verdict %+v", v)
+		}
+	})
+}
+
+// The store is down until the courier gives up: there is no request whose end
+// would be recorded, so the denial itself must be.
+func TestDenialWithoutARequestIsRecorded(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		x.kv.mu.Lock()
+		x.kv.fail = func(op, _ string) error { return errors.New("down") }
+		x.kv.mu.Unlock()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if v := <-x.askAsync(ctx, testCall("c1"), High); v.Decision != Deny {
+			t.Errorf("verdict %+v", v)
+		}
+		if got := x.audit.events(""); len(got) != 1 || got[0] != EventVerdict {
+			t.Errorf("the audit has %v", got)
+		}
+	})
+}
+
+// slowKV gives every other goroutine the time to come between two operations.
+type slowKV struct{ *memKV }
+
+func (s slowKV) Get(ctx context.Context, key string) ([]byte, Rev, error) {
+	time.Sleep(2 * time.Millisecond)
+	return s.memKV.Get(ctx, key)
+}
+
+// An approver's account sends many guesses at once, so that none is counted
+// when the next is looked up. Only as many as may be wrong are looked up at all.
+func TestParallelGuessesAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		x.Store = slowKV{kv}
+		answer := x.askAsync(t.Context(), testCall("c1"), Catastrophic)
+		time.Sleep(time.Second)
+		var guesses sync.WaitGroup
+		var mu sync.Mutex
+		told := map[OutcomeKind]int{}
+		for range 64 {
+			code, err := tokens.Mint(6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guesses.Go(func() {
+				out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: code})
+				mu.Lock()
+				defer mu.Unlock()
+				told[out.Kind]++
+			})
+		}
+		guesses.Wait()
+		if told[OutcomeUnknown] > MaxStrikes || told[OutcomeLocked] != 64-told[OutcomeUnknown] {
+			t.Errorf("told %v", told)
+		}
+		_, card := x.tg.card(0)
+		if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeLocked {
+			t.Errorf("the right code after that: %+v", out)
+		}
+		x.tap(x.tg, 0, "2", false)
+		<-answer
+	})
+}
+
+// Right codes are no strikes, however many there are.
+func TestRightCodesDoNotLock(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		for i := range 3 * MaxStrikes {
+			answer := x.askAsync(t.Context(), testCall(fmt.Sprintf("c%d", i)), Catastrophic)
+			synctest.Wait()
+			_, card := x.tg.card(-1)
+			if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeApproved {
+				t.Fatalf("code %d: %+v", i, out)
+			}
+			<-answer
+		}
+	})
+}
+
+// The answer to a lost connection is for the courier that asked, as long as it
+// may still be waiting; it is not a permission that lies about for a day.
+func TestAnOldAnswerIsGivenToNobody(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		ctx, cancel := context.WithTimeout(t.Context(), 290*time.Second)
+		defer cancel()
+		first := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		x.tap(x.tg, 0, "1", true)
+		if v := <-first; v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+		time.Sleep(200 * time.Second)
+		if v := <-x.askAsync(t.Context(), testCall("c1"), High); v.Decision != Allow {
+			t.Errorf("within the deadline: %+v", v)
+		}
+		time.Sleep(100 * time.Second)
+		if v := <-x.askAsync(t.Context(), testCall("c1"), High); v.Decision != Deny {
+			t.Errorf("after the deadline: %+v", v)
+		}
+	})
+}
+
+// volatile is a chat whose messages can vanish, as a terminal's do.
+type volatile struct {
+	*chat
+	mu sync.Mutex
+	up bool
+}
+
+func (v *volatile) Shows(Ref) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.up
+}
+
+// While a lost card is being replaced, another card of the same request arrives
+// and is noted. Replacing must not undo that note, or a live card is orphaned.
+func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		arrive := make(chan struct{})
+		x.tg.post = func(context.Context) error { <-arrive; return nil }
+		term := &volatile{chat: x.dc, up: true}
+		x.channels["discord"] = term
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		_, card := x.dc.card(0)
+		term.mu.Lock()
+		term.up = false
+		term.mu.Unlock()
+		hit := false
+		x.kv.mu.Lock()
+		x.kv.fail = func(op, key string) error {
+			if op == "put" && strings.Contains(key, ":code:") && !hit {
+				hit = true
+				return errors.New("blip") // the replacement takes a moment longer
+			}
+			return nil
+		}
+		x.kv.mu.Unlock()
+		replaced := make(chan struct{})
+		go func() { defer close(replaced); x.repost(t.Context(), card.Request) }()
+		time.Sleep(retryEvery / 5)
+		close(arrive)
+		<-replaced
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
+			t.Errorf("a tap on the card that arrived meanwhile: %+v", out)
+		}
+		<-answer
+		synctest.Wait()
+		if _, c := x.tg.card(0); c.Result == "" || len(x.tg.order) != 1 {
+			t.Errorf("%d cards, the first shows %+v", len(x.tg.order), c)
+		}
+	})
+}
+
+// A rule changes a call, and the changed call is worse than the first looked:
+// people must be asked with the greater severity.
+func TestModifiedCallKeepsTheGreaterSeverity(t *testing.T) {
+	judge := stage(func(c ToolCall) (Verdict, error) {
+		if string(c.Args) == `"changed"` {
+			return Verdict{Decision: Ask, Severity: Catastrophic}, nil
+		}
+		return Verdict{Decision: Ask, Severity: High}, nil
+	})
+	change := stage(func(c ToolCall) (Verdict, error) {
+		if string(c.Args) == `"changed"` {
+			return Verdict{Decision: Pass}, nil
+		}
+		return Verdict{Decision: Modify, Severity: High, Args: json.RawMessage(`"changed"`)}, nil
+	})
+	asked := false
+	g := &Gate{
+		Stages: []Stage{judge, change}, Audit: &memAudit{}, Log: slog.New(slog.DiscardHandler),
+		Rewrite: func(c ToolCall, args json.RawMessage) (ToolCall, error) { c.Args = args; return c, nil },
+		Ask: func(_ context.Context, c ToolCall, v Verdict) Verdict {
+			asked = true
+			if v.Severity != Catastrophic || string(c.Args) != `"changed"` {
+				t.Errorf("asked with %v about %s", v.Severity, c.Args)
+			}
+			return Verdict{}
+		},
+	}
+	g.Decide(t.Context(), ToolCall{ID: "c", Args: json.RawMessage(`"first"`)})
+	if !asked {
+		t.Error("nobody was asked")
+	}
+}
