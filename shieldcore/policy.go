@@ -20,8 +20,9 @@ const (
 
 // Bounds of what is judged.
 const (
-	// MaxCommand is the longest command in bytes. No shell can be handed more.
-	MaxCommand = 1 << 20
+	// MaxCommand is the longest command in bytes; a longer one is denied. It is
+	// twice what Linux hands to a program in one argument.
+	MaxCommand = 256 << 10
 	// MaxPaths is the greatest number of paths in one call.
 	MaxPaths = 1000
 )

@@ -324,12 +324,14 @@ func TestSymbolicLinksAreFollowed(t *testing.T) {
 	link("../private/new", "project/dangling")                   // to what is not there yet
 	link("docs", "project/docs2")                                // to a link
 	link("loop", "project/loop")
+	link("../project/file", "private/out") // from where nobody may go
 	p := load(t, "rules:\n  - {name: private, paths: ['"+dir+"/private/**'], decision: deny}\n  - {name: project, tools: [Write], paths: ['"+dir+"/project/**'], decision: allow}\n")
 
 	for path, want := range map[string]approver.Decision{
 		"file": approver.Allow, "new/file": approver.Allow, ".": approver.Allow,
 		"notes.txt": approver.Deny, "docs": approver.Deny, "docs/key": approver.Deny, "docs/new/file": approver.Deny, "dangling": approver.Deny,
-		"docs2/key": approver.Deny, "dangling/x": approver.Deny,
+		"docs2/key": approver.Deny, "dangling/x": approver.Deny, "new/../notes.txt": approver.Deny,
+		"../private/out": approver.Deny, // as written
 		// Cleaned as text, this is project/file; the kernel goes to dir/file.
 		"docs/../file":                   approver.Pass,
 		"../project/docs/../private/key": approver.Deny,
