@@ -83,9 +83,12 @@ func TestSentinelFailOver(t *testing.T) {
 	s := openSwift(t, Config{Addrs: []string{sentinel.Addr}, MasterName: "team", PasswordFile: fileWith(t, "secret")})
 	key := approver.Key("test", "failed over")
 	rev := write(t, s, key, "1", "")
-	if err := primary.Admin().Do(t.Context(), "WAIT", 1, 5000).Err(); err != nil {
-		t.Fatal(err)
-	}
+	within(t, 15*time.Second, func() error {
+		if replica.Admin().Exists(t.Context(), key).Val() != 1 {
+			return errors.New("the replica does not have the record")
+		}
+		return nil
+	})
 	hints, err := s.Watch(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)

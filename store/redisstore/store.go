@@ -99,7 +99,7 @@ type Store struct {
 	seal    sealer
 	holder  string // names this process in leases
 	config  Config // with its defaults
-	scripts struct{ put, due, now, lease *redis.Script }
+	scripts struct{ put, due, now, lease *script }
 
 	last   atomic.Int64 // the highest reading of the clock so far, in µs
 	hub    hint.Hub
@@ -110,6 +110,28 @@ type Store struct {
 }
 
 var _ approver.KV = (*Store)(nil)
+
+// A script knows its own source, which redis.Script keeps to itself.
+type script struct {
+	*redis.Script
+	source string
+}
+
+func newScript(source string) *script {
+	return &script{Script: redis.NewScript(source), source: source}
+}
+
+// libraryLog takes what go-redis would print to standard error: each failed
+// dial, mostly, which our own errors say too.
+type libraryLog struct{ log *slog.Logger }
+
+// Printf is what go-redis calls.
+func (l libraryLog) Printf(_ context.Context, format string, args ...any) {
+	l.log.Debug("redis: " + fmt.Sprintf(format, args...))
+}
+
+// The library has one logger for the whole process, which is set once.
+var setLibraryLog sync.Once
 
 // Open connects to Redis and checks that it can be relied on: version 7 or
 // later, a primary, no eviction, the right hub key. What it cannot find out, and
@@ -123,6 +145,7 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	setLibraryLog.Do(func() { redis.SetLogger(libraryLog{log}) })
 	hubKey, err := approver.SecretFrom("hub_key", approver.Secret{}, c.HubKeyFile)
 	if err != nil {
 		return nil, err
@@ -137,8 +160,8 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 		return nil, err
 	}
 	s := &Store{log: log, seal: seal, holder: uuid.NewString(), config: c, pulse: pulse}
-	s.scripts.put, s.scripts.due = redis.NewScript(putSource), redis.NewScript(dueSource)
-	s.scripts.now, s.scripts.lease = redis.NewScript(nowSource), redis.NewScript(leaseSource)
+	s.scripts.put, s.scripts.due = newScript(putSource), newScript(dueSource)
+	s.scripts.now, s.scripts.lease = newScript(nowSource), newScript(leaseSource)
 	s.rdb = redis.NewUniversalClient(options)
 	running, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -192,7 +215,10 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 }
 
 // Put implements approver.KV. With Config.Replicas, too few acknowledgements
-// are an ambiguous error.
+// are an ambiguous error. A Put is sent once; after an ambiguous error the
+// caller sends it again. Should that end in ErrConflict, then the first may
+// still have been carried out, and the record changed once more since: only the
+// record can tell.
 func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
 	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
 		return err

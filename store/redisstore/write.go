@@ -12,11 +12,47 @@ import (
 // errTooFew is an ambiguous error: the primary has the write.
 var errTooFew = errors.New("written, but too few replicas acknowledged")
 
+// once is a command that the client does not repeat by itself after an error. If
+// a first attempt was carried out unseen and the record then changed again, a
+// second one would end in a conflict, and the caller would take its own success
+// for a refusal. So the error goes to the caller, who knows then that it is not
+// certain.
+type once struct{ *redis.Cmd }
+
+// NoRetry is how the client asks.
+func (once) NoRetry() bool { return true }
+
+func evalSHA(ctx context.Context, script *script, keys []string, args []any) once {
+	return newOnce(ctx, "EVALSHA", script.Hash(), keys, args)
+}
+
+// eval is for a server that does not know the script yet.
+func eval(ctx context.Context, script *script, keys []string, args []any) once {
+	return newOnce(ctx, "EVAL", script.source, keys, args)
+}
+
+func newOnce(ctx context.Context, name, script string, keys []string, args []any) once {
+	line := make([]any, 0, 3+len(keys)+len(args))
+	line = append(line, name, script, len(keys))
+	for _, key := range keys {
+		line = append(line, key)
+	}
+	cmd := redis.NewCmd(ctx, append(line, args...)...)
+	cmd.SetFirstKeyPos(3) // which node of a Cluster it goes to
+	return once{cmd}
+}
+
 // write runs a script that writes, and returns its number. With Config.Replicas
 // it waits until so many replicas have what the script wrote.
-func (s *Store) write(ctx context.Context, script *redis.Script, keys []string, args ...any) (int64, error) {
+func (s *Store) write(ctx context.Context, script *script, keys []string, args ...any) (int64, error) {
 	if s.config.Replicas == 0 {
-		return script.Run(ctx, s.rdb, keys, args...).Int64()
+		cmd := evalSHA(ctx, script, keys, args)
+		_ = s.rdb.Process(ctx, cmd) // the command keeps its error
+		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
+			cmd = eval(ctx, script, keys, args)
+			_ = s.rdb.Process(ctx, cmd)
+		}
+		return cmd.Int64()
 	}
 	for {
 		node, err := s.primary(ctx, keys[0])
@@ -39,17 +75,19 @@ func (s *Store) write(ctx context.Context, script *redis.Script, keys []string, 
 
 // writeAndWait sends the script and WAIT down one connection: WAIT is about the
 // writes of its own connection.
-func (s *Store) writeAndWait(ctx context.Context, node *redis.Client, script *redis.Script, keys []string, args []any) (int64, error) {
-	send := func(eval func(redis.Pipeliner) *redis.Cmd) (*redis.Cmd, *redis.Cmd) {
+func (s *Store) writeAndWait(ctx context.Context, node *redis.Client, script *script, keys []string, args []any) (int64, error) {
+	send := func(cmd once) *redis.Cmd {
 		pipe := node.Pipeline()
-		cmd := eval(pipe)
+		_ = pipe.Process(ctx, cmd)
 		acked := pipe.Do(ctx, "WAIT", s.config.Replicas, s.config.WaitTimeout.Milliseconds())
 		_, _ = pipe.Exec(ctx) // each command keeps its own error
-		return cmd, acked
+		return acked
 	}
-	cmd, acked := send(func(p redis.Pipeliner) *redis.Cmd { return p.EvalSha(ctx, script.Hash(), keys, args...) })
+	cmd := evalSHA(ctx, script, keys, args)
+	acked := send(cmd)
 	if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") {
-		cmd, acked = send(func(p redis.Pipeliner) *redis.Cmd { return script.Eval(ctx, p, keys, args...) })
+		cmd = eval(ctx, script, keys, args)
+		acked = send(cmd)
 	}
 	n, err := cmd.Int64()
 	if err != nil {

@@ -25,7 +25,27 @@ func StartReplica(ctx context.Context, of *Server, o Options) (*Server, error) {
 	if err := s.InStep(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if err := of.streams(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
+}
+
+// streams waits until all replicas get what happens. With the link alone they
+// do not: the primary first waits for a sign, which comes once a second, or
+// when it is asked for by WAIT.
+func (s *Server) streams(ctx context.Context) error {
+	return until(ctx, "the primary at "+s.Addr+" does not stream to its replicas", func() bool {
+		pipe := s.Admin().Pipeline()
+		info := pipe.Info(ctx, "replication")
+		pipe.Publish(ctx, "redistest", "something to acknowledge")
+		acked := pipe.Do(ctx, "WAIT", 1<<20, 100)
+		if _, err := pipe.Exec(ctx); err != nil {
+			return false
+		}
+		n, err := acked.Int()
+		return err == nil && n > 0 && strings.Contains(info.Val(), fmt.Sprintf("connected_slaves:%d\r", n))
+	})
 }
 
 // InStep waits until a replica has the link to its primary.
