@@ -533,10 +533,11 @@ func TestStoreOutage(t *testing.T) {
 
 // An ambiguous write that did succeed is not taken for somebody else's.
 func TestAmbiguousWrite(t *testing.T) {
-	story(t, func(t *testing.T, x *bench) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBenchOn(t, kv, lossy{kv, new(int)})
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
-		synctest.Wait()
-		x.Store = lossy{x.kv, new(int)}
+		time.Sleep(time.Second)
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
 			t.Fatalf("outcome %+v", out)
 		}

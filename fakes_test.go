@@ -221,14 +221,17 @@ type bench struct {
 	fpChange string // mixed into fingerprints
 }
 
-func newBench(t *testing.T, kv *memKV) *bench {
+func newBench(t *testing.T, kv *memKV) *bench { return newBenchOn(t, kv, kv) }
+
+// newBenchOn uses store, which wraps kv.
+func newBenchOn(t *testing.T, kv *memKV, store KV) *bench {
 	t.Helper()
 	x := &bench{t: t, kv: kv, audit: &memAudit{}, tg: newChat("telegram"), dc: newChat("discord")}
 	people := People{}
 	people.Add("telegram", []Approver{{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"}})
 	people.Add("discord", []Approver{{ID: "d1", Name: "Alice", Person: "alice"}, {ID: "d2", Name: "Bob", Person: "bob"}})
 	b, err := NewBroadcaster(Options{
-		Store: kv, Audit: x.audit, People: people, Channels: []Channel{x.tg, x.dc},
+		Store: store, Audit: x.audit, People: people, Channels: []Channel{x.tg, x.dc},
 		Destinations: []Destination{{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"}},
 		Fingerprint: func(c ToolCall) (Fingerprint, error) {
 			return FingerprintOf(c, "policy"+x.fpChange, nil)

@@ -58,8 +58,7 @@ func TestCourierFasterThanTheStart(t *testing.T) {
 func TestOneBadShardDoesNotStopTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
-		x := newBench(t, kv)
-		x.Store = badShard{kv}
+		x := newBenchOn(t, kv, badShard{kv})
 		ctx, cancel := context.WithCancel(t.Context())
 		answer := x.askAsync(ctx, testCall("c1"), High)
 		synctest.Wait()
@@ -151,8 +150,7 @@ func (s slowKV) Get(ctx context.Context, key string) ([]byte, Rev, error) {
 func TestParallelGuessesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
-		x := newBench(t, kv)
-		x.Store = slowKV{kv}
+		x := newBenchOn(t, kv, slowKV{kv})
 		answer := x.askAsync(t.Context(), testCall("c1"), Catastrophic)
 		time.Sleep(time.Second)
 		var guesses sync.WaitGroup
