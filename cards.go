@@ -60,29 +60,46 @@ func ruleLine(v Verdict) string {
 
 // Text is the whole call for people: the command, or the tool with its
 // arguments. Arguments beside a command (a time-out, a flag to run in the
-// background) are shown too, because they run too.
+// background) are shown too, because they run too. An argument is left out only
+// if it is sure to stand elsewhere on the card: the command itself, and what a
+// shell tool of Claude Code is told for its user to read, which is Claimed. What
+// "command" and "description" mean to any other tool is not known here.
 func (c ToolCall) Text() string {
-	var args map[string]json.RawMessage
-	if json.Unmarshal(c.Args, &args) != nil {
-		args = nil
-	}
-	if c.Command != "" {
-		delete(args, "command")
-		delete(args, "description") // shown as claimed
-		if len(args) == 0 {
-			return c.Command
+	if c.Command == "" {
+		var pretty bytes.Buffer
+		switch {
+		case len(c.Args) == 0:
+			return c.Tool
+		case json.Indent(&pretty, c.Args, "", "  ") != nil:
+			return c.Tool + " " + string(c.Args)
 		}
-		rest, err := json.Marshal(args)
-		if err != nil {
-			return c.Command
+		return c.Tool + " " + unescapeHTML(pretty.String())
+	}
+	elsewhere := map[string]string{"command": c.Command}
+	if c.Agent == "claude" && (c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor") {
+		elsewhere["description"] = c.Claimed
+	}
+	args := map[string]json.RawMessage{}
+	options := string(c.Args)
+	if json.Unmarshal(c.Args, &args) == nil {
+		all := len(args)
+		for key, shown := range elsewhere {
+			var value string
+			if raw := args[key]; len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &value) == nil && value == shown {
+				delete(args, key)
+			}
 		}
-		return c.Command + "\n\n" + c.Tool + " options: " + string(rest)
+		var rest bytes.Buffer
+		enc := json.NewEncoder(&rest)
+		enc.SetEscapeHTML(false)
+		if len(args) < all && enc.Encode(args) == nil {
+			options = strings.TrimSpace(rest.String())
+		}
 	}
-	var pretty bytes.Buffer
-	if len(c.Args) == 0 || json.Indent(&pretty, c.Args, "", "  ") != nil {
-		return c.Tool
+	if options == "" || options == "{}" {
+		return c.Command
 	}
-	return c.Tool + " " + unescapeHTML(pretty.String())
+	return c.Command + "\n\n" + c.Tool + " options: " + options
 }
 
 // unescapeHTML undoes the escapes that JSON encoders put in for browsers, which

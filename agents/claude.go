@@ -23,6 +23,9 @@ type Claude struct{}
 // Name returns "claude".
 func (Claude) Name() string { return "claude" }
 
+// maxUseID bounds the id of a call in bytes; it goes into the audit.
+const maxUseID = 1 << 10
+
 // claudeKinds are the events that carry a call.
 var claudeKinds = map[string]Kind{
 	"PreToolUse":         Decide,
@@ -90,8 +93,11 @@ func (c Claude) decode(payload []byte) (Event, error) {
 		return Event{}, err
 	}
 	// Without its id, a call that ran cannot be matched to what was decided.
-	if ev.UseID == "" && kind != Prompted {
+	switch {
+	case ev.UseID == "" && kind != Prompted:
 		return Event{}, errors.New(`"tool_use_id" is missing or empty`)
+	case len(ev.UseID) > maxUseID:
+		return Event{}, fmt.Errorf(`"tool_use_id" has %d bytes, more than the limit of %d`, len(ev.UseID), maxUseID)
 	}
 	if kind == Ran {
 		if err := c.outcome(&ev, o); err != nil {
@@ -172,7 +178,7 @@ const (
 	isCommand
 	isPath
 	isURL
-	isClaim   // the agent's description of the call
+	isClaim   // a shell tool's description of the call, which does nothing
 	isPattern // a file glob: names a place if it leads out of the directory
 )
 
@@ -188,7 +194,8 @@ type argument struct {
 // listed is left to Args.
 var claudeTools = [...]argument{
 	{"Bash PowerShell Monitor", "command", isCommand, true},
-	{"Bash PowerShell Monitor Task Agent", "description", isClaim, false},
+	{"Bash PowerShell Monitor", "description", isClaim, false},
+	{"Task Agent", "description", isText, false},
 	{"Write Edit MultiEdit Read", "file_path", isPath, true},
 	{"Write", "content", isText, true},
 	{"Edit", "old_string", isText, true},
@@ -207,11 +214,11 @@ var claudeTools = [...]argument{
 
 // commonKeys are read where the tool is not known, as those of an MCP server:
 // they can only show more to the rules that judge the call. Their types are the
-// server's affair.
+// server's affair. A description is not among them: to a server it may be an
+// argument like any other, so it stays among those.
 var commonKeys = [...]argument{
 	{key: "command", role: isCommand},
 	{key: "cmd", role: isCommand},
-	{key: "description", role: isClaim},
 	{key: "path", role: isPath},
 	{key: "file", role: isPath},
 	{key: "file_path", role: isPath},
@@ -252,7 +259,11 @@ func fillClaude(call *approver.ToolCall, input object) error {
 		return nil
 	}
 	for _, a := range commonKeys {
-		for _, value := range input.texts(a.key) {
+		values := input.texts(a.key)
+		if a.role == isCommand {
+			values = input.words(a.key)
+		}
+		for _, value := range values {
 			if err := a.put(call, value); err != nil {
 				return err
 			}

@@ -172,11 +172,12 @@ func TestClaudeTools(t *testing.T) {
 		{"Grep", `{"pattern":"/etc","path":"src","-n":true}`, want{paths: []string{"src"}, module: "FileSystem"}},
 		{"WebFetch", `{"url":"https://example.org/","prompt":"sum up"}`, want{urls: []string{"https://example.org/"}, module: "Network"}},
 		{"WebSearch", `{"query":"go"}`, want{module: "Tool"}},
-		{"Task", `{"description":"look","prompt":"look around","subagent_type":"x"}`, want{claimed: "look", module: "Tool"}},
+		{"Task", `{"description":"look","prompt":"look around","subagent_type":"x"}`, want{module: "Tool"}},
 		{"mcp__probe__probe_touch", `{"path":"/m"}`, want{paths: []string{"/m"}, module: "FileSystem"}},
 		{"mcp__srv__query", `{"sql":"select 1"}`, want{module: "MCP"}},
 		{"mcp__sh__run", `{"cmd":"ls","command":"rm -rf /","url":3}`, want{command: "rm -rf /\nls", module: "Shell"}},
 		{"mcp__fs__copy", `{"source":"/a","destination":"/b","files":["/c","/d"],"paths":[1]}`, want{paths: []string{"/a", "/b", "/c", "/d"}, module: "FileSystem"}},
+		{"mcp__fs__mixed", `{"paths":["/a",1,{"b":"/c"}],"urls":[null,"https://x"],"uri":["https://y",[]]}`, want{paths: []string{"/a"}, urls: []string{"https://y", "https://x"}, module: "FileSystem"}},
 		{"NewTool", `{}`, want{module: "Tool"}},
 	} {
 		ev, err := Claude{}.Decode(pre(tt.tool, tt.input))
@@ -255,6 +256,8 @@ func TestClaudeRefuses(t *testing.T) {
 		{"relative directory", swap(`"cwd":"/p"`, `"cwd":"p"`), `not an absolute path`},
 		{"NUL in the directory", swap(`"cwd":"/p"`, `"cwd":"/p\u0000"`), `not an absolute path`},
 		{"no use id", swap(`,"tool_use_id":"toolu_1"`, ``), `"tool_use_id" is missing`},
+		{"a use id of any length", swap(`"toolu_1"`, `"`+strings.Repeat("x", 1025)+`"`), `"tool_use_id" has 1025 bytes`},
+		{"NUL deep in an MCP command", pre("mcp__a__b", `{"command":[1,{"x":["\u0000"]}]}`), `NUL character`},
 		{"numeric use id", swap(`"toolu_1"`, `1`), `"tool_use_id" is not a string`},
 		{"mode is a number", swap(`"permission_mode":"default"`, `"permission_mode":1`), `"permission_mode" is not a string`},
 		{"no command", pre("Bash", `{}`), `"command" is missing`},
@@ -305,5 +308,37 @@ func TestClaudeFailure(t *testing.T) {
 	ev, err := Claude{}.Decode(p)
 	if err != nil || ev.Kind != Ran || ev.Failure != "exit 1" || ev.Subagent != "sub1" || ev.Call.Command != "ls" {
 		t.Errorf("%+v, %v", ev, err)
+	}
+}
+
+// The story: a server of the agent's choosing runs what stands under "command"
+// or "cmd" in whatever shape it likes, and calls an argument that runs
+// "description". The card would show "ls" and "tidy up", and the rules would see
+// no more. Every word must be before the rules, in one line as it may run and in
+// lines of its own, every argument on the card, and nothing of it is a claim.
+func TestClaudeShapesOfAnUnknownCommand(t *testing.T) {
+	for _, tt := range []struct{ input, command string }{
+		{`{"command":["rm","-v","-rf","/"]}`, "rm -v -rf /\nrm\n-v\n-rf\n/"},
+		{`{"command":["kill",-9,1]}`, "kill -9 1\nkill\n-9\n1"},
+		{`{"command":{"run":"rm -rf /","as":{"root":true}},"cmd":"ls"}`, "run rm -rf / as root true\nrun\nrm -rf /\nas\nroot\ntrue\nls"},
+		{`{"cmd":[["rm"],[["-rf",null]]],"command":"ls"}`, "ls\nrm -rf\nrm\n-rf"},
+		{`{"cmd":{"git status":{}}}`, "git status"},
+		{`{"command":["ls"]}`, "ls"},
+		{`{"command":null,"cmd":5}`, ""},
+		{`{"command":{},"cmd":[[]]}`, ""},
+		{`{"cmd":"ls","description":"rm -rf /"}`, "ls"},
+	} {
+		ev, err := Claude{}.Decode(pre("mcp__sh__run", tt.input))
+		if err != nil {
+			t.Errorf("%s: %v", tt.input, err)
+			continue
+		}
+		c := ev.Call
+		if c.Command != tt.command || c.Claimed != "" || string(c.Args) != tt.input {
+			t.Errorf("%s: command %q, claimed %q, arguments %s, want the command %q", tt.input, c.Command, c.Claimed, c.Args, tt.command)
+		}
+		if c.Command != "" && !strings.Contains(c.Text(), tt.input) {
+			t.Errorf("%s is shown as %q, without all of its arguments", tt.input, c.Text())
+		}
 	}
 }

@@ -1,10 +1,12 @@
 package agents
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -177,14 +179,52 @@ func quote(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// texts returns the string, or the strings of the array, under key; nothing for
+// texts returns the string, or the strings in the array, under key; nothing for
 // any other type.
 func (o object) texts(key string) []string {
-	var list []string
-	if value, ok, err := o.text(key); ok && err == nil {
-		list = append(list, value)
-	} else if raw := o[key]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &list) != nil {
+	raw := o[key]
+	if len(raw) == 0 || raw[0] != '"' && raw[0] != '[' {
 		return nil
 	}
+	if value, ok, err := o.text(key); ok && err == nil {
+		return []string{value}
+	}
+	var items []any
+	if json.Unmarshal(raw, &items) != nil {
+		return nil
+	}
+	var list []string
+	for _, item := range items {
+		if value, ok := item.(string); ok {
+			list = append(list, value)
+		}
+	}
 	return list
+}
+
+// words is texts for what a server may run. Under an array or an object it finds
+// every word at any depth, keys and numbers too, in the order in which they
+// stand; null is no word. Two or more may be one command with its arguments or a
+// command each, so they come joined first and then one by one. That is also more
+// than one line, which no rule that allows takes for a plain command.
+func (o object) words(key string) []string {
+	raw := o[key]
+	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
+		return o.texts(key)
+	}
+	var list []string
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	for {
+		token, err := dec.Token()
+		if err != nil { // the end, for it was valid as a part of the payload
+			if len(list) > 1 {
+				list = append([]string{strings.Join(list, " ")}, list...)
+			}
+			return list
+		}
+		if _, bracket := token.(json.Delim); !bracket && token != nil {
+			list = append(list, fmt.Sprint(token))
+		}
+	}
 }

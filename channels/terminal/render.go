@@ -40,7 +40,7 @@ var marks = map[approver.State]string{
 }
 
 // Render draws a card as lines of text, each ended by a newline. The command is
-// never cut: a line that is too long goes on in the next one behind a dotted
+// not cut here: a line that is too long goes on in the next one behind a dotted
 // bar, a new line of the command stands behind a solid one.
 func Render(card approver.Card, o Options) string {
 	if o.Width != 0 {

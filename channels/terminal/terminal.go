@@ -36,6 +36,12 @@ const (
 	// forgetAfter is how long after its deadline a card that was never settled
 	// is kept.
 	forgetAfter = time.Hour
+	// maxCommand and maxText bound the command and each other text of a card in
+	// bytes. JSON makes at most six bytes of one, so an event has at most
+	// 6*(maxCommand+10*maxText), under 14 MiB: one event that is more than the
+	// socket's reader takes would cut off every watcher.
+	maxCommand = 1 << 20
+	maxText    = 128 << 10
 )
 
 // Errors of Watch and Post.
@@ -76,6 +82,7 @@ type card struct {
 	rev     int  // grows with every change
 	seen    int  // the newest revision that some watcher was shown
 	gone    bool // posting failed: it must not stay on a screen
+	partial bool // not all of the card is shown
 }
 
 // New checks the configuration and returns a channel.
@@ -122,7 +129,8 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 
 // Post shows a card to everyone who watches and returns when the first of them
 // has it. It is ErrNobody at once if nobody watches. When it fails, the card is
-// taken off the screens that it may have reached.
+// taken off the screens that it may have reached. A command of more than 1 MiB
+// is cut; then the card is Partial and takes no one-tap approval.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, content approver.Card) (approver.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
@@ -137,7 +145,9 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 		return approver.Ref{}, fmt.Errorf("terminal: post: %d cards are pending already: answer some first", maxCards)
 	}
 	c.made++
-	k := &card{message: uuid.NewString(), seq: c.made, card: content, rev: 1}
+	k := &card{message: uuid.NewString(), seq: c.made, rev: 1}
+	k.set(content)
+	partial := k.partial
 	c.cards[k.message] = k
 	c.spread(k)
 	c.mu.Unlock()
@@ -145,7 +155,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 	if err := c.awaitSeen(ctx, k, 1); err != nil {
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
 	}
-	return approver.Ref{Destination: to, Message: k.message}, nil
+	return approver.Ref{Destination: to, Message: k.message, Partial: partial}, nil
 }
 
 // Update changes a card on every screen and returns when the first of them
@@ -160,7 +170,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 		}
 		return errors.New("terminal: update: the message is gone: post the card anew")
 	}
-	k.card = content
+	k.set(content)
 	k.rev++
 	rev := k.rev
 	c.spread(k)
@@ -175,6 +185,31 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 		c.mu.Unlock()
 	}
 	return nil
+}
+
+// set takes over what to show, cut to what fits into an event. A card that was
+// partial once stays so: what its people have read was not the whole.
+func (k *card) set(content approver.Card) {
+	var hidden int
+	content.Command, hidden = approver.Cut(content.Command, maxCommand)
+	k.partial = k.partial || hidden > 0
+	if hidden > 0 {
+		notice := fmt.Sprintf("%d bytes of the command are not shown here: a line in its midst marks the place.", hidden)
+		if content.Notice != "" {
+			notice += " " + content.Notice
+		}
+		content.Notice = notice
+	}
+	for _, text := range []*string{
+		&content.Push, &content.Why, &content.Rule, &content.Agent, &content.Session,
+		&content.Dir, &content.Host, &content.Notice, &content.Result,
+	} {
+		*text, hidden = approver.Cut(*text, maxText)
+		k.partial = k.partial || hidden > 0
+	}
+	content.Claimed, _ = approver.Cut(content.Claimed, maxText) // nothing of it runs
+	content.OneTap = content.OneTap && !k.partial
+	k.card = content
 }
 
 // Shows reports whether the message is shown to whoever watches now or connects

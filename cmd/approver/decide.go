@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -21,8 +23,7 @@ type decider struct {
 	log     *slog.Logger
 	started time.Time
 
-	mu   sync.Mutex
-	seen map[string]time.Time // tool use ids that were decided
+	known outcomes
 }
 
 // settleIn is how long after the start a report of a call that ran may be of a
@@ -43,9 +44,10 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
-		v := d.gate.Decide(ctx, call)
-		d.remember(ev)
-		return answer(adapter.Encode(ev, v))
+		d.known.note(ev, unanswered)
+		told := adapter.Encode(ev, d.gate.Decide(ctx, call))
+		d.known.note(ev, outcomeOf(ctx, told))
+		return answer(told)
 	case agents.Ran:
 		d.ran(ctx, ev, call)
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
@@ -77,46 +79,103 @@ func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 	return answer(adapter.Encode(agents.Event{}, v))
 }
 
-// remember notes which calls were decided, so that one that ran without a
-// verdict shows.
-func (d *decider) remember(ev agents.Event) {
-	if ev.UseID == "" {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.seen == nil {
-		d.seen = map[string]time.Time{}
-	}
-	if len(d.seen) > 8192 {
-		for id, at := range d.seen {
-			if time.Since(at) > settleIn {
-				delete(d.seen, id)
-			}
-		}
-	}
-	d.seen[ev.Agent+"/"+ev.UseID] = time.Now()
-}
-
-// ran records that a call ran. One that this process never decided means that
-// somebody went around the gate.
+// ran records that a call ran. One that was denied ran although it must not
+// have, and one that this process never decided went around the gate.
 func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	d.mu.Lock()
-	_, known := d.seen[ev.Agent+"/"+ev.UseID]
-	delete(d.seen, ev.Agent+"/"+ev.UseID)
-	d.mu.Unlock()
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
-	if !known && ev.UseID != "" && time.Since(d.started) > settleIn {
+	alarm := ""
+	switch d.known.take(ev) {
+	case permitted:
+	case denied:
+		alarm = "it ran although it was denied"
+	case unanswered:
+		alarm = "it ran before it was answered"
+	default:
+		if time.Since(d.started) > settleIn {
+			alarm = "it ran without a verdict"
+		}
+	}
+	if alarm != "" {
 		rec.Event = approver.EventAlarm
-		rec.Note += ": it ran without a verdict"
-		d.log.Error("a call ran that was never decided here: the hook was bypassed", "agent", ev.Agent, "tool", call.Tool, "session", call.Session)
+		rec.Note += ": " + alarm
+		d.log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session", call.Session)
 	}
 	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "error", err)
 	}
+}
+
+// An outcome is what the agent was told of a call. The zero value is a call that
+// is not known.
+type outcome uint8
+
+// The outcomes. Of several for the same id, the greatest counts: a second,
+// harmless call under the id of a denied one does not wash it clean.
+const (
+	unanswered outcome = iota + 1 // judged now, or the courier went away meanwhile
+	permitted
+	denied
+)
+
+// outcomeOf is what an agent makes of an answer. A courier that hung up was told
+// nothing, and may come back with the same call.
+func outcomeOf(ctx context.Context, told agents.Answer) outcome {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return unanswered
+	case told.Exit() == 0:
+		return permitted
+	}
+	return denied
+}
+
+// maxOutcomes is how many calls are remembered until they run.
+const maxOutcomes = 16384
+
+// outcomes remembers the newest calls, between half of maxOutcomes and all of
+// it. When the young half is full, it becomes the old one, and what was old is
+// forgotten. The zero value remembers nothing yet.
+type outcomes struct {
+	mu         sync.Mutex
+	young, old map[useKey]outcome
+}
+
+// A useKey stands for an agent's id of a call, whose length is the agent's
+// choice.
+type useKey [sha256.Size]byte
+
+func keyOf(ev agents.Event) useKey { return sha256.Sum256([]byte(ev.Agent + "\x00" + ev.UseID)) }
+
+// note remembers an outcome. A prompt may have no id, and is not remembered.
+func (o *outcomes) note(ev agents.Event, now outcome) {
+	if ev.UseID == "" {
+		return
+	}
+	key := keyOf(ev)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now = max(now, o.young[key], o.old[key])
+	if _, ok := o.young[key]; !ok && len(o.young) >= maxOutcomes/2 {
+		o.young, o.old = nil, o.young
+	}
+	if o.young == nil {
+		o.young = map[useKey]outcome{}
+	}
+	o.young[key] = now
+}
+
+// take returns the outcome and forgets it: a call runs once.
+func (o *outcomes) take(ev agents.Event) outcome {
+	key := keyOf(ev)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was := max(o.young[key], o.old[key])
+	delete(o.young, key)
+	delete(o.old, key)
+	return was
 }
 
 // rewrite applies a Modify's arguments to a call, for the second judgement.
