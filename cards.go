@@ -105,7 +105,7 @@ func (c ToolCall) Text() string {
 // unescapeHTML undoes the escapes that JSON encoders put in for browsers, which
 // a person need not read.
 func unescapeHTML(s string) string {
-	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
+	return strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
 }
 
 // resultLine says in one line who decided, where, and after how long.

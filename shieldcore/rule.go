@@ -1,6 +1,7 @@
 package shieldcore
 
 import (
+	"encoding/json"
 	"path"
 	"regexp"
 	"strings"
@@ -46,9 +47,38 @@ func (r *rule) matchesCommand(s *subject) bool {
 		return false
 	}
 	if r.allows() {
-		return plain(s.call.Command) && r.command.re.MatchString(s.call.Command)
+		return plain(s.call.Command) && r.command.re.MatchString(s.call.Command) && commandIsAll(s.call)
 	}
 	return r.command.in(s.commands())
+}
+
+// commandIsAll reports whether the command is all that a call does. A rule that
+// allows a command must not allow what a tool runs besides it, such as the
+// script in {"command":"git status","script":"rm -rf /"}.
+func commandIsAll(call approver.ToolCall) bool {
+	if len(call.Args) == 0 {
+		return true
+	}
+	var args map[string]json.RawMessage
+	if json.Unmarshal(call.Args, &args) != nil {
+		return false
+	}
+	for name, value := range args {
+		switch name {
+		case "command":
+			var command string
+			if json.Unmarshal(value, &command) != nil || command != call.Command {
+				return false
+			}
+		case "description", "timeout", "run_in_background": // of a shell tool: none of them runs
+			if len(value) == 0 || value[0] == '{' || value[0] == '[' {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func (r *rule) matchesPaths(s *subject) bool {
