@@ -3,8 +3,10 @@ package approver
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,118 +15,377 @@ import (
 	"time"
 )
 
-// Bounds of a FileHasher.
+// Bounds of a FileHasher, each for one call.
 const (
-	maxFiles     = 1024     // files bound per call; more is an error
-	maxFileBytes = 16 << 20 // content is hashed up to this size
-	maxCallBytes = 64 << 20 // and up to this much per call
-	maxCached    = 4096
+	maxFiles     = 1024      // files bound
+	maxCallBytes = 256 << 20 // bytes of files that are read in full
+	endBytes     = 1 << 20   // of each end of a larger file
+	maxLooks     = 20_000    // places looked at
+	maxPath      = 4096      // bytes of a path; the kernel takes no more
+	maxExpanded  = 1 << 20   // bytes that variables become
+	maxQuoting   = 3         // levels of quotes within quotes
+	manyNames    = 512       // from here on a folder is listed, not asked name by name
+	maxListing   = 1 << 16   // entries of a folder that is listed
+	maxCached    = 4096      // hashes kept between calls
 )
 
 // A FileHasher says what the files are that a call would execute, so that an
-// approval binds them: every word of the command that names a regular file, by
-// its path or through PATH. It errs on the side of too many; it does not
-// understand shell. A file above 16 MiB, and what goes beyond 64 MiB in one
-// call, is bound by its identity (device, inode, size, times) instead. Results are cached by identity,
-// which includes the change time that no unprivileged process can set.
+// approval binds them: every word of the command that names a regular file,
+// from the working directory, from any directory that the command names, or
+// through PATH. It errs on the side of too many: it knows quotes, $NAME and ~,
+// but it does not understand shell, so it cannot tell a script from data that
+// is merely read. It does not see globs, or names that a program makes up.
+//
+// Files are read in full for every call, up to 256 MiB; of what goes beyond, both
+// ends, size and times are bound. Between calls only hashes of system files are
+// kept, see [FileHasher.keeps]. The zero value is ready.
 type FileHasher struct {
 	mu    sync.Mutex
-	cache map[string]string
+	cache map[string]string // version → hash
 }
 
-// Of returns path → hash for the call. A file that cannot be read counts as
-// "unreadable", so that its becoming readable shows.
+// Of returns path → hash for the call, and under "dir" where the working
+// directory really is. A file that cannot be read counts as "unreadable", so
+// that its becoming readable shows. A call that names more than 1024 files,
+// leads to more than 20 000 places, or to more than 256 MiB to read, is an
+// error: what cannot be bound in full is not bound at all.
 func (h *FileHasher) Of(call ToolCall) (map[string]string, error) {
-	out, budget := map[string]string{}, int64(maxCallBytes)
-	for _, word := range words(call.Command) {
-		for _, path := range candidates(word, call) {
-			if _, done := out[path]; done {
-				continue
+	s := &scan{
+		hasher: h, call: call, out: map[string]string{}, known: map[string]bool{}, seen: map[string]bool{},
+		bases: map[string]bool{}, sums: map[string]string{}, budget: maxCallBytes,
+	}
+	s.gather(call.Command)
+	if err := s.walk(); err != nil {
+		return nil, err
+	}
+	return s.out, nil
+}
+
+// A fileID is what the kernel says of a file without its content.
+type fileID struct {
+	place   string // device and inode
+	version string // place, size and times
+	owner   uint32
+	changed time.Time // when content or rights last changed; only the kernel sets it
+}
+
+// A fileSystem says how far the kernel's word about a file goes.
+type fileSystem uint8
+
+const (
+	foreignFiles fileSystem = iota // a program may answer: a version says nothing
+	heldFiles                      // files on a disk or in memory
+	madeUp                         // the kernel's own news, as in /proc: nothing to bind
+)
+
+// A scan is the work for one call.
+type scan struct {
+	hasher *FileHasher
+	call   ToolCall
+	out    map[string]string
+	known  map[string]bool // words
+	words  []string        // the same, in order
+	seen   map[string]bool // places looked at
+	looks  int
+	bases  map[string]bool // directories by place
+	dirs   []string        // the same by path, in order
+	sums   map[string]string
+	budget int64
+	// expanded counts what variables became, in bytes.
+	expanded int
+}
+
+// walk looks at each place a word can lead to. A word that names a directory
+// makes that one more place to start from: cd sub && ./x.sh.
+func (s *scan) walk() error {
+	if s.expanded > maxExpanded {
+		return fmt.Errorf("the variables of the command come to more than %d bytes: name the files", maxExpanded)
+	}
+	var relative, names []string // names: those that PATH is asked for
+	for _, word := range s.words {
+		switch {
+		case filepath.IsAbs(word):
+			if err := s.visitAll("", word); err != nil {
+				return err
 			}
-			hash, ok := h.hash(path, &budget)
-			if !ok {
-				continue
-			}
-			if len(out) >= maxFiles {
-				return nil, fmt.Errorf("the command names more than %d files: split it", maxFiles)
-			}
-			out[path] = hash
+			continue
+		case !strings.Contains(word, "/") && !strings.HasPrefix(word, "-"):
+			names = append(names, word)
+		}
+		relative = append(relative, word)
+	}
+	if filepath.IsAbs(s.call.Dir) {
+		s.bindDir()
+		if err := s.visit(filepath.Clean(s.call.Dir), true); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	if home := s.call.Env["HOME"]; filepath.IsAbs(home) && (s.known["cd"] || s.known["pushd"]) {
+		if err := s.visit(filepath.Clean(home), true); err != nil { // a bare cd goes home
+			return err
+		}
+	}
+	for i := 0; i < len(s.dirs); i++ { // grows
+		for _, word := range s.present(s.dirs[i], relative) {
+			if err := s.visitAll(s.dirs[i], word); err != nil {
+				return err
+			}
+		}
+	}
+	for _, dir := range filepath.SplitList(s.call.Env["PATH"]) {
+		if !filepath.IsAbs(dir) {
+			if !filepath.IsAbs(s.call.Dir) {
+				continue
+			}
+			dir = filepath.Join(s.call.Dir, dir)
+		}
+		for _, name := range s.present(dir, names) {
+			if err := s.visit(filepath.Join(dir, name), false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
-// words splits a command at white space and shell operators and drops quotes
-// and backslashes.
-func words(command string) []string {
-	bare := strings.NewReplacer(`"`, "", `'`, "", `\`, "").Replace(command)
-	split := func(r rune) bool { return strings.ContainsRune(" \t\r\n;|&<>(){}$`=,", r) }
-	return append(strings.FieldsFunc(bare, split), strings.FieldsFunc(command, split)...)
+// bindDir binds where the working directory leads now: as a symbolic link it
+// could lead elsewhere by the time the command runs.
+func (s *scan) bindDir() {
+	s.out["dir"] = "unreadable"
+	real, err := filepath.EvalSymlinks(s.call.Dir)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(real); err == nil {
+		id, _ := identify(info)
+		s.out["dir"] = id.place + " " + real
+	}
 }
 
-// candidates are the places where a word can lead, the likeliest first.
-func candidates(word string, call ToolCall) []string {
-	if len(word) > 4096 || strings.HasPrefix(word, "-") || strings.ContainsRune(word, 0) {
+// visitAll visits where word leads from base. A path with ".." has two
+// readings: cd goes by the name, the kernel by where the links before it lead.
+func (s *scan) visitAll(base, word string) error {
+	path := base + "/" + word
+	if len(word) > maxPath || ownProcess(filepath.Clean(path)) {
 		return nil
 	}
-	if rest, ok := strings.CutPrefix(word, "~/"); ok && call.Env["HOME"] != "" {
-		word = filepath.Join(call.Env["HOME"], rest)
+	if err := s.visit(filepath.Clean(path), true); err != nil {
+		return err
 	}
-	if filepath.IsAbs(word) {
-		return []string{filepath.Clean(word)}
+	if !strings.Contains(word, "..") || s.seen[path] {
+		return nil
+	}
+	s.seen[path] = true
+	if s.looks += strings.Count(path, "/"); s.looks > maxLooks {
+		return errTooManyLooks()
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil
+	}
+	return s.visit(real, true)
+}
+
+// ownProcess reports whether a path means something else to each process: here
+// it would lead to this service's own input, not to the agent's.
+func ownProcess(path string) bool {
+	for _, p := range []string{"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd", "/proc/thread-self/fd"} {
+		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
+}
+
+func errTooManyLooks() error {
+	return fmt.Errorf("the command may lead to more than %d files: split it", maxLooks)
+}
+
+func (s *scan) visit(path string, base bool) error {
+	if s.seen[path] {
+		return nil
+	}
+	s.seen[path] = true
+	if s.looks++; s.looks > maxLooks {
+		return errTooManyLooks()
+	}
+	// Links that mean each process's own directories mean the agent's here.
+	for _, p := range []string{"/proc/self/", "/proc/thread-self/"} {
+		if rest, ok := strings.CutPrefix(path+"/", p+"cwd/"); ok && filepath.IsAbs(s.call.Dir) {
+			return s.visit(filepath.Join(s.call.Dir, rest), base)
+		}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil
+	case info.IsDir() && base:
+		place := path
+		if id, ok := identify(info); ok {
+			place = id.place
+		}
+		if !s.bases[place] {
+			s.bases[place] = true
+			s.dirs = append(s.dirs, path)
+		}
+		return nil
+	case !info.Mode().IsRegular() || s.growing(path, info):
+		return nil
+	case len(s.out) >= maxFiles:
+		return fmt.Errorf("the command names more than %d files: split it", maxFiles)
+	}
+	hash, err := s.hash(path)
+	if err == nil && hash != "" {
+		s.out[path] = hash
+	}
+	return err
+}
+
+// growing reports whether path is a log. A log that is merely read (tail
+// app.log) has grown by the time a person answers, which would make each such
+// approval void. Whether a file is read or run cannot be told without
+// understanding shell, so this goes by the name, and only while nothing points
+// to its being run: no right to execute it, no interpreter in the command.
+func (s *scan) growing(path string, info fs.FileInfo) bool {
+	if !strings.HasSuffix(path, ".log") || info.Mode()&0o111 != 0 {
+		return false
+	}
+	for _, word := range s.words {
+		switch strings.TrimRight(filepath.Base(word), "0123456789.") {
+		case "": // "." reads a script into the shell
+			if word == "." {
+				return false
+			}
+		case "source", "eval", "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "busybox", "python", "pypy", "perl", "ruby",
+			"node", "nodejs", "deno", "bun", "tsx", "php", "lua", "tclsh", "Rscript", "awk", "gawk", "sed", "make", "gmake", "git", "psql", "mysql",
+			"sqlite", "java", "go", "osascript", "pwsh", "at", "batch", "crontab", "xargs", "parallel", "patch", "kubectl", "docker", "ssh":
+			return false
+		}
+	}
+	return true
+}
+
+// present drops the names that are surely not in dir, where there are so many
+// that listing dir is cheaper. Names may differ in case on some file systems.
+func (s *scan) present(dir string, names []string) []string {
+	if len(names) < manyNames {
+		return names
+	}
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return names
+	}
+	defer f.Close()
+	entries, err := f.Readdirnames(maxListing)
+	s.looks += len(entries) / 64
+	if (err != nil && !errors.Is(err, io.EOF)) || len(entries) >= maxListing {
+		return names
+	}
+	there := make(map[string]bool, len(entries))
+	for _, name := range entries {
+		there[strings.ToLower(name)] = true
 	}
 	var out []string
-	if filepath.IsAbs(call.Dir) {
-		out = append(out, filepath.Join(call.Dir, word))
-	}
-	if !strings.Contains(word, "/") {
-		for _, dir := range filepath.SplitList(call.Env["PATH"]) {
-			if filepath.IsAbs(dir) {
-				out = append(out, filepath.Join(dir, word))
-			}
+	for _, name := range names {
+		plain := !strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r > 126 })
+		if !plain || name == "." || name == ".." || there[strings.ToLower(name)] {
+			out = append(out, name)
 		}
 	}
 	return out
 }
 
-func (h *FileHasher) hash(path string, budget *int64) (string, bool) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return "", false
-	}
+// hash returns "" for what is not a file to bind.
+func (s *scan) hash(path string) (string, error) {
 	// O_NONBLOCK: the path may become a pipe between the look and the opening.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "unreadable", true
+		return "unreadable", nil
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "unreadable", true
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "unreadable", nil
 	}
-	id := identity(info)
-	if *budget -= info.Size(); info.Size() > maxFileBytes || *budget < 0 {
-		return "identity:" + id, true
+	system := fileSystemOf(f)
+	if system == madeUp {
+		return "", nil
 	}
-	h.mu.Lock()
-	sum, ok := h.cache[id]
-	h.mu.Unlock()
-	if ok {
-		return sum, true
-	}
-	d := sha256.New()
-	if _, err := io.Copy(d, io.LimitReader(f, maxFileBytes+1)); err != nil {
-		return "unreadable", true
-	}
-	sum = "sha256:" + hex.EncodeToString(d.Sum(nil))
-	// A file that changed a moment ago may change again within the same tick
-	// of the file system's clock: such a result is not kept.
-	if time.Since(info.ModTime()) > 2*time.Second && id != "" {
-		h.mu.Lock()
-		if h.cache == nil || len(h.cache) >= maxCached {
-			h.cache = map[string]string{}
+	id, known := identify(info)
+	keep := known && system == heldFiles && s.hasher.keeps(info, id, os.Geteuid())
+	if keep {
+		if sum, ok := s.hasher.kept(id.version); ok {
+			return sum, nil
 		}
-		h.cache[id] = sum
-		h.mu.Unlock()
 	}
-	return sum, true
+	// Within one call a second name of the same file is not read again.
+	if sum, ok := s.sums[id.version]; ok && known && system == heldFiles {
+		return sum, nil
+	}
+	sum, err := s.read(f, info.Size())
+	if err != nil {
+		return "unreadable", nil
+	}
+	if !strings.HasPrefix(sum, whole) {
+		return sum + " " + id.version, nil
+	}
+	s.sums[id.version] = sum
+	if keep {
+		s.hasher.keep(id.version, sum)
+	}
+	return sum, nil
+}
+
+// whole starts the hash of a file that was read in full.
+const whole = "sha256:"
+
+// read hashes a file, in full as long as the call's budget lasts. Of a larger
+// one it hashes both ends: a disk image that a command deletes must not make
+// the call impossible to approve, and no program is that large by accident.
+func (s *scan) read(f *os.File, size int64) (string, error) {
+	d := sha256.New()
+	if size <= s.budget {
+		n, err := io.Copy(d, io.LimitReader(f, s.budget+1))
+		s.budget -= n
+		if err != nil || s.budget >= 0 {
+			return whole + hex.EncodeToString(d.Sum(nil)), err
+		}
+		return "grows:" + hex.EncodeToString(d.Sum(nil)), nil
+	}
+	for _, at := range []int64{0, size - endBytes} {
+		if _, err := io.Copy(d, io.NewSectionReader(f, max(at, 0), endBytes)); err != nil {
+			return "", err
+		}
+	}
+	return "ends:" + hex.EncodeToString(d.Sum(nil)), nil
+}
+
+// keeps reports whether the hash of a file holds as long as its version does.
+// It does not for a file that the agent can write to: what is written through a
+// shared mapping changes neither of the times when it is written, but when the
+// kernel comes to it. So it must be root's and writable for root alone (an
+// access list shows in the group's bits); and this service not root's, because
+// then the agent may be root too. A file that changed a moment ago may change
+// again within the same tick of the file system's clock.
+func (h *FileHasher) keeps(info fs.FileInfo, id fileID, euid int) bool {
+	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
+}
+
+func (h *FileHasher) kept(version string) (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sum, ok := h.cache[version]
+	return sum, ok
+}
+
+func (h *FileHasher) keep(version, sum string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cache == nil || len(h.cache) >= maxCached {
+		h.cache = map[string]string{}
+	}
+	h.cache[version] = sum
 }

@@ -3,11 +3,11 @@
 package approver
 
 import (
-	"fmt"
 	"io/fs"
+	"os"
 )
 
-// identity names one version of a file's content by what every system knows.
-func identity(info fs.FileInfo) string {
-	return fmt.Sprintf("%d:%d", info.Size(), info.ModTime().UnixNano())
-}
+// identify knows nothing here, so no hash is ever kept.
+func identify(fs.FileInfo) (fileID, bool) { return fileID{}, false }
+
+func fileSystemOf(*os.File) fileSystem { return foreignFiles }

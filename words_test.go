@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"approver.example/tokens"
 )
 
 func TestZeroValuesDeny(t *testing.T) {
@@ -56,52 +54,6 @@ func TestWordsThatAreNotOursStayStrict(t *testing.T) {
 	}
 }
 
-func TestParseIntent(t *testing.T) {
-	code, _ := tokens.Parse("7KQ4MX")
-	for _, c := range []struct {
-		in      string
-		approve bool
-		method  Method
-		code    bool
-		bad     bool
-	}{
-		{in: "/approve CONFIRM-7KQ4MX", approve: true, method: ByCommand, code: true},
-		{in: "/APPROVE@approver_bot 7kq4mx", approve: true, method: ByCommand, code: true},
-		{in: "/deny CONFIRM-7KQ4MX", method: ByCommand, code: true},
-		{in: "/approve", method: ByCommand, bad: true},
-		{in: "/approve all of it", method: ByCommand, bad: true},
-		{in: "/approve CONFIRM-7KQ4MX CONFIRM-8KQ4MX", method: ByCommand, bad: true},
-		{in: "CONFIRM-7KQ4MX", approve: true, method: ByCode, code: true},
-		{in: "no! CONFIRM-7KQ4MX", method: ByCode, code: true},
-		{in: "don't do CONFIRM-7KQ4MX", method: ByCode, code: true},
-		{in: "yes", approve: true, method: ByPlain},
-		{in: "Allow.", approve: true, method: ByPlain},
-		{in: "no", method: ByPlain},
-		{in: "DENY", method: ByPlain},
-		{in: "yes, but what is it?", bad: true},
-		{in: "/approved", bad: true},
-		{in: "", bad: true},
-	} {
-		got, err := ParseIntent(c.in)
-		if got.Approve != c.approve || got.Method != c.method || got.Code.Equal(code) != c.code || (err != nil) != c.bad {
-			t.Errorf("ParseIntent(%q) = %+v, %v", c.in, got, err)
-		}
-	}
-}
-
-func FuzzParseIntent(f *testing.F) {
-	f.Add("/approve CONFIRM-7KQ4MX")
-	f.Fuzz(func(t *testing.T, s string) {
-		in, err := ParseIntent(s)
-		if err != nil && in.Approve {
-			t.Fatalf("ParseIntent(%q) approves with the error %v", s, err)
-		}
-		if in.Approve && in.Method != ByPlain && in.Code.IsZero() {
-			t.Fatalf("ParseIntent(%q) approves by %v without a code", s, in.Method)
-		}
-	})
-}
-
 func TestFingerprintBindsEverything(t *testing.T) {
 	base := ToolCall{
 		Agent: "claude", Tool: "Bash", Args: json.RawMessage(`{"command":"make","n":1}`), Dir: "/repo",
@@ -141,55 +93,6 @@ func TestFingerprintBindsEverything(t *testing.T) {
 	}
 	if Fingerprint("").Equal("") {
 		t.Error("nothing equals nothing")
-	}
-}
-
-func TestFileHasher(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	script, tool, data := write("deploy.sh", "v1"), write("bin/tool", "v1"), write("home/x.py", "v1")
-	var h FileHasher
-	call := ToolCall{Dir: dir, Env: map[string]string{"PATH": filepath.Join(dir, "bin"), "HOME": filepath.Join(dir, "home")}}
-	of := func(command string) map[string]string {
-		call.Command = command
-		files, err := h.Of(call)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return files
-	}
-	for command, path := range map[string]string{
-		"./deploy.sh prod":              script,
-		"bash deploy.sh":                script,
-		"cd x && bash '" + script + "'": script,
-		"X=1 tool --yes":                tool,
-		"echo $(tool)":                  tool,
-		"python ~/x.py":                 data,
-		`to\ol`:                         tool,
-	} {
-		if of(command)[path] == "" {
-			t.Errorf("%q does not bind its file", command)
-		}
-	}
-	if n := len(of("tool")); n != 1 {
-		t.Errorf("%d files for one word", n)
-	}
-	before := of("bash deploy.sh")[script]
-	write("deploy.sh", "v2")
-	if of("bash deploy.sh")[script] == before {
-		t.Error("a changed script has the same hash")
-	}
-	if _, err := h.Of(ToolCall{Dir: dir, Command: strings.Repeat("no-such-file ", 10_000)}); err != nil {
-		t.Errorf("many words: %v", err)
 	}
 }
 

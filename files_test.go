@@ -1,0 +1,475 @@
+//go:build unix
+
+package approver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A playground is a folder with scripts, which is also HOME.
+type playground struct {
+	*testing.T
+	dir string
+	h   FileHasher
+}
+
+func newPlayground(t *testing.T, files ...string) *playground {
+	p := &playground{T: t, dir: t.TempDir()}
+	for _, name := range files {
+		p.write(name, "v1")
+	}
+	return p
+}
+
+func (p *playground) path(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *playground) write(name, text string) {
+	p.Helper()
+	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
+		p.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *playground) call(command string) ToolCall {
+	return ToolCall{
+		Agent: "claude", Tool: "Bash", Command: command, Dir: p.dir,
+		Env: map[string]string{"HOME": p.dir, "PATH": p.path("bin") + ":/nonexistent", "WHERE": "sub"},
+	}
+}
+
+func (p *playground) of(command string) map[string]string {
+	p.Helper()
+	files, err := p.h.Of(p.call(command))
+	if err != nil {
+		p.Fatalf("%.100s: %v", command, err)
+	}
+	return files
+}
+
+// bound are the names below the playground that a command binds.
+func (p *playground) bound(command string) []string {
+	p.Helper()
+	var out []string
+	for path := range p.of(command) {
+		if rest, ok := strings.CutPrefix(path, p.dir+"/"); ok {
+			out = append(out, rest)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestFileHasherBindsWhatACommandNames(t *testing.T) {
+	p := newPlayground(t, "x.sh", "-x.sh", "my script.sh", "sub/y.sh", "sub/deep/z.sh", "bin/tool", "$HOME.sh", "sp ace/w.sh")
+	script, far := p.path("x.sh"), newPlayground(t, "far.sh")
+	if err := os.Symlink(far.path("."), p.path("link")); err != nil {
+		t.Fatal(err)
+	}
+	far.write("../beside.sh", "v1")
+	for _, c := range []struct{ command, want string }{
+		{"./x.sh prod", "x.sh"},
+		{"bash x.sh", "x.sh"},
+		{"bash<x.sh", "x.sh"},
+		{"cd nowhere && bash '" + script + "'", "x.sh"},
+		{"X=1 tool --yes", "bin/tool"},
+		{"echo $(tool)", "bin/tool"},
+		{`to\ol`, "bin/tool"},
+		{"to\\\nol", "bin/tool"},
+		{`t"oo"l`, "bin/tool"},
+		{"bash -- -x.sh", "-x.sh"},
+		{"bash --rcfile=x.sh", "x.sh"},
+		{"bash -c./x.sh", "x.sh"},
+		{"env -S./x.sh", "x.sh"},
+		{"curl -d @x.sh", "x.sh"},
+		{"docker run -v ./x.sh:/x.sh", "x.sh"},
+		// Quotes glue.
+		{`bash "my script.sh"`, "my script.sh"},
+		{`bash 'my script.sh'`, "my script.sh"},
+		{`bash my\ script.sh`, "my script.sh"},
+		{`bash --rcfile="my script.sh"`, "my script.sh"},
+		{`bash $'my script.sh'`, "my script.sh"},
+		{`bash -c 'bash "my script.sh"'`, "my script.sh"},
+		{`bash -c "bash my\\ script.sh"`, "my script.sh"},
+		// Variables and the home directory.
+		{"python ~/x.sh", "x.sh"},
+		{"$HOME/x.sh", "x.sh"},
+		{"${HOME}/x.sh", "x.sh"},
+		{`"$PWD"/x.sh`, "x.sh"},
+		{`bash "$HOME/my script.sh"`, "my script.sh"},
+		{`bash -c '$HOME/x.sh'`, "x.sh"},
+		{`bash "$WHERE"/y.sh`, "sub/y.sh"},
+		{`bash '$HOME.sh'`, "$HOME.sh"},
+		// Directories that the command names.
+		{"cd sub && ./y.sh", "sub/y.sh"},
+		{"env -C sub ./y.sh", "sub/y.sh"},
+		{"(cd sub; bash y.sh)", "sub/y.sh"},
+		{"./y.sh # in\nsub", "sub/y.sh"},
+		{"cd sub && cd deep && ./z.sh", "sub/deep/z.sh"},
+		{`cd "sp ace" && ./w.sh`, "sp ace/w.sh"},
+		{"git --work-tree=sub y.sh", "sub/y.sh"},
+		{"PATH=sub:$PATH y.sh", "sub/y.sh"},
+		{"cd $WHERE && ./y.sh", "sub/y.sh"},
+		{"cd sub && ../x.sh", "x.sh"},
+	} {
+		if !slices.Contains(p.bound(c.command), c.want) {
+			t.Errorf("%q binds %q, not %q", c.command, p.bound(c.command), c.want)
+		}
+	}
+	call := p.call("cd .. && ./x.sh")
+	call.Dir = p.path("sub")
+	if files, err := p.h.Of(call); err != nil || files[script] == "" {
+		t.Errorf("cd ..: %v, %v", files, err)
+	}
+	call.Command, call.Dir = "cd && ./x.sh", p.path("sub")
+	if files, err := p.h.Of(call); err != nil || files[script] == "" {
+		t.Errorf("a bare cd: %v, %v", files, err)
+	}
+	// The kernel follows the link first, and only then goes up.
+	if _, ok := p.of("bash link/../beside.sh")[filepath.Join(far.dir, "../beside.sh")]; !ok {
+		t.Errorf("up from behind a link: %v", p.of("bash link/../beside.sh"))
+	}
+	if n := len(p.of("tool")); n != 2 {
+		t.Errorf("%d entries for one word, not its file and the directory", n)
+	}
+	before := p.of("bash x.sh")[script]
+	p.write("x.sh", "v2")
+	if p.of("bash x.sh")[script] == before {
+		t.Error("a changed script has the same hash")
+	}
+}
+
+// An agent asks for a harmless script that it holds mapped, and writes through
+// the mapping after the yes: neither mtime nor ctime tell.
+func TestFileHasherSeesWritesThroughAMapping(t *testing.T) {
+	p := newPlayground(t)
+	p.write("deploy.sh", "echo harmless000\n")
+	f, err := os.OpenFile(p.path("deploy.sh"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := syscall.Mmap(int(f.Fd()), 0, 17, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(m)
+	copy(m, "echo harmless000\n") // the page is dirty: the times change now, and not again
+	time.Sleep(2100 * time.Millisecond)
+	shown, version := p.of("./deploy.sh"), p.version("deploy.sh")
+	copy(m, "rm -rf ~ # evil!\n")
+	run := p.of("./deploy.sh")
+	if p.version("deploy.sh") != version {
+		t.Fatal("the times have changed: this test shows nothing")
+	}
+	if maps.Equal(shown, run) {
+		t.Error("the script was swapped and the fingerprint stayed")
+	}
+}
+
+func (p *playground) version(name string) string {
+	info, err := os.Stat(p.path(name))
+	if err != nil {
+		p.Fatal(err)
+	}
+	id, _ := identify(info)
+	return id.version
+}
+
+type fakeInfo struct {
+	fs.FileInfo
+	mode fs.FileMode
+}
+
+func (f fakeInfo) Mode() fs.FileMode { return f.mode }
+
+func TestFileHasherKeepsHashesOfSystemFilesOnly(t *testing.T) {
+	long := time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		name  string
+		mode  fs.FileMode
+		owner uint32
+		since time.Time
+		euid  int
+		want  bool
+	}{
+		{"/usr/bin/git", 0o755, 0, long, 1000, true},
+		{"the agent's own file", 0o755, 1000, long, 1000, false},
+		{"somebody's file", 0o555, 7, long, 1000, false},
+		{"root's, but the group writes", 0o775, 0, long, 1000, false},
+		{"root's, but all write", 0o757, 0, long, 1000, false},
+		{"the agent may be root", 0o755, 0, long, 0, false},
+		{"changed just now", 0o755, 0, time.Now(), 1000, false},
+	} {
+		if got := new(FileHasher).keeps(fakeInfo{mode: c.mode}, fileID{owner: c.owner, changed: c.since}, c.euid); got != c.want {
+			t.Errorf("%s: kept: %v", c.name, got)
+		}
+	}
+}
+
+// A large file used to be bound by its times alone.
+func TestFileHasherReadsLargeFiles(t *testing.T) {
+	p := newPlayground(t, "large")
+	if err := os.Truncate(p.path("large"), 20<<20); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.of("./large")[p.path("large")]; !strings.HasPrefix(got, "sha256:") {
+		t.Errorf("20 MiB are bound by %q", got)
+	}
+	p.write("huge image", "")
+	if err := os.Truncate(p.path("huge image"), maxCallBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	huge := func() string { return p.of("run 'huge image'")[p.path("huge image")] }
+	before := huge()
+	if !strings.HasPrefix(before, "ends:") {
+		t.Errorf("a huge file is bound by %q", before)
+	}
+	f, err := os.OpenFile(p.path("huge image"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("rm -rf ~"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil || huge() == before {
+		t.Errorf("a huge file with another beginning has the same hash (%v)", err)
+	}
+	p.write("other", "")
+	if err := os.Truncate(p.path("other"), maxCallBytes-10<<20); err != nil {
+		t.Fatal(err)
+	}
+	if both := p.of("cat large other"); !strings.HasPrefix(both[p.path("large")], "sha256:") || !strings.HasPrefix(both[p.path("other")], "ends:") {
+		t.Errorf("two files that are too large together are bound by %v", both)
+	}
+	if err := os.Link(p.path("large"), p.path("alias")); err != nil {
+		t.Fatal(err)
+	}
+	s := &scan{hasher: &p.h, sums: map[string]string{}, budget: 21 << 20}
+	for _, name := range []string{"large", "alias"} {
+		if _, err := s.hash(p.path(name)); err != nil {
+			t.Errorf("a second name is read again: %v", err)
+		}
+	}
+}
+
+// rm -rf build is approved in cur → sub, and run in cur → other.
+func TestFileHasherBindsWhereTheDirectoryLeads(t *testing.T) {
+	p := newPlayground(t, "sub/a", "other/a")
+	call := p.call("rm -rf build")
+	call.Dir = p.path("cur")
+	of := func() Fingerprint {
+		files, err := p.h.Of(call)
+		if err != nil || files["dir"] == "" {
+			t.Fatalf("%v, %v", files, err)
+		}
+		fp, err := FingerprintOf(call, "p", files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fp
+	}
+	point := func(to string) {
+		_ = os.Remove(call.Dir)
+		if err := os.Symlink(to, call.Dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := of()
+	point("sub")
+	shown := of()
+	if !shown.Equal(of()) || shown.Equal(gone) {
+		t.Error("the directory is not bound, or not for long")
+	}
+	point("other")
+	if shown.Equal(of()) {
+		t.Error("the link leads elsewhere and the fingerprint stayed")
+	}
+	point("sub")
+	if err := os.Rename(p.path("sub"), p.path("old")); err != nil {
+		t.Fatal(err)
+	}
+	p.write("sub/a", "v1")
+	if shown.Equal(of()) {
+		t.Error("another directory has the name and the fingerprint stayed")
+	}
+}
+
+// What the kernel makes up differs at each reading; what holds a script does
+// not become unbound by being named through the same folders.
+func TestFileHasherSkipsTheKernelsNews(t *testing.T) {
+	p := newPlayground(t, "x.sh")
+	for _, command := range []string{"cat /proc/uptime /proc/self/stat", "cd /proc && cat uptime", "cat /proc/self/root/proc/uptime", "cat /dev/stdin /dev/fd/0 /dev/null", "cat /sys/kernel/uevent_seqnum"} {
+		files := p.of(command)
+		delete(files, "dir")
+		delete(files, "/usr/bin/cat")
+		if len(files) != 0 {
+			t.Errorf("%s binds %v", command, files)
+		}
+	}
+	if _, err := os.Stat("/proc/self/root/proc"); err != nil {
+		return // not this kernel
+	}
+	for _, command := range []string{"bash /proc/self/cwd/x.sh", "bash /proc/self/root" + p.path("x.sh")} {
+		if len(p.of(command)) != 2 {
+			t.Errorf("%s does not bind the script: %v", command, p.of(command))
+		}
+	}
+}
+
+// An honest log grows while a person thinks. What is run must not slip through.
+func TestFileHasherLeavesOutput(t *testing.T) {
+	p := newPlayground(t, "app.log", "out.txt", "x.sh", "sub/y.log", "tool.log")
+	if err := os.Chmod(p.path("tool.log"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command string
+		want    []string
+	}{
+		{"tail -n 5 app.log && systemctl restart app", nil},
+		{"cd sub && tail y.log", nil},
+		{"make >> out.txt", nil},
+		{"make > out.txt 2>&1", nil},
+		{"make &> ./out.txt; true", nil},
+		{`echo "it's" >>out.txt`, nil},
+		// All of these run or read the file.
+		{"bash app.log", []string{"app.log"}},
+		{"/bin/bash5.2 app.log", []string{"app.log"}},
+		{". ./app.log", []string{"app.log"}},
+		{"source app.log", []string{"app.log"}},
+		{"python3.12 app.log", []string{"app.log"}},
+		{"sh -c 'sh app.log'", []string{"app.log"}},
+		{"./tool.log", []string{"tool.log"}},
+		{"echo >> x.sh; ./x.sh", []string{"x.sh"}},
+		{"bash <> x.sh", []string{"x.sh"}},
+		{"env -u '>' ./x.sh", []string{"x.sh"}},
+		{`env -u ">" ./x.sh`, []string{"x.sh"}},
+		{`env -u \> ./x.sh`, []string{"x.sh"}},
+		{"# it's\nenv -u '>' ./x.sh", []string{"x.sh"}},
+		{"# ' \nenv -u 'a> ./x.sh", []string{"x.sh"}},
+		{`echo "$(env -u "> ./x.sh ")"`, []string{"x.sh"}},
+		{"cat <<E\n'\nE\nenv -u '> ./x.sh '", []string{"x.sh"}},
+		{"cat >(bash x.sh)", []string{"x.sh"}},
+		{"bash -c 'bash > x.sh'", []string{"x.sh"}},
+		{"> out.txt'' ./x.sh", []string{"out.txt", "x.sh"}},
+	} {
+		if got := p.bound(c.command); !slices.Equal(got, c.want) {
+			t.Errorf("%q binds %q, not %q", c.command, got, c.want)
+		}
+	}
+}
+
+// A command must not keep the service busy, nor come by without being bound.
+func TestFileHasherIsBounded(t *testing.T) {
+	p := newPlayground(t, "x.sh")
+	if _, err := p.h.Of(p.call(strings.Repeat("no-such-file ", 10_000))); err != nil {
+		t.Errorf("one word, many times: %v", err)
+	}
+	distinct := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	call := p.call("cat > notes <<E\n" + distinct(15_000, "w%x ") + " x.sh")
+	if files, err := p.h.Of(call); err != nil || files[p.path("x.sh")] == "" {
+		t.Errorf("a long text is refused, or hides a script: %v", err)
+	}
+	env := func(key, value string) map[string]string {
+		m := maps.Clone(call.Env)
+		m[key] = value
+		return m
+	}
+	for name, c := range map[string]ToolCall{
+		"many paths":       {Command: distinct(30_000, "./%x "), Dir: p.dir},
+		"many PATH dirs":   {Command: distinct(300, "w%x "), Dir: p.dir, Env: env("PATH", distinct(4000, "/usr/p%d:"))},
+		"aliases":          {Command: strings.Repeat("a/../", 700) + "x.sh " + distinct(300, strings.Repeat("a/../", 100)+"x%d "), Dir: p.dir},
+		"large variables":  {Command: distinct(20_000, "a%d$WHERE "), Dir: p.dir, Env: env("WHERE", strings.Repeat("x", 30_000))},
+		"growing variable": {Command: distinct(5000, "${A}%d "), Dir: p.dir, Env: env("A", strings.Repeat("$A", 500))},
+	} {
+		start := time.Now()
+		_, err := p.h.Of(c)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%s: %v", name, d)
+		}
+	}
+	for name, command := range map[string]string{
+		"redirections": strings.Repeat("> ", 125_000), "arrows": strings.Repeat(">", 250_000), "dashes": strings.Repeat("-a", 125_000) + "./",
+		"quotes": strings.Repeat(`'"`, 125_000), "dollars": strings.Repeat("$", 250_000), "backslashes": strings.Repeat(`\`, 250_000),
+		"separators": strings.Repeat("a=", 125_000), "substitutions": strings.Repeat(`"$(`, 80_000), "a long name": "${" + strings.Repeat("a", 250_000),
+		"names without end": strings.Repeat("${a", 80_000),
+	} {
+		start := time.Now()
+		_, _ = p.h.Of(p.call(command))
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%s: %v", name, d)
+		}
+	}
+	for i := range maxFiles + 1 {
+		p.write(fmt.Sprintf("many/%d", i), "")
+	}
+	if _, err := p.h.Of(p.call(distinct(maxFiles+1, "many/%d "))); err == nil {
+		t.Error("more files than can be bound are bound")
+	}
+	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.bound("cat pipe"); got != nil {
+		t.Errorf("a pipe is bound: %v", got)
+	}
+	s := &scan{hasher: &p.h, sums: map[string]string{}, budget: 1}
+	if sum, err := s.hash(p.path("pipe")); err != nil || sum != "unreadable" {
+		t.Errorf("a pipe in a file's place: %q, %v", sum, err)
+	}
+}
+
+func FuzzFileHasher(f *testing.F) {
+	f.Add(`cd sub && bash "my script.sh" > out.txt`)
+	f.Add("a='$HOME' ${A} ~/x \\\n >>")
+	f.Fuzz(func(t *testing.T, command string) {
+		s := &scan{call: ToolCall{Dir: "/d", Env: map[string]string{"HOME": "/h", "A": "$A'x"}}, known: map[string]bool{}}
+		rest := s.split(command, 0)
+		if len(rest) > len(command)+1 {
+			t.Errorf("%q became %q", command, rest)
+		}
+		if !strings.Contains(command, ">") && rest != command {
+			t.Errorf("%q lost words: %q", command, rest)
+		}
+	})
+}
+
+func BenchmarkFileHasher(b *testing.B) {
+	dir := b.TempDir()
+	path := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+	for i := range 4 {
+		path = append(path, fmt.Sprintf("/opt/no-such-folder-%d/bin", i))
+	}
+	var h FileHasher
+	call := ToolCall{
+		Agent: "claude", Tool: "Bash", Command: "git push --force origin main", Args: json.RawMessage(`{}`), Dir: dir,
+		Env: map[string]string{"PATH": strings.Join(path, ":"), "HOME": dir},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.Of(call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
