@@ -3,6 +3,7 @@ package approver
 import (
 	"errors"
 	"strings"
+	"unicode"
 
 	"approver.example/tokens"
 )
@@ -17,31 +18,43 @@ type Intent struct {
 // ErrNotAnAnswer means that a text is ordinary talk, to be left alone.
 var ErrNotAnAnswer = errors.New("the text is not an answer")
 
+// ErrUnclear means that words stand beside a code from which neither a yes nor
+// a no can be read for certain. It is a tokens.ErrForm with a sentence of its
+// own for the person.
+var ErrUnclear error = unclear{}
+
+type unclear struct{}
+
+func (unclear) Error() string { return "send the code alone to approve, or /deny and the code" }
+func (unclear) Unwrap() error { return tokens.ErrForm }
+
 // ParseIntent reads a text message:
 //
 //	/approve CONFIRM-7KQ4MX   /deny CONFIRM-7KQ4MX   (the prefix may be left out, /approve@bot is fine)
-//	CONFIRM-7KQ4MX            the code alone, or in a sentence that has no other code: approves
+//	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"): approves
+//	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
 //	yes, allow, approve       no, deny, reject       only as a reply to one card (ByPlain)
 //
-// A text with a code and a word of refusal ("no CONFIRM-7KQ4MX") denies. A
-// slash command without a readable code returns tokens.ErrForm or
-// tokens.ErrMany so that the person can be told. Anything else is
-// ErrNotAnAnswer.
+// A code beside anything else, such as a question, is ErrUnclear. So is
+// /approve with a word of refusal. A slash command without a readable code
+// returns tokens.ErrForm or tokens.ErrMany so that the person can be told.
+// Anything else is ErrNotAnAnswer. With an error nothing is approved.
 func ParseIntent(text string) (Intent, error) {
 	text = strings.TrimSpace(text)
 	if verb, rest, ok := command(text); ok {
-		code, err := tokens.Parse(rest)
-		if err != nil {
-			if code, err = tokens.Find(rest); errors.Is(err, tokens.ErrNone) {
-				err = tokens.ErrForm
-			}
-		}
-		return Intent{Approve: verb == "/approve" && err == nil, Method: ByCommand, Code: code}, err
+		return commandIntent(verb == "/approve", rest)
 	}
-	code, err := tokens.Find(text)
+	code, beside, err := tokens.Cut(text)
 	switch {
 	case err == nil:
-		return Intent{Approve: !refuses(text), Method: ByCode, Code: code}, nil
+		switch consent(beside) {
+		case consents:
+			return Intent{Approve: true, Method: ByCode, Code: code}, nil
+		case refuses:
+			return Intent{Method: ByCode, Code: code}, nil
+		default:
+			return Intent{Method: ByCode}, ErrUnclear
+		}
 	case errors.Is(err, tokens.ErrMany):
 		return Intent{Method: ByCode}, err
 	}
@@ -55,20 +68,81 @@ func ParseIntent(text string) (Intent, error) {
 }
 
 func command(text string) (verb, rest string, ok bool) {
-	verb, rest, _ = strings.Cut(text, " ")
+	verb = text
+	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
+		verb, rest = text[:i], text[i:]
+	}
 	verb, _, _ = strings.Cut(strings.ToLower(verb), "@")
 	return verb, strings.TrimSpace(rest), verb == "/approve" || verb == "/deny"
 }
 
-// refuses reports a word of refusal beside a code. Erring towards no is safe.
-func refuses(text string) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return r == ' ' || r == ',' || r == '.' || r == '!' || r == ':' || r == '\n' || r == '\t' || r == '/'
-	}) {
+// commandIntent reads what stands behind /approve or /deny. The command has
+// said what is meant; only a refusal behind /approve puts it in doubt.
+func commandIntent(approve bool, rest string) (Intent, error) {
+	code, err := tokens.Parse(rest)
+	if err == nil {
+		return Intent{Approve: approve, Method: ByCommand, Code: code}, nil
+	}
+	code, beside, err := tokens.Cut(rest)
+	switch {
+	case errors.Is(err, tokens.ErrNone):
+		err = tokens.ErrForm
+	case err == nil && approve && consent(beside) == refuses:
+		err = ErrUnclear
+	}
+	if err != nil {
+		return Intent{Method: ByCommand}, err
+	}
+	return Intent{Approve: approve, Method: ByCommand, Code: code}, nil
+}
+
+// A leaning is what words beside a code say of it. The zero value says nothing.
+type leaning uint8
+
+const (
+	unsure leaning = iota
+	consents
+	refuses
+)
+
+// consent reads the text beside a code. Refusal is looked for first: erring
+// towards no is safe. Consent is every word known for it, or no word at all.
+func consent(beside string) leaning {
+	says := consents
+	for _, w := range wordsOf(beside) {
 		switch w {
-		case "no", "not", "don't", "dont", "deny", "denied", "reject", "stop", "never":
-			return true
+		case "no", "nope", "not", "dont", "deny", "denied", "reject", "stop", "never", "cancel", "❌", "⛔", "👎":
+			return refuses
+		case "yes", "y", "ok", "okay", "approve", "approved", "allow", "please", "confirm", "👍", "✅":
+		default:
+			if strings.HasPrefix(w, "deny") { // also a command: /denyit
+				return refuses
+			}
+			says = unsure
 		}
 	}
-	return false
+	return says
+}
+
+// wordsOf splits a text into lower-case words, a sign such as an emoji being a
+// word of its own. Apostrophes within words go, and so do punctuation and what
+// only varies an emoji. A question mark stays as a word: who asks has not
+// answered.
+func wordsOf(text string) []string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case strings.ContainsRune("'’‘‛ʼʹ′＇`´", r):
+		case unicode.In(r, unicode.Cf, unicode.Variation_Selector), r >= 0x1f3fb && r <= 0x1f3ff:
+		case strings.ContainsRune("?？⁇⁈⁉؟¿‽", r):
+			b.WriteString(" ? ")
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r):
+			b.WriteRune(r)
+		case unicode.IsSpace(r), unicode.IsPunct(r):
+			b.WriteByte(' ')
+		default:
+			b.WriteString(" " + string(r) + " ")
+		}
+	}
+	return strings.Fields(b.String())
 }

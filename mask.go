@@ -4,14 +4,19 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/asn1"
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+
+	"approver.example/tokens"
 )
 
 // A secretForm is a form of secret that is certain enough to hide. The pattern's
-// first group stays. A hint is a lower-case text that every match contains: most
+// first group stays, and its second, if there is one, is hidden; otherwise all
+// behind the first. A hint is a lower-case text that every match contains: most
 // texts have none, and no pattern is tried on them.
 type secretForm struct {
 	hints   []string
@@ -20,31 +25,32 @@ type secretForm struct {
 	silent  bool // say nothing of the value, not even its fingerprint
 }
 
-// No pattern matches a shell operator, a space or a quote inside the secret, so
-// that no command can hide behind a mask. Where in doubt the text stays: that
-// people see what runs comes before that they do not see a password.
+// No pattern but that of private keys matches a line break inside the secret or
+// before it, and none a shell operator, a space or a quote inside it, so that no
+// command can hide behind a mask. Where in doubt the text stays: that people see
+// what runs comes before that they do not see a password.
 var secretForms = []secretForm{
 	{hints: []string{"akia", "asia"}, pattern: `\b(AKIA|ASIA)[A-Z0-9]{16}\b`},
 	{hints: []string{"gh"}, pattern: `\b(gh[pousr]_)[A-Za-z0-9]{36,}\b`},
 	{hints: []string{"github_pat_"}, pattern: `\b(github_pat_)[A-Za-z0-9_]{60,}\b`},
-	{hints: []string{"glpat-"}, pattern: `\b(glpat-)[A-Za-z0-9_-]{20,}\b`},
-	{hints: []string{"xox", "xapp-"}, pattern: `\b(xox[abeoprs]-|xapp-)[A-Za-z0-9-]{10,}`},
-	{hints: []string{"sk-"}, pattern: `\b(sk-(?:ant-|proj-)?)[A-Za-z0-9_-]{20,}\b`},
+	{hints: []string{"glpat-"}, pattern: `\b(glpat-)[A-Za-z0-9_-]{20,}\b`, random: true},
+	{hints: []string{"xox", "xapp-"}, pattern: `\b(xox[abeoprs]-|xapp-)[A-Za-z0-9-]{10,}`, random: true},
+	{hints: []string{"sk-"}, pattern: `\b(sk-(?:ant-|proj-)?)[A-Za-z0-9_-]{20,}\b`, random: true},
 	{hints: []string{"_live_", "_test_"}, pattern: `\b((?:sk|rk|pk)_(?:live|test)_)[A-Za-z0-9]{16,}\b`},
 	{hints: []string{"aiza"}, pattern: `\b(AIza)[A-Za-z0-9_-]{35}\b`},
 	{hints: []string{"npm_"}, pattern: `\b(npm_)[A-Za-z0-9]{36}\b`},
 	{hints: []string{"sg."}, pattern: `\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b`},
 	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
 	{hints: []string{":aa"}, pattern: `\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`},
-	{hints: []string{"bearer", "basic"}, pattern: `(?i)((?:bearer|basic)\s+)[A-Za-z0-9._~+-]{16,}=*`, random: true},
-	{hints: []string{"://"}, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)[A-Za-z0-9._~+%!*-]{3,}@"},
-	{hints: []string{"private key-----"}, pattern: `(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:(?:\\n|\r?\n)[A-Za-z0-9+/=]{60,80})+`},
+	{hints: []string{"bearer", "basic"}, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true},
+	{hints: []string{"://"}, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
 	{hints: []string{"confirm-"}, pattern: `(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`, silent: true},
 	{
 		// A value behind a telling name is hidden only if it also looks random:
-		// token=shutdown; $token must stay in sight.
+		// token=shutdown; $token must stay in sight. So must what follows a
+		// space behind the = of an assignment: the shell runs it.
 		hints:   []string{"pass", "secret", "token", "key"},
-		pattern: `(?i)\b((?:[a-z0-9_-]*(?:password|passwd|secret|token|api_?key|access_?key))["']?\s*[=:]\s*["']?)[A-Za-z0-9_+-]{16,}`,
+		pattern: `(?i)\b((?:[a-z0-9_-]*(?:password|passwd|secret|token|api_?key|access_?key))(?:=|["']=|["']?[ \t]+=[ \t]*|["']?[ \t]*:[ \t]*)["']?)[A-Za-z0-9_+-]{16,}`,
 		random:  true,
 	},
 }
@@ -56,6 +62,17 @@ var secretPatterns = sync.OnceValue(func() []*regexp.Regexp {
 		out[i] = regexp.MustCompile(f.pattern)
 	}
 	return out
+})
+
+// keyPattern finds a private key from its first line to its last: what begins
+// it, the lines of text, and what ends it. Each line break may be written \n.
+var keyPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:\\n|\r?\n)[A-Za-z0-9+/]+={0,2})+)((?:\\n|\r?\n)-----END [A-Z ]*PRIVATE KEY-----)`)
+})
+
+// maskedPattern finds what Mask writes in place of a secret.
+var maskedPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`‹[0-9]+ characters hidden(?:, [0-9a-f]{6})?›`)
 })
 
 // maskKey keys the fingerprints of masked secrets, anew in each process: a plain
@@ -85,33 +102,138 @@ func looksRandom(s string) bool {
 
 // Mask hides what looks like a secret: the known beginning stays, the rest
 // becomes its length and a fingerprint that holds within this process, so that
-// two secrets can be told apart and none can be learnt.
+// two secrets can be told apart and none can be learnt: ‹16 characters hidden,
+// 3fa9c1›. A text that has that form by itself is broken up.
 func Mask(s string) string {
-	lower := strings.ToLower(s)
-	for i, f := range secretForms {
-		if !containsAny(lower, f.hints) {
-			continue
-		}
-		re := secretPatterns()[i]
-		s = re.ReplaceAllStringFunc(s, func(m string) string {
-			keep := re.FindStringSubmatch(m)[1]
-			secret, at := strings.CutSuffix(m[len(keep):], "@")
-			if f.random && !looksRandom(secret) {
-				return m
-			}
-			masked := fmt.Sprintf("%s‹%d characters hidden", keep, len(secret))
-			if !f.silent {
-				h := hmac.New(sha256.New, maskKey())
-				h.Write([]byte(secret))
-				masked += fmt.Sprintf(", %x", h.Sum(nil)[:3])
-			}
-			if masked += "›"; at {
-				masked += "@"
-			}
-			return masked
+	if strings.Contains(s, " characters hidden") {
+		s = maskedPattern().ReplaceAllStringFunc(s, func(m string) string {
+			return "⟨U+2039⟩" + strings.TrimPrefix(m, "‹")
 		})
 	}
+	lower := strings.ToLower(s)
+	if strings.Contains(lower, "private key-----") {
+		s = maskKeys(s)
+	}
+	for i, f := range secretForms {
+		if containsAny(lower, f.hints) {
+			s = f.mask(s, secretPatterns()[i])
+		}
+	}
 	return s
+}
+
+func (f secretForm) mask(s string, re *regexp.Regexp) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		from, to := at[3], at[1]
+		if len(at) > 4 {
+			from, to = at[4], at[5]
+		}
+		secret := s[from:to]
+		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
+		if f.random && !looksRandom(secret) || !known && runs(s[:from]) {
+			continue // it stays in sight
+		}
+		b.WriteString(s[done:from] + hiddenNote(secret, f.silent))
+		done = to
+	}
+	return b.String() + s[done:]
+}
+
+func isCode(s string) bool {
+	_, err := tokens.Parse(s)
+	return err == nil
+}
+
+func hiddenNote(secret string, silent bool) string {
+	if silent {
+		return fmt.Sprintf("‹%d characters hidden›", len(secret))
+	}
+	h := hmac.New(sha256.New, maskKey())
+	h.Write([]byte(secret))
+	return fmt.Sprintf("‹%d characters hidden, %x›", len(secret), h.Sum(nil)[:3])
+}
+
+// runs reports whether what follows before is, or ends, the name of a command: a
+// shell would look for a program of that name, so people must see all of it.
+func runs(before string) bool {
+	line := before[strings.LastIndexAny(before, "\n\r;&|(`{")+1:]
+	words := strings.Split(strings.TrimLeft(line, " \t"), " ")
+	for _, w := range words[:len(words)-1] {
+		if w != "" && !strings.Contains(w, "=") {
+			return false // the name stands in sight before it
+		}
+	}
+	last := words[len(words)-1]
+	for _, no := range []string{"=", "\t", "://", `":`} { // a value, an argument, an address, a member of JSON
+		if strings.Contains(last, no) {
+			return false
+		}
+	}
+	return true
+}
+
+// maskKeys hides the text of private keys.
+func maskKeys(s string) string {
+	re := keyPattern()
+	return re.ReplaceAllStringFunc(s, func(m string) string {
+		parts := re.FindStringSubmatch(m)
+		lines := strings.Split(strings.NewReplacer(`\n`, "\n", "\r\n", "\n").Replace(parts[2])[1:], "\n")
+		if !isKey(lines) {
+			return m
+		}
+		nl, _, _ := strings.Cut(parts[3], "-----")
+		var secret, inSight string
+		for _, l := range lines {
+			// By its look a path, or as short as a command: a shell would run it.
+			if strings.HasPrefix(l, "/") || len(l) < 32 || !looksRandom(l) && len(l) < 64 {
+				inSight += nl + l
+			} else {
+				secret += l
+			}
+		}
+		return parts[1] + hiddenNote(secret, false) + inSight + parts[3]
+	})
+}
+
+// isKey reports whether the lines between BEGIN and END are those of a private
+// key, and not commands between two lines that look like a key's: all of the
+// same usual length but for the last, of random look, and together the encoding
+// of one ASN.1 sequence or of an OpenSSH key.
+func isKey(lines []string) bool {
+	for i, l := range lines {
+		usual := len(l) == 64 || len(l) == 70 || len(l) == 76 // 70 is OpenSSH's
+		last := i == len(lines)-1
+		switch {
+		case !last && (!usual || len(l) != len(lines[0]) || strings.Contains(l, "=")):
+			return false
+		case last && (len(l) < 4 || len(l) > 76 || i > 0 && len(l) > len(lines[0])):
+			return false
+		case usual && !mixedLine(l):
+			return false
+		}
+	}
+	der, err := base64.StdEncoding.DecodeString(strings.Join(lines, ""))
+	if err != nil {
+		return false
+	}
+	if strings.HasPrefix(string(der), "openssh-key-v1\x00") {
+		return true
+	}
+	var sequence asn1.RawValue
+	rest, err := asn1.Unmarshal(der, &sequence)
+	return err == nil && len(rest) == 0 && sequence.Tag == asn1.TagSequence && sequence.IsCompound
+}
+
+// mixedLine reports a line of base64 as chance makes it: nearly all of them have
+// some 40 different characters and of each kind one.
+func mixedLine(l string) bool {
+	seen := map[rune]bool{}
+	for _, r := range l {
+		seen[r] = true
+	}
+	return len(seen) >= 24 && strings.ContainsAny(l, "0123456789") && strings.ToLower(l) != l && strings.ToUpper(l) != l
 }
 
 func containsAny(s string, hints []string) bool {

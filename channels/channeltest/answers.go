@@ -208,7 +208,7 @@ func checkCodeMessage(t *testing.T, m maker) {
 	b := start(t, m)
 	card := catastrophic(t)
 	ref, _ := b.post(b.Here, card)
-	b.Fake.Type(b.Approver, b.Here.Conversation, "go ahead: "+card.Code.Reveal())
+	b.Fake.Type(b.Approver, b.Here.Conversation, "yes, please: "+card.Code.Reveal())
 	if b.CodeByMessage {
 		r := b.wantReplies(1)[0]
 		b.fromHere(r)

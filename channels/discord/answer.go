@@ -148,8 +148,8 @@ func read(i *discordgo.Interaction) ask {
 	return ask{problem: textUnread}
 }
 
-// typed reads what a person typed into the dialogue: the code, or a sentence
-// with the code, in which a word of refusal denies.
+// typed reads what a person typed into the dialogue: the code, or the code with
+// words of consent or, which denies, of refusal.
 func typed(a ask, text string) ask {
 	if strings.TrimSpace(text) == "" {
 		a.problem = textNoSuch
@@ -191,6 +191,8 @@ func explain(err error) string {
 		return ""
 	case errors.Is(err, tokens.ErrMany):
 		return "There is more than one code in your answer. Send one at a time."
+	case errors.Is(err, approver.ErrUnclear):
+		return "That is neither a clear yes nor a clear no: " + approver.ErrUnclear.Error() + "."
 	}
 	return "That is not a confirmation code. It looks like " + tokens.Prefix + "… and stands on the card."
 }

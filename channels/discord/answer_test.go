@@ -169,7 +169,7 @@ func TestDialogue(t *testing.T) {
 		text    string
 		approve bool
 	}{
-		{code, true}, {" " + strings.ToLower(code) + " ", true}, {code[len("CONFIRM-"):], true}, {"my code is " + code, true},
+		{code, true}, {" " + strings.ToLower(code) + " ", true}, {code[len("CONFIRM-"):], true}, {"ok, " + code, true},
 		{"no " + code, false}, {"/deny " + code, false},
 	} {
 		enter(c.text)
@@ -180,7 +180,7 @@ func TestDialogue(t *testing.T) {
 	}
 	before := len(b.got())
 	for text, want := range map[string]string{
-		"yes": "not a confirmation code", "   ": "empty", code + " CONFIRM-7KQ4MX": "more than one code", "CONFIRM-": "not a confirmation code",
+		"yes": "not a confirmation code", "my code is " + code: "/deny and the code", "   ": "empty", code + " CONFIRM-7KQ4MX": "more than one code", "CONFIRM-": "not a confirmation code",
 	} {
 		enter(text)
 		b.told(b.ann, want)
@@ -195,7 +195,7 @@ func TestCommands(t *testing.T) {
 	b := newBench(t, nil).connected()
 	card := catastrophic()
 	b.post(b.here, card)
-	if !b.s.Command(b.ann, b.here, "approve", "confirm 7kq4mx is wrong, I mean "+card.Code.Reveal()) {
+	if !b.s.Command(b.ann, b.here, "approve", "confirm-7kq4mx is wrong, I mean "+card.Code.Reveal()) {
 		t.Fatal("/approve is not registered")
 	}
 	b.told(b.ann, "more than one code")

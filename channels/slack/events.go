@@ -169,13 +169,20 @@ func typedCode(state *slack.ViewState) (tokens.Code, error) {
 		return tokens.Code{}, tokens.ErrForm
 	}
 	text := state.Values[codeInput][codeInput].Value
-	code, err := tokens.Parse(text)
-	if err != nil {
-		if code, err = tokens.Find(text); errors.Is(err, tokens.ErrNone) {
-			err = tokens.ErrForm
-		}
+	if code, err := tokens.Parse(text); err == nil {
+		return code, nil
 	}
-	return code, err
+	in, err := approver.ParseIntent(text)
+	if err == nil && !in.Approve { // the dialogue approves: a refusal has no place in it
+		err = approver.ErrUnclear
+	}
+	if err == nil && in.Code.IsZero() {
+		err = tokens.ErrForm
+	}
+	if err != nil {
+		return tokens.Code{}, err
+	}
+	return in.Code, nil
 }
 
 // command handles /approve and /deny. Its acknowledgement can carry the answer.
@@ -341,6 +348,9 @@ func (s *session) tell(ctx context.Context, at place, user, text string) {
 func formHelp(err error) string {
 	if errors.Is(err, tokens.ErrMany) {
 		return "There is more than one code in that: send one at a time."
+	}
+	if errors.Is(err, approver.ErrUnclear) {
+		return "That is neither a clear yes nor a clear no: " + approver.ErrUnclear.Error() + "."
 	}
 	return "That is not a confirmation code. It looks like CONFIRM-ABC234; copy it from the card, as in /approve CONFIRM-ABC234."
 }

@@ -232,6 +232,8 @@ func TestCodeDialogue(t *testing.T) {
 	}
 	enter("make it so")
 	b.told(ann, "not a confirmation code")
+	enter("don’t! CONFIRM-ACDEFGHJ") // the dialogue approves: a refusal in it must not
+	b.told(ann, "/deny and the code")
 	if !b.fake.Open(ann) || len(b.got()) != 0 {
 		t.Fatalf("a text that is no code must keep the dialogue open and reach nobody: %+v", b.got())
 	}

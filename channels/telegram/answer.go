@@ -114,6 +114,9 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 	case errors.Is(err, tokens.ErrMany):
 		l.say(ctx, who, m.ID, sayMany)
 		return
+	case errors.Is(err, approver.ErrUnclear):
+		l.say(ctx, who, m.ID, "That is neither a clear yes nor a clear no: "+err.Error()+".")
+		return
 	case errors.Is(err, tokens.ErrForm), errors.Is(err, approver.ErrNotAnAnswer) && triesCode(m.Text):
 		l.say(ctx, who, m.ID, sayForm)
 		return

@@ -250,6 +250,7 @@ func TestCodeForms(t *testing.T) {
 		"confirm-lllllllll":              sayForm,
 		"CONFIRM-7KQ4MX CONFIRM-2KQ4MX":  sayMany,
 		"/approve 7KQ4MX CONFIRM-2KQ4MX": "",
+		"what is CONFIRM-7KQ4MX?":        "That is neither a clear yes nor a clear no: send the code alone to approve, or /deny and the code.",
 	} {
 		before := len(b.told(ann))
 		b.s.Type(text(ann), text(teamChat), text64)

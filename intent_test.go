@@ -1,0 +1,107 @@
+package approver
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"approver.example/tokens"
+)
+
+func TestParseIntent(t *testing.T) {
+	code, _ := tokens.Parse("7KQ4MX")
+	for _, c := range []struct {
+		in      string
+		approve bool
+		method  Method
+		code    bool
+		bad     bool
+	}{
+		{in: "/approve CONFIRM-7KQ4MX", approve: true, method: ByCommand, code: true},
+		{in: "/APPROVE@approver_bot 7kq4mx", approve: true, method: ByCommand, code: true},
+		{in: "/deny CONFIRM-7KQ4MX", method: ByCommand, code: true},
+		{in: "/approve", method: ByCommand, bad: true},
+		{in: "/approve all of it", method: ByCommand, bad: true},
+		{in: "/approve CONFIRM-7KQ4MX CONFIRM-8KQ4MX", method: ByCommand, bad: true},
+		{in: "CONFIRM-7KQ4MX", approve: true, method: ByCode, code: true},
+		{in: "no! CONFIRM-7KQ4MX", method: ByCode, code: true},
+		{in: "/approve CONFIRM-7KQ4MX please", approve: true, method: ByCommand, code: true},
+		{in: "/approve not CONFIRM-7KQ4MX", method: ByCommand, bad: true},
+		{in: "don't do CONFIRM-7KQ4MX", method: ByCode, code: true},
+		{in: "yes", approve: true, method: ByPlain},
+		{in: "Allow.", approve: true, method: ByPlain},
+		{in: "no", method: ByPlain},
+		{in: "DENY", method: ByPlain},
+		{in: "yes, but what is it?", bad: true},
+		{in: "/approved", bad: true},
+		{in: "", bad: true},
+	} {
+		got, err := ParseIntent(c.in)
+		if got.Approve != c.approve || got.Method != c.method || got.Code.Equal(code) != c.code || (err != nil) != c.bad {
+			t.Errorf("ParseIntent(%q) = %+v, %v", c.in, got, err)
+		}
+	}
+}
+
+func FuzzParseIntent(f *testing.F) {
+	f.Add("/approve CONFIRM-7KQ4MX")
+	f.Fuzz(func(t *testing.T, s string) {
+		in, err := ParseIntent(s)
+		if err != nil && in.Approve {
+			t.Fatalf("ParseIntent(%q) approves with the error %v", s, err)
+		}
+		if in.Approve && in.Method != ByPlain && in.Code.IsZero() {
+			t.Fatalf("ParseIntent(%q) approves by %v without a code", s, in.Method)
+		}
+	})
+}
+
+// A person types a refusal, or a question, next to the code of a card. Whatever
+// it is spelled like, it must not run the call: beside a code only a few words
+// of consent leave it an approval.
+func TestOnlyConsentApprovesByCode(t *testing.T) {
+	const code = "CONFIRM-7KQ4MX"
+	for _, s := range []string{
+		code, " " + code + ".\n", "`" + code + "`", "“" + code + "”", "*" + code + "*", code + " " + code,
+		"yes " + code, "OK, " + code + " please!", "okay: " + code, "approve " + code, "y " + code, "please confirm " + code,
+		"Approved — " + code, "allow " + code, "👍 " + code, "👍🏽" + code, "✅️ " + code, "/approve\n" + code,
+	} {
+		in, err := ParseIntent(s)
+		if err != nil || !in.Approve || in.Code.Reveal() != code {
+			t.Errorf("%q does not approve: %+v, %v", s, in, err)
+		}
+	}
+	for _, s := range []string{
+		"don’t " + code, "Don’t approve " + code, "DON'T " + code, "donʼt " + code, "don＇t " + code, "don`t " + code, "don´t " + code, "dont " + code,
+		"No; " + code, "no? " + code, "no-" + code, "no — " + code, "no—" + code, "(no) " + code, "nope " + code, "no\u00a0" + code,
+		"NO… " + code, code + "? no!!", "n\u200bo " + code, "no" + "\n" + code, "cancel " + code, "/cancel " + code, "stop: " + code,
+		"never " + code, "reject " + code, "do not approve " + code, "yes, no, " + code, "do not deny " + code,
+		"/deny\n" + code, "/deny-" + code, "DENY- " + code, "/denied " + code, "/denyit " + code,
+		"❌ " + code, "⛔" + code, "👎🏿 " + code, code + "👎",
+	} {
+		in, err := ParseIntent(s)
+		if err != nil || in.Approve || in.Code.Reveal() != code || in.Method == ByPlain {
+			t.Errorf("%q does not deny: %+v, %v", s, in, err)
+		}
+	}
+	for _, s := range []string{
+		"wait, what is " + code, "nein " + code, "block " + code, "can't approve " + code, "decline " + code, "refuse " + code, "disapprove " + code,
+		"dis-approve " + code, "ｎｏ " + code, "go ahead: " + code, code + "?", "ok？ " + code, "~~" + code + "~~", "🚫 " + code, "🔥 " + code, "yes 2 " + code,
+		"не " + code, "no\u0301 " + code, "> " + code, "confirm-dialog " + code,
+		"yes \xff " + code,
+	} {
+		in, err := ParseIntent(s)
+		if !errors.Is(err, ErrUnclear) || in.Approve || !in.Code.IsZero() || in.Method != ByCode {
+			t.Errorf("%q is not unclear: %+v, %v", s, in, err)
+		}
+	}
+	// Channels that know the errors of codes alone must not take it for talk.
+	if !errors.Is(ErrUnclear, tokens.ErrForm) || errors.Is(ErrUnclear, ErrNotAnAnswer) || !strings.Contains(ErrUnclear.Error(), "/deny and the code") {
+		t.Errorf("ErrUnclear is %v", ErrUnclear)
+	}
+	for _, s := range []string{"please confirm payment", "confirm changes", "can you confirm request 12?"} {
+		if in, err := ParseIntent(s); !errors.Is(err, ErrNotAnAnswer) {
+			t.Errorf("ordinary talk %q gives %+v, %v", s, in, err)
+		}
+	}
+}
