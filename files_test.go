@@ -259,8 +259,8 @@ func TestFileHasherReadsLargeFiles(t *testing.T) {
 	}
 	s := &scan{hasher: &p.h, sums: map[string]string{}, budget: 21 << 20}
 	for _, name := range []string{"large", "alias"} {
-		if _, err := s.hash(p.path(name)); err != nil {
-			t.Errorf("a second name is read again: %v", err)
+		if sum, err := s.hash(p.path(name)); err != nil || !strings.HasPrefix(sum, "sha256:") {
+			t.Errorf("a second name is read again: %q, %v", sum, err)
 		}
 	}
 }
@@ -317,6 +317,16 @@ func TestFileHasherSkipsTheKernelsNews(t *testing.T) {
 		delete(files, "/usr/bin/cat")
 		if len(files) != 0 {
 			t.Errorf("%s binds %v", command, files)
+		}
+	}
+	f, err := os.Open(p.path("x.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, own := range []string{"/dev/fd/%d", "/proc/self/fd/%d"} {
+		if files := p.of(fmt.Sprintf("bash "+own, f.Fd())); files[fmt.Sprintf(own, f.Fd())] != "" {
+			t.Errorf("a file that this process has open passes for the agent's: %v", files)
 		}
 	}
 	if _, err := os.Stat("/proc/self/root/proc"); err != nil {
