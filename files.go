@@ -46,9 +46,8 @@ type FileHasher struct {
 
 // Of returns path → hash for the call, and under "dir" where the working
 // directory really is. A file that cannot be read counts as "unreadable", so
-// that its becoming readable shows. A call that names more than 1024 files,
-// leads to more than 20 000 places, or to more than 256 MiB to read, is an
-// error: what cannot be bound in full is not bound at all.
+// that its becoming readable shows. A call that names more than 1024 files or leads
+// to more than 20 000 places is an error.
 func (h *FileHasher) Of(call ToolCall) (map[string]string, error) {
 	s := &scan{
 		hasher: h, call: call, out: map[string]string{}, known: map[string]bool{}, seen: map[string]bool{},

@@ -247,6 +247,16 @@ func TestFileHasherReadsLargeFiles(t *testing.T) {
 	if err := f.Close(); err != nil || huge() == before {
 		t.Errorf("a huge file with another beginning has the same hash (%v)", err)
 	}
+	before = huge()
+	if f, err = os.OpenFile(p.path("huge image"), os.O_WRONLY, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("rm -rf ~"), maxCallBytes/2); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil || huge() == before {
+		t.Errorf("a huge file that was written in the middle has the same hash (%v)", err)
+	}
 	p.write("other", "")
 	if err := os.Truncate(p.path("other"), maxCallBytes-10<<20); err != nil {
 		t.Fatal(err)
