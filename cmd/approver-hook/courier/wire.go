@@ -163,7 +163,7 @@ func readHead(r io.Reader) (head string, rest []byte, err error) {
 func parseHead(head string) (exit, length, stderrBytes int, err error) {
 	status, rest, _ := strings.Cut(head, "\r\n")
 	code, ok := strings.CutPrefix(status, "HTTP/1.1 ")
-	if !ok || len(code) < 3 || len(code) > 3 && code[3] != ' ' {
+	if !ok || len(code) < 3 || len(code) > 3 && code[3] != ' ' || hasControl(status) {
 		return 0, 0, 0, odd("it is not HTTP")
 	}
 	if code = code[:3]; code != "200" {
@@ -216,16 +216,21 @@ func parseHead(head string) (exit, length, stderrBytes int, err error) {
 func cutHeader(line string) (name, value string, ok bool) {
 	name, value, ok = strings.Cut(line, ":")
 	for i := range len(name) {
-		if b := name[i] | 0x20; (b < 'a' || b > 'z') && (b < '0' || b > '9') && name[i] != '-' {
+		c := name[i]
+		if lower := c | 0x20; (lower < 'a' || lower > 'z') && (c < '0' || c > '9') && c != '-' {
 			return "", "", false
 		}
 	}
-	for i := range len(value) {
-		if value[i] < ' ' || value[i] == 0x7f {
-			return "", "", false
+	return name, strings.Trim(value, " "), ok && name != "" && !hasControl(value)
+}
+
+func hasControl(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] == 0x7f {
+			return true
 		}
 	}
-	return name, strings.Trim(value, " "), ok && name != ""
+	return false
 }
 
 // decimal reads plain digits up to a limit; anything else is -1.

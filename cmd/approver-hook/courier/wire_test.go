@@ -86,6 +86,8 @@ var oddReplies = map[string]string{
 	"a header with a space":      strings.Replace(reply(0, "", ""), "Date:", "Da te:", 1),
 	"a folded header":            strings.Replace(reply(0, "", ""), "Date:", " Approver-Exit:", 1),
 	"a line end of another kind": strings.Replace(reply(2, "no", ""), "Date: ", "Date: \nApprover-Exit: 0\n", 1),
+	"a line end in the status":   strings.Replace(reply(0, "", ""), "OK", "O\n\r", 1),
+	"a control byte as a name":   strings.Replace(reply(0, "", ""), "Date:", "\x10:", 1),
 	"a NUL in a header":          strings.Replace(reply(0, "", ""), "Date: ", "Date: \x00", 1),
 	"more than its length":       reply(0, "", "") + "{}",
 	"a block without a reason":   reply(2, "", ""),
