@@ -65,7 +65,7 @@ func place(t *testing.T, pkg string) (layer int, unit string) {
 // the folder.
 func shared(from, to string) bool {
 	group := func(unit, dir string) bool { return strings.HasPrefix(unit, dir+"/") }
-	return group(from, "channels") && to == "channels/channeltest" || // a fake implements the suite's interface
+	return group(from, "channels") && to == "channels/channeltest" || // fakes and tests use the suite
 		group(from, "store") && to == "store/internal"
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/tokens"
 )
 
 var answerChecks = []check{
-	{"a tap on approve", func(t *testing.T, m maker) { checkTap(t, m, ApproveButton) }},
-	{"a tap on deny", func(t *testing.T, m maker) { checkTap(t, m, DenyButton) }},
+	{"a tap on approve", func(t *testing.T, m maker) { checkTap(t, m, fake.ApproveButton) }},
+	{"a tap on deny", func(t *testing.T, m maker) { checkTap(t, m, fake.DenyButton) }},
 	{"a tap answers its own card", checkTapOwnCard},
 	{"a tap in the other conversation", checkTapThere},
 	{"a tap on a catastrophic card denies at most", checkCatastrophicTap},
@@ -41,7 +42,7 @@ func (b *bench) fromHere(r approver.Reply) {
 	}
 }
 
-func checkTap(t *testing.T, m maker, button Button) {
+func checkTap(t *testing.T, m maker, button fake.Button) {
 	b := start(t, m)
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
@@ -49,7 +50,7 @@ func checkTap(t *testing.T, m maker, button Button) {
 	r := b.wantReplies(1)[0]
 	b.fromHere(r)
 	wantTapOf(t, r, card, ref)
-	if r.Approve != (button == ApproveButton) {
+	if r.Approve != (button == fake.ApproveButton) {
 		t.Errorf("the reply approves: %v", r.Approve)
 	}
 }
@@ -67,9 +68,9 @@ func checkTapOwnCard(t *testing.T, m maker) {
 	first, second := high(t), high(t)
 	refFirst, _ := b.post(b.Here, first)
 	refSecond, _ := b.post(b.Here, second)
-	b.tap(b.Approver, refSecond, DenyButton)
+	b.tap(b.Approver, refSecond, fake.DenyButton)
 	wantTapOf(t, b.wantReplies(1)[0], second, refSecond)
-	b.tap(b.Approver, refFirst, ApproveButton)
+	b.tap(b.Approver, refFirst, fake.ApproveButton)
 	wantTapOf(t, b.wantReplies(2)[1], first, refFirst)
 }
 
@@ -80,7 +81,7 @@ func checkTapThere(t *testing.T, m maker) {
 	}
 	card := high(t)
 	ref, _ := b.post(b.There, card)
-	b.tap(b.Second, ref, ApproveButton)
+	b.tap(b.Second, ref, fake.ApproveButton)
 	r := b.wantReplies(1)[0]
 	wantTapOf(t, r, card, ref)
 	if r.Conversation != b.There.Conversation || r.Sender != b.Second {
@@ -98,7 +99,7 @@ func checkCatastrophicTap(t *testing.T, m maker) {
 	b := start(t, m)
 	card := catastrophic(t)
 	ref, _ := b.post(b.Here, card)
-	if b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, card.Request, ApproveButton) {
+	if b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, card.Request, fake.ApproveButton) {
 		b.waitReady()
 		time.Sleep(b.quiet)
 		for _, r := range b.got() {
@@ -108,7 +109,7 @@ func checkCatastrophicTap(t *testing.T, m maker) {
 		}
 	}
 	before := len(b.got())
-	b.tap(b.Approver, ref, DenyButton)
+	b.tap(b.Approver, ref, fake.DenyButton)
 	r := b.wantReplies(before + 1)[before]
 	wantTapOf(t, r, card, ref)
 	if r.Approve {
@@ -120,7 +121,7 @@ func checkOutcomePrivate(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	text := outcomeFor(b.wantReplies(1)[0])
 	b.eventually("the outcome to reach the person who tapped", func() bool { return b.wasTold(b.Approver, text) })
 	for _, other := range []string{b.Second, b.Stranger} {
@@ -291,8 +292,8 @@ func checkStranger(t *testing.T, m maker) {
 	ref, s := b.post(b.Here, card)
 	code := card.Code.Reveal()
 	acts := map[string]func(){
-		"approve tap": func() { _ = b.Fake.Tap(b.Stranger, ref.Conversation, ref.Message, ApproveButton) },
-		"deny tap":    func() { _ = b.Fake.Tap(b.Stranger, ref.Conversation, ref.Message, DenyButton) },
+		"approve tap": func() { _ = b.Fake.Tap(b.Stranger, ref.Conversation, ref.Message, fake.ApproveButton) },
+		"deny tap":    func() { _ = b.Fake.Tap(b.Stranger, ref.Conversation, ref.Message, fake.DenyButton) },
 		"command":     func() { b.Fake.Type(b.Stranger, ref.Conversation, "/approve "+code) },
 		"denial":      func() { b.Fake.Type(b.Stranger, ref.Conversation, "/deny "+code) },
 		"code":        func() { b.Fake.Type(b.Stranger, ref.Conversation, code) },
@@ -319,7 +320,7 @@ func checkStranger(t *testing.T, m maker) {
 	}
 
 	// A stranger does not lock out the people who may answer.
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	wantTapOf(t, b.wantReplies(1)[0], card, ref)
 }
 
@@ -345,7 +346,7 @@ func checkForgeOther(t *testing.T, m maker) {
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
 	other := uuid.Must(uuid.NewV7()).String()
-	if !b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, other, ApproveButton) {
+	if !b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, other, fake.ApproveButton) {
 		return // the platform makes it impossible
 	}
 	b.wantHarmless(func(r approver.Reply) bool {
@@ -361,7 +362,7 @@ func checkForgeThere(t *testing.T, m maker) {
 	here, there := high(t), high(t)
 	b.post(b.Here, here)
 	refThere, _ := b.post(b.There, there)
-	if !b.Fake.Forge(b.Approver, refThere.Conversation, refThere.Message, here.Request, ApproveButton) {
+	if !b.Fake.Forge(b.Approver, refThere.Conversation, refThere.Message, here.Request, fake.ApproveButton) {
 		return // the platform makes it impossible
 	}
 	b.wantHarmless(func(r approver.Reply) bool {
@@ -373,7 +374,7 @@ func checkForgeStranger(t *testing.T, m maker) {
 	b := start(t, m)
 	for _, card := range []approver.Card{high(t), catastrophic(t)} {
 		ref, _ := b.post(b.Here, card)
-		if b.Fake.Forge(b.Stranger, ref.Conversation, ref.Message, card.Request, ApproveButton) {
+		if b.Fake.Forge(b.Stranger, ref.Conversation, ref.Message, card.Request, fake.ApproveButton) {
 			b.noReply("a stranger's forged press")
 		}
 	}
@@ -385,10 +386,10 @@ func checkForgeSettled(t *testing.T, m maker) {
 	ref, _ := b.post(b.Here, card)
 	result := "⌛ Expired after 120 s · blocked"
 	s := b.update(ref, settled(card, approver.Expired, result))
-	if err := b.Fake.Tap(b.Approver, ref.Conversation, ref.Message, ApproveButton); err == nil {
+	if err := b.Fake.Tap(b.Approver, ref.Conversation, ref.Message, fake.ApproveButton); err == nil {
 		t.Errorf("the settled card could still be tapped")
 	}
-	if b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, card.Request, ApproveButton) {
+	if b.Fake.Forge(b.Approver, ref.Conversation, ref.Message, card.Request, fake.ApproveButton) {
 		b.wantHarmless(func(r approver.Reply) bool {
 			return r.Method == approver.ByTap && r.Request == card.Request && r.Message == ref.Message && r.Code.IsZero()
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest/fake"
 )
 
 var cardChecks = []check{
@@ -86,7 +87,7 @@ func checkNoOneTap(t *testing.T, m maker) {
 	card.OneTap = false
 	ref, s := b.post(b.Here, card)
 	wantButtons(t, s, false)
-	if err := b.Fake.Tap(b.Approver, ref.Conversation, ref.Message, ApproveButton); err == nil {
+	if err := b.Fake.Tap(b.Approver, ref.Conversation, ref.Message, fake.ApproveButton); err == nil {
 		t.Errorf("the fake let an honest client press a button that is not there")
 	}
 }
@@ -198,7 +199,7 @@ func checkLongClaims(t *testing.T, m maker) {
 	if !strings.Contains(s.Text, card.Code.Reveal()) {
 		t.Errorf("the card does not show its code:\n%.2000s", s.Text)
 	}
-	if !slices.Contains(s.Buttons, DenyButton) {
+	if !slices.Contains(s.Buttons, fake.DenyButton) {
 		t.Errorf("the card has no deny button")
 	}
 	if !strings.Contains(plain(s.Text), strings.TrimSpace(card.Claimed)) && !strings.Contains(s.Text, "hidden") {
@@ -237,7 +238,7 @@ func checkHostile(t *testing.T, m maker) {
 	}
 }
 
-func wantLiteral(t *testing.T, s Shown, card approver.Card) {
+func wantLiteral(t *testing.T, s fake.Shown, card approver.Card) {
 	t.Helper()
 	for what, text := range map[string]string{
 		"push": card.Push, "claim": card.Claimed, "why": card.Why, "rule": card.Rule, "notice": card.Notice,
@@ -318,17 +319,17 @@ func checkEndedContext(t *testing.T, m maker) {
 }
 
 // wantButtons checks what a pending card offers.
-func wantButtons(t *testing.T, s Shown, oneTap bool) {
+func wantButtons(t *testing.T, s fake.Shown, oneTap bool) {
 	t.Helper()
-	if got := slices.Contains(s.Buttons, ApproveButton); got != oneTap {
+	if got := slices.Contains(s.Buttons, fake.ApproveButton); got != oneTap {
 		t.Errorf("the card offers an approve button: %v, want %v", got, oneTap)
 	}
-	if !slices.Contains(s.Buttons, DenyButton) {
+	if !slices.Contains(s.Buttons, fake.DenyButton) {
 		t.Errorf("the card offers no deny button, only %v", s.Buttons)
 	}
 }
 
-func wantNoCodeInPush(t *testing.T, s Shown, card approver.Card) {
+func wantNoCodeInPush(t *testing.T, s fake.Shown, card approver.Card) {
 	t.Helper()
 	code := strings.TrimPrefix(card.Code.Reveal(), "CONFIRM-")
 	if strings.Contains(s.Push, code) {
@@ -337,7 +338,7 @@ func wantNoCodeInPush(t *testing.T, s Shown, card approver.Card) {
 }
 
 // wantFirstLine checks that the push line stands first, behind a mark at most.
-func wantFirstLine(t *testing.T, s Shown, push string) {
+func wantFirstLine(t *testing.T, s fake.Shown, push string) {
 	t.Helper()
 	first, _, _ := strings.Cut(strings.TrimLeft(s.Text, "\n"), "\n")
 	if !strings.Contains(plain(first), push) {
@@ -345,7 +346,7 @@ func wantFirstLine(t *testing.T, s Shown, push string) {
 	}
 }
 
-func wantSettled(t *testing.T, s Shown, card approver.Card, mark, result string) {
+func wantSettled(t *testing.T, s fake.Shown, card approver.Card, mark, result string) {
 	t.Helper()
 	if len(s.Buttons) != 0 {
 		t.Errorf("the settled card has the buttons %v", s.Buttons)
@@ -367,7 +368,7 @@ func wantSettled(t *testing.T, s Shown, card approver.Card, mark, result string)
 
 // wantWhole checks that a command is on the card whole, or cut by the rules:
 // the card says how much is hidden, the whole is attached, no tap approves.
-func wantWhole(t *testing.T, ref approver.Ref, s Shown, card approver.Card) {
+func wantWhole(t *testing.T, ref approver.Ref, s fake.Shown, card approver.Card) {
 	t.Helper()
 	if !ref.Partial {
 		if !strings.Contains(plain(s.Text), card.Command) {

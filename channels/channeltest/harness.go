@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/tokens"
 )
 
@@ -229,7 +230,7 @@ func (b *bench) wasTold(user, text string) bool {
 }
 
 // post posts a card and returns it as people see it.
-func (b *bench) post(to approver.Destination, card approver.Card) (approver.Ref, Shown) {
+func (b *bench) post(to approver.Destination, card approver.Card) (approver.Ref, fake.Shown) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
@@ -243,7 +244,7 @@ func (b *bench) post(to approver.Destination, card approver.Card) (approver.Ref,
 	return ref, b.shown(ref)
 }
 
-func (b *bench) update(ref approver.Ref, card approver.Card) Shown {
+func (b *bench) update(ref approver.Ref, card approver.Card) fake.Shown {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
@@ -254,7 +255,7 @@ func (b *bench) update(ref approver.Ref, card approver.Card) Shown {
 }
 
 // shown is the message of ref as people see it. It must be there.
-func (b *bench) shown(ref approver.Ref) Shown {
+func (b *bench) shown(ref approver.Ref) fake.Shown {
 	b.t.Helper()
 	for _, s := range b.Fake.Cards(ref.Conversation) {
 		if s.Message == ref.Message {
@@ -262,7 +263,7 @@ func (b *bench) shown(ref approver.Ref) Shown {
 		}
 	}
 	b.t.Fatalf("the conversation %s has no message %s", ref.Conversation, ref.Message)
-	return Shown{}
+	return fake.Shown{}
 }
 
 // showing counts the messages of a conversation that show a text.
@@ -276,7 +277,7 @@ func (b *bench) showing(conversation, text string) int {
 	return n
 }
 
-func (b *bench) tap(user string, ref approver.Ref, button Button) {
+func (b *bench) tap(user string, ref approver.Ref, button fake.Button) {
 	b.t.Helper()
 	if err := b.Fake.Tap(user, ref.Conversation, ref.Message, button); err != nil {
 		b.t.Fatalf("tap: %v", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/channeltest/fake"
 )
 
 var lifeChecks = []check{
@@ -25,7 +26,7 @@ func checkRunEnds(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	b.wantReplies(1)
 	if err := b.stop(); err != nil {
 		t.Errorf("Run returned %v, want no error or the context's", err)
@@ -36,7 +37,7 @@ func checkRunEnds(t *testing.T, m maker) {
 func checkRunEndsInReply(t *testing.T, m maker) {
 	b := startWith(t, m, never)
 	ref, _ := b.post(b.Here, high(t))
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	b.eventually("the reply", func() bool { return len(b.got()) == 1 })
 	if err := b.stop(); err != nil {
 		t.Errorf("Run returned %v, want no error or the context's", err)
@@ -53,7 +54,7 @@ func checkSlowReply(t *testing.T, m maker) {
 		return approver.Outcome{Kind: approver.OutcomeApproved, Text: outcomeFor(r)}
 	})
 	ref, _ := b.post(b.Here, high(t))
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	b.eventually("the outcome", func() bool { return len(b.got()) > 0 && b.wasTold(b.Approver, outcomeFor(b.got()[0])) })
 	b.wantReplies(1)
 	b.alive()
@@ -76,9 +77,9 @@ func checkSlowNeighbour(t *testing.T, m maker) {
 	first = one.Request
 	refOne, _ := b.post(b.Here, one)
 	refTwo, _ := b.post(b.Here, two)
-	b.tap(b.Approver, refOne, ApproveButton)
+	b.tap(b.Approver, refOne, fake.ApproveButton)
 	b.eventually("the first reply", func() bool { return len(b.got()) == 1 })
-	b.tap(b.Second, refTwo, DenyButton)
+	b.tap(b.Second, refTwo, fake.DenyButton)
 	if !within(3*time.Second, func() bool { return len(b.told(b.Second)) > 0 }) {
 		t.Fatalf("the second person's answer waits for the first one's")
 	}
@@ -92,7 +93,7 @@ func checkTwoAtOnce(t *testing.T, m maker) {
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
 	var wg sync.WaitGroup
-	for user, button := range map[string]Button{b.Approver: ApproveButton, b.Second: DenyButton} {
+	for user, button := range map[string]fake.Button{b.Approver: fake.ApproveButton, b.Second: fake.DenyButton} {
 		wg.Go(func() {
 			if err := b.Fake.Tap(user, ref.Conversation, ref.Message, button); err != nil {
 				t.Errorf("tap of %s: %v", user, err)
@@ -126,7 +127,7 @@ func checkPanic(t *testing.T, m maker) {
 	})
 	ref, _ := b.post(b.Here, high(t))
 	for i := range 5 {
-		b.tap(b.Approver, ref, ApproveButton)
+		b.tap(b.Approver, ref, fake.ApproveButton)
 		b.wantReplies(i + 1)
 	}
 	b.alive()
@@ -135,7 +136,7 @@ func checkPanic(t *testing.T, m maker) {
 			t.Errorf("the person was told of our panic: %q", text)
 		}
 	}
-	b.tap(b.Second, ref, DenyButton)
+	b.tap(b.Second, ref, fake.DenyButton)
 	r := b.wantReplies(6)[5]
 	b.eventually("the outcome after the panic", func() bool { return b.wasTold(b.Second, outcomeFor(r)) })
 }
@@ -152,16 +153,16 @@ func checkNilReply(t *testing.T, m maker) {
 	if !told {
 		t.Errorf("nobody told the approver that the answer is refused")
 	}
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	time.Sleep(b.quiet)
 	b.alive()
 }
 
 var faultChecks = []check{
-	{"down", func(t *testing.T, m maker) { checkFault(t, m, Down, 2*time.Second) }},
-	{"hangs", func(t *testing.T, m maker) { checkFault(t, m, Hangs, 3*time.Second) }},
-	{"server error", func(t *testing.T, m maker) { checkFault(t, m, ServerError, 3*time.Second) }},
-	{"malformed", func(t *testing.T, m maker) { checkFault(t, m, Malformed, 3*time.Second) }},
+	{"down", func(t *testing.T, m maker) { checkFault(t, m, fake.Down, 2*time.Second) }},
+	{"hangs", func(t *testing.T, m maker) { checkFault(t, m, fake.Hangs, 3*time.Second) }},
+	{"server error", func(t *testing.T, m maker) { checkFault(t, m, fake.ServerError, 3*time.Second) }},
+	{"malformed", func(t *testing.T, m maker) { checkFault(t, m, fake.Malformed, 3*time.Second) }},
 	{"rate limited", checkRateLimited},
 	{"rate limited longer than the context", checkRateLimitedTooLong},
 	{"revoked", checkRevoked},
@@ -170,7 +171,7 @@ var faultChecks = []check{
 
 // checkFault sees that posting fails in time while the platform misbehaves, and
 // that the channel works again afterwards without a new Run.
-func checkFault(t *testing.T, m maker, fault Fault, limit time.Duration) {
+func checkFault(t *testing.T, m maker, fault fake.Fault, limit time.Duration) {
 	b := start(t, m)
 	before := high(t)
 	refBefore, _ := b.post(b.Here, before)
@@ -191,7 +192,7 @@ func checkFault(t *testing.T, m maker, fault Fault, limit time.Duration) {
 	time.Sleep(b.fault) // Run meets the fault too, and must outlive it
 	b.alive()
 
-	b.Fake.Break(Healthy)
+	b.Fake.Break(fake.Healthy)
 	b.waitReady()
 	card := high(t)
 	b.eventually("a card to be posted again", func() bool {
@@ -202,7 +203,7 @@ func checkFault(t *testing.T, m maker, fault Fault, limit time.Duration) {
 		return err == nil
 	})
 	wantButtons(t, b.shown(ref), true)
-	b.tap(b.Approver, ref, ApproveButton)
+	b.tap(b.Approver, ref, fake.ApproveButton)
 	wantTapOf(t, b.wantReplies(1)[0], card, ref)
 	b.restored(refBefore, before)
 	if err := b.stop(); err != nil {
@@ -225,7 +226,7 @@ func (b *bench) restored(ref approver.Ref, card approver.Card) {
 func checkRateLimited(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
-	b.Fake.Break(RateLimited)
+	b.Fake.Break(fake.RateLimited)
 	ctx, cancel := context.WithTimeout(context.Background(), b.patience)
 	defer cancel()
 	ref, err := b.Channel.Post(ctx, b.Here, card)
@@ -235,7 +236,7 @@ func checkRateLimited(t *testing.T, m maker) {
 	if n := b.showing(b.Here.Conversation, card.Command); n != 1 {
 		t.Errorf("%d messages show the command", n)
 	}
-	b.Fake.Break(RateLimited)
+	b.Fake.Break(fake.RateLimited)
 	result := "⛔ Denied by Ann"
 	wantSettled(t, b.update(ref, settled(card, approver.Denied, result)), card, "⛔", result)
 	b.alive()
@@ -243,7 +244,7 @@ func checkRateLimited(t *testing.T, m maker) {
 
 func checkRateLimitedTooLong(t *testing.T, m maker) {
 	b := start(t, m)
-	b.Fake.Break(RateLimited)
+	b.Fake.Break(fake.RateLimited)
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -257,7 +258,7 @@ func checkRateLimitedTooLong(t *testing.T, m maker) {
 
 func checkRevoked(t *testing.T, m maker) {
 	b := start(t, m)
-	b.Fake.Break(Revoked)
+	b.Fake.Break(fake.Revoked)
 	if !b.FatalRevoked {
 		return // there is no token that could be revoked
 	}
@@ -284,7 +285,7 @@ func checkHangingUpdate(t *testing.T, m maker) {
 	b := start(t, m)
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
-	b.Fake.Break(Hangs)
+	b.Fake.Break(fake.Hangs)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	began := time.Now()
@@ -292,7 +293,7 @@ func checkHangingUpdate(t *testing.T, m maker) {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("Update took %v, its context one second", took)
 	}
-	b.Fake.Break(Healthy)
+	b.Fake.Break(fake.Healthy)
 	b.waitReady()
 	result := fmt.Sprintf("⌛ Expired after %d s · blocked", 120)
 	b.eventually("the update to succeed", func() bool {

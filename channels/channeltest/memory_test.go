@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // platform is a chat in memory, and channel the channel for it: the smallest
@@ -23,19 +23,19 @@ type platform struct {
 	msgs    map[string][]*message
 	made    int
 	told    map[string][]string
-	fault   channeltest.Fault
+	fault   fake.Fault
 	until   time.Time
 	changed chan struct{}
 }
 
 type message struct {
-	channeltest.Shown
+	fake.Shown
 	request string
 }
 
 type event struct {
 	user, conversation, message, request string
-	button                               channeltest.Button
+	button                               fake.Button
 	text                                 string
 	dialogue                             bool
 }
@@ -58,17 +58,17 @@ func (p *platform) find(conversation, id string) *message {
 	return nil
 }
 
-func (p *platform) Cards(conversation string) []channeltest.Shown {
+func (p *platform) Cards(conversation string) []fake.Shown {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []channeltest.Shown
+	var out []fake.Shown
 	for _, m := range p.msgs[conversation] {
 		out = append(out, m.Shown)
 	}
 	return out
 }
 
-func (p *platform) Tap(user, conversation, id string, button channeltest.Button) error {
+func (p *platform) Tap(user, conversation, id string, button fake.Button) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m := p.find(conversation, id)
@@ -79,7 +79,7 @@ func (p *platform) Tap(user, conversation, id string, button channeltest.Button)
 	return nil
 }
 
-func (p *platform) Forge(user, conversation, id, request string, button channeltest.Button) bool {
+func (p *platform) Forge(user, conversation, id, request string, button fake.Button) bool {
 	p.events <- event{user: user, conversation: conversation, message: id, request: request, button: button}
 	return true
 }
@@ -116,7 +116,7 @@ func (p *platform) Told(user string) []string {
 	return slices.Clone(p.told[user])
 }
 
-func (p *platform) Break(f channeltest.Fault) {
+func (p *platform) Break(f fake.Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fault, p.until = f, time.Now().Add(time.Second)
@@ -132,18 +132,18 @@ func (p *platform) call(ctx context.Context) error {
 		p.mu.Unlock()
 		wait := time.Hour
 		switch fault {
-		case channeltest.Healthy:
+		case fake.Healthy:
 			return ctx.Err()
-		case channeltest.RateLimited:
+		case fake.RateLimited:
 			if wait = time.Until(until); wait <= 0 {
 				return nil
 			}
 			if p.has("gives up at a rate limit") {
 				return errors.New("429")
 			}
-		case channeltest.Revoked:
+		case fake.Revoked:
 			return errors.New("the token secret-token is revoked")
-		case channeltest.Hangs:
+		case fake.Hangs:
 		default:
 			return errors.New("the platform is broken")
 		}
@@ -205,7 +205,7 @@ func (c channel) Update(ctx context.Context, ref approver.Ref, card approver.Car
 		return errors.New("no such message")
 	}
 	if c.p.has("posts updates anew") {
-		m = &message{request: card.Request, Shown: channeltest.Shown{Message: m.Message + "b"}}
+		m = &message{request: card.Request, Shown: fake.Shown{Message: m.Message + "b"}}
 		c.p.msgs[ref.Conversation] = append(c.p.msgs[ref.Conversation], m)
 	}
 	if c.p.has("refuses the same update") && m.Text != "" && !card.State.Settled() {
@@ -264,10 +264,10 @@ func (p *platform) render(m *message, card approver.Card) (partial bool) {
 	}
 	oneTap := card.OneTap && card.Severity == approver.High && (hidden == 0 || p.has("one tap on a cut card"))
 	if oneTap || p.has("approve on every card") || p.has("trusts one-tap") && card.OneTap {
-		m.Buttons = append(m.Buttons, channeltest.ApproveButton)
+		m.Buttons = append(m.Buttons, fake.ApproveButton)
 	}
 	if !p.has("no deny button") {
-		m.Buttons = append(m.Buttons, channeltest.DenyButton)
+		m.Buttons = append(m.Buttons, fake.DenyButton)
 	}
 	return hidden > 0
 }
@@ -287,10 +287,10 @@ func (c channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		c.p.mu.Lock()
 		fault, changed := c.p.fault, c.p.changed
 		c.p.mu.Unlock()
-		if fault == channeltest.Revoked && !c.p.has("outlives its token") {
+		if fault == fake.Revoked && !c.p.has("outlives its token") {
 			return errors.New("the token is revoked")
 		}
-		if fault == channeltest.Down && c.p.has("ends at a fault") {
+		if fault == fake.Down && c.p.has("ends at a fault") {
 			return errors.New("the platform is down")
 		}
 		select {
@@ -319,7 +319,7 @@ func (c channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 
 func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event) {
 	p := c.p
-	tap := ev.button != channeltest.NoButton
+	tap := ev.button != fake.NoButton
 	admitted := ev.user == "approver" || ev.user == "second" ||
 		tap && p.has("a stranger may tap") || !tap && p.has("a stranger may type")
 	if !admitted {
@@ -333,7 +333,7 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 	}
 	r := approver.Reply{Channel: "memory", Conversation: ev.conversation, Sender: ev.user, Request: ev.request, Message: ev.message}
 	if tap {
-		r.Approve, r.Method = ev.button == channeltest.ApproveButton, approver.ByTap
+		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
 	} else {
 		intent, err := approver.ParseIntent(ev.text)
 		switch {
@@ -374,7 +374,7 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 	p.tell(ev.user, text)
 	if p.has("outcome for all") && tap {
 		p.mu.Lock()
-		p.msgs["here"] = append(p.msgs["here"], &message{Shown: channeltest.Shown{Message: "x", Text: text}})
+		p.msgs["here"] = append(p.msgs["here"], &message{Shown: fake.Shown{Message: "x", Text: text}})
 		p.mu.Unlock()
 	}
 }

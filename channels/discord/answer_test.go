@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 )
 
@@ -56,7 +56,7 @@ func TestSlowReplyIsAcknowledged(t *testing.T) {
 		return approver.Outcome{Kind: approver.OutcomeApproved, Text: "at last"}
 	})
 	ref := b.post(b.here, high())
-	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(b.ann, "at last")
@@ -70,7 +70,7 @@ func TestLateAcknowledgement(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.s.AckWithin = 0 }).connected()
 	ref := b.post(b.here, high())
-	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
 	}
 	b.one(0)
@@ -86,7 +86,7 @@ func TestAcknowledgedByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(b *bench) { b.s.AckElsewhere = true }).connected()
 	ref := b.post(b.here, high())
-	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	b.until("the second acknowledgement to be refused", func() bool {
@@ -111,7 +111,7 @@ func TestDetails(t *testing.T) {
 		card := high()
 		card.Command = command
 		ref := b.post(b.here, card)
-		if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.DetailsButton); err != nil {
+		if err := b.s.Tap(b.ann, b.here, ref.Message, fake.DetailsButton); err != nil {
 			t.Fatal(err)
 		}
 		b.until("the details of the command "+name, func() bool {
@@ -122,7 +122,7 @@ func TestDetails(t *testing.T) {
 	card := high()
 	card.Command = "secret stuff"
 	ref := b.post(b.here, card)
-	if err := b.s.Tap(b.mallory, b.here, ref.Message, channeltest.DetailsButton); err != nil {
+	if err := b.s.Tap(b.mallory, b.here, ref.Message, fake.DetailsButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(b.mallory, "not on the approver list")
@@ -300,7 +300,7 @@ func TestFlood(t *testing.T) {
 	t.Cleanup(func() { close(hold) })
 	ref := b.post(b.here, high())
 	tap := func(user string) {
-		if err := b.s.Tap(user, b.here, ref.Message, channeltest.DenyButton); err != nil {
+		if err := b.s.Tap(user, b.here, ref.Message, fake.DenyButton); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -341,7 +341,7 @@ func TestOutcomeTexts(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, nil).run(c.reply)
 			ref := b.post(b.here, high())
-			if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+			if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
 				t.Fatal(err)
 			}
 			b.told(b.ann, c.want)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 	"approver.example/tokens"
 )
@@ -153,7 +153,7 @@ func (b *bench) nothing(what string) {
 	before := len(b.got())
 	card := high()
 	ref := b.post(b.there, card)
-	if err := b.s.Tap(b.bob, b.there, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.s.Tap(b.bob, b.there, ref.Message, fake.DenyButton); err != nil {
 		b.t.Fatal(err)
 	}
 	b.until("the later answer", func() bool { return len(b.got()) > before })

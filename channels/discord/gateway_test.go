@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // After these Discord takes nobody back who tries again.
@@ -52,7 +52,7 @@ func TestFatalCloseCodes(t *testing.T) {
 func TestRevokedWhileConnected(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil).connected()
-	b.s.Break(channeltest.Revoked)
+	b.s.Break(fake.Revoked)
 	select {
 	case <-b.ended:
 	case <-time.After(10 * time.Second):
@@ -78,9 +78,9 @@ func TestReconnects(t *testing.T) {
 		"a session no longer valid":  {func(b *bench) { b.s.Invalidate() }, 1},
 		"a gateway that fell silent": {func(b *bench) { b.s.MuteGateway(true); time.Sleep(1300 * time.Millisecond); b.s.MuteGateway(false) }, 1},
 		"a gateway that is away": {func(b *bench) {
-			b.s.Break(channeltest.Down)
+			b.s.Break(fake.Down)
 			time.Sleep(50 * time.Millisecond)
-			b.s.Break(channeltest.Healthy)
+			b.s.Break(fake.Healthy)
 		}, 1},
 		"a heartbeat out of turn": {func(b *bench) { b.s.AskHeartbeat() }, 0},
 	} {
@@ -96,7 +96,7 @@ func TestReconnects(t *testing.T) {
 			card := high()
 			ref := b.post(b.here, card)
 			b.until("an answer to arrive", func() bool {
-				if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.DenyButton); err != nil {
+				if err := b.s.Tap(b.ann, b.here, ref.Message, fake.DenyButton); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(50 * time.Millisecond)
@@ -183,7 +183,7 @@ func TestCommandsCannotBeRegistered(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.cfg.Channels = append(b.cfg.Channels, "404404404404404404") }).run(nil)
 	b.until("a warning", func() bool { return strings.Contains(strings.Join(b.s.Log(), "\n"), "commands") })
 	ref := b.post(b.here, high())
-	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	b.one(0)
@@ -204,7 +204,7 @@ func TestEndDuringAnAnswer(t *testing.T) {
 		return approver.Outcome{Text: "the service is stopping"}
 	})
 	ref := b.post(b.here, high())
-	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	<-under

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 )
 
@@ -240,7 +240,7 @@ func TestConfiguredGuild(t *testing.T) {
 	b := newBench(t, func(b *bench) { b.cfg.Guild = b.s.Bot() }).connected() // not where the channels lie
 	card := high()
 	ref := b.post(b.here, card)
-	if err := b.s.Tap(b.ann, b.here, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(b.ann, "not a channel that approver uses")
@@ -254,7 +254,7 @@ func TestDirectConversation(t *testing.T) {
 	b := newBench(t, nil).connected()
 	card := high()
 	ref := b.post(b.direct, card)
-	if err := b.s.Tap(b.ann, b.direct, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.s.Tap(b.ann, b.direct, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.one(0); r.Sender != b.ann || r.Conversation != b.direct || !r.Approve {

@@ -15,7 +15,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 func to(conversation string) approver.Destination {
@@ -271,7 +271,7 @@ func TestWire(t *testing.T) {
 
 func TestConnectionRefused(t *testing.T) {
 	b := newBench(t, nil)
-	b.s.Break(channeltest.Down)
+	b.s.Break(fake.Down)
 	began := time.Now()
 	_, err := b.c.Post(t.Context(), to(b.here), high())
 	if took := time.Since(began); err == nil || took > 2*time.Second {
@@ -281,7 +281,7 @@ func TestConnectionRefused(t *testing.T) {
 
 func TestHangIsBoundByContext(t *testing.T) {
 	b := newBench(t, nil)
-	b.s.Break(channeltest.Hangs)
+	b.s.Break(fake.Hangs)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -289,7 +289,7 @@ func TestHangIsBoundByContext(t *testing.T) {
 	if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
 		t.Errorf("Post returned %v after %v", err, took)
 	}
-	b.s.Break(channeltest.Healthy)
+	b.s.Break(fake.Healthy)
 	if got := b.s.Cards(b.here); len(got) != 0 {
 		t.Errorf("%d cards are left", len(got))
 	}

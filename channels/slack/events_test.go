@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
 )
@@ -288,7 +288,7 @@ func TestForgedDialogues(t *testing.T) {
 	b := start(t, setup{})
 	card := b.catastrophic()
 	ref := b.post(card)
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.CodeButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {
 		t.Fatal(err)
 	}
 	b.eventually("the dialogue", func() bool { return b.fake.Open(ann) })
@@ -390,7 +390,7 @@ func TestDetails(t *testing.T) {
 	card := b.catastrophic()
 	card.Command = strings.Repeat("a line of the command\n", 100) + "the last line"
 	ref := b.post(card)
-	if err := b.fake.Tap(ben, here, ref.Message, channeltest.DetailsButton); err != nil {
+	if err := b.fake.Tap(ben, here, ref.Message, fake.DetailsButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(ben, card.Command)
@@ -398,7 +398,7 @@ func TestDetails(t *testing.T) {
 	if len(b.got()) != 0 || len(b.fake.Pinged()) != 0 {
 		t.Errorf("looking is no answer: %+v %q", b.got(), b.fake.Pinged())
 	}
-	if err := b.fake.Tap(stranger, here, ref.Message, channeltest.DetailsButton); err != nil {
+	if err := b.fake.Tap(stranger, here, ref.Message, fake.DetailsButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(stranger, "not on the approver list")
@@ -411,7 +411,7 @@ func TestDetails(t *testing.T) {
 func TestDialogueTooLate(t *testing.T) {
 	b := start(t, setup{opts: slacktest.Options{TriggerTTL: time.Nanosecond}})
 	ref := b.post(b.catastrophic())
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.CodeButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.CodeButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(ann, "Press the button again")
@@ -423,7 +423,7 @@ func TestStrangerIsScoldedOnce(t *testing.T) {
 	b := start(t, setup{})
 	ref := b.post(b.card())
 	for range 5 {
-		if err := b.fake.Tap(stranger, here, ref.Message, channeltest.ApproveButton); err != nil {
+		if err := b.fake.Tap(stranger, here, ref.Message, fake.ApproveButton); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -441,7 +441,7 @@ func TestOutcomeIsNeverMarkup(t *testing.T) {
 	}})
 	card := b.card()
 	ref := b.post(card)
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
 	}
 	b.fake.Type(ben, here, "/deny "+card.Code.Reveal())

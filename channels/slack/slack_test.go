@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
 )
 
 // channel is a channel that is not running: Post and Update need no Run.
-func channel(t *testing.T, fake *slacktest.Server) *slack.Channel {
+func channel(t *testing.T, server *slacktest.Server) *slack.Channel {
 	t.Helper()
-	c, err := slack.New(config(fake), nil)
+	c, err := slack.New(config(server), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +46,8 @@ func blockID(t *testing.T, m slacktest.Message) string {
 }
 
 func TestPostAndUpdateOnTheWire(t *testing.T) {
-	fake := workspace(t, slacktest.Options{})
-	c := channel(t, fake)
+	server := workspace(t, slacktest.Options{})
+	c := channel(t, server)
 	card := (&bench{t: t}).card()
 	card.Command = "curl https://example.org/<!channel>"
 	card.Push = "🟠 HIGH · curl https://example.org/<!channel> @here & more"
@@ -56,7 +56,7 @@ func TestPostAndUpdateOnTheWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := fake.Messages(here)[0]
+	m := server.Messages(here)[0]
 	first := blockID(t, m)
 	if m.Text != card.Push || m.Previews || !strings.HasPrefix(first, "ap:"+card.Request+":") || m.Thread != "" {
 		t.Errorf("posted %+v with the buttons %q", m, first)
@@ -64,36 +64,36 @@ func TestPostAndUpdateOnTheWire(t *testing.T) {
 	if err := c.Update(ctx, ref, card); err != nil {
 		t.Fatal(err)
 	}
-	m = fake.Messages(here)[0]
+	m = server.Messages(here)[0]
 	if second := blockID(t, m); second == first || !strings.HasPrefix(second, "ap:"+card.Request+":") || m.Edits != 1 || m.Text != card.Push {
 		t.Errorf("the update has the block id %q after %q: Slack's clients would keep the old state", second, first)
 	}
 	if err := c.Update(ctx, ref, card); err != nil {
 		t.Fatal(err)
 	}
-	if third := blockID(t, fake.Messages(here)[0]); third == blockID(t, m) {
+	if third := blockID(t, server.Messages(here)[0]); third == blockID(t, m) {
 		t.Errorf("the next update has the same block id %q", third)
 	}
 	card.State, card.Result = approver.Denied, "⛔ Denied by Ann"
 	if err := c.Update(ctx, ref, card); err != nil {
 		t.Fatal(err)
 	}
-	if m = fake.Messages(here)[0]; blockID(t, m) != "" || m.Text != "⛔ "+card.Push || strings.Contains(string(m.Blocks), "CONFIRM-") {
+	if m = server.Messages(here)[0]; blockID(t, m) != "" || m.Text != "⛔ "+card.Push || strings.Contains(string(m.Blocks), "CONFIRM-") {
 		t.Errorf("settled: %+v", m)
 	}
-	if pings := fake.Pinged(); len(pings) != 0 {
+	if pings := server.Pinged(); len(pings) != 0 {
 		t.Errorf("the card alerted %q", pings)
 	}
-	if got := len(fake.Messages(here)); got != 1 {
+	if got := len(server.Messages(here)); got != 1 {
 		t.Errorf("%d messages", got)
 	}
 }
 
 func TestPostIntoThread(t *testing.T) {
-	fake := workspace(t, slacktest.Options{})
-	c := channel(t, fake)
-	fake.MessagePayload(ann, here, "", "the session's thread")
-	root := fake.Messages(here)[0].TS
+	server := workspace(t, slacktest.Options{})
+	c := channel(t, server)
+	server.MessagePayload(ann, here, "", "the session's thread")
+	root := server.Messages(here)[0].TS
 	to := approver.Destination{Channel: "slack", Conversation: here, Thread: root}
 	card := (&bench{t: t}).card()
 	card.Command = strings.Repeat("make all; ", 5000)
@@ -104,7 +104,7 @@ func TestPostIntoThread(t *testing.T) {
 	if ref.Destination != to || !ref.Partial {
 		t.Errorf("the ref is %+v", ref)
 	}
-	m := fake.Messages(here)[1]
+	m := server.Messages(here)[1]
 	if m.Thread != root || len(m.Files) != 1 || m.Files[0] != card.Command {
 		t.Errorf("the card stands in the thread %q with %d files", m.Thread, len(m.Files))
 	}
@@ -112,11 +112,11 @@ func TestPostIntoThread(t *testing.T) {
 
 func TestRefusedPosts(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		to   approver.Destination
-		card func(*approver.Card)
-		fake func(*slacktest.Server)
-		want string
+		name    string
+		to      approver.Destination
+		card    func(*approver.Card)
+		arrange func(*slacktest.Server)
+		want    string
 	}{
 		{"another conversation", approver.Destination{Channel: "slack", Conversation: "C0OTHER123"}, nil, nil, "not a configured conversation"},
 		{"another channel", approver.Destination{Channel: "telegram", Conversation: here}, nil, nil, "not a configured conversation"},
@@ -138,19 +138,19 @@ func TestRefusedPosts(t *testing.T) {
 		{"refused by Slack", hereDest, nil, func(f *slacktest.Server) { f.Refuse("chat.postMessage", "restricted_action") }, "restricted_action"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fake := workspace(t, slacktest.Options{})
-			if c.fake != nil {
-				c.fake(fake)
+			server := workspace(t, slacktest.Options{})
+			if c.arrange != nil {
+				c.arrange(server)
 			}
 			card := (&bench{t: t}).card()
 			if c.card != nil {
 				c.card(&card)
 			}
-			ref, err := channel(t, fake).Post(t.Context(), c.to, card)
+			ref, err := channel(t, server).Post(t.Context(), c.to, card)
 			if err == nil || !strings.Contains(err.Error(), c.want) || ref != (approver.Ref{}) {
 				t.Errorf("Post gives %+v and %v, want %q", ref, err, c.want)
 			}
-			if n := len(fake.Messages(here)); n != 0 {
+			if n := len(server.Messages(here)); n != 0 {
 				t.Errorf("%d messages were posted", n)
 			}
 		})
@@ -160,26 +160,26 @@ func TestRefusedPosts(t *testing.T) {
 // A card that was cut but whose file does not reach the thread is taken back.
 func TestCardWithoutItsFileIsTakenBack(t *testing.T) {
 	for _, method := range []string{"files.getUploadURLExternal", "files.completeUploadExternal"} {
-		fake := workspace(t, slacktest.Options{})
-		fake.Refuse(method, "storage_limit_reached")
+		server := workspace(t, slacktest.Options{})
+		server.Refuse(method, "storage_limit_reached")
 		card := (&bench{t: t}).card()
 		card.Command = strings.Repeat("x", 50000)
-		ref, err := channel(t, fake).Post(t.Context(), hereDest, card)
-		if err == nil || ref.Message != "" || len(fake.Messages(here)) != 0 {
-			t.Errorf("%s: %+v, %v, %d messages", method, ref, err, len(fake.Messages(here)))
+		ref, err := channel(t, server).Post(t.Context(), hereDest, card)
+		if err == nil || ref.Message != "" || len(server.Messages(here)) != 0 {
+			t.Errorf("%s: %+v, %v, %d messages", method, ref, err, len(server.Messages(here)))
 		}
 	}
 }
 
 func TestUpdateErrors(t *testing.T) {
-	fake := workspace(t, slacktest.Options{})
-	c := channel(t, fake)
+	server := workspace(t, slacktest.Options{})
+	c := channel(t, server)
 	card := (&bench{t: t}).card()
-	fake.MessagePayload(ann, here, "", "a person's message")
+	server.MessagePayload(ann, here, "", "a person's message")
 	for name, ref := range map[string]approver.Ref{
 		"not posted":     {Destination: hereDest},
 		"deleted":        {Destination: hereDest, Message: "1.000001"},
-		"not ours":       {Destination: hereDest, Message: fake.Messages(here)[0].TS},
+		"not ours":       {Destination: hereDest, Message: server.Messages(here)[0].TS},
 		"other platform": {Destination: approver.Destination{Channel: "discord", Conversation: here}, Message: "1.000001"},
 	} {
 		if err := c.Update(t.Context(), ref, card); err == nil {
@@ -191,10 +191,10 @@ func TestUpdateErrors(t *testing.T) {
 // The answer to chat.postMessage may be lost after Slack has posted. The card
 // is found by its buttons, and the post has succeeded.
 func TestLostAnswerToPost(t *testing.T) {
-	fake := workspace(t, slacktest.Options{})
+	server := workspace(t, slacktest.Options{})
 	var lost atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out, err := http.NewRequestWithContext(r.Context(), r.Method, strings.TrimSuffix(fake.URL(), "/api/")+r.URL.Path, r.Body)
+		out, err := http.NewRequestWithContext(r.Context(), r.Method, strings.TrimSuffix(server.URL(), "/api/")+r.URL.Path, r.Body)
 		if err != nil {
 			t.Error(err)
 			return
@@ -218,7 +218,7 @@ func TestLostAnswerToPost(t *testing.T) {
 		}
 	}))
 	defer proxy.Close()
-	cfg := config(fake)
+	cfg := config(server)
 	cfg.APIURL = proxy.URL + "/api"
 	c, err := slack.New(cfg, nil)
 	if err != nil {
@@ -227,15 +227,15 @@ func TestLostAnswerToPost(t *testing.T) {
 	for _, thread := range []bool{false, true} {
 		to := hereDest
 		if thread {
-			fake.MessagePayload(ann, here, "", "root")
-			list := fake.Messages(here)
+			server.MessagePayload(ann, here, "", "root")
+			list := server.Messages(here)
 			to.Thread = list[len(list)-1].TS
 		}
 		ref, err := c.Post(t.Context(), to, (&bench{t: t}).card())
 		if err != nil {
 			t.Fatalf("Post: %v", err)
 		}
-		list := fake.Messages(here)
+		list := server.Messages(here)
 		if last := list[len(list)-1]; ref.Message != last.TS || last.Thread != to.Thread {
 			t.Errorf("the ref is %+v, the message %+v", ref, last)
 		}
@@ -288,8 +288,8 @@ func TestHugeAnswerIsRefused(t *testing.T) {
 // Ten posts into one conversation with room for three wait for their turn; one
 // whose context is shorter than the wait fails at once.
 func TestRateLimitOfPosts(t *testing.T) {
-	fake := workspace(t, slacktest.Options{Burst: 3})
-	c := channel(t, fake)
+	server := workspace(t, slacktest.Options{Burst: 3})
+	c := channel(t, server)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	began := time.Now()
@@ -301,12 +301,12 @@ func TestRateLimitOfPosts(t *testing.T) {
 	if took := time.Since(began); took < 900*time.Millisecond {
 		t.Errorf("four posts took %v: the limit was not met", took)
 	}
-	if n := fake.Count("chat.postMessage"); n != 5 {
+	if n := server.Count("chat.postMessage"); n != 5 {
 		t.Errorf("chat.postMessage was called %d times, want one refusal only", n)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	fake.Break(channeltest.RateLimited)
+	server.Break(fake.RateLimited)
 	began = time.Now()
 	_, err := c.Post(short, hereDest, (&bench{t: t}).card())
 	if err == nil || time.Since(began) > 150*time.Millisecond {
@@ -316,14 +316,14 @@ func TestRateLimitOfPosts(t *testing.T) {
 
 // A channel that becomes shared while we run is noticed.
 func TestCheckOfConversationsExpires(t *testing.T) {
-	fake := workspace(t, slacktest.Options{})
-	c := channel(t, fake)
+	server := workspace(t, slacktest.Options{})
+	c := channel(t, server)
 	for range 3 {
 		if _, err := c.Post(t.Context(), hereDest, (&bench{t: t}).card()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := fake.Count("conversations.info"); n != 1 {
+	if n := server.Count("conversations.info"); n != 1 {
 		t.Errorf("the conversation was checked %d times in a row", n)
 	}
 }

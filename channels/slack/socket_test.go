@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
 )
@@ -113,7 +113,7 @@ func TestRefreshAndDrop(t *testing.T) {
 			open, ever := b.fake.Connections()
 			return open == 2 && ever >= before+2
 		})
-		if err := b.fake.Tap(ann, here, ref.Message, channeltest.DenyButton); err != nil {
+		if err := b.fake.Tap(ann, here, ref.Message, fake.DenyButton); err != nil {
 			t.Fatal(err)
 		}
 		b.want(i + 1)
@@ -148,7 +148,7 @@ func TestAnswerOutlivesItsConnection(t *testing.T) {
 		}
 	}})
 	ref := b.post(b.card())
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.ApproveButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.ApproveButton); err != nil {
 		t.Fatal(err)
 	}
 	b.eventually("the reply", func() bool { return len(b.got()) == 1 })
@@ -182,7 +182,7 @@ func TestRedelivery(t *testing.T) {
 	b.want(3)
 	b.eventually("every envelope is acknowledged", func() bool { return b.fake.Count("envelope ") == b.fake.Count(" ack ") })
 	// Pressing again is another answer.
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
 	}
 	b.want(4)
@@ -269,7 +269,7 @@ func TestUnknownAppAdmitsNobody(t *testing.T) {
 	b := start(t, setup{opts: slacktest.Options{NoAppID: true}})
 	card := b.card()
 	ref := b.post(card)
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
 	}
 	b.fake.Type(ann, here, "/deny "+card.Code.Reveal())
@@ -297,7 +297,7 @@ func TestPanicIsContained(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.told(ann, "Something broke")
-	if err := b.fake.Tap(ann, here, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.fake.Tap(ann, here, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
 	}
 	b.told(ann, "Denied.")

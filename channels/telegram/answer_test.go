@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 )
 
@@ -24,7 +24,7 @@ func (b *bench) wantTold(user int64, want string) {
 	})
 }
 
-func (b *bench) tap(user int64, ref approver.Ref, button channeltest.Button) {
+func (b *bench) tap(user int64, ref approver.Ref, button fake.Button) {
 	b.Helper()
 	if err := b.s.Tap(text(user), ref.Conversation, ref.Message, button); err != nil {
 		b.Fatal(err)
@@ -36,7 +36,7 @@ func TestTapOutcomeIsAnAlertOfBoundedLength(t *testing.T) {
 	b.judge = func(context.Context, approver.Reply) approver.Outcome {
 		return approver.Outcome{Text: strings.Repeat("🔥", 500)}
 	}
-	b.tap(ann, b.post(highCard(t)), channeltest.ApproveButton)
+	b.tap(ann, b.post(highCard(t)), fake.ApproveButton)
 	b.wantTold(ann, strings.Repeat("🔥", 99)+"…")
 	if r := b.want(1); r.Name != "Ann" || r.Sender != text(ann) || r.Conversation != text(teamChat) || r.Channel != Name {
 		t.Errorf("the reply is %+v", r)
@@ -46,7 +46,7 @@ func TestTapOutcomeIsAnAlertOfBoundedLength(t *testing.T) {
 func TestTapWithoutWordsIsAcknowledged(t *testing.T) {
 	b := running(t)
 	b.judge = func(context.Context, approver.Reply) approver.Outcome { return approver.Outcome{} }
-	b.tap(ann, b.post(highCard(t)), channeltest.DenyButton)
+	b.tap(ann, b.post(highCard(t)), fake.DenyButton)
 	b.eventually("the acknowledgement", func() bool { return b.s.Calls("answerCallbackQuery") == 1 })
 	b.settled()
 	if got := b.told(ann); len(got) != 0 {
@@ -67,7 +67,7 @@ func TestLateOutcome(t *testing.T) {
 	}
 	b.run()
 	ref := b.post(highCard(t))
-	b.tap(ann, ref, channeltest.ApproveButton)
+	b.tap(ann, ref, fake.ApproveButton)
 	b.wantTold(ann, sayWorking)
 	close(release)
 	b.wantTold(ann, "Ann: Approved at last.")
@@ -83,21 +83,21 @@ func TestLateOutcome(t *testing.T) {
 func TestPressThatIsTooOldToAnswer(t *testing.T) {
 	b := running(t)
 	b.s.SetQueryLife(0)
-	b.tap(ann, b.post(highCard(t)), channeltest.DenyButton)
+	b.tap(ann, b.post(highCard(t)), fake.DenyButton)
 	b.wantTold(ann, "Ann: Your answer no. 1 is noted.")
 }
 
 func TestDetails(t *testing.T) {
 	b := running(t)
 	card := highCard(t)
-	b.tap(ann, b.post(card), channeltest.DetailsButton)
+	b.tap(ann, b.post(card), fake.DetailsButton)
 	b.wantTold(ann, "Request "+card.Request+"\n"+card.Command)
 
 	card.Command = strings.Repeat("🔥x", 2000)
 	ref := b.post(card)
-	b.tap(bob, ref, channeltest.DetailsButton)
+	b.tap(bob, ref, fake.DetailsButton)
 	b.wantTold(bob, "in the file attached to it")
-	b.tap(mallory, ref, channeltest.DetailsButton)
+	b.tap(mallory, ref, fake.DetailsButton)
 	b.wantTold(mallory, sayStranger)
 	b.nothing()
 }
@@ -206,7 +206,7 @@ func TestForum(t *testing.T) {
 	if m := b.message(ref); m.Thread != topic {
 		t.Errorf("the card is in thread %d", m.Thread)
 	}
-	b.tap(ann, ref, channeltest.ApproveButton)
+	b.tap(ann, ref, fake.ApproveButton)
 	if r := b.want(1); r.Request != card.Request || r.Conversation != to.Conversation {
 		t.Errorf("the tap gave %+v", r)
 	}
@@ -318,7 +318,7 @@ func TestStrangersCannotCrowdOut(t *testing.T) {
 		b.s.Press(text(user), ref.Conversation, ref.Message, "a1:x")
 	}
 	began := time.Now()
-	b.tap(ann, ref, channeltest.DenyButton)
+	b.tap(ann, ref, fake.DenyButton)
 	b.want(1)
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("the approver waited %v", took)
@@ -329,7 +329,7 @@ func TestStrangersCannotCrowdOut(t *testing.T) {
 func TestPanicInTheCoreIsARefusal(t *testing.T) {
 	b := running(t)
 	b.judge = func(context.Context, approver.Reply) approver.Outcome { panic("a bug in the core") }
-	b.tap(ann, b.post(highCard(t)), channeltest.ApproveButton)
+	b.tap(ann, b.post(highCard(t)), fake.ApproveButton)
 	b.wantTold(ann, sayBroken)
 	b.s.Type(text(bob), text(teamChat), "/approve CONFIRM-7KQ4MX")
 	b.wantTold(bob, sayBroken)

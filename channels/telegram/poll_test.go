@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 )
 
@@ -133,7 +133,7 @@ func TestInterruptedAnswerComesAgain(t *testing.T) {
 		return approver.Outcome{Text: "stopping"}
 	}
 	ref := b.post(highCard(t))
-	if err := b.s.Tap(text(ann), ref.Conversation, ref.Message, channeltest.DenyButton); err != nil {
+	if err := b.s.Tap(text(ann), ref.Conversation, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
 	}
 	b.want(1)
@@ -182,10 +182,10 @@ func TestOrderOfOnePerson(t *testing.T) {
 	b := idle(t)
 	ref := b.post(highCard(t))
 	for range 5 {
-		if err := b.s.Tap(text(ann), ref.Conversation, ref.Message, channeltest.DenyButton); err != nil {
+		if err := b.s.Tap(text(ann), ref.Conversation, ref.Message, fake.DenyButton); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.s.Tap(text(ann), ref.Conversation, ref.Message, channeltest.ApproveButton); err != nil {
+		if err := b.s.Tap(text(ann), ref.Conversation, ref.Message, fake.ApproveButton); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -223,9 +223,9 @@ func TestHangingPollIsGivenUp(t *testing.T) {
 	b.c.pace.poll, b.c.pace.margin = 0, 50*time.Millisecond
 	b.run()
 	b.eventually("polls", func() bool { return b.s.Calls("getUpdates") > 2 })
-	b.s.Break(channeltest.Hangs)
+	b.s.Break(fake.Hangs)
 	b.eventually("the poll to be given up", func() bool { return strings.Contains(b.logs.String(), "deadline exceeded") })
-	b.s.Break(channeltest.Healthy)
+	b.s.Break(fake.Healthy)
 	b.nothing()
 }
 
@@ -285,8 +285,8 @@ func TestRunLeavesNothing(t *testing.T) {
 	b := running(t)
 	ref := b.post(highCard(t))
 	for range 3 {
-		_ = b.s.Tap(text(mallory), ref.Conversation, ref.Message, channeltest.ApproveButton)
-		_ = b.s.Tap(text(ann), ref.Conversation, ref.Message, channeltest.DenyButton)
+		_ = b.s.Tap(text(mallory), ref.Conversation, ref.Message, fake.ApproveButton)
+		_ = b.s.Tap(text(ann), ref.Conversation, ref.Message, fake.DenyButton)
 	}
 	b.want(3)
 	b.stop()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 )
 
@@ -68,8 +68,8 @@ func TestPostErrors(t *testing.T) {
 		"not ours":      {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: otherTxt}, "not under chats"},
 		"a name":        {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: "@ops"}, "not a chat id"},
 		"odd thread":    {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "x"}, "positive number"},
-		"revoked":       {func(s *telegramtest.Server) { s.Break(channeltest.Revoked) }, approver.Destination{}, "not valid"},
-		"no message id": {func(s *telegramtest.Server) { s.Break(channeltest.Malformed) }, approver.Destination{}, "decode"},
+		"revoked":       {func(s *telegramtest.Server) { s.Break(fake.Revoked) }, approver.Destination{}, "not valid"},
+		"no message id": {func(s *telegramtest.Server) { s.Break(fake.Malformed) }, approver.Destination{}, "decode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := idle(t)
@@ -197,7 +197,7 @@ func TestRateLimit(t *testing.T) {
 
 func TestPostWhileDownIsQuick(t *testing.T) {
 	b := idle(t)
-	b.s.Break(channeltest.Down)
+	b.s.Break(fake.Down)
 	began := time.Now()
 	if _, err := b.c.Post(t.Context(), testConfig(b.s).Destinations()[0], highCard(t)); err == nil {
 		t.Error("Post succeeded")

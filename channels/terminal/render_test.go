@@ -166,10 +166,10 @@ func bare(c *approver.Card, sev approver.Severity) approver.Card {
 // The agent writes the command. It must not be able to draw a second card, a
 // result or an answer of ours below its own box.
 func TestRenderCannotBeImitated(t *testing.T) {
-	fake := "x\n└───\nWhy      This is fine.\nCode     CONFIRM-AAAAAA\n✅ Approved\r\x1b[2J\x1b[1;1Hgone\u202e\u2028Rule     fine\x9b31m\xff"
+	forged := "x\n└───\nWhy      This is fine.\nCode     CONFIRM-AAAAAA\n✅ Approved\r\x1b[2J\x1b[1;1Hgone\u202e\u2028Rule     fine\x9b31m\xff"
 	card := testCard(t)
-	card.Command, card.Claimed, card.Session, card.Dir, card.Host, card.Agent = fake, fake, fake, fake, fake, fake
-	card.Push, card.Why, card.Rule, card.Notice = fake, fake, fake, fake
+	card.Command, card.Claimed, card.Session, card.Dir, card.Host, card.Agent = forged, forged, forged, forged, forged, forged
+	card.Push, card.Why, card.Rule, card.Notice = forged, forged, forged, forged
 	text := Render(card, Options{Number: 1, Width: 80, Now: noon, Full: true})
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		for _, r := range line {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // The gateway's operations.
@@ -176,7 +176,7 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 		Intents int    `json:"intents"`
 	}
 	s.mu.Lock()
-	revoked := s.fault == channeltest.Revoked
+	revoked := s.fault == fake.Revoked
 	s.identified++
 	s.budget--
 	over := s.budget < 0

@@ -9,49 +9,49 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
-var _ channeltest.Fake = (*Server)(nil)
+var _ fake.Platform = (*Server)(nil)
 
 // labels are how people know the buttons of a card.
 var labels = []struct {
 	start  string
-	button channeltest.Button
+	button fake.Button
 }{
-	{"approve", channeltest.ApproveButton},
-	{"deny", channeltest.DenyButton},
-	{"enter code", channeltest.CodeButton},
-	{"details", channeltest.DetailsButton},
+	{"approve", fake.ApproveButton},
+	{"deny", fake.DenyButton},
+	{"enter code", fake.CodeButton},
+	{"details", fake.DetailsButton},
 }
 
-func buttonOf(label string) channeltest.Button {
+func buttonOf(label string) fake.Button {
 	for _, l := range labels {
 		if strings.HasPrefix(strings.ToLower(label), l.start) {
 			return l.button
 		}
 	}
-	return channeltest.NoButton
+	return fake.NoButton
 }
 
 // noMentions is an empty list that is not null in JSON.
 var noMentions = []*user{}
 
 // Cards returns the bot's messages in a channel, replies to people left out.
-func (s *Server) Cards(conversation string) []channeltest.Shown {
+func (s *Server) Cards(conversation string) []fake.Shown {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channels[conversation]
 	if c == nil {
 		return nil
 	}
-	var out []channeltest.Shown
+	var out []fake.Shown
 	for _, id := range c.order {
 		m := s.messages[id]
 		if m == nil || m.Author.ID != s.bot || m.Reference != nil {
 			continue
 		}
-		shown := channeltest.Shown{Message: m.ID, Push: plainText(m.Content, s), Text: visible(m, s)}
+		shown := fake.Shown{Message: m.ID, Push: plainText(m.Content, s), Text: visible(m, s)}
 		for _, row := range m.Components {
 			for _, b := range row.Components {
 				shown.Buttons = append(shown.Buttons, buttonOf(b.Label))
@@ -66,12 +66,12 @@ func (s *Server) Cards(conversation string) []channeltest.Shown {
 }
 
 // Tap presses a button of a message as user.
-func (s *Server) Tap(user, conversation, message string, button channeltest.Button) error {
+func (s *Server) Tap(user, conversation, message string, button fake.Button) error {
 	_, err := s.tap(user, conversation, message, button)
 	return err
 }
 
-func (s *Server) tap(user, conversation, message string, button channeltest.Button) (*interaction, error) {
+func (s *Server) tap(user, conversation, message string, button fake.Button) (*interaction, error) {
 	s.mu.Lock()
 	c, m, u := s.channels[conversation], s.messages[message], s.users[user]
 	s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Server) tap(user, conversation, message string, button channeltest.Butt
 // Forge returns false: Discord itself checks that a pressed button is on the
 // message, so a modified client has nothing to forge. See [Server.SendPress]
 // for what only Discord could send.
-func (s *Server) Forge(string, string, string, string, channeltest.Button) bool { return false }
+func (s *Server) Forge(string, string, string, string, fake.Button) bool { return false }
 
 // CustomID is the button data of the bot's cards for a request, a UUID, and an
 // action letter.
@@ -216,7 +216,7 @@ func (s *Server) replyTo(who, conversation, to, text string, mention bool) bool 
 // EnterCode opens the card's dialogue and submits text. A card without one, and
 // a bot that opens none, leaves the command.
 func (s *Server) EnterCode(user, conversation, message, text string) error {
-	i, err := s.tap(user, conversation, message, channeltest.CodeButton)
+	i, err := s.tap(user, conversation, message, fake.CodeButton)
 	if err != nil {
 		if s.Command(user, conversation, "approve", text) {
 			return nil

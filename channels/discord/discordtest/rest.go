@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // An apiError is a response that is no success, as Discord words it.
@@ -88,33 +88,33 @@ func (s *Server) healthy(w http.ResponseWriter, r *http.Request) bool {
 	fault, ends, left := s.fault, s.faultEnds, time.Until(s.limitedUntil)
 	s.mu.Unlock()
 	switch fault {
-	case channeltest.Hangs:
+	case fake.Hangs:
 		_, _ = io.Copy(io.Discard, r.Body)
 		select {
 		case <-r.Context().Done():
 		case <-ends:
 		}
 		panic(http.ErrAbortHandler)
-	case channeltest.ServerError:
+	case fake.ServerError:
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = io.WriteString(w, "<html><body><h1>500 Internal Server Error</h1></body></html>")
 		return false
-	case channeltest.Malformed:
+	case fake.Malformed:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"id":"1098`)
 		return false
-	case channeltest.Revoked:
+	case fake.Revoked:
 		if !strings.HasPrefix(r.URL.Path, "/gateway/") {
 			writeError(w, errUnauthorized)
 			return false
 		}
-	case channeltest.RateLimited:
+	case fake.RateLimited:
 		if left > 0 {
 			limited(w, left, true)
 			return false
 		}
-	case channeltest.Healthy, channeltest.Down: // nobody reaches a server that is down
+	case fake.Healthy, fake.Down: // nobody reaches a server that is down
 	}
 	return true
 }

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // Server is the fake. Use New to start one. The exported fields may be changed
@@ -46,7 +46,7 @@ type Server struct {
 	mu           sync.Mutex
 	http         *http.Server
 	serving      chan struct{} // closed when the present http server has ended
-	fault        channeltest.Fault
+	fault        fake.Fault
 	faultEnds    chan struct{}
 	limitedUntil time.Time
 	dropping     int  // responses still to be dropped
@@ -226,7 +226,7 @@ func (s *Server) Pings() []string {
 }
 
 // Break makes the platform misbehave from now on.
-func (s *Server) Break(f channeltest.Fault) {
+func (s *Server) Break(f fake.Fault) {
 	s.mu.Lock()
 	was := s.fault
 	s.fault = f
@@ -235,15 +235,15 @@ func (s *Server) Break(f channeltest.Fault) {
 	s.limitedUntil = time.Now().Add(time.Second)
 	open := s.connected()
 	s.mu.Unlock()
-	if f == channeltest.Revoked {
+	if f == fake.Revoked {
 		for _, g := range open {
 			g.close(4004, "Authentication failed.")
 		}
 	}
 	switch {
-	case f == channeltest.Down && was != channeltest.Down:
+	case f == fake.Down && was != fake.Down:
 		s.stop()
-	case f != channeltest.Down && was == channeltest.Down:
+	case f != fake.Down && was == fake.Down:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if err := s.listen(s.addr); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // ask makes a request as a bot with a token and returns status and error code.
@@ -176,7 +176,7 @@ func TestInteractionAcknowledgement(t *testing.T) {
 	})
 	press := func() (id, token string) {
 		t.Helper()
-		if err := s.Tap(ann, channel, posted["id"].(string), channeltest.ApproveButton); err != nil {
+		if err := s.Tap(ann, channel, posted["id"].(string), fake.ApproveButton); err != nil {
 			t.Fatal(err)
 		}
 		var f frame
@@ -189,7 +189,7 @@ func TestInteractionAcknowledgement(t *testing.T) {
 		}
 		return event.ID, event.Token
 	}
-	if err := s.Tap(ann, channel, posted["id"].(string), channeltest.DenyButton); err == nil {
+	if err := s.Tap(ann, channel, posted["id"].(string), fake.DenyButton); err == nil {
 		t.Error("a button that is not there was pressed")
 	}
 	later := map[string]any{"type": respondLater, "data": map[string]any{"flags": flagEphemeral}}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // A BlockError is how the service refuses blocks.
@@ -207,7 +207,7 @@ func (c *checker) input(at string, b map[string]any) {
 }
 
 // look returns what a person sees of blocks, and the buttons.
-func look(raw json.RawMessage) (text string, buttons []channeltest.Button) {
+func look(raw json.RawMessage) (text string, buttons []fake.Button) {
 	var lines []string
 	for _, o := range objects(raw) {
 		switch o["type"] {
@@ -270,16 +270,16 @@ func str(v any) string {
 	return s
 }
 
-var buttonIDs = map[string]channeltest.Button{
-	"approve": channeltest.ApproveButton,
-	"deny":    channeltest.DenyButton,
-	"code":    channeltest.CodeButton,
-	"details": channeltest.DetailsButton,
+var buttonIDs = map[string]fake.Button{
+	"approve": fake.ApproveButton,
+	"deny":    fake.DenyButton,
+	"code":    fake.CodeButton,
+	"details": fake.DetailsButton,
 }
 
-func buttonOf(action string) channeltest.Button { return buttonIDs[action] }
+func buttonOf(action string) fake.Button { return buttonIDs[action] }
 
-func actionOf(b channeltest.Button) string {
+func actionOf(b fake.Button) string {
 	for id, button := range buttonIDs {
 		if button == b {
 			return id

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // A trigger opens one dialogue, soon. It also stands for a socket's ticket.
@@ -66,7 +66,7 @@ func (s *Server) ButtonPayload(user, conversation, message, block, value, action
 }
 
 // button finds a button on a message; the lock is held.
-func (s *Server) button(conversation, message string, b channeltest.Button) (block, value string, ok bool) {
+func (s *Server) button(conversation, message string, b fake.Button) (block, value string, ok bool) {
 	m := s.rooms[conversation].find(message)
 	if m == nil {
 		return "", "", false
@@ -91,7 +91,7 @@ func (s *Server) button(conversation, message string, b channeltest.Button) (blo
 }
 
 // Tap presses a button.
-func (s *Server) Tap(user, conversation, message string, b channeltest.Button) error {
+func (s *Server) Tap(user, conversation, message string, b fake.Button) error {
 	s.mu.Lock()
 	block, value, ok := s.button(conversation, message, b)
 	s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *Server) Tap(user, conversation, message string, b channeltest.Button) e
 
 // Forge sends a button press that no message offers. Whether Slack would let a
 // modified client do so is not documented, so the fake lets it.
-func (s *Server) Forge(user, conversation, message, request string, b channeltest.Button) bool {
+func (s *Server) Forge(user, conversation, message, request string, b fake.Button) bool {
 	s.Deliver("interactive", s.ButtonPayload(user, conversation, message, "ap:"+request+":forged", request, actionOf(b)))
 	return true
 }
@@ -196,7 +196,7 @@ func (s *Server) say(user, conversation, thread, text string) {
 // one it sends the command /approve.
 func (s *Server) EnterCode(user, conversation, message, text string) error {
 	s.mu.Lock()
-	_, _, ok := s.button(conversation, message, channeltest.CodeButton)
+	_, _, ok := s.button(conversation, message, fake.CodeButton)
 	delete(s.views, user)
 	told := len(s.told[user])
 	s.mu.Unlock()
@@ -204,7 +204,7 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 		s.slash(user, conversation, "/approve "+text)
 		return nil
 	}
-	if err := s.Tap(user, conversation, message, channeltest.CodeButton); err != nil {
+	if err := s.Tap(user, conversation, message, fake.CodeButton); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.TriggerTTL)

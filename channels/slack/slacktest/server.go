@@ -2,7 +2,7 @@
 // and of Socket Mode that a chat approval needs, with the real service's
 // limits, deadlines and error bodies. It runs in tests and in the demo.
 //
-// A [Server] is the workspace as its people see it; see [channeltest.Fake] for
+// A [Server] is the workspace as its people see it; see [fake.Platform] for
 // what they can do in it.
 package slacktest
 
@@ -20,7 +20,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // What the workspace is made of unless Options say otherwise.
@@ -98,14 +98,14 @@ type Server struct {
 	told     map[string][]string
 	pings    []string
 	log      []string
-	fault    channeltest.Fault
+	fault    fake.Fault
 	since    time.Time     // of the fault
 	changed  chan struct{} // closed when the fault changes
 	opened   int           // sockets opened so far
 	sequence int
 }
 
-var _ channeltest.Fake = (*Server)(nil)
+var _ fake.Platform = (*Server)(nil)
 
 // New starts a workspace. It panics if loopback cannot be listened on.
 func New(opts Options) *Server {
@@ -208,7 +208,7 @@ func (s *Server) Refuse(method, code string) {
 
 // Break makes the service misbehave from now on. All faults but Hangs and
 // RateLimited also close the sockets.
-func (s *Server) Break(f channeltest.Fault) {
+func (s *Server) Break(f fake.Fault) {
 	s.mu.Lock()
 	was := s.fault
 	s.fault, s.since = f, time.Now()
@@ -216,10 +216,10 @@ func (s *Server) Break(f channeltest.Fault) {
 	s.changed = make(chan struct{})
 	srv := s.http
 	s.mu.Unlock()
-	if f == channeltest.Down && was != channeltest.Down {
+	if f == fake.Down && was != fake.Down {
 		_ = srv.Close()
 	}
-	if f != channeltest.Down && was == channeltest.Down {
+	if f != fake.Down && was == fake.Down {
 		s.mu.Lock()
 		err := s.listen()
 		s.mu.Unlock()
@@ -228,9 +228,9 @@ func (s *Server) Break(f channeltest.Fault) {
 		}
 	}
 	switch f {
-	case channeltest.Down, channeltest.ServerError, channeltest.Malformed, channeltest.Revoked:
+	case fake.Down, fake.ServerError, fake.Malformed, fake.Revoked:
 		s.Drop()
-	case channeltest.Healthy, channeltest.Hangs, channeltest.RateLimited:
+	case fake.Healthy, fake.Hangs, fake.RateLimited:
 	}
 }
 
@@ -241,26 +241,26 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
 	f, since, changed := s.fault, s.since, s.changed
 	s.mu.Unlock()
 	switch f {
-	case channeltest.Hangs:
+	case fake.Hangs:
 		select {
 		case <-r.Context().Done():
 		case <-changed:
 		case <-s.stop:
 		}
 		panic(http.ErrAbortHandler)
-	case channeltest.ServerError:
+	case fake.ServerError:
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusInternalServerError)
 		_, _ = io.WriteString(w, "<html><body>Server Error</body></html>")
-	case channeltest.RateLimited:
+	case fake.RateLimited:
 		if time.Since(since) > time.Second {
 			return false
 		}
 		tooMany(w)
-	case channeltest.Malformed:
+	case fake.Malformed:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_, _ = io.WriteString(w, `{"ok":true,"ts":"17`)
-	case channeltest.Revoked:
+	case fake.Revoked:
 		fail(w, "token_revoked")
 	default:
 		return false
@@ -297,17 +297,17 @@ func (s *Server) Messages(conversation string) []Message {
 }
 
 // Cards returns the bot's messages in a conversation.
-func (s *Server) Cards(conversation string) []channeltest.Shown {
+func (s *Server) Cards(conversation string) []fake.Shown {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []channeltest.Shown
+	var out []fake.Shown
 	if r := s.rooms[conversation]; r != nil {
 		for _, m := range r.messages {
 			if m.BotID != BotID {
 				continue
 			}
 			text, buttons := look(m.Blocks)
-			out = append(out, channeltest.Shown{Message: m.TS, Push: m.Text, Text: text,
+			out = append(out, fake.Shown{Message: m.TS, Push: m.Text, Text: text,
 				Files: append([]string(nil), m.Files...), Buttons: buttons})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack/slacktest"
 )
 
@@ -254,26 +254,26 @@ func TestEnvelopes(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	s := serve(t, slacktest.Options{})
-	for fault, want := range map[channeltest.Fault]string{
-		channeltest.ServerError: "500", channeltest.RateLimited: "429", channeltest.Malformed: `{"ok":true,"ts":"17`, channeltest.Revoked: "token_revoked",
+	for fault, want := range map[fake.Fault]string{
+		fake.ServerError: "500", fake.RateLimited: "429", fake.Malformed: `{"ok":true,"ts":"17`, fake.Revoked: "token_revoked",
 	} {
 		s.Break(fault)
 		if got := fmt.Sprint(call(t, s, "auth.test", slacktest.BotToken)); !strings.Contains(got, want) {
 			t.Errorf("fault %d answers %s, want %s", fault, got, want)
 		}
 	}
-	s.Break(channeltest.Down)
+	s.Break(fake.Down)
 	if resp, err := http.Get(s.URL()); err == nil {
 		_ = resp.Body.Close()
 		t.Error("the service is down and answers")
 	}
-	s.Break(channeltest.Hangs)
+	s.Break(fake.Hangs)
 	client := http.Client{Timeout: 100 * time.Millisecond}
 	if resp, err := client.Get(s.URL()); err == nil {
 		_ = resp.Body.Close()
 		t.Error("the service hangs and answers")
 	}
-	s.Break(channeltest.Healthy)
+	s.Break(fake.Healthy)
 	if got := call(t, s, "auth.test", slacktest.BotToken); got["ok"] != true || got["bot_id"] != slacktest.BotID {
 		t.Errorf("healthy again: %v", got)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
-var _ channeltest.Fake = (*Server)(nil)
+var _ fake.Platform = (*Server)(nil)
 
 // A Chat is a place where the bot is.
 type Chat struct {
@@ -132,10 +132,10 @@ func (s *Server) post(m *Message) {
 
 // Cards returns the bot's messages in a chat: an attachment belongs to the
 // message that it replies to, and a reply to a person is for that person.
-func (s *Server) Cards(conversation string) []channeltest.Shown {
+func (s *Server) Cards(conversation string) []fake.Shown {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []channeltest.Shown
+	var out []fake.Shown
 	at := map[int]int{}
 	for _, m := range s.messages[parse(conversation)] {
 		if m.From != BotID || m.Deleted {
@@ -150,7 +150,7 @@ func (s *Server) Cards(conversation string) []channeltest.Shown {
 			continue
 		}
 		push, _, _ := strings.Cut(m.Text, "\n")
-		shown := channeltest.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: m.Text}
+		shown := fake.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: m.Text}
 		for _, b := range slices.Concat(m.Buttons...) {
 			shown.Buttons = append(shown.Buttons, buttonOf(b.Data))
 		}
@@ -164,17 +164,17 @@ func (s *Server) Cards(conversation string) []channeltest.Shown {
 }
 
 // letters are the last characters of the bot's button data.
-var letters = map[channeltest.Button]string{
-	channeltest.ApproveButton: "o", channeltest.DenyButton: "d", channeltest.CodeButton: "c", channeltest.DetailsButton: "i",
+var letters = map[fake.Button]string{
+	fake.ApproveButton: "o", fake.DenyButton: "d", fake.CodeButton: "c", fake.DetailsButton: "i",
 }
 
-func buttonOf(data string) channeltest.Button {
+func buttonOf(data string) fake.Button {
 	for b, letter := range letters {
 		if strings.HasSuffix(data, ":"+letter) {
 			return b
 		}
 	}
-	return channeltest.NoButton
+	return fake.NoButton
 }
 
 // Told returns what the bot has told user alone: alerts, and replies to their
@@ -186,7 +186,7 @@ func (s *Server) Told(user string) []string {
 }
 
 // Tap presses a button.
-func (s *Server) Tap(user, conversation, message string, button channeltest.Button) error {
+func (s *Server) Tap(user, conversation, message string, button fake.Button) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.find(parse(conversation), int(parse(message)))
@@ -203,7 +203,7 @@ func (s *Server) Tap(user, conversation, message string, button channeltest.Butt
 }
 
 // Forge sends a press with made-up data: Telegram's clients choose it.
-func (s *Server) Forge(user, conversation, message, request string, button channeltest.Button) bool {
+func (s *Server) Forge(user, conversation, message, request string, button fake.Button) bool {
 	id, err := uuid.Parse(request)
 	if err != nil {
 		return false

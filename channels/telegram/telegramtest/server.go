@@ -8,7 +8,7 @@
 // Mentions, links, hashtags and commands outside code are found as the service
 // finds them, so that a test can see that a text became none.
 //
-// People act through the methods of channeltest.Fake; [Server.Inject] sends any
+// People act through the methods of fake.Platform; [Server.Inject] sends any
 // update at all.
 package telegramtest
 
@@ -26,7 +26,7 @@ import (
 	"sync"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // What the server's one bot is called.
@@ -46,7 +46,7 @@ type Server struct {
 	served  chan struct{} // closed when http has ended
 	closed  bool
 
-	fault    channeltest.Fault
+	fault    fake.Fault
 	recovers time.Time // end of RateLimited, once it has begun
 	scripted map[string][]APIError
 
@@ -188,7 +188,7 @@ func (s *Server) Calls(method string) int {
 }
 
 // Break makes the service misbehave from now on.
-func (s *Server) Break(f channeltest.Fault) {
+func (s *Server) Break(f fake.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -196,7 +196,7 @@ func (s *Server) Break(f channeltest.Fault) {
 	}
 	s.fault, s.recovers = f, time.Time{}
 	switch {
-	case f == channeltest.Down:
+	case f == fake.Down:
 		s.unlisten()
 	case s.http == nil:
 		s.listen(s.addr)
@@ -320,8 +320,8 @@ func (s *Server) call(r *http.Request, token, method string) (any, error) {
 
 // broken reports whether a fault applies now; s.mu is held.
 func (s *Server) broken() bool {
-	if s.fault != channeltest.RateLimited {
-		return s.fault != channeltest.Healthy
+	if s.fault != fake.RateLimited {
+		return s.fault != fake.Healthy
 	}
 	now := time.Now()
 	if s.recovers.IsZero() {
@@ -330,7 +330,7 @@ func (s *Server) broken() bool {
 	if now.Before(s.recovers) {
 		return true
 	}
-	s.fault = channeltest.Healthy
+	s.fault = fake.Healthy
 	return false
 }
 
@@ -341,16 +341,16 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) int {
 	s.mu.Unlock()
 	status, kind, body := http.StatusInternalServerError, "text/html", "<html><head><title>500 Internal Server Error</title></head><body>nginx</body></html>"
 	switch fault {
-	case channeltest.Hangs, channeltest.Down:
+	case fake.Hangs, fake.Down:
 		s.hang(r.Context())
 		panic(http.ErrAbortHandler)
-	case channeltest.RateLimited:
+	case fake.RateLimited:
 		status, kind = http.StatusTooManyRequests, "application/json"
 		body = `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 1","parameters":{"retry_after":1}}`
-	case channeltest.Malformed:
+	case fake.Malformed:
 		status, kind, body = http.StatusOK, "application/json", `{"ok":true,"result":{"message_id":1`
-	case channeltest.Healthy, channeltest.ServerError:
-	case channeltest.Revoked:
+	case fake.Healthy, fake.ServerError:
+	case fake.Revoked:
 		status, kind, body = http.StatusUnauthorized, "application/json", `{"ok":false,"error_code":401,"description":"Unauthorized"}`
 	}
 	w.Header().Set("Content-Type", kind)
@@ -363,7 +363,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) int {
 func (s *Server) hang(ctx context.Context) {
 	for {
 		s.mu.Lock()
-		hangs, changed := s.fault == channeltest.Hangs && !s.closed, s.changed
+		hangs, changed := s.fault == fake.Hangs && !s.closed, s.changed
 		s.mu.Unlock()
 		if !hangs {
 			return

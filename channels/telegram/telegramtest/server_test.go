@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 const (
@@ -309,17 +309,17 @@ func TestFaults(t *testing.T) {
 		return resp.StatusCode, b.String()
 	}
 	for _, c := range []struct {
-		fault  channeltest.Fault
+		fault  fake.Fault
 		status int
 		text   string
 	}{
-		{channeltest.Down, 0, "refused"},
-		{channeltest.Hangs, 0, "deadline"},
-		{channeltest.ServerError, 500, "<html>"},
-		{channeltest.Malformed, 200, `{"ok":true,"result":{"mess`},
-		{channeltest.Revoked, 401, "Unauthorized"},
-		{channeltest.RateLimited, 429, `"retry_after":1`},
-		{channeltest.Healthy, 200, BotName},
+		{fake.Down, 0, "refused"},
+		{fake.Hangs, 0, "deadline"},
+		{fake.ServerError, 500, "<html>"},
+		{fake.Malformed, 200, `{"ok":true,"result":{"mess`},
+		{fake.Revoked, 401, "Unauthorized"},
+		{fake.RateLimited, 429, `"retry_after":1`},
+		{fake.Healthy, 200, BotName},
 	} {
 		s.Break(c.fault)
 		if status, text := get(); status != c.status || !strings.Contains(text, c.text) {

@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/terminal"
 )
 
 // retryTime is how long a rate-limited screen takes.
 const retryTime = time.Second
 
-// Server is a set of people at terminals. It implements channeltest.Fake; users
+// Server is a set of people at terminals. It implements fake.Platform; users
 // are uids, and messages are seen by everyone whom the channel lets watch.
 type Server struct {
 	channel *terminal.Channel
@@ -37,13 +37,13 @@ type Server struct {
 	told    map[string][]string
 	refused map[string]error // why a user's Watch ended
 	log     []string
-	fault   channeltest.Fault
+	fault   fake.Fault
 	until   time.Time // RateLimited ends
 	changed chan struct{}
 	watches context.CancelFunc // ends the connections of now
 }
 
-var _ channeltest.Fake = (*Server)(nil)
+var _ fake.Platform = (*Server)(nil)
 
 // New connects each user, a uid, to the channel, and returns when each watches
 // or was refused.
@@ -127,12 +127,12 @@ func (s *Server) emit(ctx context.Context, user string, raw json.RawMessage) err
 		s.mu.Lock()
 		wait := time.Duration(0)
 		switch s.fault {
-		case channeltest.Healthy, channeltest.Revoked:
-		case channeltest.RateLimited:
+		case fake.Healthy, fake.Revoked:
+		case fake.RateLimited:
 			wait = s.until.Sub(s.now())
-		case channeltest.Hangs:
+		case fake.Hangs:
 			wait = time.Hour
-		case channeltest.Down, channeltest.ServerError, channeltest.Malformed:
+		case fake.Down, fake.ServerError, fake.Malformed:
 			s.mu.Unlock()
 			return errors.New("broken pipe")
 		}
@@ -168,14 +168,14 @@ func (s *Server) show(user string, e terminal.Event) {
 	}
 }
 
-// Cards implements channeltest.Fake.
-func (s *Server) Cards(conversation string) []channeltest.Shown {
+// Cards implements fake.Platform.
+func (s *Server) Cards(conversation string) []fake.Shown {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if conversation != terminal.Conversation {
 		return nil
 	}
-	var out []channeltest.Shown
+	var out []fake.Shown
 	for _, message := range s.order {
 		e, ok := s.screen[message]
 		if !ok {
@@ -183,11 +183,11 @@ func (s *Server) Cards(conversation string) []channeltest.Shown {
 		}
 		text := terminal.Render(e.Card, terminal.Options{Number: 1, Full: true, Now: s.now(), Offer: e.Offer})
 		push, _, _ := strings.Cut(text, "\n")
-		shown := channeltest.Shown{Message: message, Push: push, Text: text}
+		shown := fake.Shown{Message: message, Push: push, Text: text}
 		for _, b := range []struct {
 			offered bool
-			button  channeltest.Button
-		}{{e.Offer.Tap, channeltest.ApproveButton}, {e.Offer.Deny, channeltest.DenyButton}, {e.Offer.Code, channeltest.CodeButton}} {
+			button  fake.Button
+		}{{e.Offer.Tap, fake.ApproveButton}, {e.Offer.Deny, fake.DenyButton}, {e.Offer.Code, fake.CodeButton}} {
 			if b.offered {
 				shown.Buttons = append(shown.Buttons, b.button)
 			}
@@ -197,31 +197,31 @@ func (s *Server) Cards(conversation string) []channeltest.Shown {
 	return out
 }
 
-// Tap implements channeltest.Fake: "y N" and "n N".
-func (s *Server) Tap(user, conversation, message string, button channeltest.Button) error {
+// Tap implements fake.Platform: "y N" and "n N".
+func (s *Server) Tap(user, conversation, message string, button fake.Button) error {
 	s.mu.Lock()
 	e, ok := s.screen[message]
 	s.mu.Unlock()
 	switch {
 	case !ok || conversation != terminal.Conversation:
 		return fmt.Errorf("no message %s in %s", message, conversation)
-	case button == channeltest.ApproveButton && e.Offer.Tap, button == channeltest.DenyButton && e.Offer.Deny:
-		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == channeltest.ApproveButton})
+	case button == fake.ApproveButton && e.Offer.Tap, button == fake.DenyButton && e.Offer.Deny:
+		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == fake.ApproveButton})
 		return nil
 	}
 	return fmt.Errorf("message %s has no such button", message)
 }
 
-// Forge implements channeltest.Fake: anyone can write any JSON to the socket.
-func (s *Server) Forge(user, conversation, message, request string, button channeltest.Button) bool {
+// Forge implements fake.Platform: anyone can write any JSON to the socket.
+func (s *Server) Forge(user, conversation, message, request string, button fake.Button) bool {
 	if conversation != terminal.Conversation {
 		return false
 	}
-	s.Answer(user, terminal.Answer{Request: request, Message: message, Approve: button == channeltest.ApproveButton})
+	s.Answer(user, terminal.Answer{Request: request, Message: message, Approve: button == fake.ApproveButton})
 	return true
 }
 
-// Type implements channeltest.Fake: what `approver watch` makes of a line that
+// Type implements fake.Platform: what `approver watch` makes of a line that
 // names a code. Other lines do not leave the terminal.
 func (s *Server) Type(user, conversation, text string) {
 	if conversation != terminal.Conversation {
@@ -239,10 +239,10 @@ func (s *Server) Type(user, conversation, text string) {
 	}
 }
 
-// ReplyTo implements channeltest.Fake: a terminal has no replies to a message.
+// ReplyTo implements fake.Platform: a terminal has no replies to a message.
 func (*Server) ReplyTo(_, _, _, _ string) bool { return false }
 
-// EnterCode implements channeltest.Fake: "N CODE".
+// EnterCode implements fake.Platform: "N CODE".
 func (s *Server) EnterCode(user, conversation, message, text string) error {
 	s.mu.Lock()
 	e, ok := s.screen[message]
@@ -258,7 +258,7 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 // that user.
 func (s *Server) Answer(user string, a terminal.Answer) {
 	s.mu.Lock()
-	broken := s.fault != channeltest.Healthy && s.fault != channeltest.Revoked && s.fault != channeltest.RateLimited
+	broken := s.fault != fake.Healthy && s.fault != fake.Revoked && s.fault != fake.RateLimited
 	s.note("%s answers, approve %v", user, a.Approve)
 	s.mu.Unlock()
 	if broken || s.ctx.Err() != nil {
@@ -292,25 +292,25 @@ func (s *Server) tell(user, text string) {
 	s.told[user] = append(s.told[user], text)
 }
 
-// Told implements channeltest.Fake.
+// Told implements fake.Platform.
 func (s *Server) Told(user string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.told[user]...)
 }
 
-// Break implements channeltest.Fake. Down, ServerError and Malformed end the
+// Break implements fake.Platform. Down, ServerError and Malformed end the
 // connections, and Healthy makes them anew.
-func (s *Server) Break(f channeltest.Fault) {
+func (s *Server) Break(f fake.Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault, s.until = f, s.now().Add(retryTime)
 	close(s.changed)
 	s.changed = make(chan struct{})
 	switch f {
-	case channeltest.Down:
+	case fake.Down:
 		s.watches()
-	case channeltest.Healthy:
+	case fake.Healthy:
 		s.watches()
 		s.connect(func() {})
 	default:

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // program is the approver program under test.
@@ -177,9 +177,9 @@ func one(t *testing.T, w *world, i int, blow time.Duration, strike func(time.Dur
 
 // insist answers as Alice on one app until the card is settled.
 func insist(ctx context.Context, w *world, a *app, command string, yes bool) {
-	button := channeltest.DenyButton
+	button := fake.DenyButton
 	if yes {
-		button = channeltest.ApproveButton
+		button = fake.ApproveButton
 	}
 	time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
 	for ctx.Err() == nil {
@@ -190,8 +190,8 @@ func insist(ctx context.Context, w *world, a *app, command string, yes bool) {
 	}
 }
 
-func cardsOf(a *app, command string) []channeltest.Shown {
-	var out []channeltest.Shown
+func cardsOf(a *app, command string) []fake.Shown {
+	var out []fake.Shown
 	for _, c := range a.cards() {
 		if strings.Contains(c.Text, command) {
 			out = append(out, c)
@@ -205,7 +205,7 @@ func cardsOf(a *app, command string) []channeltest.Shown {
 // of a card and the note of it leaves one that nobody can find any more.
 func upToDate(t *testing.T, w *world, a *app, command, result string) (orphans int) {
 	t.Helper()
-	var stale []channeltest.Shown
+	var stale []fake.Shown
 	err := w.wait(30*time.Second, a.name+" is up to date", func() bool {
 		audit := w.auditText()
 		stale, orphans = nil, 0

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // appOf returns the app of a channel.
@@ -20,7 +20,7 @@ func (w *world) appOf(channel string) (int, *app) {
 }
 
 // tap presses a button as a person on their app.
-func (w *world) tap(who person, channel string, cards []channeltest.Shown, b channeltest.Button) error {
+func (w *world) tap(who person, channel string, cards []fake.Shown, b fake.Button) error {
 	i, a := w.appOf(channel)
 	return a.fake.Tap(who.id[channel], a.conversation, cards[i].Message, b)
 }
@@ -77,7 +77,7 @@ func (w *world) oneTap() error {
 	w.check(codeIn(cards[0].Text) != codeIn(cards[1].Text) && codeIn(cards[1].Text) != codeIn(cards[2].Text), "three different codes")
 	w.say("Alice taps Approve on Telegram …")
 	before := w.toldSoFar(w.alice, "telegram")
-	if err := w.tap(w.alice, "telegram", cards, channeltest.ApproveButton); err != nil {
+	if err := w.tap(w.alice, "telegram", cards, fake.ApproveButton); err != nil {
 		return err
 	}
 	o, err := w.end(hook, "allow", 0)
@@ -109,7 +109,7 @@ func (w *world) catastrophe() error {
 	for i, a := range w.apps {
 		offered := false
 		for _, b := range cards[i].Buttons {
-			offered = offered || b == channeltest.ApproveButton
+			offered = offered || b == fake.ApproveButton
 		}
 		w.check(!offered, "%s offers no Approve button", a.name)
 	}
@@ -117,7 +117,7 @@ func (w *world) catastrophe() error {
 	i, telegram := w.appOf("telegram")
 	before := w.toldSoFar(w.bob, "telegram")
 	w.say("a modified Telegram client sends the tap of a button that is not there …")
-	if telegram.fake.Forge(w.bob.id["telegram"], telegram.conversation, cards[i].Message, request, channeltest.ApproveButton) {
+	if telegram.fake.Forge(w.bob.id["telegram"], telegram.conversation, cards[i].Message, request, fake.ApproveButton) {
 		text, err := w.heard(w.bob, "telegram", before)
 		if err != nil {
 			return err
@@ -166,8 +166,8 @@ func (w *world) photoFinish() error {
 	var both sync.WaitGroup
 	errs := make([]error, 2)
 	go1 := make(chan struct{})
-	both.Go(func() { <-go1; errs[0] = w.tap(w.alice, "telegram", cards, channeltest.ApproveButton) })
-	both.Go(func() { <-go1; errs[1] = w.tap(w.bob, "slack", cards, channeltest.DenyButton) })
+	both.Go(func() { <-go1; errs[0] = w.tap(w.alice, "telegram", cards, fake.ApproveButton) })
+	both.Go(func() { <-go1; errs[1] = w.tap(w.bob, "slack", cards, fake.DenyButton) })
 	close(go1)
 	both.Wait()
 	// The slower thumb may find the button gone already: that is an answer too.
@@ -229,7 +229,7 @@ func (w *world) kill() error {
 	w.say("ready after %d ms; Bob taps Approve on the old Discord card …", time.Since(start).Milliseconds())
 	i, discord := w.appOf("discord")
 	if err := w.wait(5*time.Second, "Discord takes the tap", func() bool {
-		return discord.fake.Tap(w.bob.id["discord"], discord.conversation, cards[i].Message, channeltest.ApproveButton) == nil
+		return discord.fake.Tap(w.bob.id["discord"], discord.conversation, cards[i].Message, fake.ApproveButton) == nil
 	}); err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (w *world) lastAsked() string {
 }
 
 // noted waits until the audit says that each card is posted.
-func (w *world) noted(cards []channeltest.Shown) error {
+func (w *world) noted(cards []fake.Shown) error {
 	request := w.lastAsked()
 	return w.wait(5*time.Second, "the daemon has noted where the cards are", func() bool {
 		n := 0
@@ -326,7 +326,7 @@ func (w *world) interactive(read func() (string, error)) error {
 }
 
 // typed turns lines into taps until one works.
-func (w *world) typed(read func() (string, error), cards []channeltest.Shown) error {
+func (w *world) typed(read func() (string, error), cards []fake.Shown) error {
 	for {
 		line, err := read()
 		if err != nil {
@@ -340,9 +340,9 @@ func (w *world) typed(read func() (string, error), cards []channeltest.Shown) er
 		}
 		switch what {
 		case "yes":
-			err = w.tap(w.alice, channel, cards, channeltest.ApproveButton)
+			err = w.tap(w.alice, channel, cards, fake.ApproveButton)
 		case "no":
-			err = w.tap(w.alice, channel, cards, channeltest.DenyButton)
+			err = w.tap(w.alice, channel, cards, fake.DenyButton)
 		default:
 			err = a.fake.EnterCode(w.alice.id[channel], a.conversation, cards[i].Message, what)
 		}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/channels/channeltest"
+	"approver.example/channels/channeltest/fake"
 )
 
 // A person has an account in each app.
@@ -28,7 +28,7 @@ type app struct {
 	name         string // as people call it
 	channel      string // as approver calls it
 	conversation string
-	fake         channeltest.Fake
+	fake         fake.Platform
 	log          func() []string // what the fake saw
 	posts, edits string          // how a post and an edit look in that log
 	close        func()
@@ -189,8 +189,8 @@ func (w *world) answer(hook <-chan outcome) (outcome, error) {
 
 // newCards waits until each app shows one more card than before, and returns
 // them in the order of the apps.
-func (w *world) newCards() ([]channeltest.Shown, error) {
-	cards := make([]channeltest.Shown, len(w.apps))
+func (w *world) newCards() ([]fake.Shown, error) {
+	cards := make([]fake.Shown, len(w.apps))
 	for i, a := range w.apps {
 		want := w.asked[a.channel] + 1
 		err := w.wait(10*time.Second, a.name+" shows the card", func() bool {
@@ -214,8 +214,8 @@ func (w *world) newCards() ([]channeltest.Shown, error) {
 
 // cards are the messages of an app that are cards: answers to typed messages
 // and attached files are messages too, but have no severity in their first line.
-func (a *app) cards() []channeltest.Shown {
-	var out []channeltest.Shown
+func (a *app) cards() []fake.Shown {
+	var out []fake.Shown
 	for _, c := range a.fake.Cards(a.conversation) {
 		if strings.Contains(c.Push, "HIGH · ") || strings.Contains(c.Push, "CATASTROPHIC · ") {
 			out = append(out, c)
@@ -225,17 +225,17 @@ func (a *app) cards() []channeltest.Shown {
 }
 
 // now returns a card as it looks now.
-func (a *app) now(message string) channeltest.Shown {
+func (a *app) now(message string) fake.Shown {
 	for _, c := range a.fake.Cards(a.conversation) {
 		if c.Message == message {
 			return c
 		}
 	}
-	return channeltest.Shown{}
+	return fake.Shown{}
 }
 
 // show prints the cards as the three apps show them now.
-func (w *world) show(cards []channeltest.Shown) {
+func (w *world) show(cards []fake.Shown) {
 	titles, texts := make([]string, len(cards)), make([]string, len(cards))
 	for i, a := range w.apps {
 		c := a.now(cards[i].Message)
@@ -251,10 +251,10 @@ func (w *world) show(cards []channeltest.Shown) {
 	w.panels(titles, texts)
 }
 
-func buttonRow(buttons []channeltest.Button) string {
-	names := map[channeltest.Button]string{
-		channeltest.ApproveButton: "[ Approve ]", channeltest.DenyButton: "[ Deny ]",
-		channeltest.CodeButton: "[ Code… ]", channeltest.DetailsButton: "[ Details ]",
+func buttonRow(buttons []fake.Button) string {
+	names := map[fake.Button]string{
+		fake.ApproveButton: "[ Approve ]", fake.DenyButton: "[ Deny ]",
+		fake.CodeButton: "[ Code… ]", fake.DetailsButton: "[ Details ]",
 	}
 	var row []string
 	for _, b := range buttons {
@@ -265,7 +265,7 @@ func buttonRow(buttons []channeltest.Button) string {
 
 // settled waits until every card says how the request ended, checks that they
 // agree, and names the audit record.
-func (w *world) settledCards(cards []channeltest.Shown, want string) error {
+func (w *world) settledCards(cards []fake.Shown, want string) error {
 	for i, a := range w.apps {
 		if err := w.wait(10*time.Second, a.name+"'s card is up to date", func() bool {
 			c := a.now(cards[i].Message)
