@@ -19,7 +19,6 @@ type memKV struct {
 	records map[string]memRecord
 	due     map[string]time.Time
 	watch   map[string][]chan struct{}
-	leases  map[string]time.Time
 	// fail, when set, is asked before each operation.
 	fail func(op, key string) error
 }
@@ -30,7 +29,7 @@ type memRecord struct {
 }
 
 func newMemKV() *memKV {
-	return &memKV{records: map[string]memRecord{}, due: map[string]time.Time{}, watch: map[string][]chan struct{}{}, leases: map[string]time.Time{}}
+	return &memKV{records: map[string]memRecord{}, due: map[string]time.Time{}, watch: map[string][]chan struct{}{}}
 }
 
 func (m *memKV) check(ctx context.Context, op, key string) error {

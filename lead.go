@@ -17,7 +17,8 @@ const LeaseTTL = 3 * time.Second
 // with the lease.
 func Lead(ctx context.Context, store KV, name string, log *slog.Logger, f func(ctx context.Context) error) error {
 	for {
-		if _, err := store.Lease(ctx, name, LeaseTTL); err != nil {
+		asked := time.Now()
+		if err := take(ctx, store, name, asked.Add(LeaseTTL), LeaseTTL); err != nil {
 			if !errors.Is(err, ErrHeld) && ctx.Err() == nil {
 				log.Warn("the store could not grant a lease", "lease", name, "error", err)
 			}
@@ -26,18 +27,20 @@ func Lead(ctx context.Context, store KV, name string, log *slog.Logger, f func(c
 			}
 			continue
 		}
-		held, err := leadOnce(ctx, store, name, f)
+		held, err := leadOnce(ctx, store, name, asked, f)
 		if held || ctx.Err() != nil {
 			// Do not keep others waiting: the shortest lease is over at once.
-			_, _ = store.Lease(context.WithoutCancel(ctx), name, time.Millisecond)
+			_ = take(context.WithoutCancel(ctx), store, name, time.Now().Add(LeaseTTL), time.Millisecond)
 			return err
 		}
 		log.Warn("lost the lease; waiting for it", "lease", name)
 	}
 }
 
-// leadOnce runs f and renews the lease. held reports that f ended by itself.
-func leadOnce(ctx context.Context, store KV, name string, f func(ctx context.Context) error) (held bool, err error) {
+// leadOnce runs f and renews the lease, which was asked for at renewed. held
+// reports that f ended by itself. A store that does not answer costs the lead
+// before anybody else can have it.
+func leadOnce(ctx context.Context, store KV, name string, renewed time.Time, f func(ctx context.Context) error) (held bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
@@ -49,20 +52,29 @@ func leadOnce(ctx context.Context, store KV, name string, f func(ctx context.Con
 		}()
 		done <- f(ctx)
 	}()
-	renewed := time.Now()
 	for {
 		select {
 		case err := <-done:
 			return ctx.Err() == nil, err
 		case <-time.After(LeaseTTL / 4):
 		}
-		if _, err := store.Lease(ctx, name, LeaseTTL); err == nil {
-			renewed = time.Now()
-		} else if errors.Is(err, ErrHeld) || time.Since(renewed) > LeaseTTL*3/4 {
+		asked, lost := time.Now(), renewed.Add(LeaseTTL*3/4)
+		err := take(ctx, store, name, lost, LeaseTTL)
+		if err == nil {
+			renewed = asked
+		} else if errors.Is(err, ErrHeld) || !time.Now().Before(lost) {
 			cancel()
 			return false, <-done
 		}
 	}
+}
+
+// take takes or renews the lease, and has no patience beyond until.
+func take(ctx context.Context, store KV, name string, until time.Time, ttl time.Duration) error {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	_, err := store.Lease(ctx, name, ttl)
+	return err
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

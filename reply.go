@@ -90,7 +90,7 @@ func enough(r Request, p Posting, rep Reply) bool {
 
 func needCodeText(r Request, p Posting) string {
 	if p.Ref.Partial && r.Verdict.Severity == High {
-		return "This card could not show the whole command. Read the attachment, then type the code from the card."
+		return "This card could not show the whole command. Read all of it first, then type the code from the card."
 	}
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
 }

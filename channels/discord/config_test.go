@@ -133,3 +133,22 @@ func TestTokenFile(t *testing.T) {
 		t.Errorf("New with a missing file: %v", err)
 	}
 }
+
+// Replicas with the same bot compete for one lease, other bots do not; the name
+// shows nothing of the token.
+func TestLeaseName(t *testing.T) {
+	name := func(token string) string {
+		cfg := valid()
+		cfg.Token, cfg.TokenFile = approver.NewSecret(token), ""
+		c, err := New(cfg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var solo approver.Solo = c
+		return solo.LeaseName()
+	}
+	one, again, other := name("token-one"), name("token-one"), name("token-two")
+	if one != again || one == other || !strings.HasPrefix(one, "discord:") || strings.Contains(one, "token") {
+		t.Errorf("%q, %q, %q", one, again, other)
+	}
+}

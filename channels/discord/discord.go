@@ -21,7 +21,8 @@
 // keeps within the number of sessions that Discord allows in a day, notices a
 // gateway that falls silent, and gives up for good only when Discord says that no
 // retry can help. What a person does while there is no connection fails in their
-// client, and they do it again; cards are sent over REST all the time.
+// client, and they do it again; cards are sent over REST all the time. Of several
+// replicas, the holder of the lease [Channel.LeaseName] is connected; all may post.
 package discord
 
 import (
@@ -30,6 +31,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -138,6 +140,15 @@ func (c *Channel) session() (*discordgo.Session, error) {
 
 // Name returns "discord".
 func (c *Channel) Name() string { return Name }
+
+// LeaseName names the lease that the receiving process holds: Discord gives
+// every connection of a bot every event, and one answer to each is enough. The
+// bot is told apart by a hash under its token, which gives neither away.
+func (c *Channel) LeaseName() string {
+	m := hmac.New(sha256.New, []byte(c.token.Reveal()))
+	m.Write([]byte("approver: who receives from this bot"))
+	return Name + ":" + hex.EncodeToString(m.Sum(nil)[:8])
+}
 
 // self returns the ids of our application and bot; empty before the first
 // connection.
