@@ -1,17 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +18,7 @@ import (
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/httpapi"
+	"approver.example/shieldcore"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 )
@@ -85,23 +80,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return records.Close(ctx)
 	})
 
-	codeKey, err := openCodeKey(cfg)
-	if err != nil {
-		return err
-	}
-	var files approver.FileHasher
-	broadcaster, err := approver.NewBroadcaster(approver.Options{
-		Store: store, Audit: records, People: cfg.People(), Channels: channels, Destinations: cfg.Destinations(),
-		Fingerprint: func(call approver.ToolCall) (approver.Fingerprint, error) {
-			hashes, err := files.Of(call)
-			if err != nil {
-				return "", err
-			}
-			return approver.FingerprintOf(call, policy.Version(), hashes)
-		},
-		CodeKey: codeKey, CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notIsolated,
-		Log: log.With("part", "people"),
-	})
+	broadcaster, err := newBroadcaster(cfg, policy, store, records, channels, log.With("part", "people"))
 	if err != nil {
 		return err
 	}
@@ -110,19 +89,8 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started}
 
-	me := uint32(os.Getuid())
-	submit := &httpapi.Submit{Hook: decide.hook, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
-	submitOn, err := httpapi.Listen(cfg.Sockets.Submit, 0o600)
+	serveSockets, err := openSockets(cfg.Sockets, decide, local, log)
 	if err != nil {
-		return err
-	}
-	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "resolve")}
-	if local != nil {
-		resolve.Resolver = local
-	}
-	resolveOn, err := httpapi.Listen(cfg.Sockets.Resolve, 0o600)
-	if err != nil {
-		_ = submitOn.Close()
 		return err
 	}
 	if _, err := records.Record(ctx, approver.Record{Event: approver.EventStarted, At: started, Note: notIsolated}); err != nil {
@@ -130,13 +98,52 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	log.Warn(notIsolated)
 	log.Info("ready", "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
-	err = together(ctx,
-		func(ctx context.Context) error { return broadcaster.Run(ctx) },
-		func(ctx context.Context) error { return submit.Serve(ctx, submitOn) },
-		func(ctx context.Context) error { return resolve.Serve(ctx, resolveOn) },
-	)
+	err = together(ctx, append(serveSockets, broadcaster.Run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
+}
+
+func newBroadcaster(
+	cfg configs.Config, policy *shieldcore.Policy, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
+) (*approver.Broadcaster, error) {
+	codeKey, err := openCodeKey(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var files approver.FileHasher
+	return approver.NewBroadcaster(approver.Options{
+		Store: kv, Audit: records, People: cfg.People(), Channels: channels, Destinations: cfg.Destinations(),
+		Fingerprint: func(call approver.ToolCall) (approver.Fingerprint, error) {
+			hashes, err := files.Of(call)
+			if err != nil {
+				return "", err
+			}
+			return approver.FingerprintOf(call, policy.Version(), hashes)
+		},
+		CodeKey: codeKey, CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notIsolated, Log: log,
+	})
+}
+
+// openSockets listens on both sockets and returns what serves each.
+func openSockets(at configs.Sockets, decide *decider, local *terminal.Channel, log *slog.Logger) ([]func(context.Context) error, error) {
+	me := uint32(os.Getuid())
+	submit := &httpapi.Submit{Hook: decide.hook, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
+	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "resolve")}
+	if local != nil {
+		resolve.Resolver = local
+	}
+	submitOn, err := httpapi.Listen(at.Submit, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	resolveOn, err := httpapi.Listen(at.Resolve, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, submitOn.Close())
+	}
+	return []func(context.Context) error{
+		func(ctx context.Context) error { return submit.Serve(ctx, submitOn) },
+		func(ctx context.Context) error { return resolve.Serve(ctx, resolveOn) },
+	}, nil
 }
 
 // together runs all until ctx ends, or one fails, and waits for every one.
@@ -240,44 +247,4 @@ func hostname() string {
 		return "unknown host"
 	}
 	return name
-}
-
-// openCodeKey returns the key under which codes are hashed. Replicas that share
-// a Redis must share it, so it is derived from the hub key there.
-func openCodeKey(cfg configs.Config) ([]byte, error) {
-	if cfg.Store.Redis == nil {
-		return loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
-	}
-	hub, err := os.ReadFile(cfg.Store.Redis.HubKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("the hub key: %w", err)
-	}
-	m := hmac.New(sha256.New, bytes.TrimSpace(hub))
-	m.Write([]byte("approver code key v1"))
-	return m.Sum(nil), nil
-}
-
-// loadOrCreateKey reads a key file, or makes one with 32 random bytes.
-func loadOrCreateKey(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		key := make([]byte, 32)
-		if _, err := rand.Read(key); err != nil {
-			return nil, err
-		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-		return key, errors.Join(err, f.Sync(), f.Close())
-	}
-	if err != nil {
-		return nil, err
-	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
-	if err != nil || len(key) < 32 {
-		return nil, fmt.Errorf("%s is not a key of this program: move it away to make a new one (open requests then lose their codes)", path)
-	}
-	return key, nil
 }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"approver.example/configs"
+)
+
+// openCodeKey returns the key under which codes are hashed. Replicas that share
+// a Redis must share it, so it is derived from the hub key there.
+func openCodeKey(cfg configs.Config) ([]byte, error) {
+	if cfg.Store.Redis == nil {
+		return loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
+	}
+	hub, err := os.ReadFile(cfg.Store.Redis.HubKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("the hub key: %w", err)
+	}
+	m := hmac.New(sha256.New, bytes.TrimSpace(hub))
+	m.Write([]byte("approver code key v1"))
+	return m.Sum(nil), nil
+}
+
+// loadOrCreateKey reads a key file, or makes one with 32 random bytes.
+func loadOrCreateKey(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		key := make([]byte, 32)
+		if _, err := rand.Read(key); err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+		return key, errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
+	if err != nil || len(key) < 32 {
+		return nil, fmt.Errorf("%s is not a key of this program: move it away to make a new one (open requests then lose their codes)", path)
+	}
+	return key, nil
+}

@@ -1,0 +1,165 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"approver.example/tokens"
+)
+
+// This file makes requests and their codes, and finds the request of a courier
+// that came back.
+
+// open makes the request of a call, or takes it up if the call was here before.
+func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+	r, err := b.find(ctx, call.ID)
+	if errors.Is(err, ErrNotFound) {
+		r, err = b.create(ctx, call, why, fp, holder)
+		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
+			return r, err
+		}
+		r, err = b.find(ctx, call.ID)
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	return b.resume(ctx, r, call, fp, holder)
+}
+
+// passing reports an error that may be over in a moment, as when Redis fails
+// over. The agent waits for people anyway; it can wait for the store.
+func passing(err error) bool {
+	for _, final := range []error{ErrNotBound, ErrTampered, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning} {
+		if errors.Is(err, final) {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the request that a call id stands for.
+func (b *Broadcaster) find(ctx context.Context, callID string) (Request, error) {
+	id, _, err := b.Store.Get(ctx, Key("call", callID))
+	if err != nil {
+		return Request{}, err
+	}
+	r, _, err := b.load(ctx, string(id))
+	return r, err
+}
+
+// create stores a new request and starts to post its cards.
+func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+	now, err := b.Store.Now(ctx)
+	if err != nil {
+		return Request{}, err
+	}
+	ttl := why.TTL
+	if ttl <= 0 {
+		ttl = b.TTL
+	}
+	readable := ttl + time.Minute
+	if deadline, ok := ctx.Deadline(); ok {
+		// The agent kills its hook at its own deadline and then runs the call:
+		// the request must end before.
+		readable = time.Until(deadline)
+		ttl = min(ttl, readable-AnswerMargin)
+	}
+	if ttl <= 0 {
+		return Request{}, errNoTime
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Request{}, err
+	}
+	r := Request{
+		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: call, Verdict: why,
+		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending,
+	}
+	postings, codes, err := b.mint(ctx, r, b.Destinations, now)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Postings = postings
+	if err := b.saveNew(ctx, r, now); err != nil {
+		return Request{}, err
+	}
+	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
+	return r, nil
+}
+
+// mint makes a posting with a code of its own for each destination, and stores
+// where each code leads before anybody can see it.
+func (b *Broadcaster) mint(ctx context.Context, r Request, to []Destination, now time.Time) ([]Posting, map[int]tokens.Code, error) {
+	first := len(r.Postings)
+	postings, codes := r.Postings[:first:first], map[int]tokens.Code{}
+	for _, d := range to {
+		i := len(postings)
+		postings = append(postings, Posting{To: d, Until: now.Add(PostTimeout + time.Second)})
+		codes[i] = tokens.Code{}
+	}
+	var mu sync.Mutex
+	err := inParallel(len(to), func(n int) error {
+		i := first + n
+		code, hash, err := b.mintOne(ctx, codeEntry{Request: r.ID, Posting: i}, r.Due.Add(KeepFor))
+		mu.Lock()
+		defer mu.Unlock()
+		codes[i], postings[i].Code = code, hash
+		return err
+	})
+	return postings, codes, err
+}
+
+// A codeEntry says which posting a code belongs to.
+type codeEntry struct {
+	Request string `json:"request"`
+	Posting int    `json:"posting"`
+}
+
+func (b *Broadcaster) mintOne(ctx context.Context, entry codeEntry, keepUntil time.Time) (tokens.Code, tokens.Hash, error) {
+	value, err := json.Marshal(entry)
+	if err != nil {
+		return tokens.Code{}, "", err
+	}
+	for range 8 { // a code that is taken is minted anew; twice in a row is unheard of
+		code, err := tokens.Mint(b.CodeLength)
+		if err != nil {
+			return tokens.Code{}, "", err
+		}
+		hash := code.Hash(b.CodeKey)
+		err = b.put(ctx, Key("code", string(hash)), value, "", NewRev(), time.Time{}, keepUntil)
+		if !errors.Is(err, ErrConflict) {
+			return code, hash, err
+		}
+	}
+	return tokens.Code{}, "", errors.New("no free confirmation code was found")
+}
+
+// resume takes up the request of a courier that came back.
+func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, error) {
+	if call.ID != r.CallID || !fp.Equal(r.Fingerprint) {
+		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
+			return r, nil
+		}
+		return r, ErrNotBound
+	}
+	late := false
+	next, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		late = !now.Before(r.Deadline)
+		return r.Hold(call.ID, fp, holder)
+	})
+	if late {
+		return r, errTooOld
+	}
+	if errors.Is(err, ErrSettled) {
+		return next, nil
+	}
+	if err == nil {
+		b.start(func(ctx context.Context) { b.repost(ctx, next.ID) })
+	}
+	return next, err
+}
