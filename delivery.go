@@ -200,11 +200,7 @@ func (b *Broadcaster) posted(ctx context.Context, r Request, res posting) {
 		return
 	}
 	if r.Postings[i].Phase == Void {
-		gone := b.card(r, tokens.Code{})
-		gone.State, gone.OneTap, gone.Result = Withdrawn, false, "↩ Replaced by a newer card"
-		if err := b.updateOne(ctx, ref, gone); err != nil {
-			b.Log.Warn("a replaced card could not be taken out of sight", "request", r.ID, "channel", to.Channel, "error", err)
-		}
+		b.retire(ctx, r, ref)
 		return
 	}
 	if _, err := b.Audit.Record(ctx, Record{
@@ -212,6 +208,19 @@ func (b *Broadcaster) posted(ctx context.Context, r Request, res posting) {
 		Note: fmt.Sprintf("%s/%s message %s", to.Channel, to.Conversation, ref.Message),
 	}); err != nil {
 		b.Log.Error("audit failed", "request", r.ID, "error", err)
+	}
+}
+
+// retire takes the buttons and the code off a card that no record knows: one that
+// was replaced while it was on its way, or that a crash kept from being noted and
+// somebody now presses. Nothing else would ever bring it up to date.
+func (b *Broadcaster) retire(ctx context.Context, r Request, ref Ref) {
+	card := b.card(r, tokens.Code{})
+	if !r.State.Settled() {
+		card.State, card.OneTap, card.Result = Withdrawn, false, "↩ Replaced by a newer card"
+	}
+	if err := b.updateOne(ctx, ref, card); err != nil {
+		b.Log.Warn("a replaced card could not be taken out of sight", "request", r.ID, "channel", ref.Channel, "error", err)
 	}
 }
 

@@ -305,3 +305,38 @@ func TestModifiedCallKeepsTheGreaterSeverity(t *testing.T) {
 		t.Error("nobody was asked")
 	}
 }
+
+// A crash between the platform's word that it took a card and the note of where
+// the card is leaves one on the phones that no record knows. Whoever presses it
+// is told so, and it loses its buttons then.
+func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		x.tg.cards["orphan"] = card
+		press := func(sender string) Outcome {
+			out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByTap, Request: card.Request, Message: "orphan"})
+			synctest.Wait()
+			return out
+		}
+		if out := press("99"); out.Kind != OutcomeRefused || x.tg.cards["orphan"].Result != "" {
+			t.Errorf("a stranger: %+v, the card shows %+v", out, x.tg.cards["orphan"])
+		}
+		out := press("1")
+		if c := x.tg.cards["orphan"]; out.Kind != OutcomeUnknown || c.OneTap || !c.Code.IsZero() || !strings.Contains(c.Result, "Replaced") {
+			t.Errorf("%+v, the card shows %+v", out, c)
+		}
+		if _, c := x.tg.card(0); c.Result != "" {
+			t.Errorf("the card of the request shows %+v", c)
+		}
+		if out := x.tap(x.tg, 0, "2", false); out.Kind != OutcomeDenied {
+			t.Errorf("the card of the request does not answer: %+v", out)
+		}
+		<-answer
+		if press("1"); !strings.Contains(x.tg.cards["orphan"].Result, "Denied by Bob") {
+			t.Errorf("after the end the orphan shows %+v", x.tg.cards["orphan"])
+		}
+	})
+}

@@ -144,10 +144,12 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 			return Request{}, Posting{}, b.trouble(err)
 		}
 		sending := false
+		var here *Destination
 		for _, p := range r.Postings {
 			if p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation {
 				continue
 			}
+			here = &p.To
 			if p.Phase == Posted && p.Ref.Message == rep.Message {
 				return r, p, nil
 			}
@@ -155,6 +157,10 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if !sending || time.Now().After(give) || !sleep(ctx, retryEvery/2) {
+			if here != nil && rep.Method == ByTap {
+				ref := Ref{Destination: *here, Message: rep.Message}
+				b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
+			}
 			return r, Posting{}, &Outcome{OutcomeUnknown, "This card is no longer valid. Use the newest card of the request."}
 		}
 	}
