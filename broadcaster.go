@@ -69,6 +69,7 @@ type Broadcaster struct {
 	busy     sync.WaitGroup  // goroutines started for requests
 	settling map[string]bool // requests being settled; true: once more
 	closing  map[string]*closing
+	failed   map[string]error // channels that ended for good, and why
 }
 
 // NewBroadcaster checks the parts. It refuses an empty approver list, no
@@ -76,7 +77,7 @@ type Broadcaster struct {
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{
 		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
-		settling: map[string]bool{}, closing: map[string]*closing{},
+		settling: map[string]bool{}, closing: map[string]*closing{}, failed: map[string]error{},
 	}
 	if b.TTL == 0 {
 		b.TTL = DefaultTTL

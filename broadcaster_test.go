@@ -60,7 +60,7 @@ func TestNoAnswerIsANo(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		start := time.Now()
 		v := <-answer
-		if v.Decision != Deny || !strings.Contains(v.Reason, "nobody answered within 2m") || time.Since(start) != DefaultTTL {
+		if v.Decision != Deny || !strings.Contains(v.Reason, "nobody answered within 2 min") || time.Since(start) != DefaultTTL {
 			t.Fatalf("after %v: %+v", time.Since(start), v)
 		}
 		synctest.Wait()

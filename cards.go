@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	c := Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
 		OneTap:  r.Verdict.Severity == High,
-		Command: safe(r.Call.Text()),
+		Command: squeeze(safe(r.Call.Text())),
 		Why:     safe(firstOf(r.Verdict.Detail, r.Verdict.Reason, "a rule asks for a person")),
 		Rule:    ruleLine(r.Verdict),
 		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(r.Call.Session),
@@ -33,6 +34,19 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 }
 
 func safe(s string) string { return Visible(Mask(s)) }
+
+// gaps finds white space so long that it could push what follows it out of sight.
+var gaps = regexp.MustCompile(`(?:[ \t]*\n){5,}|[ \t]{41,}`)
+
+// squeeze says how long such a gap is in its place.
+func squeeze(s string) string {
+	return gaps.ReplaceAllStringFunc(s, func(gap string) string {
+		if lines := strings.Count(gap, "\n"); lines > 0 {
+			return fmt.Sprintf("\n⟨%d blank lines⟩\n", lines-1)
+		}
+		return fmt.Sprintf(" ⟨%d spaces⟩ ", len(gap))
+	})
+}
 
 func firstOf(texts ...string) string {
 	for _, t := range texts {
@@ -63,7 +77,8 @@ func ruleLine(v Verdict) string {
 // background) are shown too, because they run too. An argument is left out only
 // if it is sure to stand elsewhere on the card: the command itself, and what a
 // shell tool of Claude Code is told for its user to read, which is Claimed. What
-// "command" and "description" mean to any other tool is not known here.
+// "command" and "description" mean to any other tool is not known here. Every
+// tool but the agent's own shell is named: the same words run elsewhere there.
 func (c ToolCall) Text() string {
 	if c.Command == "" {
 		var pretty bytes.Buffer
@@ -75,7 +90,10 @@ func (c ToolCall) Text() string {
 		}
 		return c.Tool + " " + unescapeHTML(pretty.String())
 	}
-	elsewhere := map[string]string{"command": c.Command}
+	command, elsewhere := c.Command, map[string]string{"command": c.Command}
+	if c.Agent != "claude" || c.Tool != "Bash" {
+		command = c.Tool + ": " + command
+	}
 	if c.Agent == "claude" && (c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor") {
 		elsewhere["description"] = c.Claimed
 	}
@@ -97,9 +115,9 @@ func (c ToolCall) Text() string {
 		}
 	}
 	if options == "" || options == "{}" {
-		return c.Command
+		return command
 	}
-	return c.Command + "\n\n" + c.Tool + " options: " + options
+	return command + "\n\n" + c.Tool + " options: " + options
 }
 
 // unescapeHTML undoes the escapes that JSON encoders put in for browsers, which
@@ -152,15 +170,21 @@ func (c Cause) sentence() string {
 	}
 }
 
+// shortDuration writes a time for people: "45 s", "1 min 30 s", "2 h 5 min".
 func shortDuration(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0 s"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	default:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	d = max(d, 0).Truncate(time.Second)
+	big, small := d/time.Hour, d%time.Hour/time.Minute
+	units := [2]string{"h", "min"}
+	if d < time.Hour {
+		big, small, units = d/time.Minute, d%time.Minute/time.Second, [2]string{"min", "s"}
 	}
+	switch {
+	case big == 0:
+		return fmt.Sprintf("%d s", small)
+	case small == 0:
+		return fmt.Sprintf("%d %s", big, units[0])
+	}
+	return fmt.Sprintf("%d %s %d %s", big, units[0], small, units[1])
 }
 
 // verdict is the answer to the courier of callID.

@@ -17,8 +17,9 @@ import (
 
 // Run runs the channels and the clock until ctx ends, then waits for all work
 // that was begun. Requests that are open then stay open for the next process.
-// A channel that fails for good does not stop the others; its error is logged
-// at once and returned at the end.
+// A channel that fails for good does not stop the others, and gets no more cards,
+// whose buttons nobody would hear; its error is logged at once and returned at the
+// end.
 func (b *Broadcaster) Run(ctx context.Context) error {
 	b.mu.Lock()
 	if b.work != nil {
@@ -31,24 +32,34 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 
 	var all sync.WaitGroup
 	all.Go(func() { b.sweep(ctx) })
-	failed := make(chan error, len(b.Channels))
 	for _, c := range b.Channels {
 		all.Go(func() {
 			if err := b.runChannel(ctx, c); err != nil && ctx.Err() == nil {
 				b.Log.Error("a channel has failed for good", "channel", c.Name(), "error", err)
-				failed <- fmt.Errorf("channel %s: %w", c.Name(), err)
+				b.mu.Lock()
+				b.failed[c.Name()] = err
+				b.mu.Unlock()
 			}
 		})
 	}
 	<-ctx.Done()
 	all.Wait()
 	b.busy.Wait()
-	close(failed)
 	var errs []error
-	for err := range failed {
-		errs = append(errs, err)
+	for name, err := range b.failed {
+		errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
 	}
 	return errors.Join(errs...)
+}
+
+// deaf returns why a channel no longer hears answers, or nil.
+func (b *Broadcaster) deaf(channel string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.failed[channel]; err != nil {
+		return fmt.Errorf("the channel has failed for good: %w", err)
+	}
+	return nil
 }
 
 // Solo is an extra ability of a channel whose platform gives every event to
@@ -248,6 +259,9 @@ func (b *Broadcaster) postOne(ctx context.Context, r Request, i int, code tokens
 		}
 	}()
 	to := r.Postings[i].To
+	if err := b.deaf(to.Channel); err != nil {
+		return ref, err
+	}
 	ref, err = b.channels[to.Channel].Post(ctx, to, b.card(r, code))
 	if err == nil && ref.Message == "" {
 		err = errors.New("the channel returned no message id")

@@ -340,3 +340,64 @@ func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
 		}
 	})
 }
+
+// The story: a card's attachment cannot be sent, so the post has failed; taking
+// the card back fails too, and it hangs in the chat, cut. Nobody may approve by
+// the code on it what it does not show.
+func TestTheCodeOfAFailedCardIsVoid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		var card Card
+		x.channels["telegram"] = failing{x.tg, &card}
+		answer := x.askAsync(t.Context(), testCall("c1"), Catastrophic)
+		synctest.Wait()
+		out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		if out.Kind != OutcomeUnknown {
+			t.Errorf("the code of a card that was not shown whole: %+v", out)
+		}
+		x.tap(x.dc, 0, "d1", false)
+		<-answer
+	})
+}
+
+// failing is a chat that fails after it has shown a card.
+type failing struct {
+	*chat
+	got *Card
+}
+
+func (f failing) Post(_ context.Context, _ Destination, c Card) (Ref, error) {
+	*f.got = c
+	return Ref{}, errors.New("the file with the whole command could not be sent")
+}
+
+// The story: the bot's token was revoked, so nobody hears the buttons any more,
+// but messages still go out. With no other channel the agent must not wait the
+// whole time for an answer that cannot come.
+func TestADeafChannelIsUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newBench(t, newMemKV()).Options
+		o.Store, o.Channels, o.Destinations = newMemKV(), []Channel{deaf{newChat("telegram")}}, o.Destinations[:1]
+		b, err := NewBroadcaster(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- b.Run(ctx) }()
+		synctest.Wait()
+		began := time.Now()
+		v := b.Ask(t.Context(), testCall("c1"), Verdict{Decision: Ask, Severity: High})
+		if v.Decision != Deny || time.Since(began) > time.Second || !strings.Contains(v.Reason, "no approval channel could be reached") {
+			t.Errorf("after %v: %v %s", time.Since(began), v.Decision, v.Reason)
+		}
+		cancel()
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked") {
+			t.Errorf("Run returned %v", err)
+		}
+	})
+}
+
+type deaf struct{ *chat }
+
+func (deaf) Run(context.Context, ReplyFunc) error { return errors.New("the token was revoked") }

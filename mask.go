@@ -132,7 +132,7 @@ func (f secretForm) mask(s string, re *regexp.Regexp) string {
 		}
 		secret := s[from:to]
 		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
-		if f.random && !looksRandom(secret) || !known && runs(s[:from]) {
+		if f.random && !looksRandom(secret) || !known && (runs(s[:from]) || apart(s, at[0], from, to)) {
 			continue // it stays in sight
 		}
 		b.WriteString(s[done:from] + hiddenNote(secret, f.silent))
@@ -155,13 +155,56 @@ func hiddenNote(secret string, silent bool) string {
 	return fmt.Sprintf("‹%d characters hidden, %x›", len(secret), h.Sum(nil)[:3])
 }
 
+// runners are the programs that run what is named behind them.
+var runners = map[string]bool{
+	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true, ".": true,
+	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true, "watch": true,
+	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
+	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true, "uvx": true,
+}
+
+// apart reports whether a value that is set off by a space from what makes it a
+// secret may be a word of its own to a shell, an operand: "rm -rf token: data".
+// It is none inside quotes, nor where name and value are all of their line, as in
+// a file that is written.
+func apart(s string, begin, from, to int) bool {
+	space := strings.IndexAny(s[begin:from], " \t")
+	if space < 0 || quoted(s[:begin+space]) {
+		return false
+	}
+	line := s[strings.LastIndexByte(s[:begin], '\n')+1 : begin]
+	rest, _, _ := strings.Cut(s[to:], "\n")
+	return !lineBegins().MatchString(line) || strings.Trim(rest, "\"',; \t\r") != ""
+}
+
+// lineBegins finds nothing before the name on a line, or a header's name.
+var lineBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`) })
+
+// quoted reports whether a shell, or JSON, would be inside quotes at the end of s.
+func quoted(s string) bool {
+	var quote byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == quote:
+			quote = 0
+		}
+	}
+	return quote != 0
+}
+
 // runs reports whether what follows before is, or ends, the name of a command: a
 // shell would look for a program of that name, so people must see all of it.
 func runs(before string) bool {
 	line := before[strings.LastIndexAny(before, "\n\r;&|(`{")+1:]
 	words := strings.Split(strings.TrimLeft(line, " \t"), " ")
+	before = ""
 	for _, w := range words[:len(words)-1] {
-		if w != "" && !strings.Contains(w, "=") {
+		ofOption := len(before) == 2 && before[0] == '-' // as root in sudo -u root
+		if before = w; w != "" && !strings.Contains(w, "=") && !strings.HasPrefix(w, "-") && !runners[w] && !ofOption {
 			return false // the name stands in sight before it
 		}
 	}

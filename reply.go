@@ -220,7 +220,7 @@ func (b *Broadcaster) postingOfCode(ctx context.Context, rep Reply) (Request, Po
 		return Request{}, Posting{}, ErrNotFound
 	}
 	p := r.Postings[entry.Posting]
-	if !p.Code.Equal(hash) || p.Phase == Void || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
+	if !p.Code.Equal(hash) || p.Phase != Posted && p.Phase != Sending || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
 		rep.Request != "" && rep.Request != r.ID {
 		return Request{}, Posting{}, ErrNotFound
 	}

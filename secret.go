@@ -3,8 +3,10 @@ package approver
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -48,8 +50,10 @@ func (s *Secret) UnmarshalText(b []byte) error {
 const maxSecretFile = 64 << 10
 
 // SecretFrom resolves the usual pair of settings, name and name_file, of which
-// at most one may be given. A file's surrounding white space is dropped. Given
-// neither, it returns no secret and no error.
+// at most one may be given. A file's surrounding white space is dropped. A file
+// that others can read or write is refused, and so is one that belongs to neither
+// root nor this process's user: its secret is theirs too. Given neither, it
+// returns no secret and no error.
 func SecretFrom(name string, value Secret, file string) (Secret, error) {
 	switch {
 	case !value.IsZero() && file != "":
@@ -62,6 +66,9 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 		return Secret{}, fmt.Errorf("%s_file: %w", name, err)
 	}
 	defer f.Close()
+	if err := private(f); err != nil {
+		return Secret{}, fmt.Errorf("%s_file: %w", name, err)
+	}
 	b, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
 	if err != nil {
 		return Secret{}, fmt.Errorf("%s_file: %w", name, err)
@@ -71,4 +78,26 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 		return Secret{}, fmt.Errorf("%s_file: %s is empty or larger than %d bytes", name, file, maxSecretFile)
 	}
 	return Secret{value: text}, nil
+}
+
+// private refuses a file that is not its owner's alone. What systemd hands over
+// as a credential is as private, and may show a group.
+func private(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	others := fs.FileMode(0o077)
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(f.Name()) == filepath.Clean(dir) {
+		others = 0o037
+	}
+	switch mode := info.Mode(); {
+	case !mode.IsRegular():
+		return fmt.Errorf("%s is not a regular file", f.Name())
+	case mode.Perm()&others != 0:
+		return fmt.Errorf("%s has mode %04o, so others can read or change the secret: run chmod 600 on it, and renew the secret if somebody may have read it", f.Name(), mode.Perm())
+	case !ownedByUs(info):
+		return fmt.Errorf("%s belongs to neither root nor you: whoever owns it knows the secret and could change it", f.Name())
+	}
+	return nil
 }

@@ -112,7 +112,7 @@ func hidden(r rune) bool {
 		return false
 	case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
 		return true
-	case r == '⟨' || r == '⟩':
+	case r == '⟨' || r == '⟩' || r == 0xfffc:
 		return true
 	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800 || r == 0x034f || r == 0x17b4 || r == 0x17b5:
 		return true // fillers that draw nothing
@@ -184,7 +184,7 @@ func lookAlike(r rune) bool {
 		return true // capitals that are Latin ones to the eye
 	case unicode.Is(unicode.Latin, r) && !ordinaryLatin(r), r >= 0x2b0 && r <= 0x2ff:
 		return true // small capitals, phonetic letters, the long s
-	case r >= 0x2160 && r <= 0x217f: // Roman numerals
+	case r >= 0x2160 && r <= 0x217f, r >= 0x2500 && r <= 0x257f: // Roman numerals, lines of boxes
 		return true
 	}
 	return strings.ContainsRune(alikes, r)
@@ -194,7 +194,8 @@ const alikes = "ѵѴѡаеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅ
 	"ονρτυικαεηωγσΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϳͺ" + // Greek
 	"ոսցօհզԼՏՕՍ" + // Armenian
 	"ıɑɡɩɪʀʟʏꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓠꓡꓢꓣꓤꓦꓧꓨꓩꓪꓫꓬꓮꓰꓱꓲꓳꓴ" + // Latin, Lisu
-	"‐‑‒–—―−﹘﹣⁃∕⁄⧸╱⟋∖⧵⧹‚‘’‛′“”„‟″ʹʺˈ՚․‥…·∙⋅•∶：ː；，٫¦∣ǀ⎪‖꞉。｡〈〉‹›＜＞⩵꞊∗⁎✱٭～∼˜⌃ˆ＄＆＃＠？！ǃ"
+	"‐‑‒–—―−﹘﹣⁃∕⁄⧸╱⟋∖⧵⧹‚‘’‛′“”„‟″ʹʺˈ՚․‥…·∙⋅•∶：ː；，٫¦∣ǀ⎪‖꞉。｡〈〉‹›＜＞⩵꞊∗⁎✱٭～∼˜⌃ˆ＄＆＃＠？！ǃ" +
+	"⋕♯⌗❛❜❝❞❘❙❚╲￨￩￪￫￬￭￮➖➕⁺⁻⁼⁽⁾₊₋₌₍₎"
 
 // OneLine is Visible with line breaks and tabs made visible too.
 func OneLine(s string) string {

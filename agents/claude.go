@@ -303,7 +303,13 @@ func (a argument) put(call *approver.ToolCall, value string) error {
 	case isClaim:
 		call.Claimed = value
 	case isPattern:
-		if filepath.IsAbs(value) || strings.HasPrefix(value, "~") || strings.Contains(value, "..") {
+		switch {
+		case filepath.IsAbs(value), strings.HasPrefix(value, "~"):
+			call.Paths = append(call.Paths, value)
+		case strings.Contains(value, ".."):
+			for _, from := range call.Paths[:min(len(call.Paths), 1)] { // the folder that is searched
+				value = from + "/" + value
+			}
 			call.Paths = append(call.Paths, value)
 		}
 	case isText:

@@ -168,6 +168,7 @@ func TestClaudeTools(t *testing.T) {
 		{"Glob", `{"pattern":"**/*.go"}`, want{module: "Tool"}},
 		{"Glob", `{"pattern":"/etc/*","path":"/p"}`, want{paths: []string{"/p", "/etc/*"}, module: "FileSystem"}},
 		{"Glob", `{"pattern":"../*"}`, want{paths: []string{"../*"}, module: "FileSystem"}},
+		{"Glob", `{"pattern":"../etc/*","path":"/p"}`, want{paths: []string{"/p", "/p/../etc/*"}, module: "FileSystem"}},
 		{"Glob", `{"pattern":"~/.aws/*"}`, want{paths: []string{"~/.aws/*"}, module: "FileSystem"}},
 		{"Grep", `{"pattern":"/etc","path":"src","-n":true}`, want{paths: []string{"src"}, module: "FileSystem"}},
 		{"WebFetch", `{"url":"https://example.org/","prompt":"sum up"}`, want{urls: []string{"https://example.org/"}, module: "Network"}},

@@ -127,9 +127,17 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
+func parseFile(path string) (configs.Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return configs.Config{}, err
+	}
+	return configs.Parse(path, data)
+}
+
 func TestGoodConfig(t *testing.T) {
 	home := isolate(t)
-	c, err := configs.Load("testdata/good.yaml")
+	c, err := parseFile("testdata/good.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +183,7 @@ func TestGoodConfig(t *testing.T) {
 
 func TestPeopleAndDestinations(t *testing.T) {
 	isolate(t)
-	c, err := configs.Load("testdata/good.yaml")
+	c, err := parseFile("testdata/good.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,6 +279,18 @@ func TestLoadRefusesWhatOthersCanWrite(t *testing.T) {
 		}
 		if want := fmt.Sprintf("can be written by others (mode %04o): run chmod go-w on it", mode); !ok && !strings.Contains(err.Error(), want) {
 			t.Errorf("mode %04o: %v", mode, err)
+		}
+	}
+	token := "channels:\n  telegram:\n    token: '1234567:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'\n    chats: [{id: -100}]\n    approvers: [{id: '5'}]\n"
+	if err := os.WriteFile(path, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := configs.Load(path); ok != (err == nil) || !ok && !strings.Contains(err.Error(), "token_file") {
+			t.Errorf("a token in a file of mode %04o: %v", mode, err)
 		}
 	}
 	if _, err := configs.Load(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {

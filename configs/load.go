@@ -15,14 +15,42 @@ import (
 )
 
 // Load reads the configuration in a file. The file must belong to root or to
-// the user who runs the program, and nobody else may be able to write it.
-// Relative paths in it start from its folder.
+// the user who runs the program, and nobody else may be able to write it, nor to
+// read it if a secret stands in it. Relative paths in it start from its folder.
 func Load(path string) (Config, error) {
-	data, err := readOwn("configuration", path)
+	data, mode, err := readOwn("configuration", path)
 	if err != nil {
 		return Config{}, err
 	}
-	return Parse(path, data)
+	c, err := Parse(path, data)
+	if err != nil {
+		return Config{}, err
+	}
+	if key := c.inlineSecret(); key != "" && mode&0o077 != 0 {
+		return Config{}, fmt.Errorf("the configuration %s holds a secret, %s, and can be read by others (mode %04o): run chmod 600 on it, or move the secret to a file and name it as %s_file", path, key, mode, key)
+	}
+	return c, nil
+}
+
+// inlineSecret names a secret that stands in the configuration itself.
+func (c Config) inlineSecret() string {
+	if t := c.Channels.Telegram; t != nil && !t.Token.IsZero() {
+		return "channels.telegram.token"
+	}
+	if d := c.Channels.Discord; d != nil && !d.Token.IsZero() {
+		return "channels.discord.token"
+	}
+	if s := c.Channels.Slack; s != nil && !s.BotToken.IsZero() {
+		return "channels.slack.bot_token"
+	} else if s != nil && !s.AppToken.IsZero() {
+		return "channels.slack.app_token"
+	}
+	if r := c.Store.Redis; r != nil && !r.Password.IsZero() {
+		return "store.redis.password"
+	} else if r != nil && !r.SentinelPassword.IsZero() {
+		return "store.redis.sentinel_password"
+	}
+	return ""
 }
 
 // Names of the configuration file that is looked for when none is given.
@@ -90,7 +118,7 @@ func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	if c.Policy == "" {
 		return shieldcore.Load("policy.default.yaml", defaultPolicy)
 	}
-	data, err := readOwn("policy", c.Policy)
+	data, _, err := readOwn("policy", c.Policy)
 	if err != nil {
 		return nil, err
 	}
@@ -98,30 +126,30 @@ func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 }
 
 // readOwn reads a file that nobody else can have written.
-func readOwn(what, path string) ([]byte, error) {
+func readOwn(what, path string) (data []byte, mode fs.FileMode, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("the %s: %w", what, err)
+		return nil, 0, fmt.Errorf("the %s: %w", what, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("the %s: %w", what, err)
+		return nil, 0, fmt.Errorf("the %s: %w", what, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("the %s %s is not a regular file", what, path)
+		return nil, 0, fmt.Errorf("the %s %s is not a regular file", what, path)
 	}
-	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return nil, fmt.Errorf("the %s %s can be written by others (mode %04o): run chmod go-w on it", what, path, mode)
+	if mode = info.Mode().Perm(); mode&0o022 != 0 {
+		return nil, 0, fmt.Errorf("the %s %s can be written by others (mode %04o): run chmod go-w on it", what, path, mode)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !trusted(st.Uid, os.Geteuid()) {
-		return nil, fmt.Errorf("the %s %s belongs to neither root nor you: whoever owns it could change it", what, path)
+		return nil, 0, fmt.Errorf("the %s %s belongs to neither root nor you: whoever owns it could change it", what, path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
+	data, err = io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("the %s: %w", what, err)
+		return nil, 0, fmt.Errorf("the %s: %w", what, err)
 	}
-	return data, nil
+	return data, mode, nil
 }
 
 // trusted reports whether a file's owner may decide what the program does.

@@ -151,7 +151,7 @@ func lowered(texts []string, folded bool) []string {
 	}
 	out := make([]string, len(texts))
 	for i, t := range texts {
-		out[i] = foldLower.Replace(strings.ToLower(t))
+		out[i] = fold(t)
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func newPathGlob(pattern string) (pathGlob, error) {
 		if strings.ContainsAny(seg, "{}\\") {
 			return pathGlob{}, errors.New("may not hold { } or a backslash: write one pattern for each alternative")
 		}
-		low := strings.ToLower(seg)
+		low := fold(seg)
 		for _, s := range []string{seg, low} {
 			if _, err := path.Match(s, ""); err != nil {
 				return pathGlob{}, errors.New("has a bracket that is not closed or a range that is empty")
@@ -116,7 +116,8 @@ func (s *subject) unplaced() bool {
 }
 
 func (s *subject) locate(p string) location {
-	l := location{certain: true, placed: true}
+	// Where a brace stands for alternatives, the path is more than one.
+	l := location{certain: !strings.ContainsAny(p, "{}"), placed: true}
 	h := s.knownHomes()
 	for _, prefix := range []string{"$HOME", "${HOME}"} {
 		if rest, ok := strings.CutPrefix(p, prefix); ok && (rest == "" || rest[0] == '/') {
@@ -146,9 +147,9 @@ func (s *subject) locate(p string) location {
 		l.add(resolved)
 	}
 	for _, abs := range l.abs {
-		l.folded = append(l.folded, strings.ToLower(abs))
+		l.folded = append(l.folded, fold(abs))
 		if t, ok := h.tilde(abs); ok {
-			l.folded = append(l.folded, strings.ToLower(t))
+			l.folded = append(l.folded, fold(t))
 		}
 	}
 	return l

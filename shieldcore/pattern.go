@@ -28,7 +28,7 @@ var (
 // compileDefines checks the fragments under define, which rules name as %{name}.
 func (c *compiler) compileDefines(defines map[string]string) {
 	for _, name := range sortedNames(defines) {
-		at, text := strictyaml.Join("define", name), defines[name]
+		at, text := strictyaml.Join("define", name), unfold(defines[name])
 		switch {
 		case !fragmentName.MatchString(name):
 			c.ReportKey(at, fmt.Sprintf("%q is not a name for a fragment: use lower-case letters, digits and _", name))
@@ -46,9 +46,14 @@ func (c *compiler) compileDefines(defines map[string]string) {
 	}
 }
 
+// unfold takes off the line break that ends every block scalar of YAML. Nobody
+// means it, and with it a rule matches nothing.
+func unfold(text string) string { return strings.TrimRight(text, "\r\n") }
+
 // pattern compiles a regular expression: to be found anywhere, or, if whole, to
 // match all of a text.
 func (c *compiler) pattern(at, text string, whole bool) *pattern {
+	text = unfold(text)
 	if strings.TrimSpace(text) == "" {
 		c.Report(at, "the regular expression is empty: remove the line, or write one")
 		return &pattern{}

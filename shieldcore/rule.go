@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -81,12 +82,57 @@ func commandIsAll(call approver.ToolCall) bool {
 	return true
 }
 
+// inert are the arguments that file tools take beside their paths and that name
+// nothing: text to write or to look for, and how.
+var inert = map[string]bool{
+	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true, "type": true,
+	"output_mode": true, "encoding": true, "cell_id": true, "cell_type": true, "edit_mode": true, "pages": true,
+}
+
+// pathsAreAll reports whether the paths that were recognised are all that a call
+// acts upon. A rule that allows by path must not allow a command beside the path,
+// nor another target under a name that is not known here.
+func pathsAreAll(call approver.ToolCall) bool {
+	if call.Command != "" || len(call.URLs) > 0 {
+		return false
+	}
+	if len(call.Args) == 0 {
+		return true
+	}
+	var args map[string]any
+	return json.Unmarshal(call.Args, &args) == nil && inertOrPath(args, "", call.Paths)
+}
+
+// inertOrPath looks at every text in value, which stands under key.
+func inertOrPath(value any, key string, paths []string) bool {
+	switch v := value.(type) {
+	case string:
+		return inert[key] || slices.Contains(paths, v)
+	case []any:
+		for _, item := range v {
+			if !inertOrPath(item, key, paths) {
+				return false
+			}
+		}
+	case map[string]any:
+		for name, item := range v {
+			if !inertOrPath(item, name, paths) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (r *rule) matchesPaths(s *subject) bool {
 	places := s.places()
 	if len(places) == 0 {
 		return false
 	}
 	if r.allows() {
+		if !pathsAreAll(s.call) {
+			return false
+		}
 		for _, p := range places {
 			if !p.certain || !s.allowed(r.paths, p) {
 				return false

@@ -39,6 +39,9 @@ type text struct {
 // regular expression takes for an ASCII one to that one.
 var foldLower = strings.NewReplacer("ſ", "s", "\u212a", "k")
 
+// fold brings a text to the one form in which case makes no difference.
+func fold(s string) string { return foldLower.Replace(strings.ToLower(s)) }
+
 // hasAny reports whether one of needs is in the text; nil needs are unknown
 // and taken to be there.
 func (t *text) hasAny(needs []string, folded bool) bool {
@@ -47,7 +50,7 @@ func (t *text) hasAny(needs []string, folded bool) bool {
 	}
 	if folded {
 		if t.lower == nil {
-			t.lower = &text{raw: foldLower.Replace(strings.ToLower(t.raw))}
+			t.lower = &text{raw: fold(t.raw)}
 		}
 		return t.lower.hasAny(needs, false)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/agents/blocking"
 	"approver.example/httpapi"
 )
 
@@ -73,8 +74,7 @@ func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 		d.log.Error("audit failed", "error", err)
 	}
 	if adapter == nil {
-		// An empty answer that blocks makes the courier give its own.
-		return httpapi.HookAnswer{Stderr: []byte(v.Reason)}
+		return answer(blocking.For(h.Agent, "", v.Reason))
 	}
 	return answer(adapter.Encode(agents.Event{}, v))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,8 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"approver.example"
 	"approver.example/configs"
 )
 
@@ -21,18 +20,18 @@ func openCodeKey(cfg configs.Config) ([]byte, error) {
 	if cfg.Store.Redis == nil {
 		return loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
 	}
-	hub, err := os.ReadFile(cfg.Store.Redis.HubKeyFile)
+	hub, err := approver.SecretFrom("hub_key", approver.Secret{}, cfg.Store.Redis.HubKeyFile)
 	if err != nil {
-		return nil, fmt.Errorf("the hub key: %w", err)
+		return nil, err
 	}
-	m := hmac.New(sha256.New, bytes.TrimSpace(hub))
+	m := hmac.New(sha256.New, []byte(hub.Reveal()))
 	m.Write([]byte("approver code key v1"))
 	return m.Sum(nil), nil
 }
 
 // loadOrCreateKey reads a key file, or makes one with 32 random bytes.
 func loadOrCreateKey(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
+	text, err := approver.SecretFrom("code_key", approver.Secret{}, path)
 	if errors.Is(err, os.ErrNotExist) {
 		key := make([]byte, 32)
 		if _, err := rand.Read(key); err != nil {
@@ -48,7 +47,7 @@ func loadOrCreateKey(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
+	key, err := base64.StdEncoding.DecodeString(text.Reveal())
 	if err != nil || len(key) < 32 {
 		return nil, fmt.Errorf("%s is not a key of this program: move it away to make a new one (open requests then lose their codes)", path)
 	}

@@ -1,0 +1,48 @@
+package approver
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The story: the daemon has a user of its own, but the bot's token lies in a file
+// that everybody can read. The agent reads it, and edits the cards.
+func TestASecretIsItsOwnersAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "token")
+	if err := os.WriteFile(path, []byte(" 123456:abc \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	try := func(mode os.FileMode, ok bool) {
+		t.Helper()
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		s, err := SecretFrom("token", Secret{}, path)
+		if ok != (err == nil) || ok && s.Reveal() != "123456:abc" || !ok && !strings.Contains(err.Error(), "chmod 600") {
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+	}
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false, 0o602: false, 0o666: false} {
+		try(mode, ok)
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", dir) // systemd gives access to one user by a list, which shows as the group's
+	for mode, ok := range map[os.FileMode]bool{0o440: true, 0o444: false, 0o460: false} {
+		try(mode, ok)
+	}
+	if _, err := SecretFrom("token", Secret{}, dir); err == nil || !strings.Contains(err.Error(), "regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+	if os.Geteuid() == 0 {
+		t.Setenv("CREDENTIALS_DIRECTORY", "")
+		try(0o600, true)
+		if err := os.Chown(path, 4711, 4711); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := SecretFrom("token", Secret{}, path); err == nil || !strings.Contains(err.Error(), "belongs to neither") {
+			t.Errorf("another user's file: %v", err)
+		}
+	}
+}
