@@ -34,7 +34,8 @@ const (
 
 	sweepEvery = 500 * time.Millisecond
 	retryEvery = 50 * time.Millisecond
-	pollEvery  = 500 * time.Millisecond
+	pollEvery  = 500 * time.Millisecond // where no hint tells of a change
+	hintedPoll = 2 * time.Second        // where one should
 )
 
 // Options are the parts of a Broadcaster.
@@ -70,10 +71,12 @@ type Broadcaster struct {
 	settling map[string]bool // requests being settled; true: once more
 	closing  map[string]*closing
 	failed   map[string]error // channels that ended for good, and why
+	troubled time.Time        // when the store's trouble was last logged
 }
 
-// NewBroadcaster checks the parts. It refuses an empty approver list, no
-// destination, and a destination without a channel.
+// NewBroadcaster checks the parts. It refuses a destination without a channel.
+// Without people, or without destinations, every call that it is asked about is
+// denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{
 		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
@@ -192,8 +195,9 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 	if err != nil {
 		hint = nil // polling alone will do
 	}
+	var seen Rev
 	for {
-		next, err := b.advance(ctx, r.ID, call)
+		next, rev, left, err := b.advance(ctx, r, seen, call)
 		if err == nil && next.State.Settled() {
 			return next, nil
 		}
@@ -202,10 +206,11 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 		}
 		wait := pollEvery
 		if err == nil {
-			r = next
-		}
-		if left := time.Until(r.localDue(call)); left < wait {
-			wait = max(left, time.Millisecond)
+			r, seen = next, rev
+			if hint != nil {
+				wait = hintedPoll
+			}
+			wait = min(wait, left)
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -222,32 +227,32 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 	}
 }
 
-// localDue is the deadline by this process's clock: a hint when to look again.
-// Whether it has passed is for the store's clock to say.
-func (r Request) localDue(call ToolCall) time.Time {
-	return call.At.Add(r.Due.Sub(r.Created))
-}
-
-// advance does what the record wants now on behalf of the waiting courier.
-func (b *Broadcaster) advance(ctx context.Context, id string, call ToolCall) (Request, error) {
-	r, _, err := b.load(ctx, id)
+// advance does what the record wants now on behalf of the waiting courier. r is
+// the record as it was at revision seen. left is when to look again at the latest.
+func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call ToolCall) (next Request, rev Rev, left time.Duration, err error) {
+	r, rev, err = b.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
-		return r, err
+		return r, rev, 0, err
 	}
 	now, err := b.Store.Now(ctx)
 	if err != nil {
-		return r, err
+		return r, rev, 0, err
 	}
 	switch {
 	case !now.Before(r.Due):
-		r, err = b.change(ctx, id, Request.Expire)
+		next, err = b.change(ctx, r.ID, Request.Expire)
 	case r.State == Approved:
-		r, err = b.release(ctx, r, call)
+		next, err = b.release(ctx, r, call)
+	default:
+		return r, rev, r.Due.Sub(now), nil
 	}
-	if errors.Is(err, ErrSettled) || errors.Is(err, ErrTooSoon) || errors.Is(err, ErrOverdue) {
-		err = nil // another was first, or the clock: the next look will tell
+	switch {
+	case errors.Is(err, ErrSettled): // another was first, and next is what it made
+		err = nil
+	case errors.Is(err, ErrTooSoon), errors.Is(err, ErrOverdue): // the clock: the next look will tell
+		return r, "", retryEvery, nil
 	}
-	return r, err
+	return next, "", retryEvery, err
 }
 
 // release records the approval and then consumes it. What cannot be recorded,
@@ -265,12 +270,7 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
 	}
-	return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		if r.Released(call.ID, fp) {
-			return r, nil // our own write came through after an ambiguous error
-		}
-		return r.Consume(call.ID, fp, hash, now)
-	})
+	return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Consume(call.ID, fp, hash, now) })
 }
 
 // stopping reports that this process ends, or has not begun.

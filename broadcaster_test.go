@@ -553,8 +553,8 @@ type lossy struct {
 	n *int
 }
 
-func (l lossy) Put(ctx context.Context, key string, value []byte, prev, next Rev, due, keep time.Time) error {
-	err := l.memKV.Put(ctx, key, value, prev, next, due, keep)
+func (l lossy) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keep time.Time) error {
+	err := l.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if *l.n++; err == nil && *l.n%2 == 1 {

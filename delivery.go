@@ -189,6 +189,9 @@ func (b *Broadcaster) note(ctx context.Context, id string, batch []posting, stop
 		r.Asked = true
 		r.Postings = append([]Posting(nil), r.Postings...)
 		for _, res := range batch {
+			if res.i >= len(r.Postings) {
+				return r, ErrTooSoon // a fail-over took the posting back
+			}
 			p := &r.Postings[res.i]
 			switch {
 			case p.Phase == Void:
@@ -300,6 +303,12 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 	if len(lost) == 0 {
 		return
 	}
+	if stray, err := b.stray(ctx, r); stray || err != nil {
+		if stray {
+			_, _ = b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
+		}
+		return
+	}
 	to := make([]Destination, len(lost))
 	for n, i := range lost {
 		to[n] = r.Postings[i].To
@@ -333,6 +342,9 @@ func (b *Broadcaster) lost(r Request, now time.Time) []int {
 	for i, p := range r.Postings {
 		if b.channels[p.To.Channel] == nil {
 			continue
+		}
+		if p.Hub != "" && p.Hub != b.Host {
+			continue // not here to be seen
 		}
 		presence, volatile := b.channels[p.To.Channel].(Presence)
 		if p.Phase == Sending && !now.Before(p.Until) || p.Phase == Posted && volatile && !presence.Shows(p.Ref) {

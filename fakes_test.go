@@ -54,7 +54,11 @@ func (m *memKV) Get(ctx context.Context, key string) ([]byte, Rev, error) {
 	return slices.Clone(r.value), r.rev, nil
 }
 
-func (m *memKV) Put(ctx context.Context, key string, value []byte, prev, next Rev, due, _ time.Time) error {
+func (m *memKV) Put(ctx context.Context, key string, value []byte, prev, next Rev, due, keep time.Time) error {
+	return m.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keep)
+}
+
+func (m *memKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, _ time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.check(ctx, "put", key); err != nil {
@@ -64,6 +68,8 @@ func (m *memKV) Put(ctx context.Context, key string, value []byte, prev, next Re
 		return nil
 	} else if r.rev != prev {
 		return ErrConflict
+	} else if !before.IsZero() && !time.Now().Before(before) {
+		return ErrOverdue
 	}
 	m.records[key] = memRecord{slices.Clone(value), next}
 	delete(m.due, key)

@@ -99,7 +99,11 @@ func (b *Broadcaster) mint(ctx context.Context, r Request, to []Destination, now
 	postings, codes := r.Postings[:first:first], map[int]tokens.Code{}
 	for _, d := range to {
 		i := len(postings)
-		postings = append(postings, Posting{To: d, Until: now.Add(PostTimeout + time.Second)})
+		p := Posting{To: d, Until: now.Add(PostTimeout + time.Second)}
+		if _, volatile := b.channels[d.Channel].(Presence); volatile {
+			p.Hub = b.Host
+		}
+		postings = append(postings, p)
 		codes[i] = tokens.Code{}
 	}
 	var mu sync.Mutex

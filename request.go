@@ -124,6 +124,7 @@ const (
 // A Posting is one card of a request.
 type Posting struct {
 	To       Destination `json:"to"`
+	Hub      string      `json:"hub,omitempty"` // the only one that can see and change a volatile card
 	Code     tokens.Hash `json:"code"`
 	Phase    Phase       `json:"phase"`
 	Ref      Ref         `json:"ref,omitzero"`
@@ -317,7 +318,7 @@ func (r Request) Attention(now time.Time) time.Time {
 	}
 	for _, p := range r.Postings {
 		switch {
-		case p.Phase == Sending:
+		case p.Phase == Sending && !r.State.Settled(): // the end of a card on its way is up to who sends it
 			sooner(p.Until)
 		case p.Phase == Posted && r.State.Settled() && !p.Shown && p.Attempts < MaxUpdateAttempts:
 			sooner(now.Add(backoff(p.Attempts)))

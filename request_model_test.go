@@ -381,6 +381,13 @@ func (m *model) permits(w world) {
 		if err != nil && next.State != r.State {
 			m.t.Fatalf("%s was refused and changed the request\n%+v", step.name, w)
 		}
+		switch {
+		case err != nil:
+		case next.State.Settled() && next.State != Consumed && next.Resolution.Approve:
+			m.t.Fatalf("%s: the request has ended as %v and its record says yes\n%+v", step.name, next.State, w)
+		case next.State.Settled() && !next.WithdrawAt.IsZero(), step.name == "hold" && (!next.WithdrawAt.IsZero() || next.Holder != "x"):
+			m.t.Fatalf("%s: it would still be withdrawn\n%+v", step.name, w)
+		}
 	}
 	if r.Released("other", modelFP) || r.Released(modelCall, "other") || r.Released("", "") || r.Released(modelCall, modelFP) != (w.released > 0) {
 		m.t.Fatalf("released to the wrong call\n%+v", w)
@@ -453,5 +460,16 @@ func TestInterleavings(t *testing.T) {
 	t.Logf("%d states, %s interleavings, %v", states, total, time.Since(start).Round(time.Millisecond))
 	if states < 10_000 {
 		t.Errorf("only %d states: the model has lost its events", states)
+	}
+}
+
+// Whatever a record says of a yes, nobody is told of it unless the call was
+// released.
+func TestToldOfABrokenRecord(t *testing.T) {
+	for _, s := range []State{Denied, Pending, Approved, Expired, Withdrawn, 99} {
+		r := Request{State: s, CallID: "c", Fingerprint: "f", Resolution: Resolution{Approve: true, Cause: ByPerson}}
+		if res, _ := r.Told(); res.Approve || r.Released("c", "f") {
+			t.Errorf("%v: told %+v, released %v", s, res, r.Released("c", "f"))
+		}
 	}
 }

@@ -12,24 +12,50 @@ import (
 // This file keeps requests in the KV: one record per request, read, stepped
 // and written back by compare-and-set.
 
+// load reads a request. A settled one is returned only once it is as durable as
+// the store is configured to make it: who reads it acts on it, and a fail-over
+// must not take back what people and agents were told.
 func (b *Broadcaster) load(ctx context.Context, id string) (Request, Rev, error) {
 	value, rev, err := b.Store.Get(ctx, Key("req", id))
 	if err != nil {
 		return Request{}, "", err
 	}
-	var r Request
-	if err := json.Unmarshal(value, &r); err != nil {
-		return Request{}, "", fmt.Errorf("request %s: the stored record is not readable: %w", id, err)
-	}
-	if r.ID != id {
-		return Request{}, "", fmt.Errorf("request %s: the stored record is of another request: %w", id, ErrTampered)
-	}
-	return r, rev, nil
+	r, err := b.decode(ctx, id, value, rev)
+	return r, rev, err
 }
 
-// saveNew writes the record of a new request and the index from its call id,
-// at once: a crash between leaves an index without a request, or a request
-// that nobody was shown, and both are harmless.
+func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev Rev) (r Request, err error) {
+	if err := json.Unmarshal(value, &r); err != nil {
+		return Request{}, fmt.Errorf("request %s: the stored record is not readable: %w", id, err)
+	}
+	if r.ID != id {
+		return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, ErrTampered)
+	}
+	if confirmer, ok := b.Store.(Confirmer); ok && r.State.Settled() {
+		if err := confirmer.Confirm(ctx, Key("req", id), value, rev); err != nil {
+			return Request{}, fmt.Errorf("request %s: its end is not known to be durable: %w", id, err)
+		}
+	}
+	return r, nil
+}
+
+// reload is load for who knows the record as it was at revision seen: a large
+// one is not decoded again and again.
+func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request, Rev, error) {
+	value, rev, err := b.Store.Get(ctx, Key("req", r.ID))
+	if err != nil {
+		return Request{}, "", err
+	}
+	if rev == seen {
+		return r, rev, nil
+	}
+	r, err = b.decode(ctx, r.ID, value, rev)
+	return r, rev, err
+}
+
+// saveNew writes the record of a new request and the index from its call id, at
+// once. A crash between leaves an index without a request, which adopt takes
+// over, or a request without an index, which is denied before it is shown.
 func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time) error {
 	value, err := json.Marshal(r)
 	if err != nil {
@@ -44,34 +70,58 @@ func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time) err
 		indexErr = b.put(ctx, Key("call", r.CallID), []byte(r.ID), "", NewRev(), time.Time{}, keep)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if errors.Is(indexErr, ErrConflict) {
+	if err == nil && errors.Is(indexErr, ErrConflict) {
 		indexErr = b.adopt(ctx, r, keep)
 	}
-	if indexErr != nil {
+	if err = errors.Join(err, indexErr); err != nil {
+		// The record may be there all the same, and the agent is about to be told
+		// no: nobody must be asked about it later.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
+		defer cancel()
 		_, _ = b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
 	}
-	return indexErr
+	return err
 }
 
 // adopt takes over an index that a crash left without a request. An index that
-// leads to a request means that the same call id came twice at once.
+// leads to a request means that the same call id came twice at once; its record
+// may still be on its way.
 func (b *Broadcaster) adopt(ctx context.Context, r Request, keep time.Time) error {
 	key := Key("call", r.CallID)
-	id, rev, err := b.Store.Get(ctx, key)
-	if err != nil {
-		return err
+	for give := time.Now().Add(PostTimeout + time.Second); ; {
+		id, rev, err := b.Store.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		if string(id) == r.ID {
+			return nil
+		}
+		if _, _, err := b.load(ctx, string(id)); !errors.Is(err, ErrNotFound) {
+			return errReused
+		}
+		if time.Now().After(give) {
+			return b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, keep)
+		}
+		if !sleep(ctx, pollEvery) {
+			return ctx.Err()
+		}
 	}
-	if _, _, err := b.load(ctx, string(id)); !errors.Is(err, ErrNotFound) {
-		return errReused
+}
+
+// stray reports a request that its call id does not lead to: its maker died
+// before it was whole, and the agent has another request or none.
+func (b *Broadcaster) stray(ctx context.Context, r Request) (bool, error) {
+	id, _, err := b.Store.Get(ctx, Key("call", r.CallID))
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
 	}
-	return b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, keep)
+	return string(id) != r.ID, err
 }
 
 // change applies one step to a stored request. It returns the request as it
-// now is, also when the step refuses with an error of the state machine.
+// now is, also when the step refuses with an error of the state machine. What a
+// person decides takes effect before the deadline or not at all, by the store's
+// clock in the moment of writing.
 func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
 	for {
 		r, rev, err := b.load(ctx, id)
@@ -90,31 +140,38 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 		if err != nil {
 			return r, err
 		}
-		err = b.put(ctx, Key("req", id), value, rev, NewRev(), next.Attention(now), next.Due.Add(KeepFor))
-		if err == nil {
-			return next, nil
+		var before time.Time
+		if next.State != r.State && next.Resolution.Cause == ByPerson {
+			before = r.Due
 		}
-		if !errors.Is(err, ErrConflict) {
+		err = b.putBefore(ctx, before, Key("req", id), value, rev, NewRev(), next.Attention(now), next.Due.Add(KeepFor))
+		switch {
+		case err == nil:
+			return next, nil
+		case errors.Is(err, ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
+		case !errors.Is(err, ErrConflict):
 			return r, err
 		}
 	}
 }
 
-// put is KV.Put with patience: an ambiguous error is followed by the very same
-// write, which succeeds if the first one did. It gives up when ctx ends, or
-// after PostTimeout.
 func (b *Broadcaster) put(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
+	return b.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
+}
+
+// putBefore is KV.PutBefore with patience: an ambiguous error is followed by the
+// very same write, which succeeds if the first one did. It gives up when ctx
+// ends, or after PostTimeout.
+func (b *Broadcaster) putBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
 	give := time.Now().Add(PostTimeout)
 	for {
-		err := b.Store.Put(ctx, key, value, prev, next, due, keepUntil)
-		if err == nil || errors.Is(err, ErrConflict) || ctx.Err() != nil || time.Now().After(give) {
+		err := b.Store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+		if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrOverdue) || ctx.Err() != nil || time.Now().After(give) {
 			return err
 		}
 		b.Log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
-		select {
-		case <-ctx.Done():
+		if !sleep(ctx, retryEvery) {
 			return err
-		case <-time.After(retryEvery):
 		}
 	}
 }

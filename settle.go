@@ -3,7 +3,10 @@ package approver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
+	"slices"
+	"sync"
 	"time"
 
 	"approver.example/tokens"
@@ -21,18 +24,26 @@ type closing struct {
 
 // close makes the last record of a settled request durable, once per process
 // however many ask for it, and returns its hash.
-func (b *Broadcaster) close(ctx context.Context, r Request) (string, error) {
+func (b *Broadcaster) close(ctx context.Context, r Request) (hash string, err error) {
 	if r.Closed {
 		return r.Audit, nil
 	}
 	b.mu.Lock()
-	c, found := b.closing[r.ID]
+	c, found := b.closing[r.ending()]
 	if !found {
 		c = &closing{done: make(chan struct{})}
-		b.closing[r.ID] = c
+		b.closing[r.ending()] = c
 	}
 	b.mu.Unlock()
 	if !found {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic while the end was recorded: %v\n%s", p, debug.Stack())
+				c.err = err
+				close(c.done)
+				b.forget(r)
+			}
+		}()
 		ctx := context.WithoutCancel(ctx)
 		// Whoever looked at the request a moment ago may have missed that it has
 		// been closed since: only the record says.
@@ -45,7 +56,7 @@ func (b *Broadcaster) close(ctx context.Context, r Request) (string, error) {
 		}
 		close(c.done)
 		if closed || c.err != nil {
-			b.forget(r.ID)
+			b.forget(r)
 		}
 		return c.hash, c.err
 	}
@@ -57,9 +68,12 @@ func (b *Broadcaster) close(ctx context.Context, r Request) (string, error) {
 	}
 }
 
-func (b *Broadcaster) forget(id string) {
+// ending names the end of a request: after a fail-over it may have another.
+func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
+
+func (b *Broadcaster) forget(r Request) {
 	b.mu.Lock()
-	delete(b.closing, id)
+	delete(b.closing, r.ending())
 	b.mu.Unlock()
 }
 
@@ -74,7 +88,15 @@ func (b *Broadcaster) settle(id string) {
 		return
 	}
 	b.start(func(ctx context.Context) {
-		for again := true; again; {
+		again := true
+		defer func() {
+			if again { // a panic: let others try
+				b.mu.Lock()
+				delete(b.settling, id)
+				b.mu.Unlock()
+			}
+		}()
+		for again {
 			b.settleOnce(ctx, id)
 			b.mu.Lock()
 			if again = b.settling[id]; again {
@@ -103,7 +125,9 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 	failed := make([]error, len(r.Postings))
 	_ = inParallel(len(r.Postings), func(i int) error {
 		if p := r.Postings[i]; p.Phase == Posted && !p.Shown && p.Attempts < MaxUpdateAttempts {
-			failed[i] = b.updateOne(ctx, p.Ref, card)
+			if failed[i] = errElsewhere; p.Hub == "" || p.Hub == b.Host {
+				failed[i] = b.updateOne(ctx, p.Ref, card)
+			}
 		}
 		return nil
 	})
@@ -111,67 +135,102 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 		return
 	}
 	_, err = b.change(ctx, id, func(fresh Request, _ time.Time) (Request, error) {
-		fresh.Postings = append([]Posting(nil), fresh.Postings...)
-		for i, p := range r.Postings {
-			if p.Phase != Posted || p.Shown || fresh.Postings[i].Phase != Posted {
-				continue
-			}
-			if failed[i] == nil {
-				fresh.Postings[i].Shown = true
-			} else {
-				fresh.Postings[i].Attempts++
-				fresh.Postings[i].Error = failed[i].Error()
-			}
+		if fresh.State != r.State || len(fresh.Postings) < len(r.Postings) {
+			return fresh, ErrTooSoon // a fail-over took something back: look again
 		}
-		if closeErr == nil {
-			fresh.Closed = true
-			fresh.Audit = firstOf(fresh.Audit, hash)
-		}
-		return fresh, nil
+		return fresh.updated(r.Postings, failed, hash, closeErr == nil)
 	})
-	if err == nil && closeErr == nil {
-		b.forget(id)
+	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil {
+		b.forget(r)
 	}
 	for i, err := range failed {
-		if err != nil {
+		if err != nil && !errors.Is(err, errElsewhere) {
 			b.Log.Warn("a card could not be brought up to date; trying again", "request", id, "channel", r.Postings[i].To.Channel, "error", err)
 		}
 	}
 }
 
+var (
+	errNoChange  = errors.New("nothing has changed")
+	errElsewhere = errors.New("the card is another hub's to change")
+)
+
+// updated notes what became of the tries to bring cards up to date, of which
+// failed has the errors, and whether the end is recorded.
+func (r Request) updated(tried []Posting, failed []error, hash string, closed bool) (Request, error) {
+	changed := closed && !r.Closed
+	if closed {
+		r.Closed, r.Audit = true, firstOf(r.Audit, hash)
+	}
+	r.Postings = slices.Clone(r.Postings)
+	for i, p := range tried {
+		now := &r.Postings[i]
+		if p.Phase != Posted || p.Shown || p.Attempts >= MaxUpdateAttempts || now.Phase != Posted || now.Shown {
+			continue
+		}
+		changed = true
+		if failed[i] == nil {
+			now.Shown = true
+		} else {
+			now.Attempts++
+			now.Error = failed[i].Error()
+		}
+	}
+	if !changed {
+		return r, errNoChange
+	}
+	return r, nil
+}
+
 // sweep is the clock for what nobody waits for: it looks for requests that want
-// attention, whichever process made them.
+// attention, whichever process made them. Each shard has a clock of its own, so
+// that one on a node that hangs does not hold up the others.
 func (b *Broadcaster) sweep(ctx context.Context) {
+	var all sync.WaitGroup
+	for shard := range Shards {
+		all.Go(func() { b.sweepShard(ctx, shard) })
+	}
+	all.Wait()
+}
+
+func (b *Broadcaster) sweepShard(ctx context.Context, shard int) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		var trouble error
-		for shard := range Shards {
-			keys, err := b.Store.Due(ctx, shard, 128)
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil { // other shards may lie on a node that lives
-				trouble = err
-				continue
-			}
-			_ = inParallel(min(len(keys), 8), func(worker int) error {
-				for i := worker; i < len(keys); i += 8 {
-					if id, ok := requestOfKey(keys[i]); ok {
-						b.attend(ctx, id)
-					}
+		keys, err := b.Store.Due(ctx, shard, 128)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			b.noteTrouble(err)
+		}
+		_ = inParallel(min(len(keys), 8), func(worker int) error {
+			for i := worker; i < len(keys); i += 8 {
+				if id, ok := requestOfKey(keys[i]); ok {
+					b.attend(ctx, id)
 				}
-				return nil
-			})
-		}
-		if trouble != nil {
-			b.Log.Warn("the store could not say all that is due", "error", trouble)
-		}
+			}
+			return nil
+		})
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// noteTrouble logs that the store cannot say what is due, now and then: every
+// shard says so twice a second.
+func (b *Broadcaster) noteTrouble(err error) {
+	b.mu.Lock()
+	quiet := time.Since(b.troubled) < 10*time.Second
+	if !quiet {
+		b.troubled = time.Now()
+	}
+	b.mu.Unlock()
+	if !quiet {
+		b.Log.Warn("the store cannot say what is due", "error", err)
 	}
 }
 

@@ -105,6 +105,10 @@ func (b *Broadcaster) tried(ctx context.Context, key string, try time.Time, righ
 			s.At = slices.DeleteFunc(s.At, try.Equal)
 			return true
 		}
+		if now.Before(s.Locked) {
+			left = 0 // another try of the same moment was the last
+			return false
+		}
 		if left = MaxStrikes - len(s.At); left > 0 {
 			return false
 		}

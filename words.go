@@ -24,7 +24,7 @@ type ToolCall struct {
 	URLs  []string `json:"urls,omitempty"`
 	// Args are the tool's arguments; Raw is the untouched payload.
 	Args json.RawMessage `json:"args,omitempty"`
-	Raw  json.RawMessage `json:"raw,omitempty"`
+	Raw  json.RawMessage `json:"-"` // not kept: it says nothing that the rest does not
 	// Dir is the working directory that the agent claims.
 	Dir string `json:"dir,omitempty"`
 	// Claimed is the agent's own description of the call. It is shown to people

@@ -55,11 +55,13 @@ type Submit struct {
 	MaxHeld int
 	Log     *slog.Logger
 
-	held atomic.Int64
+	held  atomic.Int64
+	bytes atomic.Int64 // of the bodies of held calls
 }
 
 const (
 	defaultHeld = 1024
+	maxBytes    = 128 << 20 // bodies of all held calls together
 	maxDeadline = 24 * time.Hour
 )
 
@@ -96,6 +98,13 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	if s.held.Add(1) > limit {
 		s.Log.Warn("too many calls wait", "limit", limit, "uid", peer.UID)
 		writeError(w, http.StatusServiceUnavailable, "too many calls wait for an answer")
+		return
+	}
+	size := max(r.ContentLength, 0) // what is not known is refused below
+	defer s.bytes.Add(-size)
+	if s.bytes.Add(size) > maxBytes {
+		s.Log.Warn("the calls that wait are too large together", "limit", maxBytes, "uid", peer.UID)
+		writeError(w, http.StatusServiceUnavailable, "too many large calls wait for an answer")
 		return
 	}
 	h, status, err := s.read(w, r)

@@ -72,6 +72,12 @@ func (s *Store) do(o *op) error {
 
 // Put implements approver.KV.
 func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+	return s.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
+}
+
+// PutBefore implements approver.KV. The clock is read when the write's turn has
+// come.
+func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
 	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
 		return err
 	}
@@ -97,6 +103,8 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next ap
 			return false, nil, nil
 		case found && old.rev != prev, !found && prev != "":
 			return false, approver.ErrConflict, nil
+		case !before.IsZero() && now >= before.UnixNano():
+			return false, approver.ErrOverdue, nil
 		}
 		return true, nil, replace(tx, shard, key, old, r, encoded)
 	}})

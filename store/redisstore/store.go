@@ -21,7 +21,8 @@
 // Redis but has no hub key can therefore not make an answer, change one, or
 // move one to another request: Get returns [approver.ErrTampered]. What they
 // can do is take away (delete a record, empty a due set, hold a lease, move the
-// clock forward), which ends in denials, and put back a record as it once was,
+// clock forward), which ends in denials or, for the record of wrong codes, in
+// more tries, and put back a record as it once was,
 // which no signature can tell from the present one. What the signed value binds
 // limits a replay: a deadline, a call id, a fingerprint. Give Redis a password
 // and an ACL, and let only hubs reach it.
@@ -109,7 +110,10 @@ type Store struct {
 	closed atomic.Bool
 }
 
-var _ approver.KV = (*Store)(nil)
+var (
+	_ approver.KV        = (*Store)(nil)
+	_ approver.Confirmer = (*Store)(nil)
+)
 
 // A script knows its own source, which redis.Script keeps to itself.
 type script struct {
@@ -220,6 +224,13 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 // still have been carried out, and the record changed once more since: only the
 // record can tell.
 func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+	return s.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
+}
+
+// PutBefore implements approver.KV. The server looks at the clock in the very
+// script that writes. In a Cluster that is the clock of the record's own server:
+// let the servers' clocks agree.
+func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
 	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
 		return err
 	}
@@ -229,15 +240,33 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next ap
 	}
 	defer cancel()
 	keys := []string{key, key[:len("ap:{NN}:")] + "due"}
+	deadline := ""
+	if !before.IsZero() {
+		deadline = strconv.FormatInt(before.UnixMicro(), 10)
+		if _, cluster := s.rdb.(*redis.ClusterClient); !cluster {
+			keys = append(keys, clockKey) // which may run ahead of the server's
+		}
+	}
 	written, err := s.write(ctx, s.scripts.put, keys,
-		string(prev), s.seal.seal(key, next, value), millis(due), millis(keepUntil), wakeChannel)
+		string(prev), s.seal.seal(key, next, value), millis(due), millis(keepUntil), wakeChannel, deadline)
 	switch {
 	case err != nil:
 		return s.failed("put "+key, err)
+	case written == -1:
+		return approver.ErrOverdue
 	case written != 1:
 		return approver.ErrConflict
 	}
 	return nil
+}
+
+// Confirm implements approver.Confirmer: it sends the write once more, which has
+// WAIT count the replicas that have it.
+func (s *Store) Confirm(ctx context.Context, key string, value []byte, rev approver.Rev) error {
+	if s.config.Replicas == 0 {
+		return nil
+	}
+	return s.Put(ctx, key, value, "", rev, time.Time{}, time.Time{})
 }
 
 // millis rounds up, so that nothing is due or forgotten before its time. The

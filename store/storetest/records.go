@@ -20,6 +20,7 @@ var recordTests = []test{
 	{"a change needs the present revision", changeNeedsRevision},
 	{"the same write again succeeds", sameWriteAgain},
 	{"a revision is good for one write", revisionUsedTwice},
+	{"a write that comes too late is refused", writeTooLate},
 	{"odd arguments are refused", oddArguments},
 	{"values are not shared with the caller", valuesAreCopied},
 	{"what may be forgotten is forgotten", forgotten},
@@ -356,5 +357,42 @@ func closedStore(t *testing.T, f *fixture) {
 				t.Errorf("%s of a closed store says %v", c.name, said)
 			}
 		}
+	}
+}
+
+// The clock of the store judges, in the very step that writes: neither a slow
+// disk nor a slow network lets a write through after its time.
+func writeTooLate(t *testing.T, f *fixture) {
+	s, key := f.open(), newKey()
+	now, err := s.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(before time.Time, value string, prev, next approver.Rev) error {
+		return s.PutBefore(t.Context(), before, key, []byte(value), prev, next, time.Time{}, later())
+	}
+	if err := write(now, "late", "", approver.NewRev()); !errors.Is(err, approver.ErrOverdue) {
+		t.Errorf("a new record at its deadline: got %v, want ErrOverdue", err)
+	}
+	wantGone(t, s, key)
+	first := approver.NewRev()
+	limit := now.Add(1500 * time.Millisecond)
+	if err := write(limit, "in time", "", first); err != nil {
+		t.Fatalf("in time: %v", err)
+	}
+	second := approver.NewRev()
+	if err := write(limit, "changed in time", first, second); err != nil {
+		t.Fatalf("changed in time: %v", err)
+	}
+	time.Sleep(1600 * time.Millisecond)
+	if err := write(limit, "changed in time", first, second); err != nil {
+		t.Errorf("the same write again, later: %v", err)
+	}
+	if err := write(limit, "too late", second, approver.NewRev()); !errors.Is(err, approver.ErrOverdue) {
+		t.Errorf("too late: got %v, want ErrOverdue", err)
+	}
+	wantRecord(t, s, key, "changed in time", second)
+	if err := write(time.Time{}, "without a deadline", second, approver.NewRev()); err != nil {
+		t.Errorf("without a deadline: %v", err)
 	}
 }

@@ -1,0 +1,360 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// hookKV lets a test come between the broadcaster and the store.
+type hookKV struct {
+	*memKV
+	put     func(ctx context.Context, key string, value []byte, do func() error) error
+	get     func(key string)
+	due     func(shard int)
+	confirm func() error
+}
+
+func (h *hookKV) Confirm(context.Context, string, []byte, Rev) error {
+	if h.confirm != nil {
+		return h.confirm()
+	}
+	return nil
+}
+
+func (h *hookKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keep time.Time) error {
+	do := func() error { return h.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep) }
+	if h.put != nil {
+		return h.put(ctx, key, value, do)
+	}
+	return do()
+}
+
+func (h *hookKV) Get(ctx context.Context, key string) ([]byte, Rev, error) {
+	if h.get != nil {
+		h.get(key)
+	}
+	return h.memKV.Get(ctx, key)
+}
+
+func (h *hookKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	if h.due != nil {
+		h.due(shard)
+	}
+	return h.memKV.Due(ctx, shard, limit)
+}
+
+// The story: the consume reads the clock before the deadline and then waits in the
+// queue of a store whose disk stalls for five seconds (boltstore's one writer).
+// Nothing looks at the clock again when its turn comes: the call is released
+// seconds after the deadline. The expiry, which came later, is behind it in the
+// queue and finds a conflict.
+func TestNoReleaseAfterTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		h := &hookKV{memKV: kv}
+		x := newBenchOn(t, kv, h)
+		var due time.Time
+		var queue atomic.Int64
+		h.put = func(_ context.Context, key string, value []byte, do func() error) error {
+			stall := strings.Contains(key, ":req:") && !strings.Contains(string(value), `"state":"pending"`) && !strings.Contains(string(value), `"state":"approved"`)
+			if stall && time.Now().Before(due.Add(5*time.Second)) {
+				place := time.Duration(queue.Add(1)) * time.Millisecond // first come, first served
+				time.Sleep(time.Until(due.Add(5*time.Second)) + place)
+			}
+			return do()
+		}
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		due = card.Due
+		time.Sleep(time.Until(due) - 500*time.Millisecond)
+		out := x.tap(x.tg, 0, "1", true)
+		v := <-answer
+		now := time.Now()
+		if v.Decision == Allow {
+			t.Errorf("released %v after the deadline: %s; person told %+v", now.Sub(due), v.Reason, out)
+		}
+	})
+}
+
+// The story: a write that too few replicas acknowledged does not count. But whoever
+// reads the record sees it all the same, and acts on it.
+func TestWhatNoReplicaHasDoesNotCount(t *testing.T) {
+	for heal, want := range map[time.Duration]Decision{time.Hour: Deny, 20 * time.Second: Allow} {
+		synctest.Test(t, func(t *testing.T) {
+			kv := newMemKV()
+			h := &hookKV{memKV: kv}
+			x := newBenchOn(t, kv, h)
+			var cut atomic.Bool
+			var acked sync.Map // what the store said is durable
+			writes := 0
+			h.confirm = func() error {
+				if cut.Load() {
+					return errors.New("too few replicas acknowledged: 0 of 1")
+				}
+				return nil
+			}
+			h.put = func(_ context.Context, key string, value []byte, do func() error) error {
+				err := do()
+				if err != nil || !strings.Contains(key, ":req:") {
+					return err
+				}
+				writes++
+				if cut.Load() {
+					return errors.New("written, but too few replicas acknowledged: 0 of 1")
+				}
+				for _, s := range []string{"approved", "consumed"} {
+					if strings.Contains(string(value), `"state":"`+s+`"`) {
+						acked.Store(s, true)
+					}
+				}
+				return nil
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 290*time.Second)
+			defer cancel()
+			answer := x.askAsync(ctx, testCall("c1"), High)
+			synctest.Wait()
+			cut.Store(true) // the only replica dies
+			from := time.Now()
+			out := x.tap(x.tg, 0, "1", true)
+			toldAfter := time.Since(from)
+			if _, ok := acked.Load("consumed"); !ok && out.Kind == OutcomeApproved {
+				t.Errorf("after %v the person is told %q; no write of the yes or of the release was ever acknowledged", toldAfter, out.Text)
+			}
+			healing := time.AfterFunc(heal, func() { cut.Store(false) })
+			defer healing.Stop()
+			v := <-answer
+			_, ok := acked.Load("consumed")
+			_, card := x.tg.card(0)
+			t.Logf("agent: %v (%s) after %v, acknowledged %v, %d writes of the record; card %q; audit %v", v.Decision, v.Reason, time.Since(from), ok, writes, card.Result, x.audit.events(""))
+			if v.Decision == Allow && !ok && cut.Load() {
+				t.Error("released although it was never acknowledged")
+			}
+			if v.Decision != Allow && (out.Kind == OutcomeApproved || strings.Contains(card.Result, "Approved")) {
+				t.Error("people were told approved; the agent was not")
+			}
+			if v.Decision != want || writes > 400 {
+				t.Errorf("the replica is back after %v: the agent hears %v after %d writes", heal, v.Decision, writes)
+			}
+			cut.Store(false)
+		})
+	}
+}
+
+// The story: a settled request with a card that is still Sending is due for ever.
+func TestASettledRequestComesToRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		h := &hookKV{memKV: kv}
+		x := newBenchOn(t, kv, h)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		x.tg.post = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() } // hangs
+		answer := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		_, card := x.dc.card(0)
+		cancel(ErrShuttingDown)
+		x.stop() // the daemon stops while one card is on its way
+		<-answer
+		time.Sleep(10 * time.Minute) // nobody is there until long after the deadline
+
+		opts := x.Options
+		opts.Store = h
+		tg, dc := newChat("telegram"), newChat("discord")
+		opts.Channels = []Channel{tg, dc}
+		b, err := NewBroadcaster(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes := 0
+		h.put = func(_ context.Context, key string, _ []byte, do func() error) error {
+			if strings.Contains(key, ":req:") {
+				writes++
+			}
+			return do()
+		}
+		run, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = b.Run(run) }()
+		time.Sleep(5 * time.Minute)
+		before := writes
+		time.Sleep(5 * time.Minute)
+		r, _, _ := b.load(t.Context(), card.Request)
+		stop()
+		<-ended
+		if writes-before > 2 {
+			t.Errorf("ten minutes after the end (%v, closed %v, phases %v %v) the record is still written: %d times in 5 minutes",
+				r.State, r.Closed, r.Postings[0].Phase, r.Postings[1].Phase, writes-before)
+		}
+	})
+}
+
+// The story: the courier leaves while its request is being stored. The verdict is a
+// denial, and is recorded as one; nine seconds later a card for that call comes
+// to the phones, and stays for the whole TTL.
+func TestNoCardForACallThatWasDenied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		h := &hookKV{memKV: kv}
+		x := newBenchOn(t, kv, h)
+		h.put = func(ctx context.Context, key string, _ []byte, do func() error) error {
+			if strings.Contains(key, ":call:") { // this shard does not answer
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return do()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
+		answer := x.askAsync(ctx, testCall("c1"), High)
+		time.Sleep(2 * time.Second)
+		cancel()
+		v := <-answer
+		h.put = nil
+		time.Sleep(15 * time.Second) // grace is 3 s
+		if _, card := x.tg.card(0); card.Request != "" && card.State == Pending {
+			out := x.tap(x.tg, 0, "1", true)
+			t.Errorf("the agent was denied (%s; audit %v); 15 s later a live card asks people; a yes is told %+v", v.Reason, x.audit.events(""), out)
+		}
+	})
+}
+
+// The story: a crash between the record and its index. The courier comes back: two
+// requests, two live cards for one call.
+func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBenchOn(t, kv, kv)
+		opts := x.Options
+		x.stop()
+		call := testCall("c1")
+		fp, _ := opts.Fingerprint(call)
+		// What the dead daemon left: the record, no index.
+		now := time.Now()
+		b0 := x.Broadcaster
+		r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp, Call: call,
+			Verdict: Verdict{Decision: Ask, Severity: High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: Pending}
+		postings, _, err := b0.mint(t.Context(), r, opts.Destinations, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Postings = postings
+		value := mustJSON(t, r)
+		if err := kv.Put(t.Context(), Key("req", r.ID), value, "", NewRev(), r.Attention(now), r.Due.Add(KeepFor)); err != nil {
+			t.Fatal(err)
+		}
+		tg, dc := newChat("telegram"), newChat("discord")
+		opts.Channels = []Channel{tg, dc}
+		b, err := NewBroadcaster(opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = b.Run(run) }()
+		answer := make(chan Verdict, 1)
+		go func() { answer <- b.Ask(t.Context(), call, Verdict{Decision: Ask, Severity: High}) }()
+		time.Sleep(20 * time.Second)
+		live := 0
+		for i := range tg.order {
+			if _, c := tg.card(i); c.State == Pending {
+				live++
+			}
+		}
+		if live != 1 {
+			t.Errorf("%d live cards for one call", live)
+		}
+		stop()
+		<-ended
+		<-answer
+	})
+}
+
+func mustJSON(t *testing.T, r Request) []byte {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The story: the request was made slowly (the store was away), so the local deadline
+// is earlier than the store's. Between both the waiting call asks the store
+// every millisecond.
+func TestAWaitingCallReadsSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		h := &hookKV{memKV: kv}
+		x := newBenchOn(t, kv, h)
+		kv.mu.Lock()
+		kv.fail = func(string, string) error { return errors.New("down") }
+		kv.mu.Unlock()
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(12 * time.Second)
+		kv.mu.Lock()
+		kv.fail = nil
+		kv.mu.Unlock()
+		time.Sleep(DefaultTTL - 11*time.Second)
+		var reads atomic.Int64
+		h.get = func(key string) {
+			if strings.Contains(key, ":req:") {
+				reads.Add(1)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		n := reads.Load()
+		<-answer
+		if n > 100 {
+			t.Errorf("one waiting call read its record %d times in 10 s", n)
+		}
+	})
+}
+
+// The story: one node of three hangs (a black hole, not a refusal): each of its shards
+// takes a time-out, one after the other, and the clock of all others waits.
+func TestASlowShardHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		h := &hookKV{memKV: kv}
+		h.due = func(shard int) {
+			if shard%3 == 1 {
+				time.Sleep(4 * time.Second) // redisstore's bound: dial 2 s + read 2 s
+			}
+		}
+		x := newBenchOn(t, kv, h)
+		late := time.Duration(0)
+		for i := range 6 { // some shard that lives
+			ctx, cancel := context.WithCancel(t.Context())
+			answer := x.askAsync(ctx, testCall(fmt.Sprintf("c%d", i)), High)
+			synctest.Wait()
+			cancel()
+			<-answer
+			_, card := x.tg.card(-1)
+			if ShardOf(card.Request)%3 == 1 {
+				continue
+			}
+			left := time.Now()
+			for {
+				r, _, err := x.load(t.Context(), card.Request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.State.Settled() {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			late = max(late, time.Since(left)-WithdrawGrace)
+		}
+		if late > 5*time.Second {
+			t.Errorf("a withdrawal on a healthy shard came %v late", late)
+		}
+	})
+}
