@@ -1,5 +1,5 @@
 # The shortest way to each task; the work itself is in the go command and .ci.
-.PHONY: build test race lint fuzz ci demo
+.PHONY: build test race lint ci crash demo
 
 build: ## build both programs into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -15,6 +15,9 @@ lint:
 
 ci: ## everything that a change must pass
 	bash .ci/run
+
+crash: ## kill the daemon 200 times on each store, and Redis under it; takes half an hour
+	APPROVER_CRASHES=200 go test -v -timeout 90m -run 'TestKill|TestRedis' ./cmd/approver/demo
 
 demo: ## one approval, end to end, on fakes
 	go run ./cmd/approver demo

@@ -58,8 +58,8 @@ func TestInteractive(t *testing.T) {
 	}
 }
 
-// rounds is how often the daemon is killed, per store. APPROVER_CRASHES raises
-// it for a long run.
+// rounds is how often the daemon, or its store, is struck. APPROVER_CRASHES
+// raises it for a long run, as make crash does.
 func rounds(t *testing.T, short int) int {
 	if s := os.Getenv("APPROVER_CRASHES"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -110,12 +110,29 @@ func killing(t *testing.T, w *world, n int) {
 		}
 		return w.startDaemon()
 	}
+	asleep := func(d time.Duration) error { // until after the deadline of a silent round
+		if err := w.killDaemon(); err != nil {
+			return err
+		}
+		time.Sleep(silentTTL + 500*time.Millisecond - d)
+		return w.startDaemon()
+	}
 	var c tally
 	for i := range n {
-		one(t, w, i, time.Duration(rand.IntN(250))*time.Millisecond, strike, &c)
+		blow := strike
+		if i%25 == 5 {
+			blow = asleep
+		}
+		one(t, w, i, time.Duration(rand.IntN(250))*time.Millisecond, blow, &c)
 	}
 	finish(t, w, n, c)
 }
+
+// silentTTL is the time that the demo's policy gives people for a destroy.
+const silentTTL = 5 * time.Second
+
+// silentRound reports whether nobody answers in a round.
+func silentRound(i int) bool { return i%25 == 3 || i%25 == 5 }
 
 // one runs one request. At the moment blow, strike happens.
 func one(t *testing.T, w *world, i int, blow time.Duration, strike func(time.Duration) error, c *tally) {
@@ -125,7 +142,7 @@ func one(t *testing.T, w *world, i int, blow time.Duration, strike func(time.Dur
 	if !yes {
 		want = "deny"
 	}
-	silent := i%25 == 24
+	silent := silentRound(i)
 	if silent {
 		command, want = fmt.Sprintf("terraform destroy -target=branch-%d-end", i), "deny"
 	}

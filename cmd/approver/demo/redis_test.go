@@ -85,7 +85,7 @@ func TestRedisFailsOver(t *testing.T) {
 		return old.Restart(t.Context()) // the Sentinel makes it a replica
 	}
 	var c tally
-	n := min(rounds(t, 2), 20)
+	n := min(rounds(t, 2), 50) // each takes the Sentinel several seconds
 	for i := range n {
 		one(t, w, i, time.Duration(rand.IntN(250))*time.Millisecond, strike, &c)
 		if err := w.wait(30*time.Second, "two replicas are in step", func() bool { return inStep(t, nodes) == 2 }); err != nil {
