@@ -301,5 +301,7 @@ func checkHangingUpdate(t *testing.T, m maker) {
 		defer cancel()
 		return b.Channel.Update(ctx, ref, settled(card, approver.Expired, result)) == nil
 	})
+	// Where several screens show the card, Update returns after the first.
+	b.eventually("the card to show its end", func() bool { return strings.Contains(b.shown(ref).Text, result) })
 	wantSettled(t, b.shown(ref), card, "⌛", result)
 }
