@@ -57,6 +57,7 @@ type Shown struct {
 	Text    string   // all visible text of the message, the push line included
 	Files   []string // contents of attached files
 	Buttons []Button
+	Labels  []string // what stands on each of Buttons
 }
 
 // A Fault is a way in which a platform misbehaves.

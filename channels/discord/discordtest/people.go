@@ -54,7 +54,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 		shown := fake.Shown{Message: m.ID, Push: plainText(m.Content, s), Text: visible(m, s)}
 		for _, row := range m.Components {
 			for _, b := range row.Components {
-				shown.Buttons = append(shown.Buttons, buttonOf(b.Label))
+				shown.Buttons, shown.Labels = append(shown.Buttons, buttonOf(b.Label)), append(shown.Labels, b.Label)
 			}
 		}
 		for _, f := range m.Attachments {

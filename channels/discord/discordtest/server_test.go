@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,5 +239,18 @@ func TestDrawn(t *testing.T) {
 		if got := Drawn(text); got != want {
 			t.Errorf("%q is drawn as %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A card's buttons come with the words that stand on them.
+func TestCardsHaveLabels(t *testing.T) {
+	s := New()
+	defer s.Close()
+	channel := s.AddChannel()
+	ask(t, s, s.Token(), "POST", "/v10/channels/"+channel+"/messages",
+		map[string]any{"content": "x", "components": row(button("a", "Deny"), button("b", "Enter code…"))})
+	card := s.Cards(channel)[0]
+	if !slices.Equal(card.Labels, []string{"Deny", "Enter code…"}) || !slices.Equal(card.Buttons, []fake.Button{fake.DenyButton, fake.CodeButton}) {
+		t.Errorf("labels %q of buttons %v", card.Labels, card.Buttons)
 	}
 }

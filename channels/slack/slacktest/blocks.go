@@ -206,20 +206,21 @@ func (c *checker) input(at string, b map[string]any) {
 	}
 }
 
-// look returns what a person sees of blocks, and the buttons.
-func look(raw json.RawMessage) (text string, buttons []fake.Button) {
+// look returns what a person sees of blocks, and the buttons with their labels.
+func look(raw json.RawMessage) (text string, buttons []fake.Button, labels []string) {
 	var lines []string
 	for _, o := range objects(raw) {
 		switch o["type"] {
 		case "button":
-			buttons = append(buttons, buttonOf(str(o["action_id"])))
+			label, _ := o["text"].(map[string]any)
+			buttons, labels = append(buttons, buttonOf(str(o["action_id"]))), append(labels, str(label["text"]))
 		case "mrkdwn":
 			lines = append(lines, unescape(dates.ReplaceAllString(str(o["text"]), "$1")))
 		case "plain_text", "text":
 			lines = append(lines, str(o["text"]))
 		}
 	}
-	return strings.Join(lines, "\n"), buttons
+	return strings.Join(lines, "\n"), buttons, labels
 }
 
 // markup returns the text of blocks that Slack parses.

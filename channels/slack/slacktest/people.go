@@ -357,7 +357,7 @@ func (s *Server) viewsOpen(w http.ResponseWriter, a args) {
 	if block, _ := v.input(); block != "" {
 		s.views[t.user] = v
 	} else {
-		text, _ := look(body["blocks"])
+		text, _, _ := look(body["blocks"])
 		s.told[t.user] = append(s.told[t.user], text)
 	}
 	answer(w, reply{"view": reply{"id": v.id, "type": "modal", "team_id": Team}})

@@ -306,9 +306,9 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 			if m.BotID != BotID {
 				continue
 			}
-			text, buttons := look(m.Blocks)
+			text, buttons, labels := look(m.Blocks)
 			out = append(out, fake.Shown{Message: m.TS, Push: m.Text, Text: text,
-				Files: append([]string(nil), m.Files...), Buttons: buttons})
+				Files: append([]string(nil), m.Files...), Buttons: buttons, Labels: labels})
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -319,5 +320,17 @@ func TestTriggerOpensOneDialogueSoon(t *testing.T) {
 	}
 	if got := s.Told(ann); len(got) != 1 || !strings.Contains(got[0], "body") {
 		t.Errorf("ann saw %q", got)
+	}
+}
+
+// A card's buttons come with the words that stand on them.
+func TestCardsHaveLabels(t *testing.T) {
+	s := serve(t, slacktest.Options{})
+	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x", "blocks", `[{"type":"actions","elements":[
+		{"type":"button","text":{"type":"plain_text","text":"Deny"},"action_id":"deny","value":"1"},
+		{"type":"button","text":{"type":"plain_text","text":"Enter code…"},"action_id":"code","value":"1"}]}]`)
+	card := s.Cards(room)[0]
+	if !slices.Equal(card.Labels, []string{"Deny", "Enter code…"}) || !slices.Equal(card.Buttons, []fake.Button{fake.DenyButton, fake.CodeButton}) {
+		t.Errorf("labels %q of buttons %v", card.Labels, card.Buttons)
 	}
 }

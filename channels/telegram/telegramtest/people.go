@@ -152,7 +152,7 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 		push, _, _ := strings.Cut(m.Text, "\n")
 		shown := fake.Shown{Message: strconv.Itoa(m.ID), Push: push, Text: m.Text}
 		for _, b := range slices.Concat(m.Buttons...) {
-			shown.Buttons = append(shown.Buttons, buttonOf(b.Data))
+			shown.Buttons, shown.Labels = append(shown.Buttons, buttonOf(b.Data)), append(shown.Labels, b.Text)
 		}
 		if m.File != "" {
 			shown.Files = []string{m.File}

@@ -8,6 +8,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -356,5 +357,16 @@ func TestRead(t *testing.T) {
 		if got != want && (err == nil || !strings.Contains(got, want)) {
 			t.Errorf("%s\n is %s\nwant %s", src, got, want)
 		}
+	}
+}
+
+// A card's buttons come with the words that stand on them.
+func TestCardsHaveLabels(t *testing.T) {
+	s := newServer(t)
+	post(t, s, "sendMessage", "chat_id", fmt.Sprint(chat), "text", "x", "reply_markup",
+		`{"inline_keyboard":[[{"text":"✅ Yes","callback_data":"a1:x:o"}],[{"text":"🔎 More","callback_data":"a1:x:i"}]]}`)
+	card := s.Cards(fmt.Sprint(chat))[0]
+	if !slices.Equal(card.Labels, []string{"✅ Yes", "🔎 More"}) || !slices.Equal(card.Buttons, []fake.Button{fake.ApproveButton, fake.DetailsButton}) {
+		t.Errorf("labels %q of buttons %v", card.Labels, card.Buttons)
 	}
 }

@@ -187,9 +187,10 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 		for _, b := range []struct {
 			offered bool
 			button  fake.Button
-		}{{e.Offer.Tap, fake.ApproveButton}, {e.Offer.Deny, fake.DenyButton}, {e.Offer.Code, fake.CodeButton}} {
+			typed   string // a terminal's button is a line that a person types
+		}{{e.Offer.Tap, fake.ApproveButton, "y 1"}, {e.Offer.Deny, fake.DenyButton, "n 1"}, {e.Offer.Code, fake.CodeButton, "1 CODE"}} {
 			if b.offered {
-				shown.Buttons = append(shown.Buttons, b.button)
+				shown.Buttons, shown.Labels = append(shown.Buttons, b.button), append(shown.Labels, b.typed)
 			}
 		}
 		out = append(out, shown)
