@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 )
 
 // ErrMissing is returned where there is no redis-server program.
@@ -74,6 +75,12 @@ type Server struct {
 	sentinel bool
 }
 
+// quiet keeps the client library from printing each failed dial to standard
+// error. A server that is started or killed on purpose cannot be reached for a
+// while, which is no news to anybody. The library has one logger for the whole
+// process: whoever sets another later, as redisstore does, is not disturbed.
+var quiet = sync.OnceFunc(logging.Disable)
+
 // Start starts a single server and returns when it answers. The caller must
 // Close it. Dir may be empty only in the first start of its data.
 func Start(ctx context.Context, o Options) (*Server, error) {
@@ -82,6 +89,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 // start starts a server with more lines of configuration, on a free port.
 func start(ctx context.Context, o Options, lines func(port int) []string, args ...string) (*Server, error) {
+	quiet()
 	s := &Server{options: o, Dir: o.Dir, args: args, sentinel: len(args) > 0}
 	if s.Dir == "" {
 		dir, err := os.MkdirTemp("", "redistest")
