@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 
 	"approver.example/cmd/approver/demo"
 )
@@ -20,7 +21,12 @@ nothing behind. Exit code 0 only if every step was as it should be.
 
 Example:
   approver demo
-  approver demo --store redis --json`
+  approver demo --store redis --json
+  approver demo --interactive
+
+The events of --json:
+
+` + "  " + strings.ReplaceAll(demo.Events, "\n", "\n  ")
 }
 
 // Run shows the demo.

@@ -36,28 +36,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// The demo checks itself; here it has to, on both stores and for programs.
-func TestDemo(t *testing.T) {
-	for _, o := range []Options{{}, {Redis: true, JSON: true}} {
-		var out strings.Builder
-		o.Out, o.Program = &out, program
-		if err := Run(t.Context(), o); err != nil {
-			t.Errorf("demo with %+v: %v\n%s", o, err, out.String())
-		}
-		if o.JSON && (!strings.Contains(out.String(), `"event":"released","request":"0`) || strings.Contains(out.String(), "━")) {
-			t.Errorf("the JSON form is not one:\n%s", out.String())
-		}
-	}
-}
-
-func TestInteractive(t *testing.T) {
-	var out strings.Builder
-	err := Run(t.Context(), Options{Interactive: true, In: strings.NewReader("nonsense\nslack no\n"), Out: &out, Program: program})
-	if err != nil || !strings.Contains(out.String(), "denied by Alice via slack") {
-		t.Errorf("%v\n%s", err, out.String())
-	}
-}
-
 // rounds is how often the daemon, or its store, is struck. APPROVER_CRASHES
 // raises it for a long run, as make crash does.
 func rounds(t *testing.T, short int) int {
@@ -71,9 +49,13 @@ func rounds(t *testing.T, short int) int {
 	return short
 }
 
-func newWorld(t *testing.T, o Options) *world {
+// staged is a world with a running daemon and nothing shown yet.
+func staged(t *testing.T, o Options) *world {
 	t.Helper()
-	w := &world{screen: &screen{out: io.Discard, start: time.Now()}, ctx: t.Context(), program: program, asked: map[string]int{}}
+	if o.Program = program; o.Out == nil {
+		o.Out = io.Discard
+	}
+	w := newWorld(t.Context(), o)
 	if err := w.build(o); err != nil {
 		t.Fatal(errors.Join(err, w.tearDown()))
 	}
@@ -94,11 +76,11 @@ func (c tally) String() string {
 }
 
 func TestKillOnBolt(t *testing.T) {
-	killing(t, newWorld(t, Options{}), rounds(t, 8))
+	killing(t, staged(t, Options{}), rounds(t, 8))
 }
 
 func TestKillOnRedis(t *testing.T) {
-	killing(t, newWorld(t, Options{Redis: true}), rounds(t, 8))
+	killing(t, staged(t, Options{Redis: true}), rounds(t, 8))
 }
 
 // killing ends the daemon with SIGKILL at a random moment of each request's
@@ -114,7 +96,7 @@ func killing(t *testing.T, w *world, n int) {
 		if err := w.killDaemon(); err != nil {
 			return err
 		}
-		time.Sleep(silentTTL + 500*time.Millisecond - d)
+		time.Sleep(shortTTL + 500*time.Millisecond - d)
 		return w.startDaemon()
 	}
 	var c tally
@@ -127,9 +109,6 @@ func killing(t *testing.T, w *world, n int) {
 	}
 	finish(t, w, n, c)
 }
-
-// silentTTL is the time that the demo's policy gives people for a destroy.
-const silentTTL = 5 * time.Second
 
 // silentRound reports whether nobody answers in a round.
 func silentRound(i int) bool { return i%25 == 3 || i%25 == 5 }
@@ -250,8 +229,7 @@ func finish(t *testing.T, w *world, n int, c tally) {
 	}
 	ends := map[string]map[string]bool{}
 	for _, l := range w.audit() {
-		switch l.Event {
-		case "released", "denied", "expired", "withdrawn":
+		if l.ended() {
 			if ends[l.Request] == nil {
 				ends[l.Request] = map[string]bool{}
 			}

@@ -30,7 +30,7 @@ func TestRedisIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	w := newWorld(t, Options{store: fmt.Sprintf("  redis: {addrs: [%q], hub_key_file: %q}\n", server.Addr, hubKey(t))})
+	w := staged(t, Options{store: fmt.Sprintf("  redis: {addrs: [%q], hub_key_file: %q}\n", server.Addr, hubKey(t))})
 	strike := func(time.Duration) error {
 		server.Kill()
 		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
@@ -68,7 +68,7 @@ func TestRedisFailsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sentinel.Close() })
-	w := newWorld(t, Options{store: fmt.Sprintf("  redis: {addrs: [%q], master_name: approver, hub_key_file: %q, replicas: 1}\n", sentinel.Addr, hubKey(t))})
+	w := staged(t, Options{store: fmt.Sprintf("  redis: {addrs: [%q], master_name: approver, hub_key_file: %q, replicas: 1}\n", sentinel.Addr, hubKey(t))})
 	strike := func(time.Duration) error {
 		old, err := leader(t, w, nodes)
 		if err != nil {

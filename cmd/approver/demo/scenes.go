@@ -25,6 +25,21 @@ func (w *world) tap(who person, channel string, cards []fake.Shown, b fake.Butto
 	return a.fake.Tap(who.id[channel], a.conversation, cards[i].Message, b)
 }
 
+// forge sends a tap that the card does not offer, or no longer.
+func (w *world) forge(who person, channel string, cards []fake.Shown, b fake.Button) bool {
+	i, a := w.appOf(channel)
+	return a.fake.Forge(who.id[channel], a.conversation, cards[i].Message, w.request, b)
+}
+
+// enterCode types a code as a person on their app.
+func (w *world) enterCode(who person, channel string, cards []fake.Shown, code string) error {
+	i, a := w.appOf(channel)
+	if channel == "telegram" { // where a code is a message, and the bot replies to it
+		w.replies[channel]++
+	}
+	return a.fake.EnterCode(who.id[channel], a.conversation, cards[i].Message, code)
+}
+
 // heard waits for something that the bot tells a person alone.
 func (w *world) heard(who person, channel string, before int) (string, error) {
 	_, a := w.appOf(channel)
@@ -45,19 +60,62 @@ func (w *world) toldSoFar(who person, channel string) int {
 	return len(a.fake.Told(who.id[channel]))
 }
 
-// end checks the agent's answer and names the audit record.
-func (w *world) end(hook <-chan outcome, decision string, exit int) (outcome, error) {
+// An ending is how a request ends for everybody.
+type ending struct {
+	event        string // in the audit
+	who, channel string // nobody, if empty
+	decision     string // for the agent
+	exit         int
+	card         string
+}
+
+func approvedBy(who person, channel string) ending {
+	return ending{"released", who.name, channel, "allow", 0, "Approved once by " + who.name + " via " + channel}
+}
+
+func deniedBy(who person, channel string) ending {
+	return ending{"denied", who.name, channel, "deny", 2, "Denied by " + who.name + " via " + channel}
+}
+
+var byNobody = ending{"expired", "", "", "deny", 2, "Expired · blocked · nobody answered"}
+
+// ends waits for the agent's answer and tells of it, with the record of the
+// request's end.
+func (w *world) ends(hook <-chan outcome) (outcome, auditLine, error) {
 	o, err := w.answer(hook)
 	if err != nil {
-		return o, err
+		return o, auditLine{}, err
 	}
-	w.check(o.decision() == decision && o.exit == exit, "Claude Code reads %q (exit %d)", decision, exit)
-	last, err := w.auditEnd()
+	end, err := w.auditHas("the end of the request", auditLine.ended)
+	if err != nil {
+		return o, end, err
+	}
+	w.about(end.Request, end.Hash)
+	w.answered(o)
+	w.recorded(end)
+	return o, end, nil
+}
+
+// agree checks that agent, audit and cards all say the one ending.
+func (w *world) agree(o outcome, end auditLine, cards []fake.Shown, want ending) error {
+	w.check(o.decision() == want.decision && o.exit == want.exit, "Claude Code reads %q (exit %d)", want.decision, want.exit)
+	by := end.Resolution
+	if want.who != "" {
+		w.check(strings.Contains(o.stdout, "by "+want.who+" via "+want.channel), "the answer says who: %s via %s", want.who, want.channel)
+		w.check(end.Event == want.event && by.Person.Name == want.who && by.Identity.Channel == want.channel, "the audit says %s, by %s via %s", want.event, want.who, want.channel)
+	} else {
+		w.check(end.Event == want.event && by.Person.Name == "", "the audit says %s, by nobody", want.event)
+	}
+	return w.settledCards(cards, want.card)
+}
+
+// end is ends, where there is only one ending.
+func (w *world) end(hook <-chan outcome, cards []fake.Shown, want ending) (outcome, error) {
+	o, end, err := w.ends(hook)
 	if err != nil {
 		return o, err
 	}
-	w.settled(last.Request, last.Event, last.Hash)
-	return o, nil
+	return o, w.agree(o, end, cards, want)
 }
 
 // oneTap: a force-push is held, shown everywhere, approved once on a phone.
@@ -80,19 +138,14 @@ func (w *world) oneTap() error {
 	if err := w.tap(w.alice, "telegram", cards, fake.ApproveButton); err != nil {
 		return err
 	}
-	o, err := w.end(hook, "allow", 0)
-	if err != nil {
+	if _, err := w.end(hook, cards, approvedBy(w.alice, "telegram")); err != nil {
 		return err
 	}
-	w.check(strings.Contains(o.stdout, "approved by Alice via telegram"), "the answer says who")
 	text, err := w.heard(w.alice, "telegram", before)
 	if err != nil {
 		return err
 	}
 	w.check(strings.HasPrefix(text, "Approved"), "Alice hears: %s", text)
-	if err := w.settledCards(cards, "Approved once by Alice via telegram"); err != nil {
-		return err
-	}
 	w.show(cards)
 	return nil
 }
@@ -113,26 +166,36 @@ func (w *world) catastrophe() error {
 		}
 		w.check(!offered, "%s offers no Approve button", a.name)
 	}
-	request := w.lastAsked()
-	i, telegram := w.appOf("telegram")
+	if err := w.tapRefused(cards, hook); err != nil {
+		return err
+	}
+	i, _ := w.appOf("slack")
+	w.say("Alice types the code of her Slack card …")
+	if err := w.enterCode(w.alice, "slack", cards, codeIn(cards[i].Text)); err != nil {
+		return err
+	}
+	_, err = w.end(hook, cards, approvedBy(w.alice, "slack"))
+	return err
+}
+
+// tapRefused sends the tap that the cards do not offer.
+func (w *world) tapRefused(cards []fake.Shown, hook <-chan outcome) error {
 	before := w.toldSoFar(w.bob, "telegram")
 	w.say("a modified Telegram client sends the tap of a button that is not there …")
-	if telegram.fake.Forge(w.bob.id["telegram"], telegram.conversation, cards[i].Message, request, fake.ApproveButton) {
-		text, err := w.heard(w.bob, "telegram", before)
-		if err != nil {
-			return err
-		}
-		w.check(strings.Contains(text, "CATASTROPHIC"), "Bob hears: %s", text)
+	if !w.forge(w.bob, "telegram", cards, fake.ApproveButton) {
+		w.check(false, "the tap reaches the bot")
+		return nil
 	}
-	i, slack := w.appOf("slack")
-	w.say("Alice types the code of her Slack card …")
-	if err := slack.fake.EnterCode(w.alice.id["slack"], slack.conversation, cards[i].Message, codeIn(cards[i].Text)); err != nil {
+	text, err := w.heard(w.bob, "telegram", before)
+	if err != nil {
 		return err
 	}
-	if _, err := w.end(hook, "allow", 0); err != nil {
+	w.check(strings.Contains(text, "CATASTROPHIC"), "Bob hears: %s", text)
+	if err := w.refused("need_code"); err != nil {
 		return err
 	}
-	return w.settledCards(cards, "Approved once by Alice via slack")
+	w.check(len(hook) == 0, "the hook still waits")
+	return nil
 }
 
 // silence: nobody answers, so the call is blocked.
@@ -144,13 +207,13 @@ func (w *world) silence() error {
 		return err
 	}
 	w.say("three cards, no answer …")
-	o, err := w.end(hook, "deny", 2)
+	o, err := w.end(hook, cards, byNobody)
 	if err != nil {
 		return err
 	}
 	w.check(strings.Contains(o.stdout, "nobody answered within 5 s"), "the reason tells silence from a no")
-	w.check(o.took > 4*time.Second && o.took < 8*time.Second, "after %.1f s", o.took.Seconds())
-	return w.settledCards(cards, "Expired · blocked · nobody answered")
+	w.check(o.took > shortTTL-time.Second && o.took < shortTTL+3*time.Second, "after %.1f s", o.took.Seconds())
+	return nil
 }
 
 // photoFinish: two people answer in the same instant; one wins, the other is
@@ -164,46 +227,37 @@ func (w *world) photoFinish() error {
 	}
 	toldAlice, toldBob := w.toldSoFar(w.alice, "telegram"), w.toldSoFar(w.bob, "slack")
 	var both sync.WaitGroup
-	errs := make([]error, 2)
-	go1 := make(chan struct{})
-	both.Go(func() { <-go1; errs[0] = w.tap(w.alice, "telegram", cards, fake.ApproveButton) })
-	both.Go(func() { <-go1; errs[1] = w.tap(w.bob, "slack", cards, fake.DenyButton) })
-	close(go1)
+	reached := make([]bool, 2)
+	start := make(chan struct{})
+	// A card that settles under a thumb does not take the tap back: a phone that
+	// has not drawn it anew yet still sends it.
+	press := func(who person, channel string, b fake.Button) bool {
+		return w.tap(who, channel, cards, b) == nil || w.forge(who, channel, cards, b)
+	}
+	both.Go(func() { <-start; reached[0] = press(w.alice, "telegram", fake.ApproveButton) })
+	both.Go(func() { <-start; reached[1] = press(w.bob, "slack", fake.DenyButton) })
+	close(start)
 	both.Wait()
-	// The slower thumb may find the button gone already: that is an answer too.
-	o, err := w.answer(hook)
+	w.check(reached[0] && reached[1], "both taps reach the bot")
+	o, end, err := w.ends(hook)
 	if err != nil {
 		return err
 	}
-	aliceWon := o.decision() == "allow"
-	winner, loser, channel, tapErr, before := "Alice", w.bob, "slack", errs[1], toldBob
-	verb := "approved"
-	if !aliceWon {
-		winner, loser, channel, tapErr, before = "Bob", w.alice, "telegram", errs[0], toldAlice
-		verb = "denied"
+	want, said := approvedBy(w.alice, "telegram"), "Alice approved it"
+	loser, channel, before := w.bob, "slack", toldBob
+	if o.decision() != "allow" {
+		want, said = deniedBy(w.bob, "slack"), "Bob denied it"
+		loser, channel, before = w.alice, "telegram", toldAlice
 	}
-	if tapErr != nil {
-		w.say("%s's thumb found the card already settled", loser.name)
-	} else {
-		text, err := w.heard(loser, channel, before)
-		if err != nil {
-			return err
-		}
-		w.check(strings.Contains(text, winner+" "+verb+" it"), "%s won; %s hears: %s", winner, loser.name, text)
-	}
-	want := "Approved once by Alice via telegram"
-	if !aliceWon {
-		want = "Denied by Bob via slack"
-	}
-	if err := w.settledCards(cards, want); err != nil {
+	if err := w.agree(o, end, cards, want); err != nil {
 		return err
 	}
-	last, err := w.auditEnd()
-	if err == nil {
-		w.check((last.Event == "released") == aliceWon, "the audit agrees")
-		w.settled(last.Request, last.Event, last.Hash)
+	text, err := w.heard(loser, channel, before)
+	if err != nil {
+		return err
 	}
-	return err
+	w.check(strings.Contains(text, said), "%s won; %s hears: %s", want.who, loser.name, text)
+	return w.refused("too_late")
 }
 
 // kill: the daemon dies with a request open, and the old card still counts.
@@ -214,66 +268,41 @@ func (w *world) kill() error {
 	if err != nil {
 		return err
 	}
-	// The cards are on the phones; give the daemon the moment it takes to note where.
-	if err := w.noted(cards); err != nil {
-		return err
-	}
 	if err := w.killDaemon(); err != nil {
 		return err
 	}
 	w.say("kill -9 … the hook process is still waiting; the daemon is started again")
-	start := time.Now()
+	w.check(len(hook) == 0, "the hook still waits")
 	if err := w.startDaemon(); err != nil {
 		return err
 	}
-	w.say("ready after %d ms; Bob taps Approve on the old Discord card …", time.Since(start).Milliseconds())
-	i, discord := w.appOf("discord")
+	w.say("Bob taps Approve on the old Discord card …")
 	if err := w.wait(5*time.Second, "Discord takes the tap", func() bool {
-		return discord.fake.Tap(w.bob.id["discord"], discord.conversation, cards[i].Message, fake.ApproveButton) == nil
+		return w.tap(w.bob, "discord", cards, fake.ApproveButton) == nil
 	}); err != nil {
 		return err
 	}
-	if _, err := w.end(hook, "allow", 0); err != nil {
+	if _, err := w.end(hook, cards, approvedBy(w.bob, "discord")); err != nil {
 		return err
 	}
 	for _, a := range w.apps {
 		w.check(len(a.cards()) == w.asked[a.channel], "%s has no second card of it", a.name)
 	}
-	return w.settledCards(cards, "Approved once by Bob via discord")
-}
-
-// lastAsked returns the id of the newest request.
-func (w *world) lastAsked() string {
-	request := ""
-	for _, l := range w.audit() {
-		if l.Event == "asked" {
-			request = l.Request
-		}
-	}
-	return request
-}
-
-// noted waits until the audit says that each card is posted.
-func (w *world) noted(cards []fake.Shown) error {
-	request := w.lastAsked()
-	return w.wait(5*time.Second, "the daemon has noted where the cards are", func() bool {
-		n := 0
-		for _, l := range w.audit() {
-			if l.Event == "posted" && l.Request == request {
-				n++
-			}
-		}
-		return n == len(cards)
-	})
+	return nil
 }
 
 // proof holds the whole run against the fakes' own logs and the audit.
 func (w *world) proof() error {
 	w.title("proof", "6. What the apps' servers and the audit say")
 	for _, a := range w.apps {
+		// Each request is one message, changed once: when it has ended.
 		posts, edits := count(a.log(), a.posts), count(a.log(), a.edits)
-		want := w.asked[a.channel]
-		w.check(posts >= want && edits >= want, "%s's server saw %d posts and %d edits for %d requests", a.name, posts, edits, want)
+		asked, replies := w.asked[a.channel], w.replies[a.channel]
+		more := ""
+		if replies > 0 {
+			more = fmt.Sprintf(" and %d typed codes", replies)
+		}
+		w.check(posts == asked+replies && edits == asked, "%s's server saw exactly %d posts and %d edits for %d requests%s", a.name, posts, edits, asked, more)
 	}
 	leaked := 0
 	raw := w.outputs.String() + w.auditText()
@@ -282,7 +311,7 @@ func (w *world) proof() error {
 			leaked++
 		}
 	}
-	w.check(len(w.codes) >= 3*w.calls && leaked == 0, "none of the %d codes is in what the agent saw, or in the audit", len(w.codes))
+	w.check(len(w.codes) == len(w.apps)*w.calls && leaked == 0, "none of the %d codes is in what the agent saw, or in the audit", len(w.codes))
 	return w.verify()
 }
 
@@ -293,62 +322,4 @@ func count(log []string, what string) (n int) {
 		}
 	}
 	return n
-}
-
-// interactive lets the person at the keyboard answer one request.
-func (w *world) interactive(read func() (string, error)) error {
-	w.title("interactive", "Your turn: Claude Code wants to run: git push --force origin main")
-	hook := w.hook("git push --force origin main", "publish the rebased branch")
-	cards, err := w.newCards()
-	if err != nil {
-		return err
-	}
-	w.show(cards)
-	w.say("You are Alice. Type  telegram yes · discord no · slack %s   (or nothing, for two minutes)", codeIn(cards[2].Text))
-	answered := make(chan error, 1)
-	go func() { answered <- w.typed(read, cards) }()
-	for {
-		select {
-		case err := <-answered:
-			if err != nil {
-				return err
-			}
-		case o := <-hook:
-			w.outputs.WriteString(o.stdout + o.stderr)
-			w.say("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), strings.TrimSpace(o.stdout))
-			time.Sleep(300 * time.Millisecond) // the cards follow the answer
-			w.show(cards)
-			return nil
-		case <-w.ctx.Done():
-			return w.ctx.Err()
-		}
-	}
-}
-
-// typed turns lines into taps until one works.
-func (w *world) typed(read func() (string, error), cards []fake.Shown) error {
-	for {
-		line, err := read()
-		if err != nil {
-			return fmt.Errorf("no answer was typed: %w", err)
-		}
-		channel, what, _ := strings.Cut(strings.ToLower(strings.TrimSpace(line)), " ")
-		i, a := w.appOf(channel)
-		if a.channel != channel {
-			w.say("Start with telegram, discord or slack.")
-			continue
-		}
-		switch what {
-		case "yes":
-			err = w.tap(w.alice, channel, cards, fake.ApproveButton)
-		case "no":
-			err = w.tap(w.alice, channel, cards, fake.DenyButton)
-		default:
-			err = a.fake.EnterCode(w.alice.id[channel], a.conversation, cards[i].Message, what)
-		}
-		if err == nil {
-			return nil
-		}
-		w.say("That did not work: %v", err)
-	}
 }

@@ -1,13 +1,53 @@
 package demo
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
 )
+
+// Events says what the demo prints for programs.
+const Events = `One JSON object per line, with t (seconds since the start), step and event.
+What belongs to a request has request, its id, and audit, the hash of an audit
+record: the one that the event is about, else the request's newest so far.
+
+step      a scene begins: text
+note      something happens: text
+ready     the daemon answers: seconds
+asked     the audit has the question, and people are being asked
+card      what an app shows now: app, message, push, text, buttons, attached
+answer    what the hook leaves for the agent: exit, seconds, answer (the
+          agent's native answer as an object), text (what is no JSON)
+refused   the audit has a reply that did not count: text
+released, denied, expired
+          the audit has the end of the request
+check     ok tells whether text is so
+result    the last line: ok, failed (how many checks), seconds, text`
+
+// An event is one line for programs.
+type event struct {
+	T        float64         `json:"t"`
+	Step     string          `json:"step"`
+	Event    string          `json:"event"`
+	Request  string          `json:"request,omitempty"`
+	Audit    string          `json:"audit,omitempty"`
+	OK       *bool           `json:"ok,omitempty"`
+	Failed   *int            `json:"failed,omitempty"`
+	App      string          `json:"app,omitempty"`
+	Message  string          `json:"message,omitempty"`
+	Push     string          `json:"push,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	Buttons  []string        `json:"buttons,omitempty"`
+	Attached int             `json:"attached,omitempty"`
+	Exit     *int            `json:"exit,omitempty"`
+	Seconds  *float64        `json:"seconds,omitempty"`
+	Answer   json.RawMessage `json:"answer,omitempty"`
+}
 
 // A screen tells the story: to a person as text, to a program as one JSON
 // object per line.
@@ -16,160 +56,119 @@ type screen struct {
 	out    io.Writer
 	json   bool
 	start  time.Time
+	stop   context.CancelCauseFunc // ends the show
+	unread error                   // why nobody reads it any more
 	failed int
 	step   string
+	// The request that is being shown, and its newest audit record that was.
+	request, audit string
 }
 
-// An event is one line for programs.
-type event struct {
-	Step    string  `json:"step"`
-	Event   string  `json:"event"`
-	Request string  `json:"request,omitempty"`
-	Audit   string  `json:"audit,omitempty"`
-	OK      *bool   `json:"ok,omitempty"`
-	Text    string  `json:"text,omitempty"`
-	Seconds float64 `json:"t"`
+var (
+	errUnread = errors.New("nobody reads its output any more")
+	errOver   = errors.New("the show is over")
+)
+
+// tell says one thing: e to a program, text to a person.
+func (s *screen) tell(e event, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.json {
+		text = s.line(e)
+	}
+	s.print(text)
 }
 
-func (s *screen) emit(e event) {
-	e.Step, e.Seconds = s.step, float64(time.Since(s.start).Milliseconds())/1000
+// print writes to whoever reads. Without a reader the show is over; s.mu is held.
+func (s *screen) print(text string) {
+	if _, err := io.WriteString(s.out, text); err != nil && s.unread == nil {
+		s.unread = err
+		s.stop(fmt.Errorf("%w: %w", errUnread, err))
+	}
+}
+
+// line is an event with what all events have; s.mu is held.
+func (s *screen) line(e event) string {
+	e.T, e.Step = seconds(time.Since(s.start)), s.step
+	if e.Request == "" {
+		e.Request = s.request
+	}
+	if e.Audit == "" {
+		e.Audit = s.audit
+	}
 	line, err := json.Marshal(e)
-	if err != nil {
+	if err != nil { // an answer that is no JSON is never put into an event
 		line = []byte(`{"event":"error"}`)
 	}
-	fmt.Fprintf(s.out, "%s\n", line)
+	return string(line) + "\n"
 }
+
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
 // title begins a step.
 func (s *screen) title(step, text string) {
+	s.about("", "")
+	s.mu.Lock()
+	s.step = step
+	s.mu.Unlock()
+	s.tell(event{Event: "step", Text: text}, "\n━━ "+text+" ━━\n")
+}
+
+// about says which request the events that follow belong to, and its newest
+// audit record.
+func (s *screen) about(request, audit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.step = step
-	if s.json {
-		s.emit(event{Event: "step", Text: text})
-		return
-	}
-	fmt.Fprintf(s.out, "\n━━ %s ━━\n", text)
+	s.request, s.audit = request, audit
 }
 
 // say tells one thing that happens.
 func (s *screen) say(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
-	if s.json {
-		s.emit(event{Event: "note", Text: text})
-		return
-	}
-	fmt.Fprintf(s.out, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+	s.tell(event{Event: "note", Text: text}, indented(text))
 }
+
+// indented is a text under its scene's title.
+func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n" }
 
 // check tells whether something is as it should be, and remembers if not.
-func (s *screen) check(ok bool, format string, args ...any) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := fmt.Sprintf(format, args...)
+func (s *screen) check(ok bool, format string, args ...any) {
+	text, mark := fmt.Sprintf(format, args...), "✓ "
 	if !ok {
+		mark = "✗ NOT SO: "
+		s.mu.Lock()
 		s.failed++
+		s.mu.Unlock()
 	}
-	switch {
-	case s.json:
-		s.emit(event{Event: "check", OK: &ok, Text: text})
-	case ok:
-		fmt.Fprintf(s.out, "  ✓ %s\n", text)
-	default:
-		fmt.Fprintf(s.out, "  ✗ NOT SO: %s\n", text)
-	}
-	return ok
+	s.tell(event{Event: "check", OK: &ok, Text: text}, indented(mark+text))
 }
 
-// settled tells which request ended and which audit record says so.
-func (s *screen) settled(request, what, hash string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.json {
-		s.emit(event{Event: what, Request: request, Audit: hash})
-		return
-	}
-	fmt.Fprintf(s.out, "  audit: %s · request %s · %.16s…\n", what, request, hash)
+// recorded tells what the audit has of the present request.
+func (s *screen) recorded(l auditLine) {
+	s.about(l.Request, l.Hash)
+	s.tell(event{Event: l.Event, Text: l.Note}, indented(fmt.Sprintf("audit: %s · request %s · %.16s…", l.Event, l.Request, l.Hash)))
 }
 
-const panelWidth = 38
-
-// panels shows messages side by side, as the three apps show them.
-func (s *screen) panels(titles, texts []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.json {
-		for i, t := range titles {
-			s.emit(event{Event: "card", Text: t + "\n" + texts[i]})
-		}
-		return
+// answered tells what a hook process left for its agent.
+func (s *screen) answered(o outcome) {
+	stdout, took := strings.TrimSpace(o.stdout), seconds(o.took)
+	e := event{Event: "answer", Exit: &o.exit, Seconds: &took}
+	if json.Valid([]byte(stdout)) {
+		e.Answer = json.RawMessage(stdout)
+	} else {
+		e.Text = strings.TrimSpace(stdout + "\n" + o.stderr)
 	}
-	columns, height := make([][]string, len(texts)), 0
-	for i, text := range texts {
-		for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-			columns[i] = append(columns[i], wrap(line, panelWidth)...)
-		}
-		height = max(height, len(columns[i]))
-	}
-	row := func(left, right string, cell func(int) string) {
-		for i := range columns {
-			fmt.Fprint(s.out, "  ", left, cell(i), right)
-		}
-		fmt.Fprintln(s.out)
-	}
-	row("┌─", "─┐", func(i int) string {
-		return " " + titles[i] + " " + strings.Repeat("─", max(0, panelWidth-2-width(titles[i])))
-	})
-	for n := range height {
-		row("│ ", " │", func(i int) string {
-			line := ""
-			if n < len(columns[i]) {
-				line = columns[i][n]
-			}
-			return line + strings.Repeat(" ", max(0, panelWidth-width(line)))
-		})
-	}
-	row("└─", "─┘", func(int) string { return strings.Repeat("─", panelWidth) })
+	s.tell(e, indented(fmt.Sprintf("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), stdout)))
 }
 
-// wrap breaks a line at spaces where it can.
-func wrap(line string, limit int) []string {
-	var out []string
-	for width(line) > limit {
-		cut, at, n := 0, 0, 0
-		for i, r := range line {
-			if n += runeWidth(r); n > limit {
-				break
-			}
-			cut = i + len(string(r))
-			if r == ' ' && i > 0 {
-				at = i
-			}
-		}
-		if at > 0 {
-			out, line = append(out, line[:at]), line[at+1:]
-		} else {
-			out, line = append(out, line[:cut]), line[cut:]
-		}
+// result is the last line.
+func (s *screen) result(err error) {
+	s.about("", "")
+	took, ok := seconds(time.Since(s.start)), err == nil
+	text := fmt.Sprintf("All as it should be, in %.1f s", took)
+	if !ok {
+		text = "NOT as it should be: " + err.Error()
 	}
-	return append(out, line)
-}
-
-func width(s string) (n int) {
-	for _, r := range s {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	switch {
-	case r == 0xfe0f || r == 0x200b || r == 0x200d:
-		return 0
-	case r >= 0x1f300 && r <= 0x1faff, r == '✅', r == '⛔', r == '⌛', r == '⏳', r == '❌':
-		return 2
-	}
-	return 1
+	s.step = "done"
+	s.tell(event{Event: "result", OK: &ok, Failed: &s.failed, Seconds: &took, Text: text}, "\n━━ "+strings.ReplaceAll(text, "\n", " · ")+" ━━\n")
 }

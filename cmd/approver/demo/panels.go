@@ -1,0 +1,97 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+)
+
+const panelWidth = 38
+
+// panels draws messages side by side, as the three apps show them.
+func panels(titles, texts []string) string {
+	columns, height := make([][]string, len(texts)), 0
+	for i, text := range texts {
+		for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+			columns[i] = append(columns[i], wrap(line, panelWidth)...)
+		}
+		height = max(height, len(columns[i]))
+	}
+	var out strings.Builder
+	row := func(left, right string, cell func(int) string) {
+		for i := range columns {
+			fmt.Fprint(&out, "  ", left, cell(i), right)
+		}
+		fmt.Fprintln(&out)
+	}
+	row("┌─", "─┐", func(i int) string {
+		return " " + titles[i] + " " + strings.Repeat("─", max(0, panelWidth-2-width(titles[i])))
+	})
+	for n := range height {
+		row("│ ", " │", func(i int) string {
+			line := ""
+			if n < len(columns[i]) {
+				line = columns[i][n]
+			}
+			return line + strings.Repeat(" ", max(0, panelWidth-width(line)))
+		})
+	}
+	row("└─", "─┘", func(int) string { return strings.Repeat("─", panelWidth) })
+	return out.String()
+}
+
+// buttonRows draws buttons with their labels, as many in a row as fit.
+func buttonRows(labels []string) string {
+	rows, row := "", ""
+	for _, label := range labels {
+		button := "[ " + label + " ]"
+		switch {
+		case row == "":
+			row = button
+		case width(row)+1+width(button) <= panelWidth:
+			row += " " + button
+		default:
+			rows, row = rows+row+"\n", button
+		}
+	}
+	return rows + row
+}
+
+// wrap breaks a line at spaces where it can.
+func wrap(line string, limit int) []string {
+	var out []string
+	for width(line) > limit {
+		cut, at, n := 0, 0, 0
+		for i, r := range line {
+			if n += runeWidth(r); n > limit {
+				break
+			}
+			cut = i + len(string(r))
+			if r == ' ' && i > 0 {
+				at = i
+			}
+		}
+		if at > 0 {
+			out, line = append(out, line[:at]), line[at+1:]
+		} else {
+			out, line = append(out, line[:cut]), line[cut:]
+		}
+	}
+	return append(out, line)
+}
+
+func width(s string) (n int) {
+	for _, r := range s {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+func runeWidth(r rune) int {
+	switch {
+	case r == 0xfe0f || r == 0x200b || r == 0x200d:
+		return 0
+	case r >= 0x1f300 && r <= 0x1faff, r == '✅', r == '⛔', r == '⌛', r == '⏳', r == '❌':
+		return 2
+	}
+	return 1
+}
