@@ -1,0 +1,134 @@
+//go:build unix
+
+package demo
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A play is the demo as a process of its own, with a temporary folder of its
+// own, shown up to a line.
+type play struct {
+	cmd    *exec.Cmd
+	out    io.ReadCloser
+	lines  *bufio.Reader // of out
+	stderr strings.Builder
+	dir    string
+}
+
+func startPlay(t *testing.T, until string, args ...string) *play {
+	t.Helper()
+	p := &play{dir: t.TempDir()}
+	p.cmd = exec.Command(program, append([]string{"demo"}, args...)...)
+	p.cmd.Env = append(os.Environ(), "TMPDIR="+p.dir)
+	p.cmd.Stderr = &p.stderr
+	var err error
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	for p.lines = bufio.NewReader(p.out); ; {
+		line, err := p.lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("no %q: %v", until, err)
+		}
+		if strings.Contains(line, until) {
+			return p
+		}
+	}
+}
+
+// left lists the processes that know of the folder, and what is in it.
+func (p *play) left(t *testing.T) (processes, files []string) {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range commands {
+		raw, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(raw), p.dir) {
+			processes = append(processes, strings.ReplaceAll(string(raw), "\x00", " "))
+		}
+	}
+	if files, err = filepath.Glob(p.dir + "/*"); err != nil {
+		t.Fatal(err)
+	}
+	return processes, files
+}
+
+// Whatever ends the demo early, no daemon, hook, redis-server or folder stays
+// behind, and it does not claim success.
+func TestLeavesNothingBehind(t *testing.T) {
+	closed := func(p *play) error { return p.out.Close() }
+	signal := func(s os.Signal) func(p *play) error {
+		return func(p *play) error { return p.cmd.Process.Signal(s) }
+	}
+	for name, c := range map[string]struct {
+		until string
+		args  []string
+		end   func(p *play) error
+	}{
+		"head -3":                {"1. Claude Code", nil, closed},
+		"a pager that was quit":  {"three cards, no answer", nil, closed},
+		"head -3 of events":      {`"asked"`, []string{"--json", "--store", "redis"}, closed},
+		"a closed terminal":      {"three cards, no answer", nil, signal(syscall.SIGHUP)},
+		"an interrupt":           {"three cards, no answer", []string{"--store", "redis"}, signal(os.Interrupt)},
+		"a request to terminate": {"kill -9", nil, signal(syscall.SIGTERM)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startPlay(t, c.until, c.args...)
+			if before, _ := p.left(t); runtime.GOOS == "linux" && c.until == "three cards, no answer" && len(before) < 2 {
+				t.Fatalf("no daemon and hook to be seen, only %q", before)
+			}
+			if err := c.end(p); err != nil {
+				t.Fatal(err)
+			}
+			late := time.AfterFunc(20*time.Second, func() { _ = p.cmd.Process.Kill() })
+			defer late.Stop()
+			if rest, _ := io.ReadAll(p.lines); strings.Contains(string(rest), "NOT SO") {
+				t.Errorf("what was cut off is called wrong: %s", rest)
+			}
+			_ = p.cmd.Wait()
+			if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.stderr.String(), "ended early") ||
+				strings.Contains(p.stderr.String(), "daemon's log") {
+				t.Errorf("exit code %d, standard error %s", code, p.stderr.String())
+			}
+			if processes, files := p.left(t); len(processes)+len(files) > 0 {
+				t.Errorf("left behind: processes %q, files %q", processes, files)
+			}
+		})
+	}
+}
+
+// Even if the demo itself is killed, its processes end.
+func TestKilledDemoLeavesNoProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ties a child's life to its parent's")
+	}
+	p := startPlay(t, "three cards, no answer", "--store", "redis")
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait()
+	var processes []string
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if processes, _ = p.left(t); len(processes) == 0 {
+			return
+		}
+	}
+	t.Errorf("left behind: %q", processes)
+}
