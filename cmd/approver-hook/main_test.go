@@ -134,6 +134,13 @@ func TestProcess(t *testing.T) {
 	}
 	start(t, "/nonexistent/s", nil, "--connect-timeout", "0s").blocked(t, "approver is not running")
 	start(t, socket, nil, "--frobnicate").blocked(t, `"--frobnicate" is not known`)
+	start(t, socket, nil, "--help").blocked(t, `"--help" is not known`)
+	if out, err := exec.Command(hook, "--help").Output(); err != nil || !strings.Contains(string(out), "Example:") {
+		t.Errorf("--help: %v, %s", err, out)
+	}
+	if out, err := exec.Command(hook, "--version").Output(); err != nil || !strings.HasSuffix(string(out), "go version -m "+hook+"\n") {
+		t.Errorf("--version: %v, %s", err, out)
+	}
 }
 
 // An agent that loses patience sends a signal. What it reads then is a block,

@@ -70,6 +70,8 @@ func run(args []string) int {
 // errSaid is the error of a command that has already told the person.
 var errSaid = errors.New("failed")
 
+// asksForHelp is true for nothing that an agent could run as its hook: with any
+// other argument the answer has to be one that the agent understands.
 func asksForHelp(args []string) bool {
-	return len(args) > 0 && (args[0] == "--help" || args[0] == "-h")
+	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
 }

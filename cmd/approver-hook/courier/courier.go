@@ -10,13 +10,7 @@
 // because the daemon restarts, the courier comes back with the same id and what
 // is left of its time, and the question goes on.
 //
-// # Flags
-//
-//	--agent NAME              the dialect; required
-//	--event NAME              the hook's event, for the form of the blocking answer; default the agent's tool event
-//	--deadline 290s           when to block if there is no answer; default 290s for claude, else 25s, which is under every agent's own hook timeout
-//	--socket PATH             the submit socket; default as in package socketpath
-//	--connect-timeout 5s      how long to look for a daemon that was never reached
+// [Usage] explains the flags.
 //
 // The package speaks HTTP by hand and imports next to nothing, because every
 // tool call waits for its start.
@@ -28,6 +22,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -73,25 +68,30 @@ func (c *Courier) Run(args []string) (exit int) {
 	// there is still an exit code to give.
 	signal.Ignore(syscall.SIGPIPE)
 
+	if text := askedByAPerson(args); text != "" {
+		_, _ = io.WriteString(c.Stdout, text)
+		return 0
+	}
 	o, err := parseFlags(args)
 	if err != nil {
 		return c.leave(o, blocking.For(o.agent, o.event, "the approver hook is not set up correctly, so the call was stopped: "+err.Error()))
 	}
 	deadline := time.Now().Add(o.deadline)
 	answered := make(chan blocking.Answer, 1)
+	var asked atomic.Bool
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
 				answered <- blocking.For(o.agent, o.event, panicked)
 			}
 		}()
-		a, err := c.carry(o, deadline)
+		a, err := c.carry(o, deadline, &asked)
 		if err != nil {
 			a = blocking.For(o.agent, o.event, err.Error())
 		}
 		answered <- a
 	}()
-	return c.leave(o, wait(o, answered, deadline))
+	return c.leave(o, wait(o, answered, deadline, &asked))
 }
 
 // wait returns the first of the answer, the deadline and a signal.
@@ -99,7 +99,7 @@ func (c *Courier) Run(args []string) (exit int) {
 // To handle signals costs a fifth of the whole run of this program, in
 // hand-overs between threads, and agents send them when their hook timeout is
 // over, which is seconds away. So it begins when an answer is not there at once.
-func wait(o options, answered <-chan blocking.Answer, deadline time.Time) blocking.Answer {
+func wait(o options, answered <-chan blocking.Answer, deadline time.Time, asked *atomic.Bool) blocking.Answer {
 	select {
 	case a := <-answered:
 		return a
@@ -112,6 +112,9 @@ func wait(o options, answered <-chan blocking.Answer, deadline time.Time) blocki
 	case a := <-answered:
 		return a
 	case <-time.After(time.Until(deadline)):
+		if !asked.Load() {
+			return blocking.For(o.agent, o.event, "the approver hook waited "+o.deadline.String()+" for the end of its input, which is the call, so the call was stopped")
+		}
 		return blocking.For(o.agent, o.event, late(o))
 	case s := <-signals:
 		return blocking.For(o.agent, o.event, "the approver hook was stopped by a signal ("+s.String()+") before there was an answer, so the call was stopped")
@@ -150,12 +153,14 @@ type trouble struct {
 
 func (t *trouble) Error() string { return t.text }
 
-// carry brings the call to the daemon, again and again if need be.
-func (c *Courier) carry(o options, deadline time.Time) (blocking.Answer, error) {
+// carry brings the call to the daemon, again and again if need be. It sets asked
+// when it has the whole call.
+func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (blocking.Answer, error) {
 	payload, err := readPayload(c.Stdin)
 	if err != nil {
 		return blocking.Answer{}, err
 	}
+	asked.Store(true)
 	env, err := selectEnv(c.Env)
 	if err != nil {
 		return blocking.Answer{}, err
@@ -172,13 +177,14 @@ func (c *Courier) carry(o options, deadline time.Time) (blocking.Answer, error) 
 		if t == nil {
 			return a, nil
 		}
+		lost := reached && !t.reached // there was a daemon, and now there is none
 		reached = reached || t.reached
 		switch now := time.Now(); {
 		case !t.again:
 			return a, t
-		case !now.Add(pause).Before(deadline):
-			return a, errors.New(late(o) + " (" + t.text + ")")
-		case !reached && now.Add(pause).After(giveUp):
+		case !now.Add(pause).Before(deadline) && lost:
+			return a, errors.New("approver stopped while it had the call, and was not back within " + o.deadline.String() + ", so the call was stopped; start it again with: approver serve")
+		case !now.Add(pause).Before(deadline), !reached && now.Add(pause).After(giveUp):
 			return a, t
 		case now.Sub(started) > lastWait:
 			pause = firstWait // it was held: most likely the daemon restarts
@@ -211,10 +217,15 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 		return a, nil
 	case errors.As(err, &strange):
 		return blocking.Answer{}, &trouble{text: string(strange), reached: true}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return blocking.Answer{}, &trouble{text: late(o), reached: true}
 	case writeErr != nil:
 		err = writeErr
 	}
-	return blocking.Answer{}, &trouble{text: "the connection to approver was lost: " + err.Error(), again: true, reached: true}
+	return blocking.Answer{}, &trouble{
+		text:  "approver hung up without an answer (" + err.Error() + ") at every try within " + o.deadline.String() + ", so the call was stopped; its log says why",
+		again: true, reached: true,
+	}
 }
 
 // socket returns where to connect and whom to trust there.

@@ -94,6 +94,16 @@ func blocked(t *testing.T, o outcome, want string) {
 	}
 }
 
+// says asserts that the outcome is a block with exactly this reason: one sentence
+// for each thing that may be wrong.
+func says(t *testing.T, o outcome, reason string) {
+	t.Helper()
+	blocked(t, o, reason)
+	if o.stderr != reason+"\n" {
+		t.Errorf("the reason is\n%swant\n%s", o.stderr, reason)
+	}
+}
+
 func TestRunCarriesAnswers(t *testing.T) {
 	socket := filepath.Join(tempDir(t), "s")
 	var answer atomic.Pointer[httpapi.HookAnswer]
@@ -161,9 +171,10 @@ func TestRunWithoutDaemon(t *testing.T) {
 			}
 		})
 	}
-	// The deadline bounds the search too.
-	o := run(t, Courier{}, "--socket", filepath.Join(dir, "none"), "--connect-timeout", "1m", "--deadline", "1s")
-	blocked(t, o, "approver had no answer within 1s")
+	// The deadline bounds the search too, and is not what is to blame.
+	none := filepath.Join(dir, "none")
+	o := run(t, Courier{}, "--socket", none, "--connect-timeout", "1m", "--deadline", "1s")
+	says(t, o, "approver is not running (nobody listens on "+none+"), so the call was stopped; start it with: approver serve")
 	if o.took > 5*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
@@ -237,7 +248,7 @@ func TestRunDaemonDiesForGood(t *testing.T) {
 		stop()
 	}()
 	o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
-	blocked(t, o, "approver had no answer within 1s")
+	says(t, o, "approver stopped while it had the call, and was not back within 1s, so the call was stopped; start it again with: approver serve")
 	if o.took > 5*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
@@ -256,7 +267,7 @@ func TestRunDaemonHangs(t *testing.T) {
 	})
 	o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
 	close(release)
-	blocked(t, o, "approver had no answer within 1s, so the call was stopped; if people need longer, raise --deadline")
+	says(t, o, "approver had no answer within 1s, so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout")
 	if o.took < 900*time.Millisecond || o.took > 5*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
@@ -277,6 +288,47 @@ func TestRunSetUpWrong(t *testing.T) {
 	stdout.Reset()
 	if Run([]string{"--agent", "claude", "--event", "PermissionRequest", "--what"}, strings.NewReader(""), &stdout, &stderr, nil); !strings.Contains(stdout.String(), `"behavior":"deny"`) {
 		t.Errorf("%s", &stdout)
+	}
+}
+
+// A person who asks gets an answer. A hook that has anything else beside the
+// question gets a block, because an agent would read the help as no objection.
+func TestRunAskedByAPerson(t *testing.T) {
+	ask := func(args ...string) outcome {
+		var stdout, stderr bytes.Buffer
+		exit := Run(args, strings.NewReader("{}"), &stdout, &stderr, nil)
+		return outcome{stdout: stdout.String(), stderr: stderr.String(), exit: exit}
+	}
+	if o := ask("--help"); o.exit != 0 || o.stderr != "" || o.stdout != Usage {
+		t.Errorf("--help: %+v", o)
+	}
+	if o := ask("--version"); o.exit != 0 || o.stderr != "" || !strings.Contains(o.stdout, wire.HookPath+", go1.") || !strings.Contains(o.stdout, "go version -m /") {
+		t.Errorf("--version: %+v", o)
+	}
+	for _, args := range [][]string{{}, {"-h"}, {"--help", "--version"}, {"--help", ""}, {"", "--help"}, {"--help=1"}, {"--version="}, {"help"}, {"--agent", "--help"}, {"--agent", "claude", "--help"}} {
+		if o := ask(args...); o.exit != 2 || !strings.Contains(o.stdout, `"permissionDecision":"deny"`) || o.stderr == "" {
+			t.Errorf("%q: %+v", args, o)
+		}
+	}
+}
+
+// Every flag that is read is explained, with the default that holds.
+func TestUsage(t *testing.T) {
+	for _, flag := range []string{"agent", "event", "deadline", "socket", "connect-timeout"} {
+		if !strings.Contains(Usage, "\n  --"+flag+" ") {
+			t.Errorf("--%s is not explained", flag)
+		}
+	}
+	_, err := parseFlags([]string{"--agent=x", "--what=1"})
+	for name := range strings.FieldsSeq(Usage) {
+		if strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "--help") && !strings.HasPrefix(name, "--version") && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is explained and not known", name)
+		}
+	}
+	for _, d := range []time.Duration{patientDeadline, defaultDeadline, defaultConnect} {
+		if text := d.String(); !strings.Contains(Usage, strings.TrimPrefix(strings.Replace(text, "4m50s", "290s", 1), "0m")) {
+			t.Errorf("the default %s is not told", text)
+		}
 	}
 }
 

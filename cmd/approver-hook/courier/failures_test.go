@@ -70,7 +70,7 @@ func TestRunHangingUp(t *testing.T) {
 			t.Parallel()
 			socket, connections := rawDaemon(t, text)
 			o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
-			blocked(t, o, "the connection to approver was lost")
+			says(t, o, "approver hung up without an answer (unexpected EOF) at every try within 1s, so the call was stopped; its log says why")
 			if n := connections.Load(); n < 3 || n > 8 {
 				t.Errorf("%d connections in one second", n)
 			}
@@ -133,7 +133,8 @@ func TestRunInput(t *testing.T) {
 	// Input that never ends is cut off by the deadline.
 	r, w := io.Pipe()
 	defer w.Close()
-	blocked(t, run(t, Courier{Stdin: r}, "--socket", socket, "--deadline", "1s"), "approver had no answer within 1s")
+	says(t, run(t, Courier{Stdin: r}, "--socket", socket, "--deadline", "1s"),
+		"the approver hook waited 1s for the end of its input, which is the call, so the call was stopped")
 }
 
 // An allow that could not be written is not an allow.

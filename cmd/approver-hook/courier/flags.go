@@ -2,6 +2,8 @@ package courier
 
 import (
 	"errors"
+	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +11,41 @@ import (
 	"approver.example/httpapi/socketpath"
 	"approver.example/httpapi/wire"
 )
+
+// Usage explains the program to a person.
+const Usage = `Reads an agent's hook payload on standard input, carries it to approver's daemon, and leaves the agent's own answer: standard
+output, standard error, exit code 0 or 2. On any failure that is the agent's blocking answer.
+
+  --agent NAME           the agent's dialect, such as claude (required)
+  --event NAME           the hook's event, for the form of the blocking answer; default: the event before a tool
+  --deadline 290s        answer before this, 1s to 24h; keep it under the hook's own time-out; default: 290s for claude, else 25s
+  --socket PATH          the daemon's submit socket; default: /run/approver/submit.sock if that folder is there,
+                         else ~/.approver/run/submit.sock
+  --connect-timeout 5s   how long to look for a daemon that was never reached
+  --help, --version      print this, or the version; each only as the one argument
+
+Example:
+  approver hook --agent claude --deadline 290s < payload.json
+  approver-hook --agent claude --deadline 290s < payload.json
+`
+
+// askedByAPerson returns what to print if the one argument is --help or
+// --version, which no hook calls the program with; else nothing.
+func askedByAPerson(args []string) string {
+	switch {
+	case len(args) != 1:
+	case args[0] == "--help":
+		return Usage
+	case args[0] == "--version":
+		// The build's own version would cost every start two more packages.
+		file, err := os.Executable()
+		if err != nil {
+			file = "approver-hook"
+		}
+		return "approver's hook, asks at " + wire.HookPath + ", " + runtime.Version() + "; of its build tells: go version -m " + file + "\n"
+	}
+	return ""
+}
 
 type options struct {
 	agent, event   string

@@ -68,7 +68,7 @@ func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
 func connectTrouble(path string, err error) *trouble {
 	switch {
 	case errors.Is(err, syscall.EAGAIN): // more callers queue than the listener takes
-		return &trouble{text: "approver is too busy to take the call, so it was stopped; try again", again: true, reached: true}
+		return &trouble{text: "approver was too busy to take the call in time, so it was stopped; try again later", again: true, reached: true}
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EINTR):
 		return &trouble{text: "approver is not running (nobody listens on " + path + "), so the call was stopped; start it with: approver serve", again: true}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
