@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -62,7 +63,10 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 		return value, nil
 	}
 	f, err := os.Open(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Secret{}, fmt.Errorf("%s_file: %w: put the secret there, in a file of mode 0600", name, err)
+	case err != nil:
 		return Secret{}, fmt.Errorf("%s_file: %w", name, err)
 	}
 	defer f.Close()

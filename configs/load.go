@@ -18,7 +18,7 @@ import (
 // the user who runs the program, and nobody else may be able to write it, nor to
 // read it if a secret stands in it. Relative paths in it start from its folder.
 func Load(path string) (Config, error) {
-	data, mode, err := readOwn("configuration", path)
+	data, mode, err := readOwn("configuration", path, "write one, docs/config.md holds every setting, or name another with --config")
 	if err != nil {
 		return Config{}, err
 	}
@@ -118,17 +118,21 @@ func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	if c.Policy == "" {
 		return shieldcore.Load("policy.default.yaml", defaultPolicy)
 	}
-	data, _, err := readOwn("policy", c.Policy)
+	data, _, err := readOwn("policy", c.Policy, "correct the setting policy, or leave it out for the built-in one")
 	if err != nil {
 		return nil, err
 	}
 	return shieldcore.Load(c.Policy, data)
 }
 
-// readOwn reads a file that nobody else can have written.
-func readOwn(what, path string) (data []byte, mode fs.FileMode, err error) {
+// readOwn reads a file that nobody else can have written. ifNone says what to do
+// if there is none.
+func readOwn(what, path, ifNone string) (data []byte, mode fs.FileMode, err error) {
 	f, err := os.Open(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, 0, fmt.Errorf("the %s: %w: %s", what, err, ifNone)
+	case err != nil:
 		return nil, 0, fmt.Errorf("the %s: %w", what, err)
 	}
 	defer f.Close()

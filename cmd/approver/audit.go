@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"strconv"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"approver.example/audit"
 	"approver.example/configs"
@@ -17,6 +21,11 @@ type auditCmd struct {
 	Tail   auditTailCmd   `cmd:"" help:"Print the last records, and with --follow what comes."`
 	Verify auditVerifyCmd `cmd:"" help:"Check chain, signatures and end; name the first broken record."`
 	Export auditExportCmd `cmd:"" help:"Write the records of a time as JSONL or CSV."`
+}
+
+// Help is the long text.
+func (auditCmd) Help() string {
+	return "Example:\n  approver audit tail --follow\n  approver audit verify"
 }
 
 // auditDir says where the audit is.
@@ -36,15 +45,44 @@ func (d auditDir) resolve() (configs.Config, string, error) {
 	return cfg, cfg.AuditDir(), nil
 }
 
+// withCure says what to do about a log that is not there.
+func withCure(err error, dir string) error {
+	_, statErr := os.Stat(dir)
+	if errors.Is(err, audit.ErrNoLog) || err != nil && errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("there is no audit log in %s: start the daemon once, or name the folder of the log with --dir", dir)
+	}
+	return err
+}
+
+// A count is a number of records, -1 for all.
+type count int
+
+// Decode reads a number, -1 or all. It takes the word by itself, because -1
+// looks like a flag.
+func (c *count) Decode(ctx *kong.DecodeContext) error {
+	word := ctx.Scan.Pop().String()
+	n, err := strconv.Atoi(word)
+	switch {
+	case word == "all":
+		n = -1
+	case err != nil || n < -1:
+		return fmt.Errorf("%q is not a number of records: write 50, or all", word)
+	}
+	*c = count(n)
+	return nil
+}
+
 type auditTailCmd struct {
 	auditDir
-	N      int  `help:"How many records." short:"n" default:"20"`
-	Follow bool `help:"Go on with new records." short:"f"`
-	JSON   bool `help:"Print the lines as they are."`
+	N      count `help:"How many records; all, or -1, for every one." short:"n" default:"20" placeholder:"20"`
+	Follow bool  `help:"Go on with new records." short:"f"`
+	JSON   bool  `help:"Print the lines as they are."`
 }
 
 // Help is the long text.
-func (auditTailCmd) Help() string { return "Example:\n  approver audit tail -n 50 --follow" }
+func (auditTailCmd) Help() string {
+	return "Example:\n  approver audit tail -n 50 --follow\n  approver audit tail -n all --json"
+}
 
 // Run prints records.
 func (c auditTailCmd) Run(ctx context.Context) error {
@@ -56,7 +94,7 @@ func (c auditTailCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		format = audit.JSONL
 	}
-	return audit.Tail(ctx, dir, c.N, c.Follow, os.Stdout, format)
+	return withCure(audit.Tail(ctx, dir, int(c.N), c.Follow, os.Stdout, format), dir)
 }
 
 type auditVerifyCmd struct {
@@ -87,14 +125,19 @@ func (c auditVerifyCmd) Run(ctx context.Context) error {
 		keyFile = cfg.AuditKey() + ".pub"
 	}
 	keys, err := audit.LoadKeys(keyFile)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Key != "":
+		return fmt.Errorf("there is no file %s: give --key the audit.key.pub that was kept of the log", keyFile)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no public key %s: start the daemon once, which makes it, or name another with --key, and its log with --dir", keyFile)
+	case err != nil:
 		return err
 	}
 	head, why := c.head(ctx, cfg)
 	report, err := audit.Verify(ctx, append([]string{dir}, c.More...), keys, head)
 	var broken *audit.BreakError
 	if err != nil && !errors.As(err, &broken) {
-		return err
+		return withCure(err, dir)
 	}
 	if c.JSON {
 		out := struct {
@@ -166,7 +209,7 @@ func (c auditExportCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return audit.Export(ctx, dir, from, to, format, os.Stdout)
+	return withCure(audit.Export(ctx, dir, from, to, format, os.Stdout), dir)
 }
 
 func parseTime(flag, s string) (time.Time, error) {

@@ -35,6 +35,16 @@ type cli struct {
 	Version versionCmd `cmd:"" help:"Print version and build."`
 }
 
+// Help is the long text.
+func (cli) Help() string {
+	return `The configuration is ~/.approver/approver.yaml unless --config names another.
+
+Example:
+  approver demo
+  approver serve --config ~/.approver/approver.yaml
+  approver audit tail --follow`
+}
+
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run is main for tests too: it returns the exit code.

@@ -60,6 +60,7 @@ import (
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -151,7 +152,10 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 	}
 	setLibraryLog.Do(func() { redis.SetLogger(libraryLog{log}) })
 	hubKey, err := approver.SecretFrom("hub_key", approver.Secret{}, c.HubKeyFile)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: `openssl rand -hex 32` makes a key; it is the same on every daemon", err)
+	case err != nil:
 		return nil, err
 	}
 	seal, err := newSealer(hubKey.Reveal())
