@@ -47,6 +47,14 @@ func (s *Secret) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// A SecretSetting is the usual pair of settings in a configuration: Name holds
+// the secret itself, and Name_file the path of a file with it.
+type SecretSetting struct {
+	Name  string
+	Value Secret
+	File  *string // in the configuration, so that its path can be made absolute
+}
+
 // maxSecretFile bounds a secret file in bytes.
 const maxSecretFile = 64 << 10
 

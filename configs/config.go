@@ -6,12 +6,12 @@
 // are told at once, each with its place, the line with a caret below it, and
 // what to do. A secret is never shown.
 //
-// [DefaultYAML] is the commented default configuration. It is the manual: it
-// holds every key with its explanation, and reading it gives [Default].
+// approver.default.yaml is the manual: it holds every key with its explanation,
+// reading it gives [Default], and docs/config.md is made of it.
 package configs
 
 import (
-	_ "embed" // for the files below
+	_ "embed" // for the file below
 	"fmt"
 	"log/slog"
 	"os"
@@ -31,14 +31,8 @@ import (
 	"approver.example/tokens"
 )
 
-//go:embed approver.default.yaml
-var defaultConfig []byte
-
 //go:embed policy.default.yaml
 var defaultPolicy []byte
-
-// DefaultYAML returns the commented default configuration.
-func DefaultYAML() []byte { return slices.Clone(defaultConfig) }
 
 // DefaultPolicyYAML returns the policy that is used when none is named.
 func DefaultPolicyYAML() []byte { return slices.Clone(defaultPolicy) }
@@ -140,6 +134,43 @@ type Channels struct {
 	Terminal *terminal.Config `yaml:"terminal"`
 }
 
+// list returns the channels in use.
+func (c Channels) list() []channel {
+	all := []channel{
+		{telegram.Name, c.Telegram != nil, c.Telegram},
+		{discord.Name, c.Discord != nil, c.Discord},
+		{slack.Name, c.Slack != nil, c.Slack},
+		{terminal.Name, c.Terminal != nil, c.Terminal},
+	}
+	return slices.DeleteFunc(all, func(ch channel) bool { return !ch.used })
+}
+
+// own makes what c points to its own.
+func (c *Channels) own() {
+	own(&c.Telegram)
+	own(&c.Discord)
+	own(&c.Slack)
+	own(&c.Terminal)
+}
+
+// A channel is one of Channels with its name.
+type channel struct {
+	name string
+	used bool
+	section
+}
+
+// A section is what is asked of the configuration of each channel.
+type section interface {
+	// Validate returns all that is wrong, joined, or nil. It reads no file.
+	Validate() error
+	// People returns the approver list, and Destinations where cards go.
+	People() []approver.Approver
+	Destinations() []approver.Destination
+	// Secrets returns the settings that hold a secret.
+	Secrets() []approver.SecretSetting
+}
+
 // FailClosed is the one value of Config.FailMode.
 const FailClosed = "closed"
 
@@ -162,17 +193,8 @@ func Default() Config {
 // People returns the approver list of all channels.
 func (c Config) People() approver.People {
 	people := approver.People{}
-	if t := c.Channels.Telegram; t != nil {
-		people.Add(telegram.Name, t.Approvers)
-	}
-	if d := c.Channels.Discord; d != nil {
-		people.Add(discord.Name, d.Approvers)
-	}
-	if s := c.Channels.Slack; s != nil {
-		people.Add(slack.Name, s.Approvers)
-	}
-	if t := c.Channels.Terminal; t != nil {
-		people.Add(terminal.Name, t.Approvers)
+	for _, ch := range c.Channels.list() {
+		people.Add(ch.name, ch.People())
 	}
 	return people
 }
@@ -180,17 +202,8 @@ func (c Config) People() approver.People {
 // Destinations returns every place that gets a card.
 func (c Config) Destinations() []approver.Destination {
 	var all []approver.Destination
-	if t := c.Channels.Telegram; t != nil {
-		all = append(all, t.Destinations()...)
-	}
-	if d := c.Channels.Discord; d != nil {
-		all = append(all, d.Destinations()...)
-	}
-	if s := c.Channels.Slack; s != nil {
-		all = append(all, s.Destinations()...)
-	}
-	if t := c.Channels.Terminal; t != nil {
-		all = append(all, t.Destinations()...)
+	for _, ch := range c.Channels.list() {
+		all = append(all, ch.Destinations()...)
 	}
 	return all
 }

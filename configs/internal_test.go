@@ -3,9 +3,14 @@ package configs
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
+	"approver.example"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
+	"approver.example/channels/terminal"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -45,5 +50,73 @@ func TestFlatten(t *testing.T) {
 	got := flatten([]error{nil, errors.Join(a, errors.Join(b, nil)), c})
 	if !reflect.DeepEqual(got, []error{a, b, c}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+// A channel that was added to the configuration is asked for everything, and is
+// copied before it is changed.
+func TestEveryChannelIsListed(t *testing.T) {
+	var c Channels
+	v := reflect.ValueOf(&c).Elem()
+	before := map[string]any{}
+	for i := range v.NumField() {
+		v.Field(i).Set(reflect.New(v.Field(i).Type().Elem()))
+		before[v.Type().Field(i).Tag.Get("yaml")] = v.Field(i).Interface()
+	}
+	list := c.list()
+	if len(list) != v.NumField() {
+		t.Errorf("%d of %d channels are listed", len(list), v.NumField())
+	}
+	for _, ch := range list {
+		if before[ch.name] != any(ch.section) {
+			t.Errorf("%s is not the section of that name", ch.name)
+		}
+	}
+	c.own()
+	for _, ch := range c.list() {
+		if before[ch.name] == any(ch.section) {
+			t.Errorf("%s is not copied", ch.name)
+		}
+	}
+	if n := len((Channels{}).list()); n != 0 {
+		t.Errorf("%d channels are in use of none", n)
+	}
+}
+
+// The story: a channel gets a second token, which stands in a configuration that
+// all can read, and nothing is said because the section forgot to name it.
+func TestEverySecretIsNamed(t *testing.T) {
+	c := Channels{Telegram: new(telegram.Config), Discord: new(discord.Config), Slack: new(slack.Config), Terminal: new(terminal.Config)}
+	total := 0
+	for _, ch := range c.list() {
+		named := map[string]approver.SecretSetting{}
+		v := reflect.ValueOf(ch.section).Elem()
+		for i := range v.NumField() {
+			if v.Type().Field(i).Type == reflect.TypeFor[approver.Secret]() {
+				v.Field(i).Set(reflect.ValueOf(approver.NewSecret("hunter2")))
+			}
+		}
+		for _, s := range ch.Secrets() {
+			named[s.Name] = s
+		}
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if v.Type().Field(i).Type != reflect.TypeFor[approver.Secret]() {
+				if s, ok := named[strings.TrimSuffix(name, "_file")]; ok && any(s.File) != v.Field(i).Addr().Interface() {
+					t.Errorf("%s: %s is not the file of its secret", ch.name, name)
+				}
+				continue
+			}
+			total++
+			if named[name].Value.IsZero() || named[name].File == nil {
+				t.Errorf("%s: %s is not among the secrets", ch.name, name)
+			}
+			if got := (Config{Channels: c}).inlineSecret(); got == "" {
+				t.Errorf("%s: %s is not seen", ch.name, name)
+			}
+		}
+	}
+	if total < 4 {
+		t.Errorf("only %d secrets", total)
 	}
 }

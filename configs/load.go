@@ -34,16 +34,12 @@ func Load(path string) (Config, error) {
 
 // inlineSecret names a secret that stands in the configuration itself.
 func (c Config) inlineSecret() string {
-	if t := c.Channels.Telegram; t != nil && !t.Token.IsZero() {
-		return "channels.telegram.token"
-	}
-	if d := c.Channels.Discord; d != nil && !d.Token.IsZero() {
-		return "channels.discord.token"
-	}
-	if s := c.Channels.Slack; s != nil && !s.BotToken.IsZero() {
-		return "channels.slack.bot_token"
-	} else if s != nil && !s.AppToken.IsZero() {
-		return "channels.slack.app_token"
+	for _, ch := range c.Channels.list() {
+		for _, secret := range ch.Secrets() {
+			if !secret.Value.IsZero() {
+				return "channels." + ch.name + "." + secret.Name
+			}
+		}
 	}
 	if r := c.Store.Redis; r != nil && !r.Password.IsZero() {
 		return "store.redis.password"

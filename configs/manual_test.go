@@ -5,14 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"approver.example/configs"
 )
 
 // docs/config.md is the commented default configuration as a page.
 func TestManual(t *testing.T) {
 	const page = "../docs/config.md"
-	want := manual(string(configs.DefaultYAML()))
+	want := manual(string(defaultYAML(t)))
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

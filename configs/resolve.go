@@ -74,14 +74,11 @@ func (c *Config) paths() []*string {
 	if r := own(&c.Store.Redis); r != nil {
 		all = append(all, &r.PasswordFile, &r.SentinelPasswordFile, &r.HubKeyFile, &r.TLS.CAFile, &r.TLS.CertFile, &r.TLS.KeyFile)
 	}
-	if t := own(&c.Channels.Telegram); t != nil {
-		all = append(all, &t.TokenFile)
-	}
-	if d := own(&c.Channels.Discord); d != nil {
-		all = append(all, &d.TokenFile)
-	}
-	if s := own(&c.Channels.Slack); s != nil {
-		all = append(all, &s.BotTokenFile, &s.AppTokenFile)
+	c.Channels.own()
+	for _, ch := range c.Channels.list() {
+		for _, secret := range ch.Secrets() {
+			all = append(all, secret.File)
+		}
 	}
 	return all
 }

@@ -9,10 +9,6 @@ import (
 	"time"
 
 	"approver.example/audit"
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
-	"approver.example/channels/telegram"
-	"approver.example/channels/terminal"
 	"approver.example/httpapi/socketpath"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/strictyaml"
@@ -77,29 +73,20 @@ func short(d time.Duration) string {
 // sectionProblems asks each part for what is wrong with its section.
 func (c Config) sectionProblems() []problem {
 	var out []problem
-	section := func(path string, config any, errs ...error) {
-		keys := strictyaml.Keys(reflect.TypeOf(config))
-		for _, err := range flatten(errs) {
+	add := func(path string, config reflect.Type, err error) {
+		keys := strictyaml.Keys(config)
+		for _, err := range flatten([]error{err}) {
 			out = append(out, locate(path, keys, err))
 		}
 	}
 	if b := c.Store.Bolt; b != nil {
-		section("store.bolt", *b, b.Validate())
+		add("store.bolt", reflect.TypeOf(*b), b.Validate())
 	}
 	if r := c.Store.Redis; r != nil {
-		section("store.redis", *r, r.Validate())
+		add("store.redis", reflect.TypeOf(*r), r.Validate())
 	}
-	if t := c.Channels.Telegram; t != nil {
-		section("channels."+telegram.Name, *t, t.Validate()...)
-	}
-	if d := c.Channels.Discord; d != nil {
-		section("channels."+discord.Name, *d, d.Validate())
-	}
-	if s := c.Channels.Slack; s != nil {
-		section("channels."+slack.Name, *s, s.Validate())
-	}
-	if t := c.Channels.Terminal; t != nil {
-		section("channels."+terminal.Name, *t, t.Validate())
+	for _, ch := range c.Channels.list() {
+		add("channels."+ch.name, reflect.TypeOf(ch.section).Elem(), ch.Validate())
 	}
 	return out
 }

@@ -107,6 +107,14 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// People returns the approver list.
+func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Secrets returns the settings that hold a secret.
+func (c *Config) Secrets() []approver.SecretSetting {
+	return []approver.SecretSetting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
+}
+
 // Destinations returns one destination for each configured channel.
 func (c Config) Destinations() []approver.Destination {
 	out := make([]approver.Destination, 0, len(c.Channels))

@@ -126,6 +126,17 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// People returns the approver list.
+func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Secrets returns the settings that hold a secret.
+func (c *Config) Secrets() []approver.SecretSetting {
+	return []approver.SecretSetting{
+		{Name: "bot_token", Value: c.BotToken, File: &c.BotTokenFile},
+		{Name: "app_token", Value: c.AppToken, File: &c.AppTokenFile},
+	}
+}
+
 // Destinations returns the places that get cards.
 func (c Config) Destinations() []approver.Destination {
 	list := make([]approver.Destination, 0, len(c.Channels))

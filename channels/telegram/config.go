@@ -51,8 +51,11 @@ const maxUserID = 1<<52 - 1
 
 var tokenForm = regexp.MustCompile(`^[0-9]{1,16}:[A-Za-z0-9_-]{20,128}$`)
 
-// Validate returns every problem of the configuration. It reads no file.
-func (c Config) Validate() []error {
+// Validate returns every problem of the configuration, joined, or nil. It reads
+// no file.
+func (c Config) Validate() error { return errors.Join(c.problems()...) }
+
+func (c Config) problems() []error {
 	var errs []error
 	switch {
 	case c.Token.IsZero() && c.TokenFile == "":
@@ -111,6 +114,14 @@ func (c Config) validateApprovers() []error {
 		seen[a.ID] = true
 	}
 	return errs
+}
+
+// People returns the approver list.
+func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Secrets returns the settings that hold a secret.
+func (c *Config) Secrets() []approver.SecretSetting {
+	return []approver.SecretSetting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
 }
 
 // Destinations returns one destination for each configured chat.

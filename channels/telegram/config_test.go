@@ -52,7 +52,7 @@ func TestConfigDefects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := goodConfig()
 			c.change(&cfg)
-			errs := cfg.Validate()
+			errs := cfg.problems()
 			if len(errs) != 1 || !strings.Contains(errs[0].Error(), c.want) {
 				t.Fatalf("Validate: %v, want one error with %q", errs, c.want)
 			}
@@ -68,7 +68,7 @@ func TestConfigDefects(t *testing.T) {
 }
 
 func TestConfigAllProblemsAtOnce(t *testing.T) {
-	if errs := (Config{}).Validate(); len(errs) != 3 {
+	if errs := (Config{}).problems(); len(errs) != 3 {
 		t.Errorf("the empty configuration has the problems %v, want token, chats, approvers", errs)
 	}
 	_, err := New(Config{APIURL: "x"}, nil)
@@ -96,7 +96,7 @@ approvers:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if errs := cfg.Validate(); len(errs) != 0 {
+	if errs := cfg.problems(); len(errs) != 0 {
 		t.Fatalf("Validate: %v", errs)
 	}
 	want := []approver.Destination{

@@ -76,7 +76,7 @@ func defaultPace() pace {
 // New makes the channel. It reads the token file and talks to nobody. A
 // configuration that Validate complains about is refused with all its problems.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
-	if errs := cfg.Validate(); len(errs) > 0 {
+	if errs := cfg.problems(); len(errs) > 0 {
 		return nil, joined(errs)
 	}
 	token, err := approver.SecretFrom("token", cfg.Token, cfg.TokenFile)

@@ -66,6 +66,12 @@ func checkUID(s string) error {
 	return nil
 }
 
+// People returns the approver list.
+func (c Config) People() []approver.Approver { return c.Approvers }
+
+// Secrets returns nothing: the kernel says who watches.
+func (*Config) Secrets() []approver.SecretSetting { return nil }
+
 // Destinations returns the terminal's one destination, or none if nobody may
 // watch.
 func (c Config) Destinations() []approver.Destination {
