@@ -58,14 +58,6 @@ func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out js
 	return out, err
 }
 
-// GetHealth asks the daemon behind either socket how it is.
-func GetHealth(ctx context.Context, socket string) (h Health, err error) {
-	err = call(ctx, socket, http.MethodGet, healthPath, nil, func(res *http.Response) error {
-		return readJSON(res.Body, &h)
-	})
-	return h, err
-}
-
 func readJSON(r io.Reader, into any) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxEvent))
 	if err == nil {

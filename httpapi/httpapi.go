@@ -8,7 +8,8 @@
 // decided by the kernel's word for the peer, and a server that is not told whom
 // to admit admits nobody.
 //
-// [Listen] makes the sockets. Both servers answer GET /v1/health.
+// [Listen] makes the sockets. Both servers answer GET /v1/health
+// with [Health].
 package httpapi
 
 import (

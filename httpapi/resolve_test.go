@@ -59,7 +59,7 @@ func TestResolveAnswer(t *testing.T) {
 			t.Errorf("%.40s: %s, %v, want %q", body, got, err, want)
 		}
 	}
-	if h, err := GetHealth(t.Context(), socket); err != nil || h.Socket != "resolve" {
+	if h, err := getHealth(t.Context(), socket); err != nil || h.Socket != "resolve" {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -269,7 +269,7 @@ func TestClientErrors(t *testing.T) {
 	if err := (ResolveClient{filepath.Join(tempDir(t), "none")}).Watch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("%v", err)
 	}
-	if _, err := GetHealth(t.Context(), ""); err == nil {
+	if _, err := (ResolveClient{}).Answer(t.Context(), nil); err == nil {
 		t.Error("no socket, no error")
 	}
 }

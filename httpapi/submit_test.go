@@ -351,10 +351,18 @@ func TestSubmitMaxHeld(t *testing.T) {
 	<-entered // a place is free again
 }
 
+// getHealth asks the daemon behind either socket how it is.
+func getHealth(ctx context.Context, socket string) (h Health, err error) {
+	err = call(ctx, socket, http.MethodGet, healthPath, nil, func(res *http.Response) error {
+		return readJSON(res.Body, &h)
+	})
+	return h, err
+}
+
 func TestSubmitRoutes(t *testing.T) {
 	s := &Submit{Admit: me(), Log: quiet()}
 	socket, _ := run(t, s.Serve)
-	if h, err := GetHealth(t.Context(), socket); err != nil || h != (Health{"ok", "submit", os.Getpid()}) {
+	if h, err := getHealth(t.Context(), socket); err != nil || h != (Health{"ok", "submit", os.Getpid()}) {
 		t.Errorf("%+v, %v", h, err)
 	}
 	// What the resolve socket offers is not here.
