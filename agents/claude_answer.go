@@ -110,20 +110,25 @@ func lineOr(reason, otherwise string) string {
 
 // How the times nest, from the inside: people have the TTL; the daemon has
 // claudeGrace more to commit, record and answer; the courier gives up at that
-// deadline and still has a tenth of the hook's timeout, at least claudeMargin,
-// to block by itself. If the hook's timeout came first, the tool would run.
+// deadline, or at claudePatience if that is later, and still has a tenth of the
+// hook's timeout, at least claudeMargin, to block by itself. If the hook's timeout
+// came first, the tool would run.
 const (
-	claudeGrace  = 10 * time.Second
-	claudeMargin = 2 * time.Second
-	claudeReport = 10 * time.Second // timeout of the hooks that only report
-	minTTL       = 5 * time.Second
-	maxTTL       = time.Hour
+	claudePatience = 290 * time.Second // the courier's own default for claude
+	claudeGrace    = 10 * time.Second
+	claudeMargin   = 2 * time.Second
+	claudeReport   = 8 * time.Second // deadline of the hooks that only report
+	claudeStep     = 10 * time.Second
+	minTTL         = 5 * time.Second
+	maxTTL         = time.Hour
 )
 
 // HookConfig returns the settings, as indented JSON, that make Claude Code ask
 // approver before each tool and report after it; they belong into
 // ~/.claude/settings.json or the managed settings. binary is the absolute path
-// of approver-hook, and ttl is how long people have to answer, from 5 s to 1 h.
+// of approver-hook, and ttl is the longest time that people have to answer, from
+// 5 s to 1 h. README and docs/agents/claude.md show what it returns for any ttl up
+// to 280 s.
 //
 // "onFailure":"block" is known to Claude Code 2.1.295 and later; older versions
 // ignore it and run the tool when the hook is killed.
@@ -144,13 +149,13 @@ func (c Claude) HookConfig(binary string, ttl time.Duration) ([]byte, error) {
 		Matcher string    `json:"matcher"`
 		Hooks   []command `json:"hooks"`
 	}
-	entry := func(event string, deadline time.Duration, onFailure string) []matcher {
+	program := shellWord(binary) + " --agent " + c.Name()
+	entry := func(flags string, deadline time.Duration, onFailure string) []matcher {
 		deadline = deadline.Truncate(time.Second)
-		timeout := deadline + max(deadline/9, claudeMargin)
-		line := fmt.Sprintf("%s --agent %s --event %s --deadline %ds", shellWord(binary), c.Name(), event, int(deadline.Seconds()))
-		return []matcher{{"*", []command{{"command", line, int(math.Ceil(timeout.Seconds())), onFailure}}}}
+		steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
+		line := fmt.Sprintf("%s%s --deadline %ds", program, flags, int(deadline.Seconds()))
+		return []matcher{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure}}}}
 	}
-	report := claudeReport - claudeMargin
 	var settings struct {
 		Hooks struct {
 			Pre  []matcher `json:"PreToolUse"`
@@ -158,9 +163,9 @@ func (c Claude) HookConfig(binary string, ttl time.Duration) ([]byte, error) {
 			Fail []matcher `json:"PostToolUseFailure"`
 		} `json:"hooks"`
 	}
-	settings.Hooks.Pre = entry("PreToolUse", ttl+claudeGrace, "block")
-	settings.Hooks.Post = entry("PostToolUse", report, "")
-	settings.Hooks.Fail = entry("PostToolUseFailure", report, "")
+	settings.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
+	settings.Hooks.Post = entry(" --event PostToolUse", claudeReport, "")
+	settings.Hooks.Fail = entry(" --event PostToolUseFailure", claudeReport, "")
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -1,10 +1,12 @@
 package courier
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"approver.example/agents"
 	"approver.example/httpapi/wire"
 )
 
@@ -19,6 +21,15 @@ func TestParseFlags(t *testing.T) {
 	o, err = parseFlags([]string{"--agent=x"})
 	if want := (options{agent: "x", deadline: 25 * time.Second, connectTimeout: 5 * time.Second}); err != nil || o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
+	}
+}
+
+// The settings that the documentation shows name the deadline that holds without
+// the flag too.
+func TestDeadlineOfTheSettings(t *testing.T) {
+	settings, err := agents.Claude{}.HookConfig("/h", 120*time.Second)
+	if err != nil || !strings.Contains(string(settings), fmt.Sprintf(`"/h --agent claude --deadline %.0fs"`, patientDeadline.Seconds())) {
+		t.Errorf("%v, %s", err, settings)
 	}
 }
 
