@@ -17,7 +17,8 @@ type Config struct {
 	// "OAuth & Permissions". It needs the scopes chat:write, commands,
 	// files:write, and channels:read, groups:read and im:read for the kinds of
 	// conversation in use. Denying by message text needs the matching :history
-	// scopes and the message events too. Prefer BotTokenFile.
+	// scopes and the message events too; docs/channels/slack.md has a manifest
+	// with all of them. Prefer BotTokenFile.
 	BotToken approver.Secret `yaml:"bot_token,omitempty"`
 	// BotTokenFile is a file that holds the bot token.
 	BotTokenFile string `yaml:"bot_token_file,omitempty"`
