@@ -1,9 +1,10 @@
 // approver.example is a reserved placeholder name (RFC 2606): nothing can be
 // fetched from it by mistake. To publish under a real path, replace it
-// everywhere in one go:
+// everywhere, and take this comment away:
 //
-//	go mod edit -module=example.org/you/approver
-//	grep -rl 'approver\.example' --include='*.go' . | xargs sed -i 's#approver\.example#example.org/you/approver#g'
+//	git grep -lF approver.example | xargs perl -pi -e 's{approver\.example}{example.org/you/approver}g'
+//	perl -ni -e 'print unless m{^//}' go.mod
+//	gofmt -w $(git ls-files '*.go')
 module approver.example
 
 go 1.26.0
