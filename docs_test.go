@@ -2,6 +2,7 @@ package approver_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -140,6 +141,33 @@ func TestPagesShowTheHooksSettings(t *testing.T) {
 	}
 	if !edge(280*time.Second) || edge(281*time.Second) {
 		t.Error("the settings do not fit exactly the ttls up to 280 s")
+	}
+}
+
+var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
+
+// The tests that the threat model calls upon are there.
+func TestThreatModelNamesTests(t *testing.T) {
+	var code strings.Builder
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		code.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := testName.FindAllStringSubmatch(pages(t)["docs/threat-model.md"], -1)
+	for _, m := range found {
+		if !strings.Contains(code.String(), "\nfunc "+m[1]+"(") {
+			t.Errorf("docs/threat-model.md names %s, which is not there", m[1])
+		}
+	}
+	if len(found) < 8 {
+		t.Errorf("only %d tests", len(found))
 	}
 }
 
