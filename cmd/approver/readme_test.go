@@ -14,6 +14,8 @@ var (
 	aCode   = regexp.MustCompile(`CONFIRM-[0-9A-Z]{6}`)
 	anID    = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	aNumber = regexp.MustCompile(`[0-9]+`)
+	// How long it still is, which Discord's client words: in 2 minutes, in 119 seconds.
+	aWhile = regexp.MustCompile(`\(in\b.*$|^.*(?:seconds|minutes)\)$`)
 )
 
 // cells are the texts of a session: a line, or what stands in each column of it.
@@ -23,7 +25,8 @@ func cells(text string) (out []string) {
 	text = aNumber.ReplaceAllString(text, "0")
 	for line := range strings.Lines(text) {
 		for cell := range strings.SplitSeq(line, "│") {
-			if cell = strings.TrimSpace(cell); cell != "" && cell != "⋮" {
+			cell = strings.TrimSpace(aWhile.ReplaceAllString(strings.TrimSpace(cell), ""))
+			if cell != "" && cell != "⋮" {
 				out = append(out, cell)
 			}
 		}
