@@ -52,6 +52,12 @@ type KV interface {
 	// when the store may forget it: garbage collection, never a deadline.
 	Put(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error
 
+	// PutBefore is Put under a deadline: once the store's clock has reached
+	// before, it writes nothing and returns ErrOverdue, however long the call was
+	// on its way. A repeat of a write that was in time succeeds. The zero time is
+	// no deadline.
+	PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error
+
 	// Due returns up to limit keys of one shard whose due time has passed by
 	// the store's clock, the longest overdue first.
 	Due(ctx context.Context, shard, limit int) ([]string, error)
@@ -69,6 +75,15 @@ type KV interface {
 
 	// Now is the store's clock. It never goes back.
 	Now(ctx context.Context) (time.Time, error)
+}
+
+// A Confirmer is a KV that can return records which are not yet as durable as it
+// is configured to make them: written on a primary, and not on its replicas. What
+// it has not confirmed may be gone after a fail-over.
+type Confirmer interface {
+	// Confirm returns when the record, which Get returned so, is durable. An
+	// error means that this is not known.
+	Confirm(ctx context.Context, key string, value []byte, rev Rev) error
 }
 
 // Shards is the number of groups that keys are divided into. All of a key's
