@@ -153,7 +153,11 @@ func checkBadCommand(t *testing.T, m maker) {
 	b := start(t, m)
 	card := catastrophic(t)
 	b.post(b.Here, card)
-	for _, text := range []string{"/approve everything!", "/approve CONFIRM-1", "/approve " + card.Code.Reveal() + " " + mint(t).Reveal()} {
+	code := card.Code.Reveal()
+	for _, text := range []string{
+		"/approve everything!", "/approve CONFIRM-1", "/approve " + code + " " + mint(t).Reveal(),
+		"/approve no " + code, "/approve " + code + " don't", "/approve do NOT run " + code,
+	} {
 		before := len(b.told(b.Approver))
 		b.Fake.Type(b.Approver, b.Here.Conversation, text)
 		b.eventually("a word on what is wrong with "+text[:16], func() bool { return len(b.told(b.Approver)) > before })

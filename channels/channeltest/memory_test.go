@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/tokens"
 )
 
 // platform is a chat in memory, and channel the channel for it: the smallest
@@ -336,6 +337,10 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
 	} else {
 		intent, err := approver.ParseIntent(ev.text)
+		if errors.Is(err, approver.ErrUnclear) && p.has("deaf to the words beside a code") {
+			intent.Code, err = tokens.Find(ev.text)
+			intent.Approve = true
+		}
 		switch {
 		case errors.Is(err, approver.ErrNotAnAnswer) && p.has("answers talk"):
 			p.tell(ev.user, "Pardon?")

@@ -67,6 +67,7 @@ func TestDefects(t *testing.T) {
 		"outcome for all":                   "answer/the outcome reaches that person alone",
 		"a command is a code":               "answer/the command to approve",
 		"silent about forms":                "answer/a command without a readable code",
+		"deaf to the words beside a code":   "answer/a command without a readable code",
 		"yes to every code":                 "answer/a refusal with the code never approves",
 		"a plain answer is a tap":           "answer/yes as a reply to the card",
 		"plain yes anywhere":                "answer/ordinary talk is left alone",

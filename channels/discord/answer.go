@@ -137,13 +137,9 @@ func read(i *discordgo.Interaction) ask {
 			return ask{problem: textUnread}
 		}
 		text, _ := opt.Value.(string)
-		code, err := tokens.Parse(text)
-		if err != nil {
-			if code, err = tokens.Find(text); errors.Is(err, tokens.ErrNone) {
-				err = tokens.ErrForm
-			}
-		}
-		return ask{approve: d.Name == "approve" && err == nil, method: approver.ByCommand, code: code, problem: explain(err)}
+		// As everywhere: the words beside a code count too.
+		intent, err := approver.ParseIntent("/" + d.Name + " " + text)
+		return ask{approve: intent.Approve && err == nil, method: approver.ByCommand, code: intent.Code, problem: explain(err)}
 	}
 	return ask{problem: textUnread}
 }

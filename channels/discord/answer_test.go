@@ -219,6 +219,33 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// The story: a colleague pastes "/approve", then thinks better of it and writes
+// "no" before the code, as would be a refusal in every other chat. The
+// registered command must hear the words too, above all on a CATASTROPHIC card,
+// where the typed code is all that stands between the call and its run.
+func TestRefusalInTheCommandDoesNotApprove(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil).connected()
+	card := catastrophic()
+	b.post(b.here, card)
+	code := card.Code.Reveal()
+	for _, text := range []string{"no " + code, code + " don't!", "do NOT run " + code, "deny " + code} {
+		before := len(b.s.Told(b.ann))
+		b.s.Command(b.ann, b.here, "approve", text)
+		b.until("a word about "+text, func() bool { return len(b.s.Told(b.ann)) > before })
+		if told := b.s.Told(b.ann)[before]; !strings.Contains(told, "neither a clear yes nor a clear no") {
+			t.Errorf("/approve code:%q was answered with %q", text, told)
+		}
+	}
+	if got := b.got(); len(got) != 0 {
+		t.Errorf("a refusal became the answer %+v", got)
+	}
+	b.s.Command(b.ann, b.here, "deny", "yes, deny "+code)
+	if r := b.one(0); r.Approve || r.Method != approver.ByCommand || !r.Code.Equal(card.Code) {
+		t.Errorf("/deny gave %+v", r)
+	}
+}
+
 // Text may deny; it approves only where the configuration says so.
 func TestTypedAnswers(t *testing.T) {
 	t.Parallel()
