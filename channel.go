@@ -44,9 +44,14 @@ type Presence interface {
 
 // A Destination is one place that gets a card of its own, with its own code.
 type Destination struct {
-	Channel      string `json:"channel"`      // Channel.Name
-	Conversation string `json:"conversation"` // the platform's stable id of the chat
-	Thread       string `json:"thread,omitempty"`
+	Channel string `json:"channel"` // Channel.Name
+	// Conversation is the platform's stable id of the chat; of a forum it is the
+	// chat and the topic. A code works, and wrong codes are counted, in the
+	// conversation whose card shows it, so what is apart for people is apart here.
+	Conversation string `json:"conversation"`
+	// Thread is where in the conversation the card is posted, on a channel that
+	// has such a place; the others refuse it. Answers do not name it.
+	Thread string `json:"thread,omitempty"`
 }
 
 // A Ref is a posted message.
@@ -137,7 +142,7 @@ func (m *Method) UnmarshalText(b []byte) error {
 // nothing.
 type Reply struct {
 	Channel      string // Channel.Name
-	Conversation string // where the answer was given
+	Conversation string // where the answer was given: Destination.Conversation
 	// Sender is the platform's stable, authenticated id of the person, and Name
 	// what they call themselves there, for display only.
 	Sender string

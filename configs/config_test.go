@@ -220,7 +220,7 @@ func TestPeopleAndDestinations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `[{"channel":"telegram","conversation":"-1001234567890","thread":"7"},{"channel":"telegram","conversation":"10042567"},` +
+	want := `[{"channel":"telegram","conversation":"-1001234567890/7"},{"channel":"telegram","conversation":"10042567"},` +
 		`{"channel":"discord","conversation":"200000000000000001"},{"channel":"slack","conversation":"C0123456789"},{"channel":"terminal","conversation":"local"}]`
 	if string(got) != want {
 		t.Errorf("destinations\ngot  %s\nwant %s", got, want)

@@ -55,7 +55,7 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 	outcome := make(chan approver.Outcome, 1)
 	go func() {
 		outcome <- l.ask(ctx, approver.Reply{
-			Channel: Name, Conversation: strconv.FormatInt(who.chat, 10),
+			Channel: Name, Conversation: who.conversation(),
 			Sender: strconv.FormatInt(who.id, 10), Name: who.name,
 			Approve: act == approveOnce, Method: approver.ByTap,
 			Request: request, Message: strconv.Itoa(card.ID),
@@ -124,7 +124,7 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 		return // ordinary talk
 	}
 	r := approver.Reply{
-		Channel: Name, Conversation: strconv.FormatInt(who.chat, 10),
+		Channel: Name, Conversation: who.conversation(),
 		Sender: strconv.FormatInt(who.id, 10), Name: who.name,
 		Approve: intent.Approve, Method: intent.Method, Code: intent.Code,
 	}

@@ -198,6 +198,39 @@ func TestUnconfiguredChats(t *testing.T) {
 	}
 }
 
+// The story: a forum has a topic for the team and one for the release. Each has a
+// card and a code of its own. Whoever reads the release topic only must not be
+// able to use its code among the team, nor lock anybody out there by guessing:
+// what the core hears names the topic, not only the chat.
+func TestTopicsAreConversationsOfTheirOwn(t *testing.T) {
+	b := running(t)
+	to := testConfig(b.s).Destinations()
+	general, release := to[0], to[2]
+	code := mint(t)
+	for i, at := range []approver.Destination{general, release} {
+		b.s.Type(text(ann), at.Conversation, "/approve "+code.Reveal())
+		if r := b.want(i + 1); r.Conversation != at.Conversation {
+			t.Errorf("the code typed in %q is heard from %q", at.Conversation, r.Conversation)
+		}
+	}
+	if general.Conversation == release.Conversation {
+		t.Errorf("both topics are the conversation %q", general.Conversation)
+	}
+	ref := b.postTo(release, highCard(t))
+	if ref.Destination != release {
+		t.Errorf("the card of %+v is at %+v", release, ref.Destination)
+	}
+	b.tap(ann, ref, fake.ApproveButton)
+	if r := b.want(3); r.Conversation != release.Conversation {
+		t.Errorf("the tap in %q is heard from %q", release.Conversation, r.Conversation)
+	}
+	settled := highCard(t)
+	settled.State = approver.Denied
+	if err := b.c.Update(t.Context(), ref, settled); err != nil {
+		t.Errorf("Update in a topic: %v", err)
+	}
+}
+
 func TestForum(t *testing.T) {
 	b := running(t)
 	to := testConfig(b.s).Destinations()[2]
@@ -212,14 +245,14 @@ func TestForum(t *testing.T) {
 	}
 	b.s.ReplyTo(text(ann), to.Conversation, ref.Message, "no")
 	b.want(2)
-	b.s.TypeIn(text(ann), to.Conversation, topic, "/deny "+card.Code.Reveal())
+	b.s.Type(text(ann), to.Conversation, "/deny "+card.Code.Reveal())
 	b.want(3)
 	b.wantTold(ann, "no. 3 is noted")
 	all := b.s.Messages(teamChat)
 	if last := all[len(all)-1]; last.Thread != topic {
 		t.Errorf("the answer to a message in the topic is in thread %d", last.Thread)
 	}
-	b.s.TypeIn(text(ann), to.Conversation, 8, "/deny "+card.Code.Reveal())
+	b.s.Type(text(ann), text(teamChat)+"/8", "/deny "+card.Code.Reveal())
 	b.nothing()
 }
 

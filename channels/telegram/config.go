@@ -42,7 +42,8 @@ type Chat struct {
 	// A broadcast channel cannot be used: nobody has a name of their own there.
 	ID string `yaml:"id"`
 	// Thread is the number of a forum's topic. Without it the card goes to, and
-	// the answer must come from, the General topic or the chat itself.
+	// the answer must come from, the General topic or the chat itself. Each topic
+	// is a place of its own, with its own card, code and count of wrong codes.
 	Thread int `yaml:"thread,omitempty"`
 }
 
@@ -124,15 +125,15 @@ func (c *Config) Secrets() []approver.SecretSetting {
 	return []approver.SecretSetting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
 }
 
-// Destinations returns one destination for each configured chat.
+// Destinations returns one destination for each configured chat or topic.
 func (c Config) Destinations() []approver.Destination {
 	out := make([]approver.Destination, 0, len(c.Chats))
 	for _, chat := range c.Chats {
-		d := approver.Destination{Channel: Name, Conversation: chat.ID}
+		to := approver.Destination{Channel: Name, Conversation: chat.ID}
 		if chat.Thread != 0 {
-			d.Thread = strconv.Itoa(chat.Thread)
+			to.Conversation += "/" + strconv.Itoa(chat.Thread)
 		}
-		out = append(out, d)
+		out = append(out, to)
 	}
 	return out
 }

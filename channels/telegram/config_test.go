@@ -41,6 +41,7 @@ func TestConfigDefects(t *testing.T) {
 		"chat zero":          {func(c *Config) { c.Chats[0].ID = "0" }, "not a chat id"},
 		"chat twice":         {func(c *Config) { c.Chats = append(c.Chats, c.Chats[0]) }, "listed twice"},
 		"thread negative":    {func(c *Config) { c.Chats[0].Thread = -1 }, "positive number"},
+		"thread too big":     {func(c *Config) { c.Chats[0].Thread = 1 << 31 }, "positive number"},
 		"no approvers":       {func(c *Config) { c.Approvers = nil }, "no approvers"},
 		"approver name":      {func(c *Config) { c.Approvers[0].ID = "@ann" }, "not a user id"},
 		"approver a group":   {func(c *Config) { c.Approvers[0].ID = "-100123" }, "not a user id"},
@@ -100,7 +101,7 @@ approvers:
 		t.Fatalf("Validate: %v", errs)
 	}
 	want := []approver.Destination{
-		{Channel: "telegram", Conversation: "-1001234567890", Thread: "7"},
+		{Channel: "telegram", Conversation: "-1001234567890/7"},
 		{Channel: "telegram", Conversation: "10042"},
 	}
 	if got := cfg.Destinations(); !slices.Equal(got, want) {

@@ -223,7 +223,11 @@ func (b *bench) postTo(to approver.Destination, card approver.Card) approver.Ref
 // message is the fake's message of a ref.
 func (b *bench) message(ref approver.Ref) telegramtest.Message {
 	b.Helper()
-	for _, m := range b.s.Messages(number64(ref.Conversation)) {
+	at, err := parsePlace(ref.Conversation)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, m := range b.s.Messages(at.chat) {
 		if strconv.Itoa(m.ID) == ref.Message {
 			return m
 		}
@@ -231,8 +235,6 @@ func (b *bench) message(ref approver.Ref) telegramtest.Message {
 	b.Fatalf("no message %+v", ref)
 	return telegramtest.Message{}
 }
-
-func number64(s string) int64 { n, _ := strconv.ParseInt(s, 10, 64); return n }
 
 func mint(t testing.TB) tokens.Code {
 	code, err := tokens.Mint(6)

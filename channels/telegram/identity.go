@@ -3,6 +3,7 @@ package telegram
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,10 +13,33 @@ import (
 	"approver.example"
 )
 
-// A place is a chat, or one topic of a forum.
+// A place is a chat, or one topic of a forum. Each is a conversation of its own
+// to the core: a code that one topic's card shows is of no use in another.
 type place struct {
 	chat   int64
 	thread int // 0 is the chat itself, or a forum's General topic
+}
+
+// conversation is the place's name to the core: "<chat>" or "<chat>/<topic>".
+func (p place) conversation() string {
+	name := strconv.FormatInt(p.chat, 10)
+	if p.thread != 0 {
+		name += "/" + strconv.Itoa(p.thread)
+	}
+	return name
+}
+
+// parsePlace is the inverse of conversation. It accepts nothing else.
+func parsePlace(conversation string) (place, error) {
+	chat, topic, inTopic := strings.Cut(conversation, "/")
+	if !inTopic {
+		return placeOf(chat, 0)
+	}
+	n, err := number(topic)
+	if err != nil || n <= 0 || n > math.MaxInt32 {
+		return place{}, fmt.Errorf("%q is not a topic: it has a positive number", topic)
+	}
+	return placeOf(chat, int(n))
 }
 
 // String names the place for errors and logs.
@@ -31,7 +55,7 @@ func placeOf(chat string, thread int) (place, error) {
 	if err != nil || id == 0 {
 		return place{}, fmt.Errorf("%q is not a chat id: expected a number such as -1001234567890, never a @name", chat)
 	}
-	if thread < 0 {
+	if thread < 0 || thread > math.MaxInt32 {
 		return place{}, fmt.Errorf("thread %d: a topic has a positive number", thread)
 	}
 	return place{id, thread}, nil

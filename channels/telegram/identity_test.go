@@ -121,6 +121,34 @@ func TestGuardTap(t *testing.T) {
 	}
 }
 
+// A conversation has one spelling, and what is none is no place.
+func TestConversations(t *testing.T) {
+	for conversation, want := range map[string]place{
+		text(teamChat): {chat: teamChat}, text(teamChat) + "/7": {chat: teamChat, thread: 7}, text(ann): {chat: ann},
+	} {
+		if at, err := parsePlace(conversation); err != nil || at != want || at.conversation() != conversation {
+			t.Errorf("%q is read as %+v, %v and written as %q", conversation, at, err, at.conversation())
+		}
+	}
+	for _, odd := range []string{
+		"", "/", "/7", "-100/", "-100/0", "-100/07", "-100/+7", "-100/-7", "-100/7/8", "-100/x", "-100/ 7", "-100/2147483648", "@ops/7", "0/7", "-0100/7",
+	} {
+		if at, err := parsePlace(odd); err == nil {
+			t.Errorf("%q is read as %+v", odd, at)
+		}
+	}
+}
+
+func FuzzParsePlace(f *testing.F) {
+	f.Add("-1001234567890/7")
+	f.Add("10042")
+	f.Fuzz(func(t *testing.T, conversation string) {
+		if at, err := parsePlace(conversation); err == nil && at.conversation() != conversation {
+			t.Errorf("%q is read as %+v, which is %q", conversation, at, at.conversation())
+		}
+	})
+}
+
 func TestZeroGuardLetsNobodyIn(t *testing.T) {
 	u := update(t, `{"update_id":1,"message":{"message_id":5,"date":1,"text":"yes","from":ANN,"chat":TEAM}}`)
 	if _, err := (guard{}).message(u.Message); err == nil {

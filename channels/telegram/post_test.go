@@ -64,10 +64,12 @@ func TestPostErrors(t *testing.T) {
 			s.FailNext("sendMessage", failure403("bot can't initiate conversation with a user"))
 		}, approver.Destination{}, "press Start first"},
 		"migrated":      {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat, MigratedTo: -100777}) }, approver.Destination{}, "supergroup -100777"},
-		"no topic":      {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat}) }, approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "7"}, "check the thread"},
+		"no topic":      {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat}) }, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/7"}, "check the thread"},
 		"not ours":      {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: otherTxt}, "not under chats"},
 		"a name":        {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: "@ops"}, "not a chat id"},
-		"odd thread":    {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "x"}, "positive number"},
+		"odd topic":     {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/x"}, "positive number"},
+		"other topic":   {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/8"}, "not under chats"},
+		"a thread":      {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "7"}, "it is " + text(teamChat) + "/7, without a thread"},
 		"revoked":       {func(s *telegramtest.Server) { s.Break(fake.Revoked) }, approver.Destination{}, "not valid"},
 		"no message id": {func(s *telegramtest.Server) { s.Break(fake.Malformed) }, approver.Destination{}, "decode"},
 	} {
@@ -146,6 +148,7 @@ func TestUpdateErrors(t *testing.T) {
 		"odd message":  {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "-5"}, "not a message id"},
 		"huge message": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "99999999999"}, "not a message id"},
 		"odd chat":     {approver.Ref{Destination: approver.Destination{Conversation: "@x"}, Message: "5"}, "not a chat id"},
+		"a thread":     {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat), Thread: "7"}, Message: "5"}, "without a thread"},
 		"deleted":      {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "5"}, "message to edit not found"},
 		"somebody else's": {func() approver.Ref {
 			p := b.s.Payload(ann, teamChat, "hello")

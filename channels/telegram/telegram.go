@@ -157,20 +157,24 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 }
 
 func (c *Channel) placeOf(to approver.Destination) (place, error) {
-	thread := 0
-	if to.Thread != "" {
-		n, err := number(to.Thread)
-		if err != nil || n <= 0 || n > 1<<31-1 {
-			return place{}, fmt.Errorf("telegram: thread %q: a topic has a positive number", to.Thread)
-		}
-		thread = int(n)
-	}
-	at, err := placeOf(to.Conversation, thread)
+	at, err := placeIn(to)
 	if err != nil {
-		return place{}, fmt.Errorf("telegram: %w", err)
+		return place{}, err
 	}
 	if !c.guard.places[at] {
 		return place{}, fmt.Errorf("telegram: %s is not under chats in the configuration: answers from there would not count", at)
+	}
+	return at, nil
+}
+
+// placeIn reads a destination, whether it is configured or not.
+func placeIn(to approver.Destination) (place, error) {
+	if to.Thread != "" {
+		return place{}, fmt.Errorf("telegram: a topic is a conversation of its own here: it is %s/%s, without a thread", to.Conversation, to.Thread)
+	}
+	at, err := parsePlace(to.Conversation)
+	if err != nil {
+		return place{}, fmt.Errorf("telegram: %w", err)
 	}
 	return at, nil
 }
@@ -234,9 +238,9 @@ func (c *Channel) remove(ctx context.Context, at place, id int) {
 // Update edits the message to show card. Chats that have left the
 // configuration are still updated.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
-	at, err := placeOf(ref.Conversation, 0)
+	at, err := placeIn(ref.Destination)
 	if err != nil {
-		return fmt.Errorf("telegram: %w", err)
+		return err
 	}
 	id, err := number(ref.Message)
 	if err != nil || id <= 0 || id > 1<<31-1 {

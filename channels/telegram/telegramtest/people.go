@@ -109,6 +109,15 @@ func (s *Server) find(chat int64, id int) *Message {
 	return nil
 }
 
+// findIn returns a message of a chat or topic; s.mu is held.
+func (s *Server) findIn(conversation, message string) *Message {
+	chat, thread := place(conversation)
+	if m := s.find(chat, int(parse(message))); m != nil && m.Thread == thread {
+		return m
+	}
+	return nil
+}
+
 // post gives a message its id and shows it; s.mu is held.
 func (s *Server) post(m *Message) {
 	s.lastID++
@@ -130,15 +139,17 @@ func (s *Server) post(m *Message) {
 	}
 }
 
-// Cards returns the bot's messages in a chat: an attachment belongs to the
-// message that it replies to, and a reply to a person is for that person.
+// Cards returns the bot's messages in a chat ("<chat>", which is the General
+// topic of a forum) or in a topic ("<chat>/<topic>"): an attachment belongs to
+// the message that it replies to, and a reply to a person is for that person.
 func (s *Server) Cards(conversation string) []fake.Shown {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []fake.Shown
 	at := map[int]int{}
-	for _, m := range s.messages[parse(conversation)] {
-		if m.From != BotID || m.Deleted {
+	chat, thread := place(conversation)
+	for _, m := range s.messages[chat] {
+		if m.From != BotID || m.Deleted || m.Thread != thread {
 			continue
 		}
 		to := s.find(m.Chat, m.ReplyTo)
@@ -189,7 +200,7 @@ func (s *Server) Told(user string) []string {
 func (s *Server) Tap(user, conversation, message string, button fake.Button) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.find(parse(conversation), int(parse(message)))
+	m := s.findIn(conversation, message)
 	if m == nil {
 		return fmt.Errorf("there is no message %s", message)
 	}
@@ -216,7 +227,7 @@ func (s *Server) Forge(user, conversation, message, request string, button fake.
 func (s *Server) Press(user, conversation, message, data string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := s.find(parse(conversation), int(parse(message)))
+	m := s.findIn(conversation, message)
 	if m == nil {
 		return ""
 	}
@@ -247,22 +258,15 @@ func (s *Server) newQuery(user int64) string {
 }
 
 // Type sends a text message.
-func (s *Server) Type(user, conversation, text string) { s.TypeIn(user, conversation, 0, text) }
-
-// TypeIn sends a text message in a topic of a forum; 0 is the General topic.
-func (s *Server) TypeIn(user, conversation string, thread int, text string) {
-	s.say(&Message{From: parse(user), Chat: parse(conversation), Thread: thread, Text: text})
+func (s *Server) Type(user, conversation, text string) {
+	chat, thread := place(conversation)
+	s.say(&Message{From: parse(user), Chat: chat, Thread: thread, Text: text})
 }
 
 // ReplyTo sends a text message as a reply.
 func (s *Server) ReplyTo(user, conversation, message, text string) bool {
-	m := &Message{From: parse(user), Chat: parse(conversation), Text: text, ReplyTo: int(parse(message))}
-	s.mu.Lock()
-	if to := s.find(m.Chat, m.ReplyTo); to != nil {
-		m.Thread = to.Thread
-	}
-	s.mu.Unlock()
-	s.say(m)
+	chat, thread := place(conversation)
+	s.say(&Message{From: parse(user), Chat: chat, Thread: thread, Text: text, ReplyTo: int(parse(message))})
 	return true
 }
 
@@ -384,6 +388,12 @@ func (s *Server) messageJSON(m *Message, withReply bool) map[string]any {
 		out["reply_to_message"] = s.messageJSON(to, false)
 	}
 	return out
+}
+
+// place reads a conversation: a chat, or a chat and a topic.
+func place(conversation string) (chat int64, thread int) {
+	id, topic, _ := strings.Cut(conversation, "/")
+	return parse(id), int(parse(topic))
 }
 
 // parse reads an id. An id that is none is 0, which nobody and nothing has.
