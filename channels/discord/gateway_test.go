@@ -64,6 +64,29 @@ func TestRevokedWhileConnected(t *testing.T) {
 	}
 }
 
+// A channel that somebody deleted, or that the bot may not see, does not take the
+// others along.
+func TestOneLostChannelLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	const lost = "1100000000000000404"
+	b := newBench(t, func(b *bench) { b.cfg.Channels = []string{lost, b.here} }).run(nil)
+	card := high()
+	ref := b.post(b.here, card)
+	b.until("the connection", func() bool { return b.s.Connected() > 0 })
+	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.one(0); r.Request != card.Request || !r.Approve {
+		t.Errorf("got %+v", r)
+	}
+	if _, err := b.c.Post(t.Context(), approver.Destination{Channel: Name, Conversation: lost}, high()); err == nil {
+		t.Error("a card was posted to a channel that is not there")
+	}
+	if log, err := b.stop(); err != nil || !strings.Contains(log, "cannot be reached") || !strings.Contains(log, lost) {
+		t.Errorf("Run returned %v and logged\n%s", err, log)
+	}
+}
+
 // Whatever ends a connection, the next one is up soon and takes answers.
 func TestReconnects(t *testing.T) {
 	t.Parallel()

@@ -245,8 +245,9 @@ func (c *Channel) share(ctx context.Context, to approver.Destination, ts string,
 	})
 }
 
-// vet makes sure that a conversation is not shared with another organisation,
-// whose members would read commands and codes. A good answer holds for a while.
+// vet makes sure that a conversation can get cards, and that it is not shared
+// with another organisation, whose members would read commands and codes. A good
+// answer holds for a while. What only people can cure is a fatalError.
 func (c *Channel) vet(ctx context.Context, conversation string) error {
 	c.mu.Lock()
 	fresh := time.Since(c.vetted[conversation]) < vetFor
@@ -265,12 +266,16 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 	switch {
 	case err != nil:
 		return err
+	case info.ID == "":
+		return fmt.Errorf("slack: conversations.info says nothing of %s", conversation)
 	case info.ID != conversation:
-		return fmt.Errorf("slack: conversations.info answered for %q, not for %s", info.ID, conversation)
+		return fatal("slack: the conversation %s has become %s: put that id under channels", conversation, info.ID)
 	case info.IsExtShared || info.IsPendingExtShared:
 		return fatal("slack: the conversation %s is shared with another organisation (Slack Connect): cards are not shown to outsiders, use another one", conversation)
 	case info.IsArchived:
-		return fatal("slack: the conversation %s is archived: use another one", conversation)
+		return fatal("slack: the conversation %s is archived: unarchive it, or use another one", conversation)
+	case info.IsChannel && !info.IsPrivate && !info.IsMember: // of a public one Slack tells even outsiders
+		return fatal("slack: the bot is not in the conversation %s: type /invite @bot there", conversation)
 	}
 	c.mu.Lock()
 	c.vetted[conversation] = time.Now()

@@ -133,7 +133,7 @@ func TestRefusedPosts(t *testing.T) {
 		}, "archived"},
 		{"the bot is not a member", hereDest, nil, func(f *slacktest.Server) {
 			f.AddConversation(slacktest.Conversation{ID: here, NotMember: true})
-		}, "not_in_channel"},
+		}, "/invite"},
 		{"cannot be checked", hereDest, nil, func(f *slacktest.Server) { f.Refuse("conversations.info", "missing_scope") }, "add it under OAuth"},
 		{"refused by Slack", hereDest, nil, func(f *slacktest.Server) { f.Refuse("chat.postMessage", "restricted_action") }, "restricted_action"},
 	} {

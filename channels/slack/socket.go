@@ -33,7 +33,7 @@ const (
 )
 
 // Run receives until ctx ends. It returns early when a token is wrong or
-// revoked, a scope is missing, or a conversation is shared with outsiders.
+// revoked, a scope is missing, or no conversation is left that can get cards.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ type session struct {
 	scolds map[string]time.Time
 }
 
-// begin asks who we are and checks every conversation, until Slack answers or
+// begin asks who we are and surveys the conversations, until Slack answers or
 // gives an error that no retry can cure.
 func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session, error) {
 	var me *slack.AuthTestResponse
@@ -107,10 +107,8 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 	if me.BotID == "" || me.TeamID == "" {
 		return nil, fatal("slack: auth.test names no bot or no workspace: bot_token must be a bot's (xoxb-…)")
 	}
-	for _, id := range c.cfg.Channels {
-		if err := c.insist(ctx, func() error { return c.vet(ctx, id) }); err != nil {
-			return nil, err
-		}
+	if err := c.survey(ctx); err != nil {
+		return nil, err
 	}
 	g := guard{app: c.cfg.AppID, bot: me.BotID, teams: map[string]bool{me.TeamID: true}, approvers: map[string]bool{}, channels: map[string]bool{}}
 	for _, id := range c.cfg.Teams {
@@ -126,6 +124,29 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 		Channel: c, reply: reply, bot: me.UserID, guard: g,
 		slots: make(chan struct{}, maxHandlers), seen: newSeen(maxSeen), scolds: map[string]time.Time{},
 	}, nil
+}
+
+// survey checks every conversation. One that can get no cards, because somebody
+// archived it, shared it or removed the bot, does not take the others along: the
+// log says what to do, Post refuses it, and once it is cured it gets cards again.
+// It is an error if none is left.
+func (c *Channel) survey(ctx context.Context) error {
+	var lost []error
+	for _, id := range c.cfg.Channels {
+		err := c.insist(ctx, func() error { return c.vet(ctx, id) })
+		if err == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		c.log.Error("a slack conversation gets no cards", "conversation", id, "error", err)
+		lost = append(lost, err)
+	}
+	if len(lost) == len(c.cfg.Channels) {
+		return fatalError{errors.Join(lost...)}
+	}
+	return nil
 }
 
 // insist repeats f with jittered back-off until it succeeds, fails for good, or

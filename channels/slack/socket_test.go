@@ -34,12 +34,15 @@ func TestRunEndsForGood(t *testing.T) {
 		setup setup
 		want  string
 	}{
-		"a shared conversation": {setup{fake: func(f *slacktest.Server) { f.AddConversation(slacktest.Conversation{ID: there, ExtShared: true}) }}, "shared with another organisation"},
-		"not a member": {setup{
+		"the only conversation is shared": {setup{
+			fake:   func(f *slacktest.Server) { f.AddConversation(slacktest.Conversation{ID: there, ExtShared: true}) },
+			config: func(c *slack.Config) { c.Channels = []string{there} },
+		}, "shared with another organisation"},
+		"no conversation is left": {setup{
 			fake: func(f *slacktest.Server) {
-				f.AddConversation(slacktest.Conversation{ID: "G0PRIVATE1", NotMember: true})
+				f.AddConversation(slacktest.Conversation{ID: here, Archived: true})
+				f.AddConversation(slacktest.Conversation{ID: there, NotMember: true})
 			},
-			config: func(c *slack.Config) { c.Channels = append(c.Channels, "G0PRIVATE1") },
 		}, "/invite"},
 		"another app's token": {setup{config: func(c *slack.Config) { c.AppID = "A0ANOTHER1" }}, "app_token belongs to the app " + slacktest.AppID},
 		"wrong bot token":     {setup{config: func(c *slack.Config) { c.BotToken = approver.NewSecret("xoxb-wrong") }}, "invalid_auth"},
@@ -48,6 +51,53 @@ func TestRunEndsForGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begin(t, c.setup).ends(c.want)
+		})
+	}
+}
+
+// The story: the bot posts to two conversations. Somebody archives one, shares it
+// with a customer or removes the bot, for which nobody needs to be an approver.
+// At the next start cards still go to the other one, and their buttons must not
+// be dead; the log says what to do, and when that is done the conversation gets
+// cards again.
+func TestOneLostConversationLeavesTheOthers(t *testing.T) {
+	const private = "G0PRIVATE1"
+	for name, c := range map[string]struct {
+		lost slacktest.Conversation
+		want string
+	}{
+		"archived":                  {slacktest.Conversation{ID: there, Archived: true}, "unarchive it"},
+		"shared":                    {slacktest.Conversation{ID: there, ExtShared: true}, "use another one"},
+		"about to be shared":        {slacktest.Conversation{ID: there, Pending: true}, "use another one"},
+		"left, and public":          {slacktest.Conversation{ID: there, NotMember: true}, "/invite"},
+		"left, and private":         {slacktest.Conversation{ID: private, NotMember: true}, "/invite"},
+		"converted to another kind": {slacktest.Conversation{ID: there, Became: "C0NEW12345"}, "put that id under channels"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, setup{
+				fake:   func(f *slacktest.Server) { f.AddConversation(c.lost) },
+				config: func(cfg *slack.Config) { cfg.Channels = []string{c.lost.ID, here} },
+			})
+			lost := approver.Destination{Channel: "slack", Conversation: c.lost.ID}
+			if _, err := b.channel.Post(t.Context(), lost, b.card()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Post gives %v, want the cure %q", err, c.want)
+			}
+			if log := b.logs.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, c.want) || !strings.Contains(log, c.lost.ID) {
+				t.Errorf("the log does not say %q of %s:\n%s", c.want, c.lost.ID, log)
+			}
+			if err := b.fake.Tap(ann, here, b.post(b.card()).Message, fake.ApproveButton); err != nil {
+				t.Fatal(err)
+			}
+			b.want(1)
+
+			b.fake.AddConversation(slacktest.Conversation{ID: c.lost.ID})
+			if err := b.fake.Tap(ann, lost.Conversation, b.postTo(lost, b.card()).Message, fake.DenyButton); err != nil {
+				t.Fatal(err)
+			}
+			if r := b.want(2)[1]; r.Conversation != lost.Conversation {
+				t.Errorf("the answer in the cured conversation is %+v", r)
+			}
 		})
 	}
 }

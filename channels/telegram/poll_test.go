@@ -57,6 +57,22 @@ func TestWebhookIsDeleted(t *testing.T) {
 	}
 }
 
+// A group that removed the bot does not take the others along.
+func TestOneLostChatLeavesTheOthers(t *testing.T) {
+	b := idle(t)
+	b.s.AddChat(telegramtest.Chat{ID: teamChat, Kicked: true})
+	b.run()
+	to := testConfig(b.s).Destinations()
+	if _, err := b.c.Post(t.Context(), to[0], highCard(t)); err == nil || !strings.Contains(err.Error(), "add the bot to the group again") {
+		t.Errorf("Post to the lost chat: %v", err)
+	}
+	card := highCard(t)
+	b.tap(ann, b.postTo(to[1], card), fake.ApproveButton)
+	if r := b.want(1); r.Request != card.Request || r.Conversation != to[1].Conversation {
+		t.Errorf("the tap in the other chat gave %+v", r)
+	}
+}
+
 func TestRevokedTokenEndsRun(t *testing.T) {
 	for name, f := range map[string]telegramtest.APIError{
 		"unauthorized": {Code: 401, Description: "Unauthorized"},

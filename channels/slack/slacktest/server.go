@@ -56,7 +56,8 @@ type Conversation struct {
 	ExtShared bool // shared with another organisation
 	Pending   bool // an invitation to share it is open
 	Archived  bool
-	NotMember bool // the bot is not in it
+	NotMember bool   // the bot is not in it
+	Became    string // the id that it has now
 }
 
 // A Message is what the service stores of one message.

@@ -300,7 +300,8 @@ func (s *Server) info(w http.ResponseWriter, a args) {
 		fail(w, "channel_not_found")
 		return
 	}
-	answer(w, reply{"channel": reply{"id": r.ID, "name": strings.ToLower(r.ID), "is_channel": true, "is_member": !r.NotMember,
+	answer(w, reply{"channel": reply{"id": or(r.Became, r.ID), "name": strings.ToLower(r.ID), "is_member": !r.NotMember,
+		"is_channel": r.ID[0] == 'C', "is_private": r.ID[0] != 'C', "is_im": r.ID[0] == 'D',
 		"is_archived": r.Archived, "is_ext_shared": r.ExtShared, "is_pending_ext_shared": r.Pending, "is_shared": r.ExtShared,
 		"context_team_id": Team}})
 }
