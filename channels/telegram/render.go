@@ -20,18 +20,6 @@ const (
 	maxResult = 300
 )
 
-// limits are how much of the lines around the command is shown, each in UTF-16
-// code units; agent, session, directory and host have who each. What is left
-// out is counted on the card.
-type limits struct{ why, rule, claimed, who, notice int }
-
-// A talkative agent cannot push its command off the card: what does not fit
-// beside the wide lines stands beside the tight ones.
-var (
-	wide  = limits{why: 400, rule: 250, claimed: 400, who: 200, notice: 250}
-	tight = limits{why: 200, rule: 100, claimed: 120, who: 60, notice: 150}
-)
-
 // A style is how a span of a message is set.
 type style uint8
 
@@ -122,26 +110,33 @@ func (p page) marked() (string, []models.MessageEntity) {
 type message struct {
 	page    page
 	buttons *models.InlineKeyboardMarkup // nil on a settled card
-	partial bool                         // the command had to be cut
+	partial bool                         // something had to be cut, now or when it was posted
+	file    file                         // what was cut, whole
 }
 
-// render lays out a card. It fails only if the card's request is no UUID, which
-// a button could not carry.
-func render(card approver.Card) (message, error) {
-	settled := card.State.Settled()
-	command := card.Command
-	if command == "" {
-		command = "(no command)"
+// A file is what goes with a card that does not show everything.
+type file struct{ name, content, caption string }
+
+// render lays out a card. partial says that it was cut when it was posted. It
+// fails only if the card's request is no UUID, which a button could not carry.
+func render(card approver.Card, partial bool) (message, error) {
+	around, short := wide.trim(card)
+	if units(command(card)) > room(around) {
+		around, short = tight.trim(card)
 	}
-	shape, hidden := wide, 0
-	if units(command) > room(card, wide) {
-		shape = tight
-		if left := room(card, tight); units(command) > left {
-			command, hidden = approver.Cut(command, left) // a byte is at least one unit
-		}
+	shown, hidden := command(card), 0
+	if left := room(around); units(shown) > left {
+		shown, hidden = approver.Cut(shown, left) // a byte is at least one unit
 	}
-	m := message{page: layout(card, command, shape, hidden > 0), partial: hidden > 0}
-	if settled {
+	m := message{partial: partial || short || hidden > 0}
+	m.page = layout(around, shown, m.partial)
+	switch {
+	case short:
+		m.file = file{"card.txt", whole(card), "the whole card"}
+	case hidden > 0:
+		m.file = file{"command.txt", card.Command, fmt.Sprintf("the whole command, %d bytes", len(card.Command))}
+	}
+	if card.State.Settled() {
 		return m, nil
 	}
 	var err error
@@ -149,10 +144,17 @@ func render(card approver.Card) (message, error) {
 	return m, err
 }
 
+func command(card approver.Card) string {
+	if card.Command == "" {
+		return "(no command)"
+	}
+	return card.Command
+}
+
 // room is what the lines around the command leave for it, on a card that also
 // has to tell of a cut.
-func room(card approver.Card, l limits) int {
-	return maxText - layout(card, "", l, true).units()
+func room(around approver.Card) int {
+	return maxText - layout(around, "", true).units()
 }
 
 // oneTap reports whether a button may approve the card.
@@ -160,24 +162,26 @@ func oneTap(card approver.Card, partial bool) bool {
 	return card.OneTap && card.Severity == approver.High && card.State == approver.Pending && !partial
 }
 
-func layout(card approver.Card, command string, l limits, partial bool) page {
+// layout puts a trimmed card and the command on a page.
+func layout(card approver.Card, command string, partial bool) page {
 	var p page
 	settled := card.State.Settled()
 	p.push(card, settled)
 	if settled {
-		p.add(code, clip(result(card), maxResult))
+		text, _ := clip(result(card), maxResult)
+		p.add(code, text)
 		p.add(plain, "\n")
 	}
 	p.add(pre, command)
 	p.add(plain, "\n")
-	why := clip(card.Why, l.why)
-	if rule := clip(card.Rule, l.rule); rule != "" {
-		why = strings.TrimPrefix(why+" · "+rule, " · ")
+	why := card.Why
+	if card.Rule != "" {
+		why = strings.TrimPrefix(why+" · "+card.Rule, " · ")
 	}
 	p.line("Why", why)
-	p.line("Agent says (not checked):", clip(card.Claimed, l.claimed))
-	p.line("Agent", who(card, l.who))
-	p.line("⚠️", clip(card.Notice, l.notice))
+	p.line("Agent says (not checked):", card.Claimed)
+	p.line("Agent", who(card))
+	p.line("⚠️", card.Notice)
 	if !settled {
 		p.expiry(card)
 		p.howTo(card, partial)
@@ -190,7 +194,7 @@ func (p *page) push(card approver.Card, settled bool) {
 	if settled {
 		p.add(plain, mark(card.State)+" ")
 	}
-	text := clip(card.Push, 2*approver.PushLength) // a character is at most two units
+	text, _ := clip(card.Push, 2*approver.PushLength) // a character is at most two units
 	head, rest, ok := strings.Cut(text, " · ")
 	icon, named := strings.CutSuffix(head, card.Severity.String())
 	if ok && named && !strings.ContainsFunc(icon, func(r rune) bool { return r > ' ' && r < utf8.RuneSelf }) {
@@ -223,13 +227,13 @@ func result(card approver.Card) string {
 	return mark(card.State) + " " + card.State.String()
 }
 
-func who(card approver.Card, limit int) string {
-	at := clip(card.Dir, limit)
+func who(card approver.Card) string {
+	at := card.Dir
 	if card.Host != "" {
-		at = strings.TrimPrefix(at+" @ "+clip(card.Host, limit), " ")
+		at = strings.TrimPrefix(at+" @ "+card.Host, " ")
 	}
 	var parts []string
-	for _, s := range []string{clip(card.Agent, limit), clip(card.Session, limit), at} {
+	for _, s := range []string{card.Agent, card.Session, at} {
 		if s != "" {
 			parts = append(parts, s)
 		}
@@ -272,7 +276,7 @@ func span2words(d time.Duration) string {
 func (p *page) howTo(card approver.Card, partial bool) {
 	words := card.Code.Reveal()
 	if partial {
-		p.add(plain, "The whole command is in the attached file: read it first.\n")
+		p.add(plain, "What is hidden here is in the attached file: read it first.\n")
 	}
 	switch {
 	case oneTap(card, partial):
@@ -311,38 +315,4 @@ func keyboard(request string, approve bool) (*models.InlineKeyboardMarkup, error
 	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{
 		first, {{Text: "🔎 Details", CallbackData: buttonData(id, details)}},
 	}}, nil
-}
-
-// clip brings a text to one line of at most limit UTF-16 code units (at least
-// 40), and says how many characters it hides.
-func clip(text string, limit int) string {
-	text = strings.NewReplacer("\r", "", "\n", " ⏎ ", "\t", " ").Replace(text)
-	if units(text) <= limit {
-		return text
-	}
-	head := firstUnits(text, limit-32) // the note is shorter than that
-	return head + fmt.Sprintf("… %d characters hidden", utf8.RuneCountInString(text[len(head):]))
-}
-
-// firstUnits is the longest beginning of s that has at most n UTF-16 code
-// units.
-func firstUnits(s string, n int) string {
-	for i, r := range s {
-		if n -= units(string(r)); n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// units counts UTF-16 code units.
-func units(s string) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if r > 0xFFFF {
-			n++
-		}
-	}
-	return n
 }

@@ -131,15 +131,15 @@ func (c *Channel) Name() string { return Name }
 // LeaseName names the lease that the receiving process holds: one per bot.
 func (c *Channel) LeaseName() string { return Name + ":" + strconv.FormatInt(c.guard.bot, 10) }
 
-// Post sends the card as one message. A command that does not fit is cut, and
-// follows whole as a file in a reply to the card; if the file cannot be sent,
-// the card is deleted again and Post fails.
+// Post sends the card as one message. What does not fit is cut, and follows whole
+// as a file in a reply to the card; if the file cannot be sent, the card is
+// deleted again and Post fails.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	at, err := c.placeOf(to)
 	if err != nil {
 		return approver.Ref{}, err
 	}
-	m, err := render(card)
+	m, err := render(card, false)
 	if err != nil {
 		return approver.Ref{}, err
 	}
@@ -148,9 +148,9 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, fmt.Errorf("%s: %w", at, err)
 	}
 	if m.partial {
-		if err := c.attach(ctx, at, id, card.Command); err != nil {
+		if err := c.attach(ctx, at, id, m.file); err != nil {
 			c.remove(ctx, at, id)
-			return approver.Ref{}, fmt.Errorf("%s: the file with the whole command: %w", at, err)
+			return approver.Ref{}, fmt.Errorf("%s: the file with %s: %w", at, m.file.caption, err)
 		}
 	}
 	return approver.Ref{Destination: to, Message: strconv.Itoa(id), Partial: m.partial}, nil
@@ -207,14 +207,14 @@ func (c *Channel) send(ctx context.Context, at place, m message) (id int, err er
 	return id, err
 }
 
-// attach sends the whole command as a file, as a reply to its card.
-func (c *Channel) attach(ctx context.Context, at place, card int, command string) error {
+// attach sends what a card does not show, as a reply to it.
+func (c *Channel) attach(ctx context.Context, at place, card int, f file) error {
 	var caption page
-	caption.add(code, fmt.Sprintf("the whole command, %d bytes", len(command)))
+	caption.add(code, f.caption)
 	return c.call(ctx, "sendDocument", func(ctx context.Context) error {
 		_, err := c.api.SendDocument(ctx, &bot.SendDocumentParams{
 			ChatID: at.chat, MessageThreadID: at.thread, ProtectContent: true, DisableNotification: true,
-			Document: &models.InputFileUpload{Filename: "command.txt", Data: strings.NewReader(command)},
+			Document: &models.InputFileUpload{Filename: f.name, Data: strings.NewReader(f.content)},
 			Caption:  caption.html(), ParseMode: models.ParseModeHTML, DisableContentTypeDetection: true,
 			ReplyParameters: &models.ReplyParameters{MessageID: card},
 		})
@@ -246,7 +246,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	if err != nil || id <= 0 || id > 1<<31-1 {
 		return fmt.Errorf("telegram: %q is not a message id", ref.Message)
 	}
-	m, err := render(card)
+	m, err := render(card, ref.Partial)
 	if err != nil {
 		return err
 	}
