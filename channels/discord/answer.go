@@ -276,19 +276,21 @@ func lingering(ctx context.Context, most time.Duration) (context.Context, contex
 	}
 }
 
-// details returns the whole command of a card, read from the card itself, so
-// that it does not matter which process posted it, or when.
+// details returns the whole command of a card, or the whole card if it shows less,
+// read from the card itself, so that it does not matter which process posted it,
+// or when.
 func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, []*discordgo.File) {
 	for _, a := range m.Attachments {
-		if a.Filename != commandFile {
+		what, ok := map[string]string{commandFile: "The exact command", cardFile: "The whole card"}[a.Filename]
+		if !ok {
 			continue
 		}
 		text, err := in.download(ctx, a.URL)
 		if err != nil {
 			in.log.Warn("the attachment of a card could not be read", "err", err)
-			return private("The whole command is in " + commandFile + ", attached to the card."), nil
+			return private(what + " is in " + a.Filename + ", attached to the card."), nil
 		}
-		return private(fmt.Sprintf("The exact command, %d bytes.", len(text))), []*discordgo.File{attachment(text)}
+		return private(fmt.Sprintf("%s, %d bytes.", what, len(text))), []*discordgo.File{file{a.Filename, text}.attachment()}
 	}
 	if len(m.Embeds) == 0 {
 		return private("The card does not show a command."), nil
@@ -297,7 +299,7 @@ func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, [
 	out := private("")
 	if units(text) > tellRoom {
 		out.Content = fmt.Sprintf("The exact command, %d bytes.", len(text))
-		return out, []*discordgo.File{attachment(text)}
+		return out, []*discordgo.File{file{commandFile, text}.attachment()}
 	}
 	out.Content = "```bash\n" + text + "\n```"
 	return out, nil

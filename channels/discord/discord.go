@@ -44,7 +44,7 @@ import (
 	"approver.example"
 )
 
-// maxFile is the greatest command that is attached to a card, in bytes. It is
+// maxFile is the greatest file that is attached to a card, in bytes. It is
 // below what Discord takes in a server without boosts.
 const maxFile = 8 << 20
 
@@ -180,8 +180,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 	if err != nil {
 		return approver.Ref{}, err
 	}
-	if len(v.file) > maxFile {
-		return approver.Ref{}, fmt.Errorf("discord: post a card: the command has %d bytes, more than the %d that can be attached", len(v.file), maxFile)
+	if n := len(v.file.content); n > maxFile {
+		return approver.Ref{}, fmt.Errorf("discord: post a card: its %s has %d bytes, more than the %d that can be attached", v.file.name, n, maxFile)
 	}
 	v.Nonce, v.EnforceNonce = c.nonce(to, card), true
 	var got sent
@@ -250,12 +250,12 @@ func (c *Channel) nonce(to approver.Destination, card approver.Card) string {
 
 // files returns the attachment of the view, if any, to be read once.
 func (v view) files() []*discordgo.File {
-	if v.file == "" {
+	if v.file.name == "" {
 		return nil
 	}
-	return []*discordgo.File{attachment(v.file)}
+	return []*discordgo.File{v.file.attachment()}
 }
 
-func attachment(command string) *discordgo.File {
-	return &discordgo.File{Name: commandFile, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(command)}
+func (f file) attachment() *discordgo.File {
+	return &discordgo.File{Name: f.name, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(f.content)}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/bwmarrin/discordgo"
@@ -13,24 +12,6 @@ import (
 
 	"approver.example"
 )
-
-// Room on a card, in UTF-16 units, which are never fewer than what Discord
-// counts. All embeds of a message may hold 6000 together, a description 4096, a
-// field's value 1024; the sum of these is below 6000.
-const (
-	commandRoom = 2600
-	whyRoom     = 600
-	ruleRoom    = 200
-	claimRoom   = 700
-	nameRoom    = 200 // agent, session and host, each
-	dirRoom     = 300
-	noticeRoom  = 300
-	resultRoom  = 800
-	tellRoom    = 1800 // a text for one person; a message may hold 2000
-)
-
-// commandFile is the name of the attachment that holds the exact command.
-const commandFile = "command.txt"
 
 // Colours of the card's edge.
 const (
@@ -64,24 +45,28 @@ func (mentions) MarshalJSON() ([]byte, error) {
 // A view is a card as Discord gets it.
 type view struct {
 	message
-	// file is the exact command, if the message cannot show it as it is.
-	file string
-	// partial reports that the message does not show the whole command.
+	// file is what the message cannot show as it is: the exact command, or the
+	// whole card. Without a name there is none.
+	file file
+	// partial reports that the message does not show everything.
 	partial bool
 }
 
-// render lays a card out. partial forces the layout of a card that was posted
-// without its whole command.
+// render lays a card out. partial forces the layout of a card that was cut when
+// it was posted.
 func render(card approver.Card, partial bool) (view, error) {
 	id, err := uuid.Parse(card.Request)
 	if err != nil || id.String() != card.Request {
 		return view{}, fmt.Errorf("discord: the card's request id %q is not a UUID", card.Request)
 	}
 	shown, hiddenBytes := fit(card.Command, commandRoom, unfence)
-	v := view{partial: partial || hiddenBytes > 0}
-	fenced := strings.Contains(card.Command, "```")
-	if fenced || hiddenBytes > 0 {
-		v.file = card.Command
+	around, short := trim(card)
+	v := view{partial: partial || short || hiddenBytes > 0}
+	switch {
+	case short:
+		v.file = file{cardFile, whole(card)}
+	case hiddenBytes > 0 || fenced(card.Command):
+		v.file = file{commandFile, card.Command}
 	}
 	embed := &discordgo.MessageEmbed{
 		Description: "```bash\n" + shown + "\n```",
@@ -94,25 +79,25 @@ func render(card approver.Card, partial bool) (view, error) {
 		}
 	}
 	if card.Notice != "" {
-		field("Notice", "⚠️ "+fitted(card.Notice, noticeRoom))
+		field("Notice", "⚠️ "+around.Notice)
 	}
-	field("Why", why(card))
+	field("Why", why(around))
 	if card.Claimed != "" {
-		field("Claimed", "agent says (not checked): "+fitted(card.Claimed, claimRoom))
+		field("Claimed", "agent says (not checked): "+around.Claimed)
 	}
-	field("From", from(card))
+	field("From", from(around))
 
 	v.Components = []discordgo.MessageComponent{}
 	head := escape(headline(card.Push))
 	if card.State == approver.Pending {
 		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
-		field("Answer", howTo(card, oneTap, hiddenBytes, fenced))
+		field("Answer", v.howTo(card, oneTap, short || hiddenBytes > 0))
 		v.Components = buttons(id, oneTap)
 		v.Content = fmt.Sprintf("%s\n⏳ until %s (<t:%d:R>)", head, card.Due.UTC().Format("2006-01-02 15:04:05 UTC"), card.Due.Unix())
 	} else {
 		v.Content = mark(card.State) + head
-		if card.Result != "" {
-			v.Content += "\n" + fitted(card.Result, resultRoom)
+		if card.State.Settled() {
+			v.Content += "\n" + result(card)
 		}
 	}
 	v.Embeds = []*discordgo.MessageEmbed{embed}
@@ -128,44 +113,48 @@ func headline(push string) string {
 	return push
 }
 
-func why(card approver.Card) string {
-	text := ""
-	if card.Why != "" {
-		text = fitted(card.Why, whyRoom)
+// why is the reason, and the rule on a line of its own.
+func why(around approver.Card) string {
+	if around.Rule == "" {
+		return around.Why
 	}
-	if card.Rule != "" {
-		text = strings.TrimPrefix(text+"\nRule "+fitted(card.Rule, ruleRoom), "\n")
-	}
-	return text
+	return strings.TrimPrefix(around.Why+"\nRule "+around.Rule, "\n")
 }
 
 // from says who asks: agent · session · directory @ host.
-func from(card approver.Card) string {
+func from(around approver.Card) string {
 	var parts []string
-	for _, p := range []struct {
-		text string
-		room int
-	}{{card.Agent, nameRoom}, {card.Session, nameRoom}, {card.Dir, dirRoom}} {
-		if p.text != "" {
-			parts = append(parts, fitted(p.text, p.room))
+	for _, text := range []string{around.Agent, around.Session, around.Dir} {
+		if text != "" {
+			parts = append(parts, text)
 		}
 	}
 	text := strings.Join(parts, " · ")
-	if card.Host != "" {
-		text = strings.TrimSpace(text + " @ " + fitted(card.Host, nameRoom))
+	if around.Host != "" {
+		text = strings.TrimSpace(text + " @ " + around.Host)
 	}
 	return text
 }
 
+// result says what became of a settled card.
+func result(card approver.Card) string {
+	text := card.Result
+	if text == "" {
+		text = mark(card.State) + card.State.String()
+	}
+	shown, _ := fitted(text, resultRoom)
+	return shown
+}
+
 // howTo says how to answer, and why not by one tap.
-func howTo(card approver.Card, oneTap bool, hiddenBytes int, fenced bool) string {
+func (v view) howTo(card approver.Card, oneTap, cut bool) string {
 	var b strings.Builder
 	code := card.Code.Reveal()
-	if hiddenBytes > 0 {
-		fmt.Fprintf(&b, "%d bytes hidden here: read the attached %s before you answer.\n", hiddenBytes, commandFile)
+	if cut {
+		fmt.Fprintf(&b, "What is hidden here is in the attached %s: read it before you answer.\n", v.file.name)
 	}
-	if fenced {
-		fmt.Fprintf(&b, "Backticks are shown with a zero-width space between them; the exact command is attached as %s.\n", commandFile)
+	if fenced(card.Command) {
+		fmt.Fprintf(&b, "Backticks are shown with a zero-width space between them; the exact command is in the attached %s.\n", v.file.name)
 	}
 	switch {
 	case code == "":
@@ -268,40 +257,13 @@ func parseCustomID(s string) (id uuid.UUID, action string, ok bool) {
 	return uuid.UUID{}, "", false
 }
 
-// fit cuts text so that dress(text) takes at most room UTF-16 units, and
-// returns it dressed. Room must be at least 100, for the note of the cut.
-func fit(text string, room int, dress func(string) string) (shown string, hiddenBytes int) {
-	if units(text) <= room { // dressing never makes a text shorter
-		if shown = dress(text); units(shown) <= room {
-			return shown, 0
-		}
-	}
-	for limit := room; ; limit = limit * 3 / 4 {
-		cut, n := approver.Cut(text, limit)
-		if shown = dress(cut); n > 0 && units(shown) <= room || limit == 0 {
-			return shown, n
-		}
-	}
-}
-
-// fitted escapes a text and cuts it to room.
-func fitted(text string, room int) string {
-	shown, _ := fit(text, room, escape)
-	return shown
-}
-
-func units(s string) int {
-	n := 0
-	for _, r := range s {
-		n += max(utf16.RuneLen(r), 1)
-	}
-	return n
-}
+// fenced reports a command that a code block cannot show as it is.
+func fenced(command string) bool { return strings.Contains(command, "```") }
 
 // unfence keeps a text inside its code block: Discord has no escape there, so a
 // zero-width space goes between backticks. The exact text is attached.
 func unfence(s string) string {
-	if !strings.Contains(s, "```") {
+	if !fenced(s) {
 		return s
 	}
 	return strings.ReplaceAll(s, "``", "`\u200b`")
@@ -336,8 +298,9 @@ func escape(s string) string {
 
 // note is a text for one person.
 func note(text string) message {
+	shown, _ := fit(text, tellRoom, escape)
 	return message{
-		Content: fitted(text, tellRoom), Embeds: []*discordgo.MessageEmbed{}, Components: []discordgo.MessageComponent{},
+		Content: shown, Embeds: []*discordgo.MessageEmbed{}, Components: []discordgo.MessageComponent{},
 		Flags: discordgo.MessageFlagsSuppressEmbeds,
 	}
 }

@@ -54,8 +54,8 @@ func TestRenderLimits(t *testing.T) {
 						t.Fatal(err)
 					}
 					checkLimits(t, v)
-					if n == 100_000 && (!v.partial || v.file != long) {
-						t.Errorf("partial %v, a file of %d bytes; the command has %d", v.partial, len(v.file), len(long))
+					if n == 100_000 && (!v.partial || v.file.name != cardFile || !strings.HasSuffix(v.file.content, "\nCommand:\n"+long)) {
+						t.Errorf("partial %v, %s of %d bytes; the command has %d", v.partial, v.file.name, len(v.file.content), len(long))
 					}
 				}
 			}
@@ -86,6 +86,8 @@ func TestButtons(t *testing.T) {
 		"unknown severity":     {func(c *approver.Card) { c.Severity = 9 }, false, "Deny Enter code… Details"},
 		"cut":                  {func(c *approver.Card) { c.Command = long }, false, "Deny Enter code… Details"},
 		"posted cut":           {func(*approver.Card) {}, true, "Deny Enter code… Details"},
+		"a cut directory":      {func(c *approver.Card) { c.Dir = long }, false, "Deny Enter code… Details"},
+		"a cut claim":          {func(c *approver.Card) { c.Claimed = long }, false, "Deny Enter code… Details"},
 		"fenced":               {func(c *approver.Card) { c.Command = "echo ```" }, false, "Approve Deny Details"},
 		"approved":             {func(c *approver.Card) { c.State = approver.Approved }, false, ""},
 		"denied":               {func(c *approver.Card) { c.State = approver.Denied }, false, ""},
@@ -153,7 +155,7 @@ func TestFencedCommand(t *testing.T) {
 		if strings.ReplaceAll(inside, "\u200b", "") != command {
 			t.Errorf("%q is shown as %q", command, inside)
 		}
-		if v.file != command || v.partial {
+		if v.file != (file{commandFile, command}) || v.partial {
 			t.Errorf("file %q, partial %v", v.file, v.partial)
 		}
 		answer := v.Embeds[0].Fields[len(v.Embeds[0].Fields)-1].Value
@@ -163,7 +165,7 @@ func TestFencedCommand(t *testing.T) {
 	}
 	card := high()
 	card.Command = "echo `date` ``x``"
-	if v, _ := render(card, false); v.file != "" || !strings.Contains(v.Embeds[0].Description, card.Command) {
+	if v, _ := render(card, false); v.file != (file{}) || !strings.Contains(v.Embeds[0].Description, card.Command) {
 		t.Errorf("a command without a fence was changed: %q", v.Embeds[0].Description)
 	}
 }
@@ -259,7 +261,7 @@ func FuzzRender(f *testing.F) {
 			t.Errorf("the command breaks out: %q", inside)
 		}
 		whole := strings.ReplaceAll(inside, "\u200b", "") == command
-		if !whole && (!v.partial || v.file != command) {
+		if !whole && (!v.partial || !strings.HasSuffix(v.file.content, command)) {
 			t.Errorf("the command %q is shown as %q, partial %v, file %q", command, inside, v.partial, v.file)
 		}
 	})
