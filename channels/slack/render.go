@@ -46,7 +46,7 @@ type message struct {
 	text    string        // the notification: one plain line
 	blocks  []slack.Block // what the message shows
 	files   []file        // what did not fit
-	partial bool          // the command, or what else people judge by, did not fit
+	partial bool          // something did not fit, now or when it was posted
 }
 
 type file struct{ name, content string }
@@ -59,7 +59,6 @@ type layout struct {
 	whole   int  // bytes of the whole command
 	hidden  int  // bytes of it that are not shown
 	short   bool // some other text is cut
-	blind   bool // and people judge by it
 	tap     bool
 	rev     string
 }
@@ -72,7 +71,7 @@ func render(card approver.Card, partial bool, rev string) message {
 	l := layout{card: card, rev: rev, title: title(card), whole: len(card.Command)}
 	l.trim()
 	l.command, l.hidden = fit(card.Command, maxBlocksJSON-jsonLength(l.build())-roomForNotes)
-	m := message{text: l.title, partial: partial || l.hidden > 0 || l.blind}
+	m := message{text: l.title, partial: partial || l.hidden > 0 || l.short}
 	l.tap = card.OneTap && card.Severity == approver.High && !m.partial
 	m.blocks = l.build()
 	if m.partial && card.Command != "" {
@@ -84,31 +83,35 @@ func render(card approver.Card, partial bool, rev string) message {
 	return m
 }
 
-// trim cuts the card's smaller texts. What the agent claims may be cut without
-// loss; by the others people judge the call.
+// trim brings the card's smaller texts to one line each, and cuts them. People
+// judge a call by all of them.
 func (l *layout) trim() {
 	for _, f := range []struct {
 		text  *string
 		limit int
-		claim bool
 	}{
-		{&l.card.Claimed, maxClaimed, true},
-		{&l.card.Agent, maxField, true},
-		{&l.card.Session, maxField, true},
-		{&l.card.Why, maxWhy, false},
-		{&l.card.Notice, maxNotice, false},
-		{&l.card.Dir, maxDir, false},
-		{&l.card.Rule, maxField, false},
-		{&l.card.Host, maxField, false},
+		{&l.card.Claimed, maxClaimed},
+		{&l.card.Agent, maxField},
+		{&l.card.Session, maxField},
+		{&l.card.Why, maxWhy},
+		{&l.card.Notice, maxNotice},
+		{&l.card.Dir, maxDir},
+		{&l.card.Rule, maxField},
+		{&l.card.Host, maxField},
 	} {
-		var n int
-		if *f.text, n = approver.Cut(*f.text, f.limit); n > 0 {
-			l.short, l.blind = true, l.blind || !f.claim
-		}
+		var hidden int
+		*f.text, hidden = line(*f.text, f.limit)
+		l.short = l.short || hidden > 0
 	}
 	// The result comes with an update, which attaches nothing; what is cut of
 	// it is named in its place.
-	l.card.Result, _ = approver.Cut(l.card.Result, maxResult)
+	l.card.Result, _ = line(l.card.Result, maxResult)
+}
+
+// line brings a text to one line of at most limit bytes.
+func line(text string, limit int) (shown string, hiddenBytes int) {
+	shown, hiddenBytes = approver.Cut(oneLine(text), limit)
+	return strings.ReplaceAll(shown, "\n", " "), hiddenBytes // the note of the cut has lines of its own
 }
 
 // fit cuts a command so that it takes at most budget bytes as JSON.
@@ -154,7 +157,7 @@ func (l layout) build() []slack.Block {
 		blocks = append(blocks, slack.NewSectionBlock(nil, f, nil))
 	}
 	if l.card.Claimed != "" {
-		blocks = append(blocks, plainSection("agent says (not checked): "+oneLine(l.card.Claimed)))
+		blocks = append(blocks, plainSection("agent says (not checked): "+l.card.Claimed))
 	}
 	if l.card.Notice != "" {
 		blocks = append(blocks, plainSection("⚠️ "+l.card.Notice))
@@ -184,7 +187,7 @@ func (l layout) fields() []*slack.TextBlockObject {
 	var out []*slack.TextBlockObject
 	add := func(label, text string) {
 		if text != "" {
-			out = append(out, plainText(label+": "+oneLine(text)))
+			out = append(out, plainText(label+": "+text))
 		}
 	}
 	dir := l.card.Dir
@@ -271,11 +274,11 @@ func resultMark(s approver.State) string {
 }
 
 // plain is the whole card as text, for the file beside a cut one. It holds no
-// code: a file outlives the request.
+// code: a file outlives the request. The command comes last, as it is: no line of
+// it can pass for one of the card.
 func plain(c approver.Card) string {
 	var b strings.Builder
 	for _, f := range []struct{ label, text string }{
-		{"Command", c.Command},
 		{"Why", c.Why},
 		{"Rule", c.Rule},
 		{"Agent says (not checked)", c.Claimed},
@@ -286,10 +289,10 @@ func plain(c approver.Card) string {
 		{"Notice", c.Notice},
 	} {
 		if f.text != "" {
-			fmt.Fprintf(&b, "%s:\n%s\n\n", f.label, f.text)
+			fmt.Fprintf(&b, "%s: %s\n", f.label, oneLine(f.text))
 		}
 	}
-	return b.String()
+	return b.String() + "\nCommand:\n" + c.Command
 }
 
 // codeDialogue is the modal that takes a typed code. place comes back with what

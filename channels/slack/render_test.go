@@ -72,7 +72,7 @@ func TestButtons(t *testing.T) {
 		{"cut command", func(c *approver.Card) { c.Command = strings.Repeat("x", 20000) }, false, "deny code details"},
 		{"cut reason", func(c *approver.Card) { c.Why = strings.Repeat("x", 20000) }, false, "deny code details"},
 		{"cut directory", func(c *approver.Card) { c.Dir = strings.Repeat("x", 20000) }, false, "deny code details"},
-		{"cut claim", func(c *approver.Card) { c.Claimed = strings.Repeat("x", 20000) }, false, "approve deny details"},
+		{"cut claim", func(c *approver.Card) { c.Claimed = strings.Repeat("x", 20000) }, false, "deny code details"},
 		{"approved, not released", func(c *approver.Card) { c.State = approver.Approved }, false, "approve deny details"},
 		{"the zero state", func(c *approver.Card) { c.State = 0 }, false, ""},
 		{"consumed", func(c *approver.Card) { c.State = approver.Consumed }, false, ""},
@@ -142,8 +142,8 @@ func TestNothingUntrustedIsMarkup(t *testing.T) {
 				if kind == "plain_text" && emoji != false {
 					t.Errorf("emoji names in %q would be replaced", text)
 				}
-				if strings.HasPrefix(text, "agent says") && strings.Contains(text, "\n") {
-					t.Errorf("the claim can imitate other lines: %q", text)
+				if strings.Contains(text, "\n") && text != card.Command {
+					t.Errorf("the text can imitate other lines: %q", text)
 				}
 			})
 		}
