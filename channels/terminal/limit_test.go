@@ -32,10 +32,10 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 			k.Command, k.Push, k.Why, k.Rule, k.Claimed, k.Agent = wide, wide, wide, wide, wide, wide
 			k.Session, k.Dir, k.Host, k.Notice, k.Result = wide, wide, wide, wide, wide
 		}, true},
-		"a directory":                 {func(k *approver.Card) { k.Dir = soft }, true},
-		"a claim, which does not run": {func(k *approver.Card) { k.Claimed = soft }, false},
-		"a command that just fits":    {func(k *approver.Card) { k.Command = wide[:1<<20] }, false},
-		"a byte more":                 {func(k *approver.Card) { k.Command = wide[:1<<20+1] }, true},
+		"a directory":              {func(k *approver.Card) { k.Dir = soft }, true},
+		"a claim":                  {func(k *approver.Card) { k.Claimed = soft }, true},
+		"a command that just fits": {func(k *approver.Card) { k.Command = wide[:1<<20] }, false},
+		"a byte more":              {func(k *approver.Card) { k.Command = wide[:1<<20+1] }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newChannel(t, nil)
@@ -56,7 +56,7 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 					if !strings.Contains(e.Card.Command, "bytes hidden, sha256") || !strings.Contains(text, "bytes of the command are not shown here") || strings.Contains(text, "y 1 approves") {
 						t.Error("the card does not say that its command is cut")
 					}
-				} else if test.partial && len(e.Card.Dir) == len(k.Dir) {
+				} else if test.partial && len(e.Card.Dir) == len(k.Dir) && len(e.Card.Claimed) == len(k.Claimed) {
 					t.Error("nothing is cut of a partial card")
 				}
 			}
@@ -66,7 +66,7 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 			}
 			check(<-s)
 			if test.partial { // shorter now, but what people have read was not the whole
-				k.Command, k.Dir = "true", "/p"
+				k.Command, k.Dir, k.Claimed = "true", "/p", "nothing"
 				if err := c.Update(t.Context(), ref, k); err != nil {
 					t.Fatal(err)
 				}
@@ -108,4 +108,38 @@ func watchLines(t *testing.T, c *terminal.Channel) <-chan terminal.Event {
 	t.Cleanup(func() { leave(); <-ended })
 	<-hello
 	return events
+}
+
+// The story: `make deploy` runs in the directory. Of a long one the screen shows
+// no more than fits beside the command, so staging and production may look the
+// same at first sight. The card takes its code, not a tap, and "show N" has all.
+func TestFoldedTextTakesNoTap(t *testing.T) {
+	long := strings.Repeat("environments/", 50)
+	for name, change := range map[string]func(*approver.Card){
+		"directory":               func(k *approver.Card) { k.Dir = "/srv/" + long + "stage" },
+		"directory and host":      func(k *approver.Card) { k.Dir, k.Host = "/srv/"+long[:450], long[:200] },
+		"directory of many lines": func(k *approver.Card) { k.Dir = strings.Repeat("d\n", 120) },
+		"session":                 func(k *approver.Card) { k.Session = long },
+		"agent":                   func(k *approver.Card) { k.Agent = long },
+		"claim":                   func(k *approver.Card) { k.Claimed = long },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChannel(t, nil)
+			s := watchLines(t, c)
+			k := card(t, "r1", approver.High)
+			change(&k)
+			if ref := post(t, c, k); !ref.Partial {
+				t.Error("the card is not called partial")
+			}
+			e := <-s
+			text := terminal.Render(e.Card, terminal.Options{Number: 1, Offer: e.Offer})
+			full := terminal.Render(e.Card, terminal.Options{Number: 1, Offer: e.Offer, Full: true})
+			if e.Offer.Tap || !e.Offer.Code || !strings.Contains(text, "bytes hidden") || strings.Contains(text, "y 1 approves") {
+				t.Errorf("offered %+v:\n%s", e.Offer, text)
+			}
+			if strings.Contains(full, "bytes hidden") || len(full) <= len(text) {
+				t.Errorf("the whole card hides something:\n%s", full)
+			}
+		})
+	}
 }

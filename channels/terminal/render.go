@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,8 @@ type Options struct {
 const (
 	minWidth = 20
 	// maxField bounds what the agent says of a call on the screen, in bytes:
-	// more would push the command itself off it. What is left out is counted.
+	// more would push the command itself off it. What is left out is counted, and
+	// the card takes no tap.
 	maxField = 600
 	label    = 9 // columns of a label
 )
@@ -55,14 +57,13 @@ func Render(card approver.Card, o Options) string {
 	p.line(p.headStyle(card), head)
 	p.box(harmless(card.Command))
 	if settled {
-		p.field("Result", bold, oneLine(card.Result), true)
+		p.field("Result", bold, result(card), true)
 	}
 	p.field("Why", plain, oneLine(card.Why), true)
 	p.field("Rule", plain, oneLine(card.Rule), true)
-	p.field("Agent says (not checked):", dim, oneLine(card.Claimed), o.Full)
-	p.field("Agent", plain, oneLine(card.Agent), o.Full)
-	p.field("Session", plain, oneLine(card.Session), o.Full)
-	p.field("Where", plain, where(card), o.Full)
+	for _, f := range said(card) {
+		p.field(f.name, f.style, f.text, o.Full)
+	}
 	p.field("Notice", warn, oneLine(card.Notice), true)
 	if !settled {
 		p.field("Expires", plain, expiry(card.Due, o.Now), true)
@@ -74,6 +75,29 @@ func Render(card approver.Card, o Options) string {
 		}
 	}
 	return p.String()
+}
+
+// A text stands behind a label.
+type text struct {
+	name  string
+	style style
+	text  string
+}
+
+// said is what the agent says of itself and the call.
+func said(card approver.Card) []text {
+	return []text{
+		{"Agent says (not checked):", dim, oneLine(card.Claimed)},
+		{"Agent", plain, oneLine(card.Agent)},
+		{"Session", plain, oneLine(card.Session)},
+		{"Where", plain, where(card)},
+	}
+}
+
+// folded reports whether a screen shows some text of a card cut, until the person
+// asks for the whole.
+func folded(card approver.Card) bool {
+	return slices.ContainsFunc(said(card), func(t text) bool { return len(t.text) > maxField })
 }
 
 func where(card approver.Card) string {
@@ -194,13 +218,15 @@ func (p *page) box(text string) {
 }
 
 // field writes a label and its text, or nothing if there is no text. Unless it
-// is to be whole, a long text is cut and says so.
+// is to be whole, a long text is cut and says so, on no line of its own: nothing
+// behind the cut may begin one.
 func (p *page) field(name string, s style, text string, whole bool) {
 	if text == "" {
 		return
 	}
 	if !whole {
 		text, _ = approver.Cut(text, maxField)
+		text = strings.ReplaceAll(text, "\n", " ")
 	}
 	lead := name + strings.Repeat(" ", max(label-len(name), 1))
 	indent := label
@@ -208,10 +234,8 @@ func (p *page) field(name string, s style, text string, whole bool) {
 		p.WriteString(p.paint(dim, name) + "\n")
 		lead = strings.Repeat(" ", label)
 	}
-	for line := range strings.SplitSeq(text, "\n") {
-		for _, piece := range wrap(line, indent, p.o.Width) {
-			p.WriteString(p.paint(dim, lead) + p.paint(s, piece) + "\n")
-			lead = strings.Repeat(" ", label)
-		}
+	for _, piece := range wrap(text, indent, p.o.Width) {
+		p.WriteString(p.paint(dim, lead) + p.paint(s, piece) + "\n")
+		lead = strings.Repeat(" ", label)
 	}
 }

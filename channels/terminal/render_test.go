@@ -136,7 +136,7 @@ State    approved; the agent has not taken the answer yet
 ┌─ 1 ───────────────────────────────────
 │ x
 └───────────────────────────────────────
-Result   Approved once by Ann · 12 s
+Result   ✅ Approved once by Ann · 12 s
 `},
 		"the zero state is denied": {
 			change: func(c *approver.Card) { *c = bare(c, approver.High); c.State = 0 },
@@ -145,6 +145,7 @@ Result   Approved once by Ann · 12 s
 ┌───────────────────────────────────────
 │ x
 └───────────────────────────────────────
+Result   ⛔ denied
 `},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,7 +82,7 @@ type card struct {
 	rev     int  // grows with every change
 	seen    int  // the newest revision that some watcher was shown
 	gone    bool // posting failed: it must not stay on a screen
-	partial bool // not all of the card is shown
+	partial bool // not all of the card is shown at first sight
 }
 
 // New checks the configuration and returns a channel.
@@ -130,7 +130,8 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 // Post shows a card to everyone who watches and returns when the first of them
 // has it. It is ErrNobody at once if nobody watches. When it fails, the card is
 // taken off the screens that it may have reached. A command of more than 1 MiB
-// is cut; then the card is Partial and takes no one-tap approval.
+// is cut, and what the agent says beside it is folded from some hundred bytes on;
+// then the card is Partial and takes no one-tap approval.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, content approver.Card) (approver.Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
@@ -200,14 +201,14 @@ func (k *card) set(content approver.Card) {
 		}
 		content.Notice = notice
 	}
+	k.partial = k.partial || folded(content)
 	for _, text := range []*string{
-		&content.Push, &content.Why, &content.Rule, &content.Agent, &content.Session,
+		&content.Push, &content.Why, &content.Rule, &content.Claimed, &content.Agent, &content.Session,
 		&content.Dir, &content.Host, &content.Notice, &content.Result,
 	} {
 		*text, hidden = approver.Cut(*text, maxText)
 		k.partial = k.partial || hidden > 0
 	}
-	content.Claimed, _ = approver.Cut(content.Claimed, maxText) // nothing of it runs
 	content.OneTap = content.OneTap && !k.partial
 	k.card = content
 }

@@ -181,9 +181,14 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 		if !ok {
 			continue
 		}
-		text := terminal.Render(e.Card, terminal.Options{Number: 1, Full: true, Now: s.now(), Offer: e.Offer})
+		o := terminal.Options{Number: 1, Now: s.now(), Offer: e.Offer}
+		text := terminal.Render(e.Card, o)
 		push, _, _ := strings.Cut(text, "\n")
 		shown := fake.Shown{Message: message, Push: push, Text: text}
+		o.Full = true
+		if full := terminal.Render(e.Card, o); full != text {
+			shown.Files = []string{full} // what "show N" shows
+		}
 		for _, b := range []struct {
 			offered bool
 			button  fake.Button
