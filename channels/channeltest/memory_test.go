@@ -216,63 +216,6 @@ func (c channel) Update(ctx context.Context, ref approver.Ref, card approver.Car
 	return nil
 }
 
-const limit = 3000
-
-// render is the platform's layout, with the defects of layouts.
-func (p *platform) render(m *message, card approver.Card) (partial bool) {
-	marks := map[approver.State]string{
-		approver.Consumed: "✅ ", approver.Denied: "⛔ ", approver.Expired: "⌛ ", approver.Withdrawn: "↩ ",
-	}
-	settled := card.State.Settled()
-	m.Push = marks[card.State] + card.Push
-	if p.has("code in the notification") {
-		m.Push += " " + card.Code.Reveal()
-	}
-	command, hidden := approver.Cut(card.Command, limit)
-	if hidden > 0 && !p.has("attaches nothing") {
-		m.Files = []string{card.Command}
-	}
-	if p.has("cuts in silence") && hidden > 0 {
-		command = card.Command[:limit]
-	}
-	if p.has("takes markup as markup") {
-		command = strings.ReplaceAll(command, "*", "")
-	}
-	claimed, _ := approver.Cut(card.Claimed, 600)
-	if p.has("cuts claims in silence") {
-		claimed = card.Claimed[:min(len(card.Claimed), 600)]
-	}
-	lines := []string{m.Push, command, card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Notice, card.Result}
-	if card.Claimed != "" {
-		lines = append(lines, "agent says (not checked): "+claimed)
-	}
-	if !settled {
-		left := " (in " + time.Until(card.Due).Round(time.Second).String() + ")"
-		if p.has("no time left") {
-			left = ""
-		}
-		lines = append(lines, card.Due.UTC().Format("15:04:05 UTC")+left)
-	}
-	if !settled && !p.has("no code") || settled && p.has("code stays") {
-		lines = append(lines, card.Code.Reveal())
-	}
-	m.Text = strings.Join(slices.DeleteFunc(lines, func(s string) bool {
-		return s == card.Why && p.has("no why") || s == card.Result && p.has("no result")
-	}), "\n")
-	m.Buttons = nil
-	if settled && !p.has("buttons stay") {
-		return hidden > 0
-	}
-	oneTap := card.OneTap && card.Severity == approver.High && (hidden == 0 || p.has("one tap on a cut card"))
-	if oneTap || p.has("approve on every card") || p.has("trusts one-tap") && card.OneTap {
-		m.Buttons = append(m.Buttons, fake.ApproveButton)
-	}
-	if !p.has("no deny button") {
-		m.Buttons = append(m.Buttons, fake.DenyButton)
-	}
-	return hidden > 0
-}
-
 func (c channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()

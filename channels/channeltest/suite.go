@@ -25,6 +25,7 @@ func runAll(t *testing.T, m maker) {
 		checks []check
 	}{
 		{"card", cardChecks},
+		{"text", textChecks},
 		{"answer", answerChecks},
 		{"identity", identityChecks},
 		{"life", lifeChecks},

@@ -1,0 +1,136 @@
+package channeltest_test
+
+import (
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/channeltest/fake"
+)
+
+// The most that a message of the platform shows of a command, and of each text
+// around it, in bytes.
+const (
+	limit       = 3000
+	limitAround = 600
+)
+
+// render is the platform's layout, with the defects of layouts.
+func (p *platform) render(m *message, card approver.Card) (partial bool) {
+	marks := map[approver.State]string{
+		approver.Consumed: "✅ ", approver.Denied: "⛔ ", approver.Expired: "⌛ ", approver.Withdrawn: "↩ ",
+	}
+	settled := card.State.Settled()
+	m.Push = marks[card.State] + card.Push
+	if p.has("code in the notification") {
+		m.Push += " " + card.Code.Reveal()
+	}
+	command, files, partial := p.command(card)
+	lines, cut := p.around(card)
+	if cut {
+		partial = true
+		if files = []string{card.Command}; !p.has("attaches the command only") {
+			files = []string{whole(card)}
+		}
+	}
+	if !p.has("attaches nothing") {
+		m.Files = files
+	}
+	if settled {
+		lines = append(lines, p.result(card))
+	} else {
+		lines = append(lines, p.expiry(card))
+	}
+	if !settled && !p.has("no code") || settled && p.has("code stays") {
+		lines = append(lines, card.Code.Reveal())
+	}
+	m.Text = strings.Join(append([]string{m.Push, command}, lines...), "\n")
+	m.Buttons = p.buttons(card, partial)
+	return partial
+}
+
+func (p *platform) command(card approver.Card) (shown string, files []string, partial bool) {
+	shown, hidden := approver.Cut(card.Command, limit)
+	if hidden > 0 {
+		files, partial = []string{card.Command}, true
+	}
+	if p.has("cuts in silence") && partial {
+		shown = card.Command[:limit]
+	}
+	if p.has("long claims push the command off") && len(card.Claimed) > limit {
+		shown = ""
+	}
+	if p.has("takes markup as markup") {
+		shown = strings.ReplaceAll(shown, "*", "")
+	}
+	return shown, files, partial
+}
+
+// around are the lines around the command, each cut to its room.
+func (p *platform) around(card approver.Card) (lines []string, cut bool) {
+	add := func(label, text string) {
+		shown, hidden := p.short(text)
+		if text == card.Claimed && p.has("cuts claims in silence") || text == card.Dir && p.has("shows the beginning of a directory") {
+			shown, hidden = text[:min(len(text), 30)], 0
+		}
+		if text != "" {
+			lines = append(lines, label+shown)
+		}
+		cut = cut || hidden > 0 && !p.has("a cut text takes a tap")
+	}
+	if !p.has("no why") {
+		add("", card.Why)
+	}
+	for _, text := range []string{card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Notice} {
+		add("", text)
+	}
+	add("agent says (not checked): ", card.Claimed)
+	return lines, cut
+}
+
+// short brings a text to one line of limitAround bytes.
+func (p *platform) short(text string) (string, int) {
+	if p.has("keeps line breaks") {
+		return approver.Cut(text, limitAround)
+	}
+	shown, hidden := approver.Cut(strings.ReplaceAll(text, "\n", " ⏎ "), limitAround)
+	return strings.ReplaceAll(shown, "\n", " "), hidden
+}
+
+func whole(card approver.Card) string {
+	texts := []string{card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Notice, card.Claimed}
+	return strings.ReplaceAll(strings.Join(texts, " · "), "\n", " ⏎ ") + "\n" + card.Command
+}
+
+func (p *platform) result(card approver.Card) string {
+	switch {
+	case p.has("no result"):
+		return ""
+	case card.Result == "" && !p.has("says nothing without a result"):
+		return card.State.String()
+	}
+	shown, _ := p.short(card.Result)
+	return shown
+}
+
+func (p *platform) expiry(card approver.Card) string {
+	left := " (in " + time.Until(card.Due).Round(time.Second).String() + ")"
+	if p.has("no time left") {
+		left = ""
+	}
+	return card.Due.UTC().Format("15:04:05 UTC") + left
+}
+
+func (p *platform) buttons(card approver.Card, partial bool) (out []fake.Button) {
+	if card.State.Settled() && !p.has("buttons stay") {
+		return nil
+	}
+	oneTap := card.OneTap && card.Severity == approver.High && (!partial || p.has("one tap on a cut card"))
+	if oneTap || p.has("approve on every card") || p.has("trusts one-tap") && card.OneTap {
+		out = append(out, fake.ApproveButton)
+	}
+	if !p.has("no deny button") {
+		out = append(out, fake.DenyButton)
+	}
+	return out
+}
