@@ -59,9 +59,9 @@ type Ref struct {
 	Destination
 	// Message is the platform's id of the message; empty means not posted.
 	Message string `json:"message,omitempty"`
-	// Partial reports that the message could not show the whole command (it is
-	// attached, and the message says how many bytes are hidden). Such a card
-	// takes no one-tap approval.
+	// Partial reports that the message could not show the whole command, or the
+	// whole of another text (what is cut is attached, and the message says how
+	// many bytes are hidden). Such a card takes no one-tap approval.
 	Partial bool `json:"partial,omitempty"`
 }
 
@@ -73,7 +73,7 @@ type Card struct {
 	State    State    // Pending, or what became of it
 	Severity Severity // how it must be approved
 	// OneTap reports whether an approve button may be offered. A channel that
-	// has to cut the command offers none either.
+	// has to cut the command or another text offers none either.
 	OneTap bool
 	// Push is the line that a lock screen shows: severity and command, at most
 	// 120 characters, never a code.
