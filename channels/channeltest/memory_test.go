@@ -279,11 +279,7 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 	if tap {
 		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
 	} else {
-		intent, err := approver.ParseIntent(ev.text)
-		if errors.Is(err, approver.ErrUnclear) && p.has("deaf to the words beside a code") {
-			intent.Code, err = tokens.Find(ev.text)
-			intent.Approve = true
-		}
+		intent, err := p.intent(ev.text)
 		switch {
 		case errors.Is(err, approver.ErrNotAnAnswer) && p.has("answers talk"):
 			p.tell(ev.user, "Pardon?")
@@ -325,6 +321,15 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 		p.msgs["here"] = append(p.msgs["here"], &message{Shown: fake.Shown{Message: "x", Text: text}})
 		p.mu.Unlock()
 	}
+}
+
+func (p *platform) intent(text string) (approver.Intent, error) {
+	in, err := approver.ParseIntent(text)
+	if errors.Is(err, approver.ErrUnclear) && p.has("deaf to the words beside a code") {
+		in.Approve = true
+		in.Code, err = tokens.Find(text)
+	}
+	return in, err
 }
 
 // spoil puts the defects of replies into one.
