@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"approver.example/tokens"
 )
 
@@ -20,7 +22,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Command: squeeze(safe(r.Call.Text())),
 		Why:     safe(firstOf(r.Verdict.Detail, r.Verdict.Reason, "a rule asks for a person")),
 		Rule:    ruleLine(r.Verdict),
-		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(r.Call.Session),
+		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
 		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
@@ -129,7 +131,7 @@ func unescapeHTML(s string) string {
 // resultLine says in one line who decided, where, and after how long.
 func (r Request) resultLine(res Resolution) string {
 	took := shortDuration(res.At.Sub(r.Created))
-	who := fmt.Sprintf("%s via %s · %s", safe(firstOf(res.Person.Name, res.Person.ID)), res.Identity.Channel, took)
+	who := fmt.Sprintf("%s via %s · %s", safe(firstOf(res.Person.Name, res.Person.ID)), platform(res.Identity.Channel), took)
 	switch {
 	case res.Approve:
 		return "✅ Approved once by " + who
@@ -170,6 +172,23 @@ func (c Cause) sentence() string {
 	}
 }
 
+// platform is how people write the name of a channel.
+func platform(channel string) string {
+	if channel == "" {
+		return "an unknown channel"
+	}
+	return strings.ToUpper(channel[:1]) + channel[1:]
+}
+
+// shortID is the part of an agent's session id that is enough to tell sessions
+// apart on a card; the audit has the whole.
+func shortID(id string) string {
+	if uuid.Validate(id) == nil {
+		return id[:8]
+	}
+	return id
+}
+
 // shortDuration writes a time for people: "45 s", "1 min 30 s", "2 h 5 min".
 func shortDuration(d time.Duration) string {
 	d = max(d, 0).Truncate(time.Second)
@@ -196,14 +215,14 @@ func (b *Broadcaster) verdict(r Request, callID string) Verdict {
 	v.By = "people"
 	if settled && res.Approve && r.Released(callID, r.Fingerprint) {
 		v.Decision = Allow
-		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, res.Identity.Channel, took)
+		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, platform(res.Identity.Channel), took)
 		v.Detail = v.Reason
 		return v
 	}
 	reason := res.Cause.sentence()
 	switch res.Cause {
 	case ByPerson:
-		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, res.Identity.Channel)
+		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, platform(res.Identity.Channel))
 	case TimedOut:
 		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
 			shortDuration(r.Due.Sub(r.Created)))

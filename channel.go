@@ -102,6 +102,23 @@ type Card struct {
 	Result string
 }
 
+// Until says when silence becomes a no, the same on every platform: "until
+// 14:32:10 UTC (2 min)", with the date if that is another day. It is empty for a
+// card without a deadline.
+func (c Card) Until() string {
+	if c.Due.IsZero() {
+		return ""
+	}
+	due, form := c.Due.UTC(), "15:04:05 UTC"
+	if c.Created.IsZero() {
+		return "until " + due.Format(form)
+	}
+	if due.Format(time.DateOnly) != c.Created.UTC().Format(time.DateOnly) {
+		form = "2006-01-02 " + form
+	}
+	return "until " + due.Format(form) + " (" + shortDuration(due.Sub(c.Created)) + ")"
+}
+
 // A Method is how a person answered. The zero value carries no approval.
 type Method uint8
 

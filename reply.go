@@ -90,7 +90,7 @@ func enough(r Request, p Posting, rep Reply) bool {
 
 func needCodeText(r Request, p Posting) string {
 	if p.Ref.Partial && r.Verdict.Severity == High {
-		return "This card could not show the whole command. Read all of it first, then type the code from the card."
+		return "This card does not show everything. Read all of it first, then type the code from the card."
 	}
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
 }
@@ -247,9 +247,9 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	case mine && !res.Approve && !rep.Approve:
 		return Outcome{OutcomeDenied, "Denied: the agent has been told."}
 	case res.Approve:
-		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, and it has been released.", name, res.Identity.Channel)}
+		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, and it has been released.", name, platform(res.Identity.Channel))}
 	}
-	return Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, res.Identity.Channel)}
+	return Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, platform(res.Identity.Channel))}
 }
 
 // outcome waits until a person may be told what became of their answer, and

@@ -93,7 +93,7 @@ func render(card approver.Card, partial bool) (view, error) {
 		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
 		field("Answer", v.howTo(card, oneTap, short || hiddenBytes > 0))
 		v.Components = buttons(id, oneTap)
-		v.Content = fmt.Sprintf("%s\n⏳ until %s (<t:%d:R>)", head, card.Due.UTC().Format("2006-01-02 15:04:05 UTC"), card.Due.Unix())
+		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())
 	} else {
 		v.Content = mark(card.State) + head
 		if card.State.Settled() {

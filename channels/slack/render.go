@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -218,9 +217,7 @@ func (l layout) howTo() slack.Block {
 // expiry is the one place with markup: numbers and words of our own.
 func (l layout) expiry() slack.Block {
 	due := l.card.Due.UTC()
-	clock := due.Format("2006-01-02 15:04:05") + " UTC"
-	text := fmt.Sprintf("⏳ Silence is a no at %s (%s after it was asked; <!date^%d^{time_secs}|%s> where you are)",
-		clock, l.card.Due.Sub(l.card.Created).Round(time.Second), due.Unix(), clock)
+	text := fmt.Sprintf("⏳ %s · <!date^%d^{time_secs}|%s> your time", l.card.Until(), due.Unix(), due.Format("15:04:05 UTC"))
 	return slack.NewContextBlock("", slack.NewTextBlockObject(slack.MarkdownType, text, false, true))
 }
 

@@ -233,7 +233,7 @@ func TestLongResult(t *testing.T) {
 
 func TestExpiry(t *testing.T) {
 	w := wire(t, render(testCard(t), false, "1"))
-	for _, part := range []string{"14:32:10 UTC", "2m0s", "\\u003c!date^1772375530^{time_secs}|"} {
+	for _, part := range []string{"14:32:10 UTC", "until 14:32:10 UTC (2 min)", "\\u003c!date^1772375530^{time_secs}|"} {
 		if !strings.Contains(w, part) {
 			t.Errorf("the card lacks %q:\n%s", part, w)
 		}

@@ -2,9 +2,7 @@ package telegram
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
@@ -242,33 +240,9 @@ func who(card approver.Card) string {
 }
 
 func (p *page) expiry(card approver.Card) {
-	if card.Due.IsZero() {
-		return
+	if until := card.Until(); until != "" {
+		p.add(plain, "⏳ "+until+"\n")
 	}
-	due, form := card.Due.UTC(), "15:04:05 UTC"
-	text := "⏳ until "
-	if !card.Created.IsZero() {
-		if due.Format(time.DateOnly) != card.Created.UTC().Format(time.DateOnly) {
-			form = "2006-01-02 " + form
-		}
-		text += due.Format(form) + " (" + span2words(card.Due.Sub(card.Created)) + ")"
-	} else {
-		text += due.Format(form)
-	}
-	p.add(plain, text+"\n")
-}
-
-// span2words writes a duration the way people say it.
-func span2words(d time.Duration) string {
-	d = max(d, 0).Round(time.Second)
-	minutes, seconds := int(d/time.Minute), int(d%time.Minute/time.Second)
-	switch {
-	case minutes == 0:
-		return strconv.Itoa(seconds) + " s"
-	case seconds == 0:
-		return strconv.Itoa(minutes) + " min"
-	}
-	return fmt.Sprintf("%d min %d s", minutes, seconds)
 }
 
 // howTo says how the card is answered, and is the one place that shows its

@@ -128,7 +128,7 @@ func TestRenderExpiry(t *testing.T) {
 		{45 * time.Second, "⏳ until 22:59:45 UTC (45 s)"},
 		{2 * time.Minute, "⏳ until 23:01:00 UTC (2 min)"},
 		{90 * time.Second, "⏳ until 23:00:30 UTC (1 min 30 s)"},
-		{2 * time.Hour, "⏳ until 2026-05-05 00:59:00 UTC (120 min)"},
+		{2 * time.Hour, "⏳ until 2026-05-05 00:59:00 UTC (2 h)"},
 		{-time.Second, "⏳ until 22:58:59 UTC (0 s)"},
 	} {
 		card := highCard(t)

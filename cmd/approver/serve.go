@@ -37,7 +37,7 @@ Example:
 
 // notIsolated is what cards, log and audit say as long as agents run under the
 // daemon's own user.
-const notIsolated = "NOT ISOLATED: the agent runs as the same user as approver and could read its secrets"
+const notIsolated = "NOT ISOLATED: the agent runs as approver's own user"
 
 // Run runs the daemon.
 func (c serveCmd) Run(ctx context.Context) error {

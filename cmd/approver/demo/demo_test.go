@@ -195,12 +195,12 @@ func TestInteractive(t *testing.T) {
 		lines []string // an app's name in capitals is the code of its card
 		want  []string
 	}{
-		"yes":           {[]string{"alice telegram yes"}, []string{"Alice hears: Approved", "Approved once by Alice via telegram"}},
-		"no, as Bob":    {[]string{"", "nonsense", "mallory slack yes", "discord", "no bob discord"}, []string{`"nonsense" is not understood`, `"mallory"`, "bob discord yes", "Denied by Bob via discord"}},
-		"a code":        {[]string{"bob slack CONFIRM-AAAAAA", "discord yes"}, []string{"Bob hears: ", "Approved once by Alice via discord"}},
-		"a typed code":  {[]string{"bob telegram CONFIRM-AAAAAA", "bob telegram TELEGRAM"}, []string{"Approved once by Bob via telegram"}},
-		"a modal":       {[]string{"bob slack SLACK"}, []string{"Approved once by Bob via slack"}},
-		"two":           {[]string{"alice slack no", "bob slack yes"}, []string{"Denied by Alice via slack"}},
+		"yes":           {[]string{"alice telegram yes"}, []string{"Alice hears: Approved", "Approved once by Alice via Telegram"}},
+		"no, as Bob":    {[]string{"", "nonsense", "mallory slack yes", "discord", "no bob discord"}, []string{`"nonsense" is not understood`, `"mallory"`, "bob discord yes", "Denied by Bob via Discord"}},
+		"a code":        {[]string{"bob slack CONFIRM-AAAAAA", "discord yes"}, []string{"Bob hears: ", "Approved once by Alice via Discord"}},
+		"a typed code":  {[]string{"bob telegram CONFIRM-AAAAAA", "bob telegram TELEGRAM"}, []string{"Approved once by Bob via Telegram"}},
+		"a modal":       {[]string{"bob slack SLACK"}, []string{"Approved once by Bob via Slack"}},
+		"two":           {[]string{"alice slack no", "bob slack yes"}, []string{"Denied by Alice via Slack"}},
 		"nobody":        {nil, []string{"Nobody is at the keyboard", "the audit says expired, by nobody"}},
 		"leaves midway": {[]string{"nonsense"}, []string{"Silence is a no", "the audit says expired, by nobody"}},
 	} {

@@ -70,11 +70,11 @@ type ending struct {
 }
 
 func approvedBy(who person, channel string) ending {
-	return ending{"released", who.name, channel, "allow", 0, "Approved once by " + who.name + " via " + channel}
+	return ending{"released", who.name, channel, "allow", 0, "Approved once by " + who.name + " via " + title(channel)}
 }
 
 func deniedBy(who person, channel string) ending {
-	return ending{"denied", who.name, channel, "deny", 2, "Denied by " + who.name + " via " + channel}
+	return ending{"denied", who.name, channel, "deny", 2, "Denied by " + who.name + " via " + title(channel)}
 }
 
 var byNobody = ending{"expired", "", "", "deny", 2, "Expired · blocked · nobody answered"}
@@ -101,8 +101,8 @@ func (w *world) agree(o outcome, end auditLine, cards []fake.Shown, want ending)
 	w.check(o.decision() == want.decision && o.exit == want.exit, "Claude Code reads %q (exit %d)", want.decision, want.exit)
 	by := end.Resolution
 	if want.who != "" {
-		w.check(strings.Contains(o.stdout, "by "+want.who+" via "+want.channel), "the answer says who: %s via %s", want.who, want.channel)
-		w.check(end.Event == want.event && by.Person.Name == want.who && by.Identity.Channel == want.channel, "the audit says %s, by %s via %s", want.event, want.who, want.channel)
+		w.check(strings.Contains(o.stdout, "by "+want.who+" via "+title(want.channel)), "the answer says who: %s via %s", want.who, title(want.channel))
+		w.check(end.Event == want.event && by.Person.Name == want.who && by.Identity.Channel == want.channel, "the audit says %s, by %s via %s", want.event, want.who, title(want.channel))
 	} else {
 		w.check(end.Event == want.event && by.Person.Name == "", "the audit says %s, by nobody", want.event)
 	}
@@ -323,3 +323,6 @@ func count(log []string, what string) (n int) {
 	}
 	return n
 }
+
+// title is how people write the name of a channel.
+func title(channel string) string { return strings.ToUpper(channel[:1]) + channel[1:] }
