@@ -34,6 +34,11 @@ func (l *Log) add(body []byte) (*batch, digest, error) {
 			return nil, digest{}, err
 		}
 	}
+	return l.line(body)
+}
+
+// line appends body, with the checkpoint that it calls for. The caller holds mu.
+func (l *Log) line(body []byte) (*batch, digest, error) {
 	b := l.append(body)
 	hash := l.end.hash
 	l.since++
@@ -87,7 +92,8 @@ func (l *Log) endFile() error {
 	return nil
 }
 
-// write makes the queue durable until the log is closed.
+// write makes the queue durable until the log is closed, and heals a log that
+// has failed.
 func (l *Log) write() {
 	defer close(l.writing)
 	tick := time.NewTicker(l.o.CheckpointAfter)
@@ -102,6 +108,7 @@ func (l *Log) write() {
 			return
 		}
 		l.commit()
+		l.heal()
 	}
 }
 
@@ -119,8 +126,6 @@ func (l *Log) vouch() {
 
 // commit writes batches until the queue is empty.
 func (l *Log) commit() {
-	l.io.Lock()
-	defer l.io.Unlock()
 	for {
 		// Whoever was woken by the last commit and has a record ready joins this
 		// one. It costs nothing if nobody has.
@@ -141,14 +146,8 @@ func (l *Log) commit() {
 			l.mu.Unlock()
 			return
 		}
-		l.durable = Head{Log: l.o.ID, Seq: b.end.seq, Hash: b.end.hash.String()}
-		if l.spare == nil && cap(b.buf) <= MaxLine {
-			l.spare = b.buf
-		}
+		l.settle(b)
 		l.mu.Unlock()
-		b.buf = nil
-		close(b.done)
-		signal(l.headWake)
 
 		if b.rotate {
 			if err := l.rotate(b.end.seq + 1); err != nil {
@@ -161,8 +160,19 @@ func (l *Log) commit() {
 	}
 }
 
+// settle tells everybody that a batch is durable. The caller holds mu.
+func (l *Log) settle(b *batch) {
+	l.durable = Head{Log: l.o.ID, Seq: b.end.seq, Hash: b.end.hash.String()}
+	if l.spare == nil && cap(b.buf) <= MaxLine {
+		l.spare = b.buf
+	}
+	b.buf = nil
+	close(b.done)
+	signal(l.headWake)
+}
+
 // writeBatch makes a batch durable. If it cannot, it takes back what it wrote,
-// as far as the disk lets it: nobody was told of it.
+// as far as the disk lets it, and heal does the rest: nobody was told of it.
 func (l *Log) writeBatch(b *batch) error {
 	if len(b.buf) == 0 {
 		return nil
@@ -172,7 +182,7 @@ func (l *Log) writeBatch(b *batch) error {
 		err = l.o.sync(l.file)
 	}
 	if err != nil {
-		_ = l.file.Truncate(l.kept) // Open finds what this leaves
+		_ = l.file.Truncate(l.kept) // resume cuts off what this leaves
 		return err
 	}
 	l.kept += int64(len(b.buf))

@@ -92,9 +92,9 @@ func FuzzResume(f *testing.F) {
 		o := Options{Dir: t.TempDir(), ID: "test", Key: key, sync: func(*os.File) error { return nil }}
 		path := filepath.Join(o.Dir, activeName)
 		writeFile(t, path, content)
-		resume := func() (*Log, []string) {
+		resume := func() (*Log, []alarm) {
 			l := &Log{o: o}
-			alarms, err := l.resume(nil)
+			alarms, err := l.resume(nil, false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,6 +66,7 @@ type Line struct {
 	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
 	TookMS      float64              `json:"took_ms,omitempty"` // from the call's arrival
 	Note        string               `json:"note,omitempty"`
+	Alarm       string               `json:"alarm,omitempty"` // of what the log says of itself: loss, key, outage
 	Once        string               `json:"once,omitempty"`
 
 	// The seal, written by the log.

@@ -40,12 +40,13 @@ type Options struct {
 	// Redact hides secrets in a text; nil means approver.Mask. Confirmation
 	// codes are masked before and after it.
 	Redact func(string) string
-	// Log gets what no caller waits for: trouble with the head. Nil is silent.
+	// Log gets what no caller waits for: trouble with the head, and when the log
+	// fails and when it works again. Nil is silent.
 	Log *slog.Logger
 	// Hostname is written in every record; empty means the host's name.
 	Hostname string
 	// MaxSize is the size in bytes at which a file is rotated, zero means 64
-	// MiB. A file may exceed it by one checkpoint.
+	// MiB. A file may exceed it by one checkpoint, and by alarms.
 	MaxSize int64
 	// CheckpointEvery is the number of lines after which a checkpoint is
 	// written, zero means 256, at most MaxCheckpointEvery. CheckpointAfter is
@@ -61,7 +62,7 @@ type Options struct {
 var (
 	ErrClosed = errors.New("the audit log is closed")
 	// ErrFailed means that something could not be written. Nothing is recorded
-	// any more until Reopen succeeds.
+	// until the log has healed itself, which it tries again and again.
 	ErrFailed = errors.New("the audit log has failed")
 )
 
@@ -86,10 +87,12 @@ type Log struct {
 
 	durable Head // under mu
 
-	io    sync.Mutex // held while files are written or repaired
+	// Of the writing goroutine, and of Open and Close while it does not run.
 	file  *os.File
-	first uint64 // seq of the first line of file
-	kept  int64  // size of file, as far as it is durable
+	first uint64  // seq of the first line of file
+	kept  int64   // size of file, as far as it is durable
+	pace  pace    // of healing
+	found []alarm // while healing, not yet in the log
 
 	wake, headWake   chan struct{}
 	closing          chan struct{}
@@ -132,23 +135,23 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
+	// The store hears of the new end after the alarms are durable, so that no
+	// crash in between makes a log that was cut short look whole.
+	if err := l.declare(alarms); err != nil {
+		return nil, errors.Join(fmt.Errorf("audit log: %w", explain(o.Dir, err)), l.file.Close(), lock.Close())
+	}
+	l.open = true
 	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l.cancelHead = cancel
 	go l.write()
 	go l.keepHead(headCtx)
-	if err := l.start(); err != nil {
-		return nil, errors.Join(err, l.Close(ctx))
-	}
-	if err := l.alarm(ctx, alarms...); err != nil {
-		return nil, errors.Join(err, l.Close(ctx))
-	}
 	return l, nil
 }
 
 // begin repairs the files and compares their end with the store's word.
-func (l *Log) begin(ctx context.Context) (alarms []string, err error) {
+func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if l.o.KV == nil {
-		return l.resume(nil)
+		return l.resume(nil, false)
 	}
 	var known *Head
 	var note string
@@ -164,11 +167,11 @@ func (l *Log) begin(ctx context.Context) (alarms []string, err error) {
 	default:
 		return nil, err
 	}
-	if alarms, err = l.resume(known); err != nil {
+	if alarms, err = l.resume(known, false); err != nil {
 		return nil, err
 	}
 	if note != "" && (!unknown || l.durable.Seq > 0) { // a new log is known to nobody
-		alarms = append(alarms, note)
+		alarms = append(alarms, alarm{lossAlarm, note})
 	}
 	l.head.rev = rev
 	if known != nil && len(alarms) == 0 {
@@ -248,6 +251,11 @@ func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
 	if len(body)+sealLength > MaxLine {
 		return "", fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
 	}
+	return l.put(ctx, body)
+}
+
+// put waits until a line is durable.
+func (l *Log) put(ctx context.Context, body []byte) (string, error) {
 	b, hash, err := l.add(body)
 	if err != nil {
 		return "", err
@@ -270,8 +278,8 @@ func (l *Log) Head() Head {
 	return l.durable
 }
 
-// Alarms are what was found wrong since Open, oldest first. Each is also a
-// record.
+// Alarms are what was found wrong since Open, the newest hundred, oldest first.
+// Each is also a record.
 func (l *Log) Alarms() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -286,60 +294,6 @@ func (l *Log) Err() error {
 		return ErrClosed
 	}
 	return l.err
-}
-
-// Reopen repairs a log that has failed, once the cause is gone, such as a full
-// disk. It does nothing to a log that works.
-func (l *Log) Reopen(ctx context.Context) error {
-	alarms, err := l.repair()
-	if err != nil {
-		return err
-	}
-	return l.alarm(ctx, alarms...)
-}
-
-func (l *Log) repair() (alarms []string, err error) {
-	l.io.Lock()
-	defer l.io.Unlock()
-	if err := l.Err(); err == nil || errors.Is(err, ErrClosed) {
-		return nil, err
-	}
-	if l.file != nil {
-		_ = l.file.Close() // it may have failed with the rest; it is opened anew
-		l.file = nil
-	}
-	known := l.Head()
-	if alarms, err = l.resume(&known); err != nil {
-		return nil, err
-	}
-	return alarms, l.start()
-}
-
-// start lets records in.
-func (l *Log) start() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.shut {
-		return ErrClosed
-	}
-	l.open, l.err = true, nil
-	if l.since > 0 { // a crash, or a failure, kept the lines from being vouched for
-		return l.sign()
-	}
-	return nil
-}
-
-// alarm records alarms.
-func (l *Log) alarm(ctx context.Context, texts ...string) error {
-	for _, text := range texts {
-		l.mu.Lock()
-		l.alarms = append(l.alarms, text)
-		l.mu.Unlock()
-		if _, err := l.Record(ctx, approver.Record{Event: approver.EventAlarm, Note: text}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Close writes a last checkpoint, waits until everything is durable and the
@@ -370,8 +324,6 @@ func (l *Log) close(ctx context.Context) error {
 			return fmt.Errorf("close the audit log: %w", ctx.Err())
 		}
 	}
-	l.io.Lock()
-	defer l.io.Unlock()
 	l.mu.Lock()
 	err = errors.Join(err, l.err)
 	l.mu.Unlock()

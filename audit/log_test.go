@@ -82,7 +82,7 @@ func TestDocumentedRule(t *testing.T) {
 	}
 }
 
-func TestReopenContinuesTheChain(t *testing.T) {
+func TestOpeningAgainContinuesTheChain(t *testing.T) {
 	o, keys := options(t)
 	o.KV = newMemory()
 	for range 4 {
@@ -163,8 +163,8 @@ func TestRecordAfterClose(t *testing.T) {
 	if _, err := l.Record(t.Context(), approver.Record{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("Record after Close: %v", err)
 	}
-	if err := l.Reopen(t.Context()); !errors.Is(err, ErrClosed) {
-		t.Errorf("Reopen after Close: %v", err)
+	if err := l.Err(); !errors.Is(err, ErrClosed) {
+		t.Errorf("Err after Close: %v", err)
 	}
 }
 
@@ -244,73 +244,6 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-func TestFailureStopsTheLog(t *testing.T) {
-	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
-		t.Run(cause.Error(), func(t *testing.T) {
-			o, keys := options(t)
-			var broken atomic.Bool
-			o.sync = func(f *os.File) error {
-				if broken.Load() {
-					return cause
-				}
-				return nil
-			}
-			l := open(t, o)
-			write(t, l, 3)
-			head := l.Head()
-			broken.Store(true)
-			_, err := l.Record(t.Context(), approver.Record{Event: approver.EventApproved, Note: "lost"})
-			if !errors.Is(err, ErrFailed) || !errors.Is(err, cause) {
-				t.Fatalf("Record on a broken disk: %v", err)
-			}
-			if cause == syscall.ENOSPC && !strings.Contains(err.Error(), "the disk is full: make room in") {
-				t.Errorf("no hint in %v", err)
-			}
-			// The disk works again, but what it holds is not known: still closed.
-			broken.Store(false)
-			if _, err := l.Record(t.Context(), approver.Record{}); !errors.Is(err, ErrFailed) {
-				t.Errorf("Record after a failure: %v", err)
-			}
-			if !errors.Is(l.Err(), ErrFailed) || l.Head() != head {
-				t.Errorf("Err %v, head %+v, want the head %+v", l.Err(), l.Head(), head)
-			}
-			if err := l.Reopen(t.Context()); err != nil {
-				t.Fatalf("Reopen: %v", err)
-			}
-			record(t, l, approver.Record{Event: approver.EventVerdict, Note: "again"})
-			closeLog(t, l)
-			mustVerify(t, o, keys, nil)
-			all := records(t, o.Dir)
-			if len(all) != 4 || all[3].Note != "again" {
-				t.Errorf("records %+v: the one that was not acknowledged must not be there", all)
-			}
-		})
-	}
-}
-
-func TestReopenFailsWhileTheDiskIsBroken(t *testing.T) {
-	o, _ := options(t)
-	var broken atomic.Bool
-	o.sync = func(f *os.File) error {
-		if broken.Load() {
-			return syscall.EIO
-		}
-		return nil
-	}
-	l := open(t, o)
-	broken.Store(true)
-	_, _ = l.Record(t.Context(), approver.Record{})
-	if err := l.Reopen(t.Context()); !errors.Is(err, syscall.EIO) {
-		t.Errorf("Reopen: %v", err)
-	}
-	if _, err := l.Record(t.Context(), approver.Record{}); !errors.Is(err, ErrFailed) {
-		t.Errorf("Record: %v", err)
-	}
-	if err := l.Close(t.Context()); !errors.Is(err, ErrFailed) {
-		t.Errorf("Close of a failed log must say so: %v", err)
-	}
-}
-
 // A failure in the middle of many writers: whoever got a hash is in the log,
 // whoever got an error is not.
 func TestFailureUnderLoad(t *testing.T) {
@@ -342,18 +275,16 @@ func TestFailureUnderLoad(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := l.Reopen(t.Context()); err != nil { // nothing of before may come back
-		t.Fatal(err)
-	}
+	waitFor(t, func() bool { return l.Err() == nil }) // nothing of before may come back
 	acknowledged[record(t, l, approver.Record{Event: approver.EventStarted})] = true
 	closeLog(t, l)
 	mustVerify(t, o, keys, nil)
 	got := records(t, o.Dir)
-	if failed.Load() == 0 || len(got) != len(acknowledged) {
+	if failed.Load() == 0 || len(got) != len(acknowledged)+1 { // and the alarm
 		t.Errorf("%d records, %d acknowledged, %d failed", len(got), len(acknowledged), failed.Load())
 	}
 	for _, r := range got {
-		if !acknowledged[r.Hash] {
+		if !acknowledged[r.Hash] && r.Alarm != outageAlarm {
 			t.Errorf("record %d is in the log but was never acknowledged", r.Seq)
 		}
 	}
@@ -390,13 +321,11 @@ func TestFailureTakesTheQueueAlong(t *testing.T) {
 			t.Errorf("Record: %v", err)
 		}
 	}
-	if err := l.Reopen(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	waitFor(t, func() bool { return l.Err() == nil })
 	record(t, l, approver.Record{Event: approver.EventStarted, Note: "after"})
 	closeLog(t, l)
 	mustVerify(t, o, keys, nil)
-	if all := records(t, o.Dir); len(all) != 2 || all[1].Note != "after" {
+	if all := records(t, o.Dir); len(all) != 3 || all[1].Alarm != outageAlarm || all[2].Note != "after" {
 		t.Errorf("records %+v", all)
 	}
 }

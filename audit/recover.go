@@ -14,9 +14,11 @@ import (
 
 // resume finds the end of the log, sets aside what is no part of it, and
 // opens it for appending. known is where the log ended by somebody else's word,
-// nil if nobody knows. It returns what people must know of; an error means that
-// the log cannot be opened. The caller holds io, or is the only one.
-func (l *Log) resume(known *Head) (alarms []string, err error) {
+// nil if nobody knows. With ours it is this process's own: whoever waited for a
+// line behind it was told that it is not recorded, so it is dropped, sound or
+// not. resume returns what people must know of, also with an error, which means
+// that the log cannot be opened.
+func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("audit log: %w", explain(l.o.Dir, err))
@@ -26,11 +28,14 @@ func (l *Log) resume(known *Head) (alarms []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := scan{place: place{hash: genesis()}, watch: known}
+	loss := func(format string, args ...any) {
+		alarms = append(alarms, alarm{lossAlarm, fmt.Sprintf(format, args...)})
+	}
+	s := scan{place: place{hash: genesis()}, watch: known, stop: ours}
 	if before != "" {
 		if s.place, err = lastOf(before); err != nil {
 			s.adopt = true
-			alarms = append(alarms, fmt.Sprintf("the log is broken at the end of %s: %v", filepath.Base(before), err))
+			loss("the log is broken at the end of %s: %v", filepath.Base(before), err)
 		}
 	} else {
 		s.adopt = true // earlier files may have been archived
@@ -40,27 +45,33 @@ func (l *Log) resume(known *Head) (alarms []string, err error) {
 		return nil, err
 	}
 	if s.broken != nil {
-		alarms = append(alarms, "the log is broken at "+s.broken.Error())
+		loss("the log is broken at %v", s.broken)
 	}
-	if s.good < s.size {
+	switch {
+	case s.good == s.size:
+	case ours && s.seq == known.Seq:
+		if err := os.Truncate(path, s.good); err != nil { // made durable below
+			return nil, err
+		}
+	default:
 		text, err := setAside(path, s.good, s.seq)
 		if err != nil {
 			return nil, err
 		}
-		alarms = append(alarms, text)
+		loss("%s", text)
 	}
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
-		alarms = append(alarms, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID))
+		alarms = append(alarms, alarm{keyAlarm, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
 	}
 	if text := s.compare(known); text != "" {
-		alarms = append(alarms, text)
+		loss("%s", text)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return alarms, err
 	}
 	if err := errors.Join(l.o.sync(f), syncDir(l.o.Dir)); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return alarms, errors.Join(err, f.Close())
 	}
 	l.file, l.kept, l.first = f, s.good, max(s.first, 1)
 	if s.first == 0 {
@@ -105,6 +116,7 @@ type scan struct {
 	place
 	adopt bool  // take the file's first line as it is
 	watch *Head // a place to compare with
+	stop  bool  // do not read on behind watch
 
 	first   uint64 // seq of the file's first line
 	good    int64  // size of the file up to the end of the chain
@@ -138,6 +150,9 @@ func (s *scan) file(path string) error {
 	lines := newLineReader(f)
 	var doubt *scan // what s becomes if the doubtful part stays
 	for {
+		if s.stop && s.seq == s.watch.Seq {
+			return nil
+		}
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
 			return nil

@@ -91,10 +91,19 @@ func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report,
 	if err != nil {
 		return v.Report, fmt.Errorf("verify the audit log: %w", err)
 	}
-	for {
+	for tries := 0; ; {
 		f, s, err := w.next()
 		if errors.Is(err, io.EOF) {
-			break
+			if len(w.dirs) == 0 || w.active || v.Files == 0 || tries >= 5 {
+				break
+			}
+			// A rotation may be between its two steps.
+			tries++
+			w.tail = 0
+			if err := sleep(ctx, 20*time.Millisecond); err != nil {
+				return v.Report, err
+			}
+			continue
 		}
 		if err != nil {
 			return v.Report, fmt.Errorf("verify the audit log: %w", err)

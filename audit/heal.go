@@ -1,0 +1,171 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"approver.example"
+)
+
+// Bounds of healing.
+const (
+	healFirst = time.Second // before the first try, doubled with each
+	healMost  = 30 * time.Second
+	maxAlarms = 100 // kept in memory
+)
+
+// The kinds of the log's own alarms. Any other alarm that is not about a call
+// counts as a loss.
+const (
+	lossAlarm   = "loss"   // something of the log is gone, or was changed
+	keyAlarm    = "key"    // another key signs from here on
+	outageAlarm = "outage" // nothing could be recorded for a time; nothing is missing
+)
+
+// An alarm is what the log has to say of itself.
+type alarm struct{ kind, text string }
+
+// A pace says how long to wait before the next try: longer while the log fails
+// again soon after it was healed.
+type pace struct {
+	wait   time.Duration
+	healed time.Time
+}
+
+func (p *pace) begin() {
+	if p.wait == 0 || time.Since(p.healed) > healMost {
+		p.wait = healFirst
+		return
+	}
+	p.double()
+}
+
+func (p *pace) double() { p.wait = min(2*p.wait, healMost) }
+
+// heal brings a log that has failed back to work, unless it is closed first. It
+// runs in the writing goroutine. Until it has succeeded every record is refused
+// at once.
+func (l *Log) heal() {
+	l.mu.Lock()
+	cause := l.err
+	l.mu.Unlock()
+	if cause == nil {
+		return
+	}
+	failed := time.Now()
+	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", "error", cause)
+	for l.pace.begin(); ; l.pace.double() {
+		t := time.NewTimer(l.pace.wait)
+		select {
+		case <-l.closing:
+			t.Stop()
+			return
+		case <-t.C:
+		}
+		if l.repair(failed, cause) == nil {
+			break
+		}
+	}
+	l.pace.healed = time.Now()
+	l.o.Log.Info("the audit log works again", "after", time.Since(failed).Round(time.Millisecond))
+}
+
+// repair opens the log anew behind the last line that is durable, and writes
+// how long it was away: what it cannot write itself, it does not promise to
+// anybody else.
+func (l *Log) repair(failed time.Time, cause error) error {
+	if l.file != nil {
+		_ = l.file.Close() // it may have failed with the rest; it is opened anew
+		l.file = nil
+	}
+	known := l.Head()
+	found, err := l.resume(&known, true)
+	for _, a := range found { // the next try does not find again what this one set aside
+		if !slices.Contains(l.found, a) {
+			l.found = append(l.found, a)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied: %v", time.Since(failed).Round(time.Millisecond), cause)
+	if err := l.declare(append(slices.Clone(l.found), alarm{outageAlarm, outage})); err != nil {
+		return err
+	}
+	l.found = nil
+	l.mu.Lock()
+	l.err = nil
+	l.mu.Unlock()
+	return nil
+}
+
+// declare writes alarms, and vouches for what a crash or a failure left
+// unsigned, before any record is let in.
+func (l *Log) declare(alarms []alarm) error {
+	b, err := l.queueAlarms(alarms)
+	if b == nil || err != nil {
+		return err
+	}
+	if err := l.writeBatch(b); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settle(b)
+	for _, a := range alarms {
+		l.remember(a.text)
+	}
+	return nil
+}
+
+// queueAlarms makes one batch of alarms and what is left unsigned; nil if there
+// is nothing to write.
+func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() { l.queue = nil }()
+	for _, a := range alarms {
+		body, err := l.alarmLine(a)
+		if err != nil {
+			return nil, err
+		}
+		if _, _, err := l.line(body); err != nil {
+			return nil, err
+		}
+	}
+	if l.since > 0 {
+		if err := l.sign(); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.queue) == 0 {
+		return nil, nil
+	}
+	return l.queue[0], nil
+}
+
+func (l *Log) alarmLine(a alarm) ([]byte, error) {
+	line := l.red.lineOf(approver.Record{Event: approver.EventAlarm, Note: a.text}, l.o.Hostname, time.Now())
+	line.Alarm = a.kind
+	return encode(line)
+}
+
+// alarm records an alarm while the log works.
+func (l *Log) alarm(ctx context.Context, a alarm) error {
+	l.mu.Lock()
+	l.remember(a.text)
+	l.mu.Unlock()
+	body, err := l.alarmLine(a)
+	if err != nil {
+		return err
+	}
+	_, err = l.put(ctx, body)
+	return err
+}
+
+// remember keeps the newest alarms. The caller holds mu.
+func (l *Log) remember(text string) {
+	l.alarms = append(l.alarms[max(0, len(l.alarms)-maxAlarms+1):], text)
+}
