@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"approver.example"
 )
 
 // A Kind says in a word what is wrong with a log.
@@ -59,7 +61,9 @@ type Report struct {
 	Lines       uint64    `json:"lines"`
 	Records     uint64    `json:"records"`
 	Checkpoints uint64    `json:"checkpoints"`
-	Alarms      uint64    `json:"alarms"` // records that say that something was wrong; see them with Tail or Export
+	Alarms      uint64    `json:"alarms"` // records that say that something was wrong: Losses and Others
+	Losses      AlarmList `json:"losses"` // what the log said of itself: something was gone, or changed
+	Others      AlarmList `json:"other_alarms"`
 	First       uint64    `json:"first"`  // seq of the first line
 	Last        uint64    `json:"last"`   // seq of the last line
 	Hash        string    `json:"hash"`   // of the last line
@@ -67,6 +71,42 @@ type Report struct {
 	SignedAt    time.Time `json:"signed_at,omitzero"`
 	KeyIDs      []string  `json:"key_ids,omitempty"` // in the order of their first use
 	Log         string    `json:"log,omitempty"`     // the id in the last checkpoint
+}
+
+// An AlarmList counts alarms and has the newest hundred, oldest first.
+type AlarmList struct {
+	Count  uint64  `json:"count"`
+	Newest []Alarm `json:"newest,omitempty"`
+}
+
+func (l *AlarmList) add(a Alarm) {
+	l.Count++
+	l.Newest = append(l.Newest[max(0, len(l.Newest)-maxAlarms+1):], a)
+}
+
+// An Alarm is a record that says that something was wrong.
+type Alarm struct {
+	File string    `json:"file"` // its base name
+	Line int       `json:"line"`
+	Seq  uint64    `json:"seq"`
+	At   time.Time `json:"time"`
+	Kind string    `json:"kind"` // loss; or key (another key signs), outage, call (what an agent ran)
+	What string    `json:"what"` // on one line
+}
+
+// alarmOf reads an alarm. What cannot be told counts as a loss.
+func alarmOf(line []byte) Alarm {
+	l, err := ParseLine(line)
+	a := Alarm{Seq: l.Seq, At: l.Timestamp, Kind: lossAlarm, What: approver.OneLine(l.Note)}
+	switch {
+	case err != nil:
+		a.What = "an alarm that cannot be read"
+	case l.Alarm == keyAlarm || l.Alarm == outageAlarm:
+		a.Kind = l.Alarm
+	case l.Alarm == "" && l.Agent+l.Tool != "":
+		a.Kind, a.What = "call", approver.OneLine(l.Agent+": "+l.Summary+": "+l.Note)
+	}
+	return a
 }
 
 // Unsigned is the number of lines at the end that no signature vouches for yet.
@@ -79,7 +119,8 @@ func (r Report) Unsigned() uint64 {
 }
 
 // Verify reads a whole log, in constant memory, and returns a *BreakError for the
-// first thing that is wrong. paths are the log's directory and, where older
+// first thing that is wrong. A log that was cut short and then went on is whole
+// again but for the alarm that the daemon recorded: see Report.Losses. paths are the log's directory and, where older
 // files were moved away, the directories or files that hold them. keys are the
 // public keys that may have signed; without any, every checkpoint is an
 // UnknownKey. head is where the store says the log ends, nil if nobody knows:
@@ -258,7 +299,7 @@ func (v *verifier) signed(l link, line []byte) *BreakError {
 		}
 		v.Records++
 		if len(line) > len(alarmStart) && string(line[:len(alarmStart)]) == alarmStart {
-			v.Alarms++
+			v.alarm(l, line)
 		}
 		return nil
 	}
@@ -280,6 +321,17 @@ func (v *verifier) signed(l link, line []byte) *BreakError {
 		v.KeyIDs = append(v.KeyIDs, c.KeyID)
 	}
 	return nil
+}
+
+func (v *verifier) alarm(l link, line []byte) {
+	a := alarmOf(line)
+	a.File, a.Line, a.Seq = v.name, v.number, l.seq
+	v.Alarms++
+	if a.Kind == lossAlarm {
+		v.Losses.add(a)
+		return
+	}
+	v.Others.add(a)
 }
 
 // findMoved turns a gap into a reordering if the missing line comes later.

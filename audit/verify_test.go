@@ -360,3 +360,63 @@ func TestLongLineIsNoLine(t *testing.T) {
 	closeLog(t, l)
 	mustVerify(t, o, keys, nil)
 }
+
+// Only what the log lost or what was changed in it counts against it. What an
+// agent ran, a new key and an outage are told, and so is what cannot be read.
+func TestVerifyTellsAlarmsApart(t *testing.T) {
+	o, keys := options(t)
+	l := open(t, o)
+	ran := shell("rm -rf build")
+	record(t, l, approver.Record{Event: approver.EventAlarm, Call: ran, Note: "it ran although\nit was denied"})
+	for _, a := range []alarm{{keyAlarm, "a key"}, {outageAlarm, "an outage"}, {lossAlarm, "a loss"}, {"", "of an older version"}, {"news", "of a newer version"}} {
+		if err := l.alarm(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.put(t.Context(), []byte(`{"v":1,"event":"alarm","note":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	closeLog(t, l)
+	r := mustVerify(t, o, keys, nil)
+	told := func(list AlarmList) (out []string) {
+		for _, a := range list.Newest {
+			out = append(out, fmt.Sprintf("%s:%d %d %s: %s", a.File, a.Line, a.Seq, a.Kind, a.What))
+		}
+		return out
+	}
+	if got, want := told(r.Losses), []string{
+		"audit.jsonl:5 5 loss: a loss", "audit.jsonl:6 6 loss: of an older version",
+		"audit.jsonl:7 7 loss: of a newer version", "audit.jsonl:9 9 loss: an alarm that cannot be read",
+	}; !slices.Equal(got, want) || r.Losses.Count != 4 {
+		t.Errorf("losses %q, want %q", got, want)
+	}
+	if got, want := told(r.Others), []string{
+		"audit.jsonl:1 1 call: claude: rm -rf build: it ran although ⏎ it was denied",
+		"audit.jsonl:3 3 key: a key", "audit.jsonl:4 4 outage: an outage",
+	}; !slices.Equal(got, want) || r.Others.Count != 3 || r.Alarms != 7 {
+		t.Errorf("others %q, want %q; %d in all", got, want, r.Alarms)
+	}
+}
+
+// An agent reports without end calls that were denied. The memory of Verify is
+// bounded, and a loss is not pushed out by them.
+func TestVerifyKeepsTheNewestAlarms(t *testing.T) {
+	o, keys := options(t)
+	o.CheckpointEvery, o.sync = 1000, func(*os.File) error { return nil }
+	l := open(t, o)
+	if err := l.alarm(t.Context(), alarm{lossAlarm, "a loss"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * maxAlarms {
+		record(t, l, approver.Record{Event: approver.EventAlarm, Call: shell("ls")})
+	}
+	last := l.Head().Seq
+	closeLog(t, l)
+	r := mustVerify(t, o, keys, nil)
+	if n := len(r.Others.Newest); n != maxAlarms || r.Others.Count != 2*maxAlarms || r.Others.Newest[n-1].Seq != last {
+		t.Errorf("%d of %d are kept, the last is %+v", n, r.Others.Count, r.Others.Newest[n-1])
+	}
+	if len(r.Losses.Newest) != 1 {
+		t.Errorf("losses %+v", r.Losses)
+	}
+}

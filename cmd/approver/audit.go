@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -99,18 +100,23 @@ func (c auditTailCmd) Run(ctx context.Context) error {
 
 type auditVerifyCmd struct {
 	auditDir
-	Key  string   `help:"Public key file to trust, instead of the one beside the configured key." placeholder:"FILE"`
-	More []string `help:"Folders or files where older parts of the log were moved." placeholder:"PATH"`
-	JSON bool     `help:"Print one JSON object."`
+	Key          string   `help:"Public key file to trust, instead of the one beside the configured key." placeholder:"FILE"`
+	More         []string `help:"Folders or files where older parts of the log were moved." placeholder:"PATH"`
+	AcceptAlarms uint64   `help:"Somebody has looked into the alarms of loss up to this seq: they no longer fail." placeholder:"SEQ"`
+	JSON         bool     `help:"Print one JSON object."`
 }
 
 // Help is the long text.
 func (auditVerifyCmd) Help() string {
-	return `Exit code 0: every record is where it was written and every signature fits. Exit code 1: the first broken record is named.
+	return `Exit code 0: every record is where it was written, every signature fits, and nothing was ever lost. Exit code 1: the first broken
+record is named, or what the daemon found lost or changed when it started: a log that was cut short and went on looks whole but for
+that alarm. Once you have looked into such alarms, --accept-alarms says up to which. Other alarms are listed and do not change the
+exit code: a call that ran although it was denied, a new signing key, a time in which nothing could be recorded.
 While the daemon runs with the embedded store, the end of the log cannot be compared with the store; the daemon does that itself when it starts.
 
 Example:
   approver audit verify
+  approver audit verify --accept-alarms 1207
   approver audit verify --dir ./copy --key audit.key.pub`
 }
 
@@ -139,27 +145,67 @@ func (c auditVerifyCmd) Run(ctx context.Context) error {
 	if err != nil && !errors.As(err, &broken) {
 		return withCure(err, dir)
 	}
+	fresh := c.fresh(report.Losses)
 	if c.JSON {
 		out := struct {
 			OK     bool              `json:"ok"`
 			Report audit.Report      `json:"report"`
 			Head   string            `json:"head"`
 			Break  *audit.BreakError `json:"break,omitempty"`
-		}{broken == nil, report, why, broken}
+		}{broken == nil && len(fresh) == 0, report, why, broken}
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 			return err
 		}
-	} else if broken == nil {
-		fmt.Printf("ok: %d records and %d signatures in %d files, seq %d to %d, signed up to %d; %s\n",
-			report.Records, report.Checkpoints, report.Files, report.First, report.Last, report.Signed, why)
+	} else {
+		c.print(report, fresh, broken, why)
 	}
-	if broken != nil {
-		if !c.JSON {
-			fmt.Fprintf(os.Stderr, "BROKEN: %v (%d lines before it are whole)\n", broken, report.Lines)
-		}
+	if broken != nil || len(fresh) > 0 {
 		return errSaid
 	}
 	return nil
+}
+
+// fresh are the alarms that nobody has looked into.
+func (c auditVerifyCmd) fresh(losses audit.AlarmList) []audit.Alarm {
+	i := slices.IndexFunc(losses.Newest, func(a audit.Alarm) bool { return a.Seq > c.AcceptAlarms })
+	if i < 0 {
+		return nil
+	}
+	return losses.Newest[i:]
+}
+
+func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit.BreakError, why string) {
+	for _, a := range r.Others.Newest {
+		fmt.Printf("alarm (%s) at %s:%d: %s\n", a.Kind, a.File, a.Line, a.What)
+	}
+	for _, a := range r.Losses.Newest[:len(r.Losses.Newest)-len(fresh)] {
+		fmt.Printf("alarm (loss, looked into) at %s:%d: %s\n", a.File, a.Line, a.What)
+	}
+	for _, a := range fresh {
+		fmt.Fprintf(os.Stderr, "ALARM at %s:%d: %s\n", a.File, a.Line, a.What)
+	}
+	alarms := "no alarms"
+	if r.Alarms > 0 {
+		alarms = fmt.Sprintf("%s, %d of loss", count(r.Alarms, "alarm"), r.Losses.Count)
+	}
+	switch {
+	case broken != nil:
+		fmt.Fprintf(os.Stderr, "BROKEN: %v (%s before it, %s)\n", broken, count(r.Lines, "whole line"), alarms)
+	case len(fresh) > 0:
+		fmt.Fprintf(os.Stderr, "The chain of %s is whole, but something was lost from it or changed before it went on. When you have looked into it: "+
+			"approver audit verify --accept-alarms %d\n", count(r.Records, "record"), fresh[len(fresh)-1].Seq)
+	default:
+		fmt.Printf("ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", count(r.Records, "record"),
+			count(r.Checkpoints, "signature"), count(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
+	}
+}
+
+// count is a number with its noun.
+func count(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // head asks the store where the log ends.
