@@ -29,7 +29,14 @@
 //	    prev = json.loads(line)["hash"]
 //
 // A record is described at [Line]. It can be read as a row of the older
-// decisions.jsonl (timestamp, module, method, args, decision, decisionTime, …).
+// decisions.jsonl, of both its shapes (timestamp, module, method, args,
+// decision, decisionTime, decision_time_ms, target, requireToken, …). Three of
+// its fields are left out because nothing true could be said in them:
+// bulkCount (a command is not run to count what it would touch), confirmation
+// (it held what the person typed, which is the code) and run_id (no agent sends
+// one; session_id and call are there). requireToken is true or false here and
+// never the code itself, and decisionInput says how a person answered, not what
+// was typed.
 //
 // # Checkpoints
 //
@@ -43,6 +50,20 @@
 // most [MaxCheckpointEvery] lines lie between two, and a file that was rotated
 // away ends with one, so that a chain that was computed anew without the key
 // shows.
+//
+// # Failure
+//
+// If a line cannot be made durable, every record is refused until the log has
+// healed itself: it tries after one second and then less and less often, at
+// least every 30 seconds. What was refused is not in the log afterwards. An
+// alarm says for how long nothing could be recorded.
+//
+// # Alarms
+//
+// What the daemon finds lost or changed when it starts becomes an alarm, and so
+// does a call that ran although it was denied. The member alarm tells what the
+// log says of itself: loss, key or outage. A log that was cut short and went on
+// is whole again but for its alarm of loss; [Report] counts these.
 //
 // # Secrets
 //

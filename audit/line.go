@@ -39,14 +39,18 @@ type Line struct {
 	Args         json.RawMessage `json:"args,omitempty"`
 	Decision     string          `json:"decision,omitempty"`
 	DecisionTime float64         `json:"decisionTime,omitempty"` // ms, as TookMS
-	Reason       string          `json:"reason,omitempty"`       // what the agent is told
-	EventType    approver.Event  `json:"eventType"`              // Event again
+	DecisionMS   float64         `json:"decision_time_ms,omitempty"`
+	Reason       string          `json:"reason,omitempty"` // what the agent is told
+	EventType    approver.Event  `json:"eventType"`        // Event again
 	Tool         string          `json:"tool,omitempty"`
-	Severity     string          `json:"severity,omitempty"` // of a call that was stopped or put before people
-	Reasons      []string        `json:"reasons,omitempty"`  // category, stage and rule, cause
-	ArgsHash     string          `json:"argsHash,omitempty"` // SHA-256 of the arguments' exact bytes
-	Summary      string          `json:"summary,omitempty"`  // the call on one line
-	Approved     *bool           `json:"approved,omitempty"` // where a request was answered
+	Severity     string          `json:"severity,omitempty"`      // of a call that was stopped or put before people
+	Reasons      []string        `json:"reasons,omitempty"`       // category, stage and rule, cause
+	Target       string          `json:"target,omitempty"`        // the first path, or the first URL
+	ArgsHash     string          `json:"argsHash,omitempty"`      // SHA-256 of the arguments' exact bytes
+	Summary      string          `json:"summary,omitempty"`       // the call on one line, or why there is none
+	RequireToken *bool           `json:"requireToken,omitempty"`  // of a request: its severity demands that the code is typed
+	Approved     *bool           `json:"approved,omitempty"`      // where a request was answered
+	Input        string          `json:"decisionInput,omitempty"` // how a person answered: tap, code, text; never the code
 	SessionID    string          `json:"session_id,omitempty"`
 	CWD          string          `json:"cwd,omitempty"`
 	User         string          `json:"user,omitempty"` // the account behind PeerUID
@@ -145,7 +149,7 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 	ms := milliseconds(rec.Took)
 	l := Line{
 		V: version, Event: approver.Event(r.id(string(rec.Event))), EventType: approver.Event(r.id(string(rec.Event))),
-		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, TookMS: ms,
+		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, DecisionMS: ms, TookMS: ms,
 		Decision: decisionOf(rec), Hostname: host, Note: r.text(rec.Note, textLimit),
 		Request: r.id(rec.Request), Once: r.id(rec.Once), Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
 	}
@@ -155,7 +159,7 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		l.Command, l.Summary = r.text(c.Command, commandLimit), r.summary(c)
 		l.Agent, l.Call = r.text(c.Agent, wordLimit), r.id(c.ID)
 		l.Session, l.Dir = r.text(c.Session, wordLimit), r.text(c.Dir, textLimit)
-		l.SessionID, l.CWD = l.Session, l.Dir
+		l.SessionID, l.CWD, l.Target = l.Session, l.Dir, r.text(targetOf(c), textLimit)
 	}
 	if c.Peer.Known {
 		l.PeerUID, l.User = &c.Peer.UID, r.user(c.Peer.UID)
@@ -163,10 +167,18 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 	if rec.Event == approver.EventVerdict || v.By != "" || v.Rule != "" || v.Reason != "" || v.Decision != approver.Deny {
 		l.Verdict = r.verdict(v)
 		l.Reason, l.Severity = l.Verdict.Reason, l.Verdict.Severity
+		if l.Summary == "" { // a payload that is no call
+			l.Summary = r.oneLine(either(v.Detail, v.Reason))
+		}
+		if rec.Request != "" && v.Decision == approver.Ask {
+			need := v.Severity != approver.High
+			l.RequireToken = &need
+		}
 	}
 	if answered(rec) {
 		yes := l.Decision == Approved
 		l.Approved, l.Resolution = &yes, r.resolution(rec.Resolution)
+		l.Input = l.Resolution.Method
 	}
 	if rec.Event == approver.EventRefused {
 		l.Reply, l.Outcome = r.reply(rec.Reply), outcomeName(rec.Outcome)
@@ -230,6 +242,16 @@ func reasonsOf(l Line) (reasons []string) {
 		reasons = append(reasons, l.Resolution.Cause.String())
 	}
 	return reasons
+}
+
+// targetOf is what a call works on, as far as its arguments name it.
+func targetOf(c approver.ToolCall) string {
+	for _, names := range [][]string{c.Paths, c.URLs} {
+		if len(names) > 0 {
+			return names[0]
+		}
+	}
+	return ""
 }
 
 // ruleName is "stage/rule", as far as they are known.

@@ -74,7 +74,7 @@ func TestDecisions(t *testing.T) {
 
 func TestLineHasEverything(t *testing.T) {
 	call := shell("rm -rf build")
-	call.Peer = approver.Peer{Known: true, UID: 4_000_000_000}
+	call.Peer, call.Paths = approver.Peer{Known: true, UID: 4_000_000_000}, []string{"build", "dist"}
 	rec := approver.Record{
 		Event: approver.EventReleased, At: testTime.In(time.FixedZone("x", 3600)), Request: "req-1", Once: "once-1",
 		Fingerprint: approver.Fingerprint(strings.Repeat("ab", 32)), Call: call,
@@ -94,9 +94,9 @@ func TestLineHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"v":1,"event":"released","timestamp":"2026-03-01T12:00:00Z","module":"Shell","method":"Bash",` +
-		`"args":{"command":"rm -rf build"},"decision":"APPROVED","decisionTime":1.5,"reason":"needs a person","eventType":"released",` +
-		`"tool":"Bash","severity":"HIGH","reasons":["delete","policy/rm","person"],"argsHash":"` + hashOf(call.Args) + `",` +
-		`"summary":"rm -rf build","approved":true,"session_id":"s-1","cwd":"/home/u/project","user":"4000000000","hostname":"host.test",` +
+		`"args":{"command":"rm -rf build"},"decision":"APPROVED","decisionTime":1.5,"decision_time_ms":1.5,"reason":"needs a person","eventType":"released",` +
+		`"tool":"Bash","severity":"HIGH","reasons":["delete","policy/rm","person"],"target":"build","argsHash":"` + hashOf(call.Args) + `",` +
+		`"summary":"rm -rf build","requireToken":false,"approved":true,"decisionInput":"tap","session_id":"s-1","cwd":"/home/u/project","user":"4000000000","hostname":"host.test",` +
 		`"request":"req-1","call":"0123456789abcdef0123456789abcdef","agent":"claude","peer_uid":4000000000,"session":"s-1",` +
 		`"dir":"/home/u/project","command":"rm -rf build","fingerprint":"` + strings.Repeat("ab", 32) + `",` +
 		`"verdict":{"decision":"ask","by":"policy","rule":"rm","where":{"file":"policy.yaml","line":3,"col":5},"category":"delete",` +
@@ -113,6 +113,44 @@ func TestLineHasEverything(t *testing.T) {
 	}
 	if again, err := encode(back); err != nil || string(again) != want {
 		t.Errorf("read and written again: %s, %v", again, err)
+	}
+}
+
+// What the older decisions.jsonl calls requireToken and decisionInput held the
+// code in clear. Here they say whether one is needed and how the answer came.
+func TestLineSaysIfACodeIsNeeded(t *testing.T) {
+	code, err := tokens.Mint(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		rec    approver.Record
+		need   string // "", "true", "false"
+		input  string
+		target string
+	}{
+		{rec: approver.Record{Event: approver.EventVerdict, Verdict: approver.Verdict{Decision: approver.Ask}}},
+		{rec: approver.Record{Event: approver.EventVerdict, Request: "r"}},
+		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask}}, need: "true"},
+		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask, Severity: 99}}, need: "true"},
+		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}}, need: "false"},
+		{rec: approver.Record{Event: approver.EventReleased, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask}, Reply: approver.Reply{Code: code},
+			Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson, Method: approver.ByCode}}, need: "true", input: "code"},
+		{rec: approver.Record{Event: approver.EventExpired, Resolution: approver.Resolution{Cause: approver.TimedOut}}},
+		{rec: approver.Record{Call: approver.ToolCall{Tool: "Write", Paths: []string{"a", "b"}, URLs: []string{"http://x"}}}, target: "a"},
+		{rec: approver.Record{Call: approver.ToolCall{Tool: "Fetch", URLs: []string{"http://x", "http://y"}}}, target: "http://x"},
+	} {
+		l := lineFor(tt.rec)
+		need := ""
+		if l.RequireToken != nil {
+			need = fmt.Sprint(*l.RequireToken)
+		}
+		if need != tt.need || l.Input != tt.input || l.Target != tt.target {
+			t.Errorf("%+v: requireToken %q, decisionInput %q, target %q", tt.rec, need, l.Input, l.Target)
+		}
+		if b, err := encode(l); err != nil || strings.Contains(string(b), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
+			t.Errorf("%s, %v", b, err)
+		}
 	}
 }
 

@@ -113,9 +113,9 @@ func (l Line) Human() string {
 	if l.Decision != "" && l.Event != approver.EventVerdict && !strings.EqualFold(l.Decision, string(l.Event)) {
 		b.WriteString(" (" + approver.OneLine(string(l.Event)) + ")")
 	}
-	switch l.Severity {
-	case "":
-		part("%s", l.Summary)
+	switch {
+	case l.Severity == "" || l.Summary == "":
+		part("%s", either(l.Summary, l.Reason))
 	default:
 		var sev approver.Severity
 		_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one

@@ -276,13 +276,17 @@ func unquote(quoted []byte) string {
 	return s
 }
 
-// summary is the call on one line of at most summaryLimit bytes, or a little
-// more to say how many are left out.
+// summary is the call on one line.
 func (r *redactor) summary(c approver.ToolCall) string {
-	text := c.Command
-	if text == "" {
-		text = strings.Join(append(append([]string{c.Tool}, c.Paths...), c.URLs...), " ")
+	if c.Command != "" {
+		return r.oneLine(c.Command)
 	}
+	return r.oneLine(strings.Join(append(append([]string{c.Tool}, c.Paths...), c.URLs...), " "))
+}
+
+// oneLine is a text on one line of at most summaryLimit bytes, or a little more
+// to say how many are left out.
+func (r *redactor) oneLine(text string) string {
 	if text = r.clean(text); !printable(text) {
 		text = approver.OneLine(text)
 	}

@@ -188,6 +188,11 @@ func TestHuman(t *testing.T) {
 		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: shell("ls"), Verdict: approver.Verdict{Decision: approver.Allow, By: "reflex"}, Took: 45 * time.Microsecond},
 			"2026-03-01 12:00:00 ✓ ALLOWED  · ls · claude · after 45µs · reflex"},
 		{approver.Record{Event: approver.EventAlarm, At: testTime, Note: "went around the gate"}, "2026-03-01 12:00:00 ‼ ALARM    · went around the gate"},
+		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: approver.ToolCall{ID: "c", Agent: "codex"}, Verdict: approver.Verdict{
+			By: "agents", Rule: "payload", Severity: approver.High, Detail: "it is not\nJSON"}},
+			"2026-03-01 12:00:00 ✗ BLOCKED  🟠 HIGH · it is not ⏎ JSON · codex · agents/payload"},
+		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: approver.ToolCall{ID: "c", Agent: "codex"}, Verdict: approver.Verdict{By: "agents"}},
+			"2026-03-01 12:00:00 ✗ BLOCKED  · codex · agents"},
 		{approver.Record{Event: approver.EventStarted, At: testTime}, "2026-03-01 12:00:00 - STARTED "},
 		{approver.Record{Event: approver.EventRefused, At: testTime, Outcome: approver.OutcomeLocked, Reply: approver.Reply{Channel: "slack", Sender: "U1", Name: "Eve", Conversation: "C1"}},
 			"2026-03-01 12:00:00 - REFUSED  · by Eve (slack U1) in C1 · locked"},

@@ -66,7 +66,8 @@ func answer(a agents.Answer) httpapi.HookAnswer {
 // refuse blocks what was not understood, and records it.
 func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error) httpapi.HookAnswer {
 	v := approver.Verdict{
-		By: "agents", Rule: "payload", Reason: "approver does not understand this call, so it was blocked: " + cause.Error(), Detail: cause.Error(),
+		By: "agents", Rule: "payload", Severity: approver.High,
+		Reason: "approver does not understand this call, so it was blocked: " + cause.Error(), Detail: cause.Error(),
 	}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
 	d.log.Warn("a payload was refused", "agent", h.Agent, "call", h.CallID, "uid", h.Peer.UID, "error", cause)
