@@ -81,9 +81,14 @@ func LoadOrCreateKey(path string) (Key, error) {
 
 // RotateKey replaces the signing key at path. The old private key is gone
 // afterwards; its public key stays listed, so that what it signed can still be
-// verified. A daemon uses the new key after a restart.
+// verified. A daemon uses the new key after a restart. Where there is no key,
+// there is none to replace.
 func RotateKey(path string) (Key, error) {
-	if _, err := LoadOrCreateKey(path); err != nil { // the old one must be listed
+	old, err := loadKey(path)
+	if err != nil {
+		return Key{}, err
+	}
+	if err := list(path, old); err != nil {
 		return Key{}, err
 	}
 	return createKey(path, os.Rename)

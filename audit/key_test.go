@@ -3,7 +3,9 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +32,28 @@ func TestKeyIsMadeOnceAndStays(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %q", left)
+	}
+}
+
+// The list of public keys is lost. A rotation must not take the last that is
+// known of the old key with it.
+func TestKeyRotationListsTheOldKeyFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.key")
+	if _, err := RotateKey(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no key was replaced: %v", err)
+	}
+	old, err := LoadOrCreateKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path + ".pub"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RotateKey(path); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := LoadKeys(path + ".pub"); err != nil || len(keys) != 2 || keys[old.ID()] == nil {
+		t.Errorf("listed %v, %v", keys, err)
 	}
 }
 

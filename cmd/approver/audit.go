@@ -19,9 +19,10 @@ import (
 )
 
 type auditCmd struct {
-	Tail   auditTailCmd   `cmd:"" help:"Print the last records, and with --follow what comes."`
-	Verify auditVerifyCmd `cmd:"" help:"Check chain, signatures and end; name the first broken record."`
-	Export auditExportCmd `cmd:"" help:"Write the records of a time as JSONL or CSV."`
+	Tail      auditTailCmd      `cmd:"" help:"Print the last records, and with --follow what comes."`
+	Verify    auditVerifyCmd    `cmd:"" help:"Check chain, signatures and end; name the first broken record."`
+	Export    auditExportCmd    `cmd:"" help:"Write the records of a time as JSONL or CSV."`
+	RotateKey auditRotateKeyCmd `cmd:"" help:"Replace the key that signs the audit."`
 }
 
 // Help is the long text.
@@ -256,6 +257,39 @@ func (c auditExportCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return withCure(audit.Export(ctx, dir, from, to, format, os.Stdout), dir)
+}
+
+type auditRotateKeyCmd struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+}
+
+// Help is the long text.
+func (auditRotateKeyCmd) Help() string {
+	return `Makes a new signing key and lists its public key beside the old ones, so that the whole log can still be verified. The old private key
+is gone afterwards. Restart the daemon then: until it is restarted it signs with the old key. It records the change as an alarm.
+Whoever verifies the log elsewhere needs a new copy of the .pub file.
+
+Example:
+  approver audit rotate-key --config ~/.approver/approver.yaml`
+}
+
+// Run replaces the key.
+func (c auditRotateKeyCmd) Run() error {
+	cfg, err := configs.LoadOrDefault(c.Config)
+	if err != nil {
+		return err
+	}
+	path := cfg.AuditKey()
+	key, err := audit.RotateKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; there is nothing to replace: the daemon makes a key when it first starts", err)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("The new key of the audit is %s. Restart the daemon: until then it signs with the old one.\n"+
+		"Whoever verifies the log elsewhere needs a new copy of %s.pub.\n", key.ID(), path)
+	return nil
 }
 
 func parseTime(flag, s string) (time.Time, error) {
