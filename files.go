@@ -53,7 +53,12 @@ func (h *FileHasher) Of(call ToolCall) (map[string]string, error) {
 		hasher: h, call: call, out: map[string]string{}, known: map[string]bool{}, seen: map[string]bool{},
 		bases: map[string]bool{}, sums: map[string]string{}, budget: maxCallBytes,
 	}
-	s.gather(call.Command)
+	rest, logs := onlyRead(call.Command)
+	s.gather(rest)
+	s.firstLog = len(s.words)
+	for _, log := range logs {
+		s.add(log)
+	}
 	if err := s.walk(); err != nil {
 		return nil, err
 	}
@@ -84,12 +89,16 @@ type scan struct {
 	out    map[string]string
 	known  map[string]bool // words
 	words  []string        // the same, in order
-	seen   map[string]bool // places looked at
-	looks  int
-	bases  map[string]bool // directories by place
-	dirs   []string        // the same by path, in order
-	sums   map[string]string
-	budget int64
+	// From here on the words are logs that are merely read. They come last, so
+	// that one that anything else leads to is bound by then.
+	firstLog int
+	inLogs   bool            // they are being looked at
+	seen     map[string]bool // places looked at
+	looks    int
+	bases    map[string]bool // directories by place
+	dirs     []string        // the same by path, in order
+	sums     map[string]string
+	budget   int64
 	// expanded counts what variables became, in bytes.
 	expanded int
 }
@@ -101,7 +110,7 @@ func (s *scan) walk() error {
 		return fmt.Errorf("the variables of the command come to more than %d bytes: name the files", maxExpanded)
 	}
 	var relative, names []string // names: those that PATH is asked for
-	for _, word := range s.words {
+	for _, word := range s.words[:s.firstLog] {
 		switch {
 		case filepath.IsAbs(word):
 			if err := s.visitAll("", word); err != nil {
@@ -144,7 +153,7 @@ func (s *scan) walk() error {
 			}
 		}
 	}
-	return nil
+	return s.walkLogs()
 }
 
 // bindDir binds where the working directory leads now: as a symbolic link it
@@ -240,28 +249,27 @@ func (s *scan) visit(path string, base bool) error {
 	return err
 }
 
-// growing reports whether path is a log. A log that is merely read (tail
-// app.log) has grown by the time a person answers, which would make each such
-// approval void. Whether a file is read or run cannot be told without
-// understanding shell, so this goes by the name, and only while nothing points
-// to its being run: no right to execute it, no interpreter in the command.
-func (s *scan) growing(path string, info fs.FileInfo) bool {
-	if !strings.HasSuffix(path, ".log") || info.Mode()&0o111 != 0 {
-		return false
-	}
-	for _, word := range s.words {
-		switch strings.TrimRight(filepath.Base(word), "0123456789.") {
-		case "": // "." reads a script into the shell
-			if word == "." {
-				return false
+// walkLogs looks at the logs that are merely read, from every directory.
+func (s *scan) walkLogs() error {
+	s.inLogs = true
+	for _, dir := range append([]string{""}, s.dirs...) {
+		for _, word := range s.words[s.firstLog:] {
+			if filepath.IsAbs(word) != (dir == "") {
+				continue
 			}
-		case "source", "eval", "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "busybox", "python", "pypy", "perl", "ruby",
-			"node", "nodejs", "deno", "bun", "tsx", "php", "lua", "tclsh", "Rscript", "awk", "gawk", "sed", "make", "gmake", "git", "psql", "mysql",
-			"sqlite", "java", "go", "osascript", "pwsh", "at", "batch", "crontab", "xargs", "parallel", "patch", "kubectl", "docker", "ssh":
-			return false
+			if err := s.visitAll(dir, word); err != nil {
+				return err
+			}
 		}
 	}
-	return true
+	return nil
+}
+
+// growing reports whether a file may have grown by the time a person answers,
+// which would make the approval void: a log that the command merely reads and
+// that nobody may execute. See onlyRead.
+func (s *scan) growing(path string, info fs.FileInfo) bool {
+	return s.inLogs && strings.HasSuffix(path, ".log") && info.Mode()&0o111 == 0
 }
 
 // present drops the names that are surely not in dir, where there are so many

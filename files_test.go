@@ -392,6 +392,144 @@ func TestFileHasherLeavesOutput(t *testing.T) {
 	}
 }
 
+// The story: a card shows `julia deploy.log`. A person reads the file and says
+// yes; the agent writes another program into it before the release. A list of
+// interpreters never knows them all, so a log is left out only where it is plain
+// to see that it is merely read.
+func TestFileHasherBindsLogsThatMayRun(t *testing.T) {
+	p := newPlayground(t, "deploy.log", "sub/deploy.log")
+	for _, command := range strings.Split(`julia deploy.log
+expect deploy.log
+vim -es -S deploy.log
+emacs --script deploy.log
+R -f deploy.log
+gdb -batch -x deploy.log
+rbash deploy.log
+uv run deploy.log
+terraform apply deploy.log
+helm install x -f deploy.log
+curl -K deploy.log
+find . -files0-from deploy.log -delete
+rsync -a --delete --files-from=deploy.log / b:
+cargo run --manifest-path deploy.log
+s=h; bas$s deploy.log
+[ -f deploy.log ] && ba?h deploy.log
+/bin/b*sh deploy.log
+cp deploy.log /etc/cron.d/x
+mv deploy.log ~/.bashrc
+sudo tail deploy.log
+time tail deploy.log
+X=1 tail deploy.log
+'my tail' deploy.log
+./tail deploy.log
+cd sub && bash ./deploy.log && tail deploy.log
+tail deploy.log; bash sub/../deploy.log
+cat deploy.log | tee /etc/cron.d/x
+cat deploy.log | sh
+cat deploy.log | grep -v '^#' | sh
+cat deploy.log |⏎  sh
+cat deploy.log |& sh
+cat deploy.log | sort -o /etc/cron.d/x
+cat deploy.log | uniq - /etc/cron.d/x
+cat deploy.log | sort "-o" /etc/cron.d/x
+cat deploy.log | $PAGER
+cat deploy.log > /etc/cron.d/x
+cat deploy.log >> ~/.bashrc
+cat deploy.log &> x
+cat deploy.log >| x
+cat deploy.log 2>&1 > x
+cat deploy.log > /dev/nullx
+sudo x >& tail deploy.log
+sudo x <& tail deploy.log
+sudo x >| tail deploy.log
+sudo sh <<x⏎tail deploy.log⏎x
+cat deploy.log | sort > x
+cat deploy.log | sort -och
+cat deploy.log | uniq 10 20
+tail deploy.log 'a\' 'b; sh d*.log #'
+tail deploy.log "`+"`sh *`"+`"
+tail deploy.log 'a⏎b'
+bash < deploy.log; tail deploy.log
+bash <(cat deploy.log)
+bash <<< "$(cat deploy.log)"
+bash -c "tail deploy.log" | sh
+eval "$(cat deploy.log)"
+(cat deploy.log) | sh
+{ cat deploy.log; } > x
+$(tail deploy.log)
+tail() { bash "$1"; }; tail deploy.log
+alias tail=bash; tail deploy.log
+hash -p /bin/bash tail; tail deploy.log
+PATH=/tmp/evil; tail deploy.log
+export PATH=/tmp/evil && tail deploy.log
+read PATH && tail deploy.log
+for tail in bash; do tail deploy.log; done
+exec > x; tail deploy.log
+! tail deploy.log | sh
+tail deploy.log # '
+tail deploy.log 'a\' ; sh deploy.log '
+tail deploy.log "a\⏎b"
+tail deploy.log; sh *.log
+tail deploy.log; sh deploy.l?g
+tail deploy.log; sh $X
+tail deploy.log; sh -c 'sh *.l*'
+tail deploy.log; alias cat=sh; cat *.l*
+tail deploy.log; xargs -I{} sh {}
+tail "deploy.log" ; sh ~x
+tail deploy.log $'x'
+tail deploy.log "$(sh *)"
+tail deploy.log\`+"`sh *`"+`
+tail \deploy.log
+test -v 'a[$(sh d*)]' deploy.log
+tail deploy.lo"g"; sh deploy.log
+tail -n 5 deploy.log ‖ sh`, "\n") {
+		command = strings.ReplaceAll(command, "⏎", "\n")
+		if !slices.Contains(p.bound(command), "deploy.log") {
+			t.Errorf("%q: approved with one content of the log, released with another", command)
+		}
+	}
+}
+
+func TestFileHasherLeavesLogsThatAreRead(t *testing.T) {
+	p := newPlayground(t, "app.log", "my app.log", "sub/y.log", "x.sh")
+	for _, command := range []string{
+		"tail -f app.log",
+		"tail -n 5 app.log && systemctl restart app",
+		"systemctl restart app; sleep 2; tail -n 50 app.log",
+		"grep x app.log",
+		`grep -c "GET /a?b=c" ./app.log | head -1`,
+		`grep -E 'a|b\.c$' app.log 2>/dev/null | wc -l`,
+		"cat app.log | sort | uniq -c | sort -rn -k2 | head",
+		"cat 'my app.log' | tail -3",
+		"/usr/bin/tail ~/app.log",
+		"cat $HOME/nothing app.log",
+		"tail " + p.path("app.log"),
+		"cd sub && tail y.log",
+		"cd sub\ntail y.log\n",
+		"make > out.txt 2>&1; tail app.log",
+		"make >> app.log 2>&1 & tail -f app.log",
+		"npm test >/dev/null 2>&1 || tail app.log > /dev/null",
+		"wc -l app.log sub/y.log &>/dev/null",
+		"rm -f app.log",
+		"ls -l *.log app.log",
+		"git commit -m 'fix it' && tail app.log",
+	} {
+		if got := p.bound(command); got != nil {
+			t.Errorf("%q binds %q", command, got)
+		}
+	}
+	// What else a reader is given is bound, and a log that may be executed.
+	if got := p.bound("tail app.log x.sh"); !slices.Equal(got, []string{"x.sh"}) {
+		t.Errorf("bound: %q", got)
+	}
+	if err := os.Chmod(p.path("app.log"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.bound("tail app.log"); !slices.Equal(got, []string{"app.log"}) {
+		t.Errorf("bound: %q", got)
+	}
+}
+
 // A command must not keep the service busy, nor come by without being bound.
 func TestFileHasherIsBounded(t *testing.T) {
 	p := newPlayground(t, "x.sh")
@@ -471,6 +609,31 @@ func FuzzFileHasher(f *testing.F) {
 		}
 		if !strings.Contains(command, ">") && rest != command {
 			t.Errorf("%q lost words: %q", command, rest)
+		}
+	})
+}
+
+// Only whole words that name logs are taken out, and nothing is moved.
+func FuzzOnlyRead(f *testing.F) {
+	f.Add("cd a && tail -n 5 'my app.log' b.log | grep \"x y\" 2>&1; sh")
+	f.Add("cat a.log >& b.log |& c.log &> d.log")
+	f.Fuzz(func(t *testing.T, command string) {
+		rest, logs := onlyRead(command)
+		if len(logs) == 0 && rest != command {
+			t.Errorf("%q became %q", command, rest)
+		}
+		var taken int
+		for _, log := range logs {
+			if !strings.HasSuffix(log, ".log") {
+				t.Errorf("%q: %q is taken for a log", command, log)
+			}
+			taken += len(log)
+		}
+		if len(rest)+taken > len(command) {
+			t.Errorf("%q: rest %q, logs %q", command, rest, logs)
+		}
+		if i := strings.Index(rest, "sh"); i >= 0 && !strings.Contains(command, "sh") {
+			t.Errorf("%q: words were joined: %q", command, rest)
 		}
 	})
 }
