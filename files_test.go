@@ -443,7 +443,7 @@ sudo x >& tail deploy.log
 sudo x <& tail deploy.log
 sudo x >| tail deploy.log
 sudo sh <<x⏎tail deploy.log⏎x
-cat deploy.log | sort > x
+cat deploy.log | sort > -c
 cat deploy.log | sort -och
 cat deploy.log | uniq 10 20
 tail deploy.log 'a\' 'b; sh d*.log #'
