@@ -46,7 +46,7 @@ type Options struct {
 	Channels     []Channel
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
-	Fingerprint func(ToolCall) (Fingerprint, error)
+	Fingerprint func(context.Context, ToolCall) (Fingerprint, error)
 	// CodeKey keys the hashes of codes; at least 32 bytes.
 	CodeKey    []byte
 	CodeLength int           // characters behind CONFIRM-, never fewer than 6
@@ -161,7 +161,7 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	if call.ID == "" {
 		return Request{}, errors.New("the call has no id")
 	}
-	fp, err := b.Fingerprint(call)
+	fp, err := b.Fingerprint(ctx, call)
 	if err != nil {
 		return Request{}, err
 	}
@@ -258,7 +258,7 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 // release records the approval and then consumes it. What cannot be recorded,
 // or is no longer what was shown, is denied instead.
 func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Request, error) {
-	fp, err := b.Fingerprint(call)
+	fp, err := b.Fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}

@@ -238,7 +238,7 @@ func newBenchOn(t *testing.T, kv *memKV, store KV) *bench {
 	b, err := NewBroadcaster(Options{
 		Store: store, Audit: x.audit, People: people, Channels: []Channel{x.tg, x.dc},
 		Destinations: []Destination{{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"}},
-		Fingerprint: func(c ToolCall) (Fingerprint, error) {
+		Fingerprint: func(_ context.Context, c ToolCall) (Fingerprint, error) {
 			return FingerprintOf(c, "policy"+x.fpChange, nil)
 		},
 		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),

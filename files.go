@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -27,7 +28,12 @@ const (
 	manyNames    = 512       // from here on a folder is listed, not asked name by name
 	maxListing   = 1 << 16   // entries of a folder that is listed
 	maxCached    = 4096      // hashes kept between calls
+	maxScans     = 64        // calls at once
 )
+
+// scanTime is how long the files of one call may take: one on a mount that hangs
+// must not hold the call for ever.
+const scanTime = 5 * time.Second
 
 // A FileHasher says what the files are that a call would execute, so that an
 // approval binds them: every word of the command that names a regular file,
@@ -42,15 +48,68 @@ const (
 type FileHasher struct {
 	mu    sync.Mutex
 	cache map[string]string // version → hash
+	scans int               // running, also those that nobody waits for any more
+
+	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat
 }
+
+// errSlow means that a file does not answer.
+var errSlow = fmt.Errorf("the files of the command could not be read within %v: "+
+	"one of them may be on a mount that hangs", scanTime)
 
 // Of returns path → hash for the call, and under "dir" where the working
 // directory really is. A file that cannot be read counts as "unreadable", so
 // that its becoming readable shows. A call that names more than 1024 files or leads
 // to more than 20 000 places is an error.
-func (h *FileHasher) Of(call ToolCall) (map[string]string, error) {
+//
+// It is an error too if the files are not read within 5 s, or ctx ends first.
+// What hangs in the kernel then goes on in the background; when 64 calls do,
+// further ones are refused at once, until one of them ends.
+func (h *FileHasher) Of(ctx context.Context, call ToolCall) (map[string]string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
+	defer cancel()
+	if !h.begin() {
+		return nil, fmt.Errorf("the files of %d other commands are still being read: some may be on a mount that hangs", maxScans)
+	}
+	type result struct {
+		files map[string]string
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer h.end()
+		files, err := h.scan(ctx.Done(), call)
+		done <- result{files, err}
+	}()
+	select {
+	case r := <-done:
+		return r.files, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("file hashes: %w", context.Cause(ctx))
+	}
+}
+
+// begin takes one of the places for a scan.
+func (h *FileHasher) begin() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.scans >= maxScans {
+		return false
+	}
+	h.scans++
+	return true
+}
+
+func (h *FileHasher) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scans--
+}
+
+// scan is Of without bounds in time. It gives up when it can and given is closed.
+func (h *FileHasher) scan(given <-chan struct{}, call ToolCall) (map[string]string, error) {
 	s := &scan{
-		hasher: h, call: call, out: map[string]string{}, known: map[string]bool{}, seen: map[string]bool{},
+		hasher: h, call: call, given: given, out: map[string]string{}, known: map[string]bool{}, seen: map[string]bool{},
 		bases: map[string]bool{}, sums: map[string]string{}, budget: maxCallBytes,
 	}
 	rest, logs := onlyRead(call.Command)
@@ -86,6 +145,7 @@ const (
 type scan struct {
 	hasher *FileHasher
 	call   ToolCall
+	given  <-chan struct{} // closed when nobody waits any more
 	out    map[string]string
 	known  map[string]bool // words
 	words  []string        // the same, in order
@@ -223,7 +283,14 @@ func (s *scan) visit(path string, base bool) error {
 			return s.visit(filepath.Join(s.call.Dir, rest), base)
 		}
 	}
-	info, err := os.Stat(path)
+	if s.givenUp() {
+		return errGivenUp
+	}
+	stat := os.Stat
+	if s.hasher.stat != nil {
+		stat = s.hasher.stat
+	}
+	info, err := stat(path)
 	switch {
 	case err != nil:
 		return nil
@@ -247,6 +314,31 @@ func (s *scan) visit(path string, base bool) error {
 		s.out[path] = hash
 	}
 	return err
+}
+
+// errGivenUp is seen by nobody: the call was answered.
+var errGivenUp = errors.New("nobody waits for the files any more")
+
+func (s *scan) givenUp() bool {
+	select {
+	case <-s.given:
+		return true
+	default:
+		return false
+	}
+}
+
+// A patient reader reads until nobody waits.
+type patient struct {
+	io.Reader
+	s *scan
+}
+
+func (p patient) Read(b []byte) (int, error) {
+	if p.s.givenUp() {
+		return 0, errGivenUp
+	}
+	return p.Reader.Read(b)
 }
 
 // walkLogs looks at the logs that are merely read, from every directory.
@@ -355,7 +447,7 @@ const whole = "sha256:"
 func (s *scan) read(f *os.File, size int64) (string, error) {
 	d := sha256.New()
 	if size <= s.budget {
-		n, err := io.Copy(d, io.LimitReader(f, s.budget+1))
+		n, err := io.Copy(d, patient{io.LimitReader(f, s.budget+1), s})
 		s.budget -= n
 		if err != nil || s.budget >= 0 {
 			return whole + hex.EncodeToString(d.Sum(nil)), err

@@ -3,16 +3,21 @@
 package approver
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -52,7 +57,7 @@ func (p *playground) call(command string) ToolCall {
 
 func (p *playground) of(command string) map[string]string {
 	p.Helper()
-	files, err := p.h.Of(p.call(command))
+	files, err := p.h.Of(p.Context(), p.call(command))
 	if err != nil {
 		p.Fatalf("%.100s: %v", command, err)
 	}
@@ -130,11 +135,11 @@ func TestFileHasherBindsWhatACommandNames(t *testing.T) {
 	}
 	call := p.call("cd .. && ./x.sh")
 	call.Dir = p.path("sub")
-	if files, err := p.h.Of(call); err != nil || files[script] == "" {
+	if files, err := p.h.Of(p.Context(), call); err != nil || files[script] == "" {
 		t.Errorf("cd ..: %v, %v", files, err)
 	}
 	call.Command, call.Dir = "cd && ./x.sh", p.path("sub")
-	if files, err := p.h.Of(call); err != nil || files[script] == "" {
+	if files, err := p.h.Of(p.Context(), call); err != nil || files[script] == "" {
 		t.Errorf("a bare cd: %v, %v", files, err)
 	}
 	// The kernel follows the link first, and only then goes up.
@@ -281,7 +286,7 @@ func TestFileHasherBindsWhereTheDirectoryLeads(t *testing.T) {
 	call := p.call("rm -rf build")
 	call.Dir = p.path("cur")
 	of := func() Fingerprint {
-		files, err := p.h.Of(call)
+		files, err := p.h.Of(p.Context(), call)
 		if err != nil || files["dir"] == "" {
 			t.Fatalf("%v, %v", files, err)
 		}
@@ -533,7 +538,7 @@ func TestFileHasherLeavesLogsThatAreRead(t *testing.T) {
 // A command must not keep the service busy, nor come by without being bound.
 func TestFileHasherIsBounded(t *testing.T) {
 	p := newPlayground(t, "x.sh")
-	if _, err := p.h.Of(p.call(strings.Repeat("no-such-file ", 10_000))); err != nil {
+	if _, err := p.h.Of(p.Context(), p.call(strings.Repeat("no-such-file ", 10_000))); err != nil {
 		t.Errorf("one word, many times: %v", err)
 	}
 	distinct := func(n int, format string) string {
@@ -544,7 +549,7 @@ func TestFileHasherIsBounded(t *testing.T) {
 		return b.String()
 	}
 	call := p.call("cat > notes <<E\n" + distinct(15_000, "w%x ") + " x.sh")
-	if files, err := p.h.Of(call); err != nil || files[p.path("x.sh")] == "" {
+	if files, err := p.h.Of(p.Context(), call); err != nil || files[p.path("x.sh")] == "" {
 		t.Errorf("a long text is refused, or hides a script: %v", err)
 	}
 	env := func(key, value string) map[string]string {
@@ -560,7 +565,7 @@ func TestFileHasherIsBounded(t *testing.T) {
 		"growing variable": {Command: distinct(5000, "${A}%d "), Dir: p.dir, Env: env("A", strings.Repeat("$A", 500))},
 	} {
 		start := time.Now()
-		_, err := p.h.Of(c)
+		_, err := p.h.Of(p.Context(), c)
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -575,7 +580,7 @@ func TestFileHasherIsBounded(t *testing.T) {
 		"names without end": strings.Repeat("${a", 80_000),
 	} {
 		start := time.Now()
-		_, _ = p.h.Of(p.call(command))
+		_, _ = p.h.Of(p.Context(), p.call(command))
 		if d := time.Since(start); d > 2*time.Second {
 			t.Errorf("%s: %v", name, d)
 		}
@@ -583,7 +588,7 @@ func TestFileHasherIsBounded(t *testing.T) {
 	for i := range maxFiles + 1 {
 		p.write(fmt.Sprintf("many/%d", i), "")
 	}
-	if _, err := p.h.Of(p.call(distinct(maxFiles+1, "many/%d "))); err == nil {
+	if _, err := p.h.Of(p.Context(), p.call(distinct(maxFiles+1, "many/%d "))); err == nil {
 		t.Error("more files than can be bound are bound")
 	}
 	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {
@@ -595,6 +600,78 @@ func TestFileHasherIsBounded(t *testing.T) {
 	s := &scan{hasher: &p.h, sums: map[string]string{}, budget: 1}
 	if sum, err := s.hash(p.path("pipe")); err != nil || sum != "unreadable" {
 		t.Errorf("a pipe in a file's place: %q, %v", sum, err)
+	}
+}
+
+// The story: a command names a file on a network mount that has died. The kernel
+// holds whoever looks at it, for ever. The call must be denied in time, and the
+// next ones too, without a new goroutine for each.
+func TestFileHasherDoesNotHang(t *testing.T) {
+	p := newPlayground(t, "x.sh")
+	synctest.Test(t, func(t *testing.T) {
+		dead := make(chan struct{})
+		var looks atomic.Int64
+		p.h.stat = func(path string) (fs.FileInfo, error) {
+			if strings.HasPrefix(path, "/net/dead") {
+				looks.Add(1)
+				<-dead
+			}
+			return os.Stat(path)
+		}
+		of := func(ctx context.Context, command string) (time.Duration, error) {
+			start := time.Now()
+			files, err := p.h.Of(ctx, p.call(command))
+			if err != nil && files != nil {
+				t.Errorf("files come with the error %v", err)
+			}
+			return time.Since(start), err
+		}
+		if took, err := of(t.Context(), "bash /net/dead/x.sh"); !errors.Is(err, errSlow) || took != scanTime {
+			t.Errorf("after %v: %v", took, err)
+		}
+		gone := errors.New("the courier went away")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(gone) })
+		if took, err := of(ctx, "bash /net/dead/x.sh"); !errors.Is(err, gone) || took != time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+		for range maxScans - 2 {
+			if took, err := of(t.Context(), "bash /net/dead/x.sh"); !errors.Is(err, errSlow) || took != scanTime {
+				t.Fatalf("after %v: %v", took, err)
+			}
+		}
+		for _, command := range []string{"bash /net/dead/x.sh", "bash x.sh"} {
+			if took, err := of(t.Context(), command); err == nil || !strings.Contains(err.Error(), "64 other commands") || took != 0 {
+				t.Errorf("%s, with all places taken, after %v: %v", command, took, err)
+			}
+		}
+		if n := looks.Load(); n != maxScans {
+			t.Errorf("%d goroutines hang", n)
+		}
+		close(dead) // the mount comes back
+		synctest.Wait()
+		if _, err := of(t.Context(), "bash x.sh"); err != nil || p.h.scans != 0 {
+			t.Errorf("afterwards: %v, %d places are taken", err, p.h.scans)
+		}
+	})
+}
+
+// What nobody waits for any more stops at the next file, and in the middle of one.
+func TestFileHasherGivesUp(t *testing.T) {
+	p := newPlayground(t, "x.sh", "y.sh")
+	given := make(chan struct{})
+	looks := 0
+	p.h.stat = func(path string) (fs.FileInfo, error) {
+		if looks++; looks == 1 {
+			close(given)
+		}
+		return os.Stat(path)
+	}
+	if _, err := p.h.scan(given, p.call("./x.sh ./y.sh")); !errors.Is(err, errGivenUp) || looks != 1 {
+		t.Errorf("%d looks, %v", looks, err)
+	}
+	if n, err := io.Copy(io.Discard, patient{strings.NewReader("x"), &scan{given: given}}); n != 0 || !errors.Is(err, errGivenUp) {
+		t.Errorf("%d bytes were read, %v", n, err)
 	}
 }
 
@@ -651,7 +728,7 @@ func BenchmarkFileHasher(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.Of(call); err != nil {
+		if _, err := h.Of(b.Context(), call); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -113,8 +113,8 @@ func newBroadcaster(
 	var files approver.FileHasher
 	return approver.NewBroadcaster(approver.Options{
 		Store: kv, Audit: records, People: cfg.People(), Channels: channels, Destinations: cfg.Destinations(),
-		Fingerprint: func(call approver.ToolCall) (approver.Fingerprint, error) {
-			hashes, err := files.Of(call)
+		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Fingerprint, error) {
+			hashes, err := files.Of(ctx, call)
 			if err != nil {
 				return "", err
 			}
