@@ -364,6 +364,49 @@ func TestAFileThatChangesAfterTheCard(t *testing.T) {
 	})
 }
 
+// A steadfast store does not stop for a context that ended.
+type steadfast struct{ KV }
+
+func (s steadfast) Get(ctx context.Context, key string) ([]byte, Rev, error) {
+	return s.KV.Get(context.WithoutCancel(ctx), key)
+}
+
+func (s steadfast) Put(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
+	return s.KV.Put(context.WithoutCancel(ctx), key, value, prev, next, due, keepUntil)
+}
+
+func (s steadfast) Now(ctx context.Context) (time.Time, error) {
+	return s.KV.Now(context.WithoutCancel(ctx))
+}
+
+// The courier loses its connection while the files are hashed for the release.
+// That is no change of the call: it comes back and has its yes, also with a
+// store that finishes what it was told.
+func TestCourierLeavesDuringTheRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBenchOn(t, kv, steadfast{kv})
+		ctx, leave := context.WithCancel(t.Context())
+		plain, n := x.Fingerprint, 0
+		x.Fingerprint = func(ctx context.Context, c ToolCall) (Fingerprint, error) {
+			if n++; n == 2 { // the first is that of the card
+				leave()
+			}
+			if ctx.Err() != nil {
+				return "", ctx.Err()
+			}
+			return plain(ctx, c)
+		}
+		first := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		go x.tap(x.tg, 0, "1", true)
+		<-first
+		if v := <-x.askAsync(t.Context(), testCall("c1"), High); v.Decision != Allow {
+			t.Fatalf("verdict %+v", v)
+		}
+	})
+}
+
 func TestAuditFailureTurnsAYesIntoANo(t *testing.T) {
 	for _, event := range []Event{EventAsked, EventApproved} {
 		story(t, func(t *testing.T, x *bench) {
