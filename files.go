@@ -77,8 +77,8 @@ func (h *FileHasher) Of(ctx context.Context, call ToolCall) (map[string]string, 
 	}
 	done := make(chan result, 1)
 	go func() {
-		defer h.end()
 		files, err := h.scan(ctx.Done(), call)
+		h.end()
 		done <- result{files, err}
 	}()
 	select {
