@@ -234,7 +234,7 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		opts := x.Options
 		x.stop()
 		call := testCall("c1")
-		fp, _ := opts.Fingerprint(call)
+		fp, _ := opts.Fingerprint(t.Context(), call)
 		// What the dead daemon left: the record, no index.
 		now := time.Now()
 		b0 := x.Broadcaster

@@ -187,22 +187,22 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 	}
 	alarms := "no alarms"
 	if r.Alarms > 0 {
-		alarms = fmt.Sprintf("%s, %d of loss", count(r.Alarms, "alarm"), r.Losses.Count)
+		alarms = fmt.Sprintf("%s, %d of loss", counted(r.Alarms, "alarm"), r.Losses.Count)
 	}
 	switch {
 	case broken != nil:
-		fmt.Fprintf(os.Stderr, "BROKEN: %v (%s before it, %s)\n", broken, count(r.Lines, "whole line"), alarms)
+		fmt.Fprintf(os.Stderr, "BROKEN: %v (%s before it, %s)\n", broken, counted(r.Lines, "whole line"), alarms)
 	case len(fresh) > 0:
 		fmt.Fprintf(os.Stderr, "The chain of %s is whole, but something was lost from it or changed before it went on. When you have looked into it: "+
-			"approver audit verify --accept-alarms %d\n", count(r.Records, "record"), fresh[len(fresh)-1].Seq)
+			"approver audit verify --accept-alarms %d\n", counted(r.Records, "record"), fresh[len(fresh)-1].Seq)
 	default:
-		fmt.Printf("ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", count(r.Records, "record"),
-			count(r.Checkpoints, "signature"), count(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
+		fmt.Printf("ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", counted(r.Records, "record"),
+			counted(r.Checkpoints, "signature"), counted(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
 	}
 }
 
-// count is a number with its noun.
-func count(n uint64, noun string) string {
+// counted is a number with its noun.
+func counted(n uint64, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
