@@ -96,6 +96,7 @@ func TestFullDiskHealsItself(t *testing.T) {
 					}
 					time.Sleep(500 * time.Millisecond)
 				}
+				d.breaks(nil)
 				var after []int
 				for _, at := range d.tries {
 					after = append(after, int(at.Sub(start)/time.Second))
@@ -103,7 +104,6 @@ func TestFullDiskHealsItself(t *testing.T) {
 				if want := []int{0, 1, 3, 7, 15, 31, 61, 91}; !slices.Equal(after, want) {
 					t.Errorf("tries after %v s, want %v", after, want)
 				}
-				d.breaks(nil)
 				time.Sleep(healMost)
 				synctest.Wait()
 				record(t, l, note("again"))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"approver.example"
 )
@@ -339,6 +340,21 @@ func TestVerifyWhileWriting(t *testing.T) {
 			return
 		default:
 		}
+	}
+}
+
+// Between the two steps of a rotation there is no audit.jsonl for a moment.
+func TestVerifyWaitsForARotation(t *testing.T) {
+	o, keys := options(t)
+	newLog(t, o, 3)
+	active := filepath.Join(o.Dir, activeName)
+	if err := os.Rename(active, filepath.Join(o.Dir, rotatedName(1))); err != nil {
+		t.Fatal(err)
+	}
+	made := time.AfterFunc(30*time.Millisecond, func() { _ = os.WriteFile(active, nil, 0o600) })
+	defer made.Stop()
+	if r := mustVerify(t, o, keys, nil); r.Files != 2 {
+		t.Errorf("report %+v", r)
 	}
 }
 
