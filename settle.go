@@ -220,8 +220,8 @@ func (b *Broadcaster) sweepShard(ctx context.Context, shard int) {
 	}
 }
 
-// noteTrouble logs that the store cannot say what is due, now and then: every
-// shard says so twice a second.
+// noteTrouble logs that the store cannot say what is due, or show it, now and
+// then: every shard says so twice a second.
 func (b *Broadcaster) noteTrouble(err error) {
 	b.mu.Lock()
 	quiet := time.Since(b.troubled) < 10*time.Second
@@ -230,7 +230,7 @@ func (b *Broadcaster) noteTrouble(err error) {
 	}
 	b.mu.Unlock()
 	if !quiet {
-		b.Log.Warn("the store cannot say what is due", "error", err)
+		b.Log.Warn("the store has a problem with what is due", "error", err)
 	}
 }
 
@@ -242,8 +242,11 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 		}
 	}()
 	r, _, err := b.load(ctx, id)
-	if err != nil {
+	if errors.Is(err, ErrTampered) {
 		b.Log.Error("a request that is due cannot be read", "request", id, "error", err)
+		return
+	} else if err != nil {
+		b.noteTrouble(err)
 		return
 	}
 	if !r.State.Settled() {
