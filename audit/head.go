@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -57,7 +58,13 @@ type headKeeper struct {
 	value []byte
 	next  approver.Rev
 	seq   uint64
+	// mine are the revisions that this log wrote lately. A fail-over brings back
+	// one of them: the store has lost writes, and nobody else was there.
+	mine []approver.Rev
 }
+
+// ownRevisions is how many revisions are remembered: some minutes of writing.
+const ownRevisions = 1024
 
 // errForeign means that somebody else wrote the head.
 var errForeign = errors.New("the audit's head in the store was changed by somebody else: " +
@@ -72,6 +79,10 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 				return fmt.Errorf("the audit's head: %w", err)
 			}
 			k.value, k.next, k.seq = value, approver.NewRev(), head.Seq
+			if len(k.mine) == 0 {
+				k.mine = append(k.mine, k.rev) // the last of the process before
+			}
+			k.mine = append(k.mine[max(0, len(k.mine)-ownRevisions):], k.next)
 		}
 		key := approver.Key(headKind, k.log)
 		err := k.kv.Put(ctx, key, k.value, k.rev, k.next, time.Time{}, time.Now().Add(headKeep))
@@ -83,7 +94,10 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 			if err := k.adopt(ctx); err != nil {
 				return err
 			}
-			return errForeign
+			if !slices.Contains(k.mine, k.rev) {
+				return errForeign
+			}
+			k.stored = 0 // what is there is our own and too old: write the head again
 		default:
 			return fmt.Errorf("the audit's head in the store: %w", err)
 		}

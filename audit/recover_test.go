@@ -326,6 +326,36 @@ func TestHeadKeeper(t *testing.T) {
 	want(7)
 }
 
+// The story: Redis fails over to a replica that had not heard of the last heads.
+// What is in the store then is our own, only older: nobody tampered with it, so
+// there is no alarm, and the present head is written again.
+func TestAHeadThatAFailOverTookBack(t *testing.T) {
+	kv := newMemory()
+	k := headKeeper{kv: kv, log: "test"}
+	key := approver.Key(headKind, "test")
+	head := func(seq uint64) Head { return Head{Log: "test", Seq: seq, Hash: strings.Repeat("a", hashLength)} }
+	var old memoryRecord
+	for seq := range uint64(5) {
+		if err := k.put(t.Context(), head(seq+1)); err != nil {
+			t.Fatal(err)
+		}
+		if seq == 2 {
+			old = kv.records[key]
+		}
+	}
+	kv.records[key] = old
+	if err := k.put(t.Context(), head(6)); err != nil {
+		t.Errorf("after a fail-over: %v", err)
+	}
+	if h, err := ReadHead(t.Context(), kv, "test"); err != nil || h.Seq != 6 {
+		t.Errorf("the store has %+v, %v", h, err)
+	}
+	delete(kv.records, key)
+	if err := k.put(t.Context(), head(7)); !errors.Is(err, errForeign) {
+		t.Errorf("a store that forgot: %v", err)
+	}
+}
+
 func TestForeignHeadAlarms(t *testing.T) {
 	o, keys := options(t)
 	kv := newMemory()
