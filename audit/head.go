@@ -79,7 +79,7 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 				return fmt.Errorf("the audit's head: %w", err)
 			}
 			k.value, k.next, k.seq = value, approver.NewRev(), head.Seq
-			if len(k.mine) == 0 {
+			if len(k.mine) == 0 && k.rev != "" {
 				k.mine = append(k.mine, k.rev) // the last of the process before
 			}
 			k.mine = append(k.mine[max(0, len(k.mine)-ownRevisions):], k.next)

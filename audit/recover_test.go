@@ -351,7 +351,7 @@ func TestAHeadThatAFailOverTookBack(t *testing.T) {
 		t.Errorf("the store has %+v, %v", h, err)
 	}
 	delete(kv.records, key)
-	if err := k.put(t.Context(), head(7)); !errors.Is(err, errForeign) {
+	if err := k.put(t.Context(), head(7)); err != errForeign {
 		t.Errorf("a store that forgot: %v", err)
 	}
 }
