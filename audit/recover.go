@@ -66,12 +66,17 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	if text := s.compare(known); text != "" {
 		loss("%s", text)
 	}
+	return alarms, l.goOn(path, s)
+}
+
+// goOn opens the file for what comes behind the last sound line.
+func (l *Log) goOn(path string, s scan) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return alarms, err
+		return err
 	}
 	if err := errors.Join(l.o.sync(f), syncDir(l.o.Dir)); err != nil {
-		return alarms, errors.Join(err, f.Close())
+		return errors.Join(err, f.Close())
 	}
 	l.file, l.kept, l.first = f, s.good, max(s.first, 1)
 	if s.first == 0 {
@@ -81,7 +86,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	defer l.mu.Unlock()
 	l.end, l.since, l.size = s.place, s.since, s.good
 	l.durable = Head{Log: l.o.ID, Seq: s.seq, Hash: s.hash.String()}
-	return alarms, nil
+	return nil
 }
 
 // unrotate returns the path of the last full file before audit.jsonl. Where a

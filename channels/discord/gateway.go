@@ -107,18 +107,7 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	if c.cfg.TextApprovals {
 		s.Identify.Intents |= discordgo.IntentMessageContent
 	}
-	ready, gone := make(chan *discordgo.Ready, 1), make(chan struct{})
-	var once sync.Once
-	s.AddHandler(func(_ *discordgo.Session, r *discordgo.Ready) {
-		select {
-		case ready <- r:
-		default:
-		}
-	})
-	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(gone) }) })
-	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) { in.interaction(ctx, e.Interaction) })
-	s.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) })
-
+	ready, gone := handle(ctx, s, in)
 	// Open knows no context: what it waits for is cut under it.
 	cut := context.AfterFunc(ctx, tcp.close)
 	err = s.Open()
@@ -152,6 +141,23 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	case <-gone:
 		return errors.New("discord: the gateway closed the connection or fell silent")
 	}
+}
+
+// handle has the session's events taken in. ready gets the first, and gone is
+// closed when the connection has ended.
+func handle(ctx context.Context, s *discordgo.Session, in *intake) (ready chan *discordgo.Ready, gone chan struct{}) {
+	ready, gone = make(chan *discordgo.Ready, 1), make(chan struct{})
+	var once sync.Once
+	s.AddHandler(func(_ *discordgo.Session, r *discordgo.Ready) {
+		select {
+		case ready <- r:
+		default:
+		}
+	})
+	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(gone) }) })
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) { in.interaction(ctx, e.Interaction) })
+	s.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) })
+	return ready, gone
 }
 
 // mayIdentify asks whether the token is good and whether Discord allows another

@@ -1,0 +1,106 @@
+package approver
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// This file hashes one file, and keeps the hashes of what cannot change unseen.
+
+// hash returns "" for what is not a file to bind.
+func (s *scan) hash(path string) (string, error) {
+	// O_NONBLOCK: the path may become a pipe between the look and the opening.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "unreadable", nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "unreadable", nil
+	}
+	system := fileSystemOf(f)
+	if system == madeUp {
+		return "", nil
+	}
+	id, known := identify(info)
+	keep := known && system == heldFiles && s.hasher.keeps(info, id, os.Geteuid())
+	if keep {
+		if sum, ok := s.hasher.kept(id.version); ok {
+			return sum, nil
+		}
+	}
+	// Within one call a second name of the same file is not read again.
+	if sum, ok := s.sums[id.version]; ok && known && system == heldFiles {
+		return sum, nil
+	}
+	sum, err := s.read(f, info.Size())
+	if err != nil {
+		return "unreadable", nil
+	}
+	if !strings.HasPrefix(sum, whole) {
+		return sum + " " + id.version, nil
+	}
+	s.sums[id.version] = sum
+	if keep {
+		s.hasher.keep(id.version, sum)
+	}
+	return sum, nil
+}
+
+// whole starts the hash of a file that was read in full.
+const whole = "sha256:"
+
+// read hashes a file, in full as long as the call's budget lasts. Of a larger
+// one it hashes both ends: a disk image that a command deletes must not make
+// the call impossible to approve, and no program is that large by accident.
+func (s *scan) read(f *os.File, size int64) (string, error) {
+	d := sha256.New()
+	if size <= s.budget {
+		n, err := io.Copy(d, patient{io.LimitReader(f, s.budget+1), s})
+		s.budget -= n
+		if err != nil || s.budget >= 0 {
+			return whole + hex.EncodeToString(d.Sum(nil)), err
+		}
+		return "grows:" + hex.EncodeToString(d.Sum(nil)), nil
+	}
+	for _, at := range []int64{0, size - endBytes} {
+		if _, err := io.Copy(d, io.NewSectionReader(f, max(at, 0), endBytes)); err != nil {
+			return "", err
+		}
+	}
+	return "ends:" + hex.EncodeToString(d.Sum(nil)), nil
+}
+
+// keeps reports whether the hash of a file holds as long as its version does.
+// It does not for a file that the agent can write to: what is written through a
+// shared mapping changes neither of the times when it is written, but when the
+// kernel comes to it. So it must be root's and writable for root alone (an
+// access list shows in the group's bits); and this service not root's, because
+// then the agent may be root too. A file that changed a moment ago may change
+// again within the same tick of the file system's clock.
+func (h *FileHasher) keeps(info fs.FileInfo, id fileID, euid int) bool {
+	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
+}
+
+func (h *FileHasher) kept(version string) (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	sum, ok := h.cache[version]
+	return sum, ok
+}
+
+func (h *FileHasher) keep(version, sum string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cache == nil || len(h.cache) >= maxCached {
+		h.cache = map[string]string{}
+	}
+	h.cache[version] = sum
+}
