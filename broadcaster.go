@@ -36,6 +36,10 @@ const (
 	retryEvery = 50 * time.Millisecond
 	pollEvery  = 500 * time.Millisecond // where no hint tells of a change
 	hintedPoll = 2 * time.Second        // where one should
+
+	// vanishedAfter is how long a record must be missing before it is taken for
+	// lost: a former primary may answer for a moment.
+	vanishedAfter = 3 * time.Second
 )
 
 // Options are the parts of a Broadcaster.
@@ -147,6 +151,7 @@ var (
 	errNoTime     = errors.New("the courier's deadline is too close")
 	errTooOld     = errors.New("the deadline of the courier that asked has passed, so its answer is no longer given out")
 	errReused     = errors.New("the call id was used twice at once")
+	errVanished   = errors.New("the store has no record of the request any more")
 )
 
 func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
@@ -174,6 +179,14 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 		return Request{}, err
 	}
 	r, err = b.await(ctx, r, call, holder)
+	for errors.Is(err, errVanished) {
+		// A fail-over took the record with it. The agent still waits, and nobody
+		// was told anything: people are asked anew.
+		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
+		if r, err = b.open(ctx, call, why, fp, holder); err == nil {
+			r, err = b.await(ctx, r, call, holder)
+		}
+	}
 	if err != nil {
 		return r, err
 	}
@@ -196,10 +209,16 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 		hint = nil // polling alone will do
 	}
 	var seen Rev
+	var there time.Time // when the record was last there
 	for {
 		next, rev, left, err := b.advance(ctx, r, seen, call)
-		if err == nil && next.State.Settled() {
+		switch {
+		case err == nil && next.State.Settled():
 			return next, nil
+		case !errors.Is(err, ErrNotFound) || there.IsZero():
+			there = time.Now()
+		case time.Since(there) > vanishedAfter:
+			return r, errVanished
 		}
 		if err != nil && ctx.Err() == nil {
 			b.Log.Warn("the store failed while a call waits; trying again", "request", r.ID, "error", err)

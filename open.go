@@ -17,13 +17,13 @@ import (
 
 // open makes the request of a call, or takes it up if the call was here before.
 func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
-	r, err := b.find(ctx, call.ID)
+	r, dead, err := b.find(ctx, call.ID)
 	if errors.Is(err, ErrNotFound) {
-		r, err = b.create(ctx, call, why, fp, holder)
+		r, err = b.create(ctx, call, why, fp, holder, dead)
 		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
 			return r, err
 		}
-		r, err = b.find(ctx, call.ID)
+		r, _, err = b.find(ctx, call.ID)
 	}
 	if err != nil {
 		return Request{}, err
@@ -42,18 +42,28 @@ func passing(err error) bool {
 	return true
 }
 
-// find returns the request that a call id stands for.
-func (b *Broadcaster) find(ctx context.Context, callID string) (Request, error) {
-	id, _, err := b.Store.Get(ctx, Key("call", callID))
-	if err != nil {
-		return Request{}, err
+// find returns the request that a call id stands for. If the id leads to a
+// request that has no record, it waits as long as one may be on its way, and then
+// says which request is dead.
+func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead string, err error) {
+	for give := time.Now().Add(PostTimeout + time.Second); ; {
+		id, _, err := b.Store.Get(ctx, Key("call", callID))
+		if err != nil {
+			return Request{}, "", err
+		}
+		r, _, err := b.load(ctx, string(id))
+		if !errors.Is(err, ErrNotFound) {
+			return r, "", err
+		}
+		if time.Now().After(give) || !sleep(ctx, pollEvery) {
+			return Request{}, string(id), err
+		}
 	}
-	r, _, err := b.load(ctx, string(id))
-	return r, err
 }
 
-// create stores a new request and starts to post its cards.
-func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+// create stores a new request and starts to post its cards. dead is a request
+// without a record that the call id led to.
+func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder, dead string) (Request, error) {
 	now, err := b.Store.Now(ctx)
 	if err != nil {
 		return Request{}, err
@@ -85,7 +95,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 		return Request{}, err
 	}
 	r.Postings = postings
-	if err := b.saveNew(ctx, r, now); err != nil {
+	if err := b.saveNew(ctx, r, now, dead); err != nil {
 		return Request{}, err
 	}
 	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })

@@ -56,7 +56,7 @@ func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request,
 // saveNew writes the record of a new request and the index from its call id, at
 // once. A crash between leaves an index without a request, which adopt takes
 // over, or a request without an index, which is denied before it is shown.
-func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time) error {
+func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time, dead string) error {
 	value, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time) err
 		return nil
 	})
 	if err == nil && errors.Is(indexErr, ErrConflict) {
-		indexErr = b.adopt(ctx, r, keep)
+		indexErr = b.adopt(ctx, r, keep, dead)
 	}
 	if err = errors.Join(err, indexErr); err != nil {
 		// The record may be there all the same, and the agent is about to be told
@@ -83,39 +83,33 @@ func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time) err
 	return err
 }
 
-// adopt takes over an index that a crash left without a request. An index that
-// leads to a request means that the same call id came twice at once; its record
-// may still be on its way.
-func (b *Broadcaster) adopt(ctx context.Context, r Request, keep time.Time) error {
+// adopt takes over an index that leads to a dead request. Any other means that
+// the same call id came twice at once.
+func (b *Broadcaster) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
 	key := Key("call", r.CallID)
-	for give := time.Now().Add(PostTimeout + time.Second); ; {
-		id, rev, err := b.Store.Get(ctx, key)
-		if err != nil {
-			return err
-		}
-		if string(id) == r.ID {
-			return nil
-		}
-		if _, _, err := b.load(ctx, string(id)); !errors.Is(err, ErrNotFound) {
-			return errReused
-		}
-		if time.Now().After(give) {
-			return b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, keep)
-		}
-		if !sleep(ctx, pollEvery) {
-			return ctx.Err()
-		}
+	id, rev, err := b.Store.Get(ctx, key)
+	switch {
+	case err != nil || string(id) == r.ID:
+		return err
+	case string(id) != dead:
+		return errReused
 	}
+	return b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, keep)
 }
 
 // stray reports a request that its call id does not lead to: its maker died
-// before it was whole, and the agent has another request or none.
+// before it was whole, and the agent has another request or none. An error means
+// that this is not known, as while the call id is being taken over.
 func (b *Broadcaster) stray(ctx context.Context, r Request) (bool, error) {
 	id, _, err := b.Store.Get(ctx, Key("call", r.CallID))
-	if errors.Is(err, ErrNotFound) {
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return true, nil
+	case err != nil || string(id) == r.ID:
+		return false, err
 	}
-	return string(id) != r.ID, err
+	_, _, err = b.load(ctx, string(id))
+	return err == nil, err
 }
 
 // change applies one step to a stored request. It returns the request as it

@@ -184,3 +184,39 @@ func TestOneCallOnTwoConnectionsIsOneRequest(t *testing.T) {
 		<-b
 	})
 }
+
+// The story: the primary dies with a request that the promoted replica has never
+// heard of. The agent's hook still waits; it must not wait for an answer to
+// nothing. People are asked anew, and the old card is no way around that.
+func TestARequestThatTheStoreLostIsAskedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		x.kv.mu.Lock()
+		for key := range x.kv.records {
+			if !strings.Contains(key, ":call:") { // the index is on another shard, and was lucky
+				delete(x.kv.records, key)
+				delete(x.kv.due, key)
+			}
+		}
+		x.kv.mu.Unlock()
+		time.Sleep(30 * time.Second)
+		if len(x.tg.order) != 2 {
+			t.Fatalf("%d cards", len(x.tg.order))
+		}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeUnknown {
+			t.Errorf("the card of the lost request: %+v", out)
+		}
+		if _, fresh := x.tg.card(1); fresh.Request == card.Request {
+			t.Error("the same request again")
+		}
+		if out := x.tap(x.tg, 1, "1", true); out.Kind != OutcomeApproved {
+			t.Errorf("the new card: %+v", out)
+		}
+		if v := <-answer; v.Decision != Allow {
+			t.Errorf("the agent hears %v: %s", v.Decision, v.Reason)
+		}
+	})
+}
