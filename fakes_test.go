@@ -202,6 +202,13 @@ func (c *chat) Update(_ context.Context, ref Ref, card Card) error {
 	return nil
 }
 
+// count is how many cards were posted.
+func (c *chat) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.order)
+}
+
 // card returns the n-th card posted, from the end when n is negative.
 func (c *chat) card(n int) (string, Card) {
 	c.mu.Lock()

@@ -110,7 +110,7 @@ func TestUnrecordedQuestionIsNeverShown(t *testing.T) {
 		x.kv.mu.Unlock()
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(40 * time.Second)
-		if len(x.tg.order)+len(x.dc.order) != 0 {
+		if x.tg.count()+x.dc.count() != 0 {
 			t.Error("a card went out that the audit does not know of")
 		}
 		if v := <-answer; v.Decision != Deny {
@@ -267,8 +267,8 @@ func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
 		}
 		<-answer
 		synctest.Wait()
-		if _, c := x.tg.card(0); c.Result == "" || len(x.tg.order) != 1 {
-			t.Errorf("%d cards, the first shows %+v", len(x.tg.order), c)
+		if _, c := x.tg.card(0); c.Result == "" || x.tg.count() != 1 {
+			t.Errorf("%d cards, the first shows %+v", x.tg.count(), c)
 		}
 	})
 }

@@ -173,7 +173,7 @@ func TestOneCallOnTwoConnectionsIsOneRequest(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		b := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(2 * time.Second)
-		n := len(x.tg.order)
+		n := x.tg.count()
 		if n > 1 {
 			no, yes := x.tap(x.tg, 0, "1", false), x.tap(x.dc, 1, "d2", true)
 			t.Errorf("%d cards for one call: a no on one is told %q, a yes on the other %q; the agent hears %v and %v", n, no.Text, yes.Text, (<-a).Decision, (<-b).Decision)
@@ -203,8 +203,8 @@ func TestARequestThatTheStoreLostIsAskedAnew(t *testing.T) {
 		}
 		x.kv.mu.Unlock()
 		time.Sleep(30 * time.Second)
-		if len(x.tg.order) != 2 {
-			t.Fatalf("%d cards", len(x.tg.order))
+		if x.tg.count() != 2 {
+			t.Fatalf("%d cards", x.tg.count())
 		}
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeUnknown {
 			t.Errorf("the card of the lost request: %+v", out)

@@ -16,37 +16,57 @@ import (
 // hookKV lets a test come between the broadcaster and the store.
 type hookKV struct {
 	*memKV
+	hooks   sync.Mutex // guards the hooks; a test that is under way uses set
 	put     func(ctx context.Context, key string, value []byte, do func() error) error
 	get     func(key string)
 	due     func(shard int)
 	confirm func() error
 }
 
+// set changes hooks.
+func (h *hookKV) set(change func()) {
+	h.hooks.Lock()
+	defer h.hooks.Unlock()
+	change()
+}
+
 func (h *hookKV) Confirm(context.Context, string, []byte, Rev) error {
-	if h.confirm != nil {
-		return h.confirm()
+	h.hooks.Lock()
+	confirm := h.confirm
+	h.hooks.Unlock()
+	if confirm != nil {
+		return confirm()
 	}
 	return nil
 }
 
 func (h *hookKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keep time.Time) error {
 	do := func() error { return h.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep) }
-	if h.put != nil {
-		return h.put(ctx, key, value, do)
+	h.hooks.Lock()
+	put := h.put
+	h.hooks.Unlock()
+	if put != nil {
+		return put(ctx, key, value, do)
 	}
 	return do()
 }
 
 func (h *hookKV) Get(ctx context.Context, key string) ([]byte, Rev, error) {
-	if h.get != nil {
-		h.get(key)
+	h.hooks.Lock()
+	get := h.get
+	h.hooks.Unlock()
+	if get != nil {
+		get(key)
 	}
 	return h.memKV.Get(ctx, key)
 }
 
 func (h *hookKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
-	if h.due != nil {
-		h.due(shard)
+	h.hooks.Lock()
+	hook := h.due
+	h.hooks.Unlock()
+	if hook != nil {
+		hook(shard)
 	}
 	return h.memKV.Due(ctx, shard, limit)
 }
@@ -95,7 +115,7 @@ func TestWhatNoReplicaHasDoesNotCount(t *testing.T) {
 			x := newBenchOn(t, kv, h)
 			var cut atomic.Bool
 			var acked sync.Map // what the store said is durable
-			writes := 0
+			var writes atomic.Int64
 			h.confirm = func() error {
 				if cut.Load() {
 					return errors.New("too few replicas acknowledged: 0 of 1")
@@ -107,7 +127,7 @@ func TestWhatNoReplicaHasDoesNotCount(t *testing.T) {
 				if err != nil || !strings.Contains(key, ":req:") {
 					return err
 				}
-				writes++
+				writes.Add(1)
 				if cut.Load() {
 					return errors.New("written, but too few replicas acknowledged: 0 of 1")
 				}
@@ -134,15 +154,15 @@ func TestWhatNoReplicaHasDoesNotCount(t *testing.T) {
 			v := <-answer
 			_, ok := acked.Load("consumed")
 			_, card := x.tg.card(0)
-			t.Logf("agent: %v (%s) after %v, acknowledged %v, %d writes of the record; card %q; audit %v", v.Decision, v.Reason, time.Since(from), ok, writes, card.Result, x.audit.events(""))
+			t.Logf("agent: %v (%s) after %v, acknowledged %v, %d writes of the record; card %q; audit %v", v.Decision, v.Reason, time.Since(from), ok, writes.Load(), card.Result, x.audit.events(""))
 			if v.Decision == Allow && !ok && cut.Load() {
 				t.Error("released although it was never acknowledged")
 			}
 			if v.Decision != Allow && (out.Kind == OutcomeApproved || strings.Contains(card.Result, "Approved")) {
 				t.Error("people were told approved; the agent was not")
 			}
-			if v.Decision != want || writes > 400 {
-				t.Errorf("the replica is back after %v: the agent hears %v after %d writes", heal, v.Decision, writes)
+			if v.Decision != want || writes.Load() > 400 {
+				t.Errorf("the replica is back after %v: the agent hears %v after %d writes", heal, v.Decision, writes.Load())
 			}
 			cut.Store(false)
 		})
@@ -173,10 +193,10 @@ func TestASettledRequestComesToRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writes := 0
+		var writes atomic.Int64
 		h.put = func(_ context.Context, key string, _ []byte, do func() error) error {
 			if strings.Contains(key, ":req:") {
-				writes++
+				writes.Add(1)
 			}
 			return do()
 		}
@@ -184,14 +204,14 @@ func TestASettledRequestComesToRest(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); _ = b.Run(run) }()
 		time.Sleep(5 * time.Minute)
-		before := writes
+		before := writes.Load()
 		time.Sleep(5 * time.Minute)
 		r, _, _ := b.load(t.Context(), card.Request)
 		stop()
 		<-ended
-		if writes-before > 2 {
+		if writes.Load()-before > 2 {
 			t.Errorf("ten minutes after the end (%v, closed %v, phases %v %v) the record is still written: %d times in 5 minutes",
-				r.State, r.Closed, r.Postings[0].Phase, r.Postings[1].Phase, writes-before)
+				r.State, r.Closed, r.Postings[0].Phase, r.Postings[1].Phase, writes.Load()-before)
 		}
 	})
 }
@@ -216,7 +236,7 @@ func TestNoCardForACallThatWasDenied(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		cancel()
 		v := <-answer
-		h.put = nil
+		h.set(func() { h.put = nil })
 		time.Sleep(15 * time.Second) // grace is 3 s
 		if _, card := x.tg.card(0); card.Request != "" && card.State == Pending {
 			out := x.tap(x.tg, 0, "1", true)
@@ -262,7 +282,7 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		go func() { answer <- b.Ask(t.Context(), call, Verdict{Decision: Ask, Severity: High}) }()
 		time.Sleep(20 * time.Second)
 		live := 0
-		for i := range tg.order {
+		for i := range tg.count() {
 			if _, c := tg.card(i); c.State == Pending {
 				live++
 			}
@@ -303,11 +323,13 @@ func TestAWaitingCallReadsSeldom(t *testing.T) {
 		kv.mu.Unlock()
 		time.Sleep(DefaultTTL - 11*time.Second)
 		var reads atomic.Int64
-		h.get = func(key string) {
-			if strings.Contains(key, ":req:") {
-				reads.Add(1)
+		h.set(func() {
+			h.get = func(key string) {
+				if strings.Contains(key, ":req:") {
+					reads.Add(1)
+				}
 			}
-		}
+		})
 		time.Sleep(10 * time.Second)
 		n := reads.Load()
 		<-answer

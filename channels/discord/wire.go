@@ -49,7 +49,7 @@ func (e *apiError) Error() string {
 	}
 	switch {
 	case e.status == http.StatusTooManyRequests:
-		text += fmt.Sprintf(": retry after %v", e.after.Round(time.Millisecond))
+		text += fmt.Sprintf(": retry after %v", e.after.Round(time.Second))
 	case e.status == http.StatusUnauthorized:
 		text += ": the bot token is not valid: put a current one into token_file"
 	case e.code == discordgo.ErrCodeMissingAccess, e.code == discordgo.ErrCodeMissingPermissions:
