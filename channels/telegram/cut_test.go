@@ -11,7 +11,7 @@ import (
 // room, so the directory was cut to its beginning, the same for staging and
 // production, and a tap approved whichever it was.
 func TestDirectoryThatIsCutTakesNoTap(t *testing.T) {
-	const base = "/home/ann/work/clients/acme/infrastructure/environments/eu/"
+	const base = "/home/ann/src/clients/acme/infrastructure/environments/eu/"
 	card := highCard(t)
 	for n := 2500; n < 3900; n += 50 {
 		card.Command = "make deploy # " + strings.Repeat("x", n)
