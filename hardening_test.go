@@ -401,3 +401,46 @@ func TestADeafChannelIsUnreachable(t *testing.T) {
 type deaf struct{ *chat }
 
 func (deaf) Run(context.Context, ReplyFunc) error { return errors.New("the token was revoked") }
+
+// The story: a thumb is faster than the note of where the card is, because the
+// store is away for a moment, and then the chat's connection ends under the
+// answer. The card is alive all the same: it must keep its buttons, or nobody can
+// answer any more.
+func TestACardWhoseNoteIsLateKeepsItsButtons(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"the connection ends": 100 * time.Millisecond, "the person waits in vain": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				away := true
+				x.kv.mu.Lock()
+				x.kv.fail = func(op, key string) error {
+					if op == "put" && strings.Contains(key, ":req:") && away && x.tg.count() > 0 {
+						return errors.New("away")
+					}
+					return nil
+				}
+				x.kv.mu.Unlock()
+				answer := x.askAsync(t.Context(), testCall("c1"), High)
+				synctest.Wait()
+				msg, card := x.tg.card(0)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				out := x.Reply(ctx, Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: card.Request, Message: msg})
+				if out.Kind == OutcomeApproved {
+					t.Fatalf("%+v", out)
+				}
+				x.kv.mu.Lock()
+				away = false
+				x.kv.mu.Unlock()
+				time.Sleep(2 * time.Second)
+				if _, c := x.tg.card(0); c.Result != "" || !c.OneTap {
+					t.Errorf("the live card shows %+v", c)
+				}
+				if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
+					t.Errorf("the next tap: %+v", out)
+				}
+				<-answer
+			})
+		})
+	}
+}

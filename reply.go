@@ -157,7 +157,7 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if !sending || time.Now().After(give) || !sleep(ctx, retryEvery/2) {
-			if here != nil && rep.Method == ByTap {
+			if !sending && here != nil && rep.Method == ByTap { // else its note may only be late
 				ref := Ref{Destination: *here, Message: rep.Message}
 				b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
 			}
