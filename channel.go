@@ -2,6 +2,8 @@ package approver
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"approver.example/tokens"
@@ -100,6 +102,29 @@ type Card struct {
 	// Result says in one line who decided, where and after how long. Empty
 	// while the card is pending.
 	Result string
+}
+
+// Whole is the card as text, for the file beside one that had to be cut. It holds
+// no code: a file outlives the request. The command comes last, as it is: no line
+// of it can pass for one of the card.
+func (c Card) Whole() string {
+	var b strings.Builder
+	for _, f := range []struct{ label, text string }{
+		{"Why", c.Why},
+		{"Rule", c.Rule},
+		{"Agent says (not checked)", c.Claimed},
+		{"Agent", c.Agent},
+		{"Session", c.Session},
+		{"Directory", c.Dir},
+		{"Host", c.Host},
+		{"Notice", c.Notice},
+	} {
+		if f.text != "" {
+			line := strings.NewReplacer("\r\n", " ⏎ ", "\r", " ⏎ ", "\n", " ⏎ ", "\t", " ").Replace(f.text)
+			fmt.Fprintf(&b, "%s: %s\n", f.label, line)
+		}
+	}
+	return b.String() + "\nCommand:\n" + firstOf(c.Command, "(no command)")
 }
 
 // Until says when silence becomes a no, the same on every platform: "until

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf16"
 
@@ -54,28 +53,6 @@ func trim(card approver.Card) (around approver.Card, short bool) {
 		short = short || hidden > 0
 	}
 	return card, short
-}
-
-// whole is the card as text, for the file beside a cut one. It holds no code: a
-// file outlives the request. The command comes last, as it is: no line of it can
-// pass for one of the card.
-func whole(card approver.Card) string {
-	var b strings.Builder
-	for _, f := range []struct{ label, text string }{
-		{"Why", card.Why},
-		{"Rule", card.Rule},
-		{"Agent says (not checked)", card.Claimed},
-		{"Agent", card.Agent},
-		{"Session", card.Session},
-		{"Directory", card.Dir},
-		{"Host", card.Host},
-		{"Notice", card.Notice},
-	} {
-		if f.text != "" {
-			fmt.Fprintf(&b, "%s: %s\n", f.label, oneLine(f.text))
-		}
-	}
-	return b.String() + "\nCommand:\n" + card.Command
 }
 
 // fit cuts text so that dress(text) takes at most room UTF-16 units, and

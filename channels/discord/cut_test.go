@@ -82,7 +82,7 @@ Host: devbox
 Command:
 make
 Why: it is fine`
-	if got := whole(card); got != want {
+	if got := card.Whole(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

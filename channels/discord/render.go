@@ -64,7 +64,7 @@ func render(card approver.Card, partial bool) (view, error) {
 	v := view{partial: partial || short || hiddenBytes > 0}
 	switch {
 	case short:
-		v.file = file{cardFile, whole(card)}
+		v.file = file{cardFile, card.Whole()}
 	case hiddenBytes > 0 || fenced(card.Command):
 		v.file = file{commandFile, card.Command}
 	}

@@ -77,7 +77,7 @@ func render(card approver.Card, partial bool, rev string) message {
 		m.files = append(m.files, file{"command.txt", card.Command})
 	}
 	if l.short {
-		m.files = append(m.files, file{"card.txt", plain(card)})
+		m.files = append(m.files, file{"card.txt", card.Whole()})
 	}
 	return m
 }
@@ -268,28 +268,6 @@ func resultMark(s approver.State) string {
 	case approver.Denied:
 	}
 	return "⛔" // and so is a state that we do not know
-}
-
-// plain is the whole card as text, for the file beside a cut one. It holds no
-// code: a file outlives the request. The command comes last, as it is: no line of
-// it can pass for one of the card.
-func plain(c approver.Card) string {
-	var b strings.Builder
-	for _, f := range []struct{ label, text string }{
-		{"Why", c.Why},
-		{"Rule", c.Rule},
-		{"Agent says (not checked)", c.Claimed},
-		{"Agent", c.Agent},
-		{"Session", c.Session},
-		{"Directory", c.Dir},
-		{"Host", c.Host},
-		{"Notice", c.Notice},
-	} {
-		if f.text != "" {
-			fmt.Fprintf(&b, "%s: %s\n", f.label, oneLine(f.text))
-		}
-	}
-	return b.String() + "\nCommand:\n" + c.Command
 }
 
 // codeDialogue is the modal that takes a typed code. place comes back with what

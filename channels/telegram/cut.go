@@ -45,28 +45,6 @@ func (l limits) trim(card approver.Card) (approver.Card, bool) {
 	return card, short
 }
 
-// whole is the card as text, for the file beside a cut one. It holds no code: a
-// file outlives the request. The command comes last, as it is: no line of it can
-// pass for one of the card.
-func whole(card approver.Card) string {
-	var b strings.Builder
-	for _, f := range []struct{ label, text string }{
-		{"Why", card.Why},
-		{"Rule", card.Rule},
-		{"Agent says (not checked)", card.Claimed},
-		{"Agent", card.Agent},
-		{"Session", card.Session},
-		{"Directory", card.Dir},
-		{"Host", card.Host},
-		{"Notice", card.Notice},
-	} {
-		if f.text != "" {
-			fmt.Fprintf(&b, "%s: %s\n", f.label, oneLine(f.text))
-		}
-	}
-	return b.String() + "\nCommand:\n" + command(card)
-}
-
 // oneLine keeps a text from imitating the lines around it.
 func oneLine(text string) string {
 	return strings.NewReplacer("\r", "", "\n", " ⏎ ", "\t", " ").Replace(text)

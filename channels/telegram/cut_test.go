@@ -61,10 +61,10 @@ Host: devbox
 Command:
 make
 Why: it is fine`
-	if got := whole(card); got != want {
+	if got := card.Whole(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := whole(approver.Card{}); got != "\nCommand:\n(no command)" {
+	if got := (approver.Card{}).Whole(); got != "\nCommand:\n(no command)" {
 		t.Errorf("the empty card is %q", got)
 	}
 }

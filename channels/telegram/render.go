@@ -130,7 +130,7 @@ func render(card approver.Card, partial bool) (message, error) {
 	m.page = layout(around, shown, m.partial)
 	switch {
 	case short:
-		m.file = file{"card.txt", whole(card), "the whole card"}
+		m.file = file{"card.txt", card.Whole(), "the whole card"}
 	case hidden > 0:
 		m.file = file{"command.txt", card.Command, fmt.Sprintf("the whole command, %d bytes", len(card.Command))}
 	}

@@ -113,22 +113,3 @@ func TestLeavesNothingBehind(t *testing.T) {
 		})
 	}
 }
-
-// Even if the demo itself is killed, its processes end.
-func TestKilledDemoLeavesNoProcess(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ties a child's life to its parent's")
-	}
-	p := startPlay(t, "three cards, no answer", "--store", "redis")
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = p.cmd.Wait()
-	var processes []string
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if processes, _ = p.left(t); len(processes) == 0 {
-			return
-		}
-	}
-	t.Errorf("left behind: %q", processes)
-}
