@@ -50,7 +50,8 @@ func readHead(ctx context.Context, kv approver.KV, log string) (Head, approver.R
 type headKeeper struct {
 	kv  approver.KV
 	log string
-	rev approver.Rev // of what is in the store
+	has func(Head) (bool, error) // whether the log has this line
+	rev approver.Rev             // of what is in the store
 
 	stored uint64 // the last seq that is known to be in the store
 	// A Put that ended in an ambiguous error is sent again as it was, so that
@@ -94,9 +95,6 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 			if err := k.adopt(ctx); err != nil {
 				return err
 			}
-			if !slices.Contains(k.mine, k.rev) {
-				return errForeign
-			}
 			k.stored = 0 // what is there is our own and too old: write the head again
 		default:
 			return fmt.Errorf("the audit's head in the store: %w", err)
@@ -105,10 +103,40 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 	return nil
 }
 
-// adopt takes over the revision that is in the store, to write over it.
+// adopt takes over the revision that is in the store, to write over it. Unless
+// it is the log's own it returns errForeign: a fail-over brings back a head that
+// this process wrote, and the last write of a process that was killed can arrive
+// after the next one has read the head, but it names a line of this log.
 func (k *headKeeper) adopt(ctx context.Context) error {
-	_, rev, err := k.kv.Get(ctx, approver.Key(headKind, k.log))
-	if err != nil && !errors.Is(err, approver.ErrNotFound) {
+	head, rev, err := readHead(ctx, k.kv, k.log)
+	known := errors.Is(err, approver.ErrNotFound) || errors.Is(err, approver.ErrTampered)
+	if err != nil && !known {
+		return err
+	}
+	k.rev = rev
+	if slices.Contains(k.mine, rev) {
+		return nil
+	}
+	if known {
+		return errForeign
+	}
+	ours, err := k.has(head)
+	if err == nil && !ours {
+		err = errForeign
+	}
+	return err
+}
+
+// start makes a head for a log that has no line yet, so that a store which knows
+// none of a log with lines has lost it.
+func (k *headKeeper) start(ctx context.Context) error {
+	value, err := json.Marshal(Head{Log: k.log, Hash: genesis().String()})
+	if err != nil {
+		return fmt.Errorf("the audit's head: %w", err)
+	}
+	rev := approver.NewRev()
+	err = k.kv.Put(ctx, approver.Key(headKind, k.log), value, "", rev, time.Time{}, time.Now().Add(headKeep))
+	if err != nil {
 		return fmt.Errorf("the audit's head in the store: %w", err)
 	}
 	k.rev = rev

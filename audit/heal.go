@@ -22,6 +22,7 @@ const (
 	lossAlarm   = "loss"   // something of the log is gone, or was changed
 	keyAlarm    = "key"    // another key signs from here on
 	outageAlarm = "outage" // nothing could be recorded for a time; nothing is missing
+	tornAlarm   = "torn"   // a crash left half a line that nobody was told of
 )
 
 // An alarm is what the log has to say of itself.

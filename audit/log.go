@@ -131,6 +131,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 		writing: make(chan struct{}), heading: make(chan struct{}),
 		head: headKeeper{kv: o.KV, log: o.ID},
 	}
+	l.head.has = l.has
 	alarms, err := l.begin(ctx)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -170,10 +171,15 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if alarms, err = l.resume(known, false); err != nil {
 		return nil, err
 	}
-	if note != "" && (!unknown || l.durable.Seq > 0) { // a new log is known to nobody
+	l.head.rev = rev
+	switch {
+	case unknown && l.durable.Seq == 0: // a new log is known to nobody
+		if err := l.head.start(ctx); err != nil { // it follows with the first line
+			l.o.Log.Warn("the store did not take the beginning of the audit log", "error", err)
+		}
+	case note != "":
 		alarms = append(alarms, alarm{lossAlarm, note})
 	}
-	l.head.rev = rev
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // resume finds the end of the log, sets aside what is no part of it, and
@@ -58,7 +59,11 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 		if err != nil {
 			return nil, err
 		}
-		loss("%s", text)
+		kind := lossAlarm
+		if s.torn && (known == nil || known.Seq <= s.seq) {
+			kind = tornAlarm
+		}
+		alarms = append(alarms, alarm{kind, text})
 	}
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
 		alarms = append(alarms, alarm{keyAlarm, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
@@ -128,6 +133,7 @@ type scan struct {
 	size    int64
 	since   int         // lines behind the last checkpoint
 	keyID   string      // of the last checkpoint
+	torn    bool        // behind the chain there is nothing but one line without an end: a write was killed
 	broken  *BreakError // the first break that stays in the file
 	watched string      // hash of the line watch.Seq
 }
@@ -160,6 +166,7 @@ func (s *scan) file(path string) error {
 		}
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
+			s.torn = doubt == nil && errors.Is(err, errTorn)
 			return nil
 		}
 		if err != nil && !errors.Is(err, errShape) {
@@ -237,6 +244,32 @@ func truncated(end, known uint64) string {
 
 func rewritten(seq uint64) string {
 	return fmt.Sprintf("the line with seq %d is not the one that the store knows: the log was written anew", seq)
+}
+
+// has reports whether the log has this line.
+func (l *Log) has(line Head) (bool, error) {
+	if line.Seq == 0 {
+		return line.Hash == genesis().String(), nil
+	}
+	in := func(path string) (bool, error) {
+		s := scan{place: place{hash: genesis()}, watch: &line, adopt: true}
+		err := s.file(path)
+		return s.watched == line.Hash, err
+	}
+	// The file that is written comes first: if it is rotated meanwhile, it is listed then.
+	if ok, err := in(filepath.Join(l.o.Dir, activeName)); ok || err != nil {
+		return ok, err
+	}
+	full, err := rotated(l.o.Dir)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range slices.Backward(full) {
+		if f.first <= line.Seq {
+			return in(f.path)
+		}
+	}
+	return false, nil
 }
 
 // lastOf returns the place of the last line of a full file.

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -371,6 +373,144 @@ func TestForeignHeadAlarms(t *testing.T) {
 	closeLog(t, l)
 	if r := mustVerify(t, o, keys, nil); r.Alarms != 1 {
 		t.Errorf("report %+v", r)
+	}
+}
+
+// The story: a daemon is killed while its last write of the head is on the way to
+// Redis. The next daemon has read the head before that write arrives. What is in
+// the store then names a line of this very log: nobody tampered with it.
+func TestTheLastWordOfAKilledDaemonIsNoAlarm(t *testing.T) {
+	o, keys := options(t)
+	kv := newMemory()
+	o.KV = kv
+	newLog(t, o, 7)
+	key := approver.Key(headKind, o.ID)
+	late := kv.records[key]
+	late.rev = "of the one that was killed"
+	l := open(t, o)
+	kv.mu.Lock()
+	kv.records[key] = late
+	kv.mu.Unlock()
+	write(t, l, 3)
+	waitFor(t, func() bool { h, err := ReadHead(t.Context(), kv, o.ID); return err == nil && h == l.Head() })
+	closeLog(t, l)
+	if r := mustVerify(t, o, keys, nil); r.Alarms != 0 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+// The same head with a line that this log does not have is somebody else's.
+func TestAHeadOfAnotherHistoryAlarms(t *testing.T) {
+	o, keys := options(t)
+	kv := newMemory()
+	o.KV = kv
+	newLog(t, o, 7)
+	key := approver.Key(headKind, o.ID)
+	other := fmt.Sprintf(`{"log":"test","seq":3,"hash":%q}`, strings.Repeat("a", hashLength))
+	l := open(t, o)
+	kv.mu.Lock()
+	kv.records[key] = memoryRecord{[]byte(other), "of another history"}
+	kv.mu.Unlock()
+	write(t, l, 1)
+	waitFor(t, func() bool { return len(l.Alarms()) == 1 })
+	closeLog(t, l)
+	if r := mustVerify(t, o, keys, nil); r.Losses.Count != 1 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+// The log has lines in files that were rotated away, too, and its beginning.
+func TestHasFindsEveryLine(t *testing.T) {
+	o, _ := options(t)
+	o.MaxSize = 1700
+	newLog(t, o, 12)
+	l := open(t, o)
+	var heads []Head
+	var all []Line
+	for _, r := range records(t, o.Dir) {
+		heads, all = append(heads, Head{Log: o.ID, Seq: r.Seq, Hash: r.Hash}), append(all, r)
+	}
+	if files, err := rotated(o.Dir); err != nil || len(files) < 2 || len(all) < 12 {
+		t.Fatal(files, err, len(all))
+	}
+	heads = append(heads, Head{Log: o.ID, Hash: genesis().String()})
+	for _, h := range heads {
+		if ok, err := l.has(h); !ok || err != nil {
+			t.Errorf("seq %d: %v, %v", h.Seq, ok, err)
+		}
+		h.Seq++
+		if ok, err := l.has(h); ok || err != nil {
+			t.Errorf("seq %d with the hash of another line: %v, %v", h.Seq, ok, err)
+		}
+	}
+}
+
+// The story: the daemon is killed before its first line was told to the store.
+// The store knows of the beginning, so nothing counts as lost.
+func TestKilledBeforeTheFirstHead(t *testing.T) {
+	o, keys := options(t)
+	kv := newMemory()
+	o.KV = kv
+	killed := open(t, o)
+	kv.mu.Lock()
+	kv.fail = func(int) (lost, ambiguous error) { return errors.New("away"), nil }
+	kv.mu.Unlock()
+	write(t, killed, 2)
+	content := readFile(t, filepath.Join(o.Dir, activeName))
+	_ = killed.Close(t.Context()) // the store is away
+	kv.fail = nil
+	o.Dir = t.TempDir()
+	writeFile(t, filepath.Join(o.Dir, activeName), content)
+	l := open(t, o)
+	if a := l.Alarms(); len(a) != 0 {
+		t.Errorf("alarms %q", a)
+	}
+	closeLog(t, l)
+	mustVerify(t, o, keys, nil)
+}
+
+// The story: SIGKILL in the middle of a write that crosses a page leaves half a
+// line. Nobody was told that it is recorded, and what the store vouches for is
+// there: that is no loss.
+func TestHalfALineOfAKilledWriteIsNoLoss(t *testing.T) {
+	o, keys, content := crashed(t)
+	ls := split(content)
+	end := func(n int) Head {
+		l, err := readLink(bytes.TrimSuffix(ls[n-1], []byte("\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Head{Log: o.ID, Seq: l.seq, Hash: l.hash.String()}
+	}
+	for name, tt := range map[string]struct {
+		torn   string
+		head   Head
+		losses uint64
+	}{
+		"half a line":                     {`{"seq":7,"ti`, end(6), 0},
+		"the store is behind":             {`{"seq":7,"ti`, end(3), 0},
+		"whole lines that are not sound":  {"{}\n{}", end(6), 1},
+		"the store knows the torn line":   {`{"seq":7,"ti`, Head{Log: o.ID, Seq: 7, Hash: strings.Repeat("a", hashLength)}, 2},
+		"the store knows what was before": {`{"seq":7,"ti`, Head{Log: o.ID, Seq: 6, Hash: strings.Repeat("a", hashLength)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := o
+			o.Dir = t.TempDir()
+			kv := newMemory()
+			value, err := json.Marshal(tt.head)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kv.records[approver.Key(headKind, o.ID)] = memoryRecord{value, "1"}
+			o.KV = kv
+			writeFile(t, filepath.Join(o.Dir, activeName), append(bytes.Clone(content), tt.torn...))
+			l := open(t, o)
+			write(t, l, 1)
+			closeLog(t, l)
+			if r := mustVerify(t, o, keys, nil); r.Losses.Count != tt.losses || r.Alarms == 0 {
+				t.Errorf("report %+v", r)
+			}
+		})
 	}
 }
 

@@ -90,7 +90,7 @@ type Alarm struct {
 	Line int       `json:"line"`
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"time"`
-	Kind string    `json:"kind"` // loss; or key (another key signs), outage, call (what an agent ran)
+	Kind string    `json:"kind"` // loss; or key (another key signs), outage, torn (half a line that a crash left), call (what an agent ran)
 	What string    `json:"what"` // on one line
 }
 
@@ -101,7 +101,7 @@ func alarmOf(line []byte) Alarm {
 	switch {
 	case err != nil:
 		a.What = "an alarm that cannot be read"
-	case l.Alarm == keyAlarm || l.Alarm == outageAlarm:
+	case l.Alarm == keyAlarm || l.Alarm == outageAlarm || l.Alarm == tornAlarm:
 		a.Kind = l.Alarm
 	case l.Alarm == "" && l.Agent+l.Tool != "":
 		a.Kind, a.What = "call", approver.OneLine(l.Agent+": "+l.Summary+": "+l.Note)

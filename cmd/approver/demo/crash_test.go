@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -53,7 +52,7 @@ func rounds(t *testing.T, short int) int {
 func staged(t *testing.T, o Options) *world {
 	t.Helper()
 	if o.Program = program; o.Out == nil {
-		o.Out = io.Discard
+		o.Out = t.Output() // a check that fails says what it saw
 	}
 	w := newWorld(t.Context(), o)
 	if err := w.build(o); err != nil {
