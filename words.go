@@ -169,6 +169,15 @@ type Verdict struct {
 	// TTL is how long people have when the decision is Ask; zero means the
 	// configured default.
 	TTL time.Duration `json:"ttl,omitempty"`
+	// MinTier is the lowest tier that has to look at the call, 0 to 3, where 3 is
+	// people. It only raises: the path's own floors stay, and the greater counts.
+	MinTier uint8 `json:"min_tier,omitempty"`
+	// Channels are the names of the channels that may show the request when the
+	// decision is Ask. None means every channel.
+	Channels []string `json:"channels,omitempty"`
+	// Approvers are the ids of the people whose answer counts when the decision
+	// is Ask, among those on the approver list. None means everybody on it.
+	Approvers []string `json:"approvers,omitempty"`
 	// Args replace the call's arguments when the decision is Modify, and are
 	// kept through an Ask.
 	Args json.RawMessage `json:"args,omitempty"`

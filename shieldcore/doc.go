@@ -16,6 +16,10 @@
 // the whole of a command that has nothing in it but plain words, and every
 // path in both forms.
 //
+// What cannot be known about the circumstances of a call (the branch, the time,
+// who connected) holds for a rule that asks or denies, and not for one that
+// allows. Above all rules stands a list of paths that none of them opens.
+//
 // What no rule matches passes, if the policy knows the tool; a tool that it
 // does not know is put before people.
 //

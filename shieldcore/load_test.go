@@ -25,7 +25,7 @@ func TestLoadProblems(t *testing.T) {
 		"text version":  {"version: one\n", "p.yaml:1:10: version must be a whole number, not a text\n    version: one\n             ^"},
 		"unknown key": {rule("command: x", "desicion: ask", "decision: ask"),
 			"p.yaml:6:5: unknown key \"desicion\": did you mean \"decision\"?\n        desicion: …\n        ^"},
-		"old dialect": {head + "deny: []\n", "p.yaml:3:1: unknown key \"deny\": the keys here are version, default_ttl, tools, define, rules\n    deny: …\n    ^"},
+		"both dialects": {head + "rules: []\ndeny: []\n", "p.yaml:4:1: the file has rules and the list deny: either rules that are tried from top to bottom, or the lists deny, verify and allow\n    deny: []\n    ^"},
 		"duplicate key": {rule("command: x", "decision: ask", "command: y"),
 			"p.yaml:7:5: key \"command\" is already given in line 5: keep one\n        command: …\n        ^"},
 		"duplicate name": {rule("command: x", "decision: ask") + "  - name: a.b\n    command: y\n    decision: deny\n",
@@ -171,6 +171,8 @@ func FuzzLoad(f *testing.F) {
 		head + "rules:\n  - {name: a, tools: ['*'], decision: deny}\n", "version: 1\ndefine: {a: 'x|y'}\nrules: [{name: b, command: '%{a}z', decision: allow}]\n",
 		"version: 1\nrules:\n- name: c\n  paths: ['~/.ssh/**', '/etc/*']\n  decision: ask\n", "version: 1\nrules: [{name: d, args: '(?i)drop', decision: deny}]\n",
 		"version: 1\nrules:\n- name: e\n  reason: >-\n    x\n  decision: ask\n  command: \"\\\\brm\"\n", "rules: [*a]", "version: 1\ntools: {known: ['mcp__*']}\n",
+		"version: 1\ndefault: {decision: block}\ndenylist: {protected: ['/x/**']}\nverify:\n- {name: a, action_types: ['*'], path_patterns: ['/**'], tier_override: 2}\n",
+		"version: 1\nrules:\n- {name: a, content_patterns: [x], channels: [slack], approvers: [ada], when: {branches: [main], environments: [prod], time: {from: '1:00', to: '2:00', zone: UTC}}, decision: ask}\n",
 	} {
 		f.Add([]byte(s), "rm -rf /")
 	}

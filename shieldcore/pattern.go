@@ -81,6 +81,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	if n > maxSteps || c.steps > maxAllSteps {
 		return &pattern{}
 	}
+	written := expanded
 	if whole {
 		expanded = `\A(?:` + expanded + `)\z`
 	}
@@ -92,7 +93,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	if !whole && re.MatchString("") && !c.Has(strings.TrimSuffix(at, at[strings.LastIndexByte(at, '.'):])+".tools") {
 		c.Report(at, "the regular expression matches the empty text and so every call: make some part of it required, or name the rule's tools if that is meant")
 	}
-	p := &pattern{re: re}
+	p := &pattern{text: written, re: re}
 	p.needs, p.folded = needs(tree)
 	return p
 }

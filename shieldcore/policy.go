@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/shieldcore/strictyaml"
 )
 
 // By is the name under which a policy's verdicts appear.
@@ -16,7 +17,11 @@ const (
 	RuleUnknownTool  = "unknown_tool"  // the policy does not list the tool
 	RuleUnplacedPath = "unplaced_path" // a relative path without a directory
 	RuleTooLong      = "too_long"      // a command beyond MaxCommand
+	RuleDefault      = "no_rule"       // no rule matches, and the policy has a default
+	RuleMinTier      = "min_tier"      // a higher tier has to look, and there is none but people
 )
+
+var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, RuleMinTier, RuleRestricted, RuleProtected}
 
 // Bounds of what is judged.
 const (
@@ -34,11 +39,20 @@ type Policy struct {
 	// database. It must be set before the first call of Judge.
 	Home func(uid uint32) (dir string, ok bool)
 
-	version string
-	ttl     time.Duration
-	known   []toolGlob
-	rules   []rule
-	placed  bool // some rule has paths
+	// Tiers is the highest tier that judges every call behind this one, 0 to 2.
+	// What a rule's min_tier lets through only after a higher one goes to people.
+	// It must be set before the first call of Judge.
+	Tiers uint8
+
+	version  string
+	source   []byte
+	ttl      time.Duration
+	known    []toolGlob
+	denylist denylist
+	rules    []rule
+	fallback approver.Verdict // of a call that no rule matches
+	placed   bool             // some rule has paths
+	warnings []strictyaml.Problem
 }
 
 // Version is the SHA-256 of the file's bytes, as hex. It is part of a call's
@@ -58,9 +72,19 @@ func (p *Policy) Len() int {
 	return len(p.rules)
 }
 
-// Judge returns the verdict of the first rule that matches. Without one, an
-// unknown tool is put before people as HIGH and anything else passes. It
-// returns an error if the arguments are not JSON and a rule has to look into
+// Warnings are rules that can never decide, each with its place. A policy with
+// warnings works, and is rarely what its author meant.
+func (p *Policy) Warnings() []strictyaml.Problem {
+	if p == nil {
+		return nil
+	}
+	return p.warnings
+}
+
+// Judge returns the verdict of the first rule that matches, unless the path
+// denylist denies. Without a rule, the policy's default counts; if that is to
+// pass, an unknown tool is put before people as HIGH. It returns an error if the
+// arguments are not JSON and a rule has to look into
 // them, if the call names more than [MaxPaths] paths, or when ctx ends.
 func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	if p == nil || p.version == "" {
@@ -76,25 +100,49 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command), MaxCommand)), nil
 	}
 	s := &subject{call: call, home: p.Home}
+	v, err := p.ruled(ctx, s)
+	if err != nil {
+		return approver.Verdict{By: By}, err
+	}
+	if v.Decision != approver.Deny {
+		if blocked, is := p.denylist.judge(s); is {
+			return blocked, nil
+		}
+	}
+	if v.Decision >= approver.Pass && v.MinTier > p.Tiers {
+		ask := p.ask(RuleMinTier, fmt.Sprintf("tier %d has to look at this before it is let through, and only people are there to do it", v.MinTier))
+		ask.MinTier = v.MinTier
+		return ask, nil
+	}
+	return v, nil
+}
+
+// ruled is the verdict of the first rule that matches, or of none.
+func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error) {
 	for i := range p.rules {
 		if err := ctx.Err(); err != nil {
-			return approver.Verdict{By: By}, fmt.Errorf("policy: %w", err)
+			return approver.Verdict{}, fmt.Errorf("policy: %w", err)
 		}
 		matched, err := p.rules[i].matches(s)
 		if err != nil {
-			return approver.Verdict{By: By}, fmt.Errorf("policy rule %s: %w", p.rules[i].verdict.Rule, err)
+			return approver.Verdict{}, fmt.Errorf("policy rule %s: %w", p.rules[i].verdict.Rule, err)
 		}
 		if matched {
 			return p.rules[i].verdict, nil
 		}
 	}
+	v := p.fallback
+	if v.Decision == approver.Ask {
+		v.TTL = p.ttl
+	}
 	switch {
-	case !anyTool(p.known, call.Tool):
-		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", call.Tool)), nil
+	case v.Decision == approver.Deny:
+	case !anyTool(p.known, s.call.Tool):
+		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
 	case p.placed && s.unplaced():
 		return p.ask(RuleUnplacedPath, "the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
 	}
-	return approver.Verdict{Decision: approver.Pass, By: By, Severity: approver.High}, nil
+	return v, nil
 }
 
 func (p *Policy) ask(name, text string) approver.Verdict {

@@ -13,11 +13,16 @@ import (
 // A rule is one compiled rule. All of its conditions must hold; one that is
 // absent holds always.
 type rule struct {
-	tools   []toolGlob
-	command *pattern
-	paths   []pathGlob
-	args    *pattern
-	verdict approver.Verdict
+	source   entry // as written
+	tools    []toolGlob
+	actions  []string // nil: any
+	command  *pattern
+	paths    []pathGlob
+	notPaths []pathGlob // of a rule that allows
+	args     *pattern
+	content  []*pattern // any of them
+	when     *when
+	verdict  approver.Verdict
 }
 
 // allows reports whether the rule loosens, so that it has to be sure.
@@ -27,20 +32,25 @@ func (r *rule) matches(s *subject) (bool, error) {
 	if len(r.tools) > 0 && !anyTool(r.tools, s.call.Tool) {
 		return false, nil
 	}
+	if !r.matchesActions(s) {
+		return false, nil
+	}
 	if r.command != nil && !r.matchesCommand(s) {
 		return false, nil
 	}
 	if len(r.paths) > 0 && !r.matchesPaths(s) {
 		return false, nil
 	}
-	if r.args == nil {
-		return true, nil
+	if r.args != nil {
+		texts, err := s.texts()
+		if err != nil || !r.args.in(texts) {
+			return false, err
+		}
 	}
-	texts, err := s.texts()
-	if err != nil {
+	if found, err := r.matchesContent(s); err != nil || !found {
 		return false, err
 	}
-	return r.args.in(texts), nil
+	return r.when == nil || r.when.hold(s, r.allows()), nil
 }
 
 func (r *rule) matchesCommand(s *subject) bool {
@@ -134,18 +144,22 @@ func (r *rule) matchesPaths(s *subject) bool {
 			return false
 		}
 		for _, p := range places {
-			if !p.certain || !s.allowed(r.paths, p) {
+			if !p.certain || !s.allowed(r.paths, p) || matchesAny(r.notPaths, p) {
 				return false
 			}
 		}
 		return true
 	}
-	for _, p := range places {
-		for _, form := range p.folded {
-			for _, g := range r.paths {
-				if g.folded.match(form) {
-					return true
-				}
+	return slices.ContainsFunc(places, func(p location) bool { return matchesAny(r.paths, p) })
+}
+
+// matchesAny reports whether a path, in any of its forms, is one of those that
+// are stopped.
+func matchesAny(globs []pathGlob, l location) bool {
+	for _, form := range l.folded {
+		for _, g := range globs {
+			if g.folded.match(form) {
+				return true
 			}
 		}
 	}
@@ -171,6 +185,7 @@ func anyTool(globs []toolGlob, tool string) bool {
 // in everything that it matches; those are looked for first because that is
 // many times faster.
 type pattern struct {
+	text   string // with its fragments put in
 	re     *regexp.Regexp
 	needs  []string // any of these; nil: unknown
 	folded bool     // needs are lower case, to be looked for in lower-case text

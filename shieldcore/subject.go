@@ -24,7 +24,22 @@ type subject struct {
 	located []location
 	homes   *homes
 
-	haveArgs, haveLocated bool
+	content           []*text
+	contentErr        error
+	does              []string
+	branches          []string
+	branchesSure      bool
+	foundEnvironments []string
+
+	haveArgs, haveLocated, haveContent, haveBranches, haveEnvironments bool
+}
+
+// actions returns what the call does.
+func (s *subject) actions() []string {
+	if s.does == nil {
+		s.does = actionsOf(s.call)
+	}
+	return s.does
 }
 
 // A text is a string to be searched, with its lower-case form on demand.
@@ -139,9 +154,7 @@ func plain(command string) bool {
 	quote := rune(0)
 	for _, r := range command {
 		switch {
-		case r < ' ' || r > '~':
-			return false
-		case strings.ContainsRune(";|&<>$`(){}[]*?!#~^\\", r):
+		case notPlain(r):
 			return false
 		case r != '\'' && r != '"':
 		case quote == 0:
@@ -151,6 +164,12 @@ func plain(command string) bool {
 		}
 	}
 	return quote == 0
+}
+
+// notPlain reports whether a character means something to a shell, or cannot be
+// seen for what it is.
+func notPlain(r rune) bool {
+	return r < ' ' || r > '~' || strings.ContainsRune(";|&<>$`(){}[]*?!#~^\\", r)
 }
 
 // texts returns every string value in the arguments.

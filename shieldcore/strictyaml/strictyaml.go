@@ -50,6 +50,7 @@ type File struct {
 	places   map[string]place
 	unread   map[string]bool // values that could not be read
 	problems []Problem
+	warnings []Problem // what is odd, but not wrong
 }
 
 // place is where a key and its value stand. For an element of a list both are
@@ -209,6 +210,21 @@ func (f *File) ReportKey(path, text string) {
 	f.addAt(f.nearest(path).key, text)
 }
 
+// Warn notes something that is odd but does not make the file unusable, at the
+// key at path; see [File.Warnings].
+func (f *File) Warn(path, text string) {
+	kept := f.problems
+	f.problems = f.warnings
+	f.ReportKey(path, text)
+	f.problems, f.warnings = kept, f.problems
+}
+
+// Warnings returns what was noted with Warn, in the order of the file.
+func (f *File) Warnings() []Problem {
+	inOrder(f.warnings)
+	return f.warnings
+}
+
 // ReportPart is Report with the caret below part, if part can be found in the
 // line of the value.
 func (f *File) ReportPart(path, part, text string) {
@@ -263,11 +279,15 @@ func (f *File) Err() error {
 	if len(f.problems) == 0 {
 		return nil
 	}
-	sort.SliceStable(f.problems, func(i, j int) bool {
-		a, b := f.problems[i].Pos, f.problems[j].Pos
+	inOrder(f.problems)
+	return &FileError{Problems: f.problems}
+}
+
+func inOrder(problems []Problem) {
+	sort.SliceStable(problems, func(i, j int) bool {
+		a, b := problems[i].Pos, problems[j].Pos
 		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 	})
-	return &FileError{Problems: f.problems}
 }
 
 func (f *File) addAt(at *token.Position, text string) {

@@ -26,7 +26,8 @@ var carried = [...]string{
 	// programs that start others
 	"GIT_*", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
 	// where a command acts
-	"KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT",
+	"KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "CLOUDSDK_ACTIVE_CONFIG_NAME", "TF_WORKSPACE",
+	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV", "VERCEL_ENV",
 }
 
 // secretEndings keep what programs conventionally name a secret out of what is

@@ -1,0 +1,169 @@
+package shieldcore
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"approver.example"
+)
+
+// actions are the kinds of action that rules name under action_types. A call
+// can be several at once.
+var actions = []string{"exec", "read", "write", "delete", "move", "copy", "http", "email", "message", "memory_write", "mcp", "other"}
+
+// actionAliases are names of the same kinds in other policy dialects.
+var actionAliases = map[string]string{
+	"shell_exec": "exec", "execute_command": "exec", "run_command": "exec", "read_file": "read", "list_directory": "read", "search_files": "read",
+	"write_file": "write", "edit_file": "write", "create_directory": "write", "delete_file": "delete", "delete_directory": "delete", "move_file": "move",
+	"copy_file": "copy", "http_request": "http", "browser_navigate": "http", "send_email": "email", "send_message": "message", "mcp_call": "mcp",
+}
+
+// toolActions are the tools whose action is known by their name.
+var toolActions = map[string]string{
+	"Bash": "exec", "PowerShell": "exec", "Monitor": "exec", "KillBash": "other", "KillShell": "other", "BashOutput": "read",
+	"Read": "read", "NotebookRead": "read", "Glob": "read", "Grep": "read", "LS": "read",
+	"Write": "write", "Edit": "write", "MultiEdit": "write", "NotebookEdit": "write",
+	"WebFetch": "http", "WebSearch": "http",
+	"Task": "other", "Agent": "other", "TodoWrite": "other", "EnterPlanMode": "other", "ExitPlanMode": "other", "AskUserQuestion": "other",
+	"Skill": "other", "SlashCommand": "other",
+}
+
+// verbActions are the words in the name of any other tool.
+var verbActions = map[string]string{
+	"exec": "exec", "execute": "exec", "run": "exec", "shell": "exec", "command": "exec", "bash": "exec", "terminal": "exec", "eval": "exec",
+	"read": "read", "get": "read", "list": "read", "search": "read", "find": "read", "view": "read", "query": "read",
+	"write": "write", "create": "write", "edit": "write", "update": "write", "append": "write", "insert": "write", "save": "write", "put": "write", "patch": "write",
+	"delete": "delete", "remove": "delete", "unlink": "delete", "destroy": "delete", "drop": "delete", "purge": "delete", "rm": "delete",
+	"move": "move", "rename": "move", "mv": "move", "copy": "copy", "duplicate": "copy", "cp": "copy",
+	"http": "http", "fetch": "http", "request": "http", "url": "http", "browse": "http", "navigate": "http", "download": "http",
+	"email": "email", "mail": "email", "message": "message", "sms": "message", "chat": "message", "post": "message", "notify": "message",
+	"memory": "memory_write", "remember": "memory_write",
+}
+
+// programActions are programs that make a shell command more than an exec.
+var programActions = map[string]string{
+	"rm": "delete", "rmdir": "delete", "unlink": "delete", "shred": "delete", "mv": "move", "cp": "copy", "rsync": "copy", "scp": "copy", "install": "copy",
+	"tee": "write", "dd": "write", "truncate": "write", "touch": "write", "curl": "http", "wget": "http", "http": "http", "https": "http",
+	"mail": "email", "mailx": "email", "sendmail": "email", "mutt": "email",
+}
+
+// actionsOf returns what a call does, as far as its tool and arguments tell.
+// More than one errs on the safe side: a rule that asks or denies matches any of
+// them, a rule that allows needs all.
+func actionsOf(call approver.ToolCall) []string {
+	var out []string
+	add := func(a string) {
+		if a != "" && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	name, known := toolActions[call.Tool]
+	add(name)
+	if strings.HasPrefix(call.Tool, "mcp__") {
+		add("mcp")
+	}
+	if !known {
+		before := len(out)
+		for _, word := range wordsOf(call.Tool[strings.LastIndex(call.Tool, "__")+1:]) {
+			add(verbActions[word])
+		}
+		if len(out) == before && len(call.Paths) > 0 { // who knows what it does with them
+			for _, a := range []string{"read", "write", "delete", "move", "copy"} {
+				add(a)
+			}
+		}
+	}
+	if call.Command != "" {
+		add("exec")
+		for _, program := range programsIn(call.Command) {
+			add(programActions[program])
+		}
+		if strings.Contains(call.Command, ">") {
+			add("write")
+		}
+	}
+	if len(call.URLs) > 0 {
+		add("http")
+	}
+	if len(out) == 0 {
+		add("other")
+	}
+	return out
+}
+
+// wordsOf cuts a name like read_file, readFile or read-file.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+var (
+	commandEnds = regexp.MustCompile("[\n;&|(){}`]")
+	assignment  = regexp.MustCompile(`^\w+=`)
+)
+
+// wrappers run the program that is named behind them.
+var wrappers = []string{
+	"sudo", "doas", "env", "nohup", "time", "timeout", "nice", "xargs", "exec", "command", "builtin", "then", "do", "else", "if", "while", "!",
+}
+
+// programsIn returns the first word of each simple command, roughly.
+func programsIn(command string) (programs []string) {
+	for _, part := range commandEnds.Split(normalise(command), -1) {
+		for word := range strings.FieldsSeq(part) {
+			base := path.Base(word)
+			if assignment.MatchString(word) || strings.HasPrefix(word, "-") || slices.Contains(wrappers, base) {
+				continue
+			}
+			programs = append(programs, base)
+			break
+		}
+	}
+	return programs
+}
+
+// actionTypes checks the names under action_types. Nil is any.
+func (c *compiler) actionTypes(at string, names []string) []string {
+	var out []string
+	for i, name := range names {
+		place := at + "[" + itoa(i) + "]"
+		if alias, ok := actionAliases[name]; ok {
+			name = alias
+		}
+		switch {
+		case name == "*" && len(names) > 1:
+			c.Report(place, `"*" is any action: leave the others out`)
+		case name == "*":
+			return nil
+		case !slices.Contains(actions, name):
+			c.Report(place, unknownWord("action type", name, actions))
+		}
+		out = append(out, name)
+	}
+	if c.Good(at) && len(names) == 0 {
+		c.Report(at, "action_types is empty: remove the line for any action, or name some")
+	}
+	return out
+}
+
+// matchesActions: a rule that allows needs all that a call does among its types.
+func (r *rule) matchesActions(s *subject) bool {
+	if r.actions == nil {
+		return true
+	}
+	for _, a := range s.actions() {
+		if slices.Contains(r.actions, a) != r.allows() {
+			return !r.allows()
+		}
+	}
+	return r.allows()
+}

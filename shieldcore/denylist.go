@@ -1,0 +1,158 @@
+package shieldcore
+
+import (
+	"fmt"
+	"strings"
+
+	"approver.example"
+)
+
+// Names of the findings of the path denylist, which stands above all rules.
+const (
+	RuleRestricted = "restricted_path" // a path that no agent reads or writes
+	RuleProtected  = "protected_path"  // a path that agents only read
+)
+
+// Built-in paths of the denylist. A policy adds to them and takes nothing away.
+var (
+	// builtinRestricted are approver's own files, what holds the passwords of the
+	// machine, and its memory.
+	builtinRestricted = []string{
+		"~/.approver/**", "/etc/approver/**", "/var/lib/approver/**", "/run/approver/**",
+		"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/proc/kcore", "/proc/*/mem", "/dev/mem", "/dev/kmem",
+	}
+	// builtinProtected decide who may become root, what is loaded into every
+	// program, and whether an agent asks approver at all.
+	builtinProtected = []string{
+		"/etc/sudoers", "/etc/sudoers.d/**", "/etc/pam.d/**", "/etc/ld.so.preload",
+		"**/.claude/settings*.json", "**/.claude/hooks/**", "/etc/claude-code/**", "/Library/Application Support/ClaudeCode/**",
+		"**/.codex/config.toml", "**/.codex/hooks.json", "**/.gemini/settings.json", "**/.qwen/settings.json", "**/.factory/settings.json",
+		"**/.cursor/hooks.json", "**/.github/hooks/**",
+	}
+)
+
+type denylistFile struct {
+	Restricted []string `yaml:"restricted"`
+	Protected  []string `yaml:"protected"`
+}
+
+// A denylist holds the paths that no rule can open.
+type denylist struct {
+	restricted, protected []pathGlob
+}
+
+func (c *compiler) denylist(file denylistFile) denylist {
+	return denylist{
+		restricted: append(mustGlobs(builtinRestricted), c.pathGlobs("denylist.restricted", file.Restricted)...),
+		protected:  append(mustGlobs(builtinProtected), c.pathGlobs("denylist.protected", file.Protected)...),
+	}
+}
+
+// mustGlobs compiles the built-in patterns; a test loads them.
+func mustGlobs(patterns []string) []pathGlob {
+	var out []pathGlob
+	for _, text := range patterns {
+		g, err := newPathGlob(text)
+		if err != nil {
+			panic("shieldcore: built-in path " + text + " " + err.Error())
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// judge returns the finding of the denylist, if it has one. Restricted paths are
+// looked for among a command's words too.
+func (d denylist) judge(s *subject) (approver.Verdict, bool) {
+	for i, l := range s.places() {
+		if matchesAny(d.restricted, l) {
+			return blockedPath(RuleRestricted, s.call.Paths[i], "no agent may read or write it"), true
+		}
+		if matchesAny(d.protected, l) && !s.onlyReads() {
+			return blockedPath(RuleProtected, s.call.Paths[i], "agents may read it, and not change it"), true
+		}
+	}
+	for _, word := range pathWords(s.call.Command) {
+		if matchesAny(d.restricted, s.locate(word)) {
+			return blockedPath(RuleRestricted, word, "no agent may read or write it"), true
+		}
+	}
+	return approver.Verdict{}, false
+}
+
+func blockedPath(rule, p, why string) approver.Verdict {
+	return finding(approver.Deny, rule, fmt.Sprintf("%s is on the path denylist: %s, whatever the rules say", p, why))
+}
+
+// onlyReads is true for what is known to read and to do nothing else.
+func (s *subject) onlyReads() bool {
+	reads := false
+	for _, a := range s.actions() {
+		if a != "read" && a != "mcp" {
+			return false
+		}
+		reads = reads || a == "read"
+	}
+	return reads
+}
+
+// maxPathWords bounds the words of a command whose links are followed.
+const maxPathWords = 64
+
+// pathWords returns the words of a command that are a path and nothing else,
+// as the shell would see them after it took the quotes away: a path inside a
+// commit message is part of a longer word and is left alone.
+func pathWords(command string) (words []string) {
+	if !strings.ContainsAny(command, "/~") {
+		return nil
+	}
+	for _, word := range shellWords(command) {
+		if name, value, ok := strings.Cut(word, "="); ok && !strings.Contains(name, "/") {
+			word = value // --file=/etc/shadow, of=/dev/mem
+		}
+		word = strings.TrimLeft(word, "@") // curl -d @/etc/shadow
+		if strings.ContainsAny(word, "/~") && !strings.Contains(word, "://") && !strings.ContainsAny(word, " \n") && len(word) <= 4096 {
+			if words = append(words, word); len(words) == maxPathWords {
+				break
+			}
+		}
+	}
+	return words
+}
+
+// shellWords cuts a command at white space and operators outside quotes, and
+// takes quotes and backslashes away.
+func shellWords(command string) (words []string) {
+	var b strings.Builder
+	var quote rune
+	escaped := false
+	end := func() {
+		if b.Len() > 0 {
+			words = append(words, b.String())
+			b.Reset()
+		}
+	}
+	for _, r := range command {
+		switch {
+		case escaped:
+			escaped = false
+			if r != '\n' {
+				b.WriteRune(r)
+			}
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			b.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote = r
+		case strings.ContainsRune(" \t\r\n;&|<>()`", r):
+			end()
+		default:
+			b.WriteRune(r)
+		}
+	}
+	end()
+	return words
+}

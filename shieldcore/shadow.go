@@ -1,0 +1,145 @@
+package shieldcore
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// unreachable warns of rules that can never decide. It says so only where it is
+// certain: the earlier rule has each condition of the later one, with the same
+// text or a list that holds the later one's, or does not have it at all.
+func (c *compiler) unreachable(p *Policy) {
+	for j := range p.rules {
+		later := &p.rules[j]
+		if why := impossible(later); why != "" {
+			c.Warn(later.source.at, fmt.Sprintf("rule %q can never match: %s", later.source.Name, why))
+			continue
+		}
+		for i := range j {
+			if earlier := &p.rules[i]; earlier.covers(later) {
+				c.Warn(later.source.at, fmt.Sprintf("rule %q never decides: %q in line %d matches all that it matches, and comes first",
+					later.source.Name, earlier.source.Name, earlier.verdict.Where.Line))
+				break
+			}
+		}
+	}
+}
+
+// impossible says why no call can meet all conditions of a rule, or nothing.
+func impossible(r *rule) string {
+	if r.command != nil && r.allows() && r.command.needs != nil && len(r.command.needs) > 0 &&
+		!slices.ContainsFunc(r.command.needs, func(need string) bool { return !strings.ContainsFunc(need, notPlain) }) {
+		return "it allows plain words only, and its command needs a character that means something to the shell"
+	}
+	if len(r.tools) == 0 || r.actions == nil {
+		return ""
+	}
+	for _, t := range r.tools {
+		action, known := toolActions[string(t)]
+		if !known || slices.Contains(r.actions, action) {
+			return ""
+		}
+		// A shell command or an address makes more of any tool.
+		if action == "exec" || action == "http" || r.command != nil || slices.Contains(r.actions, "exec") || slices.Contains(r.actions, "http") {
+			return ""
+		}
+	}
+	return "none of its tools is of its action_types"
+}
+
+// covers reports whether r matches every call that later matches. False means
+// that it is not certain.
+func (r *rule) covers(later *rule) bool {
+	if r.allows() && !later.allows() && !r.onlyTools() {
+		return false // a rule that allows looks for the whole and the certain
+	}
+	return coversTools(r.tools, later.tools) &&
+		coversList(r.actions, later.actions) &&
+		coversPattern(r.command, later.command) &&
+		coversPaths(r, later) &&
+		coversPattern(r.args, later.args) &&
+		coversContent(r.content, later.content) &&
+		(r.when == nil || later.when != nil && reflect.DeepEqual(r.source.When, later.source.When))
+}
+
+func (r *rule) onlyTools() bool {
+	return r.actions == nil && r.command == nil && r.paths == nil && r.args == nil && r.content == nil && r.when == nil
+}
+
+func coversTools(r, later []toolGlob) bool {
+	if len(r) == 0 {
+		return true
+	}
+	if len(later) == 0 {
+		return slices.Contains(r, "*")
+	}
+	for _, t := range later {
+		covered := slices.Contains(r, t) || slices.Contains(r, "*") || literal(string(t)) && anyTool(r, string(t))
+		if !covered {
+			return false
+		}
+	}
+	return true
+}
+
+func literal(glob string) bool { return !strings.ContainsAny(glob, `*?[\`) }
+
+func coversList(r, later []string) bool {
+	if r == nil {
+		return true
+	}
+	for _, x := range later {
+		if !slices.Contains(r, x) {
+			return false
+		}
+	}
+	return later != nil
+}
+
+func coversPattern(r, later *pattern) bool {
+	return r == nil || later != nil && r.text == later.text
+}
+
+func coversContent(r, later []*pattern) bool {
+	if r == nil {
+		return true
+	}
+	for _, p := range later {
+		if !slices.ContainsFunc(r, func(q *pattern) bool { return q.text == p.text }) {
+			return false
+		}
+	}
+	return later != nil
+}
+
+// coversPaths: a list of paths covers those in it, and names without a star
+// that one of its patterns matches.
+func coversPaths(r, later *rule) bool {
+	switch {
+	case len(r.paths) == 0:
+		// A rule that allows without paths does not look at what they are.
+		return true
+	case len(later.paths) == 0 || len(r.notPaths) > 0 && !reflect.DeepEqual(r.notPaths, later.notPaths):
+		return false
+	}
+	for _, p := range later.paths {
+		if !slices.ContainsFunc(r.paths, func(q pathGlob) bool { return coversGlob(q, p, r.allows()) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func coversGlob(q, p pathGlob, exact bool) bool {
+	if slices.Equal(q.exact, p.exact) || !exact && slices.Equal(q.folded, p.folded) {
+		return true
+	}
+	name := path.Join(p.exact...)
+	if exact || !literal(name) || len(p.folded) == 0 || p.folded[0] != q.folded[0] {
+		return false
+	}
+	return q.folded.match(strings.Join(p.folded, "/"))
+}
