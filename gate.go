@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 )
 
@@ -59,6 +60,13 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	return v
 }
 
+// Judge returns what the stages say of the call, which may be Ask, and the call
+// as it would run. It asks nobody and records nothing, so nothing may be released
+// on the strength of it.
+func (g *Gate) Judge(ctx context.Context, call ToolCall) (Verdict, ToolCall) {
+	return g.judge(ctx, call)
+}
+
 // ask runs Ask. Whatever it returns that is not a clear Allow is a Deny.
 func (g *Gate) ask(ctx context.Context, call ToolCall, why Verdict) (v Verdict) {
 	defer func() {
@@ -93,9 +101,13 @@ func (g *Gate) judge(ctx context.Context, call ToolCall) (Verdict, ToolCall) {
 	if again.Args != nil {
 		return denied(again, "the call was changed twice", "a modified call was modified again"), changed
 	}
+	first := v
 	if stricter(again, v) {
 		again.Args = v.Args
-		return again, changed
+		v = again
+	}
+	if first.Decision == Ask && again.Decision == Ask {
+		v = narrowed(v, first, again)
 	}
 	return v, changed
 }
@@ -108,6 +120,7 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	}
 	best := Verdict{Decision: Pass, Severity: High}
 	var args json.RawMessage
+	var asks []Verdict
 	for _, s := range g.Stages {
 		v := g.judgeSafely(ctx, s, call)
 		if v.Decision == Deny {
@@ -116,9 +129,15 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 		if v.Decision == Modify {
 			args = v.Args
 		}
+		if v.Decision == Ask {
+			asks = append(asks, v)
+		}
 		if stricter(v, best) {
 			best = v
 		}
+	}
+	if best.Decision == Ask {
+		best = narrowed(best, asks...)
 	}
 	if best.Decision == Ask || best.Decision == Modify {
 		best.Args = args
@@ -127,6 +146,30 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 		return denied(best, "the call would have to be changed, but no change was given", "modify without arguments")
 	}
 	return best
+}
+
+// narrowed returns v with the people, the channels and the tier on which all that
+// ask agree. If they name nobody in common, nobody can be asked.
+func narrowed(v Verdict, asks ...Verdict) Verdict {
+	v.Channels, v.Approvers = nil, nil
+	nobody := false
+	for _, ask := range asks {
+		v.MinTier = max(v.MinTier, ask.MinTier)
+		for of, more := range map[*[]string][]string{&v.Channels: ask.Channels, &v.Approvers: ask.Approvers} {
+			switch {
+			case len(more) == 0:
+			case len(*of) == 0:
+				*of = more
+			default:
+				*of = slices.DeleteFunc(slices.Clone(*of), func(name string) bool { return !slices.Contains(more, name) })
+				nobody = nobody || len(*of) == 0
+			}
+		}
+	}
+	if nobody {
+		return denied(v, "nobody may decide this", "the rules that ask name no person or no channel in common")
+	}
+	return v
 }
 
 // stricter reports whether v outranks best. Allow outranks only Pass: it is an

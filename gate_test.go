@@ -101,3 +101,24 @@ func TestGateKeepsTheGreaterSeverity(t *testing.T) {
 		g.Decide(t.Context(), ToolCall{ID: "c"})
 	}
 }
+
+// Each stage that asks may narrow who decides; a severer one does not widen it
+// again, and where nothing is left, nobody is asked.
+func TestGateNarrowsWhoMayAnswer(t *testing.T) {
+	asks := func(s Severity, channels, approvers []string) stage {
+		return func(ToolCall) (Verdict, error) {
+			return Verdict{Decision: Ask, Severity: s, Channels: channels, Approvers: approvers, MinTier: uint8(len(approvers))}, nil
+		}
+	}
+	g := &Gate{Log: slog.New(slog.DiscardHandler), Stages: []Stage{
+		asks(High, []string{"slack", "web"}, []string{"ada", "bob"}), asks(Catastrophic, nil, nil), asks(High, []string{"slack"}, nil),
+	}}
+	v, _ := g.Judge(t.Context(), ToolCall{})
+	if v.Decision != Ask || v.Severity != Catastrophic || len(v.Channels) != 1 || v.Channels[0] != "slack" || len(v.Approvers) != 2 || v.MinTier != 2 {
+		t.Errorf("%+v", v)
+	}
+	g.Stages = append(g.Stages, asks(High, nil, []string{"eve"}))
+	if v, _ = g.Judge(t.Context(), ToolCall{}); v.Decision != Deny {
+		t.Errorf("nobody in common: %+v", v)
+	}
+}

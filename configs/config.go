@@ -11,7 +11,6 @@
 package configs
 
 import (
-	_ "embed" // for the file below
 	"fmt"
 	"log/slog"
 	"os"
@@ -31,12 +30,6 @@ import (
 	"approver.example/tokens"
 )
 
-//go:embed policy.default.yaml
-var defaultPolicy []byte
-
-// DefaultPolicyYAML returns the policy that is used when none is named.
-func DefaultPolicyYAML() []byte { return slices.Clone(defaultPolicy) }
-
 // Config is the whole configuration. [Load] and [LoadOrDefault] return one with
 // every path absolute; [Default] is the one before that, see [Config.Resolve].
 type Config struct {
@@ -45,7 +38,8 @@ type Config struct {
 	Dir string `yaml:"dir"`
 	// Sockets are where agents and people on this machine connect.
 	Sockets Sockets `yaml:"sockets"`
-	// Policy is the policy file; empty means the built-in one.
+	// Policy is the policy file, or preset: and the name of a built-in one; empty
+	// means the preset default.
 	Policy string `yaml:"policy"`
 	// TTL is how long people have to answer unless a policy says otherwise, 5s
 	// to 1h.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"approver.example/httpapi/socketpath"
@@ -108,17 +109,32 @@ func Parse(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// LoadPolicy reads the configured policy, or the built-in one. A policy file is
+// LoadPolicy reads the configured policy, or a built-in one. A policy file is
 // held to the same rules as the configuration.
 func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
-	if c.Policy == "" {
-		return shieldcore.Load("policy.default.yaml", defaultPolicy)
-	}
-	data, _, err := readOwn("policy", c.Policy, "correct the setting policy, or leave it out for the built-in one")
+	name, data, err := c.ReadPolicy()
 	if err != nil {
 		return nil, err
 	}
-	return shieldcore.Load(c.Policy, data)
+	return shieldcore.Load(name, data)
+}
+
+// ReadPolicy returns the bytes of the configured policy, and the name under
+// which they are loaded.
+func (c Config) ReadPolicy() (name string, data []byte, err error) {
+	preset, is := strings.CutPrefix(c.Policy, PresetPrefix)
+	if c.Policy == "" {
+		preset, is = "default", true
+	}
+	if is {
+		data, ok := Preset(preset)
+		if !ok {
+			return "", nil, fmt.Errorf("the policy: unknown preset %q: one of %s", preset, strings.Join(Presets(), ", "))
+		}
+		return "policy." + preset + ".yaml", data, nil
+	}
+	data, _, err = readOwn("policy", c.Policy, "correct the setting policy, or leave it out for the built-in one")
+	return c.Policy, data, err
 }
 
 // readOwn reads a file that nobody else can have written. ifNone says what to do

@@ -29,7 +29,7 @@ func (c Config) Resolve(base string) (Config, error) {
 	}
 	for _, p := range c.paths() {
 		switch {
-		case *p == "":
+		case *p == "", p == &c.Policy && strings.HasPrefix(*p, PresetPrefix):
 		case *p == "~" || strings.HasPrefix(*p, "~/"):
 			if home == "" {
 				return Config{}, errors.New("HOME is not set, so a path with ~ leads nowhere: write it out")

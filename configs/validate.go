@@ -46,6 +46,10 @@ func (c Config) ownProblems() []problem {
 		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
 	bad(c.FailMode != FailClosed, "fail_mode", "fail_mode must be %s: this version blocks whatever it cannot judge", FailClosed)
 
+	if preset, is := strings.CutPrefix(c.Policy, PresetPrefix); is {
+		_, ok := Preset(preset)
+		bad(!ok, "policy", "unknown preset %q: one of %s", preset, strings.Join(Presets(), ", "))
+	}
 	for path, socket := range map[string]string{"sockets.submit": c.Sockets.Submit, "sockets.resolve": c.Sockets.Resolve} {
 		err := socketpath.Check(socket)
 		bad(err != nil, path, "%v", err)
