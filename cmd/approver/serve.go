@@ -85,7 +85,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return err
 	}
 	gate := &approver.Gate{
-		Stages: []approver.Stage{policy}, Ask: broadcaster.Ask, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
+		Stages: stages(policy), Ask: broadcaster.Ask, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
 	}
 	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started}
 
