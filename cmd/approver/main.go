@@ -31,6 +31,8 @@ type cli struct {
 	Hook    hookCmd    `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
 	Watch   watchCmd   `cmd:"" help:"Show open requests in this terminal and answer them."`
 	Judge   judgeCmd   `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
+	Policy  policyCmd  `cmd:"" help:"Test, explain and compare policies."`
+	Check   checkCmd   `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
 	Audit   auditCmd   `cmd:"" help:"Read, verify and export the audit."`
 	Demo    demoCmd    `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
 	Version versionCmd `cmd:"" help:"Print version and build."`

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/shieldcore"
+)
+
+type policyDiffCmd struct {
+	auditDir
+	Old     string `arg:"" help:"Policy file or preset:NAME." placeholder:"OLD"`
+	New     string `arg:"" help:"Policy file or preset:NAME." placeholder:"NEW"`
+	History bool   `help:"Judge the calls in the audit under both, and show which verdicts change."`
+	JSON    bool   `help:"Print one JSON object for each change."`
+}
+
+// Help is the long text.
+func (policyDiffCmd) Help() string {
+	return `Shows the lines that differ, and whether NEW loosens OLD: anything that is not certain to tighten it loosens it. With --history, every call in the
+audit is judged under both; secrets and long texts in the audit are cut, so a call that had them may be judged differently there.
+
+Exit code 0: done, whatever changes. 1: a policy cannot be read, or the audit.
+
+Example:
+  approver policy diff policy.yaml new.yaml
+  approver policy diff preset:default preset:strict --history`
+}
+
+// Run compares.
+func (c policyDiffCmd) Run(ctx context.Context) error {
+	was, err := loadPolicy(c.Old)
+	if err != nil {
+		return err
+	}
+	becomes, err := loadPolicy(c.New)
+	if err != nil {
+		return err
+	}
+	change := shieldcore.Compare(was, becomes)
+	if c.JSON {
+		if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"loosens": change.Loosens(), "why": change.Why, "diff": change.Diff}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Print(change.Diff)
+		fmt.Println(change)
+	}
+	if !c.History {
+		return nil
+	}
+	_, dir, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	return withCure(c.replay(ctx, dir, was, becomes), dir)
+}
+
+// A changed is a call whose verdict changes, and how often it was made.
+type changed struct {
+	Tool    string `json:"tool"`
+	Summary string `json:"call"`
+	Old     string `json:"old"`
+	OldRule string `json:"old_rule,omitempty"`
+	New     string `json:"new"`
+	NewRule string `json:"new_rule,omitempty"`
+	Times   int    `json:"times"`
+}
+
+// maxReplayed bounds the different calls that are remembered.
+const maxReplayed = 100_000
+
+// replay judges what is in the audit under both policies.
+func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shieldcore.Policy) error {
+	out, in := io.Pipe()
+	go func() {
+		in.CloseWithError(audit.Export(ctx, dir, time.Time{}, time.Time{}, audit.JSONL, in))
+	}()
+	defer out.Close()
+	seen := map[string]*changed{}
+	var order []*changed
+	calls := 0
+	r := bufio.NewReaderSize(out, 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if l, parseErr := audit.ParseLine(line); parseErr == nil && (l.Event == approver.EventVerdict || l.Event == approver.EventAsked) && l.Tool != "" {
+			calls++
+			key := l.Tool + "\x00" + l.ArgsHash + "\x00" + l.Command + "\x00" + l.Dir
+			ch := seen[key]
+			if ch == nil && len(seen) < maxReplayed {
+				if ch, err = judgeAgain(ctx, l, was, becomes); err != nil {
+					return err
+				}
+				seen[key] = ch
+				if ch.Old != ch.New {
+					order = append(order, ch)
+				}
+			}
+			if ch != nil {
+				ch.Times++
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	for _, ch := range order {
+		if c.JSON {
+			if err := json.NewEncoder(os.Stdout).Encode(ch); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Printf("%5d x  %s (%s) -> %s (%s)  %s\n", ch.Times, ch.Old, ch.OldRule, ch.New, ch.NewRule, ch.Summary)
+	}
+	if !c.JSON {
+		fmt.Printf("%d calls, %d different ones, %d change\n", calls, len(seen), len(order))
+	}
+	return nil
+}
+
+func judgeAgain(ctx context.Context, l audit.Line, was, becomes *shieldcore.Policy) (*changed, error) {
+	call := callOf(l)
+	ch := &changed{Tool: l.Tool, Summary: l.Summary}
+	for _, side := range []struct {
+		policy *shieldcore.Policy
+		word   *string
+		rule   *string
+	}{{was, &ch.Old, &ch.OldRule}, {becomes, &ch.New, &ch.NewRule}} {
+		v, err := side.policy.Judge(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		*side.word, *side.rule = inWords(v), v.Rule
+	}
+	return ch, nil
+}
+
+// callOf brings a recorded call back. Its arguments name paths and addresses, if
+// they were kept whole.
+func callOf(l audit.Line) approver.ToolCall {
+	call := approver.ToolCall{Agent: l.Agent, Session: l.Session, Tool: l.Tool, Command: l.Command, Dir: l.Dir, At: l.Timestamp}
+	if ev, err := (lineCall{Agent: l.Agent, Session: l.Session, CWD: l.Dir, Tool: l.Tool, Args: l.Args}).event(); err == nil {
+		call = ev.Call
+		call.At = l.Timestamp
+	} else if l.Target != "" {
+		call.Paths = []string{l.Target}
+	}
+	if l.Command != "" {
+		call.Command = l.Command
+	}
+	if l.PeerUID != nil {
+		call.Peer = approver.Peer{Known: true, UID: *l.PeerUID}
+	}
+	return call
+}

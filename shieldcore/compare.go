@@ -1,0 +1,176 @@
+package shieldcore
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"approver.example"
+)
+
+// A Change is what lies between two policies.
+type Change struct {
+	// Diff is the exact unified diff of the two files, empty if they are equal.
+	Diff string
+	// Why says what loosens, or is not certain to tighten.
+	Why []string
+}
+
+// Loosens reports whether a call may get a milder verdict than before. It is
+// true wherever the opposite is not certain.
+func (c Change) Loosens() bool { return len(c.Why) > 0 }
+
+// String says it in a sentence.
+func (c Change) String() string {
+	switch {
+	case c.Loosens():
+		return "loosens: " + strings.Join(c.Why, "; ")
+	case c.Diff == "":
+		return "no change"
+	}
+	return "tightens, or changes no verdict"
+}
+
+// Compare says what changes from old to next. Without old, or without next,
+// everything loosens.
+func Compare(old, next *Policy) Change {
+	if old == nil || next == nil || old.version == "" || next.version == "" {
+		return Change{Why: []string{"there is no policy to compare with"}}
+	}
+	c := Change{}
+	if !bytes.Equal(old.source, next.source) {
+		c.Diff = string(diff.Diff("policy in force", old.source, "policy proposed", next.source))
+	}
+	loosens := func(is bool, format string, args ...any) {
+		if is {
+			c.Why = append(c.Why, fmt.Sprintf(format, args...))
+		}
+	}
+	for _, t := range next.known {
+		loosens(!slices.Contains(old.known, t) && !slices.Contains(old.known, "*"), "the tool %s becomes known", t)
+	}
+	for name, lists := range map[string][2][]pathGlob{
+		"restricted": {old.denylist.restricted, next.denylist.restricted}, "protected": {old.denylist.protected, next.denylist.protected},
+	} {
+		for _, g := range lists[0] {
+			there := slices.ContainsFunc(lists[1], func(h pathGlob) bool { return slices.Equal(g.exact, h.exact) })
+			loosens(!there, "%s is no longer %s", strings.Join(g.exact, "/"), name)
+		}
+	}
+	loosens(next.fallback.Decision > old.fallback.Decision || next.fallback.MinTier < old.fallback.MinTier, "the default becomes milder")
+	loosens(longer(old.ttl, next.ttl), "people have longer to say yes")
+	c.Why = append(c.Why, compareRules(old, next)...)
+	return c
+}
+
+// longer reports whether a deadline grows. Zero is one that is set elsewhere.
+func longer(old, next time.Duration) bool {
+	return next != old && (old == 0 || next == 0 || next > old)
+}
+
+// compareRules walks both lists at once. Rules are the same by their name, and
+// must stay in their order.
+func compareRules(old, next *Policy) (why []string) {
+	names := func(p *Policy) (out []string) {
+		for _, r := range p.rules {
+			out = append(out, r.verdict.Rule)
+		}
+		return out
+	}
+	was, becomes := names(old), names(next)
+	for i, name := range was {
+		if !slices.Contains(becomes, name) && !old.rules[i].allows() {
+			why = append(why, fmt.Sprintf("the rule %s is gone, which decided %s", name, old.rules[i].verdict.Decision))
+		}
+	}
+	gone := func(other []string) func(string) bool {
+		return func(name string) bool { return !slices.Contains(other, name) }
+	}
+	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), gone(becomes)), slices.DeleteFunc(slices.Clone(becomes), gone(was))) {
+		why = append(why, "the rules stand in another order")
+	}
+	for i := range next.rules {
+		r := &next.rules[i]
+		at := slices.Index(was, r.verdict.Rule)
+		switch {
+		case at >= 0:
+			why = append(why, compareRule(&old.rules[at], r)...)
+		case r.verdict.Decision == approver.Deny:
+		case r.allows():
+			why = append(why, fmt.Sprintf("the rule %s is new and allows", r.verdict.Rule))
+		case !asksLast(next, i):
+			why = append(why, fmt.Sprintf("the rule %s is new, and what it asks about may have been stopped by a later one, or by the default", r.verdict.Rule))
+		}
+	}
+	return why
+}
+
+// asksLast reports whether a new rule that asks can only take calls from rules
+// that allow, from a default that passes, or from the question about an unknown
+// tool, which is HIGH and goes to everybody.
+func asksLast(p *Policy, i int) bool {
+	v := p.rules[i].verdict
+	if p.fallback.Decision == approver.Deny || longer(p.ttl, v.TTL) {
+		return false
+	}
+	for _, later := range p.rules[i+1:] {
+		if !later.allows() {
+			return false
+		}
+	}
+	return true
+}
+
+// compareRule compares two rules of the same name: the conditions have to be the
+// same, and the verdict may only become stricter.
+func compareRule(old, next *rule) (why []string) {
+	name := next.verdict.Rule
+	a, b := old.conditions(), next.conditions()
+	if !reflect.DeepEqual(a, b) {
+		return []string{fmt.Sprintf("the rule %s matches other calls", name)}
+	}
+	x, y := old.verdict, next.verdict
+	loosens := func(is bool, text string) {
+		if is {
+			why = append(why, "the rule "+name+" "+text)
+		}
+	}
+	loosens(y.Decision > x.Decision, "decides "+y.Decision.String()+" instead of "+x.Decision.String())
+	// A rule that asks matches more than one that allows: also what a later rule denied.
+	loosens(y.Decision == approver.Ask && x.Decision == approver.Allow, "asks instead of allowing, and so matches more calls")
+	loosens(y.MinTier < x.MinTier && y.Decision != approver.Deny, "needs a lower tier")
+	if y.Decision == approver.Ask && x.Decision == approver.Ask {
+		loosens(y.Severity > x.Severity, "is less severe")
+		loosens(longer(x.TTL, y.TTL), "gives people longer to say yes")
+		loosens(!within(y.Approvers, x.Approvers), "can be approved by more people")
+		loosens(!within(y.Channels, x.Channels), "can be approved on more channels")
+	}
+	return why
+}
+
+// within reports whether a names nobody whom b does not. None is everybody.
+func within(a, b []string) bool {
+	if len(b) == 0 {
+		return true
+	}
+	return len(a) > 0 && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// conditions is all of a rule that says what it matches.
+func (r *rule) conditions() []any {
+	var texts []string
+	for _, p := range append([]*pattern{r.command, r.args}, r.content...) {
+		if p == nil {
+			texts = append(texts, "")
+		} else {
+			texts = append(texts, "="+p.text)
+		}
+	}
+	s := r.source
+	return []any{r.tools, r.actions, r.paths, r.notPaths, texts, len(r.content), s.When, r.when == nil}
+}
