@@ -53,7 +53,7 @@ func (c serveCmd) Run(ctx context.Context) error {
 func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
 	started := time.Now()
 	// First what may be wrong in the configuration, then what leaves traces.
-	policy, err := cfg.LoadPolicy()
+	policy, err := openPolicy(cfg, log)
 	if err != nil {
 		return err
 	}
@@ -98,13 +98,29 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	log.Warn(notIsolated)
 	log.Info("ready", "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
-	err = together(ctx, append(serveSockets, broadcaster.Run)...)
+	reload := &reloader{cfg: cfg, live: policy, ask: broadcaster.Ask, every: reloadEvery, log: log.With("part", "policy")}
+	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
 }
 
+// openPolicy puts the configured policy in force, and warns of rules in it that
+// do nothing.
+func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Live, error) {
+	policy, err := cfg.LoadPolicy()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range policy.Warnings() {
+		log.Warn("the policy has a rule that does nothing", "what", w.Pos.String()+": "+w.Text)
+	}
+	live := &shieldcore.Live{}
+	live.Set(policy)
+	return live, nil
+}
+
 func newBroadcaster(
-	cfg configs.Config, policy *shieldcore.Policy, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
+	cfg configs.Config, policy *shieldcore.Live, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
 ) (*approver.Broadcaster, error) {
 	codeKey, err := openCodeKey(cfg)
 	if err != nil {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/shieldcore"
+)
+
+// safeBuffer is a log that is read while it is written.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+const (
+	policyA     = "version: 1\ntools: {known: [Bash]}\nrules:\n  - {name: a, command: rm, decision: deny}\n"
+	policyTight = policyA + "  - {name: b, command: mv, decision: deny}\n"
+	policyLoose = policyA + "  - {name: c, command: ls, decision: allow}\n"
+)
+
+// asked is one question that is open.
+type asked struct {
+	call   approver.ToolCall
+	why    approver.Verdict
+	answer chan approver.Decision
+}
+
+func startReload(t *testing.T) (put func(string), live *shieldcore.Live, questions chan asked, log *safeBuffer) {
+	t.Helper()
+	cfg := configs.Default()
+	cfg.Policy = filepath.Join(t.TempDir(), "policy.yaml")
+	put = func(text string) {
+		if err := os.WriteFile(cfg.Policy, []byte(text), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	put(policyA)
+	log, questions = &safeBuffer{}, make(chan asked)
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	live, err := openPolicy(cfg, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
+		q := asked{call, why, make(chan approver.Decision)}
+		select {
+		case questions <- q:
+		case <-ctx.Done():
+			return approver.Verdict{}
+		}
+		select {
+		case d := <-q.answer:
+			return approver.Verdict{Decision: d}
+		case <-ctx.Done():
+			return approver.Verdict{}
+		}
+	}
+	r := &reloader{cfg: cfg, live: live, ask: ask, every: 2 * time.Millisecond, log: logger}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := r.run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return put, live, questions, log
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 2000 {
+		if is() {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	t.Fatalf("not within 4 s: %s", what)
+}
+
+func rules(live *shieldcore.Live) int { return live.Policy().Len() }
+
+func TestReload(t *testing.T) {
+	put, live, questions, log := startReload(t)
+	said := func(what string) func() bool {
+		return func() bool { return strings.Contains(log.String(), what) }
+	}
+
+	put(policyTight)
+	eventually(t, "a tighter policy is in force", func() bool { return rules(live) == 2 })
+
+	// A broken file changes nothing, and says where it is broken.
+	put(policyTight + "  - {name: x}\n")
+	eventually(t, "the problem is told", said("policy.yaml:6:5"))
+	if !said("the last good policy stays in force")() || rules(live) != 2 {
+		t.Error(log)
+	}
+	put(policyTight)
+	eventually(t, "it is whole again", said("again the one in force"))
+
+	// A looser one waits for people; it is theirs, line by line.
+	put(policyLoose)
+	q := <-questions
+	var args struct{ Diff []string }
+	if err := json.Unmarshal(q.call.Args, &args); err != nil {
+		t.Fatal(err)
+	}
+	if diff := strings.Join(args.Diff, "\n"); !strings.Contains(diff, "-  - {name: b, command: mv, decision: deny}\n+  - {name: c, command: ls, decision: allow}") {
+		t.Errorf("the diff is\n%s", diff)
+	}
+	if q.why.Decision != approver.Ask || q.why.Severity != approver.Catastrophic || !strings.Contains(q.why.Detail, "the rule c is new and allows") || q.call.ID == "" {
+		t.Errorf("%+v", q)
+	}
+	if rules(live) != 2 || live.Policy().Version() == "" {
+		t.Error("the looser policy is in force before it was approved")
+	}
+	q.answer <- approver.Deny
+	eventually(t, "the no is told", said("was not approved"))
+	if v, _ := live.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "mv a b"}); v.Decision != approver.Deny {
+		t.Errorf("%+v", v)
+	}
+
+	// A change of the file ends the question about the former one.
+	put(policyLoose + "# again\n")
+	<-questions
+	put(policyTight + "  - {name: d, command: dd, decision: deny}\n")
+	eventually(t, "the tighter one is in force", func() bool { return rules(live) == 3 })
+
+	// What was approved takes effect.
+	put(policyLoose)
+	(<-questions).answer <- approver.Allow
+	eventually(t, "the approved one is in force", func() bool { return rules(live) == 2 })
+	if v, _ := live.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "ls"}); v.Decision != approver.Allow {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A file that others can write, or that is gone, is not taken.
+func TestReloadRefusesAForeignFile(t *testing.T) {
+	put, live, _, log := startReload(t)
+	put(policyTight)
+	eventually(t, "in force", func() bool { return rules(live) == 2 })
+	file := live.Policy()
+	if v, _ := file.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "mv x y"}); v.Where.File == "" || os.Remove(v.Where.File) != nil {
+		t.Fatalf("%+v", v)
+	}
+	eventually(t, "told", func() bool { return strings.Contains(log.String(), "stays in force") })
+	if live.Policy() != file {
+		t.Error("another policy is in force")
+	}
+}
+
+func TestTheZeroLiveDenies(t *testing.T) {
+	var l shieldcore.Live
+	if v, err := l.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny || l.Version() != "" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

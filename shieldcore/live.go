@@ -1,0 +1,29 @@
+package shieldcore
+
+import (
+	"context"
+	"sync/atomic"
+
+	"approver.example"
+)
+
+// Live is the policy in force as an [approver.Stage]. It can be replaced while
+// calls are judged; each call is judged by one policy as a whole. The zero value
+// denies.
+type Live struct {
+	policy atomic.Pointer[Policy]
+}
+
+// Judge judges by the policy in force.
+func (l *Live) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	return l.policy.Load().Judge(ctx, call)
+}
+
+// Policy returns the policy in force, nil for none.
+func (l *Live) Policy() *Policy { return l.policy.Load() }
+
+// Version is that of the policy in force.
+func (l *Live) Version() string { return l.policy.Load().Version() }
+
+// Set puts a policy in force.
+func (l *Live) Set(p *Policy) { l.policy.Store(p) }
