@@ -94,7 +94,7 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		if l, parseErr := audit.ParseLine(line); parseErr == nil && (l.Event == approver.EventVerdict || l.Event == approver.EventAsked) && l.Tool != "" {
+		if l, parseErr := audit.ParseLine(line); parseErr == nil && (l.Event == approver.EventVerdict || l.Event == approver.EventAsked) && l.Tool != "" && l.Agent != "approver" {
 			calls++
 			key := l.Tool + "\x00" + l.ArgsHash + "\x00" + l.Command + "\x00" + l.Dir
 			ch := seen[key]
