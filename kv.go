@@ -86,6 +86,14 @@ type Confirmer interface {
 	Confirm(ctx context.Context, key string, value []byte, rev Rev) error
 }
 
+// A Lister is a KV that can say which records wait for something: open requests
+// and grants do, because they have an end.
+type Lister interface {
+	// Scheduled returns up to limit keys of one shard that have a due time,
+	// passed or not, the soonest first.
+	Scheduled(ctx context.Context, shard, limit int) ([]string, error)
+}
+
 // Shards is the number of groups that keys are divided into. All of a key's
 // parts lie in one slot of a Redis Cluster because the shard is its hash tag.
 const Shards = 64

@@ -304,6 +304,16 @@ func lookup(tx *bbolt.Tx, key string, now int64) (record, bool, error) {
 
 // Due implements approver.KV. It returns at most 1,000 keys.
 func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	return s.scheduled(ctx, shard, limit, false)
+}
+
+// Scheduled implements approver.Lister.
+func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
+	return s.scheduled(ctx, shard, limit, true)
+}
+
+// scheduled lists a shard's records by due time, up to now or all of them.
+func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]string, error) {
 	limit, err := arg.Due(shard, limit)
 	if err != nil {
 		return nil, err
@@ -313,7 +323,7 @@ func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
 		now, _ := s.clock.read()
 		c := tx.Bucket(dues).Cursor()
 		for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) && len(keys) < limit; k, keep = c.Next() {
-			if int64(binary.BigEndian.Uint64(k[1:])) > now {
+			if !later && int64(binary.BigEndian.Uint64(k[1:])) > now {
 				break
 			}
 			if len(keep) == 8 && int64(binary.BigEndian.Uint64(keep)) > now {

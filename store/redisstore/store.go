@@ -284,6 +284,19 @@ func millis(t time.Time) string {
 
 // Due implements approver.KV. It returns at most 1,000 keys.
 func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	return s.scheduled(ctx, shard, limit, func(ctx context.Context) (any, error) {
+		now, err := s.now(ctx)
+		return now.UnixMilli(), err
+	})
+}
+
+// Scheduled implements approver.Lister.
+func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
+	return s.scheduled(ctx, shard, limit, func(context.Context) (any, error) { return "+inf", nil })
+}
+
+// scheduled lists a shard's records that are due up to a time.
+func (s *Store) scheduled(ctx context.Context, shard, limit int, until func(context.Context) (any, error)) ([]string, error) {
 	limit, err := arg.Due(shard, limit)
 	if err != nil {
 		return nil, err
@@ -293,12 +306,12 @@ func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
 		return nil, err
 	}
 	defer cancel()
-	now, err := s.now(ctx)
+	to, err := until(ctx)
 	if err != nil {
 		return nil, s.failed("due", err)
 	}
 	due := fmt.Sprintf("ap:{%02d}:due", shard)
-	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{due}, now.UnixMilli(), limit).StringSlice()
+	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{due}, to, limit).StringSlice()
 	if err != nil {
 		return nil, s.failed("due", err)
 	}

@@ -17,6 +17,7 @@ var dueTests = []test{
 	{"another due time replaces the former", dueMoved},
 	{"a write that loses changes no due time", dueConflict},
 	{"odd arguments are refused", dueOddArguments},
+	{"what waits is listed", dueScheduled},
 }
 
 // wantDue compares the keys that are due, in order.
@@ -140,5 +141,30 @@ func dueOddArguments(t *testing.T, f *fixture) {
 		if keys, err := s.Due(t.Context(), c.shard, c.limit); err == nil {
 			t.Errorf("shard %d, limit %d: got %q, want it refused", c.shard, c.limit, keys)
 		}
+	}
+}
+
+// dueScheduled lists what is due some day, and not what never is.
+func dueScheduled(t *testing.T, f *fixture) {
+	s := f.open()
+	lister, ok := s.(approver.Lister)
+	if !ok {
+		t.Fatal("the store lists nothing: it has no Scheduled")
+	}
+	now := time.Now()
+	late, soon, past, never := newKeyIn(9), newKeyIn(9), newKeyIn(9), newKeyIn(9)
+	putDue(t, s, late, "v", "", now.Add(2*time.Hour))
+	putDue(t, s, soon, "v", "", now.Add(time.Hour))
+	putDue(t, s, past, "v", "", now.Add(-time.Hour))
+	put(t, s, never, "v", "")
+	for limit, want := range map[int][]string{100: {past, soon, late}, 2: {past, soon}} {
+		got, err := lister.Scheduled(t.Context(), 9, limit)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("scheduled, at most %d: got %q, %v, want %q", limit, got, err, want)
+		}
+	}
+	wantDue(t, s, 9, 100, past)
+	if _, err := lister.Scheduled(t.Context(), approver.Shards, 1); err == nil {
+		t.Error("a shard that does not exist is listed")
 	}
 }
