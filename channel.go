@@ -154,9 +154,10 @@ const (
 	ByCommand        // "/approve CODE" or "/deny CODE"
 	ByCode           // the code itself, as text or in a modal
 	ByPlain          // "yes" or "no" as the platform's reply to that one card
+	ByID             // the request's id, given to a command on this machine that showed the whole request
 )
 
-var methodNames = [...]string{"none", "tap", "command", "code", "plain"}
+var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id"}
 
 // String returns the word.
 func (m Method) String() string {
@@ -192,7 +193,7 @@ type Reply struct {
 	// Approve is the answer. False denies.
 	Approve bool
 	Method  Method
-	// Request locates the request for ByTap, ByPlain and a modal; Message is
+	// Request locates the request for ByTap, ByPlain, ByID and a modal; Message is
 	// the card's message. Code locates it for ByCommand and ByCode. A modal
 	// carries both, and then they must agree.
 	Request string

@@ -100,6 +100,21 @@ func (m *memKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	return keys, nil
 }
 
+func (m *memKV) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.check(ctx, "scheduled", ""); err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, k := range slices.Sorted(maps.Keys(m.due)) {
+		if s, _ := ShardOfKey(k); s == shard && len(keys) < limit {
+			keys = append(keys, k)
+		}
+	}
+	return keys, nil
+}
+
 func (m *memKV) Watch(ctx context.Context, key string) (<-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -83,6 +83,8 @@ func enough(r Request, p Posting, rep Reply) bool {
 		return !rep.Code.IsZero()
 	case ByTap, ByPlain:
 		return r.Verdict.Severity == High && p.Phase == Posted && !p.Ref.Partial
+	case ByID:
+		return r.Verdict.Severity == High
 	default:
 		return false
 	}
@@ -114,7 +116,32 @@ func (b *Broadcaster) locate(ctx context.Context, rep Reply, who Person) (Reques
 			return Request{}, Posting{}, lockedOut(until)
 		}
 	}
+	if rep.Method == ByID {
+		return b.byID(ctx, rep)
+	}
 	return b.byCard(ctx, rep)
+}
+
+// byID finds the request that somebody named on this machine. Whoever may see
+// the cards of a conversation may answer there, also while its card has not
+// arrived: nobody watches a terminal that is asked from a script.
+func (b *Broadcaster) byID(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
+	unknown := &Outcome{OutcomeUnknown, "There is no such request here: approver pending lists those that are open."}
+	if rep.Request == "" || rep.Message != "" {
+		return Request{}, Posting{}, unknown
+	}
+	r, _, err := b.load(ctx, rep.Request)
+	if errors.Is(err, ErrNotFound) {
+		return Request{}, Posting{}, unknown
+	} else if err != nil {
+		return Request{}, Posting{}, b.trouble(err)
+	}
+	for _, p := range r.Postings {
+		if p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
+			return r, p, nil
+		}
+	}
+	return r, Posting{}, unknown
 }
 
 func lockedOut(until time.Time) *Outcome {

@@ -58,6 +58,19 @@ func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out js
 	return out, err
 }
 
+// Operate asks for one operation and reads its answer into out. The body is any
+// value that encodes as JSON. ErrRefused means that it was not done. With any
+// other error it may have been.
+func (c ResolveClient) Operate(ctx context.Context, op string, body, out any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return call(ctx, c.Socket, http.MethodPost, operatePath+op, text, func(res *http.Response) error {
+		return readJSON(res.Body, out)
+	})
+}
+
 func readJSON(r io.Reader, into any) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxEvent))
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -18,6 +19,8 @@ import (
 const (
 	watchPath  = "/v1/watch"
 	answerPath = "/v1/answer"
+	// operatePath is followed by the name of an operation.
+	operatePath = "/v1/operate/"
 	// maxAnswer bounds a person's answer in bytes, and maxEvent one event.
 	maxAnswer = 64 << 10
 	maxEvent  = 16 << 20
@@ -37,10 +40,23 @@ type Resolver interface {
 	Answer(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
 }
 
+// An Operator does what the operator's commands ask for: look at the daemon,
+// freeze it, list and revoke. op is one word; the text of an error goes to the
+// peer, and [ErrNoOperation] says that there is no such word.
+type Operator interface {
+	Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error)
+}
+
+// ErrNoOperation means that the daemon does not know an operation: it is older
+// than the command, or newer.
+var ErrNoOperation = errors.New("this daemon does not know that operation: are command and daemon of the same version?")
+
 // Resolve is the daemon's end of the resolve socket.
 type Resolve struct {
 	// Resolver does the work; nil refuses everything.
 	Resolver Resolver
+	// Operator serves the operator's commands; nil refuses them.
+	Operator Operator
 	// Admit says who may watch and answer; nil admits nobody.
 	Admit Admit
 	Log   *slog.Logger
@@ -64,6 +80,8 @@ func (s *Resolve) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case route == "GET "+healthPath:
 		writeJSON(w, http.StatusOK, Health{"ok", "resolve", os.Getpid()})
+	case s.Operator != nil && r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, operatePath):
+		s.operate(w, r, peer)
 	case s.Resolver == nil:
 		writeError(w, http.StatusServiceUnavailable, "nothing is there to watch or answer")
 	case route == "GET "+watchPath:
@@ -121,6 +139,19 @@ func oneLine(s string) string {
 }
 
 func (s *Resolve) answer(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	s.document(w, r, peer, func(body json.RawMessage) (json.RawMessage, error) {
+		return s.Resolver.Answer(r.Context(), peer, body)
+	})
+}
+
+func (s *Resolve) operate(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	s.document(w, r, peer, func(body json.RawMessage) (json.RawMessage, error) {
+		return s.Operator.Operate(r.Context(), peer, strings.TrimPrefix(r.URL.Path, operatePath), body)
+	})
+}
+
+// document takes one JSON document and answers with another.
+func (s *Resolve) document(w http.ResponseWriter, r *http.Request, peer approver.Peer, do func(json.RawMessage) (json.RawMessage, error)) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswer))
 	if err != nil {
@@ -132,7 +163,7 @@ func (s *Resolve) answer(w http.ResponseWriter, r *http.Request, peer approver.P
 		writeError(w, http.StatusBadRequest, "the answer is not one JSON document")
 		return
 	}
-	out, err := s.Resolver.Answer(r.Context(), peer, body)
+	out, err := do(body)
 	switch {
 	case err != nil:
 		writeError(w, http.StatusUnprocessableEntity, err.Error())

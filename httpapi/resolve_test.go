@@ -273,3 +273,42 @@ func TestClientErrors(t *testing.T) {
 		t.Error("no socket, no error")
 	}
 }
+
+type operate func(peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error)
+
+func (f operate) Operate(_ context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
+	return f(peer, op, body)
+}
+
+// An operation gets the word, the document and the kernel's word for the peer;
+// without an operator, and for a stranger, there is none.
+func TestOperate(t *testing.T) {
+	do := operate(func(peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
+		if op != "look" {
+			return nil, ErrNoOperation
+		}
+		return json.RawMessage(fmt.Sprintf(`{"uid":%d,"got":%s}`, peer.UID, body)), nil
+	})
+	socket, _ := run(t, (&Resolve{Admit: me(), Log: quiet(), Operator: do}).Serve)
+	var out struct {
+		UID int
+		Got struct{ A int }
+	}
+	if err := (ResolveClient{socket}).Operate(t.Context(), "look", map[string]int{"a": 7}, &out); err != nil || out.UID != os.Geteuid() || out.Got.A != 7 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := (ResolveClient{socket}).Operate(t.Context(), "leap", 1, &out); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "does not know") {
+		t.Errorf("an unknown word: %v", err)
+	}
+	for name, s := range map[string]*Resolve{
+		"no operator": {Admit: me()},
+		"a stranger":  {Operator: do, Admit: AdmitUIDs(uint32(os.Geteuid()) + 1)},
+		"nil Admit":   {Operator: do},
+	} {
+		s.Log = quiet()
+		socket, _ := run(t, s.Serve)
+		if err := (ResolveClient{socket}).Operate(t.Context(), "look", 1, &out); !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -114,6 +114,9 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 			r.Request, r.Message = k.card.Request, k.message
 		}
 	}
+	if r.Message == "" && r.Code.IsZero() {
+		r.Method = approver.ByID // nobody watches here; the core knows the request
+	}
 	return r, approver.Outcome{}
 }
 

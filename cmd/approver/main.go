@@ -33,6 +33,10 @@ type cli struct {
 	Judge   judgeCmd   `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
 	Policy  policyCmd  `cmd:"" help:"Test, explain and compare policies."`
 	Check   checkCmd   `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
+	Pending pendingCmd `cmd:"" help:"List the open requests."`
+	Approve approveCmd `cmd:"" help:"Approve an open request on this machine."`
+	Deny    denyCmd    `cmd:"" help:"Deny an open request on this machine."`
+	Status  statusCmd  `cmd:"" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`
 	Audit   auditCmd   `cmd:"" help:"Read, verify and export the audit."`
 	Demo    demoCmd    `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
 	Version versionCmd `cmd:"" help:"Print version and build."`

@@ -89,7 +89,11 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started}
 
-	serveSockets, err := openSockets(cfg.Sockets, decide, local, log)
+	desk := &desk{
+		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: notIsolated, started: started, log: log.With("part", "desk"),
+	}
+
+	serveSockets, err := openSockets(cfg.Sockets, decide, local, desk, log)
 	if err != nil {
 		return err
 	}
@@ -141,10 +145,10 @@ func newBroadcaster(
 }
 
 // openSockets listens on both sockets and returns what serves each.
-func openSockets(at configs.Sockets, decide *decider, local *terminal.Channel, log *slog.Logger) ([]func(context.Context) error, error) {
+func openSockets(at configs.Sockets, decide *decider, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
 	me := uint32(os.Getuid())
 	submit := &httpapi.Submit{Hook: decide.hook, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
-	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "resolve")}
+	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Operator: desk, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = local
 	}

@@ -14,18 +14,23 @@ type versionCmd struct {
 // Help is the long text.
 func (versionCmd) Help() string { return "Example:\n  approver version --json" }
 
+// buildVersion is the version of this build.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
 // Run prints what the build knows of itself.
 func (c versionCmd) Run() error {
 	out := struct {
 		Version  string `json:"version"`
 		Revision string `json:"revision,omitempty"`
 		Go       string `json:"go"`
-	}{Version: "devel"}
+	}{Version: buildVersion()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		out.Go = info.GoVersion
-		if info.Main.Version != "" {
-			out.Version = info.Main.Version
-		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				out.Revision = s.Value

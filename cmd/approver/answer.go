@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"approver.example/channels/terminal"
+	"approver.example/httpapi"
+	"approver.example/tokens"
+)
+
+// localRules is what both commands say of who may answer.
+const localRules = `Your uid, as the kernel names it, must be on the terminal's approver list, and channels.terminal.allow_answers must be on.
+`
+
+type approveCmd struct {
+	operatorCmd
+	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
+	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
+}
+
+// Help is the long text.
+func (approveCmd) Help() string {
+	return localRules + `By its id, the request is shown whole and you are asked once more. A CATASTROPHIC request takes the typed code only, and while agents
+run under the daemon's own user it is never approved on this machine: answer in a chat.
+` + exitCodes + `
+Example:
+  approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11
+  approver approve CONFIRM-7KQ4MX`
+}
+
+// Validate tells a mistyped id or code before the daemon is asked.
+func (c approveCmd) Validate() error {
+	if _, err := tokens.Parse(c.Which); err != nil && uuid.Validate(c.Which) != nil {
+		return fmt.Errorf("%q is neither a request's id nor a code: approver pending lists the ids", c.Which)
+	}
+	return nil
+}
+
+// Run approves.
+func (c approveCmd) Run(ctx context.Context) error {
+	if uuid.Validate(c.Which) != nil {
+		code, err := tokens.Parse(c.Which)
+		if err != nil {
+			return err
+		}
+		return c.answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true}, "approved", "recorded")
+	}
+	if !c.Yes {
+		var shown shownRequest
+		if err := c.operate(ctx, opShow, requestID{c.Which}, &shown); err != nil {
+			return err
+		}
+		shown.print()
+		fmt.Fprint(os.Stderr, "Approve this call? Type yes: ")
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		if strings.TrimSpace(line) != "yes" {
+			return errors.New("nothing was approved")
+		}
+	}
+	return c.answer(ctx, terminal.Answer{Request: c.Which, Approve: true}, "approved", "recorded")
+}
+
+// print writes the whole request to standard error, beside the question.
+func (s shownRequest) print() {
+	for _, line := range [][2]string{
+		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent}, {"session", s.Session},
+		{"folder", s.Dir}, {"host", s.Host}, {"claimed by the agent", s.Claimed}, {"notice", s.Notice}, {"", s.Until}, {"", s.Result},
+	} {
+		switch {
+		case line[1] == "":
+		case line[0] == "":
+			fmt.Fprintln(os.Stderr, line[1])
+		default:
+			fmt.Fprintf(os.Stderr, "%s: %s\n", line[0], line[1])
+		}
+	}
+}
+
+type denyCmd struct {
+	operatorCmd
+	ID string `arg:"" help:"The request's id, from approver pending."`
+}
+
+// Help is the long text.
+func (denyCmd) Help() string {
+	return localRules + exitCodes + `
+Example:
+  approver deny 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
+}
+
+// Validate tells a mistyped id before the daemon is asked.
+func (c denyCmd) Validate() error {
+	if uuid.Validate(c.ID) != nil {
+		return fmt.Errorf("%q is no request's id: approver pending lists them", c.ID)
+	}
+	return nil
+}
+
+// Run denies.
+func (c denyCmd) Run(ctx context.Context) error {
+	return c.answer(ctx, terminal.Answer{Request: c.ID}, "denied")
+}
+
+// answer sends an answer the way of the terminal channel, and prints what became
+// of it. It fails unless that is one of good.
+func (c operatorCmd) answer(ctx context.Context, a terminal.Answer, good ...string) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	raw, err := client.Answer(ctx, body)
+	if errors.Is(err, httpapi.ErrRefused) && strings.Contains(err.Error(), "nothing is there") {
+		return errors.New("answers are not taken on this machine: answer in a chat, or set channels.terminal in the configuration")
+	} else if err != nil {
+		return notRunning(err)
+	}
+	var out terminal.Answered
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return err
+	}
+	stands := false
+	for _, kind := range good {
+		stands = stands || out.Kind == kind
+	}
+	switch {
+	case c.JSON:
+		if err := printJSON(out); err != nil {
+			return err
+		}
+	case stands:
+		fmt.Println(out.Text)
+	default:
+		return errors.New(out.Text)
+	}
+	if !stands {
+		return errSaid
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"approver.example"
+)
+
+type pendingCmd struct{ operatorCmd }
+
+// Help is the long text.
+func (pendingCmd) Help() string {
+	return `Lists what waits for people, the oldest first, on every daemon that shares the store. Codes are never shown.
+` + exitCodes + `
+Example:
+  approver pending
+  approver pending --json | jq -r '.requests[].id'`
+}
+
+// Run prints the list.
+func (c pendingCmd) Run(ctx context.Context) error {
+	var doc pendingDoc
+	if err := c.operate(ctx, opPending, struct{}{}, &doc); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(doc)
+	}
+	if len(doc.Requests) == 0 {
+		fmt.Println("nothing waits for people")
+	}
+	for _, r := range doc.Requests {
+		fmt.Printf("%s  %s\n", r.ID, r.Push)
+		fmt.Printf("    %s · asked %s ago · %s\n", whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now))
+	}
+	return nil
+}
+
+// whose says who wants to run a call, and where.
+func whose(r openRequest) string {
+	text := approver.OneLine(r.Agent)
+	if r.Session != "" {
+		text += " · session " + approver.OneLine(r.Session)
+	}
+	if r.Dir != "" {
+		text += " · " + approver.OneLine(r.Dir)
+	}
+	return text
+}
+
+func briefly(d time.Duration) string { return max(d, 0).Round(time.Second).String() }
+
+// left says until when something lasts.
+func left(until, now time.Time) string {
+	return fmt.Sprintf("until %s UTC (%s left)", until.UTC().Format("15:04:05"), briefly(until.Sub(now)))
+}
+
+// isRefused reports that nobody listens on a socket that is there.
+func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

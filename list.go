@@ -1,0 +1,87 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"approver.example/tokens"
+)
+
+// This file shows people's programs what is open. It changes nothing, and no
+// code is in what it returns.
+
+// ErrNoList means that the store cannot say what is open.
+var ErrNoList = errors.New("this store cannot list what is open")
+
+// maxListed bounds how many records of one shard are listed.
+const maxListed = 1000
+
+// Requests lists the open requests of all daemons that share the store, the
+// oldest first, up to 1000 in each of the store's shards.
+func (b *Broadcaster) Requests(ctx context.Context) ([]Request, error) {
+	ids, err := b.listed(ctx, "req")
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*Request, len(ids))
+	err = inParallel(min(len(ids), 8), func(worker int) error {
+		for i := worker; i < len(ids); i += 8 {
+			r, _, err := b.load(ctx, ids[i])
+			switch {
+			case errors.Is(err, ErrNotFound):
+			case err != nil:
+				return err
+			case !r.State.Settled():
+				found[i] = &r
+			}
+		}
+		return nil
+	})
+	var open []Request
+	for _, r := range found {
+		if r != nil {
+			open = append(open, *r)
+		}
+	}
+	slices.SortFunc(open, func(a, b Request) int { return a.Created.Compare(b.Created) })
+	return open, err
+}
+
+// listed returns the ids of all scheduled records of one kind.
+func (b *Broadcaster) listed(ctx context.Context, kind string) ([]string, error) {
+	lister, ok := b.Store.(Lister)
+	if !ok {
+		return nil, ErrNoList
+	}
+	shards := make([][]string, Shards)
+	err := inParallel(8, func(worker int) error {
+		for shard := worker; shard < Shards; shard += 8 {
+			keys, err := lister.Scheduled(ctx, shard, maxListed)
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
+					shards[shard] = append(shards[shard], id)
+				}
+			}
+		}
+		return nil
+	})
+	return slices.Concat(shards...), err
+}
+
+// Request returns a request as it is stored. ErrNotFound means that there is
+// none with this id.
+func (b *Broadcaster) Request(ctx context.Context, id string) (Request, error) {
+	r, _, err := b.load(ctx, id)
+	return r, err
+}
+
+// Card is a request as people see it, without a code.
+func (b *Broadcaster) Card(r Request) Card { return b.card(r, tokens.Code{}) }
+
+// Deaf returns why a channel receives no answers any more, or nil.
+func (b *Broadcaster) Deaf(channel string) error { return b.deaf(channel) }
