@@ -281,6 +281,15 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}
+	if r.Call.Control == "" {
+		c, _, err := LoadControls(ctx, b.Store)
+		if err != nil {
+			return r, err
+		}
+		if c.Burns(r.Created) {
+			return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
+		}
+	}
 	hash, err := b.Audit.Record(ctx, r.record(EventApproved))
 	if ctx.Err() != nil {
 		return r, ctx.Err()

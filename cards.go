@@ -26,6 +26,9 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
+	if r.Notice != "" {
+		c.Notice = strings.TrimSpace(r.Notice + ". " + c.Notice)
+	}
 	c.Push = PushLine(r.Verdict.Severity, Mask(r.Call.Text()))
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
@@ -167,6 +170,8 @@ func (c Cause) sentence() string {
 		return "what would run is no longer what was shown"
 	case StoreTrouble:
 		return "the store had a problem"
+	case Frozen:
+		return "everything was frozen"
 	default:
 		return "no valid decision was made"
 	}

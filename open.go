@@ -64,7 +64,7 @@ func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to.
 func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder, dead string) (Request, error) {
-	now, err := b.Store.Now(ctx)
+	controls, now, err := LoadControls(ctx, b.Store)
 	if err != nil {
 		return Request{}, err
 	}
@@ -88,7 +88,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	}
 	r := Request{
 		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: call, Verdict: why,
-		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending,
+		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
 	postings, codes, err := b.mint(ctx, r, b.Destinations, now)
 	if err != nil {

@@ -71,9 +71,10 @@ const (
 	Unrecorded         // the audit could not be written
 	CallChanged        // what would run is not what was shown
 	StoreTrouble       // the store failed where no safe answer was left
+	Frozen             // people froze everything
 )
 
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store"}
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen"}
 
 // String returns the reason code.
 func (c Cause) String() string {
@@ -144,7 +145,8 @@ type Request struct {
 	Holder      string      `json:"holder"` // the connection that waits, made anew for each
 	Fingerprint Fingerprint `json:"fingerprint"`
 	Call        ToolCall    `json:"tool_call"`
-	Verdict     Verdict     `json:"verdict"` // what put it before people
+	Verdict     Verdict     `json:"verdict"`          // what put it before people
+	Notice      string      `json:"notice,omitempty"` // of a freeze or pause that it was made in, for cards
 	Created     time.Time   `json:"created"`
 	Due         time.Time   `json:"due"` // silence becomes a no
 	// Deadline is the courier's own: after it the answer is given to nobody.

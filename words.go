@@ -33,6 +33,9 @@ type ToolCall struct {
 	// Env is the part of the hook's environment that changes what a command
 	// runs (PATH, LD_PRELOAD, GIT_…), as the courier sent it.
 	Env map[string]string `json:"env,omitempty"`
+	// Control names what is asked of approver itself, such as "unfreeze". Only
+	// approver sets it; a freeze does not stop such a call.
+	Control string `json:"control,omitempty"`
 	// Peer is who connected, by the kernel's word.
 	Peer Peer `json:"peer"`
 	// At is when the daemon read the call, by its own clock.

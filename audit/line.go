@@ -214,7 +214,8 @@ func decisionOf(rec approver.Record) string {
 			return Rejected
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
-	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped:
+	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
+		approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused:
 		return ""
 	}
 	return Blocked

@@ -49,6 +49,9 @@ type Config struct {
 	// FailMode says what becomes of a call that cannot be judged: closed blocks
 	// it. There is no other mode in this version.
 	FailMode string `yaml:"fail_mode"`
+	// FreezeOnBypass freezes everything when an agent reports a call that ran
+	// without a yes.
+	FreezeOnBypass bool `yaml:"freeze_on_bypass"`
 
 	Log      Log      `yaml:"log"`
 	Audit    Audit    `yaml:"audit"`

@@ -23,6 +23,8 @@ type decider struct {
 	audit   approver.Recorder
 	log     *slog.Logger
 	started time.Time
+	// freeze, when set, stops everything after a call that went around the gate.
+	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
 	known outcomes
 }
@@ -106,6 +108,11 @@ func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	}
 	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "error", err)
+	}
+	if alarm != "" && d.freeze != nil {
+		if _, err := d.freeze(context.WithoutCancel(ctx), "approver", "a call went around the gate: "+alarm); err != nil {
+			d.log.Error("the freeze after a bypass failed", "error", err)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ const (
 )
 
 // Operate does one operation.
-func (d *desk) Operate(ctx context.Context, _ approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
+func (d *desk) Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
 	var out any
 	var err error
 	switch op {
@@ -50,6 +50,8 @@ func (d *desk) Operate(ctx context.Context, _ approver.Peer, op string, body jso
 		if err = json.Unmarshal(body, &which); err == nil {
 			out, err = d.show(ctx, which)
 		}
+	case opFreeze, opUnfreeze, opPause:
+		out, err = d.control(ctx, peer, op, body)
 	default:
 		err = httpapi.ErrNoOperation
 	}
@@ -65,19 +67,22 @@ type requestID struct {
 
 // A statusDoc is the answer of opStatus.
 type statusDoc struct {
-	Up       bool            `json:"up"`
-	Error    string          `json:"error,omitempty"` // why it is not up
-	Version  string          `json:"version,omitempty"`
-	PID      int             `json:"pid,omitempty"`
-	Started  time.Time       `json:"started,omitzero"`
-	Now      time.Time       `json:"now,omitzero"` // by the store's clock
-	Isolated bool            `json:"isolated"`
-	Notice   string          `json:"notice,omitempty"`
-	Store    string          `json:"store,omitempty"`
-	Trouble  string          `json:"store_error,omitempty"`
-	Channels []channelStatus `json:"channels,omitempty"`
-	Open     int             `json:"open_requests"`
-	Audit    *audit.Head     `json:"audit,omitempty"`
+	Up       bool             `json:"up"`
+	Error    string           `json:"error,omitempty"` // why it is not up
+	Version  string           `json:"version,omitempty"`
+	PID      int              `json:"pid,omitempty"`
+	Started  time.Time        `json:"started,omitzero"`
+	Now      time.Time        `json:"now,omitzero"` // by the store's clock
+	Isolated bool             `json:"isolated"`
+	Notice   string           `json:"notice,omitempty"`
+	Store    string           `json:"store,omitempty"`
+	Trouble  string           `json:"store_error,omitempty"`
+	Channels []channelStatus  `json:"channels,omitempty"`
+	Open     int              `json:"open_requests"`
+	Freeze   *approver.Freeze `json:"freeze,omitempty"`  // while frozen
+	Pause    *approver.Pause  `json:"pause,omitempty"`   // while paused
+	Control  string           `json:"control,omitempty"` // either, in a sentence
+	Audit    *audit.Head      `json:"audit,omitempty"`
 }
 
 // A channelStatus says whether a channel receives answers.
@@ -103,7 +108,13 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	open, err := d.people.Requests(ctx)
 	doc.Open = len(open)
 	if err == nil {
-		doc.Now, err = d.people.Store.Now(ctx)
+		var c approver.Controls
+		c, doc.Now, err = approver.LoadControls(ctx, d.people.Store)
+		if doc.Control = c.Notice(doc.Now); c.Frozen() {
+			doc.Freeze = &c.Freeze
+		} else if doc.Control != "" {
+			doc.Pause = &c.Pause
+		}
 	}
 	if err != nil {
 		doc.Trouble = err.Error()

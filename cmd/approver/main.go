@@ -27,19 +27,22 @@ const (
 
 // The commands.
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
-	Hook    hookCmd    `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
-	Watch   watchCmd   `cmd:"" help:"Show open requests in this terminal and answer them."`
-	Judge   judgeCmd   `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
-	Policy  policyCmd  `cmd:"" help:"Test, explain and compare policies."`
-	Check   checkCmd   `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
-	Pending pendingCmd `cmd:"" help:"List the open requests."`
-	Approve approveCmd `cmd:"" help:"Approve an open request on this machine."`
-	Deny    denyCmd    `cmd:"" help:"Deny an open request on this machine."`
-	Status  statusCmd  `cmd:"" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`
-	Audit   auditCmd   `cmd:"" help:"Read, verify and export the audit."`
-	Demo    demoCmd    `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
-	Version versionCmd `cmd:"" help:"Print version and build."`
+	Serve    serveCmd    `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
+	Hook     hookCmd     `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
+	Watch    watchCmd    `cmd:"" help:"Show open requests in this terminal and answer them."`
+	Judge    judgeCmd    `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
+	Policy   policyCmd   `cmd:"" help:"Test, explain and compare policies."`
+	Check    checkCmd    `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
+	Pending  pendingCmd  `cmd:"" help:"List the open requests."`
+	Approve  approveCmd  `cmd:"" help:"Approve an open request on this machine."`
+	Deny     denyCmd     `cmd:"" help:"Deny an open request on this machine."`
+	Status   statusCmd   `cmd:"" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`
+	Audit    auditCmd    `cmd:"" help:"Read, verify and export the audit."`
+	Demo     demoCmd     `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
+	Version  versionCmd  `cmd:"" help:"Print version and build."`
+	Freeze   freezeCmd   `cmd:"" help:"Stop every call now."`
+	Unfreeze unfreezeCmd `cmd:"" help:"Lift a freeze."`
+	Pause    pauseCmd    `cmd:"" help:"Ask nobody for a while; people approve that first."`
 }
 
 // Help is the long text.

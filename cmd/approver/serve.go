@@ -85,9 +85,13 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return err
 	}
 	gate := &approver.Gate{
-		Stages: stages(policy), Ask: broadcaster.Ask, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
+		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}}, stages(policy)...), Ask: broadcaster.Ask,
+		Paused: broadcaster.PausedFor, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
 	}
 	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started}
+	if cfg.FreezeOnBypass {
+		decide.freeze = broadcaster.Freeze
+	}
 
 	desk := &desk{
 		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: notIsolated, started: started, log: log.With("part", "desk"),

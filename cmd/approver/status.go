@@ -83,6 +83,12 @@ func (s statusDoc) print() {
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
 	}
+	if s.Control != "" {
+		line("CALLS", "%s", s.Control)
+		if s.Freeze != nil && s.Freeze.Reason != "" {
+			line("", "%s", s.Freeze.Reason)
+		}
+	}
 	line("open", "%d", s.Open)
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)

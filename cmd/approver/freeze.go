@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+type freezeCmd struct {
+	operatorCmd
+	Reason string `help:"Why; agents and people are told." placeholder:"TEXT"`
+}
+
+// Help is the long text.
+func (freezeCmd) Help() string {
+	return `Stops everything, on every daemon that shares the store: each new call is denied with the reason, open requests are denied, what was
+approved and not yet released does not run, grants and pauses end. Nobody is asked first.
+` + exitCodes + `
+Example:
+  approver freeze --reason runaway`
+}
+
+// Run freezes.
+func (c freezeCmd) Run(ctx context.Context) error {
+	return c.control(ctx, opFreeze, controlRequest{Reason: c.Reason})
+}
+
+type unfreezeCmd struct {
+	operatorCmd
+	Reason string `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
+}
+
+// Help is the long text.
+func (unfreezeCmd) Help() string {
+	return `Lifts a freeze. While agents run under the daemon's own user this is put before people as CATASTROPHIC, and waits for them; root may
+lift it at once, if the daemon itself is not root. What was denied or burned stays so.
+` + exitCodes + `
+Example:
+  approver unfreeze --reason false-alarm`
+}
+
+// Run lifts the freeze.
+func (c unfreezeCmd) Run(ctx context.Context) error {
+	return c.control(ctx, opUnfreeze, controlRequest{Reason: c.Reason})
+}
+
+type pauseCmd struct {
+	operatorCmd
+	For          time.Duration `arg:"" optional:"" help:"How long, 1m to 60m."`
+	End          bool          `help:"End a pause now. Nobody is asked."`
+	Catastrophic bool          `help:"Let CATASTROPHIC calls through too."`
+	Reason       string        `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
+}
+
+// Help is the long text.
+func (pauseCmd) Help() string {
+	return `For a while, calls that would be put before people go on to the agent's own permission flow instead: HIGH ones, and with
+--catastrophic every one. Calls that a rule denies stay denied. A pause is itself put before people as CATASTROPHIC, and is told by
+approver status, by cards and, for each call, by the audit.
+` + exitCodes + `
+Example:
+  approver pause 15m --reason release
+  approver pause --end`
+}
+
+// Validate tells what the daemon would refuse.
+func (c pauseCmd) Validate() error {
+	if c.End != (c.For == 0) || c.For < 0 {
+		return fmt.Errorf("give how long, such as 15m, or --end")
+	}
+	return nil
+}
+
+// Run pauses, or ends a pause.
+func (c pauseCmd) Run(ctx context.Context) error {
+	return c.control(ctx, opPause, controlRequest{Reason: c.Reason, For: c.For, All: c.Catastrophic})
+}
+
+// control asks for one operation and prints what became of it.
+func (c operatorCmd) control(ctx context.Context, op string, req controlRequest) error {
+	if op != opFreeze && !c.JSON {
+		fmt.Fprintln(os.Stderr, "approver: this may wait for people to approve it; Ctrl-C withdraws it")
+	}
+	var doc controlDoc
+	if err := c.operate(ctx, op, req, &doc); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(doc)
+	}
+	fmt.Println(doc.Text)
+	return nil
+}

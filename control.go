@@ -1,0 +1,248 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// This file holds what people have said of the whole installation: that nothing
+// runs (a freeze), or that for a while nobody is asked (a pause).
+
+// Controls are in one record of the store, so that they change at once for
+// every daemon that shares it. The zero value is neither frozen nor paused.
+type Controls struct {
+	Freeze Freeze `json:"freeze,omitzero"`
+	Pause  Pause  `json:"pause,omitzero"`
+	// Burned is when the newest freeze began, also after it was lifted: no yes
+	// to a request that was made before, and no grant, runs anything any more.
+	Burned time.Time `json:"burned,omitzero"`
+}
+
+// A Freeze stops every call.
+type Freeze struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// A Pause lets calls that would be put before people through to the agent's own
+// permission flow.
+type Pause struct {
+	Until time.Time `json:"until"`
+	By    string    `json:"by"`
+	// All includes calls that are CATASTROPHIC; otherwise those are still asked.
+	All bool `json:"all,omitempty"`
+}
+
+// MaxPause bounds a pause.
+const MaxPause = time.Hour
+
+// Frozen reports whether calls are stopped now.
+func (c Controls) Frozen() bool { return !c.Freeze.At.IsZero() }
+
+// Paused reports whether nobody is asked about a call of this severity.
+func (c Controls) Paused(s Severity, now time.Time) bool {
+	return !c.Frozen() && now.Before(c.Pause.Until) && (s == High || c.Pause.All)
+}
+
+// Burns reports whether a yes to what was made at this time must not run
+// anything.
+func (c Controls) Burns(made time.Time) bool {
+	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
+}
+
+// Notice is what cards say while something is frozen or paused.
+func (c Controls) Notice(now time.Time) string {
+	switch {
+	case c.Frozen():
+		return "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
+	case c.Paused(Catastrophic, now):
+		return "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": nobody is asked"
+	case c.Paused(High, now):
+		return "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": HIGH calls are not asked"
+	}
+	return ""
+}
+
+func controlKey() string { return Key("control", "all") }
+
+// LoadControls reads the controls and the store's clock.
+func LoadControls(ctx context.Context, store KV) (c Controls, now time.Time, err error) {
+	c, _, now, err = loadControls(ctx, store)
+	return c, now, err
+}
+
+func loadControls(ctx context.Context, store KV) (c Controls, rev Rev, now time.Time, err error) {
+	value, rev, err := store.Get(ctx, controlKey())
+	if err == nil {
+		err = json.Unmarshal(value, &c)
+	} else if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	if err != nil {
+		return c, rev, now, fmt.Errorf("whether approver is frozen: %w", err)
+	}
+	now, err = store.Now(ctx)
+	return c, rev, now, err
+}
+
+// FreezeStage is the first stage of a Gate: it denies every call during a
+// freeze. If the store cannot say whether there is one, the stage fails.
+type FreezeStage struct{ Store KV }
+
+// Judge implements Stage.
+func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
+	c, _, err := LoadControls(ctx, s.Store)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if !c.Frozen() {
+		return Verdict{Decision: Pass, Severity: High}, nil
+	}
+	return Verdict{By: "freeze", Rule: "frozen", Reason: frozenReason(c.Freeze), Detail: "frozen by " + c.Freeze.By}, nil
+}
+
+// frozenReason is what an agent is told.
+func frozenReason(f Freeze) string {
+	text := "approver is frozen: no call runs until people lift it. Do not try again or work around it; ask the user how to go on"
+	if f.Reason != "" {
+		text += ". The reason given: " + OneLine(f.Reason)
+	}
+	return text
+}
+
+// changeControls applies one step to the controls.
+func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
+	for {
+		c, rev, now, err := loadControls(ctx, b.Store)
+		if err != nil {
+			return c, err
+		}
+		if err := step(&c, now); err != nil {
+			return c, err
+		}
+		value, err := json.Marshal(c)
+		if err != nil {
+			return c, err
+		}
+		// A freeze stays until it is lifted: the record must outlive it.
+		err = b.put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
+		if !errors.Is(err, ErrConflict) {
+			return c, err
+		}
+	}
+}
+
+const controlsKeep = 10 * 365 * 24 * time.Hour
+
+// Errors of the controls.
+var (
+	ErrFrozen    = errors.New("approver is frozen: lift that first with approver unfreeze")
+	ErrNotFrozen = errors.New("approver is not frozen")
+)
+
+// Freeze stops every call from now on, denies the open requests and burns every
+// grant. It returns how many requests it denied. A second freeze is as good as
+// the first, and keeps who froze first.
+func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
+	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if !c.Frozen() {
+			c.Freeze = Freeze{At: now, By: by, Reason: reason}
+		}
+		c.Burned, c.Pause = now, Pause{}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	_, auditErr := b.Audit.Record(ctx, Record{Event: EventFrozen, At: c.Burned, Note: "frozen by " + by + ": " + firstOf(reason, "no reason given")})
+	// What is open now is denied here; what is made later than this list, by
+	// calls that were judged before, is denied at its release.
+	open, err := b.Requests(ctx)
+	for _, r := range open {
+		if r.Call.Control != "" {
+			continue
+		}
+		_, failErr := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
+		switch {
+		case failErr == nil:
+			denied++
+			b.settle(r.ID)
+		case !errors.Is(failErr, ErrSettled):
+			err = errors.Join(err, failErr)
+		}
+	}
+	return denied, errors.Join(auditErr, err)
+}
+
+// Unfreeze lifts a freeze. What it burned stays burned. The record of it is
+// durable first.
+func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
+	c, now, err := LoadControls(ctx, b.Store)
+	if err != nil {
+		return err
+	}
+	if !c.Frozen() {
+		return ErrNotFrozen
+	}
+	if _, err := b.Audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: "lifted by " + by}); err != nil {
+		return err
+	}
+	was := c.Freeze.At
+	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if !c.Freeze.At.Equal(was) || !c.Frozen() {
+			return ErrNotFrozen // it was lifted already, or frozen anew since people said yes
+		}
+		c.Freeze, c.Burned = Freeze{}, now
+		return nil
+	})
+	if err == nil {
+		b.Log.Warn("the freeze is lifted", "by", by)
+	}
+	return err
+}
+
+// Pause lets calls through that would be asked, for at most MaxPause; a zero
+// time ends a pause. The record of it is durable first.
+func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
+	if d < 0 || d > MaxPause {
+		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
+	}
+	note := fmt.Sprintf("asking is paused for %v by %s", d, by)
+	switch {
+	case d == 0:
+		note = "the pause was ended by " + by
+	case all:
+		note += ", also for CATASTROPHIC calls"
+	}
+	if _, err := b.Audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
+		return Pause{}, err
+	}
+	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if c.Frozen() {
+			return ErrFrozen
+		}
+		if c.Pause = (Pause{}); d > 0 {
+			c.Pause = Pause{Until: now.Add(d), By: by, All: all}
+		}
+		return nil
+	})
+	if err == nil {
+		b.Log.Warn("PAUSE: " + note)
+	}
+	return c.Pause, err
+}
+
+// PausedFor is Gate.Paused: whether a call of this severity is let through to
+// the agent's own permission flow. If the store cannot say, people are asked.
+func (b *Broadcaster) PausedFor(ctx context.Context, s Severity) (string, bool) {
+	c, now, err := LoadControls(ctx, b.Store)
+	if err != nil || !c.Paused(s, now) {
+		return "", false
+	}
+	return c.Notice(now), true
+}

@@ -1,0 +1,194 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The story: somebody sees the agent run wild and freezes. What waits for people
+// is denied there and then; a call that slipped past the check of the gate and is
+// asked after all is not released by a yes; nor is it after the freeze was lifted.
+func TestFreeze(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		open := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		denied, err := x.Freeze(t.Context(), "uid 7", "it runs wild")
+		if v := <-open; err != nil || denied != 1 || v.Decision != Deny || !strings.Contains(v.Reason, "frozen") {
+			t.Errorf("%d denied, %v; the agent is told %+v", denied, err, v)
+		}
+		stage := FreezeStage{x.kv}
+		if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != Deny || !strings.Contains(v.Reason, "it runs wild") {
+			t.Errorf("a new call: %+v, %v", v, err)
+		}
+		time.Sleep(time.Second)
+		slipped := x.askAsync(t.Context(), testCall("c3"), High)
+		synctest.Wait()
+		if _, card := x.tg.card(-1); !strings.HasPrefix(card.Notice, "FROZEN by uid 7") {
+			t.Errorf("the card says %q", card.Notice)
+		}
+		if out := x.tap(x.tg, -1, "1", true); out.Kind == OutcomeApproved {
+			t.Errorf("told %+v", out)
+		}
+		if v := <-slipped; v.Decision != Deny {
+			t.Errorf("released during a freeze: %+v", v)
+		}
+		older := x.askAsync(t.Context(), testCall("c4"), High) // made in the freeze, answered after it
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+			t.Fatal(err)
+		}
+		if out := x.tap(x.tg, -1, "1", true); out.Kind == OutcomeApproved {
+			t.Errorf("told %+v", out)
+		}
+		if v := <-older; v.Decision != Deny {
+			t.Errorf("what a freeze burned was released: %+v", v)
+		}
+		time.Sleep(time.Second)
+		later := x.askAsync(t.Context(), testCall("c5"), High)
+		synctest.Wait()
+		if out := x.tap(x.tg, -1, "1", true); out.Kind != OutcomeApproved || (<-later).Decision != Allow {
+			t.Errorf("after the freeze: %+v", out)
+		}
+		if err := x.Unfreeze(t.Context(), "uid 7"); !errors.Is(err, ErrNotFrozen) {
+			t.Errorf("lifted twice: %v", err)
+		}
+	})
+}
+
+// What is asked of approver itself is decided during a freeze too: else nobody
+// could lift it.
+func TestControlInAFreeze(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+			t.Fatal(err)
+		}
+		call := testCall("c1")
+		call.Control = "unfreeze"
+		v := x.askAsync(t.Context(), call, High)
+		synctest.Wait()
+		if _, err := x.Freeze(t.Context(), "uid 7", "again"); err != nil { // denies what is open, but not this
+			t.Fatal(err)
+		}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved || (<-v).Decision != Allow {
+			t.Errorf("%+v", out)
+		}
+	})
+}
+
+// A freeze that the store cannot tell of denies; a pause that it cannot tell of
+// asks.
+func TestControlsFailClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		if _, err := x.Pause(t.Context(), time.Hour, true, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		gate := &Gate{Stages: []Stage{FreezeStage{kv}}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+		broken := errors.New("no store")
+		kv.mu.Lock()
+		kv.fail = func(op, key string) error {
+			if op == "get" && key == controlKey() {
+				return broken
+			}
+			return nil
+		}
+		kv.mu.Unlock()
+		if v := gate.Decide(t.Context(), testCall("c1")); v.Decision != Deny {
+			t.Errorf("%+v", v)
+		}
+		if _, paused := x.PausedFor(t.Context(), High); paused {
+			t.Error("paused without a store")
+		}
+	})
+}
+
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		asked := 0
+		ask := Verdict{Decision: Ask, By: "policy", Rule: "r", Severity: High}
+		gate := &Gate{
+			Audit: x.audit, Log: slog.New(slog.DiscardHandler), Paused: x.PausedFor,
+			Ask:    func(context.Context, ToolCall, Verdict) Verdict { asked++; return Verdict{} },
+			Stages: []Stage{stageFunc(func() Verdict { return ask })},
+		}
+		decide := func(want Decision, questions int, what string) {
+			t.Helper()
+			asked = 0
+			if v := gate.Decide(t.Context(), testCall("c")); v.Decision != want || asked != questions {
+				t.Errorf("%s: %v, asked %d", what, v.Decision, asked)
+			}
+		}
+		decide(Deny, 1, "before")
+		if _, err := x.Pause(t.Context(), MaxPause+1, false, "Ada"); err == nil {
+			t.Error("a pause that is too long")
+		}
+		if _, err := x.Pause(t.Context(), 10*time.Minute, false, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		decide(Pass, 0, "HIGH in a pause")
+		ask.Severity = Catastrophic
+		decide(Deny, 1, "CATASTROPHIC in a pause")
+		if _, err := x.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		decide(Pass, 0, "CATASTROPHIC in a pause of everything")
+		ask.Decision = Deny
+		decide(Deny, 0, "a rule's deny in a pause")
+		ask.Decision = Ask
+		time.Sleep(10 * time.Minute)
+		decide(Deny, 1, "after the pause")
+		if _, err := x.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Pause(t.Context(), 0, false, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		decide(Deny, 1, "after its end")
+		if _, err := x.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+			t.Fatal(err)
+		}
+		decide(Deny, 1, "after a freeze, which ends it")
+	})
+}
+
+// A loosening that cannot be recorded does not happen.
+func TestControlsAreRecordedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		x.audit.fail = EventPaused
+		if _, err := x.Pause(t.Context(), time.Minute, true, "Ada"); err == nil {
+			t.Error("paused without a record")
+		}
+		x.audit.fail = EventUnfrozen
+		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Unfreeze(t.Context(), "uid 7"); err == nil {
+			t.Error("lifted without a record")
+		}
+		c, now, err := LoadControls(t.Context(), x.kv)
+		if err != nil || !c.Frozen() || c.Paused(High, now) {
+			t.Errorf("%+v, %v", c, err)
+		}
+	})
+}
+
+type stageFunc func() Verdict
+
+func (f stageFunc) Judge(context.Context, ToolCall) (Verdict, error) { return f(), nil }
