@@ -23,6 +23,8 @@ const (
 	// ReplyWait bounds how long a person's yes waits for the agent to take it
 	// before the person is told that it is recorded but not yet taken.
 	ReplyWait = 5 * time.Second
+	// parkedWait is the same where the agent was told to come back.
+	parkedWait = time.Second
 	// AnswerMargin is kept free before the courier's deadline, so that the
 	// answer arrives in time.
 	AnswerMargin = time.Second
@@ -190,6 +192,12 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	if err != nil {
 		return r, err
 	}
+	if !r.State.Settled() {
+		return r, nil // parked
+	}
+	if err := b.answeredBefore(ctx, r, call); err != nil {
+		b.Log.Error("audit failed", "request", r.ID, "error", err)
+	}
 	// Nobody, the agent included, hears of the end before it is recorded. A no
 	// stays a no if that fails.
 	if _, err := b.close(ctx, r); err != nil {
@@ -220,6 +228,11 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 		case time.Since(there) > vanishedAfter:
 			return r, errVanished
 		}
+		if err == nil && mayPark(next, call) {
+			if next, err = b.park(ctx, next, call); err == nil {
+				return next, nil
+			}
+		}
 		if err != nil && ctx.Err() == nil {
 			b.Log.Warn("the store failed while a call waits; trying again", "request", r.ID, "error", err)
 		}
@@ -230,6 +243,9 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 				wait = hintedPoll
 			}
 			wait = min(wait, left)
+			if !call.ParkAt.IsZero() {
+				wait = min(wait, max(time.Until(call.ParkAt), retryEvery))
+			}
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -297,6 +313,9 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 	if err != nil || hash == "" {
 		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
+	}
+	if r.Parked {
+		return b.take(ctx, r.ID, call, fp, hash)
 	}
 	return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Consume(call.ID, fp, hash, now) })
 }

@@ -32,6 +32,9 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	c.Push = PushLine(r.Verdict.Severity, Mask(r.Call.Text()))
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
+	} else if r.Granted() {
+		c.State, c.OneTap, c.Code = Consumed, false, tokens.Code{} // it takes no more answers
+		c.Result = "✅ Yes by " + r.decider(r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
 	} else {
 		c.State = Pending // an approval that is not released is nobody's to know
 	}
@@ -131,10 +134,14 @@ func unescapeHTML(s string) string {
 	return strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
 }
 
+// decider is who decided, where, and after how long.
+func (r Request) decider(res Resolution) string {
+	return fmt.Sprintf("%s via %s · %s", safe(firstOf(res.Person.Name, res.Person.ID)), platform(res.Identity.Channel), shortDuration(res.At.Sub(r.Created)))
+}
+
 // resultLine says in one line who decided, where, and after how long.
 func (r Request) resultLine(res Resolution) string {
-	took := shortDuration(res.At.Sub(r.Created))
-	who := fmt.Sprintf("%s via %s · %s", safe(firstOf(res.Person.Name, res.Person.ID)), platform(res.Identity.Channel), took)
+	took, who := shortDuration(res.At.Sub(r.Created)), r.decider(res)
 	switch {
 	case res.Approve:
 		return "✅ Approved once by " + who
@@ -172,6 +179,8 @@ func (c Cause) sentence() string {
 		return "the store had a problem"
 	case Frozen:
 		return "everything was frozen"
+	case Revoked:
+		return "the approval was revoked"
 	default:
 		return "no valid decision was made"
 	}
@@ -223,6 +232,14 @@ func (b *Broadcaster) verdict(r Request, callID string) Verdict {
 		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, platform(res.Identity.Channel), took)
 		v.Detail = v.Reason
 		return v
+	}
+	switch {
+	case !settled:
+		reason := fmt.Sprintf("Waiting for approval (request %s): run the same call again later, until %s", r.ID, r.TakeBy.UTC().Format("15:04 UTC"))
+		return denied(v, reason, reason)
+	case res.Approve:
+		reason := "another call with the same content has used this approval; run it again to ask anew"
+		return denied(v, reason, reason)
 	}
 	reason := res.Cause.sentence()
 	switch res.Cause {

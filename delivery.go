@@ -156,6 +156,8 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 		}
 		if now.State.Settled() {
 			b.settle(r.ID) // the answer was faster than the card
+		} else if now.Granted() {
+			b.start(func(ctx context.Context) { b.refresh(ctx, now) })
 		}
 	}
 	if ctx.Err() == nil {

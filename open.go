@@ -19,6 +19,9 @@ import (
 func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
 	r, dead, err := b.find(ctx, call.ID)
 	if errors.Is(err, ErrNotFound) {
+		if r, err = b.join(ctx, call, why, fp); !errors.Is(err, ErrNotFound) {
+			return r, err
+		}
 		r, err = b.create(ctx, call, why, fp, holder, dead)
 		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
 			return r, err
@@ -77,6 +80,8 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 		// The agent kills its hook at its own deadline and then runs the call:
 		// the request must end before.
 		readable = time.Until(deadline)
+	}
+	if _, ok := ctx.Deadline(); ok && call.ParkAt.IsZero() {
 		ttl = min(ttl, readable-AnswerMargin)
 	}
 	if ttl <= 0 {
@@ -155,6 +160,9 @@ func (b *Broadcaster) mintOne(ctx context.Context, entry codeEntry, keepUntil ti
 
 // resume takes up the request of a courier that came back.
 func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, error) {
+	if r.shares(call, fp) {
+		return b.rejoin(ctx, r)
+	}
 	if call.ID != r.CallID || !fp.Equal(r.Fingerprint) {
 		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
 			return r, nil

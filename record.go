@@ -21,6 +21,9 @@ const (
 	EventRefused   Event = "refused"   // a reply that did not count: wrong code, stranger, too late
 	EventRan       Event = "ran"       // the agent reports that a call ran
 	EventAlarm     Event = "alarm"     // something that should not be: went around the gate, tampered record
+	EventParked    Event = "parked"    // the agent was told to run the same call again later
+	EventGranted   Event = "granted"   // a yes waits for that call, or for others like it
+	EventRevoked   Event = "revoked"   // people took such a yes back
 	EventFrozen    Event = "frozen"    // people, or an alarm, stopped every call
 	EventUnfrozen  Event = "unfrozen"  // people lifted that
 	EventPaused    Event = "paused"    // people let calls through for a while, or ended that

@@ -71,6 +71,9 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 		b.Log.Warn("an answer could not be stored", "request", r.ID, "error", err)
 		return r, Outcome{OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, or try again."}
 	}
+	if err == nil && r.State == Approved && r.Parked {
+		r = b.granted(ctx, r)
+	}
 	return b.outcome(ctx, r, rep, who)
 }
 
@@ -282,11 +285,18 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 // outcome waits until a person may be told what became of their answer, and
 // says it: the winner hears that it stands, a loser who was first.
 func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Person) (Request, Outcome) {
-	ctx, cancel := context.WithTimeout(ctx, ReplyWait)
+	wait := ReplyWait
+	if r.Parked {
+		wait = parkedWait // most likely nobody is there to take it
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	r, settled := b.untilSettled(ctx, r)
 	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (Identity{rep.Channel, rep.Sender})
 	if !settled {
+		if mine && r.Granted() {
+			return r, Outcome{OutcomeRecorded, r.grantedText()}
+		}
 		if mine && r.State == Approved {
 			return r, Outcome{OutcomeRecorded, "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
 		}

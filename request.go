@@ -11,10 +11,11 @@ import (
 // A State is where a request stands in its life:
 //
 //	pending ─▶ approved ─▶ consumed
-//	   │           └─────▶ denied (unrecorded, changed) | expired | withdrawn
+//	   │           └─────▶ denied (unrecorded, changed, frozen) | expired | withdrawn
 //	   └─▶ denied | expired | withdrawn
 //
-// Approved is not yet an answer that anybody is told: the call is released, and
+// A pending request may be parked, see [Request.Park]: then a yes waits, approved,
+// for the same call to come back. Approved is not yet an answer that anybody is told: the call is released, and
 // people are told, when the request is consumed. The zero value is denied.
 type State uint8
 
@@ -72,9 +73,10 @@ const (
 	CallChanged        // what would run is not what was shown
 	StoreTrouble       // the store failed where no safe answer was left
 	Frozen             // people froze everything
+	Revoked            // people took their yes back
 )
 
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen"}
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked"}
 
 // String returns the reason code.
 func (c Cause) String() string {
@@ -153,6 +155,10 @@ type Request struct {
 	Deadline   time.Time  `json:"deadline"`
 	State      State      `json:"state"`
 	Resolution Resolution `json:"resolution,omitzero"`
+	// Parked reports that the agent was told to run the same call again later: a
+	// yes then waits for that call until TakeBy.
+	Parked bool      `json:"parked,omitempty"`
+	TakeBy time.Time `json:"take_by,omitzero"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone;
 	// zero while the courier holds the line.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
@@ -189,6 +195,9 @@ func (r Request) Answer(res Resolution, now time.Time) (Request, error) {
 	r.State = Denied
 	if res.Approve {
 		r.State = Approved
+		if r.Parked {
+			r.Due = r.TakeBy // nobody waits: the yes does
+		}
 	}
 	res.At = now
 	r.Resolution = res
@@ -217,7 +226,7 @@ func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Reque
 	if r.State.Settled() {
 		return r, ErrSettled
 	}
-	if holder != r.Holder {
+	if holder != r.Holder || r.Parked {
 		return r, ErrNotHolder
 	}
 	r.WithdrawAt = now.Add(grace)

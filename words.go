@@ -36,6 +36,9 @@ type ToolCall struct {
 	// Control names what is asked of approver itself, such as "unfreeze". Only
 	// approver sets it; a freeze does not stop such a call.
 	Control string `json:"control,omitempty"`
+	// ParkAt is when the agent is to be told to come back later, if people have
+	// not answered; zero is never. It says nothing of the call.
+	ParkAt time.Time `json:"-"`
 	// Peer is who connected, by the kernel's word.
 	Peer Peer `json:"peer"`
 	// At is when the daemon read the call, by its own clock.

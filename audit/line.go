@@ -203,9 +203,9 @@ func decisionOf(rec approver.Record) string {
 			return Pending
 		case approver.Deny:
 		}
-	case approver.EventAsked, approver.EventPosted:
+	case approver.EventAsked, approver.EventPosted, approver.EventParked:
 		return Pending
-	case approver.EventApproved, approver.EventReleased:
+	case approver.EventApproved, approver.EventGranted, approver.EventReleased:
 		if rec.Resolution.Approve {
 			return Approved
 		}
@@ -215,7 +215,7 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
 	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
-		approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused:
+		approver.EventRevoked, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused:
 		return ""
 	}
 	return Blocked
@@ -227,7 +227,7 @@ func answered(rec approver.Record) bool {
 }
 
 var ends = []approver.Event{
-	approver.EventApproved, approver.EventReleased, approver.EventDenied, approver.EventExpired, approver.EventWithdrawn,
+	approver.EventApproved, approver.EventGranted, approver.EventReleased, approver.EventDenied, approver.EventExpired, approver.EventWithdrawn,
 }
 
 func reasonsOf(l Line) (reasons []string) {

@@ -26,6 +26,8 @@ type HookRequest struct {
 	CallID   string            // 32 hex digits, the same when the courier comes back
 	Deadline time.Duration     // what the courier had left when it sent; the context ends with it
 	Env      map[string]string // the part of the hook's environment that changes what runs
+	Park     bool              // the agent may be told to come back …
+	ParkIn   time.Duration     // … when nobody has answered after this
 	Payload  []byte            // the hook's standard input, untouched
 	Peer     approver.Peer
 }
@@ -199,6 +201,9 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	if err != nil || ms == 0 || h.Deadline > maxDeadline {
 		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q is not 1 to %d ms", wire.Deadline, r.Header.Get(wire.Deadline), maxDeadline.Milliseconds())
 	}
+	if h.Park, h.ParkIn, err = parkOf(r.Header.Values(wire.Park)); err != nil {
+		return h, http.StatusBadRequest, err
+	}
 	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
 	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {
 		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q does not fit a body of %d bytes", wire.EnvBytes, r.Header.Get(wire.EnvBytes), r.ContentLength)
@@ -219,6 +224,19 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	}
 	h.Payload = body[envBytes:]
 	return h, 0, nil
+}
+
+// parkOf reads the header that may be left out.
+func parkOf(values []string) (park bool, in time.Duration, err error) {
+	if len(values) == 0 {
+		return false, 0, nil
+	}
+	ms, err := strconv.ParseUint(values[0], 10, 32)
+	in = time.Duration(ms) * time.Millisecond
+	if err != nil || len(values) > 1 || in > maxDeadline {
+		return false, 0, fmt.Errorf("the header %s %q is not one number from 0 to %d", wire.Park, values, maxDeadline.Milliseconds())
+	}
+	return true, in, nil
 }
 
 // readBody reads a body of known length within bodyTime. Only then does net/http

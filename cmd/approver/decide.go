@@ -45,6 +45,9 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	}
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
+	if h.Park {
+		call.ParkAt = call.At.Add(h.ParkIn)
+	}
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		d.known.note(ev, unanswered)
@@ -206,6 +209,6 @@ func rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, e
 		return call, err
 	}
 	changed := ev.Call
-	changed.ID, changed.Env, changed.Peer, changed.At = call.ID, call.Env, call.Peer, call.At
+	changed.ID, changed.Env, changed.Peer, changed.At, changed.ParkAt = call.ID, call.Env, call.Peer, call.At, call.ParkAt
 	return changed, nil
 }

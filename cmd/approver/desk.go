@@ -52,6 +52,13 @@ func (d *desk) Operate(ctx context.Context, peer approver.Peer, op string, body 
 		}
 	case opFreeze, opUnfreeze, opPause:
 		out, err = d.control(ctx, peer, op, body)
+	case opGrants:
+		out, err = d.grants(ctx)
+	case opRevoke:
+		var which requestID
+		if err = json.Unmarshal(body, &which); err == nil {
+			out, err = d.revoke(ctx, peer, which)
+		}
 	default:
 		err = httpapi.ErrNoOperation
 	}

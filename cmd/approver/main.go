@@ -37,12 +37,13 @@ type cli struct {
 	Approve  approveCmd  `cmd:"" help:"Approve an open request on this machine."`
 	Deny     denyCmd     `cmd:"" help:"Deny an open request on this machine."`
 	Status   statusCmd   `cmd:"" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`
-	Audit    auditCmd    `cmd:"" help:"Read, verify and export the audit."`
-	Demo     demoCmd     `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
-	Version  versionCmd  `cmd:"" help:"Print version and build."`
 	Freeze   freezeCmd   `cmd:"" help:"Stop every call now."`
 	Unfreeze unfreezeCmd `cmd:"" help:"Lift a freeze."`
 	Pause    pauseCmd    `cmd:"" help:"Ask nobody for a while; people approve that first."`
+	Grants   grantsCmd   `cmd:"" help:"List and revoke what may run without being asked again."`
+	Audit    auditCmd    `cmd:"" help:"Read, verify and export the audit."`
+	Demo     demoCmd     `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
+	Version  versionCmd  `cmd:"" help:"Print version and build."`
 }
 
 // Help is the long text.

@@ -22,6 +22,7 @@ const (
 	Call     = "Approver-Call"        // 32 lower-case hex digits, random, the same on every try
 	Deadline = "Approver-Deadline-Ms" // how many ms the courier still has
 	EnvBytes = "Approver-Env-Bytes"   // length of the environment at the start of the body
+	Park     = "Approver-Park-Ms"     // optional: after how many ms the agent may be told to come back
 )
 
 // Headers of the answer.

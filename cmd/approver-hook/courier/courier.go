@@ -170,10 +170,11 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		return blocking.Answer{}, err
 	}
 	giveUp := time.Now().Add(o.connectTimeout)
+	parkAt := o.parkAt(time.Now(), deadline)
 	reached := false
 	for pause := firstWait; ; pause = min(2*pause, lastWait) {
 		started := time.Now()
-		a, t := c.try(o, call{id, env, payload, deadline})
+		a, t := c.try(o, call{id, env, payload, deadline, parkAt})
 		if t == nil {
 			return a, nil
 		}

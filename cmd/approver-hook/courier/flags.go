@@ -22,6 +22,8 @@ output, standard error, exit code 0 or 2. On any failure that is the agent's blo
   --socket PATH          the daemon's submit socket; default: /run/approver/submit.sock if that folder is there,
                          else ~/.approver/run/submit.sock
   --connect-timeout 5s   how long to look for a daemon that was never reached
+  --park                 when nobody has answered 2s before the deadline, tell the agent to run the same call again later; the question stays open
+  --park-after 0s        do that after this time; implies --park
   --help, --version      print this, or the version; each only as the one argument
 
 Example:
@@ -52,6 +54,24 @@ type options struct {
 	deadline       time.Duration
 	socket         string
 	connectTimeout time.Duration
+	park           bool
+	parkAfter      time.Duration // zero with park: parkMargin before the deadline, unless parkSet
+	parkSet        bool
+}
+
+// parkMargin is what parking needs before the courier's own deadline.
+const parkMargin = 2 * time.Second
+
+// parkAt is when the agent is told to come back; zero is never.
+func (o options) parkAt(started, deadline time.Time) time.Time {
+	last := deadline.Add(-parkMargin)
+	switch at := started.Add(o.parkAfter); {
+	case !o.park:
+		return time.Time{}
+	case o.parkSet && at.Before(last):
+		return at
+	}
+	return last
 }
 
 const (
@@ -73,6 +93,9 @@ func parseFlags(args []string) (options, error) {
 	for len(args) > 0 {
 		name, value, joined := strings.Cut(args[0], "=")
 		args = args[1:]
+		if name == "--park" && !joined {
+			value, joined = "yes", true
+		}
 		if !joined && len(args) > 0 {
 			value, args = args[0], args[1:]
 			joined = true
@@ -101,9 +124,9 @@ func parseFlags(args []string) (options, error) {
 
 func (o *options) set(name, value string, given bool) (err error) {
 	switch name {
-	case "--agent", "--event", "--deadline", "--socket", "--connect-timeout":
+	case "--agent", "--event", "--deadline", "--socket", "--connect-timeout", "--park", "--park-after":
 	default:
-		return errors.New("the flag " + strconv.Quote(name) + " is not known; known are --agent, --event, --deadline, --socket and --connect-timeout")
+		return errors.New("the flag " + strconv.Quote(name) + " is not known; known are --agent, --event, --deadline, --socket, --connect-timeout, --park and --park-after")
 	}
 	if !given || value == "" {
 		return errors.New("the flag " + name + " has no value")
@@ -123,6 +146,14 @@ func (o *options) set(name, value string, given bool) (err error) {
 		if err := socketpath.Check(value); err != nil {
 			return errors.New("the flag --socket: " + err.Error())
 		}
+	case "--park":
+		if value != "yes" {
+			return errors.New("the flag --park takes no value; --park-after takes a time")
+		}
+		o.park = true
+	case "--park-after":
+		o.park, o.parkSet = true, true
+		o.parkAfter, err = duration(name, value, 0)
 	case "--connect-timeout":
 		o.connectTimeout, err = duration(name, value, 0)
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestParseFlags(t *testing.T) {
 	o, err := parseFlags([]string{"--agent", "claude", "--event=PostToolUse", "--deadline", "290s", "--socket=/s", "--connect-timeout", "0s"})
-	if want := (options{"claude", "PostToolUse", 290 * time.Second, "/s", 0}); err != nil || o != want {
+	if want := (options{agent: "claude", event: "PostToolUse", deadline: 290 * time.Second, socket: "/s"}); err != nil || o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
 	}
 	if o, err = parseFlags([]string{"--agent=claude"}); err != nil || o.deadline != 290*time.Second {
@@ -21,6 +21,36 @@ func TestParseFlags(t *testing.T) {
 	o, err = parseFlags([]string{"--agent=x"})
 	if want := (options{agent: "x", deadline: 25 * time.Second, connectTimeout: 5 * time.Second}); err != nil || o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
+	}
+}
+
+// When the agent is told to come back: at the time that is given, and in any
+// case while the courier can still tell it.
+func TestParkAt(t *testing.T) {
+	start := time.Unix(1000, 0)
+	for args, want := range map[string]time.Duration{
+		"":                                -1,
+		"--park":                          288 * time.Second,
+		"--park-after 0s":                 0,
+		"--park-after 45s":                45 * time.Second,
+		"--park --park-after 45s":         45 * time.Second,
+		"--park-after 1h":                 288 * time.Second,
+		"--deadline 30s --park":           28 * time.Second,
+		"--deadline 30s --park-after=10s": 10 * time.Second,
+	} {
+		o, err := parseFlags(append([]string{"--agent", "claude"}, strings.Fields(args)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := o.parkAt(start, start.Add(o.deadline))
+		if want < 0 && !at.IsZero() || want >= 0 && !at.Equal(start.Add(want)) {
+			t.Errorf("%s: %v", args, at)
+		}
+	}
+	for _, args := range []string{"--park=no", "--park-after", "--park-after soon", "--park-after -1s", "--park --park"} {
+		if _, err := parseFlags(append([]string{"--agent", "claude"}, strings.Fields(args)...)); err == nil {
+			t.Errorf("%s is taken", args)
+		}
 	}
 }
 

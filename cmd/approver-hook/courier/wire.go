@@ -22,6 +22,7 @@ type call struct {
 	env      []byte
 	payload  []byte
 	deadline time.Time
+	parkAt   time.Time // zero: never
 }
 
 // request returns the whole request.
@@ -32,6 +33,9 @@ func (c call) request(agent string) []byte {
 	b = append(b, "Content-Length: "+strconv.Itoa(len(c.env)+len(c.payload))+"\r\n"...)
 	b = append(b, wire.Agent+": "+agent+"\r\n"+wire.Call+": "+c.id+"\r\n"...)
 	b = append(b, wire.Deadline+": "+strconv.FormatInt(left, 10)+"\r\n"...)
+	if !c.parkAt.IsZero() {
+		b = append(b, wire.Park+": "+strconv.FormatInt(max(time.Until(c.parkAt).Milliseconds(), 0), 10)+"\r\n"...)
+	}
 	b = append(b, wire.EnvBytes+": "+strconv.Itoa(len(c.env))+"\r\n\r\n"...)
 	b = append(b, c.env...)
 	return append(b, c.payload...)

@@ -1,0 +1,63 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// This file lists and takes back grants: a yes that waits for calls.
+
+// A Grant is a yes that may still run something.
+type Grant struct {
+	ID         string // of the request that people said yes to
+	Kind       string // once
+	Push       string // the masked line of the call
+	By         string // who said yes, and where
+	Until      time.Time
+	Agent, Dir string
+}
+
+// ErrNoGrant means that there is nothing to take back.
+var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
+
+// Grants lists what may run without being asked again, the newest last.
+func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
+	c, now, err := LoadControls(ctx, b.Store)
+	if err != nil {
+		return nil, err
+	}
+	open, err := b.Requests(ctx)
+	var out []Grant
+	for _, r := range open {
+		if !r.Granted() || !now.Before(r.TakeBy) || c.Burns(r.Created) {
+			continue
+		}
+		card := b.Card(r)
+		out = append(out, Grant{
+			ID: r.ID, Kind: "once", Push: card.Push, Until: r.TakeBy, Agent: card.Agent, Dir: card.Dir,
+			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
+		})
+	}
+	slices.SortStableFunc(out, func(a, b Grant) int { return a.Until.Compare(b.Until) })
+	return out, err
+}
+
+// Revoke takes a grant back. It says whose hand it was in the audit.
+func (b *Broadcaster) Revoke(ctx context.Context, id, by string) error {
+	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if !r.Granted() {
+			return r, ErrNoGrant
+		}
+		return r.Fail(Revoked, now)
+	})
+	if errors.Is(err, ErrNotFound) {
+		return ErrNoGrant
+	} else if err != nil {
+		return err
+	}
+	_, err = b.Audit.Record(ctx, Record{Event: EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: "revoked by " + by})
+	b.settle(r.ID)
+	return err
+}

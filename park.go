@@ -1,0 +1,222 @@
+package approver
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// This file parks requests: the agent is told to run the same call again later,
+// the request stays open to its own deadline, and a yes waits for that call.
+
+// GrantMargin is how long after its deadline a parked request still answers the
+// call that comes back: with the yes, once, or with the no.
+const GrantMargin = 10 * time.Minute
+
+// Park notes that the agent was told to come back. takeBy is until when.
+func (r Request) Park(takeBy time.Time) (Request, error) {
+	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case r.State != Pending: // whoever waits takes the yes now
+		return r, ErrTooSoon
+	}
+	r.Parked, r.TakeBy, r.WithdrawAt = true, takeBy, time.Time{}
+	return r, nil
+}
+
+// shares reports whether a call is one that the answer to a parked request is
+// for: the same content, by the same user and agent, in the same project.
+func (r Request) shares(call ToolCall, fp Fingerprint) bool {
+	return r.Parked && call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
+		call.Peer.Known == r.Call.Peer.Known && call.Peer.UID == r.Call.Peer.UID
+}
+
+// Take is Consume for a call that came back after its request was parked. The
+// record then holds that call's id, and only that call may read the answer
+// again, until its courier's deadline.
+func (r Request) Take(call ToolCall, fp Fingerprint, audit string, deadline, now time.Time) (Request, error) {
+	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case !r.shares(call, fp):
+		return r, ErrNotBound
+	}
+	taken := r
+	taken.CallID, taken.Deadline = call.ID, deadline
+	taken, err := taken.Consume(call.ID, fp, audit, now)
+	if err != nil {
+		return r, err
+	}
+	return taken, nil
+}
+
+// Granted reports a recorded yes that waits for the call to come back.
+func (r Request) Granted() bool {
+	return r.State == Approved && r.Parked && r.Resolution.Approve && r.Audit != ""
+}
+
+// scopeOf names what an answer that is kept is for. It is a key, not the check:
+// the record that it leads to is compared with the call.
+func scopeOf(call ToolCall, fp Fingerprint) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %d %q", fp, call.Agent, call.Peer.Known, call.Peer.UID, call.Dir))
+	return hex.EncodeToString(sum[:16])
+}
+
+// mayPark reports that it is time to tell the agent to come back: not before
+// people can see the question.
+func mayPark(r Request, call ToolCall) bool {
+	return r.State == Pending && !call.ParkAt.IsZero() && !time.Now().Before(call.ParkAt) &&
+		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })
+}
+
+// park lets the call be found when it comes back, and then parks its request.
+func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Request, error) {
+	takeBy := r.Due.Add(GrantMargin)
+	key := Key("parked", scopeOf(call, r.Fingerprint))
+	for {
+		id, rev, err := b.Store.Get(ctx, key)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return r, err
+		}
+		if string(id) == r.ID {
+			break
+		}
+		err = b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, takeBy.Add(KeepFor))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrConflict) {
+			return r, err
+		}
+	}
+	if !r.Parked {
+		next, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) { return r.Park(takeBy) })
+		if err != nil {
+			return next, err
+		}
+		r = next
+	}
+	_, err := b.Audit.Record(ctx, Record{
+		Event: EventParked, Request: r.ID, Fingerprint: r.Fingerprint, Call: call, Verdict: r.Verdict,
+		Note: "the agent was told to run the same call again later",
+	})
+	return r, err
+}
+
+// join finds the parked request that a new call comes back for. ErrNotFound
+// means that there is none whose answer this call may have.
+func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint) (Request, error) {
+	id, _, err := b.Store.Get(ctx, Key("parked", scopeOf(call, fp)))
+	if err != nil {
+		return Request{}, err
+	}
+	r, _, err := b.load(ctx, string(id))
+	if err != nil {
+		return Request{}, err
+	}
+	now, err := b.Store.Now(ctx)
+	if err != nil {
+		return Request{}, err
+	}
+	no := r.State == Denied && r.Resolution.Cause == ByPerson
+	switch {
+	case !r.shares(call, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
+		return Request{}, ErrNotFound
+	case !no && (why.Severity < r.Verdict.Severity || !bytes.Equal(why.Args, r.Verdict.Args)):
+		return Request{}, ErrNotFound // what people were asked is not what is to run now
+	}
+	// A courier whose connection is lost finds its request by the call's id.
+	err = b.put(ctx, Key("call", call.ID), []byte(r.ID), "", NewRev(), time.Time{}, r.TakeBy.Add(KeepFor))
+	if errors.Is(err, ErrConflict) {
+		err = errReused
+	}
+	return r, err
+}
+
+// rejoin takes up the request of a call that had come back for it before.
+func (b *Broadcaster) rejoin(ctx context.Context, r Request) (Request, error) {
+	now, err := b.Store.Now(ctx)
+	if err == nil && r.State == Consumed && !now.Before(r.Deadline) {
+		err = errTooOld
+	}
+	return r, err
+}
+
+// take consumes a parked request for the call that came back.
+func (b *Broadcaster) take(ctx context.Context, id string, call ToolCall, fp Fingerprint, hash string) (Request, error) {
+	readable := time.Minute
+	if deadline, ok := ctx.Deadline(); ok {
+		readable = time.Until(deadline)
+	}
+	return b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		return r.Take(call, fp, hash, now.Add(readable), now)
+	})
+}
+
+// granted makes the record of a yes that waits for its call, which must be
+// durable before anybody is told, and brings the cards up to date.
+func (b *Broadcaster) granted(ctx context.Context, r Request) Request {
+	hash, err := b.Audit.Record(context.WithoutCancel(ctx), r.record(EventGranted))
+	next, changeErr := b.change(context.WithoutCancel(ctx), r.ID, func(r Request, now time.Time) (Request, error) {
+		if err != nil || hash == "" {
+			return r.Fail(Unrecorded, now)
+		}
+		if r.State != Approved {
+			return r, ErrSettled
+		}
+		r.Audit = hash
+		return r, nil
+	})
+	if err != nil || changeErr != nil && !errors.Is(changeErr, ErrSettled) {
+		b.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", errors.Join(err, changeErr))
+	}
+	if next.Granted() {
+		b.start(func(ctx context.Context) { b.refresh(ctx, next) })
+	}
+	return next
+}
+
+// refresh shows a yes that waits on every card. Once the request has ended, its
+// cards are brought up to date in any case.
+func (b *Broadcaster) refresh(ctx context.Context, r Request) {
+	card := b.Card(r)
+	_ = inParallel(len(r.Postings), func(i int) error {
+		p := r.Postings[i]
+		if p.Phase != Posted || p.Hub != "" && p.Hub != b.Host {
+			return nil
+		}
+		err := b.updateOne(ctx, p.Ref, card)
+		for try := 0; err != nil && try < 3 && sleep(ctx, backoff(try)); try++ {
+			err = b.updateOne(ctx, p.Ref, card)
+		}
+		return err
+	})
+	// The end may have come meanwhile, and its cards before ours.
+	if now, _, err := b.load(ctx, r.ID); err == nil && now.State.Settled() {
+		card := b.Card(now)
+		_ = inParallel(len(now.Postings), func(i int) error { return b.updateOne(ctx, now.Postings[i].Ref, card) })
+	}
+}
+
+// grantedText is what people are told of a yes that waits.
+func (r Request) grantedText() string {
+	return "Recorded: the agent was told to come back, and may now run this call once, until " + r.TakeBy.UTC().Format("15:04:05 UTC") + "."
+}
+
+// answeredBefore records that a call got the answer of a request that another
+// call had asked.
+func (b *Broadcaster) answeredBefore(ctx context.Context, r Request, call ToolCall) error {
+	if r.CallID == call.ID {
+		return nil
+	}
+	_, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
+		Event: EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: b.verdict(r, call.ID), Note: "the answer of a request that was parked",
+	})
+	return err
+}

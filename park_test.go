@@ -1,0 +1,153 @@
+package approver
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// parkedCall is a call that is parked after d.
+func parkedCall(id string, d time.Duration) ToolCall {
+	c := testCall(id)
+	c.ParkAt, c.Peer = time.Now().Add(d), Peer{Known: true, UID: 1000}
+	return c
+}
+
+// The story: nobody is at their phone while the agent's hook waits. The agent is
+// told to come back; somebody says yes ten minutes later; the same call runs,
+// once, and nobody is told more than that it may.
+func TestParkedYesRunsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		x.TTL = time.Hour
+		v := <-x.askAsync(t.Context(), parkedCall("c1", 20*time.Second), High)
+		if v.Decision != Deny || !strings.HasPrefix(v.Reason, "Waiting for approval (request ") || !strings.Contains(v.Reason, "run the same call again later") {
+			t.Fatalf("%+v", v)
+		}
+		time.Sleep(10 * time.Minute)
+		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), High); !strings.HasPrefix(v.Reason, "Waiting") { // comes back too early
+			t.Fatalf("%+v", v)
+		}
+		if _, second := x.tg.card(1); second.Request != "" {
+			t.Fatal("asked twice for one call")
+		}
+		out := x.tap(x.tg, 0, "1", true)
+		if out.Kind != OutcomeRecorded || !strings.Contains(out.Text, "may now run this call once") {
+			t.Errorf("told %+v", out)
+		}
+		synctest.Wait()
+		if _, card := x.dc.card(0); card.OneTap || !card.Code.IsZero() || !strings.Contains(card.Result, "Yes by Alice via Telegram · 10 min") || !strings.Contains(card.Result, "may run it once") {
+			t.Errorf("the other card: %+v", card)
+		}
+		if out := x.tap(x.dc, 0, "d2", false); out.Kind != OutcomeTooLate {
+			t.Errorf("told %+v", out)
+		}
+		// Others must not have it: another user, folder, agent, content.
+		for name, change := range map[string]func(*ToolCall){
+			"uid": func(c *ToolCall) { c.Peer.UID++ }, "unknown peer": func(c *ToolCall) { c.Peer = Peer{} }, "dir": func(c *ToolCall) { c.Dir = "/else" },
+			"agent": func(c *ToolCall) { c.Agent = "codex" }, "content": func(c *ToolCall) { c.Args = []byte(`{"command":"git push"}`) },
+		} {
+			other := parkedCall("x"+name, 0)
+			change(&other)
+			if v := <-x.askAsync(t.Context(), other, High); v.Decision != Deny {
+				t.Errorf("%s: %+v", name, v)
+			}
+		}
+		a, b := x.askAsync(t.Context(), parkedCall("c3", 0), High), x.askAsync(t.Context(), parkedCall("c4", 0), High)
+		va, vb := <-a, <-b
+		if (va.Decision == Allow) == (vb.Decision == Allow) {
+			t.Errorf("two calls at once: %+v and %+v", va, vb)
+		}
+		ran := map[bool]string{true: "c3", false: "c4"}[va.Decision == Allow]
+		if v := <-x.askAsync(t.Context(), parkedCall(ran, 0), High); v.Decision != Allow { // its answer was lost on the way
+			t.Errorf("the same courier again: %+v", v)
+		}
+		if v := <-x.askAsync(t.Context(), parkedCall("c5", 0), High); v.Decision != Deny { // asked anew
+			t.Errorf("used twice: %+v", v)
+		}
+		_, first := x.tg.card(0)
+		var got []string
+		for _, e := range x.audit.events(first.Request) {
+			if e != EventPosted {
+				got = append(got, string(e))
+			}
+		}
+		if all := strings.Join(got, " "); !strings.HasPrefix(all, "asked parked parked ") || !strings.Contains(all, "granted refused ") || strings.Count(all, "released") != 1 {
+			t.Errorf("the audit has %s", all)
+		}
+	})
+}
+
+// A no is kept for the call that comes back, and names who said it; after that
+// people are asked anew.
+func TestParkedNo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+		if out := x.tap(x.tg, 0, "1", false); out.Kind != OutcomeDenied {
+			t.Errorf("told %+v", out)
+		}
+		for range 2 {
+			if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), High); v.Decision != Deny || !strings.Contains(v.Reason, "denied by Alice via Telegram") {
+				t.Errorf("%+v", v)
+			}
+		}
+		time.Sleep(DefaultTTL + GrantMargin)
+		if v := <-x.askAsync(t.Context(), parkedCall("c3", 0), High); !strings.HasPrefix(v.Reason, "Waiting") {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// A yes that nobody comes for, one that a freeze burned, and one that is not in
+// the audit run nothing.
+func TestParkedYesEnds(t *testing.T) {
+	for name, end := range map[string]func(x *bench){
+		"its time is over": func(*bench) { time.Sleep(DefaultTTL + GrantMargin) },
+		"a freeze": func(x *bench) {
+			if n, err := x.Freeze(x.t.Context(), "uid 7", ""); n != 1 || err != nil {
+				x.t.Errorf("%d, %v", n, err)
+			}
+			if err := x.Unfreeze(x.t.Context(), "uid 7"); err != nil {
+				x.t.Error(err)
+			}
+			time.Sleep(time.Second)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newBench(t, newMemKV())
+			<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+			x.tap(x.tg, 0, "1", true)
+			end(x)
+			if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), High); v.Decision != Deny {
+				t.Errorf("%s: %+v", name, v)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+		x.audit.mu.Lock()
+		x.audit.fail = EventGranted
+		x.audit.mu.Unlock()
+		if out := x.tap(x.tg, 0, "1", true); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
+			t.Errorf("told %+v", out)
+		}
+		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), High); v.Decision != Deny {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// What was HIGH when people said yes and is CATASTROPHIC now is asked anew.
+func TestParkedYesIsOfItsSeverity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+		x.tap(x.tg, 0, "1", true)
+		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), Catastrophic); v.Decision != Deny {
+			t.Errorf("%+v", v)
+		}
+	})
+}
