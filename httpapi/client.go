@@ -71,6 +71,18 @@ func (c ResolveClient) Operate(ctx context.Context, op string, body, out any) er
 	})
 }
 
+// AskSubmit asks a script's question on a submit socket and waits for the
+// answer. ErrRefused means that nobody was asked.
+func AskSubmit(ctx context.Context, socket string, body, out any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	return call(ctx, socket, http.MethodPost, askPath, text, func(res *http.Response) error {
+		return readJSON(res.Body, out)
+	})
+}
+
 func readJSON(r io.Reader, into any) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxEvent))
 	if err == nil {

@@ -139,19 +139,19 @@ func oneLine(s string) string {
 }
 
 func (s *Resolve) answer(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
-	s.document(w, r, peer, func(body json.RawMessage) (json.RawMessage, error) {
+	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
 		return s.Resolver.Answer(r.Context(), peer, body)
 	})
 }
 
 func (s *Resolve) operate(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
-	s.document(w, r, peer, func(body json.RawMessage) (json.RawMessage, error) {
+	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
 		return s.Operator.Operate(r.Context(), peer, strings.TrimPrefix(r.URL.Path, operatePath), body)
 	})
 }
 
-// document takes one JSON document and answers with another.
-func (s *Resolve) document(w http.ResponseWriter, r *http.Request, peer approver.Peer, do func(json.RawMessage) (json.RawMessage, error)) {
+// takeDocument takes one JSON document and answers with another.
+func takeDocument(w http.ResponseWriter, r *http.Request, log *slog.Logger, do func(json.RawMessage) (json.RawMessage, error)) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswer))
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Resolve) document(w http.ResponseWriter, r *http.Request, peer approver
 	case err != nil:
 		writeError(w, http.StatusUnprocessableEntity, err.Error())
 	case !json.Valid(out):
-		s.Log.Error("the resolver's answer is not JSON", "uid", peer.UID)
+		log.Error("the answer to a document is not JSON", "path", r.URL.Path)
 		writeError(w, http.StatusInternalServerError, "the answer was taken, but what became of it cannot be told")
 	default:
 		writeJSON(w, http.StatusOK, out)

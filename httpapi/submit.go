@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,10 @@ type Submit struct {
 	// (cause ErrShuttingDown); it then returns soon, and what it returns is
 	// dropped. With a nil Hook every call is blocked.
 	Hook func(ctx context.Context, h HookRequest) HookAnswer
+	// Ask answers a script's question, one JSON document for another, under the
+	// same rules for its context. The text of an error goes to the peer. Nil
+	// refuses.
+	Ask func(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
 	// Admit says who may ask; nil admits nobody.
 	Admit Admit
 	// MaxBody bounds the payload in bytes; 0 is 4 MiB, which is also the most
@@ -63,6 +68,7 @@ type Submit struct {
 
 const (
 	defaultHeld = 1024
+	askPath     = "/v1/ask"
 	maxBytes    = 128 << 20 // bodies of all held calls together
 	maxDeadline = 24 * time.Hour
 )
@@ -84,6 +90,8 @@ func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
 	case "POST " + wire.HookPath:
 		s.hook(w, r, peer)
+	case "POST " + askPath:
+		s.ask(w, r, peer)
 	case "GET " + healthPath:
 		writeJSON(w, http.StatusOK, Health{"ok", "submit", os.Getpid()})
 	default:
@@ -128,6 +136,28 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 		return
 	}
 	writeAnswer(w, answer)
+}
+
+// ask answers a script. It holds the connection like a hook.
+func (s *Submit) ask(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	limit := int64(defaultHeld)
+	if s.MaxHeld > 0 {
+		limit = int64(s.MaxHeld)
+	}
+	defer s.held.Add(-1)
+	if s.held.Add(1) > limit || s.Ask == nil {
+		writeError(w, http.StatusServiceUnavailable, "too many calls wait for an answer, or scripts cannot ask here")
+		return
+	}
+	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
+		ctx, done := requestContext(r.Context(), maxDeadline)
+		defer done()
+		out, err := s.Ask(ctx, peer, body)
+		if context.Cause(r.Context()) != nil {
+			panic(http.ErrAbortHandler) // the script comes back, or has gone
+		}
+		return out, err
+	})
 }
 
 // requestContext ends with the courier's time, or for one of the two reasons

@@ -33,6 +33,7 @@ type cli struct {
 	Judge    judgeCmd    `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
 	Policy   policyCmd   `cmd:"" help:"Test, explain and compare policies."`
 	Check    checkCmd    `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
+	Ask      askCmd      `cmd:"" help:"Put an action before people from a script."`
 	Pending  pendingCmd  `cmd:"" help:"List the open requests."`
 	Approve  approveCmd  `cmd:"" help:"Approve an open request on this machine."`
 	Deny     denyCmd     `cmd:"" help:"Deny an open request on this machine."`
@@ -74,12 +75,19 @@ func run(args []string) int {
 	command, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "approver: %v (see approver --help)\n", err)
+		if len(args) > 0 && args[0] == "ask" {
+			return exitFail // its 2 is people's no
+		}
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := command.Run(); err != nil {
+		var own exitCode
+		if errors.As(err, &own) {
+			return int(own)
+		}
 		if !errors.Is(err, errSaid) {
 			fmt.Fprintln(os.Stderr, "approver:", err)
 		}

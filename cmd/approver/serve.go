@@ -97,7 +97,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: notIsolated, started: started, log: log.With("part", "desk"),
 	}
 
-	serveSockets, err := openSockets(cfg.Sockets, decide, local, desk, log)
+	serveSockets, err := openSockets(cfg.Sockets, decide, asker{*gate}, local, desk, log)
 	if err != nil {
 		return err
 	}
@@ -149,9 +149,9 @@ func newBroadcaster(
 }
 
 // openSockets listens on both sockets and returns what serves each.
-func openSockets(at configs.Sockets, decide *decider, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
+func openSockets(at configs.Sockets, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
 	me := uint32(os.Getuid())
-	submit := &httpapi.Submit{Hook: decide.hook, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Operator: desk, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = local

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/httpapi"
+	"approver.example/httpapi/wire"
+	"approver.example/shieldcore"
+)
+
+// An askDoc is what a script asks on the submit socket.
+type askDoc struct {
+	ID       string            `json:"id"` // 32 hex digits, the same when the command comes back
+	Argv     []string          `json:"argv"`
+	Dir      string            `json:"dir"`
+	Severity approver.Severity `json:"severity"`
+	Reason   string            `json:"reason,omitempty"`
+	TTL      time.Duration     `json:"ttl,omitempty"`
+}
+
+// An askedDoc is the answer.
+type askedDoc struct {
+	Approved bool   `json:"approved"`
+	Reason   string `json:"reason"`
+}
+
+// An asker puts actions of scripts before people. Rules judge them as they judge
+// an agent's: one that denies is heard first, and one that is stricter holds.
+type asker struct{ gate approver.Gate }
+
+// atLeast is a stage that asks.
+type atLeast approver.Verdict
+
+func (v atLeast) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict(v), nil
+}
+
+// ask is httpapi.Submit's Ask.
+func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
+	var doc askDoc
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return nil, err
+	}
+	if !wire.IsCall(doc.ID) || len(doc.Argv) == 0 || doc.Argv[0] == "" {
+		return nil, errors.New("the question needs an id of 32 hex digits and a command")
+	}
+	if doc.TTL != 0 && (doc.TTL < shieldcore.MinTTL || doc.TTL > shieldcore.MaxTTL) {
+		return nil, fmt.Errorf("a ttl is %v to %v", shieldcore.MinTTL, shieldcore.MaxTTL)
+	}
+	args, err := json.Marshal(map[string]any{"argv": doc.Argv})
+	if err != nil {
+		return nil, err
+	}
+	gate := a.gate
+	// A script that asks wants people's word: a pause does not give it.
+	gate.Paused = nil
+	// First, so that its time holds unless a rule is stricter.
+	gate.Stages = append([]approver.Stage{atLeast{
+		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL, Detail: "a script asks with approver ask",
+	}}, gate.Stages...)
+	v := gate.Decide(ctx, approver.ToolCall{
+		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: shellLine(doc.Argv), Args: args, Dir: doc.Dir, Claimed: doc.Reason,
+		Peer: peer, At: time.Now(),
+	})
+	return json.Marshal(askedDoc{Approved: v.Decision == approver.Allow, Reason: v.Reason})
+}
+
+// shellLine writes words so that a shell would read the same words.
+func shellLine(argv []string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+	}
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		if words[i] = w; w == "" || strings.TrimFunc(w, plain) != "" {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+type askCmd struct {
+	operatorCmd
+	Severity string        `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
+	Reason   string        `help:"Why; people see it as claimed." placeholder:"TEXT"`
+	TTL      time.Duration `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
+	Socket   string        `help:"The daemon's submit socket; left out: the configured one." placeholder:"PATH"`
+	Words    []string      `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
+}
+
+// Help is the long text.
+func (askCmd) Help() string {
+	return `Puts an action before people from a script, and waits. The command is shown, judged by the policy like an agent's, and not run: run it
+yourself after exit code 0.
+
+Exit codes: 0 approved; 2 denied, or nobody answered in time; 1 the command line is not understood, or the daemon could not be asked.
+
+Example:
+  approver ask --severity high --reason release -- git push --force origin main
+  approver ask -- make deploy && make deploy`
+}
+
+// Run asks and waits.
+func (c askCmd) Run(ctx context.Context) error {
+	if c.Socket == "" {
+		cfg, err := configs.LoadOrDefault(c.Config)
+		if err != nil {
+			return err
+		}
+		c.Socket = cfg.Sockets.Submit
+	}
+	doc := askDoc{Argv: c.Words, Reason: c.Reason, TTL: c.TTL}
+	if err := doc.Severity.UnmarshalText([]byte(c.Severity)); err != nil {
+		return err
+	}
+	var id [wire.CallLength / 2]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	doc.ID = hex.EncodeToString(id[:])
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	doc.Dir = dir
+	var out askedDoc
+	if err := askAgain(ctx, c.Socket, doc, &out); err != nil {
+		return notRunning(err)
+	}
+	switch {
+	case c.JSON:
+		err = printJSON(out)
+	case out.Approved:
+		fmt.Println(out.Reason)
+	default:
+		fmt.Fprintln(os.Stderr, "approver:", out.Reason)
+	}
+	if err == nil && !out.Approved {
+		return exitCode(exitDenied)
+	}
+	return err
+}
+
+// askAgain asks, and comes back with the same question when the daemon restarts
+// while it waits.
+func askAgain(ctx context.Context, socket string, doc askDoc, out *askedDoc) error {
+	const patience = 15 * time.Second
+	var lost time.Time
+	for {
+		started := time.Now()
+		err := httpapi.AskSubmit(ctx, socket, doc, out)
+		held := time.Since(started) > time.Second
+		switch {
+		case err == nil, errors.Is(err, httpapi.ErrRefused), ctx.Err() != nil:
+			return err
+		case held:
+			lost = time.Now()
+		case lost.IsZero() || time.Since(lost) > patience:
+			return err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// exitDenied is the exit code of approver ask for a no.
+const exitDenied = 2
+
+// An exitCode is the error of a command that has said everything and has an exit
+// code of its own.
+type exitCode int
+
+func (exitCode) Error() string { return "denied" }
