@@ -172,6 +172,9 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	if err != nil {
 		return Request{}, err
 	}
+	if r, err := b.underGrant(ctx, call, why, fp); !errors.Is(err, ErrNotFound) {
+		return r, err
+	}
 	holder := uuid.NewString()
 	r, err := b.open(ctx, call, why, fp, holder)
 	for give := time.Now().Add(StorePatience); err != nil && passing(err) && time.Now().Before(give) && sleep(ctx, pollEvery/2); {
@@ -314,6 +317,16 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
 	}
+	next, err := b.consume(ctx, r, call, fp, hash)
+	if err == nil {
+		if err := b.keep(context.WithoutCancel(ctx), next); err != nil {
+			b.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
+		}
+	}
+	return next, err
+}
+
+func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash string) (Request, error) {
 	if r.Parked {
 		return b.take(ctx, r.ID, call, fp, hash)
 	}

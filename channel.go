@@ -193,6 +193,8 @@ type Reply struct {
 	// Approve is the answer. False denies.
 	Approve bool
 	Method  Method
+	// Grant is how long a yes lasts: once, unless a command says more.
+	Grant Term
 	// Request locates the request for ByTap, ByPlain, ByID and a modal; Message is
 	// the card's message. Code locates it for ByCommand and ByCode. A modal
 	// carries both, and then they must agree.

@@ -12,11 +12,12 @@ import (
 // A Grant is a yes that may still run something.
 type Grant struct {
 	ID         string // of the request that people said yes to
-	Kind       string // once
+	Kind       string // once, session, or a time such as 15m
 	Push       string // the masked line of the call
 	By         string // who said yes, and where
 	Until      time.Time
 	Agent, Dir string
+	scope      string // of one that lasts
 }
 
 // ErrNoGrant means that there is nothing to take back.
@@ -40,12 +41,36 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
 		})
 	}
+	scopes, listErr := b.listed(ctx, "grant")
+	for _, scope := range scopes {
+		g, _, loadErr := b.loadGrant(ctx, scope)
+		r := g.Request
+		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.Burns(r.Created) {
+			listErr = errors.Join(listErr, loadErr)
+			continue
+		}
+		card := b.Card(r)
+		out = append(out, Grant{
+			ID: r.ID, Kind: r.Resolution.Grant.String(), Push: card.Push, Until: g.Until, Agent: card.Agent, Dir: card.Dir, scope: scope,
+			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
+		})
+	}
+	err = errors.Join(err, listErr)
 	slices.SortStableFunc(out, func(a, b Grant) int { return a.Until.Compare(b.Until) })
 	return out, err
 }
 
 // Revoke takes a grant back. It says whose hand it was in the audit.
 func (b *Broadcaster) Revoke(ctx context.Context, id, by string) error {
+	grants, err := b.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if g.ID == id && g.scope != "" {
+			return b.endGrant(ctx, g.scope, "revoked", "revoked by "+by)
+		}
+	}
 	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if !r.Granted() {
 			return r, ErrNoGrant

@@ -13,6 +13,7 @@ type Intent struct {
 	Approve bool
 	Method  Method
 	Code    tokens.Code
+	Grant   Term // how long a yes lasts; only /approve CODE says more than once
 }
 
 // ErrNotAnAnswer means that a text is ordinary talk, to be left alone.
@@ -31,6 +32,7 @@ func (unclear) Unwrap() error { return tokens.ErrForm }
 // ParseIntent reads a text message:
 //
 //	/approve CONFIRM-7KQ4MX   /deny CONFIRM-7KQ4MX   (the prefix may be left out, /approve@bot is fine)
+//	/approve CODE session     also later in the same session; /approve CODE 15m, 1m to 60m; nothing may stand beside it
 //	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"): approves
 //	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
 //	yes, allow, approve       no, deny, reject       only as a reply to one card (ByPlain)
@@ -79,6 +81,12 @@ func command(text string) (verb, rest string, ok bool) {
 // commandIntent reads what stands behind /approve or /deny. The command has
 // said what is meant; only a refusal behind /approve puts it in doubt.
 func commandIntent(approve bool, rest string) (Intent, error) {
+	if words := strings.Fields(rest); approve && len(words) == 2 {
+		code, err := tokens.Parse(words[0])
+		if term, ok := parseTerm(words[1]); ok && err == nil {
+			return Intent{Approve: true, Method: ByCommand, Code: code, Grant: term}, nil
+		}
+	}
 	code, err := tokens.Parse(rest)
 	if err == nil {
 		return Intent{Approve: approve, Method: ByCommand, Code: code}, nil

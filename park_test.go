@@ -85,6 +85,7 @@ func TestParkedNo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+		synctest.Wait()
 		if out := x.tap(x.tg, 0, "1", false); out.Kind != OutcomeDenied {
 			t.Errorf("told %+v", out)
 		}
@@ -118,6 +119,8 @@ func TestParkedYesEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := newBench(t, newMemKV())
 			<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+			synctest.Wait()
+			synctest.Wait()
 			x.tap(x.tg, 0, "1", true)
 			end(x)
 			if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), High); v.Decision != Deny {
@@ -128,6 +131,7 @@ func TestParkedYesEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+		synctest.Wait()
 		x.audit.mu.Lock()
 		x.audit.fail = EventGranted
 		x.audit.mu.Unlock()
@@ -145,6 +149,7 @@ func TestParkedYesIsOfItsSeverity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+		synctest.Wait()
 		x.tap(x.tg, 0, "1", true)
 		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), Catastrophic); v.Decision != Deny {
 			t.Errorf("%+v", v)

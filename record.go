@@ -10,25 +10,27 @@ type Event string
 
 // The events: a verdict without people, and the steps of a request's life.
 const (
-	EventVerdict   Event = "verdict"   // the path decided without people
-	EventAsked     Event = "asked"     // a request was made and is being shown
-	EventPosted    Event = "posted"    // a card is before people
-	EventApproved  Event = "approved"  // a person said yes; not yet released
-	EventReleased  Event = "released"  // the call was released to the agent
-	EventDenied    Event = "denied"    // a person, or a failure, said no
-	EventExpired   Event = "expired"   // silence was a no
-	EventWithdrawn Event = "withdrawn" // the agent went away
-	EventRefused   Event = "refused"   // a reply that did not count: wrong code, stranger, too late
-	EventRan       Event = "ran"       // the agent reports that a call ran
-	EventAlarm     Event = "alarm"     // something that should not be: went around the gate, tampered record
-	EventParked    Event = "parked"    // the agent was told to run the same call again later
-	EventGranted   Event = "granted"   // a yes waits for that call, or for others like it
-	EventRevoked   Event = "revoked"   // people took such a yes back
-	EventFrozen    Event = "frozen"    // people, or an alarm, stopped every call
-	EventUnfrozen  Event = "unfrozen"  // people lifted that
-	EventPaused    Event = "paused"    // people let calls through for a while, or ended that
-	EventStarted   Event = "started"   // the daemon started
-	EventStopped   Event = "stopped"   // the daemon stopped in order
+	EventVerdict      Event = "verdict"       // the path decided without people
+	EventAsked        Event = "asked"         // a request was made and is being shown
+	EventPosted       Event = "posted"        // a card is before people
+	EventApproved     Event = "approved"      // a person said yes; not yet released
+	EventReleased     Event = "released"      // the call was released to the agent
+	EventDenied       Event = "denied"        // a person, or a failure, said no
+	EventExpired      Event = "expired"       // silence was a no
+	EventWithdrawn    Event = "withdrawn"     // the agent went away
+	EventRefused      Event = "refused"       // a reply that did not count: wrong code, stranger, too late
+	EventRan          Event = "ran"           // the agent reports that a call ran
+	EventAlarm        Event = "alarm"         // something that should not be: went around the gate, tampered record
+	EventParked       Event = "parked"        // the agent was told to run the same call again later
+	EventGranted      Event = "granted"       // a yes waits for that call, or for others like it
+	EventGrantUsed    Event = "grant_used"    // a call was released by such a yes, without asking
+	EventGrantExpired Event = "grant_expired" // its time was over
+	EventRevoked      Event = "revoked"       // people took such a yes back
+	EventFrozen       Event = "frozen"        // people, or an alarm, stopped every call
+	EventUnfrozen     Event = "unfrozen"      // people lifted that
+	EventPaused       Event = "paused"        // people let calls through for a while, or ended that
+	EventStarted      Event = "started"       // the daemon started
+	EventStopped      Event = "stopped"       // the daemon stopped in order
 )
 
 // A Record is one line of the audit. The log adds time, sequence number and

@@ -54,12 +54,15 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if r.State.Settled() {
 		return r, outcomeOf(r, rep, who)
 	}
+	if rep.Approve && rep.Grant.lasts() && (r.Verdict.Severity != High || rep.Method != ByCommand) {
+		return r, Outcome{OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
+	}
 	if rep.Approve && !enough(r, p, rep) {
 		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}
 	}
 	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		next, err := r.Answer(Resolution{
-			Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method,
+			Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
 			Identity: Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
 		}, now)
 		if errors.Is(err, ErrOverdue) {
@@ -307,7 +310,14 @@ func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Per
 		return r, Outcome{OutcomeRecorded, "Your answer is stored, but the audit has a problem. Look at approver's log."}
 	}
 	b.settle(r.ID)
-	return r, outcomeOf(r, rep, who)
+	out := outcomeOf(r, rep, who)
+	if out.Kind == OutcomeApproved && r.Resolution.Grant.lasts() {
+		out.Text = "Approved: released to the agent, this once. It could not be kept for longer: the same call is asked again."
+		if until, ok := b.kept(ctx, r); ok {
+			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
+		}
+	}
+	return r, out
 }
 
 // untilSettled waits for the end of a request while ctx lives.

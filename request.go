@@ -108,7 +108,8 @@ type Resolution struct {
 	Identity     Identity  `json:"identity,omitzero"`
 	Conversation string    `json:"conversation,omitempty"`
 	Method       Method    `json:"method,omitempty"`
-	At           time.Time `json:"at,omitzero"` // by the store's clock
+	Grant        Term      `json:"grant,omitzero"` // how long a yes lasts
+	At           time.Time `json:"at,omitzero"`    // by the store's clock
 }
 
 // A Phase says how far the posting of one card has come.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -208,6 +209,8 @@ func (b *Broadcaster) sweepShard(ctx context.Context, shard int) {
 			for i := worker; i < len(keys); i += 8 {
 				if id, ok := requestOfKey(keys[i]); ok {
 					b.attend(ctx, id)
+				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
+					_ = b.endGrant(ctx, scope, "expired", "its time is over") // else at the next look
 				}
 			}
 			return nil

@@ -205,7 +205,7 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventAsked, approver.EventPosted, approver.EventParked:
 		return Pending
-	case approver.EventApproved, approver.EventGranted, approver.EventReleased:
+	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased:
 		if rec.Resolution.Approve {
 			return Approved
 		}
@@ -215,7 +215,7 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
 	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
-		approver.EventRevoked, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused:
+		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused:
 		return ""
 	}
 	return Blocked

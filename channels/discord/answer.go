@@ -90,7 +90,7 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 		}
 		r := approver.Reply{
 			Channel: Name, Conversation: i.ChannelID, Sender: who.id, Name: who.name,
-			Approve: a.approve, Method: a.method, Code: a.code,
+			Approve: a.approve, Method: a.method, Code: a.code, Grant: a.grant,
 		}
 		if i.Message != nil {
 			r.Request, r.Message = a.request.String(), i.Message.ID
@@ -108,6 +108,7 @@ type ask struct {
 	approve  bool
 	method   approver.Method
 	code     tokens.Code
+	grant    approver.Term
 	dialogue bool
 	details  bool
 	problem  string // what to tell the person if it cannot be read
@@ -139,7 +140,7 @@ func read(i *discordgo.Interaction) ask {
 		text, _ := opt.Value.(string)
 		// As everywhere: the words beside a code count too.
 		intent, err := approver.ParseIntent("/" + d.Name + " " + text)
-		return ask{approve: intent.Approve && err == nil, method: approver.ByCommand, code: intent.Code, problem: explain(err)}
+		return ask{approve: intent.Approve && err == nil, method: approver.ByCommand, code: intent.Code, grant: intent.Grant, problem: explain(err)}
 	}
 	return ask{problem: textUnread}
 }

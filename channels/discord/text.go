@@ -33,7 +33,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, intent approver.Intent, err error) {
 	r := approver.Reply{
 		Channel: Name, Conversation: m.ChannelID, Sender: who.id, Name: who.name,
-		Approve: intent.Approve, Method: intent.Method, Code: intent.Code,
+		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant,
 	}
 	if err == nil && intent.Method == approver.ByPlain {
 		card := in.repliedTo(ctx, m)

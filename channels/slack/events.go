@@ -213,7 +213,7 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	defer late.Stop()
 	out := s.ask(ctx, approver.Reply{
 		Channel: Name, Conversation: at.Channel, Sender: cmd.UserID, Name: cmd.UserName,
-		Approve: in.Approve, Method: approver.ByCommand, Code: in.Code,
+		Approve: in.Approve, Method: approver.ByCommand, Code: in.Code, Grant: in.Grant,
 	})
 	if !a.rich || !answerCommand(a, out.Text) {
 		s.tell(ctx, at, cmd.UserID, out.Text)
@@ -247,7 +247,7 @@ func (s *session) message(ctx context.Context, outer *slackevents.EventsAPIEvent
 		s.tell(ctx, at, ev.User, formHelp(err))
 		return
 	}
-	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code}
+	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant}
 	if in.Method == approver.ByPlain {
 		request, ok := s.parent(ctx, ev)
 		if !ok {

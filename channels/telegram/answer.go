@@ -126,7 +126,7 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 	r := approver.Reply{
 		Channel: Name, Conversation: who.conversation(),
 		Sender: strconv.FormatInt(who.id, 10), Name: who.name,
-		Approve: intent.Approve, Method: intent.Method, Code: intent.Code,
+		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant,
 	}
 	if isReply {
 		// With a code too: the code and the card replied to must then agree.

@@ -146,7 +146,7 @@ func (c askCmd) Run(ctx context.Context) error {
 		fmt.Fprintln(os.Stderr, "approver:", out.Reason)
 	}
 	if err == nil && !out.Approved {
-		return exitCode(exitDenied)
+		return exitError(exitDenied)
 	}
 	return err
 }
@@ -175,8 +175,8 @@ func askAgain(ctx context.Context, socket string, doc askDoc, out *askedDoc) err
 // exitDenied is the exit code of approver ask for a no.
 const exitDenied = 2
 
-// An exitCode is the error of a command that has said everything and has an exit
+// An exitError is the error of a command that has said everything and has an exit
 // code of its own.
-type exitCode int
+type exitError int
 
-func (exitCode) Error() string { return "denied" }
+func (exitError) Error() string { return "denied" }

@@ -23,7 +23,7 @@ type grantsDoc struct {
 // A grantDoc is one yes that waits for calls.
 type grantDoc struct {
 	ID    string    `json:"id"`
-	Kind  string    `json:"kind"` // once
+	Kind  string    `json:"kind"` // once, session, or a time such as 15m
 	Push  string    `json:"push"`
 	By    string    `json:"by"`
 	Until time.Time `json:"until"`
@@ -59,7 +59,8 @@ type grantsCmd struct {
 
 // Help is the long text.
 func (grantsCmd) Help() string {
-	return `A grant is a yes that waits: for a parked call to come back once. It is bound to exactly what was shown.
+	return `A grant is a yes that waits: for a parked call to come back once, or for the same call in a session or for some minutes
+(/approve CODE session, /approve CODE 15m). It is bound to exactly what was shown.
 
 Example:
   approver grants

@@ -84,7 +84,7 @@ func run(args []string) int {
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := command.Run(); err != nil {
-		var own exitCode
+		var own exitError
 		if errors.As(err, &own) {
 			return int(own)
 		}

@@ -1,0 +1,211 @@
+package approver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// This file keeps grants that last: a yes that people gave for a session or for
+// some minutes. Each is one record, found by what it is for.
+
+// A Term is how long a yes lasts. The zero value is once.
+type Term struct {
+	// Session is for as long as the agent's session, at most SessionTerm.
+	Session bool `json:"session,omitempty"`
+	// For is for a time, 1 to 60 minutes.
+	For time.Duration `json:"for,omitempty"`
+}
+
+// Limits of terms.
+const (
+	SessionTerm = 8 * time.Hour
+	maxTerm     = 60 // minutes
+)
+
+func (t Term) lasts() bool { return t != Term{} }
+
+func (t Term) String() string {
+	switch {
+	case t.Session:
+		return "session"
+	case t.For > 0:
+		return fmt.Sprintf("%dm", int(t.For.Minutes()))
+	}
+	return "once"
+}
+
+// parseTerm reads once, session, or 1m to 60m, and nothing else.
+func parseTerm(word string) (Term, bool) {
+	switch strings.ToLower(word) {
+	case "once":
+		return Term{}, true
+	case "session":
+		return Term{Session: true}, true
+	}
+	for n := 1; n <= maxTerm; n++ {
+		if word == fmt.Sprintf("%dm", n) {
+			return Term{For: time.Duration(n) * time.Minute}, true
+		}
+	}
+	return Term{}, false
+}
+
+// A keptGrant is the record of a grant that lasts.
+type keptGrant struct {
+	Request Request   `json:"request"` // what people said yes to
+	Until   time.Time `json:"until"`
+	Uses    int       `json:"uses"`
+	Ended   string    `json:"ended,omitempty"` // expired or revoked
+}
+
+// holds reports that the grant is for this call.
+func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls, now time.Time) bool {
+	r, term := g.Request, g.Request.Resolution.Grant
+	r.Parked = true // shares asks for no more than what must be the same
+	switch {
+	case g.Ended != "" || !now.Before(g.Until) || c.Burns(r.Created) || !r.Resolution.Approve:
+		return false
+	case r.Verdict.Severity != High || why.Severity != High || !bytes.Equal(why.Args, r.Verdict.Args):
+		return false
+	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
+		return false
+	}
+	return term.lasts() && r.shares(call, fp)
+}
+
+func (b *Broadcaster) loadGrant(ctx context.Context, scope string) (g keptGrant, rev Rev, err error) {
+	value, rev, err := b.Store.Get(ctx, Key("grant", scope))
+	if err == nil {
+		err = json.Unmarshal(value, &g)
+	}
+	return g, rev, err
+}
+
+func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, rev Rev, before time.Time) error {
+	value, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	due := g.Until
+	if g.Ended != "" {
+		due = time.Time{}
+	}
+	return b.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(KeepFor))
+}
+
+// keep makes the grant that people gave with their yes, after the call that they
+// saw was released. Without a session there is none for a session.
+func (b *Broadcaster) keep(ctx context.Context, r Request) error {
+	term := r.Resolution.Grant
+	if !term.lasts() || r.State != Consumed || r.Verdict.Severity != High || term.Session && r.Call.Session == "" {
+		return nil
+	}
+	until := r.Resolution.At.Add(term.For)
+	if term.Session {
+		until = r.Resolution.At.Add(SessionTerm)
+	}
+	r.Postings, r.Call.Raw = nil, nil
+	if _, err := b.Audit.Record(ctx, Record{
+		Event: EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution,
+		Note: fmt.Sprintf("for %s, until %s", term, until.UTC().Format(time.RFC3339)),
+	}); err != nil {
+		return err
+	}
+	scope := scopeOf(r.Call, r.Fingerprint)
+	for {
+		_, rev, err := b.loadGrant(ctx, scope)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		err = b.saveGrant(ctx, scope, keptGrant{Request: r, Until: until}, rev, time.Time{})
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+}
+
+// underGrant releases a call that a grant is for, without asking anybody: one
+// compare-and-set, which a revocation, the clock and a freeze can only lose or
+// win, and then the record. ErrNotFound means that there is no such grant.
+func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint) (Request, error) {
+	scope := scopeOf(call, fp)
+	for {
+		g, rev, err := b.loadGrant(ctx, scope)
+		if err != nil {
+			return Request{}, err
+		}
+		c, now, err := LoadControls(ctx, b.Store)
+		if err != nil {
+			return Request{}, err
+		}
+		if !g.holds(call, why, fp, c, now) {
+			return Request{}, ErrNotFound
+		}
+		g.Uses++
+		err = b.saveGrant(ctx, scope, g, rev, g.Until)
+		switch {
+		case errors.Is(err, ErrConflict):
+			continue
+		case errors.Is(err, ErrOverdue):
+			return Request{}, ErrNotFound
+		case err != nil:
+			return Request{}, err
+		}
+		r := g.Request
+		r.CallID, r.Call, r.Closed = call.ID, call, true
+		_, err = b.Audit.Record(ctx, Record{
+			Event: EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict, Resolution: r.Resolution,
+			Note: fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
+		})
+		return r, err
+	}
+}
+
+// endGrant ends a grant: by its time, or by somebody's hand.
+func (b *Broadcaster) endGrant(ctx context.Context, scope, how, note string) error {
+	for {
+		g, rev, err := b.loadGrant(ctx, scope)
+		if err != nil {
+			return err
+		}
+		now, err := b.Store.Now(ctx)
+		if err != nil {
+			return err
+		}
+		if g.Ended != "" || how == "expired" && now.Before(g.Until) {
+			return ErrNoGrant
+		}
+		g.Ended = how
+		err = b.saveGrant(ctx, scope, g, rev, time.Time{})
+		if errors.Is(err, ErrConflict) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		event := EventRevoked
+		if how == "expired" {
+			event = EventGrantExpired
+		}
+		r := g.Request
+		_, err = b.Audit.Record(ctx, Record{Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note})
+		return err
+	}
+}
+
+// kept waits until the grant of a request can be used, while ctx lives.
+func (b *Broadcaster) kept(ctx context.Context, r Request) (until time.Time, ok bool) {
+	for {
+		g, _, err := b.loadGrant(ctx, scopeOf(r.Call, r.Fingerprint))
+		if err == nil && g.Request.ID == r.ID && g.Ended == "" {
+			return g.Until, true
+		}
+		if !sleep(ctx, retryEvery) {
+			return time.Time{}, false
+		}
+	}
+}
