@@ -33,6 +33,8 @@ import (
 // Config is the whole configuration. [Load] and [LoadOrDefault] return one with
 // every path absolute; [Default] is the one before that, see [Config.Resolve].
 type Config struct {
+	// File is where the configuration was read from; empty if there is none.
+	File string `yaml:"-"`
 	// Dir is the folder for everything that the daemon keeps: keys, and unless
 	// their own settings say otherwise, store and audit.
 	Dir string `yaml:"dir"`
@@ -64,6 +66,14 @@ type Config struct {
 type Sockets struct {
 	Submit  string `yaml:"submit"`  // agents ask here
 	Resolve string `yaml:"resolve"` // people answer here
+
+	// SubmitUIDs and SubmitGroup are the users that agents run as. Without any,
+	// both sockets belong to the daemon's own user; with some, they and nobody
+	// else may submit, and none of them may answer.
+	SubmitUIDs  []uint32 `yaml:"submit_uids"`
+	SubmitGroup string   `yaml:"submit_group"`
+	// ResolveUIDs may answer, beside the daemon's own user and root.
+	ResolveUIDs []uint32 `yaml:"resolve_uids"`
 }
 
 // Log says what the daemon writes to its standard error.

@@ -30,7 +30,8 @@ func Load(path string) (Config, error) {
 	if key := c.inlineSecret(); key != "" && mode&0o077 != 0 {
 		return Config{}, fmt.Errorf("the configuration %s holds a secret, %s, and can be read by others (mode %04o): run chmod 600 on it, or move the secret to a file and name it as %s_file", path, key, mode, key)
 	}
-	return c, nil
+	c.File, err = filepath.Abs(path)
+	return c, err
 }
 
 // inlineSecret names a secret that stands in the configuration itself.

@@ -3,8 +3,10 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,14 @@ func (c Config) ownProblems() []problem {
 	}
 	bad(c.Sockets.Submit == c.Sockets.Resolve, "sockets.resolve",
 		"sockets.resolve is the same as sockets.submit: agents and people need different sockets")
+
+	for path, uids := range map[string][]uint32{"sockets.submit_uids": c.Sockets.SubmitUIDs, "sockets.resolve_uids": c.Sockets.ResolveUIDs} {
+		bad(slices.Contains(uids, math.MaxUint32), path, "%s: %d means nobody to the kernel: see `id -u NAME`", path, uint32(math.MaxUint32))
+	}
+	for i, uid := range c.Sockets.ResolveUIDs {
+		bad(slices.Contains(c.Sockets.SubmitUIDs, uid), fmt.Sprintf("sockets.resolve_uids[%d]", i),
+			"sockets.resolve_uids: uid %d may submit too: whoever asks must not answer", uid)
+	}
 
 	a := c.Audit
 	bad(len(a.ID) > 128 || strings.ContainsFunc(a.ID, func(r rune) bool { return !idChar(r) }), "audit.id",

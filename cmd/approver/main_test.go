@@ -12,7 +12,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"approver": func() { os.Exit(run(os.Args[1:])) },
+		"approver":    func() { os.Exit(run(os.Args[1:])) },
+		"pinned-hook": pinnedHook,
+		"fake-daemon": fakeDaemon,
 	})
 }
 

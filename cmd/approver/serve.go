@@ -35,10 +35,6 @@ Example:
   approver serve --config ~/.approver/approver.yaml`
 }
 
-// notIsolated is what cards, log and audit say as long as agents run under the
-// daemon's own user.
-const notIsolated = "NOT ISOLATED: the agent runs as approver's own user"
-
 // Run runs the daemon.
 func (c serveCmd) Run(ctx context.Context) error {
 	cfg, err := configs.LoadOrDefault(c.Config)
@@ -57,7 +53,11 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	channels, local, err := openChannels(cfg, log)
+	house, err := openHouse(cfg, log)
+	if err != nil {
+		return err
+	}
+	channels, local, err := openChannels(cfg, house.Isolated, log)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return records.Close(ctx)
 	})
 
-	broadcaster, err := newBroadcaster(cfg, policy, store, records, channels, log.With("part", "people"))
+	broadcaster, err := newBroadcaster(cfg, policy, house.Notice(), store, records, channels, log.With("part", "people"))
 	if err != nil {
 		return err
 	}
@@ -94,18 +94,17 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 
 	desk := &desk{
-		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: notIsolated, started: started, log: log.With("part", "desk"),
+		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: house.Notice(), started: started, log: log.With("part", "desk"),
 	}
 
-	serveSockets, err := openSockets(cfg.Sockets, decide, asker{*gate}, local, desk, log)
+	serveSockets, err := openSockets(cfg.Sockets, house, decide, asker{*gate}, local, desk, log)
 	if err != nil {
 		return err
 	}
-	if _, err := records.Record(ctx, approver.Record{Event: approver.EventStarted, At: started, Note: notIsolated}); err != nil {
+	if _, err := records.Record(ctx, approver.Record{Event: approver.EventStarted, At: started, Note: house.note()}); err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
-	log.Warn(notIsolated)
-	log.Info("ready", "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
+	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
 	reload := &reloader{cfg: cfg, live: policy, ask: broadcaster.Ask, every: reloadEvery, log: log.With("part", "policy")}
 	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
@@ -128,7 +127,7 @@ func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Live, error) 
 }
 
 func newBroadcaster(
-	cfg configs.Config, policy *shieldcore.Live, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
+	cfg configs.Config, policy *shieldcore.Live, notice string, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
 ) (*approver.Broadcaster, error) {
 	codeKey, err := openCodeKey(cfg)
 	if err != nil {
@@ -144,23 +143,25 @@ func newBroadcaster(
 			}
 			return approver.FingerprintOf(call, policy.Version(), hashes)
 		},
-		CodeKey: codeKey, CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notIsolated, Log: log,
+		CodeKey: codeKey, CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notice, Log: log,
 	})
 }
 
 // openSockets listens on both sockets and returns what serves each.
-func openSockets(at configs.Sockets, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	me := uint32(os.Getuid())
-	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Admit: httpapi.AdmitUIDs(me, 0), Log: log.With("part", "submit")}
-	resolve := &httpapi.Resolve{Admit: httpapi.AdmitUIDs(me, 0), Operator: desk, Log: log.With("part", "resolve")}
+func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
+	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Admit: h.submit, Log: log.With("part", "submit")}
+	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: desk, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = local
 	}
-	submitOn, err := httpapi.Listen(at.Submit, 0o600)
+	if err := h.reachable(at.Submit); err != nil {
+		return nil, err
+	}
+	submitOn, err := httpapi.Listen(at.Submit, h.submitMode)
 	if err != nil {
 		return nil, err
 	}
-	resolveOn, err := httpapi.Listen(at.Resolve, 0o600)
+	resolveOn, err := httpapi.Listen(at.Resolve, h.resolveMode)
 	if err != nil {
 		return nil, errors.Join(err, submitOn.Close())
 	}
@@ -225,7 +226,7 @@ func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, log *slo
 }
 
 // openChannels makes every configured channel: the list of all there are.
-func openChannels(cfg configs.Config, log *slog.Logger) (channels []approver.Channel, local *terminal.Channel, err error) {
+func openChannels(cfg configs.Config, isolated bool, log *slog.Logger) (channels []approver.Channel, local *terminal.Channel, err error) {
 	var errs []error
 	add := func(name string, c approver.Channel, err error) {
 		if err != nil {
@@ -247,7 +248,9 @@ func openChannels(cfg configs.Config, log *slog.Logger) (channels []approver.Cha
 		add(slack.Name, ch, err)
 	}
 	if c := cfg.Channels.Terminal; c != nil {
-		ch, err := terminal.New(*c, log.With("channel", terminal.Name))
+		own := *c
+		own.Isolated = isolated
+		ch, err := terminal.New(own, log.With("channel", terminal.Name))
 		add(terminal.Name, ch, err)
 		local = ch
 	}

@@ -36,7 +36,7 @@ channels:
 	if err != nil {
 		t.Fatal(err)
 	}
-	channels, local, err := openChannels(cfg, slog.New(slog.DiscardHandler))
+	channels, local, err := openChannels(cfg, false, slog.New(slog.DiscardHandler))
 	if err != nil || local == nil {
 		t.Fatalf("%v, terminal %v", err, local)
 	}
