@@ -53,13 +53,15 @@ type Options struct {
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, ToolCall) (Fingerprint, error)
-	// CodeKey keys the hashes of codes; at least 32 bytes.
-	CodeKey    []byte
-	CodeLength int           // characters behind CONFIRM-, never fewer than 6
-	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
-	Host       string        // shown on cards
-	Notice     string        // shown on cards, such as NOT ISOLATED
-	Log        *slog.Logger
+	// CodeKey keys the hashes of codes; at least 32 bytes. OldCodeKeys are those
+	// that it replaced: codes that they hashed still count, new ones are not made.
+	CodeKey     []byte
+	OldCodeKeys [][]byte
+	CodeLength  int           // characters behind CONFIRM-, never fewer than 6
+	TTL         time.Duration // when the rule sets none; zero is DefaultTTL
+	Host        string        // shown on cards
+	Notice      string        // shown on cards, such as NOT ISOLATED
+	Log         *slog.Logger
 }
 
 // A Broadcaster puts calls before people: on every destination at once, the
@@ -103,8 +105,10 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 	if o.Store == nil || o.Audit == nil || o.Fingerprint == nil || o.Log == nil {
 		errs = append(errs, errors.New("store, audit, fingerprint and log are required"))
 	}
-	if len(o.CodeKey) < 32 {
-		errs = append(errs, errors.New("the code key must have at least 32 bytes"))
+	for _, key := range append([][]byte{o.CodeKey}, o.OldCodeKeys...) {
+		if len(key) < 32 {
+			errs = append(errs, errors.New("a code key must have at least 32 bytes"))
+		}
 	}
 	return b, errors.Join(errs...)
 }

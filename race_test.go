@@ -80,6 +80,13 @@ type memory struct {
 	past   map[string]map[approver.State]bool // settled states ever shown, by request
 }
 
+func newMemory() *memory {
+	return &memory{
+		ready: make(chan struct{}), cards: map[string]approver.Card{}, seen: map[string]chan approver.Ref{},
+		events: map[string]map[approver.Event]int{}, past: map[string]map[approver.State]bool{},
+	}
+}
+
 func (m *memory) Name() string { return "memory" }
 
 func (m *memory) Run(ctx context.Context, reply approver.ReplyFunc) error {
@@ -123,10 +130,7 @@ func (m *memory) Record(_ context.Context, r approver.Record) (string, error) {
 }
 
 func race(t *testing.T, store approver.KV) {
-	m := &memory{
-		ready: make(chan struct{}), cards: map[string]approver.Card{}, seen: map[string]chan approver.Ref{},
-		events: map[string]map[approver.Event]int{}, past: map[string]map[approver.State]bool{},
-	}
+	m := newMemory()
 	people := approver.People{}
 	for i := range raceRepliers {
 		people.Add("memory", []approver.Approver{{ID: fmt.Sprint(i), Name: fmt.Sprintf("Person %d", i)}})

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"approver.example/tokens"
 )
 
 // Reply is the one way in which an answer counts, whatever platform it came
@@ -236,7 +238,17 @@ func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Reque
 // postingOfCode returns ErrNotFound for every code that is wrong in any way:
 // a guesser learns nothing from the difference.
 func (b *Broadcaster) postingOfCode(ctx context.Context, rep Reply) (Request, Posting, error) {
-	hash := rep.Code.Hash(b.CodeKey)
+	r, p, err := b.postingOfHash(ctx, rep, rep.Code.Hash(b.CodeKey))
+	for _, old := range b.OldCodeKeys {
+		if !errors.Is(err, ErrNotFound) {
+			break
+		}
+		r, p, err = b.postingOfHash(ctx, rep, rep.Code.Hash(old))
+	}
+	return r, p, err
+}
+
+func (b *Broadcaster) postingOfHash(ctx context.Context, rep Reply, hash tokens.Hash) (Request, Posting, error) {
 	value, _, err := b.Store.Get(ctx, Key("code", string(hash)))
 	if err != nil {
 		return Request{}, Posting{}, err

@@ -58,8 +58,22 @@ type SecretSetting struct {
 // maxSecretFile bounds a secret file in bytes.
 const maxSecretFile = 64 << 10
 
+// Where a secret comes from if not from a file: name_file is env:NAME for a
+// variable of the environment, or credential:NAME for what systemd hands over
+// with LoadCredential= (a file in $CREDENTIALS_DIRECTORY).
+const (
+	fromEnv        = "env:"
+	fromCredential = "credential:"
+)
+
+// IsPath reports whether a secret's file is a path, and not one of the other
+// places that [SecretFrom] knows. A file of such a name is written as ./env:x.
+func IsPath(file string) bool {
+	return !strings.HasPrefix(file, fromEnv) && !strings.HasPrefix(file, fromCredential)
+}
+
 // SecretFrom resolves the usual pair of settings, name and name_file, of which
-// at most one may be given. A file's surrounding white space is dropped. A file
+// at most one may be given. name_file may also be env:NAME or credential:NAME. A file's surrounding white space is dropped. A file
 // that others can read or write is refused, and so is one that belongs to neither
 // root nor this process's user: its secret is theirs too. Given neither, it
 // returns no secret and no error.
@@ -69,6 +83,18 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 		return Secret{}, fmt.Errorf("%s and %s_file are both set: keep one", name, name)
 	case file == "":
 		return value, nil
+	case strings.HasPrefix(file, fromEnv):
+		text := strings.TrimSpace(os.Getenv(file[len(fromEnv):]))
+		if text == "" {
+			return Secret{}, fmt.Errorf("%s_file: the variable %s is not set, or empty: set it in the daemon's environment, or name a file", name, file[len(fromEnv):])
+		}
+		return Secret{value: text}, nil
+	case strings.HasPrefix(file, fromCredential):
+		path, err := credential(file[len(fromCredential):])
+		if err != nil {
+			return Secret{}, fmt.Errorf("%s_file: %w", name, err)
+		}
+		file = path
 	}
 	f, err := os.Open(file)
 	switch {
@@ -90,6 +116,30 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 		return Secret{}, fmt.Errorf("%s_file: %s is empty or larger than %d bytes", name, file, maxSecretFile)
 	}
 	return Secret{value: text}, nil
+}
+
+// credential returns the path of what systemd hands over.
+func credential(name string) (string, error) {
+	dir := os.Getenv("CREDENTIALS_DIRECTORY")
+	switch {
+	case !filepath.IsAbs(dir):
+		return "", fmt.Errorf("credential:%s needs systemd: LoadCredential=%s:/path in the unit, which sets CREDENTIALS_DIRECTORY", name, name)
+	case name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/'):
+		return "", fmt.Errorf("credential:%s is not the name of a credential", name)
+	}
+	return filepath.Join(dir, name), nil
+}
+
+// Lines returns the secrets of a key file: one a line, the current one first.
+// Those below it are older, and only verify what they once signed.
+func (s Secret) Lines() []Secret {
+	var all []Secret
+	for line := range strings.Lines(s.value) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, Secret{value: line})
+		}
+	}
+	return all
 }
 
 // private refuses a file that is not its owner's alone. What systemd hands over

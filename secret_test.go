@@ -46,3 +46,38 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 		}
 	}
 }
+
+// A secret may come from the environment, or from systemd; whatever is missing
+// is said with the cure, and never with the secret.
+func TestSecretFromElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("123456:abc\n"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BOT_TOKEN", " 123456:abc ")
+	t.Setenv("EMPTY", "")
+	t.Setenv("CREDENTIALS_DIRECTORY", dir)
+	for file, want := range map[string]string{
+		"env:BOT_TOKEN": "", "credential:bot": "", "env:EMPTY": "the variable EMPTY is not set, or empty", "env:": "is not set",
+		"credential:none": "no such file", "credential:../bot": "is not the name of a credential", "credential:..": "is not the name", "credential:": "is not the name",
+	} {
+		s, err := SecretFrom("token", Secret{}, file)
+		if want == "" && (err != nil || s.Reveal() != "123456:abc") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !s.IsZero()) {
+			t.Errorf("%s: %v, want %q", file, err, want)
+		}
+		if IsPath(file) || !IsPath("./"+file) {
+			t.Errorf("IsPath(%s)", file)
+		}
+	}
+	t.Setenv("CREDENTIALS_DIRECTORY", "")
+	if _, err := SecretFrom("token", Secret{}, "credential:bot"); err == nil || !strings.Contains(err.Error(), "LoadCredential=bot") {
+		t.Errorf("without systemd: %v", err)
+	}
+}
+
+func TestSecretLines(t *testing.T) {
+	lines := NewSecret("new\n\n  old \r\nolder").Lines()
+	if len(lines) != 3 || lines[0].Reveal() != "new" || lines[1].Reveal() != "old" || lines[2].Reveal() != "older" || len((Secret{}).Lines()) != 0 {
+		t.Errorf("%d lines", len(lines))
+	}
+}

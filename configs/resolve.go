@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"approver.example"
 	"approver.example/httpapi/socketpath"
 )
 
@@ -68,19 +70,22 @@ func (c *Config) place(home string) error {
 // points to its own.
 func (c *Config) paths() []*string {
 	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile}
+	var secrets []*string
 	if b := own(&c.Store.Bolt); b != nil {
 		all = append(all, &b.Path)
 	}
 	if r := own(&c.Store.Redis); r != nil {
-		all = append(all, &r.PasswordFile, &r.SentinelPasswordFile, &r.HubKeyFile, &r.TLS.CAFile, &r.TLS.CertFile, &r.TLS.KeyFile)
+		all = append(all, &r.TLS.CAFile, &r.TLS.CertFile, &r.TLS.KeyFile)
+		secrets = append(secrets, &r.PasswordFile, &r.SentinelPasswordFile, &r.HubKeyFile)
 	}
 	c.Channels.own()
 	for _, ch := range c.Channels.list() {
 		for _, secret := range ch.Secrets() {
-			all = append(all, secret.File)
+			secrets = append(secrets, secret.File)
 		}
 	}
-	return all
+	// A secret may come from another place than a file.
+	return append(all, slices.DeleteFunc(secrets, func(p *string) bool { return !approver.IsPath(*p) })...)
 }
 
 // own replaces what a pointer points to by a copy, and returns that.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"approver.example/configs"
+	"approver.example/store/redisstore"
 )
 
 // Every setting that names a file or folder is resolved; a new one that was
@@ -81,4 +82,14 @@ func visit(v reflect.Value, key string, each func(key, value string)) {
 func yamlName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 	return name
+}
+
+// A secret that comes from elsewhere is not taken for a path; a folder of such a
+// name is one.
+func TestResolveLeavesOtherPlacesOfSecrets(t *testing.T) {
+	c := configs.Config{Dir: "env:x", Sockets: configs.Sockets{Submit: "/s", Resolve: "/r"}, Store: configs.Store{Redis: &redisstore.Config{HubKeyFile: "credential:hub", PasswordFile: "env:REDIS", SentinelPasswordFile: "p"}}}
+	got, err := c.Resolve("/base")
+	if r := got.Store.Redis; err != nil || got.Dir != "/base/env:x" || r.HubKeyFile != "credential:hub" || r.PasswordFile != "env:REDIS" || r.SentinelPasswordFile != "/base/p" {
+		t.Errorf("%+v, %v", got, err)
+	}
 }

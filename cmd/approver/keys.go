@@ -14,42 +14,60 @@ import (
 	"approver.example/configs"
 )
 
-// openCodeKey returns the key under which codes are hashed. Replicas that share
-// a Redis must share it, so it is derived from the hub key there.
-func openCodeKey(cfg configs.Config) ([]byte, error) {
+// openCodeKeys returns the keys under which codes are hashed: the current one,
+// and then those that it replaced. Replicas that share a Redis must share them,
+// so they are derived from the hub keys there.
+func openCodeKeys(cfg configs.Config) ([][]byte, error) {
 	if cfg.Store.Redis == nil {
-		return loadOrCreateKey(filepath.Join(cfg.Dir, "code.key"))
+		return loadOrCreateKeys(filepath.Join(cfg.Dir, "code.key"))
 	}
 	hub, err := approver.SecretFrom("hub_key", approver.Secret{}, cfg.Store.Redis.HubKeyFile)
 	if err != nil {
 		return nil, err
 	}
-	m := hmac.New(sha256.New, []byte(hub.Reveal()))
-	m.Write([]byte("approver code key v1"))
-	return m.Sum(nil), nil
+	var keys [][]byte
+	for _, key := range hub.Lines() {
+		m := hmac.New(sha256.New, []byte(key.Reveal()))
+		m.Write([]byte("approver code key v1"))
+		keys = append(keys, m.Sum(nil))
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("hub_key_file: no key")
+	}
+	return keys, nil
 }
 
-// loadOrCreateKey reads a key file, or makes one with 32 random bytes.
-func loadOrCreateKey(path string) ([]byte, error) {
+// loadOrCreateKeys reads a key file, a key a line, or makes one with 32 random
+// bytes.
+func loadOrCreateKeys(path string) ([][]byte, error) {
 	text, err := approver.SecretFrom("code_key", approver.Secret{}, path)
 	if errors.Is(err, os.ErrNotExist) {
-		key := make([]byte, 32)
-		if _, err := rand.Read(key); err != nil {
-			return nil, err
-		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-		return key, errors.Join(err, f.Sync(), f.Close())
+		key, err := createKey(path)
+		return [][]byte{key}, err
 	}
 	if err != nil {
 		return nil, err
 	}
-	key, err := base64.StdEncoding.DecodeString(text.Reveal())
-	if err != nil || len(key) < 32 {
-		return nil, fmt.Errorf("%s is not a key of this program: move it away to make a new one (open requests then lose their codes)", path)
+	var keys [][]byte
+	for i, line := range text.Lines() {
+		key, err := base64.StdEncoding.DecodeString(line.Reveal())
+		if err != nil || len(key) < 32 {
+			return nil, fmt.Errorf("%s: line %d is not a key of this program: move the file away to make a new one (open requests then lose their codes)", path, i+1)
+		}
+		keys = append(keys, key)
 	}
-	return key, nil
+	return keys, nil
+}
+
+func createKey(path string) ([]byte, error) {
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	return key, errors.Join(err, f.Sync(), f.Close())
 }

@@ -129,7 +129,7 @@ func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Live, error) 
 func newBroadcaster(
 	cfg configs.Config, policy *shieldcore.Live, notice string, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
 ) (*approver.Broadcaster, error) {
-	codeKey, err := openCodeKey(cfg)
+	codeKeys, err := openCodeKeys(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func newBroadcaster(
 			}
 			return approver.FingerprintOf(call, policy.Version(), hashes)
 		},
-		CodeKey: codeKey, CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notice, Log: log,
+		CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notice, Log: log,
 	})
 }
 

@@ -49,7 +49,8 @@ type Config struct {
 	TLS TLS `yaml:"tls,omitempty"`
 
 	// HubKeyFile holds the key that records are signed with: at least 32 bytes of
-	// text, the same on every hub, and nowhere in Redis.
+	// text, the same on every hub, and nowhere in Redis. Further lines are older
+	// keys, whose records still count.
 	HubKeyFile string `yaml:"hub_key_file"`
 
 	// Replicas is how many replicas must acknowledge a write before it counts.

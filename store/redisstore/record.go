@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"approver.example"
 )
@@ -24,7 +25,30 @@ const minHubKey = 32
 
 // A sealer signs records, so that nobody who can only write to Redis can make
 // or change one.
-type sealer struct{ key []byte }
+type sealer struct {
+	key []byte
+	old []sealer // of the hub keys that this one replaced: they only verify
+}
+
+// newSealers returns the sealer of the first hub key, which verifies with the
+// others too.
+func newSealers(hubKeys []approver.Secret) (sealer, error) {
+	if len(hubKeys) == 0 {
+		return newSealer("")
+	}
+	s, err := newSealer(hubKeys[0].Reveal())
+	if err != nil {
+		return sealer{}, err
+	}
+	for i, key := range hubKeys[1:] {
+		old, err := newSealer(key.Reveal())
+		if err != nil {
+			return sealer{}, fmt.Errorf("line %d: %w", i+2, err)
+		}
+		s.old = append(s.old, old)
+	}
+	return s, nil
+}
 
 // newSealer derives the signing key, which serves nothing else, from the hub key.
 func newSealer(hubKey string) (sealer, error) {
@@ -66,8 +90,12 @@ func (s sealer) open(key string, b []byte) ([]byte, approver.Rev, error) {
 		return nil, "", fmt.Errorf("%w: %s is not a record of format %d", approver.ErrTampered, key, format)
 	}
 	rev, mac, value := approver.Rev(b[1:1+revLen]), b[1+revLen:headLen], b[headLen:]
-	if !hmac.Equal(mac, s.sign(key, rev, value)) {
-		return nil, "", fmt.Errorf("%w: %s", approver.ErrTampered, key)
+	if s.made(mac, key, rev, value) || slices.ContainsFunc(s.old, func(o sealer) bool { return o.made(mac, key, rev, value) }) {
+		return value, rev, nil
 	}
-	return value, rev, nil
+	return nil, "", fmt.Errorf("%w: %s", approver.ErrTampered, key)
+}
+
+func (s sealer) made(mac []byte, key string, rev approver.Rev, value []byte) bool {
+	return hmac.Equal(mac, s.sign(key, rev, value))
 }

@@ -75,3 +75,36 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// An older key verifies and never signs; a key that is no longer listed is none.
+func TestOlderHubKeysVerify(t *testing.T) {
+	secrets := func(keys ...string) (all []approver.Secret) {
+		for _, key := range keys {
+			all = append(all, approver.NewSecret(key))
+		}
+		return all
+	}
+	sealers := func(keys ...string) sealer {
+		s, err := newSealers(secrets(keys...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	rev := approver.NewRev()
+	old, both, next := sealers(testHubKey), sealers("n"+testHubKey, testHubKey), sealers("n"+testHubKey)
+	if _, _, err := both.open("k", old.seal("k", rev, []byte("v"))); err != nil {
+		t.Errorf("a record of the older key: %v", err)
+	}
+	if _, _, err := next.open("k", both.seal("k", rev, []byte("v"))); err != nil {
+		t.Errorf("the older key signs: %v", err)
+	}
+	if _, _, err := next.open("k", old.seal("k", rev, []byte("v"))); !errors.Is(err, approver.ErrTampered) {
+		t.Errorf("a key that is gone verifies: %v", err)
+	}
+	for _, bad := range [][]string{{}, {"short"}, {testHubKey, "short"}} {
+		if _, err := newSealers(secrets(bad...)); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}

@@ -158,7 +158,7 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 	case err != nil:
 		return nil, err
 	}
-	seal, err := newSealer(hubKey.Reveal())
+	seal, err := newSealers(hubKey.Lines())
 	if err != nil {
 		return nil, err
 	}
