@@ -65,20 +65,28 @@ func LoadOrDefault(path string) (Config, error) {
 	if path != "" {
 		return Load(path)
 	}
-	home, _ := os.UserHomeDir() // Dir and Resolve tell what is missing
-	sockets, err := socketpath.Dir(home)
+	path, err := DefaultPath()
 	if err != nil {
-		return Config{}, fmt.Errorf("no configuration: %w", err)
-	}
-	path = filepath.Join(home, homeFile)
-	if sockets == socketpath.SystemDir {
-		path = systemFile
+		return Config{}, err
 	}
 	c, err := Load(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return c, err
 	}
 	return Default().Resolve(filepath.Dir(path))
+}
+
+// DefaultPath returns where LoadOrDefault looks.
+func DefaultPath() (string, error) {
+	home, _ := os.UserHomeDir() // Dir tells what is missing
+	sockets, err := socketpath.Dir(home)
+	if err != nil {
+		return "", fmt.Errorf("no configuration: %w", err)
+	}
+	if sockets == socketpath.SystemDir {
+		return systemFile, nil
+	}
+	return filepath.Join(home, homeFile), nil
 }
 
 // Parse reads a configuration from the bytes of a file. name is used in

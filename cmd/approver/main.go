@@ -45,6 +45,17 @@ type cli struct {
 	Audit    auditCmd    `cmd:"" help:"Read, verify and export the audit."`
 	Demo     demoCmd     `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
 	Version  versionCmd  `cmd:"" help:"Print version and build."`
+	Serve      serveCmd      `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
+	Init       initCmd       `cmd:"" help:"Write a configuration with the first approver."`
+	Service    serviceCmd    `cmd:"" help:"Let systemd or launchd run the daemon."`
+	Install    installCmd    `cmd:"" help:"Put approver's hook into an agent's settings."`
+	Uninstall  uninstallCmd  `cmd:"" help:"Take approver's hook out of an agent's settings."`
+	Completion completionCmd `cmd:"" help:"Print the completion of a shell."`
+	Hook       hookCmd       `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
+	Watch      watchCmd      `cmd:"" help:"Show open requests in this terminal and answer them."`
+	Audit      auditCmd      `cmd:"" help:"Read, verify and export the audit."`
+	Demo       demoCmd       `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
+	Version    versionCmd    `cmd:"" help:"Print version and build."`
 }
 
 // Help is the long text.

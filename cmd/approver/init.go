@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"approver.example/configs"
+)
+
+type initCmd struct {
+	Config string `help:"Where to write it; left out, where the daemon looks." short:"c" placeholder:"FILE"`
+
+	TelegramTokenFile string   `help:"File with the bot's token from @BotFather; also env:NAME or credential:NAME." placeholder:"FILE"`
+	TelegramChat      []string `help:"Chat that gets cards, by number; again for more. approver pair telegram finds it too." placeholder:"ID"`
+	TelegramApprover  []string `help:"Who may answer in Telegram, by user id; left out, the people whose private chats are named." placeholder:"ID"`
+
+	SubmitUID []uint32 `help:"User that agents run as, for an isolated daemon; again for more." name:"submit-uid" placeholder:"UID"`
+}
+
+// Help is the long text.
+func (initCmd) Help() string {
+	return `Writes a configuration with comments, mode 0600, and checks it. A file that is there is never overwritten. You are the first approver in this terminal, by your uid, and with the flags on Telegram.
+All other settings are in docs/config.md.
+
+Example:
+  approver init
+  approver init --telegram-token-file ~/.approver/telegram.token --telegram-chat 10042567`
+}
+
+// Run writes the file.
+func (c initCmd) Run() error {
+	path := c.Config
+	if path == "" {
+		var err error
+		if path, err = configs.DefaultPath(); err != nil {
+			return err
+		}
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	text, err := c.text()
+	if err != nil {
+		return err
+	}
+	// What would not be taken is not written.
+	if _, err := configs.Parse(path, []byte(text)); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	err = writeNew(path, []byte(text), 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already: change it by hand, or move it away first", path)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("wrote %s\nnext: approver serve --config %[1]s, and approver install claude --config %[1]s\n", path)
+	if c.TelegramTokenFile == "" {
+		fmt.Println("nobody can be reached by chat yet: see docs/channels, or run init with --telegram-token-file")
+	}
+	return nil
+}
+
+// text is the configuration. It says in comments what was found out.
+func (c initCmd) text() (string, error) {
+	if (c.TelegramTokenFile == "") != (len(c.TelegramChat) == 0) {
+		return "", errors.New("--telegram-token-file and --telegram-chat belong together")
+	}
+	uid, name := invoker()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this machine"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `# approver on %s. Every setting is explained in docs/config.md; what is left
+# out has its default: data in ~/.approver, or /var/lib/approver where the folder
+# /run/approver exists, and sockets beside it.
+
+# How long people have to answer. Silence is a no.
+ttl: 120s
+`, host)
+	if len(c.SubmitUID) > 0 {
+		fmt.Fprintf(&b, `
+# The users that agents run as: they may ask, and never answer. See
+# docs/isolated.md.
+sockets:
+  submit_uids: [%s]
+`, strings.Trim(strings.Join(strings.Fields(fmt.Sprint(c.SubmitUID)), ", "), "[]"))
+	}
+	fmt.Fprintf(&b, `
+channels:
+  # approver watch on this machine, for the user who wrote this file. It shows
+  # every request; with allow_answers it takes answers too, which an agent under
+  # the same user could give as well.
+  terminal:
+    approvers:
+      - id: "%d"
+        name: %s
+        person: %[2]s
+    allow_answers: false
+`, uid, strconv.Quote(name))
+	if c.TelegramTokenFile != "" {
+		c.telegram(&b, name)
+	}
+	return b.String(), nil
+}
+
+func (c initCmd) telegram(b *strings.Builder, name string) {
+	fmt.Fprintf(b, `
+  # The bot that @BotFather made. Its token lies in a file of mode 0600.
+  telegram:
+    token_file: %s
+    # Who gets cards.
+    chats:
+`, strconv.Quote(c.TelegramTokenFile))
+	people := c.TelegramApprover
+	for _, id := range c.TelegramChat {
+		fmt.Fprintf(b, "      - id: %s\n", strconv.Quote(id))
+		if len(c.TelegramApprover) == 0 && !strings.HasPrefix(id, "-") {
+			people = append(people, id) // a private chat has the person's own number
+		}
+	}
+	b.WriteString("    # Who may answer, by user id.\n    approvers:")
+	if len(people) == 0 {
+		b.WriteString(" []")
+	}
+	for i, id := range people {
+		fmt.Fprintf(b, "\n      - id: %s", strconv.Quote(id))
+		if i == 0 {
+			fmt.Fprintf(b, "\n        name: %s\n        person: %[1]s", strconv.Quote(name))
+		}
+	}
+	b.WriteString("\n")
+}
+
+// invoker is who runs the command: behind sudo, the person.
+func invoker() (uid int, name string) {
+	uid = os.Getuid()
+	if behind, err := strconv.Atoi(os.Getenv("SUDO_UID")); err == nil && uid == 0 {
+		uid = behind
+	}
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return uid, fmt.Sprintf("uid %d", uid)
+	}
+	name, _, _ = strings.Cut(u.Name, ",")
+	return uid, cmp.Or(name, u.Username)
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"approver.example/agents"
+	"approver.example/configs"
+	"approver.example/httpapi/socketpath"
+)
+
+type installCmd struct {
+	Claude installClaudeCmd `cmd:"" help:"Put the hook into Claude Code's settings."`
+}
+
+// Help is the long text.
+func (installCmd) Help() string {
+	return `Example:
+  approver install claude`
+}
+
+type uninstallCmd struct {
+	Claude uninstallClaudeCmd `cmd:"" help:"Take the hook out of Claude Code's settings."`
+}
+
+// Help is the long text.
+func (uninstallCmd) Help() string {
+	return `Example:
+  approver uninstall claude`
+}
+
+// claudeFile is which settings are meant: the user's own unless a flag says
+// otherwise.
+type claudeFile struct {
+	Project string `help:"The settings of a project, by its folder." placeholder:"DIR"`
+	System  bool   `help:"The managed settings of the machine, which no user and no project overrides."`
+	File    string `help:"A settings file by its path." placeholder:"FILE"`
+}
+
+func (c claudeFile) path() (string, error) {
+	switch {
+	case c.File != "" && c.Project != "", c.File != "" && c.System, c.Project != "" && c.System:
+		return "", errors.New("--project, --system and --file exclude each other: keep one")
+	case c.File != "":
+		return filepath.Abs(c.File)
+	case c.Project != "":
+		return filepath.Abs(filepath.Join(c.Project, ".claude", "settings.json"))
+	case c.System && runtime.GOOS == "darwin":
+		return "/Library/Application Support/ClaudeCode/managed-settings.json", nil
+	case c.System:
+		return "/etc/claude-code/managed-settings.json", nil
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".claude", "settings.json"), err
+}
+
+type installClaudeCmd struct {
+	claudeFile
+	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
+	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
+	Pin    string `help:"The pin of couriers, written for an isolated daemon by root." default:"/etc/approver/courier" placeholder:"FILE"`
+}
+
+// Help is the long text.
+func (installClaudeCmd) Help() string {
+	return `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
+For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
+
+Example:
+  approver install claude
+  approver install claude --project .
+  approver install claude --system`
+}
+
+// Run installs.
+func (c installClaudeCmd) Run() error {
+	cfg, err := configs.LoadOrDefault(c.Config)
+	if err != nil {
+		return err
+	}
+	hook, err := hookProgram(c.Hook)
+	if err != nil {
+		return err
+	}
+	text, err := agents.Claude{}.HookConfig(hook, cfg.TTL)
+	if err != nil {
+		return err
+	}
+	var want hookSettings
+	if err := json.Unmarshal(text, &want); err != nil {
+		return err
+	}
+	if err := edit(c.claudeFile, want, text); err != nil {
+		return err
+	}
+	who, err := cfg.Sockets.Submitters()
+	if err != nil || !who.Named() {
+		return err
+	}
+	return pin(c.Pin, cfg)
+}
+
+type uninstallClaudeCmd struct{ claudeFile }
+
+// Help is the long text.
+func (uninstallClaudeCmd) Help() string {
+	return `Takes approver's hooks out and leaves the rest of the file as it is.
+
+Example:
+  approver uninstall claude
+  approver uninstall claude --project .`
+}
+
+// Run uninstalls.
+func (c uninstallClaudeCmd) Run() error { return edit(c.claudeFile, hookSettings{}, nil) }
+
+// edit brings the settings to these hooks. whole is the text of a new file.
+func edit(which claudeFile, want hookSettings, whole []byte) error {
+	path, err := which.path()
+	if err != nil {
+		return err
+	}
+	backup, changed, err := changeFile(path, func(old []byte) ([]byte, error) {
+		if old == nil {
+			return whole, nil
+		}
+		return withHooks(path, old, want)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !changed:
+		fmt.Printf("%s is as it should be\n", path)
+	default:
+		fmt.Printf("changed %s\n", path)
+	}
+	if backup != "" {
+		fmt.Printf("what it was is in %s\n", backup)
+	}
+	return nil
+}
+
+// hookProgram finds approver-hook.
+func hookProgram(named string) (string, error) {
+	if named == "" {
+		if self, err := os.Executable(); err == nil {
+			named = filepath.Join(filepath.Dir(self), "approver-hook")
+		}
+		if _, err := os.Stat(named); err != nil {
+			if named, err = exec.LookPath("approver-hook"); err != nil {
+				return "", errors.New("approver-hook is neither beside this program nor in PATH: install it, or name it with --hook")
+			}
+		}
+	}
+	path, err := filepath.Abs(named)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("the hook program: %w", err)
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return "", fmt.Errorf("the hook program %s is not a program", path)
+	}
+	return path, nil
+}
+
+// pin writes which socket and user couriers trust. The daemon's user is the
+// owner of its data folder.
+func pin(file string, cfg configs.Config) error {
+	info, err := os.Stat(cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("the pin: %w: make the folder for the daemon's user first", err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fmt.Errorf("the pin: the owner of %s is not known", cfg.Dir)
+	}
+	want := fmt.Sprintf("socket %s\nuid %d\n", cfg.Sockets.Submit, st.Uid)
+	if os.Geteuid() != 0 {
+		have, ok, err := socketpath.ReadPin(file, 0)
+		if err != nil || !ok || have != (socketpath.Pin{Socket: cfg.Sockets.Submit, UID: st.Uid}) {
+			return fmt.Errorf("couriers are not pinned to the isolated daemon: as root, write this to %s\n%s", file, want)
+		}
+		return nil
+	}
+	_, changed, err := changeFile(file, func([]byte) ([]byte, error) { return []byte(want), nil })
+	if err == nil && changed {
+		err = os.Chmod(file, 0o644)
+		fmt.Printf("pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, st.Uid)
+	}
+	return err
+}
