@@ -44,6 +44,13 @@ type Presence interface {
 	Shows(ref Ref) bool
 }
 
+// HealthChecker is an extra ability of a channel that speaks with a platform:
+// one harmless call that fails if the token is bad or the platform away.
+type HealthChecker interface {
+	// Health returns who the bot is there.
+	Health(ctx context.Context) (who string, err error)
+}
+
 // A Destination is one place that gets a card of its own, with its own code.
 type Destination struct {
 	Channel string `json:"channel"` // Channel.Name

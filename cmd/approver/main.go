@@ -47,6 +47,7 @@ type cli struct {
 	Version  versionCmd  `cmd:"" help:"Print version and build."`
 	Serve      serveCmd      `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
 	Init       initCmd       `cmd:"" help:"Write a configuration with the first approver."`
+	Doctor     doctorCmd     `cmd:"" help:"Check everything, and say how to mend what is wrong."`
 	Service    serviceCmd    `cmd:"" help:"Let systemd or launchd run the daemon."`
 	Install    installCmd    `cmd:"" help:"Put approver's hook into an agent's settings."`
 	Uninstall  uninstallCmd  `cmd:"" help:"Take approver's hook out of an agent's settings."`

@@ -1,0 +1,20 @@
+package slack
+
+import (
+	"context"
+
+	"github.com/slack-go/slack"
+)
+
+// Health asks Slack who we are, and returns the bot's name and workspace.
+func (c *Channel) Health(ctx context.Context) (who string, err error) {
+	var me *slack.AuthTestResponse
+	err = c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
+		me, err = c.api.AuthTestContext(ctx)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return me.User + " in " + me.Team, nil
+}

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/configs"
+	"approver.example/store/redisstore"
+)
+
+type doctorCmd struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+	claudeFile
+	JSON bool `help:"Print one JSON object per check."`
+}
+
+// Help is the long text.
+func (doctorCmd) Help() string {
+	return `Looks at the configuration, files and their owners, sockets, store, chats, clock, Claude Code's settings and the audit. It changes nothing and asks nobody.
+Run it as the user whom the daemon runs as. Exit code 1 if a check failed; a warning does not fail.
+
+Example:
+  approver doctor
+  approver doctor --json`
+}
+
+// A finding is the result of one check. The zero value is one that failed.
+type finding struct {
+	Check  string `json:"check"`
+	Result result `json:"result"`
+	Text   string `json:"text,omitempty"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+// A result is one of fail, warn and ok.
+type result uint8
+
+const (
+	fail result = iota
+	warn
+	ok
+)
+
+// MarshalText returns the word.
+func (r result) MarshalText() ([]byte, error) { return []byte(r.word()), nil }
+
+func (r result) word() string {
+	switch r {
+	case ok:
+		return "ok"
+	case warn:
+		return "warn"
+	default:
+		return "fail"
+	}
+}
+
+// A doctor makes the checks.
+type doctor struct {
+	cfg   configs.Config
+	found []finding
+}
+
+func (d *doctor) say(check string, r result, text, fix string) {
+	d.found = append(d.found, finding{check, r, text, fix})
+}
+
+// judge is say for an error, whose text mostly holds its cure.
+func (d *doctor) judge(check string, err error, good, fix string) {
+	if err != nil {
+		d.say(check, fail, err.Error(), fix)
+		return
+	}
+	d.say(check, ok, good, "")
+}
+
+// Run makes all checks and prints them.
+func (c doctorCmd) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var d doctor
+	cfg, err := configs.LoadOrDefault(c.Config)
+	d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), "")
+	if err == nil {
+		d.cfg = cfg
+		d.files()
+		d.sockets()
+		d.store(ctx)
+		d.channels(ctx)
+		d.hook(c.claudeFile)
+		d.audit(ctx)
+	}
+	failed := false
+	for _, f := range d.found {
+		failed = failed || f.Result == fail
+		if c.JSON {
+			if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Printf("%-4s %-12s %s\n", f.Result.word(), f.Check, strings.ReplaceAll(f.Text, "\n", "\n                  "))
+		if f.Fix != "" {
+			fmt.Printf("                  fix: %s\n", f.Fix)
+		}
+	}
+	if failed {
+		return errSaid
+	}
+	return nil
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// files looks at the policy, modes, and who could read or replace what.
+func (d *doctor) files() {
+	_, err := d.cfg.LoadPolicy()
+	d.judge("policy", err, firstText(d.cfg.Policy, "the built-in one"), "")
+	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
+		d.say("permissions", warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)
+	}
+	if st, err := os.Stat(d.cfg.Dir); err == nil && st.Mode().Perm()&0o077 != 0 {
+		d.say("permissions", fail, fmt.Sprintf("%s is open to others (mode %04o)", d.cfg.Dir, st.Mode().Perm()), "chmod go-rwx "+d.cfg.Dir)
+	} else {
+		d.say("permissions", ok, d.cfg.Dir+" is the daemon's alone", "")
+	}
+	who, err := d.cfg.Sockets.Submitters()
+	if err != nil {
+		d.say("isolation", fail, err.Error(), "")
+		return
+	}
+	if i := d.cfg.Isolation(who, uint32(os.Geteuid())); !i.Isolated {
+		d.say("isolation", warn, "NOT ISOLATED: "+strings.Join(i.Why, "\n"), "docs/isolated.md says how to give the daemon a user of its own")
+		return
+	}
+	d.say("isolation", ok, "who may submit is "+who.String(), "")
+}
+
+// sockets asks who listens. A refusal is an answer too.
+func (d *doctor) sockets() {
+	for _, socket := range [][2]string{{"submit", d.cfg.Sockets.Submit}, {"resolve", d.cfg.Sockets.Resolve}} {
+		name, path := socket[0], socket[1]
+		client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", path)
+			},
+		}}
+		res, err := client.Get("http://approver/v1/health")
+		if err == nil {
+			err = res.Body.Close()
+		}
+		if err != nil {
+			d.say("socket", fail, name+": nobody answers on "+path, "start the daemon: approver serve, or approver service install")
+			continue
+		}
+		d.say("socket", ok, name+": the daemon answers on "+path, "")
+	}
+}
+
+// store looks whether records can be kept, and compares clocks where there are two.
+func (d *doctor) store(ctx context.Context) {
+	if d.cfg.Store.Redis == nil {
+		path := d.cfg.Bolt().Path
+		err := writable(filepath.Dir(path))
+		if _, statErr := os.Stat(path); err == nil && statErr == nil {
+			err = writable(path)
+		}
+		d.judge("store", err, path+" can be written", "make it writable for the daemon's user, or free some space")
+		return
+	}
+	var log bytes.Buffer
+	s, err := redisstore.Open(ctx, *d.cfg.Store.Redis, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	d.judge("store", err, "Redis answers, keeps its keys and takes writes", "")
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(log.String()) {
+		if _, text, found := strings.Cut(line, "msg="); found {
+			d.say("store", warn, strings.TrimSpace(text), "docs/config.md, store.redis")
+		}
+	}
+	now, err := s.Now(ctx)
+	d.clock("Redis", now, err)
+	d.judge("store", s.Close(), "closed in order", "")
+}
+
+// writable asks the kernel, and leaves no trace.
+func writable(path string) error {
+	const w = 2 // W_OK
+	if err := syscall.Access(path, w); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(path, &st); err == nil && st.Bavail*uint64(st.Bsize) < 16<<20 {
+		return fmt.Errorf("less than 16 MiB are left on the disk of %s", path)
+	}
+	return nil
+}
+
+// maxSkew is how far a clock may be off before codes' times confuse people.
+const maxSkew = 2 * time.Second
+
+func (d *doctor) clock(whose string, theirs time.Time, err error) {
+	skew := time.Since(theirs).Round(time.Millisecond)
+	switch {
+	case err != nil:
+		d.say("clock", fail, whose+": "+err.Error(), "")
+	case skew.Abs() > maxSkew:
+		d.say("clock", warn, fmt.Sprintf("ours and that of %s are %v apart", whose, skew), "run NTP on both")
+	default:
+		d.say("clock", ok, "as that of "+whose, "")
+	}
+}
+
+// channels asks each platform whether it knows the token.
+func (d *doctor) channels(ctx context.Context) {
+	all, _, err := openChannels(d.cfg, false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		d.say("channel", fail, err.Error(), "")
+	}
+	if len(d.cfg.Destinations()) == 0 {
+		d.say("channel", warn, "none: every call that needs people is denied", "approver init --help, docs/channels")
+	}
+	for _, c := range all {
+		h, can := c.(approver.HealthChecker)
+		if !can {
+			d.say("channel", ok, c.Name(), "")
+			continue
+		}
+		ask, cancel := context.WithTimeout(ctx, 15*time.Second)
+		who, err := h.Health(ask)
+		cancel()
+		d.judge("channel", err, c.Name()+": "+who, "see docs/channels/"+c.Name()+".md")
+	}
+}
+
+var hookDeadline = regexp.MustCompile(` --deadline (\S+)`)
+
+// hook looks whether Claude Code asks us, and whether it waits long enough.
+func (d *doctor) hook(which claudeFile) {
+	path, err := which.path()
+	if err != nil {
+		d.say("hook", fail, err.Error(), "")
+		return
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		d.say("hook", warn, "there is no "+path, "approver install claude")
+		return
+	}
+	var s hookSettings
+	if err == nil {
+		s, err = readSettings(path, text)
+	}
+	if err != nil {
+		d.say("hook", fail, err.Error(), "")
+		return
+	}
+	for _, m := range s.Hooks["PreToolUse"] {
+		for _, h := range m.Hooks {
+			if ours(h) {
+				d.judge("hook", d.hookFits(m.Matcher, h), path, "approver install claude")
+				return
+			}
+		}
+	}
+	d.say("hook", fail, path+" has no hook of approver before tools", "approver install claude")
+}
+
+func (d *doctor) hookFits(matcher string, raw json.RawMessage) error {
+	var h struct {
+		Command   string
+		Timeout   float64
+		OnFailure string
+	}
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return err
+	}
+	program, _, _ := strings.Cut(h.Command, " --agent")
+	if program = strings.TrimSuffix(strings.Trim(program, "'"), " hook"); !filepath.IsAbs(program) {
+		return fmt.Errorf("the hook %s is no absolute path: a project could put another in its place", program)
+	}
+	deadline := time.Duration(0)
+	if m := hookDeadline.FindStringSubmatch(h.Command); m != nil {
+		deadline, _ = time.ParseDuration(m[1]) // zero is told below
+	}
+	timeout := time.Duration(h.Timeout * float64(time.Second))
+	switch {
+	case matcher != "*" && matcher != "":
+		return errors.New("the hook is only for tools that match " + strconv.Quote(matcher))
+	case deadline < d.cfg.TTL:
+		return fmt.Errorf("the hook gives people %v, less than the ttl of %v", deadline, d.cfg.TTL)
+	case timeout <= deadline:
+		return fmt.Errorf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, deadline)
+	case h.OnFailure != "block":
+		return errors.New(`the hook has no "onFailure": "block": a call runs when the hook is killed`)
+	}
+	if _, err := os.Stat(program); err != nil {
+		return fmt.Errorf("the hook program: %w", err)
+	}
+	return nil
+}
+
+// audit checks the chain and the signatures.
+func (d *doctor) audit(ctx context.Context) {
+	keys, err := audit.LoadKeys(d.cfg.AuditKey() + ".pub")
+	if errors.Is(err, fs.ErrNotExist) {
+		d.say("audit", warn, "there is no audit yet", "start the daemon once")
+		return
+	}
+	var report audit.Report
+	if err == nil {
+		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, nil)
+	}
+	if err == nil && report.Losses.Count > 0 {
+		err = fmt.Errorf("records were lost %d times", report.Losses.Count)
+	}
+	d.judge("audit", err, fmt.Sprintf("%d records in order", report.Records), "approver audit verify")
+}
