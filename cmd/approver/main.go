@@ -48,6 +48,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
 	Init       initCmd       `cmd:"" help:"Write a configuration with the first approver."`
 	Doctor     doctorCmd     `cmd:"" help:"Check everything, and say how to mend what is wrong."`
+	Pair       pairCmd       `cmd:"" help:"Find out who somebody is in a chat, and add them as an approver."`
 	Service    serviceCmd    `cmd:"" help:"Let systemd or launchd run the daemon."`
 	Install    installCmd    `cmd:"" help:"Put approver's hook into an agent's settings."`
 	Uninstall  uninstallCmd  `cmd:"" help:"Take approver's hook out of an agent's settings."`
