@@ -107,13 +107,14 @@ func TestTheRootStaysSmall(t *testing.T) {
 	}
 }
 
-// The product does not carry its tests' servers around, the demo excepted.
+// The product does not carry its tests' servers around, the demo and the
+// benchmark excepted.
 func TestFakesStayOutOfTheDaemon(t *testing.T) {
 	for _, line := range goList(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...") {
 		pkg, imports, _ := strings.Cut(line, " ")
 		for imp := range strings.FieldsSeq(imports) {
 			fake := strings.HasPrefix(imp, module) && strings.HasSuffix(imp, "test")
-			if fake && !strings.HasSuffix(pkg, "test") && !strings.Contains(pkg, "/cmd/approver/demo") {
+			if fake && !strings.HasSuffix(pkg, "test") && !strings.Contains(pkg, "/cmd/approver/demo") && !strings.Contains(pkg, "/cmd/approver/bench") {
 				t.Errorf("%s imports the fake %s", pkg, imp)
 			}
 			if imp == "testing" && !strings.HasSuffix(pkg, "test") {

@@ -58,6 +58,13 @@ type cli struct {
 	Audit      auditCmd      `cmd:"" help:"Read, verify and export the audit."`
 	Demo       demoCmd       `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
 	Version    versionCmd    `cmd:"" help:"Print version and build."`
+	Serve   serveCmd   `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
+	Hook    hookCmd    `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
+	Watch   watchCmd   `cmd:"" help:"Show open requests in this terminal and answer them."`
+	Audit   auditCmd   `cmd:"" help:"Read, verify and export the audit."`
+	Demo    demoCmd    `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
+	Bench   benchCmd   `cmd:"" help:"Measure this build on this machine."`
+	Version versionCmd `cmd:"" help:"Print version and build."`
 }
 
 // Help is the long text.

@@ -1,0 +1,165 @@
+// Package bench measures approver as it is installed: the hook as a process,
+// the policy, and the whole way of an approval through a real daemon, on both
+// stores, with every step durable.
+//
+// # The channel
+//
+// The people's end is the terminal channel over the resolve socket, because it
+// is approver at both ends: a chat app's library and a fake of its server would
+// be measured with it, and no real chat is as near. One connection watches, as
+// `approver watch` does; each answer is one POST on a connection that stays.
+//
+// # Pending requests
+//
+// Of N pending requests, up to [maxHeld] are held: a courier's connection waits
+// for each. The rest are parked: they lie in the store as they do after a
+// restart of the daemon whose couriers have not come back. The daemon admits
+// 1,024 waiting couriers.
+//
+// # Comparisons
+//
+// A shared machine is not the same from one second to the next. So what is to be
+// compared runs in turns: the three programs of the hook, and in each round every
+// number of pending requests and the bare Redis. Trust the ratios.
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// The stores.
+const (
+	Embedded = "embedded"
+	Redis    = "redis"
+)
+
+// Options say what is measured. Every measurement is bounded in count and time.
+type Options struct {
+	Stores  []string // of Embedded and Redis
+	Short   bool     // for CI: the same figures from fewer runs, within 20 s
+	JSON    bool
+	Out     io.Writer
+	Say     io.Writer // what is measured now, for whoever waits; nil says nothing
+	Program string    // the approver program, run as daemon
+}
+
+// A size is how much is measured.
+type size struct {
+	hookRuns, judgeRuns, starts   int
+	rounds, sequential            int
+	parallel, bare                time.Duration // of each round
+	budget                        time.Duration // no further round is begun after it
+	workers, bareWorkers, maxHeld int
+	pending                       []int
+}
+
+// maxHeld is how many couriers wait at most, so that those of the workers are
+// admitted beside them.
+const maxHeld = 800
+
+func (o Options) size() size {
+	s := size{
+		hookRuns: 200, judgeRuns: 3000, starts: 15, rounds: 6, sequential: 50,
+		parallel: 1200 * time.Millisecond, bare: 500 * time.Millisecond, budget: 2 * time.Minute,
+		workers: 64, bareWorkers: 64, maxHeld: maxHeld, pending: []int{1, 100, 10_000},
+	}
+	if o.Short {
+		s.hookRuns, s.judgeRuns, s.starts, s.rounds, s.sequential = 30, 200, 3, 2, 10
+		s.parallel, s.bare, s.budget, s.maxHeld = 200*time.Millisecond, 100*time.Millisecond, 8*time.Second, 100
+	}
+	return s
+}
+
+// hardLimit ends a run that hangs.
+const hardLimit = 10 * time.Minute
+
+// A bench is one run.
+type bench struct {
+	Options
+	size
+	began time.Time
+	dir   string
+	ends  []func() error // what is to be ended, in the order of its start
+}
+
+// Run measures, prints, and ends all that it started. A slow machine is no
+// error; a step that did not do what it should is.
+func Run(ctx context.Context, o Options) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, hardLimit, fmt.Errorf("the benchmark did not end within %v", hardLimit))
+	defer cancel()
+	b := &bench{Options: o, size: o.size(), began: time.Now()}
+	if b.dir, err = os.MkdirTemp("", "approver-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.end(0), os.RemoveAll(b.dir)) }()
+	r, err := b.measure(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+	if o.JSON {
+		return json.NewEncoder(o.Out).Encode(r)
+	}
+	return r.print(o.Out)
+}
+
+// end ends what was started behind mark, the newest first.
+func (b *bench) end(mark int) error {
+	var errs []error
+	for _, end := range slices.Backward(b.ends[mark:]) {
+		errs = append(errs, end())
+	}
+	b.ends = b.ends[:mark]
+	return errors.Join(errs...)
+}
+
+func (b *bench) onEnd(f func() error) { b.ends = append(b.ends, f) }
+
+func (b *bench) say(format string, args ...any) {
+	if b.Say != nil {
+		fmt.Fprintf(b.Say, format+"\n", args...)
+	}
+}
+
+func (b *bench) measure(ctx context.Context) (*Report, error) {
+	r := &Report{
+		Short: b.Short, CPUs: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
+		Channel: "terminal over the resolve socket",
+	}
+	var err error
+	b.say("judge: the default policy")
+	if r.Judge, err = b.judge(ctx); err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	if r.Fingerprint, err = b.fingerprints(ctx); err != nil {
+		return nil, fmt.Errorf("fingerprint: %w", err)
+	}
+	b.say("daemon: start and idle memory")
+	if r.Daemon, err = b.daemonFigures(ctx); err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	b.say("hook: %d runs of each program", b.hookRuns)
+	if r.Hook, err = b.hook(ctx); err != nil {
+		return nil, fmt.Errorf("hook: %w", err)
+	}
+	for _, name := range b.Stores {
+		b.say("approvals on the store %s", name)
+		s, err := b.store(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("store %s: %w", name, err)
+		}
+		r.Stores = append(r.Stores, s)
+	}
+	r.TookS = time.Since(b.began).Seconds()
+	return r, nil
+}

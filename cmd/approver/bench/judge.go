@@ -1,0 +1,101 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+)
+
+// judgeCalls are a few kinds of calls, from what agents do all day to the worst
+// that is short.
+var judgeCalls = []struct{ kind, tool, command string }{
+	{"plain shell", "Bash", "git status --short && go test ./..."},
+	{"long shell", "Bash", strings.Repeat("printf '%s\\n' \"$line\" | sed -e 's/a/b/' >> out.log; ", 10)},
+	{"10 KB shell", "Bash", strings.Repeat("install -m 0644 build/object.o dist/lib/object.o && ", 200)},
+	{"asks people", "Bash", "git push --force origin main"},
+	{"catastrophic", "Bash", "rm -rf /"},
+	{"reads a file", "Read", ""},
+}
+
+// judge measures the default policy in this process.
+func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
+	policy, err := configs.Default().LoadPolicy()
+	if err != nil {
+		return nil, err
+	}
+	var out []JudgeFigures
+	for _, c := range judgeCalls {
+		call, err := judgeCall(c.tool, c.command)
+		if err != nil {
+			return nil, err
+		}
+		var took []time.Duration
+		var v approver.Verdict
+		for end := time.Now().Add(2 * time.Second); len(took) < b.judgeRuns && (len(took) == 0 || time.Now().Before(end)); {
+			start := time.Now()
+			if v, err = policy.Judge(ctx, call); err != nil {
+				return nil, err
+			}
+			took = append(took, time.Since(start))
+		}
+		out = append(out, JudgeFigures{
+			Kind: c.kind, Bytes: len(call.Args), Decision: v.Decision.String(),
+			P50US: microseconds(quantile(took, 0.50)), P99US: microseconds(quantile(took, 0.99)),
+		})
+	}
+	return out, nil
+}
+
+// fingerprints measures what binds an approval to what would run, in this
+// process: the canonical form, and with the files of the command.
+func (b *bench) fingerprints(ctx context.Context) (f FingerprintFigures, err error) {
+	call, err := judgeCall("Bash", "git push --force origin main")
+	if err != nil {
+		return f, err
+	}
+	var hasher approver.FileHasher
+	measure := func(path string) (float64, error) {
+		call.Env = map[string]string{"PATH": path}
+		var took []time.Duration
+		for end := time.Now().Add(time.Second); len(took) < b.judgeRuns && (len(took) == 0 || time.Now().Before(end)); {
+			start := time.Now()
+			var files map[string]string
+			if path != "" {
+				if files, err = hasher.Of(ctx, call); err != nil {
+					return 0, err
+				}
+			}
+			if _, err := approver.FingerprintOf(call, "bench", files); err != nil {
+				return 0, err
+			}
+			took = append(took, time.Since(start))
+		}
+		return microseconds(quantile(took, 0.5)), nil
+	}
+	d, err := b.prepare("fingerprint", embeddedStore)
+	if err != nil {
+		return f, err
+	}
+	for path, to := range map[string]*float64{"": &f.CanonicalUS, d.programs(): &f.SmallUS, "/usr/bin:/bin": &f.SystemUS} {
+		if *to, err = measure(path); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func judgeCall(tool, command string) (approver.ToolCall, error) {
+	args := map[string]string{"command": command}
+	call := approver.ToolCall{ID: "bench", Agent: "claude", Tool: tool, Command: command, Dir: "/repo"}
+	if command == "" {
+		args = map[string]string{"file_path": "/repo/main.go"}
+		call.Paths = []string{"/repo/main.go"}
+	}
+	var err error
+	call.Args, err = json.Marshal(args)
+	return call, err
+}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+	"approver.example/configs"
+	"approver.example/store/boltstore"
+	"approver.example/store/redisstore"
+	"approver.example/tokens"
+)
+
+// A store is a KV that can be closed.
+type store interface {
+	approver.KV
+	Close() error
+}
+
+// park puts pending requests into the store of a daemon that does not run yet,
+// and returns what each takes there.
+func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64, error)) (bytes float64, err error) {
+	cfg, err := configs.Load(filepath.Join(d.dir, "approver.yaml"))
+	if err != nil {
+		return 0, err
+	}
+	var s store
+	log := slog.New(slog.DiscardHandler)
+	if cfg.Store.Redis != nil {
+		s, err = redisstore.Open(ctx, *cfg.Store.Redis, log)
+	} else {
+		s, err = boltstore.Open(cfg.Bolt(), log)
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	before, err := size()
+	if err != nil {
+		return 0, err
+	}
+	if err := inParallel(64, func(worker int) error {
+		for i := worker; i < n; i += 64 {
+			if err := parkOne(ctx, s, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return 0, err
+	}
+	after, err := size()
+	return (after - before) / float64(n), err
+}
+
+// parkOne writes the three records of one request, as the daemon does: the
+// request, the way to it from its call id, and from its code.
+func parkOne(ctx context.Context, kv approver.KV, n int) error {
+	now, err := kv.Now(ctx)
+	if err != nil {
+		return err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	code, err := tokens.Mint(tokens.MaxLength) // so long that none comes twice
+	if err != nil {
+		return err
+	}
+	call, err := judgeCall("Bash", fmt.Sprintf("git push --force origin parked-%d", n))
+	if err != nil {
+		return err
+	}
+	call.ID, call.At, call.Env = fmt.Sprintf("%032x", n), now, map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}
+	fp, err := approver.FingerprintOf(call, "parked", nil)
+	if err != nil {
+		return err
+	}
+	hash := code.Hash(make([]byte, 32)) // nobody types it
+	to := approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation}
+	r := approver.Request{
+		ID: id.String(), CallID: call.ID, Holder: uuid.NewString(), Fingerprint: fp, Call: call, State: approver.Pending, Asked: true,
+		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "git.force-push", Severity: approver.High, Reason: "overwrites history"},
+		Created: now, Due: now.Add(turn), Deadline: now.Add(turn),
+		// A card on another hub's terminal: this daemon has nothing to show anew.
+		Postings: []approver.Posting{{To: to, Hub: "another", Code: hash, Phase: approver.Posted, Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
+	}
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	keep := r.Due.Add(approver.KeepFor)
+	entry := fmt.Appendf(nil, `{"request":%q,"posting":0}`, r.ID)
+	return errors.Join(
+		kv.Put(ctx, approver.Key("code", string(hash)), entry, "", approver.NewRev(), time.Time{}, keep),
+		kv.Put(ctx, approver.Key("req", r.ID), value, "", approver.NewRev(), r.Attention(now), keep),
+		kv.Put(ctx, approver.Key("call", r.CallID), []byte(r.ID), "", approver.NewRev(), time.Time{}, keep),
+	)
+}

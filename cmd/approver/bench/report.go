@@ -1,0 +1,166 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A Report is what --json prints. Times of approvals are in milliseconds, those
+// of programs and judgements in microseconds.
+type Report struct {
+	Short   bool    `json:"short"`
+	CPUs    int     `json:"cpus"`
+	OS      string  `json:"os"`
+	Arch    string  `json:"arch"`
+	Go      string  `json:"go"`
+	Channel string  `json:"channel"` // the people's end
+	TookS   float64 `json:"took_s"`
+
+	Hook        HookFigures        `json:"hook"`
+	Judge       []JudgeFigures     `json:"judge"`
+	Fingerprint FingerprintFigures `json:"fingerprint"`
+	Daemon      DaemonFigures      `json:"daemon"`
+	Stores      []StoreFigures     `json:"stores"`
+}
+
+// HookFigures are about whole processes, run in turns.
+type HookFigures struct {
+	Runs        int     `json:"runs"`
+	Program     string  `json:"program"`
+	TrueUS      float64 `json:"true_us"`     // median of /bin/true
+	EmptyGoUS   float64 `json:"empty_go_us"` // of a Go program that does nothing; 0 without a Go toolchain
+	HookUS      float64 `json:"hook_us"`     // of the hook, for a call that passes
+	HookP99US   float64 `json:"hook_p99_us"`
+	DaemonUS    float64 `json:"daemon_us"` // of that, what the daemon takes, with its audit record durable
+	OverEmptyGo float64 `json:"over_empty_go"`
+	OverTrue    float64 `json:"over_true"`
+}
+
+// JudgeFigures are about one kind of call and the default policy.
+type JudgeFigures struct {
+	Kind     string  `json:"kind"`
+	Bytes    int     `json:"bytes"`
+	Decision string  `json:"decision"`
+	P50US    float64 `json:"p50_us"`
+	P99US    float64 `json:"p99_us"`
+}
+
+// FingerprintFigures are medians of the time that binds an approval to a call. It
+// is spent twice for each: when the call comes and before it is released.
+type FingerprintFigures struct {
+	CanonicalUS float64 `json:"canonical_us"` // without files
+	SmallUS     float64 `json:"small_us"`     // with a git of a few bytes, as in the approvals below
+	SystemUS    float64 `json:"system_us"`    // with the system's git: as root it is hashed for every call
+}
+
+// DaemonFigures are about a daemon without work.
+type DaemonFigures struct {
+	Starts      int     `json:"starts"`
+	FirstMS     float64 `json:"first_start_ms"` // which makes keys and store
+	ReadyMS     float64 `json:"ready_ms"`       // median of the others, from the start of the process
+	ReadyMaxMS  float64 `json:"ready_max_ms"`
+	IdleRSSMiB  float64 `json:"idle_rss_mib"`
+	ProgramMiB  float64 `json:"program_mib"` // size of the program, part of which is in the memory
+	AnonymMiB   float64 `json:"idle_anonymous_mib"`
+	IdleSeconds float64 `json:"idle_after_s"`
+}
+
+// StoreFigures are about approvals on one store.
+type StoreFigures struct {
+	Store           string         `json:"store"`
+	Levels          []LevelFigures `json:"levels"`
+	BareRedisPerS   float64        `json:"bare_redis_cycles_per_s"` // create and compare-and-set, as many workers; 0 without redis-server
+	OverBareRedis   float64        `json:"over_bare_redis"`         // of the level without others pending
+	ManyOverHundred float64        `json:"many_over_hundred"`       // cycles/s with the most pending, by those with 100
+}
+
+// LevelFigures are about one number of pending requests.
+type LevelFigures struct {
+	Pending        int     `json:"pending"` // 1 is the measured one alone
+	Held           int     `json:"held"`    // by couriers that wait
+	Parked         int     `json:"parked"`  // in the store alone
+	Cycles         int     `json:"cycles"`
+	RequestToCard  Span    `json:"request_to_card_ms"`
+	ReplyToRelease Span    `json:"reply_to_release_ms"` // the approve path
+	Whole          Span    `json:"whole_ms"`            // request → card → reply → hook released
+	Workers        int     `json:"workers"`
+	CyclesPerS     float64 `json:"cycles_per_s"`
+	HeldKiB        float64 `json:"held_rss_kib"`       // memory of the daemon for each held request
+	StoredBytes    float64 `json:"parked_store_bytes"` // of the store for each parked request: file, or memory of Redis
+}
+
+// A Span has the median and the 99th percentile.
+type Span struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+func spanOf(took []time.Duration) Span {
+	return Span{milliseconds(quantile(took, 0.50)), milliseconds(quantile(took, 0.99))}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+// quantile sorts took. Of nothing it is zero.
+func quantile(took []time.Duration, q float64) time.Duration {
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return took[min(int(q*float64(len(took))), len(took)-1)]
+}
+
+// over divides, and is zero where there is nothing to divide by.
+func over(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+// print writes the report as tables.
+func (r *Report) print(out io.Writer) error {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "approver bench · %d CPUs · %s/%s · %s · %.0f s\n", r.CPUs, r.OS, r.Arch, r.Go, r.TookS)
+
+	h := r.Hook
+	fmt.Fprintf(w, "\nhook process (median of %d runs in turns, %s)\n", h.Runs, h.Program)
+	fmt.Fprintf(w, "  /bin/true\tempty Go\thook\thook p99\tof it the daemon\t× empty Go\t× true\n")
+	fmt.Fprintf(w, "  %.0f µs\t%.0f µs\t%.0f µs\t%.0f µs\t%.0f µs\t%.2f\t%.2f\n",
+		h.TrueUS, h.EmptyGoUS, h.HookUS, h.HookP99US, h.DaemonUS, h.OverEmptyGo, h.OverTrue)
+
+	fmt.Fprintf(w, "\njudge (default policy)\n  call\tbytes\tdecision\tp50\tp99\n")
+	for _, j := range r.Judge {
+		fmt.Fprintf(w, "  %s\t%d\t%s\t%.1f µs\t%.1f µs\n", j.Kind, j.Bytes, j.Decision, j.P50US, j.P99US)
+	}
+
+	fmt.Fprintf(w, "\nfingerprint\n  canonical form\twith a small git\twith the system's git\n  %.0f µs\t%.0f µs\t%.0f µs\n",
+		r.Fingerprint.CanonicalUS, r.Fingerprint.SmallUS, r.Fingerprint.SystemUS)
+
+	d := r.Daemon
+	fmt.Fprintf(w, "\ndaemon (%d starts)\n  first start\tready\tslowest\tidle RSS\tof it anonymous\n", d.Starts)
+	fmt.Fprintf(w, "  %.0f ms\t%.0f ms\t%.0f ms\t%.1f MiB\t%.1f MiB\n", d.FirstMS, d.ReadyMS, d.ReadyMaxMS, d.IdleRSSMiB, d.AnonymMiB)
+
+	for _, s := range r.Stores {
+		fmt.Fprintf(w, "\napprovals, store %s (%s; every step durable; ms)\n", s.Store, r.Channel)
+		fmt.Fprintf(w, "  pending\theld\tto card p50\tp99\treply to release p50\tp99\twhole p50\tp99\tcycles/s\tKiB/held\tstore B/parked\n")
+		for _, l := range s.Levels {
+			fmt.Fprintf(w, "  %d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t%.0f\n", l.Pending, l.Held,
+				l.RequestToCard.P50, l.RequestToCard.P99, l.ReplyToRelease.P50, l.ReplyToRelease.P99, l.Whole.P50, l.Whole.P99,
+				l.CyclesPerS, l.HeldKiB, l.StoredBytes)
+		}
+		fmt.Fprintf(w, "  bare Redis create + compare-and-set: %.0f/s; approvals are %.2f of it; most pending: %.2f of 100 pending\n",
+			s.BareRedisPerS, s.OverBareRedis, s.ManyOverHundred)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

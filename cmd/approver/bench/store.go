@@ -1,0 +1,251 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"approver.example/store/storetest/redistest"
+)
+
+// A level is one daemon with a number of pending requests.
+type level struct {
+	LevelFigures
+	d    *daemon
+	v    *driver
+	laps []lap
+	done int           // cycles of all workers
+	took time.Duration // that they took
+}
+
+// store measures approvals on one store. Every level has a daemon and a store of
+// its own, and all are there at once, to take turns.
+func (b *bench) store(ctx context.Context, name string) (StoreFigures, error) {
+	f := StoreFigures{Store: name}
+	mark := len(b.ends)
+	bare, err := b.redisServer(ctx)
+	switch {
+	case errors.Is(err, redistest.ErrMissing) && name == Embedded:
+		b.say("there is no redis-server, so there is no bare Redis beside it")
+	case err != nil:
+		return f, err
+	}
+	var levels []*level
+	var serial atomic.Int64
+	for _, pending := range b.pending {
+		l, err := b.level(ctx, name, pending, &serial)
+		if err != nil {
+			return f, fmt.Errorf("%d pending: %w", pending, err)
+		}
+		levels = append(levels, l)
+	}
+	var cycles int
+	var took time.Duration
+	began := time.Now()
+	for round := range b.rounds {
+		for _, l := range levels {
+			if err := b.round(ctx, l); err != nil {
+				return f, fmt.Errorf("%d pending: %w", l.Pending, err)
+			}
+		}
+		if bare != nil {
+			n, t, err := b.bareRedis(ctx, bare.Addr, round)
+			if err != nil {
+				return f, fmt.Errorf("bare Redis: %w", err)
+			}
+			cycles, took = cycles+n, took+t
+		}
+		if time.Since(began) > b.budget/time.Duration(len(b.Stores)) {
+			break
+		}
+	}
+	for _, l := range levels {
+		f.Levels = append(f.Levels, l.figures())
+	}
+	if took > 0 {
+		f.BareRedisPerS = float64(cycles) / took.Seconds()
+	}
+	f.OverBareRedis = over(f.Levels[0].CyclesPerS, f.BareRedisPerS)
+	f.ManyOverHundred = over(f.Levels[len(f.Levels)-1].CyclesPerS, f.Levels[1].CyclesPerS)
+	return f, b.end(mark)
+}
+
+// redisServer starts a private redis-server that syncs every write before it
+// acknowledges it.
+func (b *bench) redisServer(ctx context.Context) (*redistest.Server, error) {
+	s, err := redistest.Start(ctx, redistest.Options{Config: []string{"appendfsync always"}})
+	if err != nil {
+		return nil, err
+	}
+	b.onEnd(s.Close)
+	return s, nil
+}
+
+// level makes a daemon and its pending requests.
+func (b *bench) level(ctx context.Context, name string, pending int, serial *atomic.Int64) (*level, error) {
+	l := &level{LevelFigures: LevelFigures{Pending: pending, Workers: b.workers}}
+	if pending > 1 { // else the measured one is the one
+		l.Held = min(pending, b.maxHeld)
+		l.Parked = pending - l.Held
+	}
+	store := embeddedStore
+	size := func() (float64, error) { return fileSize(filepath.Join(l.d.dir, "data", "approver.db")) }
+	if name == Redis {
+		server, err := b.redisServer(ctx)
+		if err != nil {
+			return nil, err
+		}
+		store = fmt.Sprintf("  redis: {addrs: [%q], hub_key_file: hub.key}\n", server.Addr)
+		size = func() (float64, error) { return usedMemory(ctx, server.Admin()) }
+	}
+	var err error
+	if l.d, err = b.prepare(fmt.Sprintf("%s-%d", name[:1], pending), store); err != nil {
+		return nil, err
+	}
+	if l.Parked > 0 {
+		if l.StoredBytes, err = b.park(ctx, l.d, l.Parked, size); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := b.run(ctx, l.d); err != nil {
+		return nil, err
+	}
+	l.v = b.drive(ctx, l.d, serial)
+	return l, b.fill(ctx, l)
+}
+
+// fill makes the requests that are held, and looks what each costs.
+func (b *bench) fill(ctx context.Context, l *level) error {
+	for range 20 { // the memory of what every daemon needs once is not theirs
+		if _, err := l.v.cycle(ctx, 0); err != nil {
+			return err
+		}
+	}
+	if l.Held == 0 {
+		return nil
+	}
+	before, err := memoryOf(ctx, l.d.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	if err := l.v.hold(ctx, b, l.Held); err != nil {
+		return err
+	}
+	after, err := memoryOf(ctx, l.d.cmd.Process.Pid)
+	l.HeldKiB = (after.rss - before.rss) / float64(l.Held)
+	return err
+}
+
+func fileSize(path string) (float64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()), nil
+}
+
+func usedMemory(ctx context.Context, rdb *redis.Client) (float64, error) {
+	info, err := rdb.Info(ctx, "memory").Result()
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(info, "used_memory:")
+	number, _, _ := strings.Cut(rest, "\r\n")
+	return strconv.ParseFloat(number, 64)
+}
+
+// look is how long a person looks at the card in what is timed: nobody is so
+// fast that the daemon has not yet noted where the card is. The many workers that
+// are counted do not look.
+const look = 5 * time.Millisecond
+
+// round measures one approval after another, and then as many workers.
+func (b *bench) round(ctx context.Context, l *level) error {
+	for range b.sequential {
+		took, err := l.v.cycle(ctx, look)
+		if err != nil {
+			return err
+		}
+		l.laps = append(l.laps, took)
+	}
+	n, took, err := during(b.parallel, b.workers, func() error {
+		_, err := l.v.cycle(ctx, 0)
+		return err
+	})
+	l.done, l.took = l.done+n, l.took+took
+	return err
+}
+
+// during runs f in many workers for a time, and counts.
+func during(limit time.Duration, workers int, f func() error) (n int, took time.Duration, err error) {
+	var count atomic.Int64
+	start := time.Now()
+	err = inParallel(workers, func(int) error {
+		for time.Since(start) < limit {
+			if err := f(); err != nil {
+				return err
+			}
+			count.Add(1)
+		}
+		return nil
+	})
+	return int(count.Load()), time.Since(start), err
+}
+
+func (l *level) figures() LevelFigures {
+	var card, release, whole []time.Duration
+	for _, lap := range l.laps {
+		card, release, whole = append(card, lap.toCard), append(release, lap.toRelease), append(whole, lap.whole)
+	}
+	f := l.LevelFigures
+	f.Cycles = len(l.laps) + l.done
+	f.RequestToCard, f.ReplyToRelease, f.Whole = spanOf(card), spanOf(release), spanOf(whole)
+	f.CyclesPerS = float64(l.done) / l.took.Seconds()
+	return f
+}
+
+// bareCAS is a compare-and-set with the wake-up of whoever waits, and nothing
+// else.
+var bareCAS = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+redis.call('PUBLISH', 'bare', KEYS[1])
+return 1`)
+
+// bareRedis is what the store alone could do: create a record, change it by
+// compare-and-set.
+func (b *bench) bareRedis(ctx context.Context, addr string, round int) (n int, took time.Duration, err error) {
+	rdb := redis.NewClient(&redis.Options{Addr: addr, PoolSize: b.bareWorkers, Protocol: 2, DisableIdentity: true})
+	defer rdb.Close()
+	if err := bareCAS.Load(ctx, rdb).Err(); err != nil {
+		return 0, 0, err
+	}
+	before, after := strings.Repeat("a", 700), strings.Repeat("b", 700) // about a record of a request
+	var serial atomic.Int64
+	return during(b.bare, b.bareWorkers, func() error {
+		key := fmt.Sprintf("bare:%d:%d", round, serial.Add(1))
+		if err := rdb.SetNX(ctx, key, before, time.Hour).Err(); err != nil {
+			return err
+		}
+		won, err := bareCAS.Run(ctx, rdb, []string{key}, before, after).Int()
+		if err == nil && won != 1 {
+			err = errors.New("a compare-and-set without a rival lost")
+		}
+		return err
+	})
+}
+
+// HaveRedis reports whether a private redis-server can be started.
+func HaveRedis() bool {
+	_, err := exec.LookPath("redis-server")
+	return err == nil
+}
