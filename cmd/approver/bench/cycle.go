@@ -111,7 +111,7 @@ func (b *bench) drive(ctx context.Context, d *daemon, serial *atomic.Int64) *dri
 	go func() { v.watched <- httpapi.ResolveClient{Socket: d.resolve()}.Watch(ctx, v.see) }() // awaited below
 	b.onEnd(func() error {
 		cancel()
-		_ = <-v.watched // it ended because we ended it
+		<-v.watched //nolint:errcheck // it ended because we ended it
 		v.client.CloseIdleConnections()
 		return nil
 	})
