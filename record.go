@@ -31,6 +31,7 @@ const (
 	EventPaused       Event = "paused"        // people let calls through for a while, or ended that
 	EventStarted      Event = "started"       // the daemon started
 	EventStopped      Event = "stopped"       // the daemon stopped in order
+	EventRemoved      Event = "removed"       // the audit removes its oldest files, as it is configured to
 )
 
 // A Record is one line of the audit. The log adds time, sequence number and

@@ -214,6 +214,7 @@ func (l *Log) create(first uint64) error {
 		return err
 	}
 	l.file, l.first, l.kept = f, first, 0
+	signal(l.rotatedWake)
 	return syncDir(l.o.Dir)
 }
 

@@ -51,6 +51,13 @@
 // away ends with one, so that a chain that was computed anew without the key
 // shows.
 //
+// # Retention
+//
+// With Options.Keep, full files are removed, the oldest first. Before, a line with
+// the event removed says up to which seq and hash, and a checkpoint vouches for
+// it. [Verify] accepts a log without its beginning if such a line reaches as far,
+// and says from which seq on it is complete; any other missing beginning is a cut.
+//
 // # Failure
 //
 // If a line cannot be made durable, every record is refused until the log has

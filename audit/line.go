@@ -72,6 +72,7 @@ type Line struct {
 	Note        string               `json:"note,omitempty"`
 	Alarm       string               `json:"alarm,omitempty"` // of what the log says of itself: loss, key, outage
 	Once        string               `json:"once,omitempty"`
+	Removed     *Removed             `json:"removed,omitempty"` // files that retention took away
 
 	// The seal, written by the log.
 	ID   string `json:"id,omitempty"` // log:seq
@@ -215,7 +216,7 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
 	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
-		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused:
+		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventRemoved:
 		return ""
 	}
 	return Blocked

@@ -54,6 +54,8 @@ type Options struct {
 	// means 10 s.
 	CheckpointEvery int
 	CheckpointAfter time.Duration
+	// Keep says how much is kept; the zero value keeps everything.
+	Keep Keep
 
 	sync func(*os.File) error // for tests; nil is syncFile
 }
@@ -94,12 +96,12 @@ type Log struct {
 	pace  pace    // of healing
 	found []alarm // while healing, not yet in the log
 
-	wake, headWake   chan struct{}
-	closing          chan struct{}
-	writing, heading chan struct{} // closed when the goroutines have ended
-	cancelHead       context.CancelFunc
-	closed           sync.Once
-	closeErr         error
+	wake, headWake, rotatedWake chan struct{}
+	closing                     chan struct{}
+	writing, heading, retaining chan struct{} // closed when the goroutines have ended
+	cancelHead, cancelRetain    context.CancelFunc
+	closed                      sync.Once
+	closeErr                    error
 
 	// Of the head goroutine, and of Close when that has ended.
 	head    headKeeper
@@ -127,8 +129,8 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	}
 	l := &Log{
 		o: o, red: newRedactor(o.Redact), lock: lock,
-		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), closing: make(chan struct{}),
-		writing: make(chan struct{}), heading: make(chan struct{}),
+		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), rotatedWake: make(chan struct{}, 1), closing: make(chan struct{}),
+		writing: make(chan struct{}), heading: make(chan struct{}), retaining: make(chan struct{}),
 		head: headKeeper{kv: o.KV, log: o.ID},
 	}
 	l.head.has = l.has
@@ -143,9 +145,11 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	}
 	l.open = true
 	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l.cancelHead = cancel
+	retainCtx, cancelRetain := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancelHead, l.cancelRetain = cancel, cancelRetain
 	go l.write()
 	go l.keepHead(headCtx)
+	go l.retain(retainCtx)
 	return l, nil
 }
 
@@ -230,7 +234,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("audit log: the id %q must have at most %d letters, digits, dots, dashes and underscores", o.ID, maxID)
 	case o.CheckpointEvery < 1 || o.CheckpointEvery > MaxCheckpointEvery:
 		return fmt.Errorf("audit log: a checkpoint every %d lines: must be 1 to %d", o.CheckpointEvery, MaxCheckpointEvery)
-	case o.CheckpointAfter < 0 || o.MaxSize < 0:
+	case o.CheckpointAfter < 0 || o.MaxSize < 0 || o.Keep.Age < 0 || o.Keep.Size < 0:
 		return errors.New("audit log: sizes and times cannot be negative")
 	}
 	return nil
@@ -314,6 +318,12 @@ func (l *Log) Close(ctx context.Context) error {
 }
 
 func (l *Log) close(ctx context.Context) error {
+	l.cancelRetain()
+	select {
+	case <-l.retaining:
+	case <-ctx.Done():
+		return fmt.Errorf("close the audit log: %w", ctx.Err())
+	}
 	l.mu.Lock()
 	var err error
 	if l.open && l.err == nil && l.since > 0 {

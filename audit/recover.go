@@ -274,25 +274,34 @@ func (l *Log) has(line Head) (bool, error) {
 
 // lastOf returns the place of the last line of a full file.
 func lastOf(path string) (place, error) {
-	f, err := os.Open(path)
+	line, err := lastLine(path)
 	if err != nil {
 		return place{}, err
+	}
+	l, err := readLink(line)
+	return l.place, err
+}
+
+// lastLine returns the last line of a full file.
+func lastLine(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return place{}, err
+		return nil, err
 	}
 	b := make([]byte, min(info.Size(), MaxLine))
 	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
-		return place{}, err
+		return nil, err
 	}
 	b, ok := bytes.CutSuffix(b, []byte("\n"))
 	if !ok {
-		return place{}, errTorn
+		return nil, errTorn
 	}
-	l, err := readLink(b[bytes.LastIndexByte(b, '\n')+1:])
-	return l.place, err
+	return b[bytes.LastIndexByte(b, '\n')+1:], nil
 }
 
 // setAside moves what stands behind offset to a file of its own.

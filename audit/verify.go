@@ -64,10 +64,11 @@ type Report struct {
 	Alarms      uint64    `json:"alarms"` // records that say that something was wrong: Losses and Others
 	Losses      AlarmList `json:"losses"` // what the log said of itself: something was gone, or changed
 	Others      AlarmList `json:"other_alarms"`
-	First       uint64    `json:"first"`  // seq of the first line
-	Last        uint64    `json:"last"`   // seq of the last line
-	Hash        string    `json:"hash"`   // of the last line
-	Signed      uint64    `json:"signed"` // seq up to which a signature vouches
+	First       uint64    `json:"first"`             // seq of the first line: from there on the log is complete
+	Removed     *Removed  `json:"removed,omitempty"` // what retention took away before it, by the log's own signed word
+	Last        uint64    `json:"last"`              // seq of the last line
+	Hash        string    `json:"hash"`              // of the last line
+	Signed      uint64    `json:"signed"`            // seq up to which a signature vouches
 	SignedAt    time.Time `json:"signed_at,omitzero"`
 	KeyIDs      []string  `json:"key_ids,omitempty"` // in the order of their first use
 	Log         string    `json:"log,omitempty"`     // the id in the last checkpoint
@@ -128,6 +129,10 @@ func (r Report) Unsigned() uint64 {
 // written; read head first then.
 func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report, error) {
 	v := verifier{keys: keys, head: head, at: place{hash: genesis()}}
+	var err error
+	if v.claimed, err = claimedRemoved(ctx, paths); err != nil && ctx.Err() != nil {
+		return v.Report, err
+	}
 	w, err := newWalker(paths...)
 	if err != nil {
 		return v.Report, fmt.Errorf("verify the audit log: %w", err)
@@ -168,6 +173,10 @@ type verifier struct {
 	Report
 	keys Keys
 	head *Head
+
+	claimed   uint64 // seq up to which some line says that retention took away
+	before    digest // what the first line says of the line before it
+	removedAt uint64 // seq of the line behind Report.Removed
 
 	at     place
 	since  int    // lines behind the last checkpoint
@@ -229,7 +238,7 @@ func (v *verifier) broken(kind Kind, seq uint64, why string, args ...any) *Break
 func (v *verifier) follows(s segment, name string) *BreakError {
 	next := v.at.seq + 1
 	switch {
-	case v.Files == 0 && s.first > 1:
+	case v.Files == 0 && s.first > 1 && s.first-1 > v.claimed:
 		return &BreakError{
 			File: name, Seq: s.first, Kind: CutHead,
 			Why: fmt.Sprintf("the log starts here: the lines 1 to %d are missing (name the place of archived files too)", s.first-1),
@@ -256,6 +265,8 @@ func (v *verifier) line(line []byte) *BreakError {
 		return v.broken(BadHash, next, "%v", err)
 	case err != nil:
 		return v.broken(BadLine, next, "%v", err)
+	case l.seq > next && v.Lines == 0 && l.seq-1 <= v.claimed:
+		v.at, v.before = place{l.seq - 1, l.prev}, l.prev // to be proved further down
 	case l.seq > next && v.Lines == 0:
 		return v.broken(CutHead, l.seq, "the log starts here: the lines 1 to %d are missing", l.seq-1)
 	case l.seq > next && v.number == 1 && v.active:
@@ -300,6 +311,9 @@ func (v *verifier) signed(l link, line []byte) *BreakError {
 		v.Records++
 		if len(line) > len(alarmStart) && string(line[:len(alarmStart)]) == alarmStart {
 			v.alarm(l, line)
+		}
+		if r, ok := removedIn(line); ok {
+			v.Removed, v.removedAt = &r, l.seq
 		}
 		return nil
 	}
@@ -348,10 +362,29 @@ func (v *verifier) findMoved(b *BreakError, lines *lineReader) {
 	}
 }
 
+// begins checks that a log without its beginning says so itself: in a line that
+// a signature vouches for, and that knows the line before the first.
+func (v *verifier) begins() *BreakError {
+	switch {
+	case v.First <= 1:
+		return nil
+	case v.Removed == nil || v.removedAt > v.Signed || v.Removed.To < v.First-1,
+		v.Removed.To == v.First-1 && v.Removed.Hash != v.before.String():
+		return &BreakError{
+			File: v.name, Seq: v.First, Kind: CutHead,
+			Why: fmt.Sprintf("the lines 1 to %d are missing, and no signed line of the log says that retention removed them", v.First-1),
+		}
+	}
+	return nil
+}
+
 // end checks how the log ends.
 func (v *verifier) end(whole bool) *BreakError {
 	if v.Files == 0 {
 		v.name = activeName
+	}
+	if b := v.begins(); b != nil {
+		return b
 	}
 	switch {
 	case whole && (v.Files == 0 || !v.active):

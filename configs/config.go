@@ -117,12 +117,14 @@ type Audit struct {
 	// time, after which the log is signed.
 	CheckpointEvery int           `yaml:"checkpoint_every"`
 	CheckpointAfter time.Duration `yaml:"checkpoint_after"`
+	// Keep says when old files are removed.
+	Keep audit.Keep `yaml:"keep"`
 }
 
 // Options returns the part of the log's options that the configuration decides.
 func (a Audit) Options() audit.Options {
 	return audit.Options{
-		Dir: a.Dir, ID: a.ID, MaxSize: a.MaxSize, CheckpointEvery: a.CheckpointEvery, CheckpointAfter: a.CheckpointAfter,
+		Dir: a.Dir, ID: a.ID, MaxSize: a.MaxSize, CheckpointEvery: a.CheckpointEvery, CheckpointAfter: a.CheckpointAfter, Keep: a.Keep,
 	}
 }
 

@@ -74,6 +74,8 @@ func (c Config) ownProblems() []problem {
 	bad(a.CheckpointEvery < 1 || a.CheckpointEvery > audit.MaxCheckpointEvery, "audit.checkpoint_every",
 		"audit.checkpoint_every must be 1 to %d", audit.MaxCheckpointEvery)
 	bad(a.CheckpointAfter < 100*time.Millisecond || a.CheckpointAfter > time.Hour, "audit.checkpoint_after", "audit.checkpoint_after must be 100ms to 1h")
+	bad(a.Keep.Age != 0 && a.Keep.Age < 24*time.Hour, "audit.keep.age", "audit.keep.age must be 0, which keeps everything, or at least 24h")
+	bad(a.Keep.Size != 0 && a.Keep.Size < 2*a.MaxSize, "audit.keep.size", "audit.keep.size must be 0, which is no limit, or at least twice audit.max_size")
 
 	bad(c.Store.Bolt != nil && c.Store.Redis != nil, "store", "store has both bolt and redis: keep one")
 	return out

@@ -111,8 +111,8 @@ type auditVerifyCmd struct {
 func (auditVerifyCmd) Help() string {
 	return `Exit code 0: every record is where it was written, every signature fits, and nothing was ever lost. Exit code 1: the first broken
 record is named, or what the daemon found lost or changed when it started: a log that was cut short and went on looks whole but for
-that alarm. Once you have looked into such alarms, --accept-alarms says up to which. Other alarms are listed and do not change the
-exit code: a call that ran although it was denied, a new signing key, a time in which nothing could be recorded.
+that alarm. Once you have looked into such alarms, --accept-alarms says up to which. A log whose oldest files were removed by retention (audit.keep) is
+complete from the seq that is named. Other alarms are listed and do not change the exit code: a call that ran although it was denied, a new signing key, a time in which nothing could be recorded.
 While the daemon runs with the embedded store, the end of the log cannot be compared with the store; the daemon does that itself when it starts.
 
 Example:
@@ -196,6 +196,9 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 		fmt.Fprintf(os.Stderr, "The chain of %s is whole, but something was lost from it or changed before it went on. When you have looked into it: "+
 			"approver audit verify --accept-alarms %d\n", counted(r.Records, "record"), fresh[len(fresh)-1].Seq)
 	default:
+		if r.First > 1 {
+			fmt.Printf("complete from seq %d on: retention removed what was before\n", r.First)
+		}
 		fmt.Printf("ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", counted(r.Records, "record"),
 			counted(r.Checkpoints, "signature"), counted(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
 	}

@@ -27,25 +27,24 @@ const (
 
 // The commands.
 type cli struct {
-	Serve    serveCmd    `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
-	Hook     hookCmd     `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
-	Watch    watchCmd    `cmd:"" help:"Show open requests in this terminal and answer them."`
-	Judge    judgeCmd    `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
-	Policy   policyCmd   `cmd:"" help:"Test, explain and compare policies."`
-	Check    checkCmd    `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
-	Ask      askCmd      `cmd:"" help:"Put an action before people from a script."`
-	Pending  pendingCmd  `cmd:"" help:"List the open requests."`
-	Approve  approveCmd  `cmd:"" help:"Approve an open request on this machine."`
-	Deny     denyCmd     `cmd:"" help:"Deny an open request on this machine."`
-	Status   statusCmd   `cmd:"" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`
-	Freeze   freezeCmd   `cmd:"" help:"Stop every call now."`
-	Unfreeze unfreezeCmd `cmd:"" help:"Lift a freeze."`
-	Pause    pauseCmd    `cmd:"" help:"Ask nobody for a while; people approve that first."`
-	Grants   grantsCmd   `cmd:"" help:"List and revoke what may run without being asked again."`
-	Audit    auditCmd    `cmd:"" help:"Read, verify and export the audit."`
-	Demo     demoCmd     `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
-	Version  versionCmd  `cmd:"" help:"Print version and build."`
 	Serve      serveCmd      `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
+	Hook       hookCmd       `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
+	Watch      watchCmd      `cmd:"" help:"Show open requests in this terminal and answer them."`
+	Judge      judgeCmd      `cmd:"" help:"Say what would become of calls, one JSON line each. Asks nobody."`
+	Policy     policyCmd     `cmd:"" help:"Test, explain and compare policies."`
+	Check      checkCmd      `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
+	Ask        askCmd        `cmd:"" help:"Put an action before people from a script."`
+	Pending    pendingCmd    `cmd:"" help:"List the open requests."`
+	Approve    approveCmd    `cmd:"" help:"Approve an open request on this machine."`
+	Deny       denyCmd       `cmd:"" help:"Deny an open request on this machine."`
+	Status     statusCmd     `cmd:"" help:"Say how the daemon is: store, channels, open requests, freeze, audit."`
+	Freeze     freezeCmd     `cmd:"" help:"Stop every call now."`
+	Unfreeze   unfreezeCmd   `cmd:"" help:"Lift a freeze."`
+	Pause      pauseCmd      `cmd:"" help:"Ask nobody for a while; people approve that first."`
+	Grants     grantsCmd     `cmd:"" help:"List and revoke what may run without being asked again."`
+	Audit      auditCmd      `cmd:"" help:"Read, verify and export the audit."`
+	Demo       demoCmd       `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
+	Version    versionCmd    `cmd:"" help:"Print version and build."`
 	Init       initCmd       `cmd:"" help:"Write a configuration with the first approver."`
 	Doctor     doctorCmd     `cmd:"" help:"Check everything, and say how to mend what is wrong."`
 	Pair       pairCmd       `cmd:"" help:"Find out who somebody is in a chat, and add them as an approver."`
@@ -53,18 +52,7 @@ type cli struct {
 	Install    installCmd    `cmd:"" help:"Put approver's hook into an agent's settings."`
 	Uninstall  uninstallCmd  `cmd:"" help:"Take approver's hook out of an agent's settings."`
 	Completion completionCmd `cmd:"" help:"Print the completion of a shell."`
-	Hook       hookCmd       `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
-	Watch      watchCmd      `cmd:"" help:"Show open requests in this terminal and answer them."`
-	Audit      auditCmd      `cmd:"" help:"Read, verify and export the audit."`
-	Demo       demoCmd       `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
-	Version    versionCmd    `cmd:"" help:"Print version and build."`
-	Serve   serveCmd   `cmd:"" help:"Run the daemon: take calls from hooks, ask people, answer."`
-	Hook    hookCmd    `cmd:"" help:"Carry one hook call to the daemon. Agents run this; approver-hook is the same, faster."`
-	Watch   watchCmd   `cmd:"" help:"Show open requests in this terminal and answer them."`
-	Audit   auditCmd   `cmd:"" help:"Read, verify and export the audit."`
-	Demo    demoCmd    `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`
-	Bench   benchCmd   `cmd:"" help:"Measure this build on this machine."`
-	Version versionCmd `cmd:"" help:"Print version and build."`
+	Bench      benchCmd      `cmd:"" help:"Measure this build on this machine."`
 }
 
 // Help is the long text.
