@@ -31,8 +31,10 @@ const (
 	// StorePatience is how long a new call waits for a store that does not
 	// answer before it is denied.
 	StorePatience = 15 * time.Second
-	// KeepFor is how long a request stays in the store after its deadline.
-	KeepFor = 25 * time.Hour
+	// MinKeepFor and DefaultKeepFor are how long a request stays in the store
+	// after its deadline, at least and unless it is configured.
+	MinKeepFor     = 24 * time.Hour
+	DefaultKeepFor = 25 * time.Hour
 
 	sweepEvery = 500 * time.Millisecond
 	retryEvery = 50 * time.Millisecond
@@ -53,12 +55,14 @@ type Options struct {
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, ToolCall) (Fingerprint, error)
-	// CodeKey keys the hashes of codes; at least 32 bytes. OldCodeKeys are those
-	// that it replaced: codes that they hashed still count, new ones are not made.
+	// CodeKey keys the hashes of codes, and the key that requests are sealed with
+	// is derived from it; at least 32 bytes. OldCodeKeys are those that it
+	// replaced: what was made under them still counts, nothing new is.
 	CodeKey     []byte
 	OldCodeKeys [][]byte
 	CodeLength  int           // characters behind CONFIRM-, never fewer than 6
 	TTL         time.Duration // when the rule sets none; zero is DefaultTTL
+	KeepFor     time.Duration // in the store after the deadline; zero is DefaultKeepFor
 	Host        string        // shown on cards
 	Notice      string        // shown on cards, such as NOT ISOLATED
 	Log         *slog.Logger
@@ -71,6 +75,7 @@ type Options struct {
 type Broadcaster struct {
 	Options
 	channels map[string]Channel
+	codec    *RequestCodec
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex
@@ -109,6 +114,16 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		if len(key) < 32 {
 			errs = append(errs, errors.New("a code key must have at least 32 bytes"))
 		}
+	}
+	if b.KeepFor == 0 {
+		b.KeepFor = DefaultKeepFor
+	}
+	if b.KeepFor < MinKeepFor {
+		errs = append(errs, fmt.Errorf("requests must be kept for at least %v", MinKeepFor))
+	}
+	var err error
+	if b.codec, err = NewRequestCodec(o.CodeKey, o.OldCodeKeys...); err != nil {
+		errs = append(errs, fmt.Errorf("the code key: %w", err))
 	}
 	return b, errors.Join(errs...)
 }

@@ -63,6 +63,12 @@ type keptGrant struct {
 	Ended   string    `json:"ended,omitempty"` // expired or revoked
 }
 
+// storedGrant is a keptGrant whose request is sealed like every other.
+type storedGrant struct {
+	keptGrant
+	Request json.RawMessage `json:"request"`
+}
+
 // holds reports that the grant is for this call.
 func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls, now time.Time) bool {
 	r, term := g.Request, g.Request.Resolution.Grant
@@ -80,14 +86,23 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 
 func (b *Broadcaster) loadGrant(ctx context.Context, scope string) (g keptGrant, rev Rev, err error) {
 	value, rev, err := b.Store.Get(ctx, Key("grant", scope))
-	if err == nil {
-		err = json.Unmarshal(value, &g)
+	if err != nil {
+		return g, rev, err
+	}
+	var s storedGrant
+	if err = json.Unmarshal(value, &s); err == nil {
+		g = s.keptGrant
+		g.Request, err = b.codec.Decode(s.Request)
 	}
 	return g, rev, err
 }
 
 func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, rev Rev, before time.Time) error {
-	value, err := json.Marshal(g)
+	request, err := b.codec.Encode(g.Request)
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(storedGrant{g, request})
 	if err != nil {
 		return err
 	}
@@ -95,7 +110,7 @@ func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, 
 	if g.Ended != "" {
 		due = time.Time{}
 	}
-	return b.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(KeepFor))
+	return b.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(b.KeepFor))
 }
 
 // keep makes the grant that people gave with their yes, after the call that they

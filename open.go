@@ -37,7 +37,7 @@ func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp F
 // passing reports an error that may be over in a moment, as when Redis fails
 // over. The agent waits for people anyway; it can wait for the store.
 func passing(err error) bool {
-	for _, final := range []error{ErrNotBound, ErrTampered, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning} {
+	for _, final := range []error{ErrNotBound, ErrTampered, ErrSealed, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -91,8 +91,12 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if err != nil {
 		return Request{}, err
 	}
+	// The environment is bound by the fingerprint, and a courier that comes back
+	// brings its own: nobody reads it from the record, and it may hold secrets.
+	kept := call
+	kept.Env = nil
 	r := Request{
-		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: call, Verdict: why,
+		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
 	postings, codes, err := b.mint(ctx, r, b.Destinations, now)
@@ -124,7 +128,7 @@ func (b *Broadcaster) mint(ctx context.Context, r Request, to []Destination, now
 	var mu sync.Mutex
 	err := inParallel(len(to), func(n int) error {
 		i := first + n
-		code, hash, err := b.mintOne(ctx, codeEntry{Request: r.ID, Posting: i}, r.Due.Add(KeepFor))
+		code, hash, err := b.mintOne(ctx, codeEntry{Request: r.ID, Posting: i}, r.Due.Add(b.KeepFor))
 		mu.Lock()
 		defer mu.Unlock()
 		codes[i], postings[i].Code = code, hash

@@ -87,7 +87,7 @@ func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Reque
 		if string(id) == r.ID {
 			break
 		}
-		err = b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, takeBy.Add(KeepFor))
+		err = b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, takeBy.Add(b.KeepFor))
 		if err == nil {
 			break
 		}
@@ -132,7 +132,7 @@ func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp F
 		return Request{}, ErrNotFound // what people were asked is not what is to run now
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	err = b.put(ctx, Key("call", call.ID), []byte(r.ID), "", NewRev(), time.Time{}, r.TakeBy.Add(KeepFor))
+	err = b.put(ctx, Key("call", call.ID), []byte(r.ID), "", NewRev(), time.Time{}, r.TakeBy.Add(b.KeepFor))
 	if errors.Is(err, ErrConflict) {
 		err = errReused
 	}

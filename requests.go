@@ -2,7 +2,6 @@ package approver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,7 +24,7 @@ func (b *Broadcaster) load(ctx context.Context, id string) (Request, Rev, error)
 }
 
 func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev Rev) (r Request, err error) {
-	if err := json.Unmarshal(value, &r); err != nil {
+	if r, err = b.codec.Decode(value); err != nil {
 		return Request{}, fmt.Errorf("request %s: the stored record is not readable: %w", id, err)
 	}
 	if r.ID != id {
@@ -57,11 +56,11 @@ func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request,
 // once. A crash between leaves an index without a request, which adopt takes
 // over, or a request without an index, which is denied before it is shown.
 func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time, dead string) error {
-	value, err := json.Marshal(r)
+	value, err := b.codec.Encode(r)
 	if err != nil {
 		return err
 	}
-	keep := r.Due.Add(KeepFor)
+	keep := r.Due.Add(b.KeepFor)
 	var indexErr error
 	err = inParallel(2, func(n int) error {
 		if n == 0 {
@@ -130,7 +129,7 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 		if err != nil {
 			return r, err
 		}
-		value, err := json.Marshal(next)
+		value, err := b.codec.Encode(next)
 		if err != nil {
 			return r, err
 		}
@@ -138,7 +137,7 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 		if next.State != r.State && next.Resolution.Cause == ByPerson {
 			before = r.Due
 		}
-		err = b.putBefore(ctx, before, Key("req", id), value, rev, NewRev(), next.Attention(now), next.Due.Add(KeepFor))
+		err = b.putBefore(ctx, before, Key("req", id), value, rev, NewRev(), next.Attention(now), next.Due.Add(b.KeepFor))
 		switch {
 		case err == nil:
 			return next, nil

@@ -265,8 +265,11 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Postings = postings
-		value := mustJSON(t, r)
-		if err := kv.Put(t.Context(), Key("req", r.ID), value, "", NewRev(), r.Attention(now), r.Due.Add(KeepFor)); err != nil {
+		value, err := b0.codec.Encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := kv.Put(t.Context(), Key("req", r.ID), value, "", NewRev(), r.Attention(now), r.Due.Add(DefaultKeepFor)); err != nil {
 			t.Fatal(err)
 		}
 		tg, dc := newChat("telegram"), newChat("discord")

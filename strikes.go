@@ -74,7 +74,7 @@ func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s
 		if err != nil {
 			return err
 		}
-		err = b.put(ctx, key, value, rev, NewRev(), time.Time{}, now.Add(KeepFor))
+		err = b.put(ctx, key, value, rev, NewRev(), time.Time{}, now.Add(DefaultKeepFor))
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}

@@ -131,8 +131,10 @@ func (a Audit) Options() audit.Options {
 // Store says where requests are kept. At most one may be set; none means a file
 // in Config.Dir.
 type Store struct {
-	Bolt  *boltstore.Config  `yaml:"bolt"`
-	Redis *redisstore.Config `yaml:"redis"`
+	// KeepFor is how long a request stays in the store after its deadline.
+	KeepFor time.Duration      `yaml:"keep_for"`
+	Bolt    *boltstore.Config  `yaml:"bolt"`
+	Redis   *redisstore.Config `yaml:"redis"`
 }
 
 // Channels are the ways to reach people. One that is nil is not in use.
@@ -191,6 +193,7 @@ func Default() Config {
 		CodeLength: tokens.MinLength,
 		FailMode:   FailClosed,
 		Log:        Log{Level: Level(slog.LevelInfo)},
+		Store:      Store{KeepFor: approver.DefaultKeepFor},
 		Audit: Audit{
 			MaxSize:         audit.DefaultMaxSize,
 			CheckpointEvery: audit.DefaultCheckpointEvery,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example"
 	"approver.example/audit"
 	"approver.example/httpapi/socketpath"
 	"approver.example/shieldcore"
@@ -76,7 +77,8 @@ func (c Config) ownProblems() []problem {
 	bad(a.CheckpointAfter < 100*time.Millisecond || a.CheckpointAfter > time.Hour, "audit.checkpoint_after", "audit.checkpoint_after must be 100ms to 1h")
 	bad(a.Keep.Age != 0 && a.Keep.Age < 24*time.Hour, "audit.keep.age", "audit.keep.age must be 0, which keeps everything, or at least 24h")
 	bad(a.Keep.Size != 0 && a.Keep.Size < 2*a.MaxSize, "audit.keep.size", "audit.keep.size must be 0, which is no limit, or at least twice audit.max_size")
-
+	bad(c.Store.KeepFor < approver.MinKeepFor || c.Store.KeepFor > 90*24*time.Hour, "store.keep_for",
+		"store.keep_for must be %s to 2160h", short(approver.MinKeepFor))
 	bad(c.Store.Bolt != nil && c.Store.Redis != nil, "store", "store has both bolt and redis: keep one")
 	return out
 }

@@ -143,7 +143,8 @@ func newBroadcaster(
 			}
 			return approver.FingerprintOf(call, policy.Version(), hashes)
 		},
-		CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, Host: hostname(), Notice: notice, Log: log,
+		CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
+		Host: hostname(), Notice: notice, Log: log,
 	})
 }
 

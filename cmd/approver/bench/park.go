@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,13 +42,18 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	// Under a key of nobody: the daemon never reads them.
+	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	if err != nil {
+		return 0, err
+	}
 	before, err := size()
 	if err != nil {
 		return 0, err
 	}
 	if err := inParallel(64, func(worker int) error {
 		for i := worker; i < n; i += 64 {
-			if err := parkOne(ctx, s, i); err != nil {
+			if err := parkOne(ctx, s, codec, i); err != nil {
 				return err
 			}
 		}
@@ -63,7 +67,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 
 // parkOne writes the three records of one request, as the daemon does: the
 // request, the way to it from its call id, and from its code.
-func parkOne(ctx context.Context, kv approver.KV, n int) error {
+func parkOne(ctx context.Context, kv approver.KV, codec *approver.RequestCodec, n int) error {
 	now, err := kv.Now(ctx)
 	if err != nil {
 		return err
@@ -94,11 +98,11 @@ func parkOne(ctx context.Context, kv approver.KV, n int) error {
 		// A card on another hub's terminal: this daemon has nothing to show anew.
 		Postings: []approver.Posting{{To: to, Hub: "another", Code: hash, Phase: approver.Posted, Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
 	}
-	value, err := json.Marshal(r)
+	value, err := codec.Encode(r)
 	if err != nil {
 		return err
 	}
-	keep := r.Due.Add(approver.KeepFor)
+	keep := r.Due.Add(approver.DefaultKeepFor)
 	entry := fmt.Appendf(nil, `{"request":%q,"posting":0}`, r.ID)
 	return errors.Join(
 		kv.Put(ctx, approver.Key("code", string(hash)), entry, "", approver.NewRev(), time.Time{}, keep),
