@@ -76,6 +76,14 @@ func LoadControls(ctx context.Context, store KV) (c Controls, now time.Time, err
 }
 
 func loadControls(ctx context.Context, store KV) (c Controls, rev Rev, now time.Time, err error) {
+	if c, rev, err = readControls(ctx, store); err != nil {
+		return c, rev, now, err
+	}
+	now, err = store.Now(ctx)
+	return c, rev, now, err
+}
+
+func readControls(ctx context.Context, store KV) (c Controls, rev Rev, err error) {
 	value, rev, err := store.Get(ctx, controlKey())
 	if err == nil {
 		err = json.Unmarshal(value, &c)
@@ -83,10 +91,9 @@ func loadControls(ctx context.Context, store KV) (c Controls, rev Rev, now time.
 		err = nil
 	}
 	if err != nil {
-		return c, rev, now, fmt.Errorf("whether approver is frozen: %w", err)
+		return c, rev, fmt.Errorf("whether approver is frozen: %w", err)
 	}
-	now, err = store.Now(ctx)
-	return c, rev, now, err
+	return c, rev, nil
 }
 
 // FreezeStage is the first stage of a Gate: it denies every call during a
@@ -95,7 +102,7 @@ type FreezeStage struct{ Store KV }
 
 // Judge implements Stage.
 func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
-	c, _, err := LoadControls(ctx, s.Store)
+	c, _, err := readControls(ctx, s.Store) // every call waits for this: no clock is read
 	if err != nil {
 		return Verdict{}, err
 	}
