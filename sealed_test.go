@@ -98,6 +98,10 @@ func TestAPayloadBelongsToItsRequest(t *testing.T) {
 		out, _ := json.Marshal(all)
 		return out
 	}
+	plain, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for what, forged := range map[string][]byte{
 		"another's":      with("sealed", field(harmless, "sealed")),
 		"none":           with("sealed", nil),
@@ -105,7 +109,7 @@ func TestAPayloadBelongsToItsRequest(t *testing.T) {
 		"fingerprint":    with("fingerprint", json.RawMessage(`"g"`)),
 		"in the clear":   with("tool_call", json.RawMessage(`{"id":"c1","tool":"Bash","command":"ls"}`)),
 		"verdict":        with("verdict", json.RawMessage(`{"decision":"ask","severity":"HIGH"}`)),
-		"a plain record": mustJSON(t, r),
+		"a plain record": plain,
 	} {
 		if _, err := c.Decode(forged); !errors.Is(err, ErrTampered) {
 			t.Errorf("%s: %v", what, err)

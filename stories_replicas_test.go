@@ -136,7 +136,7 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 				}
 				r.Postings = r.Postings[:1]
 				now := time.Now()
-				value := mustJSON(t, r)
+				value := x.recordOf(t, r)
 				x.kv.mu.Lock()
 				x.kv.records[key] = memRecord{value, NewRev()}
 				x.kv.due[key] = r.Attention(now)

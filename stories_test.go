@@ -2,7 +2,6 @@ package approver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -299,9 +298,10 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 	})
 }
 
-func mustJSON(t *testing.T, r Request) []byte {
+// recordOf is what the store would hold of r.
+func (x *bench) recordOf(t *testing.T, r Request) []byte {
 	t.Helper()
-	b, err := json.Marshal(r)
+	b, err := x.codec.Encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -319,11 +319,6 @@ func (l *Log) Close(ctx context.Context) error {
 
 func (l *Log) close(ctx context.Context) error {
 	l.cancelRetain()
-	select {
-	case <-l.retaining:
-	case <-ctx.Done():
-		return fmt.Errorf("close the audit log: %w", ctx.Err())
-	}
 	l.mu.Lock()
 	var err error
 	if l.open && l.err == nil && l.since > 0 {
@@ -333,7 +328,7 @@ func (l *Log) close(ctx context.Context) error {
 	l.mu.Unlock()
 	close(l.closing)
 	l.cancelHead()
-	for _, ended := range []chan struct{}{l.writing, l.heading} {
+	for _, ended := range []chan struct{}{l.retaining, l.writing, l.heading} {
 		select {
 		case <-ended:
 		case <-ctx.Done():
