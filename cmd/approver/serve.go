@@ -101,7 +101,8 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	if _, err := records.Record(ctx, approver.Record{Event: approver.EventStarted, At: started, Note: house.note()}); err != nil {
+	// Who is told to stop while starting still stops in order.
+	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: house.note()}); err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
 	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
