@@ -97,14 +97,17 @@ func readControls(ctx context.Context, store KV) (c Controls, rev Rev, err error
 }
 
 // FreezeStage is the first stage of a Gate: it denies every call during a
-// freeze. If the store cannot say whether there is one, the stage fails.
+// freeze. If the store cannot say within StorePatience whether there is one, the
+// stage fails.
 type FreezeStage struct{ Store KV }
 
 // Judge implements Stage.
 func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
 	c, _, err := readControls(ctx, s.Store) // every call waits for this: no clock is read
-	if err != nil {
-		return Verdict{}, err
+	for give := time.Now().Add(StorePatience); err != nil; c, _, err = readControls(ctx, s.Store) {
+		if !passing(err) || time.Now().After(give) || !sleep(ctx, retryEvery) {
+			return Verdict{}, err
+		}
 	}
 	if !c.Frozen() {
 		return Verdict{Decision: Pass, Severity: High}, nil

@@ -192,3 +192,43 @@ func TestControlsAreRecordedFirst(t *testing.T) {
 type stageFunc func() Verdict
 
 func (f stageFunc) Judge(context.Context, ToolCall) (Verdict, error) { return f(), nil }
+
+// The story: Redis restarts just when a call comes in. Whether there is a freeze
+// cannot be read for a second. The call is not denied for that: it waits. When the
+// store stays away, it is denied.
+func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
+	for away, want := range map[time.Duration]Decision{
+		time.Second: Allow, StorePatience - time.Second: Allow, StorePatience + time.Second: Deny, time.Hour: Deny,
+	} {
+		t.Run(away.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				back := time.Now().Add(away)
+				x.kv.fail = func(op, _ string) error {
+					if op == "get" && time.Now().Before(back) {
+						return errors.New("connection refused")
+					}
+					return nil
+				}
+				allow := stageFunc(func() Verdict { return Verdict{Decision: Allow} })
+				gate := &Gate{Stages: []Stage{FreezeStage{x.kv}, allow}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+				start := time.Now()
+				v := gate.Decide(t.Context(), testCall("c1"))
+				if v.Decision != want {
+					t.Errorf("got %v: %s", v.Decision, v.Detail)
+				}
+				if took := time.Since(start); took > StorePatience+time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // a record that was changed by hand is no matter of patience
+		kv := newMemKV()
+		kv.fail = func(string, string) error { return ErrTampered }
+		start := time.Now()
+		if _, err := (FreezeStage{kv}).Judge(t.Context(), testCall("c1")); !errors.Is(err, ErrTampered) || time.Since(start) > 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
