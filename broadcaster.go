@@ -191,14 +191,13 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	if err != nil {
 		return Request{}, err
 	}
-	if r, err := b.underGrant(ctx, call, why, fp); !errors.Is(err, ErrNotFound) {
+	var r Request
+	err = patiently(ctx, func() error { r, err = b.underGrant(ctx, call, why, fp); return err })
+	if !errors.Is(err, ErrNotFound) {
 		return r, err
 	}
 	holder := uuid.NewString()
-	r, err := b.open(ctx, call, why, fp, holder)
-	for give := time.Now().Add(StorePatience); err != nil && passing(err) && time.Now().Before(give) && sleep(ctx, pollEvery/2); {
-		r, err = b.open(ctx, call, why, fp, holder)
-	}
+	err = patiently(ctx, func() error { r, err = b.open(ctx, call, why, fp, holder); return err })
 	if err != nil {
 		return Request{}, err
 	}

@@ -103,11 +103,13 @@ type FreezeStage struct{ Store KV }
 
 // Judge implements Stage.
 func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
-	c, _, err := readControls(ctx, s.Store) // every call waits for this: no clock is read
-	for give := time.Now().Add(StorePatience); err != nil; c, _, err = readControls(ctx, s.Store) {
-		if !passing(err) || time.Now().After(give) || !sleep(ctx, retryEvery) {
-			return Verdict{}, err
-		}
+	var c Controls
+	err := patiently(ctx, func() (err error) {
+		c, _, err = readControls(ctx, s.Store) // every call waits for this: no clock is read
+		return err
+	})
+	if err != nil {
+		return Verdict{}, err
 	}
 	if !c.Frozen() {
 		return Verdict{Decision: Pass, Severity: High}, nil

@@ -45,6 +45,17 @@ func passing(err error) bool {
 	return true
 }
 
+// patiently does something with a store that may be away for a moment.
+func patiently(ctx context.Context, do func() error) error {
+	give := time.Now().Add(StorePatience)
+	for {
+		err := do()
+		if err == nil || !passing(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
+			return err
+		}
+	}
+}
+
 // find returns the request that a call id stands for. If the id leads to a
 // request that has no record, it waits as long as one may be on its way, and then
 // says which request is dead.
