@@ -102,7 +102,7 @@ func (c ToolCall) Text() string {
 	if c.Agent != "claude" || c.Tool != "Bash" {
 		command = c.Tool + ": " + command
 	}
-	if c.Agent == "claude" && (c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor") {
+	if c.hasClaim() {
 		elsewhere["description"] = c.Claimed
 	}
 	args := map[string]json.RawMessage{}

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -11,7 +12,7 @@ import (
 )
 
 // A Fingerprint says exactly what is to run: SHA-256, as hex, over the canonical
-// JSON (RFC 8785) of agent, tool, arguments, directory, policy version, the
+// JSON (RFC 8785) of agent, tool, arguments that do something, directory, policy version, the
 // environment that changes what runs, and the hashes of the files that the
 // command would execute. An approval is bound to it. The empty Fingerprint
 // equals nothing.
@@ -25,7 +26,7 @@ func (f Fingerprint) Equal(g Fingerprint) bool {
 // FingerprintOf computes the fingerprint of a call. files maps a path to the
 // hash of its content; see [FilesOf].
 func FingerprintOf(call ToolCall, policyVersion string, files map[string]string) (Fingerprint, error) {
-	args := call.Args
+	args := call.effective()
 	if len(args) == 0 {
 		args = json.RawMessage("null")
 	}
@@ -45,4 +46,28 @@ func FingerprintOf(call ToolCall, policyVersion string, files map[string]string)
 	}
 	sum := sha256.Sum256(canonical)
 	return Fingerprint(hex.EncodeToString(sum[:])), nil
+}
+
+// effective is the arguments without the description that Claude Code's shell
+// tools take for their user to read. The model words it anew each time, and it
+// changes nothing that runs: a call that comes back is to be the same call.
+func (c ToolCall) effective() json.RawMessage {
+	args := map[string]json.RawMessage{}
+	var claim string
+	if !c.hasClaim() || json.Unmarshal(c.Args, &args) != nil || json.Unmarshal(args["description"], &claim) != nil || claim != c.Claimed {
+		return c.Args
+	}
+	delete(args, "description")
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(args) != nil {
+		return c.Args
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
+
+// hasClaim reports a tool whose argument "description" is Claimed and nothing else.
+func (c ToolCall) hasClaim() bool {
+	return c.Agent == "claude" && (c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor")
 }

@@ -46,7 +46,9 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 		g, _, loadErr := b.loadGrant(ctx, scope)
 		r := g.Request
 		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.Burns(r.Created) {
-			listErr = errors.Join(listErr, loadErr)
+			if !errors.Is(loadErr, ErrNotFound) {
+				listErr = errors.Join(listErr, loadErr)
+			}
 			continue
 		}
 		card := b.Card(r)

@@ -83,7 +83,7 @@ func command(text string) (verb, rest string, ok bool) {
 func commandIntent(approve bool, rest string) (Intent, error) {
 	if words := strings.Fields(rest); approve && len(words) == 2 {
 		code, err := tokens.Parse(words[0])
-		if term, ok := parseTerm(words[1]); ok && err == nil {
+		if term, ok := ParseTerm(words[1]); ok && err == nil {
 			return Intent{Approve: true, Method: ByCommand, Code: code, Grant: term}, nil
 		}
 	}

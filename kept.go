@@ -1,7 +1,6 @@
 package approver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,8 +38,8 @@ func (t Term) String() string {
 	return "once"
 }
 
-// parseTerm reads once, session, or 1m to 60m, and nothing else.
-func parseTerm(word string) (Term, bool) {
+// ParseTerm reads once, session, or 1m to 60m, and nothing else.
+func ParseTerm(word string) (Term, bool) {
 	switch strings.ToLower(word) {
 	case "once":
 		return Term{}, true
@@ -76,7 +75,7 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 	switch {
 	case g.Ended != "" || !now.Before(g.Until) || c.Burns(r.Created) || !r.Resolution.Approve:
 		return false
-	case r.Verdict.Severity != High || why.Severity != High || !bytes.Equal(why.Args, r.Verdict.Args):
+	case r.Verdict.Severity != High || why.Severity != High || !r.Verdict.covers(why):
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false
@@ -94,8 +93,15 @@ func (b *Broadcaster) loadGrant(ctx context.Context, scope string) (g keptGrant,
 		g = s.keptGrant
 		g.Request, err = b.codec.Decode(s.Request)
 	}
+	if errors.Is(err, ErrSealed) {
+		err = errUnreadable
+	}
 	return g, rev, err
 }
+
+// errUnreadable is of a grant whose key was taken away. It does not hold, and
+// another may take its place.
+var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", ErrNotFound)
 
 func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, rev Rev, before time.Time) error {
 	request, err := b.codec.Encode(g.Request)
@@ -171,7 +177,15 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 		case err != nil:
 			return Request{}, err
 		}
+		// A freeze that came since the look above must not be passed by: what is
+		// under way when people freeze does not run.
+		if c, _, err = LoadControls(ctx, b.Store); err != nil {
+			return Request{}, err
+		}
 		r := g.Request
+		if c.Burns(r.Created) {
+			return Request{}, ErrNotFound
+		}
 		r.CallID, r.Call, r.Closed = call.ID, call, true
 		_, err = b.Audit.Record(ctx, Record{
 			Event: EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict, Resolution: r.Resolution,

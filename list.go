@@ -26,18 +26,18 @@ func (b *Broadcaster) Requests(ctx context.Context) ([]Request, error) {
 		return nil, err
 	}
 	found := make([]*Request, len(ids))
-	err = inParallel(min(len(ids), 8), func(worker int) error {
+	err = inParallel(min(len(ids), 8), func(worker int) (err error) {
 		for i := worker; i < len(ids); i += 8 {
-			r, _, err := b.load(ctx, ids[i])
+			r, _, loadErr := b.load(ctx, ids[i])
 			switch {
-			case errors.Is(err, ErrNotFound):
-			case err != nil:
-				return err
+			case errors.Is(loadErr, ErrNotFound):
+			case loadErr != nil:
+				err = errors.Join(err, loadErr) // one that cannot be read hides no other
 			case !r.State.Settled():
 				found[i] = &r
 			}
 		}
-		return nil
+		return err
 	})
 	var open []Request
 	for _, r := range found {

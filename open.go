@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,7 +111,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
-	postings, codes, err := b.mint(ctx, r, b.Destinations, now)
+	postings, codes, err := b.mint(ctx, r, b.shownAt(why), now)
 	if err != nil {
 		return Request{}, err
 	}
@@ -120,6 +121,13 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	}
 	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
 	return r, nil
+}
+
+// shownAt is where a rule lets a question be shown.
+func (b *Broadcaster) shownAt(why Verdict) []Destination {
+	return slices.DeleteFunc(slices.Clone(b.Destinations), func(d Destination) bool {
+		return len(why.Channels) > 0 && !slices.Contains(why.Channels, d.Channel)
+	})
 }
 
 // mint makes a posting with a code of its own for each destination, and stores

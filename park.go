@@ -56,6 +56,21 @@ func (r Request) Take(call ToolCall, fp Fingerprint, audit string, deadline, now
 	return taken, nil
 }
 
+// covers reports that an answer to the question v is one to the question now: it
+// is as strict, of the same arguments, and to nobody else. Rules that look at the
+// clock can ask about one call in two ways.
+func (v Verdict) covers(now Verdict) bool {
+	return v.Severity <= now.Severity && bytes.Equal(v.Args, now.Args) && within(v.Approvers, now.Approvers) && within(v.Channels, now.Channels)
+}
+
+// within reports that a narrows no less than b. An empty list is everybody.
+func within(a, b []string) bool {
+	if len(b) == 0 {
+		return true
+	}
+	return len(a) > 0 && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
 // Granted reports a recorded yes that waits for the call to come back.
 func (r Request) Granted() bool {
 	return r.State == Approved && r.Parked && r.Resolution.Approve && r.Audit != ""
@@ -117,7 +132,9 @@ func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp F
 		return Request{}, err
 	}
 	r, _, err := b.load(ctx, string(id))
-	if err != nil {
+	if errors.Is(err, ErrSealed) {
+		return Request{}, ErrNotFound // its key was taken away: what cannot be read answers nothing
+	} else if err != nil {
 		return Request{}, err
 	}
 	now, err := b.Store.Now(ctx)
@@ -128,8 +145,8 @@ func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp F
 	switch {
 	case !r.shares(call, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, ErrNotFound
-	case !no && (why.Severity < r.Verdict.Severity || !bytes.Equal(why.Args, r.Verdict.Args)):
-		return Request{}, ErrNotFound // what people were asked is not what is to run now
+	case !no && !r.Verdict.covers(why):
+		return Request{}, ErrNotFound // what people were asked is not what is to be asked now
 	}
 	// A courier whose connection is lost finds its request by the call's id.
 	err = b.put(ctx, Key("call", call.ID), []byte(r.ID), "", NewRev(), time.Time{}, r.TakeBy.Add(b.KeepFor))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"approver.example/tokens"
@@ -55,6 +56,9 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	}
 	if r.State.Settled() {
 		return r, outcomeOf(r, rep, who)
+	}
+	if len(r.Verdict.Approvers) > 0 && !slices.Contains(r.Verdict.Approvers, who.ID) {
+		return r, Outcome{OutcomeRefused, "The rule that asks lets others decide this. Your answer does not count."}
 	}
 	if rep.Approve && rep.Grant.lasts() && (r.Verdict.Severity != High || rep.Method != ByCommand) {
 		return r, Outcome{OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}

@@ -23,6 +23,7 @@ const (
 	textNotHere  = "A CATASTROPHIC request is not approved in this terminal, because an agent could type here too: answer in a chat."
 	textMismatch = "That message shows another request. Nothing was done."
 	textNothing  = "The answer names no card: give its number or its code."
+	textTerm     = "How long a yes lasts is session, or 1m to 60m, behind /approve and the code. Nothing was approved."
 	textBroken   = "Something broke while your answer was judged. It does not count; try again or answer in a chat."
 )
 
@@ -92,6 +93,13 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 		if a.Command {
 			r.Method = approver.ByCommand
 		}
+	}
+	if a.Term != "" {
+		term, ok := approver.ParseTerm(a.Term)
+		if !ok || !a.Approve || r.Method != approver.ByCommand {
+			return approver.Reply{}, approver.Outcome{Text: textTerm}
+		}
+		r.Grant = term
 	}
 	if r.Request == "" && r.Message == "" && r.Code.IsZero() {
 		return approver.Reply{}, approver.Outcome{Text: textNothing}

@@ -34,6 +34,8 @@ type Input struct {
 	// with /approve or /deny.
 	Code    tokens.Code
 	Command bool
+	// Grant is how long a yes lasts.
+	Grant approver.Term
 }
 
 // maxLine bounds a typed line in bytes.
@@ -47,6 +49,7 @@ var errInput = errors.New("not understood: type help to see what can be typed")
 //	n 3   no 3    deny 3             deny card 3
 //	3 CONFIRM-7KQ4MX                 approve card 3 with its code; y 3 CODE does too, n 3 CODE denies
 //	/approve CODE   /deny CODE       as in the chats
+//	/approve CODE session            also later in the same session; or for a time, 1m to 60m
 //	CONFIRM-7KQ4MX                   approve the card with that code; "no CONFIRM-7KQ4MX" denies
 //	show 3   list   help   quit
 //
@@ -98,7 +101,7 @@ func chatInput(line string) (Input, error) {
 		return Input{}, errors.New("which card? put its number behind, such as y 3")
 	}
 	return Input{
-		Verb: VerbAnswer, Approve: intent.Approve, Code: intent.Code, Command: intent.Method == approver.ByCommand,
+		Verb: VerbAnswer, Approve: intent.Approve, Code: intent.Code, Command: intent.Method == approver.ByCommand, Grant: intent.Grant,
 	}, nil
 }
 

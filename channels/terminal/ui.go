@@ -17,6 +17,7 @@ import (
 const helpText = `y N          approve card N             n N          deny card N
 N CODE       approve card N with its code, as CATASTROPHIC cards need
 /approve CODE, /deny CODE               as in the chats
+/approve CODE session, /approve CODE 15m   the very same call, again without asking
 list         what is pending            show N       card N whole
 help         this                       quit         stop watching; the cards stay pending
 `
@@ -310,6 +311,9 @@ func (s *screen) find(n int) *entry {
 // send gives an answer to the service, in a goroutine that Run waits for.
 func (s *screen) send(ctx context.Context, in Input) {
 	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command}
+	if in.Grant != (approver.Term{}) {
+		a.Term = in.Grant.String()
+	}
 	about := "Your answer"
 	if in.Number != 0 {
 		k := s.find(in.Number)

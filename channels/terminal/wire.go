@@ -48,6 +48,9 @@ type Answer struct {
 	Code string `json:"code,omitempty"`
 	// Command reports that the person typed /approve or /deny.
 	Command bool `json:"command,omitempty"`
+	// Term is how long a yes lasts, as typed behind /approve CODE: session, or 1m to
+	// 60m. Empty is once.
+	Term string `json:"term,omitempty"`
 }
 
 // An Answered is the JSON document that [Channel.Answer] returns.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"approver.example"
 	"approver.example/channels/terminal"
 	"approver.example/httpapi"
 	"approver.example/tokens"
@@ -23,6 +24,7 @@ const localRules = `Your uid, as the kernel names it, must be on the terminal's 
 type approveCmd struct {
 	operatorCmd
 	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
+	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, or 1m to 60m. With a code, of a HIGH request."`
 	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
 }
 
@@ -33,13 +35,22 @@ run under the daemon's own user it is never approved on this machine: answer in 
 ` + exitCodes + `
 Example:
   approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11
-  approver approve CONFIRM-7KQ4MX`
+  approver approve CONFIRM-7KQ4MX
+  approver approve CONFIRM-7KQ4MX 15m`
 }
 
 // Validate tells a mistyped id or code before the daemon is asked.
 func (c approveCmd) Validate() error {
 	if _, err := tokens.Parse(c.Which); err != nil && uuid.Validate(c.Which) != nil {
 		return fmt.Errorf("%q is neither a request's id nor a code: approver pending lists the ids", c.Which)
+	}
+	term, ok := approver.ParseTerm(c.Term)
+	switch {
+	case c.Term == "":
+	case !ok:
+		return fmt.Errorf("%q is not how long a yes can last: once, session, or 1m to 60m", c.Term)
+	case term != approver.Term{} && uuid.Validate(c.Which) == nil:
+		return errors.New("a yes that lasts needs the code, which approver watch shows")
 	}
 	return nil
 }
@@ -51,7 +62,7 @@ func (c approveCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true}, "approved", "recorded")
+		return c.answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
 	}
 	if !c.Yes {
 		var shown shownRequest

@@ -1,0 +1,210 @@
+package approver
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// ask puts a call under this verdict before people.
+func (x *bench) askUnder(call ToolCall, why Verdict) <-chan Verdict {
+	out := make(chan Verdict, 1)
+	go func() { out <- x.Ask(x.t.Context(), call, why) }()
+	synctest.Wait()
+	return out
+}
+
+// The story: a rule lets Bob alone decide, on Discord alone. Alice is on the
+// approver list, but neither her yes nor her no counts, and Telegram hears nothing.
+func TestRuleNamesItsPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		v := x.askUnder(testCall("c1"), Verdict{Decision: Ask, Severity: High, Approvers: []string{"bob"}, Channels: []string{"discord"}})
+		if x.tg.count() != 0 || x.dc.count() != 1 {
+			t.Errorf("%d cards on Telegram, %d on Discord", x.tg.count(), x.dc.count())
+		}
+		for _, yes := range []bool{true, false} {
+			if out := x.tap(x.dc, 0, "d1", yes); out.Kind != OutcomeRefused {
+				t.Errorf("told %+v", out)
+			}
+		}
+		if out := x.tap(x.dc, 0, "d2", true); out.Kind != OutcomeApproved || (<-v).Decision != Allow {
+			t.Errorf("told %+v", out)
+		}
+		if v := <-x.askUnder(testCall("c2"), Verdict{Decision: Ask, Severity: High, Channels: []string{"slack"}}); v.Decision != Deny {
+			t.Errorf("a rule whose channels show nothing: %+v", v)
+		}
+	})
+}
+
+// The story: by day anybody may allow a push; by night the rule asks Bob alone.
+// Neither the yes that Alice gave for an hour, nor the one that waits for the agent,
+// holds when Bob is the one to ask.
+func TestGrantIsOfItsAudience(t *testing.T) {
+	for name, night := range map[string]Verdict{
+		"other people":    {Decision: Ask, Severity: High, Approvers: []string{"bob"}},
+		"other channels":  {Decision: Ask, Severity: High, Channels: []string{"discord"}},
+		"other arguments": {Decision: Ask, Severity: High, Args: []byte(`{}`)},
+		"stricter":        {Decision: Ask, Severity: Catastrophic},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newBench(t, newMemKV())
+			v := x.askAsync(t.Context(), testCall("c1"), High)
+			synctest.Wait()
+			if out := x.command(0, "/approve CODE 60m"); out.Kind != OutcomeApproved {
+				t.Fatalf("%+v", out)
+			}
+			<-v
+			asked := x.askUnder(testCall("c2"), night)
+			if x.dc.count() != 2 {
+				t.Errorf("%s: the grant let it through", name)
+			}
+			x.tap(x.dc, 1, "d2", false)
+			<-asked
+
+			parked := parkedCall("c3", 0)
+			parked.Dir = "/elsewhere"
+			<-x.askAsync(t.Context(), parked, High)
+			synctest.Wait()
+			x.tap(x.dc, 2, "d1", true)
+			parked.ID, parked.ParkAt = "c4", time.Time{}
+			asked = x.askUnder(parked, night)
+			if x.dc.count() != 4 {
+				t.Errorf("%s: the yes that waited let it through", name)
+			}
+			x.tap(x.dc, 3, "d2", false)
+			if v := <-asked; v.Decision != Deny {
+				t.Errorf("%s: %+v", name, v)
+			}
+		})
+	}
+}
+
+// freezingKV freezes in the moment in which a grant is used.
+type freezingKV struct {
+	*memKV
+	freeze func()
+}
+
+func (k *freezingKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
+	err := k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+	if freeze := k.freeze; freeze != nil && strings.Contains(key, "}:grant:") {
+		k.freeze = nil
+		freeze()
+	}
+	return err
+}
+
+// The story: a daemon under load has seen that there is no freeze and is about to
+// use a grant; somebody freezes and is told that everything is stopped. The call
+// that was under way does not run.
+func TestFreezeWinsAgainstAGrantInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := &freezingKV{memKV: newMemKV()}
+		x := newBenchOn(t, kv.memKV, kv)
+		v := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.command(0, "/approve CODE 15m")
+		<-v
+		kv.freeze = func() {
+			if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+				t.Error(err)
+			}
+		}
+		if x.runs(testCall("c2"), High) {
+			t.Error("it ran after the freeze")
+		}
+		for _, r := range x.audit.events("") {
+			if r == EventGrantUsed {
+				t.Error("the audit says that the grant was used")
+			}
+		}
+	})
+}
+
+// The story: the code key was replaced and the old one thrown away. What was
+// granted under it does not hold and stops nothing: people are asked, and may
+// grant anew. A freeze finds what it can read.
+func TestGrantUnderAnUnknownKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		v := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.command(0, "/approve CODE 60m")
+		<-v
+		parked := parkedCall("c2", 0)
+		parked.Dir = "/elsewhere"
+		<-x.askAsync(t.Context(), parked, High)
+		synctest.Wait()
+		x.tap(x.tg, 1, "1", true)
+		x.stop()
+
+		y := newBench(t, kv)
+		var err error
+		if y.CodeKey = bytes.Repeat([]byte{7}, 32); err != nil {
+			t.Fatal(err)
+		}
+		if y.codec, err = NewRequestCodec(y.CodeKey); err != nil {
+			t.Fatal(err)
+		}
+		y.Log = slog.New(slog.DiscardHandler)
+		if g, _ := y.Grants(t.Context()); len(g) != 0 {
+			t.Errorf("%+v", g)
+		}
+		parked.ID, parked.ParkAt = "c3", time.Time{}
+		asked := y.askUnder(parked, Verdict{Decision: Ask, Severity: High})
+		if y.tg.count() != 1 {
+			t.Fatalf("%d cards", y.tg.count())
+		}
+		denied, err := y.Freeze(t.Context(), "uid 7", "")
+		if v := <-asked; denied != 1 || err == nil || v.Decision != Deny {
+			t.Errorf("a freeze denied %d (%v): %+v", denied, err, v)
+		}
+		if err := y.Unfreeze(t.Context(), "uid 7"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		v = y.askAsync(t.Context(), testCall("c4"), High)
+		synctest.Wait()
+		if out := y.command(1, "/approve CODE 15m"); out.Kind != OutcomeApproved || !strings.Contains(out.Text, "runs without asking until") {
+			t.Errorf("%+v", out)
+		}
+		<-v
+		if !y.runs(testCall("c5"), High) {
+			t.Error("it cannot be granted anew")
+		}
+	})
+}
+
+// Claude words the description of a command anew each time; the same command is
+// the same call all the same. In any other tool a description is an argument.
+func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
+	of := func(tool, args, claim string) Fingerprint {
+		fp, err := FingerprintOf(ToolCall{Agent: "claude", Tool: tool, Args: []byte(args), Claimed: claim}, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fp
+	}
+	a := of("Bash", `{"command":"make <x>","description":"build"}`, "build")
+	for args, same := range map[string]bool{
+		`{"command":"make <x>"}`: true, `{"description":"x","command":"make <x>"}`: true, `{"command":"make <y>","description":"build"}`: false,
+		`{"command":"make <x>","description":"build","timeout":9}`: false,
+	} {
+		claim := map[bool]string{true: "x", false: "build"}[strings.Contains(args, `"x"`)]
+		if a.Equal(of("Bash", args, claim)) != same {
+			t.Errorf("%s: the same is %v", args, !same)
+		}
+	}
+	if of("Bash", `{"command":"a","description":"b"}`, "").Equal(of("Bash", `{"command":"a"}`, "")) {
+		t.Error("a description that is not the claim is left out")
+	}
+	if of("mcp__x", `{"command":"a","description":"b"}`, "b").Equal(of("mcp__x", `{"command":"a","description":"c"}`, "c")) {
+		t.Error("an argument of another tool is left out")
+	}
+}
