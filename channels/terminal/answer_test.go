@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"approver.example"
 	"approver.example/channels/terminal"
@@ -35,7 +36,13 @@ func TestAnswerBecomesReply(t *testing.T) {
 		"code alone":        {`{"code":"` + secret + `","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
 		"code, typed badly": {`{"code":" ` + strings.ToLower(secret) + ` ","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
 		"command":           {`{"code":"` + secret + `","approve":true,"command":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCommand, k.Code }},
-		"deny command":      {`{"code":"` + secret + `","command":true}`, func(r *approver.Reply) { r.Method, r.Code = approver.ByCommand, k.Code }},
+		"for a time": {`{"code":"` + secret + `","approve":true,"command":true,"term":"15m"}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCommand, k.Code, approver.Term{For: 15 * time.Minute}
+		}},
+		"for the session": {`{"code":"` + secret + `","approve":true,"command":true,"term":"session"}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCommand, k.Code, approver.Term{Session: true}
+		}},
+		"deny command": {`{"code":"` + secret + `","command":true}`, func(r *approver.Reply) { r.Method, r.Code = approver.ByCommand, k.Code }},
 		"code with its card": {`{"request":"r1","code":"` + secret + `","approve":true}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Code, r.Request, r.Message = true, approver.ByCode, k.Code, "r1", ref.Message
 		}},
@@ -80,6 +87,10 @@ func TestAnswerRefused(t *testing.T) {
 		"nothing named":                      {ann, `{"approve":true}`, "names no card"},
 		"no code":                            {ann, `{"request":"r1","approve":true,"code":"let me in"}`, "not a confirmation code"},
 		"a code that is too short":           {ann, `{"code":"CONFIRM-AAA","approve":true}`, "not a confirmation code"},
+		"a term that is none":                {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"command":true,"term":"61m"}`, "How long a yes lasts"},
+		"a term for a no":                    {ann, `{"code":"CONFIRM-7KQ4MX","command":true,"term":"15m"}`, "How long a yes lasts"},
+		"a term beside the bare code":        {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"term":"15m"}`, "How long a yes lasts"},
+		"a term without the code":            {ann, `{"request":"r1","approve":true,"command":true,"term":"15m"}`, "How long a yes lasts"},
 		"one card's message for another":     {ann, fmt.Sprintf(`{"request":"r1","message":%q,"approve":true}`, two.Message), "shows another request"},
 		"the same the other way":             {ann, fmt.Sprintf(`{"request":"r2","message":%q,"approve":true}`, one.Message), "shows another request"},
 		"a known message, a made-up request": {ann, fmt.Sprintf(`{"request":"r9","message":%q,"approve":true}`, one.Message), "shows another request"},

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"approver.example"
 	"approver.example/tokens"
 )
 
@@ -14,6 +16,7 @@ func TestParseInput(t *testing.T) {
 	no := func(n int) Input { return Input{Verb: VerbAnswer, Number: n} }
 	with := func(in Input) Input { in.Code = code; return in }
 	command := func(in Input) Input { in.Command = true; return with(in) }
+	lasting := func(term approver.Term) Input { in := command(yes(0)); in.Grant = term; return in }
 	for _, test := range []struct {
 		line string
 		want Input
@@ -35,6 +38,8 @@ func TestParseInput(t *testing.T) {
 		{line: "n 3 CONFIRM-7KQ4MX", want: with(no(3))},
 		{line: "3 CONFIRM 7KQ4MX", want: with(yes(3))},
 		{line: "/approve CONFIRM-7KQ4MX", want: command(yes(0))},
+		{line: "/approve CONFIRM-7KQ4MX 15m", want: lasting(approver.Term{For: 15 * time.Minute})},
+		{line: "/approve 7KQ4MX session", want: lasting(approver.Term{Session: true})},
 		{line: "/deny 7KQ4MX", want: command(no(0))},
 		{line: "CONFIRM-7KQ4MX", want: with(yes(0))},
 		{line: "no CONFIRM-7KQ4MX", want: with(no(0))},
