@@ -55,6 +55,7 @@ type Config struct {
 	// without a yes.
 	FreezeOnBypass bool `yaml:"freeze_on_bypass"`
 
+	Agents   Agents   `yaml:"agents"`
 	Log      Log      `yaml:"log"`
 	Audit    Audit    `yaml:"audit"`
 	Store    Store    `yaml:"store"`
@@ -74,6 +75,33 @@ type Sockets struct {
 	SubmitGroup string   `yaml:"submit_group"`
 	// ResolveUIDs may answer, beside the daemon's own user and root.
 	ResolveUIDs []uint32 `yaml:"resolve_uids"`
+}
+
+// Agents are the settings of each agent.
+type Agents struct {
+	Claude Agent `yaml:"claude"`
+}
+
+// An Agent is what the daemon does in its own way for one agent. It is here and
+// not in flags of the hook, because agents can edit their own settings.
+type Agent struct {
+	// ParkAfter is after how long the agent is told to run the same call again
+	// later, if people have not answered, 5s to 1h. Zero is never, unless the hook
+	// asks for it.
+	ParkAfter time.Duration `yaml:"park_after"`
+}
+
+// Of returns the settings of the named agent; of an unknown one they are zero.
+func (a Agents) Of(name string) Agent {
+	return map[string]Agent{"claude": a.Claude}[name]
+}
+
+// Hold is how long the named agent's hook may have to wait for an answer.
+func (c Config) Hold(agent string) time.Duration {
+	if park := c.Agents.Of(agent).ParkAfter; park > 0 {
+		return min(park, c.TTL)
+	}
+	return c.TTL
 }
 
 // Log says what the daemon writes to its standard error.

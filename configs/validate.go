@@ -49,6 +49,10 @@ func (c Config) ownProblems() []problem {
 		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
 	bad(c.FailMode != FailClosed, "fail_mode", "fail_mode must be %s: this version blocks whatever it cannot judge", FailClosed)
 
+	park := c.Agents.Claude.ParkAfter
+	bad(park != 0 && (park < shieldcore.MinTTL || park > shieldcore.MaxTTL), "agents.claude.park_after",
+		"agents.claude.park_after must be %s to %s; leave it out to let the hook wait for people", short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
+
 	if preset, is := strings.CutPrefix(c.Policy, PresetPrefix); is {
 		_, ok := Preset(preset)
 		bad(!ok, "policy", "unknown preset %q: one of %s", preset, strings.Join(Presets(), ", "))

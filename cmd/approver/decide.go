@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/agents/blocking"
+	"approver.example/configs"
 	"approver.example/httpapi"
 )
 
@@ -23,6 +24,7 @@ type decider struct {
 	audit   approver.Recorder
 	log     *slog.Logger
 	started time.Time
+	agents  configs.Agents
 	// freeze, when set, stops everything after a call that went around the gate.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
@@ -45,9 +47,7 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	}
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
-	if h.Park {
-		call.ParkAt = call.At.Add(h.ParkIn)
-	}
+	call.ParkAt = parkAt(h, d.agents.Of(h.Agent), call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		d.known.note(ev, unanswered)
@@ -62,6 +62,21 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	default:
 		return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
 	}
+}
+
+// parkMargin is kept free before the courier's deadline to tell the agent.
+const parkMargin = 2 * time.Second
+
+// parkAt is when the agent is told to come back; zero is never. The courier's own
+// wish goes first: whatever it is, the call does not run by it.
+func parkAt(h httpapi.HookRequest, a configs.Agent, now time.Time) time.Time {
+	switch {
+	case h.Park:
+		return now.Add(h.ParkIn)
+	case a.ParkAfter <= 0:
+		return time.Time{}
+	}
+	return now.Add(max(0, min(a.ParkAfter, h.Deadline-parkMargin)))
 }
 
 func answer(a agents.Answer) httpapi.HookAnswer {

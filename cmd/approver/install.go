@@ -70,6 +70,7 @@ type installClaudeCmd struct {
 // Help is the long text.
 func (installClaudeCmd) Help() string {
 	return `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
+Whether the agent waits for people, or is told to come back, is not the hook's to say: it is agents.claude.park_after in the daemon's configuration.
 For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
 
 Example:
@@ -88,7 +89,7 @@ func (c installClaudeCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	text, err := agents.Claude{}.HookConfig(hook, cfg.TTL)
+	text, err := agents.Claude{}.HookConfig(hook, cfg.Hold(agents.Claude{}.Name()))
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}}, stages(policy)...), Ask: broadcaster.Ask,
 		Paused: broadcaster.PausedFor, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
 	}
-	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started}
+	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents}
 	if cfg.FreezeOnBypass {
 		decide.freeze = broadcaster.Freeze
 	}
