@@ -37,8 +37,22 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		c.Result = "✅ Yes by " + r.decider(r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
 	} else {
 		c.State = Pending // an approval that is not released is nobody's to know
+		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
+			c.Notice = strings.TrimSpace(r.parkedNotice() + " " + c.Notice)
+		}
 	}
 	return c
+}
+
+// parkedNotice says what a parked request waits for. A card keeps its code in no
+// record, so it cannot be written anew when the time has come: it says both.
+func (r Request) parkedNotice() string {
+	const clock = "15:04:05 UTC"
+	lead := "After " + r.ParkAt.UTC().Format(clock) + " the agent is told to come back later"
+	if r.Parked {
+		lead = "The agent was told to come back later"
+	}
+	return lead + "; your yes waits for it until " + r.Due.Add(GrantMargin).UTC().Format(clock) + "."
 }
 
 func safe(s string) string { return Visible(Mask(s)) }

@@ -32,6 +32,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 
 	var all sync.WaitGroup
 	all.Go(func() { b.sweep(ctx) })
+	b.start(b.regrant)
 	for _, c := range b.Channels {
 		all.Go(func() {
 			if err := b.runChannel(ctx, c); err != nil && ctx.Err() == nil {

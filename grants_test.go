@@ -208,3 +208,49 @@ func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
 		t.Error("an argument of another tool is left out")
 	}
 }
+
+// The story: the daemon is killed in the moment in which a parked question was
+// answered, before the record and before any card said so. The next one goes on:
+// the yes is recorded, every card shows it, and the call that comes runs once.
+func TestParkedYesOutlivesAKill(t *testing.T) {
+	for name, lost := range map[string]func(r Request) Request{
+		"before the cards":  func(r Request) Request { return r },
+		"before the record": func(r Request) Request { r.Audit = ""; return r },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			kv := newMemKV()
+			x := newBench(t, kv)
+			<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
+			synctest.Wait()
+			if _, card := x.dc.card(0); !strings.Contains(card.Notice, "told to come back later; your yes waits for it until") || card.Code.IsZero() {
+				t.Errorf("%s: the card says %q", name, card.Notice)
+			}
+			x.dc.update = func(Card) error { return context.Canceled } // nothing reaches the other card any more
+			x.tap(x.tg, 0, "1", true)
+			_, first := x.tg.card(0)
+			if _, err := x.change(t.Context(), first.Request, func(r Request, _ time.Time) (Request, error) { return lost(r), nil }); err != nil {
+				t.Fatal(err)
+			}
+			x.stop()
+			time.Sleep(time.Minute)
+
+			y := newBench(t, kv)
+			synctest.Wait()
+			y.dc.mu.Lock()
+			card := y.dc.cards["D-0"]
+			y.dc.mu.Unlock()
+			if card.OneTap || !strings.Contains(card.Result, "Yes by Alice via Telegram") {
+				t.Errorf("%s: the card is %+v", name, card)
+			}
+			back := parkedCall("c2", 0)
+			back.ParkAt = time.Time{}
+			if !y.runs(back, High) {
+				t.Errorf("%s: the yes is lost", name)
+			}
+			back.ID = "c3"
+			if y.runs(back, High) {
+				t.Errorf("%s: it runs twice", name)
+			}
+		})
+	}
+}

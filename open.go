@@ -111,6 +111,9 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
+	if !call.ParkAt.IsZero() {
+		r.ParkAt = now.Add(max(0, time.Until(call.ParkAt)))
+	}
 	postings, codes, err := b.mint(ctx, r, b.shownAt(why), now)
 	if err != nil {
 		return Request{}, err

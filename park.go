@@ -221,6 +221,25 @@ func (b *Broadcaster) refresh(ctx context.Context, r Request) {
 	}
 }
 
+// regrant goes on with what a former process left undone of yeses that wait: the
+// record, and the cards.
+func (b *Broadcaster) regrant(ctx context.Context) {
+	open, err := b.Requests(ctx)
+	if err != nil {
+		b.noteTrouble(err)
+	}
+	now, err := b.Store.Now(ctx)
+	for _, r := range open {
+		switch {
+		case err != nil || r.State != Approved || !r.Parked:
+		case r.Granted():
+			b.refresh(ctx, r)
+		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
+			b.granted(ctx, r)
+		}
+	}
+}
+
 // grantedText is what people are told of a yes that waits.
 func (r Request) grantedText() string {
 	return "Recorded: the agent was told to come back, and may now run this call once, until " + r.TakeBy.UTC().Format("15:04:05 UTC") + "."

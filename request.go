@@ -159,6 +159,7 @@ type Request struct {
 	// Parked reports that the agent was told to run the same call again later: a
 	// yes then waits for that call until TakeBy.
 	Parked bool      `json:"parked,omitempty"`
+	ParkAt time.Time `json:"park_at,omitzero"` // when it is to be parked, by the store's clock
 	TakeBy time.Time `json:"take_by,omitzero"`
 	// WithdrawAt is when the request is withdrawn because its courier is gone;
 	// zero while the courier holds the line.
