@@ -3,7 +3,6 @@ package approver
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,6 +125,56 @@ func TestFreezeWinsAgainstAGrantInUse(t *testing.T) {
 	})
 }
 
+// rotate gives a bench another code key, and those that it replaced.
+func (x *bench) rotate(old [][]byte) {
+	codec, err := NewRequestCodec(bytes.Repeat([]byte{7}, 32), old...)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.CodeKey, x.OldCodeKeys, x.codec = bytes.Repeat([]byte{7}, 32), old, codec
+}
+
+// The story: the code key is replaced while one question is open, one yes waits
+// for its call and another holds for an hour. The code on the card still works,
+// and both yeses hold, under the new key and the old.
+func TestGrantsOutliveAKeyChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		v := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.command(0, "/approve CODE 60m")
+		<-v
+		waits, open := parkedCall("c2", 0), parkedCall("c3", 0)
+		waits.Dir, open.Dir = "/waits", "/open"
+		for n, call := range []ToolCall{waits, open} {
+			<-x.askAsync(t.Context(), call, High)
+			synctest.Wait()
+			if n == 0 {
+				x.tap(x.tg, 1, "1", true)
+			}
+		}
+		_, card := x.tg.card(2)
+		x.stop()
+
+		y := newBench(t, kv)
+		y.rotate([][]byte{make([]byte, 32)})
+		if g, err := y.Grants(t.Context()); len(g) != 2 || err != nil {
+			t.Errorf("%+v, %v", g, err)
+		}
+		typed := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		if typed.Kind != OutcomeRecorded {
+			t.Errorf("the code of the old key: %+v", typed)
+		}
+		for n, call := range []ToolCall{testCall(""), waits, open} {
+			call.ID, call.ParkAt = "d"+strings.Repeat("x", n), time.Time{}
+			if !y.runs(call, High) {
+				t.Errorf("yes %d is lost", n)
+			}
+		}
+	})
+}
+
 // The story: the code key was replaced and the old one thrown away. What was
 // granted under it does not hold and stops nothing: people are asked, and may
 // grant anew. A freeze finds what it can read.
@@ -145,14 +194,7 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 		x.stop()
 
 		y := newBench(t, kv)
-		var err error
-		if y.CodeKey = bytes.Repeat([]byte{7}, 32); err != nil {
-			t.Fatal(err)
-		}
-		if y.codec, err = NewRequestCodec(y.CodeKey); err != nil {
-			t.Fatal(err)
-		}
-		y.Log = slog.New(slog.DiscardHandler)
+		y.rotate(nil)
 		if g, _ := y.Grants(t.Context()); len(g) != 0 {
 			t.Errorf("%+v", g)
 		}
