@@ -55,6 +55,9 @@ type Options struct {
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, ToolCall) (Fingerprint, error)
+	// Rule writes the rule of a policy that allows this call and no other, for
+	// people to put in; nil knows none.
+	Rule func(ToolCall) (string, error)
 	// CodeKey keys the hashes of codes, and the key that requests are sealed with
 	// is derived from it; at least 32 bytes. OldCodeKeys are those that it
 	// replaced: what was made under them still counts, nothing new is.

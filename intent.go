@@ -33,6 +33,7 @@ func (unclear) Unwrap() error { return tokens.ErrForm }
 //
 //	/approve CONFIRM-7KQ4MX   /deny CONFIRM-7KQ4MX   (the prefix may be left out, /approve@bot is fine)
 //	/approve CODE session     also later in the same session; /approve CODE 15m, 1m to 60m; nothing may stand beside it
+//	/approve CODE always      this once, and shows the rule for the policy
 //	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"): approves
 //	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
 //	yes, allow, approve       no, deny, reject       only as a reply to one card (ByPlain)

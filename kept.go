@@ -18,6 +18,8 @@ type Term struct {
 	Session bool `json:"session,omitempty"`
 	// For is for a time, 1 to 60 minutes.
 	For time.Duration `json:"for,omitempty"`
+	// Always is once, and a rule for the policy is written for people to put in.
+	Always bool `json:"always,omitempty"`
 }
 
 // Limits of terms.
@@ -26,25 +28,29 @@ const (
 	maxTerm     = 60 // minutes
 )
 
-func (t Term) lasts() bool { return t != Term{} }
+func (t Term) lasts() bool { return t.Session || t.For > 0 }
 
 func (t Term) String() string {
 	switch {
 	case t.Session:
 		return "session"
+	case t.Always:
+		return "always"
 	case t.For > 0:
 		return fmt.Sprintf("%dm", int(t.For.Minutes()))
 	}
 	return "once"
 }
 
-// ParseTerm reads once, session, or 1m to 60m, and nothing else.
+// ParseTerm reads once, session, always, or 1m to 60m, and nothing else.
 func ParseTerm(word string) (Term, bool) {
 	switch strings.ToLower(word) {
 	case "once":
 		return Term{}, true
 	case "session":
 		return Term{Session: true}, true
+	case "always":
+		return Term{Always: true}, true
 	}
 	for n := 1; n <= maxTerm; n++ {
 		if word == fmt.Sprintf("%dm", n) {
@@ -238,3 +244,23 @@ func (b *Broadcaster) kept(ctx context.Context, r Request) (until time.Time, ok 
 		}
 	}
 }
+
+// proposed is what is told to somebody who said always: the rule to put into the
+// policy. Nothing is loosened by it.
+func (b *Broadcaster) proposed(r Request) string {
+	text := " approver never makes a yes last for ever by itself; "
+	if b.Rule == nil {
+		return text + "write a rule of the policy for that."
+	}
+	rule, err := b.Rule(r.Call)
+	switch {
+	case err != nil:
+		return text + "no rule of the policy can be written of this call, because " + err.Error() + "."
+	case len(rule) > maxProposed:
+		return text + "approver grants propose " + r.ID + " shows the rule for the policy."
+	}
+	return text + "put this rule into the policy, first in rules, and people are asked once more whether that is meant:\n" + rule
+}
+
+// maxProposed bounds, in bytes, a rule that fits a message on every platform.
+const maxProposed = 1000

@@ -60,7 +60,7 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if len(r.Verdict.Approvers) > 0 && !slices.Contains(r.Verdict.Approvers, who.ID) {
 		return r, Outcome{OutcomeRefused, "The rule that asks lets others decide this. Your answer does not count."}
 	}
-	if rep.Approve && rep.Grant.lasts() && (r.Verdict.Severity != High || rep.Method != ByCommand) {
+	if rep.Approve && rep.Grant != (Term{}) && (r.Verdict.Severity != High || rep.Method != ByCommand) {
 		return r, Outcome{OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
 	}
 	if rep.Approve && !enough(r, p, rep) {
@@ -83,7 +83,11 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if err == nil && r.State == Approved && r.Parked {
 		r = b.granted(ctx, r)
 	}
-	return b.outcome(ctx, r, rep, who)
+	r, told := b.outcome(ctx, r, rep, who)
+	if rep.Grant.Always && (told.Kind == OutcomeApproved || told.Kind == OutcomeRecorded) {
+		told.Text += b.proposed(r)
+	}
+	return r, told
 }
 
 // enough reports whether the way of answering is enough to approve: for a

@@ -2,6 +2,7 @@ package shieldcore
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 type whenFile struct {
 	Agents       []string `yaml:"agents"`
 	UIDs         []uint32 `yaml:"uids"`
+	Dirs         []string `yaml:"dirs"`
 	Time         timeFile `yaml:"time"`
 	Branches     []string `yaml:"branches"`
 	Environments []string `yaml:"environments"`
@@ -32,6 +34,7 @@ type timeFile struct {
 type when struct {
 	agents       []string
 	uids         []uint32
+	dirs         []string
 	hours        *hours
 	branches     []toolGlob
 	environments []string
@@ -56,7 +59,7 @@ func is(b bool) known {
 // hold reports whether the circumstances hold for a rule that allows, or for one
 // that does not.
 func (w *when) hold(s *subject, allows bool) bool {
-	for _, check := range []func(*subject, bool) known{w.agent, w.uid, w.time, w.branch, w.environment} {
+	for _, check := range []func(*subject, bool) known{w.agent, w.uid, w.dir, w.time, w.branch, w.environment} {
 		if k := check(s, allows); k == fails || k == unknown && allows {
 			return false
 		}
@@ -82,6 +85,16 @@ func (w *when) uid(s *subject, _ bool) known {
 		return unknown
 	}
 	return is(slices.Contains(w.uids, s.call.Peer.UID))
+}
+
+func (w *when) dir(s *subject, _ bool) known {
+	switch {
+	case w.dirs == nil:
+		return holds
+	case s.call.Dir == "":
+		return unknown
+	}
+	return is(slices.Contains(w.dirs, s.call.Dir))
 }
 
 func (w *when) time(s *subject, _ bool) known {
@@ -156,9 +169,9 @@ func (c *compiler) when(at string, w whenFile) *when {
 	if !c.Has(at) {
 		return nil
 	}
-	out := &when{uids: w.UIDs, hours: c.hours(at+".time", w.Time)}
+	out := &when{uids: w.UIDs, dirs: w.Dirs, hours: c.hours(at+".time", w.Time)}
 	any := false
-	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
+	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "dirs": len(w.Dirs), "branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
 		place := at + "." + key
 		any = any || c.Has(place)
 		if c.Good(place) && n == 0 {
@@ -166,7 +179,7 @@ func (c *compiler) when(at string, w whenFile) *when {
 		}
 	}
 	if !any && c.Good(at) {
-		c.ReportKey(at, "when is empty: remove the line, or write agents, uids, time, branches or environments")
+		c.ReportKey(at, "when is empty: remove the line, or write agents, uids, dirs, time, branches or environments")
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
@@ -174,6 +187,11 @@ func (c *compiler) when(at string, w whenFile) *when {
 		}
 	}
 	out.agents = w.Agents
+	for i, dir := range w.Dirs {
+		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
+			c.Report(at+".dirs["+itoa(i)+"]", fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
+		}
+	}
 	if len(w.Branches) > 0 {
 		out.branches = c.toolGlobs(at+".branches", w.Branches)
 	}

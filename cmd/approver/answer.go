@@ -24,7 +24,7 @@ const localRules = `Your uid, as the kernel names it, must be on the terminal's 
 type approveCmd struct {
 	operatorCmd
 	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
-	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, or 1m to 60m. With a code, of a HIGH request."`
+	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, 1m to 60m, or always, which only shows the rule to write. With a code, of a HIGH request."`
 	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
 }
 
@@ -48,7 +48,7 @@ func (c approveCmd) Validate() error {
 	switch {
 	case c.Term == "":
 	case !ok:
-		return fmt.Errorf("%q is not how long a yes can last: once, session, or 1m to 60m", c.Term)
+		return fmt.Errorf("%q is not how long a yes can last: once, session, always, or 1m to 60m", c.Term)
 	case term != approver.Term{} && uuid.Validate(c.Which) == nil:
 		return errors.New("a yes that lasts needs the code, which approver watch shows")
 	}

@@ -24,6 +24,7 @@ type desk struct {
 	channels []approver.Channel
 	audit    *audit.Log
 	store    string // where requests are kept, for people
+	policy   string // the configured one: a file, or a preset
 	notice   string // what cards and audit say of this installation
 	started  time.Time
 	log      *slog.Logger
@@ -54,6 +55,11 @@ func (d *desk) Operate(ctx context.Context, peer approver.Peer, op string, body 
 		out, err = d.control(ctx, peer, op, body)
 	case opGrants:
 		out, err = d.grants(ctx)
+	case opPropose:
+		var which requestID
+		if err = json.Unmarshal(body, &which); err == nil {
+			out, err = d.propose(ctx, which)
+		}
 	case opRevoke:
 		var which requestID
 		if err = json.Unmarshal(body, &which); err == nil {

@@ -10,8 +10,9 @@ import (
 
 // The operations on grants.
 const (
-	opGrants = "grants"
-	opRevoke = "revoke"
+	opGrants  = "grants"
+	opPropose = "propose"
+	opRevoke  = "revoke"
 )
 
 // A grantsDoc is the answer of opGrants.
@@ -53,8 +54,9 @@ func (d *desk) revoke(ctx context.Context, peer approver.Peer, which requestID) 
 }
 
 type grantsCmd struct {
-	List   grantsListCmd   `cmd:"" default:"withargs" help:"List what may run without being asked again."`
-	Revoke grantsRevokeCmd `cmd:"" help:"Take a grant back."`
+	List    grantsListCmd    `cmd:"" default:"withargs" help:"List what may run without being asked again."`
+	Propose grantsProposeCmd `cmd:"" help:"Show the policy rule that would allow a call without asking."`
+	Revoke  grantsRevokeCmd  `cmd:"" help:"Take a grant back."`
 }
 
 // Help is the long text.

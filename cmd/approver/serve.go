@@ -94,7 +94,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 
 	desk := &desk{
-		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: house.Notice(), started: started, log: log.With("part", "desk"),
+		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started, log: log.With("part", "desk"),
 	}
 
 	serveSockets, err := openSockets(cfg.Sockets, house, decide, asker{*gate}, local, desk, log)
@@ -144,7 +144,7 @@ func newBroadcaster(
 			}
 			return approver.FingerprintOf(call, policy.Version(), hashes)
 		},
-		CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
+		Rule: exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
 		Host: hostname(), Notice: notice, Log: log,
 	})
 }
