@@ -296,3 +296,38 @@ func TestParkedYesOutlivesAKill(t *testing.T) {
 		})
 	}
 }
+
+// The story: an agent speaks to the submit socket itself and keeps its call id. By
+// day its call is asked as HIGH, and somebody says yes; it comes for the answer at
+// night, under the same id, when the rule asks as CATASTROPHIC.
+func TestCallIDCarriesNoAnswerToAStricterQuestion(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"parked": 0, "held": time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newBench(t, newMemKV())
+			ctx, hangUp := context.WithCancel(t.Context())
+			day := x.askAsync(ctx, parkedCall("c1", wait), High)
+			synctest.Wait()
+			if wait > 0 { // the line is lost, and the agent is back within the grace
+				hangUp()
+			}
+			<-day
+			synctest.Wait()
+			night := x.askAsync(t.Context(), parkedCall("c1", time.Hour), Catastrophic)
+			synctest.Wait()
+			x.tap(x.tg, 0, "1", true)
+			synctest.Wait()
+			select {
+			case v := <-night:
+				if v.Decision != Deny {
+					t.Errorf("%s: %+v", name, v)
+				}
+			default:
+				t.Errorf("%s: it waits for the answer to the weaker question", name)
+			}
+			if v := <-x.askAsync(t.Context(), parkedCall("c1", time.Hour), Catastrophic); v.Decision != Deny {
+				t.Errorf("%s: %+v", name, v)
+			}
+			hangUp()
+		})
+	}
+}

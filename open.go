@@ -32,7 +32,7 @@ func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp F
 	if err != nil {
 		return Request{}, err
 	}
-	return b.resume(ctx, r, call, fp, holder)
+	return b.resume(ctx, r, call, why, fp, holder)
 }
 
 // passing reports an error that may be over in a moment, as when Redis fails
@@ -185,7 +185,12 @@ func (b *Broadcaster) mintOne(ctx context.Context, entry codeEntry, keepUntil ti
 }
 
 // resume takes up the request of a courier that came back.
-func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, error) {
+func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+	// A call id is the agent's to choose: it must not carry an answer over to a
+	// stricter question. What was released before is told again.
+	if !r.State.Settled() && !r.Verdict.covers(why) {
+		return r, ErrNotBound
+	}
 	if r.shares(call, fp) {
 		return b.rejoin(ctx, r)
 	}

@@ -72,6 +72,13 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 		if by, err = d.ask(ctx, peer, opUnfreeze, req, "lifts the freeze by "+c.Freeze.By+": calls run again"); err != nil {
 			return controlDoc{}, err
 		}
+		now, _, err := approver.LoadControls(ctx, d.people.Store)
+		if err != nil {
+			return controlDoc{}, err
+		}
+		if !now.Burned.Equal(c.Burned) {
+			return controlDoc{}, errors.New("it was frozen again while people were asked, so the freeze stays: ask anew")
+		}
 	}
 	err = d.people.Unfreeze(context.WithoutCancel(ctx), by)
 	return controlDoc{Done: true, Text: "the freeze is lifted; grants and answers from before stay burned"}, err

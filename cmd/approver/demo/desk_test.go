@@ -300,6 +300,16 @@ func TestDeskAsksPeople(t *testing.T) {
 		tg.fake.Type(alice, tg.conversation, "/approve "+codeIn(card.Text))
 		stopped()
 
+		// Frozen again while the question is open: the yes was to another freeze.
+		p = desk("unfreeze")
+		card = newest(t, w, tg, "approver unfreeze", 3)
+		ok("frozen: every call is denied", "freeze", "--reason", "worse")
+		tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
+		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(), "frozen again while people were asked") {
+			t.Errorf("exit %d: %s", exit, &p.stderr)
+		}
+		stopped()
+
 		lift := func(what string, n int, args ...string) *running {
 			t.Helper()
 			p := desk(args...)
@@ -310,7 +320,7 @@ func TestDeskAsksPeople(t *testing.T) {
 			}
 			return p
 		}
-		lift("approver unfreeze", 3, "unfreeze")
+		lift("approver unfreeze", 4, "unfreeze")
 		if o := call("ls"); o.exit != 0 {
 			t.Fatalf("%+v", o)
 		}
