@@ -51,13 +51,6 @@ type HealthChecker interface {
 	Health(ctx context.Context) (who string, err error)
 }
 
-// A Paired is who sent a pairing code, and where. All but the ids is claimed.
-type Paired struct {
-	ID, Name    string // of the person
-	Chat, Title string // of the conversation
-	Thread      int    // the topic, if there is one
-}
-
 // A Destination is one place that gets a card of its own, with its own code.
 type Destination struct {
 	Channel string `json:"channel"` // Channel.Name

@@ -46,6 +46,10 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	if st == nobody || in.seen.again(i.ID) {
 		return
 	}
+	if text, ok := pairCommand(i); ok {
+		in.paired(ctx, i, who, text)
+		return
+	}
 	switch st {
 	case listed:
 		if !in.crew.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {

@@ -20,8 +20,26 @@ func (c *Channel) setUp(ctx context.Context) {
 	if done {
 		return
 	}
-	good := true
-	guilds := map[string]bool{}
+	guilds, good := c.servers(ctx)
+	for guild := range guilds {
+		good = c.register(ctx, app, guild) && good
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.applied = good
+}
+
+// servers returns where commands belong, and whether every channel was found.
+func (c *Channel) servers(ctx context.Context) (guilds map[string]bool, good bool) {
+	guilds, good = map[string]bool{}, true
+	if c.pairsOnly { // there are no channels yet
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, guild := range c.homes {
+			guilds[guild] = true
+		}
+		return guilds, true
+	}
 	for _, id := range c.cfg.Channels {
 		var got struct {
 			ID      string `json:"id"`
@@ -42,26 +60,22 @@ func (c *Channel) setUp(ctx context.Context) {
 			guilds[got.GuildID] = true
 		}
 	}
-	for guild := range guilds {
-		good = c.register(ctx, app, guild) && good
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.applied = good
+	return guilds, good
 }
 
-// register makes /approve and /deny known in one server. A command of the same
+// register makes /approve, /deny and /pair known in one server. A command of the same
 // name is replaced; the application's other commands stay.
 func (c *Channel) register(ctx context.Context, app, guild string) bool {
-	for _, cmd := range []struct{ name, does string }{
-		{"approve", "Approve the request with this code"},
-		{"deny", "Deny the request with this code"},
+	for _, cmd := range []struct{ name, does, code string }{
+		{"approve", "Approve the request with this code", "The code that the card shows, such as CONFIRM-…"},
+		{"deny", "Deny the request with this code", "The code that the card shows, such as CONFIRM-…"},
+		{pairName, "Say who you are to whoever runs approver pair", "The code that approver pair shows"},
 	} {
 		body := map[string]any{
 			"name": cmd.name, "type": discordgo.ChatApplicationCommand, "description": cmd.does,
 			"options": []map[string]any{{
 				"type": discordgo.ApplicationCommandOptionString, "name": "code",
-				"description": "The code that the card shows, such as CONFIRM-…", "required": true,
+				"description": cmd.code, "required": true,
 			}},
 		}
 		path := "applications/" + app + "/guilds/" + guild + "/commands"

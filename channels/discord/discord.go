@@ -65,6 +65,8 @@ type Channel struct {
 	files     *http.Client       // for attachments; it carries no token
 	nonceKey  []byte
 	seen      *memory
+	pairing   approver.Pairing
+	pairsOnly bool // made by ForPairing
 
 	// Times, changed by tests only.
 	ackWithin time.Duration // Discord voids an interaction that is not acknowledged in 3 s
@@ -78,6 +80,7 @@ type Channel struct {
 	bot     string            // our bot user's id
 	guilds  map[string]string // a channel's server, as Discord says
 	applied bool              // the commands are registered
+	homes   []string          // the servers that the bot is in; with pairsOnly
 }
 
 // New returns a channel for a valid configuration. It reads the token's file and

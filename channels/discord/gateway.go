@@ -216,7 +216,12 @@ func (c *Channel) know(r *discordgo.Ready) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.app, c.bot = app, r.User.ID
+	c.app, c.bot, c.homes = app, r.User.ID, nil
+	for _, guild := range r.Guilds {
+		if c.pairsOnly && guild != nil {
+			c.homes = append(c.homes, guild.ID)
+		}
+	}
 	return nil
 }
 

@@ -6,8 +6,12 @@ import (
 	"strconv"
 )
 
-// Health asks Discord for every channel that gets cards.
+// Health asks Discord for every channel that gets cards; of a channel that only
+// pairs, whether its token is good.
 func (c *Channel) Health(ctx context.Context) (string, error) {
+	if c.pairsOnly {
+		return "no channel yet", c.mayIdentify(ctx)
+	}
 	for _, id := range c.cfg.Channels {
 		var there struct {
 			ID string `json:"id"`

@@ -16,6 +16,9 @@ import (
 func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	defer in.recovered()
 	who, st := in.author(m)
+	if in.pairs(ctx, m, who, st) {
+		return
+	}
 	if st != listed || in.seen.again(m.ID) {
 		return // a stranger's talk is none of ours
 	}

@@ -189,6 +189,9 @@ func typedCode(state *slack.ViewState) (tokens.Code, error) {
 func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) {
 	g := s.who()
 	err := g.admit(commandOrigin(cmd))
+	if s.pairs(ctx, a, cmd, err) {
+		return
+	}
 	if err == nil {
 		if g.place(cmd.ChannelID) != nil {
 			answerCommand(a, "Codes count only in the conversation whose card shows them.")
@@ -234,7 +237,11 @@ func answerCommand(a *ack, text string) bool {
 // who is not an approver.
 func (s *session) message(ctx context.Context, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) {
 	g := s.who()
-	if g.admit(messageOrigin(outer, ev)) != nil || g.place(ev.Channel) != nil {
+	err := g.admit(messageOrigin(outer, ev))
+	if s.pairsByMessage(ctx, ev, err) {
+		return
+	}
+	if err != nil || g.place(ev.Channel) != nil {
 		return // silence: most messages are not for us, and strangers may talk
 	}
 	at := place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}

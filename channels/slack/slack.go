@@ -47,6 +47,9 @@ type Channel struct {
 	pace pacer
 	dead chan error // a call was refused for good: Run ends
 
+	pairing   approver.Pairing
+	pairsOnly bool // made by ForPairing
+
 	mu     sync.Mutex
 	vetted map[string]time.Time // conversations that were found to be our own alone
 }

@@ -107,8 +107,10 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 	if me.BotID == "" || me.TeamID == "" {
 		return nil, fatal("slack: auth.test names no bot or no workspace: bot_token must be a bot's (xoxb-…)")
 	}
-	if err := c.survey(ctx); err != nil {
-		return nil, err
+	if !c.pairsOnly { // there are no conversations yet
+		if err := c.survey(ctx); err != nil {
+			return nil, err
+		}
 	}
 	g := guard{app: c.cfg.AppID, bot: me.BotID, teams: map[string]bool{me.TeamID: true}, approvers: map[string]bool{}, channels: map[string]bool{}}
 	for _, id := range c.cfg.Teams {

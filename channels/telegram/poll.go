@@ -256,6 +256,10 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 		return true
 	}
 	who, err := l.guard.message(u.Message)
+	if l.pairs(ctx, u.Message, err) {
+		done()
+		return true
+	}
 	if err != nil {
 		if m := u.Message; m != nil && m.From != nil {
 			l.note(err, m.From.ID, m.Chat.ID)

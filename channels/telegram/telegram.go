@@ -50,6 +50,8 @@ type Channel struct {
 	api    *bot.Bot
 	guard  guard
 	pace   pace
+
+	pairing approver.Pairing
 }
 
 // pace holds the channel's times, so that tests need not wait for them.

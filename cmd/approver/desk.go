@@ -53,6 +53,16 @@ func (d *desk) Operate(ctx context.Context, peer approver.Peer, op string, body 
 		}
 	case opFreeze, opUnfreeze, opPause:
 		out, err = d.control(ctx, peer, op, body)
+	case opPair:
+		var which pairRequest
+		if err = json.Unmarshal(body, &which); err == nil {
+			out, err = d.pair(ctx, which)
+		}
+	case opAdmit:
+		var who admitRequest
+		if err = json.Unmarshal(body, &who); err == nil {
+			out, err = d.admit(ctx, peer, who)
+		}
 	case opGrants:
 		out, err = d.grants(ctx)
 	case opPropose:

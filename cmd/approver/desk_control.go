@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -69,7 +70,7 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 		return controlDoc{}, approver.ErrNotFrozen
 	}
 	if !d.trusts(peer) {
-		if by, err = d.ask(ctx, peer, opUnfreeze, req, "lifts the freeze by "+c.Freeze.By+": calls run again"); err != nil {
+		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(), req.Reason, "lifts the freeze by "+c.Freeze.By+": calls run again"); err != nil {
 			return controlDoc{}, err
 		}
 		now, _, err := approver.LoadControls(ctx, d.people.Store)
@@ -99,7 +100,7 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	if req.All {
 		what = "EVERY call, also a CATASTROPHIC one, is"
 	}
-	who, err := d.ask(ctx, peer, opPause, req, fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
+	who, err := d.ask(ctx, peer, opPause, req.args(), req.Reason, fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
 	if err != nil {
 		return controlDoc{}, err
 	}
@@ -113,11 +114,19 @@ func (d *desk) trusts(peer approver.Peer) bool {
 	return peer.Known && (d.notice == "" || peer.UID == 0 && os.Getuid() != 0)
 }
 
+// args is what the card shows of a request.
+func (r controlRequest) args() map[string]any {
+	return map[string]any{"reason": r.Reason, "for": r.For.String(), "catastrophic": r.All}
+}
+
 // ask puts a change of approver itself before people, as CATASTROPHIC, and
-// returns who approved it.
-func (d *desk) ask(ctx context.Context, peer approver.Peer, op string, req controlRequest, effect string) (string, error) {
-	args, err := json.Marshal(map[string]any{"reason": req.Reason, "for": req.For.String(), "catastrophic": req.All})
-	if err != nil {
+// returns who approved it. claimed is what the caller says of it, and effect what
+// we know.
+func (d *desk) ask(ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed, effect string) (string, error) {
+	var args bytes.Buffer
+	enc := json.NewEncoder(&args)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(shown); err != nil {
 		return "", err
 	}
 	var id [16]byte
@@ -125,7 +134,7 @@ func (d *desk) ask(ctx context.Context, peer approver.Peer, op string, req contr
 		return "", err
 	}
 	v := d.people.Ask(ctx, approver.ToolCall{
-		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op, Args: args, Claimed: req.Reason, Peer: peer, At: time.Now(),
+		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op, Args: bytes.TrimSpace(args.Bytes()), Claimed: claimed, Peer: peer, At: time.Now(),
 	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic, Reason: effect, Detail: effect})
 	if v.Decision != approver.Allow {
 		return "", errors.New(v.Reason)

@@ -176,18 +176,14 @@ func hookProgram(named string) (string, error) {
 // pin writes which socket and user couriers trust. The daemon's user is the
 // owner of its data folder.
 func pin(file string, cfg configs.Config) error {
-	info, err := os.Stat(cfg.Dir)
+	owner, err := ownerOf(cfg.Dir)
 	if err != nil {
 		return fmt.Errorf("the pin: %w: make the folder for the daemon's user first", err)
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fmt.Errorf("the pin: the owner of %s is not known", cfg.Dir)
-	}
-	want := fmt.Sprintf("socket %s\nuid %d\n", cfg.Sockets.Submit, st.Uid)
+	want := fmt.Sprintf("socket %s\nuid %d\n", cfg.Sockets.Submit, owner)
 	if os.Geteuid() != 0 {
 		have, ok, err := socketpath.ReadPin(file, 0)
-		if err != nil || !ok || have != (socketpath.Pin{Socket: cfg.Sockets.Submit, UID: st.Uid}) {
+		if err != nil || !ok || have != (socketpath.Pin{Socket: cfg.Sockets.Submit, UID: owner}) {
 			return fmt.Errorf("couriers are not pinned to the isolated daemon: as root, write this to %s\n%s", file, want)
 		}
 		return nil
@@ -195,7 +191,20 @@ func pin(file string, cfg configs.Config) error {
 	_, changed, err := changeFile(file, func([]byte) ([]byte, error) { return []byte(want), nil })
 	if err == nil && changed {
 		err = os.Chmod(file, 0o644)
-		fmt.Printf("pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, st.Uid)
+		fmt.Printf("pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, owner)
 	}
 	return err
+}
+
+// ownerOf returns whose a file or folder is.
+func ownerOf(path string) (uint32, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, fmt.Errorf("the owner of %s is not known", path)
+	}
+	return st.Uid, nil
 }

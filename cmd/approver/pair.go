@@ -1,27 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"net"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"approver.example"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
-	"approver.example/configs"
-	"approver.example/tokens"
 )
 
 type pairCmd struct {
 	Telegram pairTelegramCmd `cmd:"" help:"Let somebody send a code to the Telegram bot, and add them."`
+	Discord  pairDiscordCmd  `cmd:"" help:"Let somebody send a code to the Discord bot, and add them."`
+	Slack    pairSlackCmd    `cmd:"" help:"Let somebody send a code to the Slack app, and add them."`
 }
 
 // Help is the long text.
@@ -32,109 +25,116 @@ Example:
   approver pair telegram --token-file ~/.approver/telegram.token`
 }
 
+const pairHelp = `Prints a code that works once. The person sends it from the place that is to get cards. You see who it was, and say whether they may approve; then person and place are added to the configuration, whose comments stay, and count from the daemon's next start.
+The daemon may run or not. Whoever is added after the first approver needs the yes of those who are, in their chats, as a CATASTROPHIC request; an isolated daemon takes the operator's word.
+` + exitCodes
+
+// pairFlags are what the platforms have in common.
+type pairFlags struct {
+	Config  string        `help:"Configuration file, which init has written." short:"c" placeholder:"FILE"`
+	Person  string        `help:"Whom the account belongs to, where they have others: votes and lock-outs count per person." placeholder:"ID"`
+	APIURL  string        `help:"The platform's server, for a proxy or one of your own." name:"api-url" placeholder:"URL"`
+	Timeout time.Duration `help:"How long to wait for the code." default:"5m"`
+}
+
 type pairTelegramCmd struct {
-	Config    string        `help:"Configuration file, which init has written." short:"c" placeholder:"FILE"`
-	TokenFile string        `help:"File with the bot's token; left out, that of the configuration." placeholder:"FILE"`
-	APIURL    string        `help:"The Bot API server, for one of your own." name:"api-url" placeholder:"URL"`
-	Timeout   time.Duration `help:"How long to wait for the code." default:"5m"`
+	pairFlags
+	TokenFile string `help:"File with the bot's token; left out, that of the configuration." placeholder:"FILE"`
 }
 
 // Help is the long text.
 func (pairTelegramCmd) Help() string {
-	return `Prints a code that works once. The person sends it to the bot, in the chat that is to get cards. You see who it was, and say whether they may approve; then person and chat are added to the configuration, whose comments stay.
-Stop the daemon first: two programs cannot listen for one bot.
-
+	return pairHelp + `
 Example:
   approver pair telegram
   approver pair telegram --token-file ~/.approver/telegram.token`
 }
 
-// pairCodeLength is longer than that of a card's code: it lives longer, and
-// tries are not counted.
-const pairCodeLength = 12
-
 // Run pairs.
 func (c pairTelegramCmd) Run(ctx context.Context) error {
-	path, text, err := readConfigText(c.Config)
+	at, err := c.read()
 	if err != nil {
 		return err
 	}
-	found, err := telegramSection(text)
-	if err != nil {
+	cfg := orEmpty(at.channels.Telegram)
+	p := platform{name: telegram.Name, how: "send this to the bot, in the chat that is to get cards; in a group as a command, /pair %s"}
+	if err := p.secret(c.TokenFile, "token_file", &cfg.Token, &cfg.TokenFile); err != nil {
 		return err
 	}
-	settings := telegram.Config{Token: found.Token, TokenFile: found.TokenFile, APIURL: firstText(c.APIURL, found.APIURL)}
-	if c.TokenFile != "" {
-		settings.Token, settings.TokenFile = approver.Secret{}, c.TokenFile
-	}
-	if settings.TokenFile != "" && approver.IsPath(settings.TokenFile) && c.TokenFile == "" && !filepath.IsAbs(settings.TokenFile) {
-		settings.TokenFile = filepath.Join(filepath.Dir(path), settings.TokenFile)
-	}
-	if cfg, err := configs.Parse(path, text); err == nil && listens(cfg.Sockets.Submit) {
-		return errors.New("the daemon runs, and two programs cannot listen for one bot: stop it for the pairing")
-	}
-	code, err := tokens.Mint(pairCodeLength)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("send this to the bot, in the chat that is to get cards; in a group as a command, /pair %s\n\n    %[1]s\n\nwaiting %v\n", code.Reveal(), c.Timeout)
-	wait, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
-	who, err := telegram.Pair(wait, settings, code, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s sent it: user id %s, in chat %s %s\n", approver.Visible(strconv.Quote(who.Name)), who.ID, who.Chat, approver.Visible(who.Title))
-	fmt.Printf("may this person approve what agents do? The name proves nothing. Type yes: ")
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n') // no answer is a no
-	if strings.TrimSpace(answer) != "yes" {
-		return errors.New("not confirmed: nothing was changed")
-	}
-	return addTo(path, who, telegramLines(who, c, settings))
+	p.api(c.APIURL, &cfg.APIURL)
+	p.open = func() (approver.Pairer, error) { return telegram.ForPairing(cfg, slog.New(slog.DiscardHandler)) }
+	p.lines = c.mappings("chats", "approvers")
+	return c.run(ctx, at, p)
 }
 
-func readConfigText(named string) (string, []byte, error) {
-	path := named
-	if path == "" {
-		var err error
-		if path, err = configs.DefaultPath(); err != nil {
-			return "", nil, err
-		}
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, fmt.Errorf("there is no %s: run approver init first", path)
-	}
-	return path, text, err
+type pairDiscordCmd struct {
+	pairFlags
+	TokenFile string `help:"File with the bot's token; left out, that of the configuration." placeholder:"FILE"`
 }
 
-// listens reports whether a daemon is there.
-func listens(socket string) bool {
-	c, err := net.DialTimeout("unix", socket, time.Second)
+// Help is the long text.
+func (pairDiscordCmd) Help() string {
+	return pairHelp + `
+Example:
+  approver pair discord
+  approver pair discord --token-file ~/.approver/discord.token --person ada`
+}
+
+// Run pairs.
+func (c pairDiscordCmd) Run(ctx context.Context) error {
+	at, err := c.read()
 	if err != nil {
-		return false
+		return err
 	}
-	_ = c.Close() // it was only a look
-	return true
+	cfg := orEmpty(at.channels.Discord)
+	p := platform{name: discord.Name, how: "in the channel that is to get cards, use the bot's command /pair %s, or send it to the bot as a direct message"}
+	if err := p.secret(c.TokenFile, "token_file", &cfg.Token, &cfg.TokenFile); err != nil {
+		return err
+	}
+	p.api(c.APIURL, &cfg.APIURL)
+	p.open = func() (approver.Pairer, error) { return discord.ForPairing(cfg, slog.New(slog.DiscardHandler)) }
+	p.lines = c.scalars("channels", "approvers")
+	return c.run(ctx, at, p)
 }
 
-// addTo writes the person and the chat into the configuration.
-func addTo(path string, who approver.Paired, add pairing) error {
-	_, changed, err := changeFile(path, func(old []byte) ([]byte, error) {
-		next, err := add.into(old)
-		if err != nil {
-			return nil, err
-		}
-		_, err = configs.Parse(path, next)
-		return next, err
-	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("%w\nadd the user id %s and the chat %s by hand", err, who.ID, who.Chat)
-	case !changed:
-		fmt.Printf("%s names them already\n", path)
-	default:
-		fmt.Printf("added to %s; start the daemon: approver serve\n", path)
+type pairSlackCmd struct {
+	pairFlags
+	BotTokenFile string `help:"File with the bot's token, xoxb-…; left out, that of the configuration." placeholder:"FILE"`
+	AppTokenFile string `help:"File with the app's token, xapp-…; left out, that of the configuration." placeholder:"FILE"`
+}
+
+// Help is the long text.
+func (pairSlackCmd) Help() string {
+	return pairHelp + `
+Example:
+  approver pair slack
+  approver pair slack --bot-token-file ~/.approver/slack.bot --app-token-file ~/.approver/slack.app`
+}
+
+// Run pairs.
+func (c pairSlackCmd) Run(ctx context.Context) error {
+	at, err := c.read()
+	if err != nil {
+		return err
 	}
-	return nil
+	cfg := orEmpty(at.channels.Slack)
+	p := platform{name: slack.Name, how: "in the channel that is to get cards, use the command /pair %s (of an older app, /approve takes it too), or send it to the app as a direct message"}
+	if err := p.secret(c.BotTokenFile, "bot_token_file", &cfg.BotToken, &cfg.BotTokenFile); err != nil {
+		return err
+	}
+	if err := p.secret(c.AppTokenFile, "app_token_file", &cfg.AppToken, &cfg.AppTokenFile); err != nil {
+		return err
+	}
+	p.api(c.APIURL, &cfg.APIURL)
+	p.open = func() (approver.Pairer, error) { return slack.ForPairing(cfg, slog.New(slog.DiscardHandler)) }
+	p.lines = c.scalars("channels", "approvers")
+	return c.run(ctx, at, p)
+}
+
+// orEmpty returns a copy of a section that may not be there yet.
+func orEmpty[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,67 +13,130 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"approver.example"
-	"approver.example/channels/telegram"
 )
 
-// A pairing is what is added to a channel's section: to each of its lists an
-// item, as the lines of a mapping.
+// A pairing is what is added to a channel's section: an item to each of its
+// lists.
 type pairing struct {
 	channel string
-	fresh   []string            // further settings of a section that is not there yet
-	lists   []string            // in the order of a new section
-	items   map[string][]string // list → "key: value" lines; the first tells items apart
+	fresh   []string // further settings of a section that is not there yet
+	lists   []string // in the order of a new section
+	items   map[string]item
 }
 
-func telegramLines(who approver.Paired, c pairTelegramCmd, settings telegram.Config) pairing {
-	p := pairing{channel: "telegram", lists: []string{"chats", "approvers"}, items: map[string][]string{
-		"chats":     {"id: " + strconv.Quote(who.Chat)},
-		"approvers": {"id: " + strconv.Quote(who.ID), "name: " + strconv.Quote(approver.Visible(who.Name))},
-	}}
-	if who.Thread != 0 {
-		p.items["chats"] = append(p.items["chats"], fmt.Sprintf("thread: %d", who.Thread))
-	}
-	if c.TokenFile != "" {
-		p.fresh = append(p.fresh, "token_file: "+strconv.Quote(settings.TokenFile))
-	}
-	if c.APIURL != "" {
-		p.fresh = append(p.fresh, "api_url: "+strconv.Quote(c.APIURL))
-	}
-	return p
+// An item is a text, or a mapping of lines "key: value" of which the first,
+// "id: …", tells it from others.
+type item struct {
+	id    string
+	lines []string // of a mapping; none: the id alone is the item
 }
 
-// telegramSection reads what a section says that need not be complete yet.
-func telegramSection(text []byte) (found telegram.Config, err error) {
-	var doc struct {
-		Channels struct {
-			Telegram struct {
-				Token     string `yaml:"token"`
-				TokenFile string `yaml:"token_file"`
-				APIURL    string `yaml:"api_url"`
-			} `yaml:"telegram"`
-		} `yaml:"channels"`
+// mappings returns how somebody is added where both lists hold mappings.
+func (c pairFlags) mappings(places, people string) func(approver.Paired) pairing {
+	return func(who approver.Paired) pairing {
+		place := item{who.Chat, []string{"id: " + strconv.Quote(who.Chat)}}
+		if who.Thread != 0 {
+			place.id += "/" + strconv.Itoa(who.Thread)
+			place.lines = append(place.lines, fmt.Sprintf("thread: %d", who.Thread))
+		}
+		return pairing{lists: []string{places, people}, items: map[string]item{places: place, people: c.person(who)}}
 	}
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return found, errors.New("the configuration cannot be read: approver doctor says where")
+}
+
+// scalars returns how somebody is added where places are listed by their id.
+func (c pairFlags) scalars(places, people string) func(approver.Paired) pairing {
+	return func(who approver.Paired) pairing {
+		return pairing{lists: []string{places, people}, items: map[string]item{places: {id: who.Chat}, people: c.person(who)}}
 	}
-	t := doc.Channels.Telegram
-	return telegram.Config{Token: approver.NewSecret(t.Token), TokenFile: t.TokenFile, APIURL: t.APIURL}, nil
+}
+
+func (c pairFlags) person(who approver.Paired) item {
+	lines := []string{"id: " + strconv.Quote(who.ID), "name: " + strconv.Quote(approver.OneLine(who.Name))}
+	if c.Person != "" {
+		lines = append(lines, "person: "+strconv.Quote(c.Person))
+	}
+	return item{who.ID, lines}
+}
+
+// is reports whether a node of the list is the item already.
+func (i item) is(node ast.Node) bool {
+	if len(i.lines) == 0 {
+		var id string
+		return yaml.NodeToValue(node, &id) == nil && id == i.id
+	}
+	var have struct {
+		ID     string
+		Thread int
+	}
+	if yaml.NodeToValue(node, &have) != nil {
+		return false
+	}
+	if have.Thread != 0 {
+		have.ID += "/" + strconv.Itoa(have.Thread)
+	}
+	return have.ID == i.id
+}
+
+// flow is the item on one line.
+func (i item) flow() string {
+	if len(i.lines) == 0 {
+		return strconv.Quote(i.id)
+	}
+	return "{" + strings.Join(i.lines, ", ") + "}"
+}
+
+// block is the item as lines of a list.
+func (i item) block(indent int) string {
+	lines := i.lines
+	if len(lines) == 0 {
+		lines = []string{strconv.Quote(i.id)}
+	}
+	var b strings.Builder
+	for n, line := range lines {
+		start := "- "
+		if n > 0 {
+			start = "  "
+		}
+		b.WriteString(spaces(indent) + start + line + "\n")
+	}
+	return b.String()
 }
 
 // emptyChannels is the line of a group that nothing is in.
 var emptyChannels = regexp.MustCompile(`(?m)^channels:[ \t]*(?:#.*)?$`)
 
-// into returns the text with the additions. It adds lines and changes none, so
-// that comments and order stay.
-func (p pairing) into(text []byte) ([]byte, error) {
+// into returns the text with the additions, and what changes as lines that start
+// with + or -. It adds lines, or to a line, so that comments and order stay.
+func (p pairing) into(text []byte) (next []byte, diff []string, err error) {
+	now := string(text)
 	for _, list := range p.lists {
-		next, err := p.add(string(text), list)
+		then, err := p.add(now, list)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		text = []byte(next)
+		diff = append(diff, changedLines(now, then)...)
+		now = then
 	}
-	return text, nil
+	return []byte(now), diff, nil
+}
+
+// changedLines is the diff of two texts that differ in one place, without what is
+// around it: secrets may stand there.
+func changedLines(was, becomes string) (diff []string) {
+	before, after := strings.Split(was, "\n"), strings.Split(becomes, "\n")
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	for _, line := range before {
+		diff = append(diff, "-"+line)
+	}
+	for _, line := range after {
+		diff = append(diff, "+"+line)
+	}
+	return diff
 }
 
 func (p pairing) add(text, list string) (string, error) {
@@ -99,24 +163,22 @@ func (p pairing) add(text, list string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("channels.%s.%s is no list", p.channel, list)
 	}
-	for _, item := range seq.Values {
-		var have struct{ ID string }
-		if err := yaml.NodeToValue(item, &have); err == nil && "id: "+strconv.Quote(have.ID) == p.items[list][0] {
-			return text, nil
-		}
+	it := p.items[list]
+	if slices.ContainsFunc(seq.Values, it.is) {
+		return text, nil
 	}
 	at := seq.Start.Position
 	lines := strings.SplitAfter(text, "\n")
 	if seq.IsFlowStyle {
-		item := "{" + strings.Join(p.items[list], ", ") + "}"
+		more := it.flow()
 		if len(seq.Values) > 0 {
-			item += ", "
+			more += ", "
 		}
 		line := lines[at.Line-1]
-		lines[at.Line-1] = line[:at.Column] + item + line[at.Column:]
+		lines[at.Line-1] = line[:at.Column] + more + line[at.Column:]
 		return strings.Join(lines, ""), nil
 	}
-	return insert(lines, at.Line, p.item(list, at.Column-1)), nil
+	return insert(lines, at.Line, it.block(at.Column-1)), nil
 }
 
 func lookup(file *ast.File, path string) (ast.Node, error) {
@@ -155,19 +217,7 @@ func (p pairing) section(list string, indent int) string {
 }
 
 func (p pairing) list(list string, indent int) string {
-	return spaces(indent) + list + ":\n" + p.item(list, indent+2)
-}
-
-func (p pairing) item(list string, indent int) string {
-	var b strings.Builder
-	for i, line := range p.items[list] {
-		start := "- "
-		if i > 0 {
-			start = "  "
-		}
-		b.WriteString(spaces(indent) + start + line + "\n")
-	}
-	return b.String()
+	return spaces(indent) + list + ":\n" + p.items[list].block(indent+2)
 }
 
 func spaces(n int) string { return strings.Repeat(" ", n) }

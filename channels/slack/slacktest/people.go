@@ -127,7 +127,7 @@ func (s *Server) ReplyTo(user, conversation, message, text string) bool {
 
 func (s *Server) slash(user, conversation, text string) {
 	name, rest, _ := strings.Cut(text, " ")
-	if name != "/approve" && name != "/deny" {
+	if name != "/approve" && name != "/deny" && name != "/pair" {
 		s.mu.Lock()
 		s.note("%s is not a valid command", name)
 		s.mu.Unlock()

@@ -1,0 +1,70 @@
+package discord
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/bwmarrin/discordgo"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// pairName is the registered command that takes a pairing code.
+const pairName = "pair"
+
+// stand is a snowflake that stands in for what is to be found.
+const stand = "100000000000000000"
+
+// ForPairing makes a channel that only pairs: channels and approvers of cfg are
+// not looked at, and the commands are registered in every server that the bot is
+// in.
+func ForPairing(cfg Config, log *slog.Logger) (*Channel, error) {
+	cfg.Channels, cfg.Approvers = []string{stand}, []approver.Approver{{ID: stand}}
+	c, err := New(cfg, log)
+	if err == nil {
+		c.pairsOnly = true
+	}
+	return c, err
+}
+
+// Pair waits for the command /pair with the code, or for a message to the bot
+// with it, in a direct conversation or with a mention: of others Discord shows
+// the bot no text.
+func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, error) {
+	return c.pairing.Pair(ctx, code)
+}
+
+// pairCommand returns what was given to the command /pair.
+func pairCommand(i *discordgo.Interaction) (string, bool) {
+	d, ok := i.Data.(discordgo.ApplicationCommandInteractionData)
+	if !ok || d.Name != pairName {
+		return "", false
+	}
+	text := ""
+	if opt := d.GetOption("code"); opt != nil {
+		text, _ = opt.Value.(string)
+	}
+	return text, true
+}
+
+// paired takes the command of somebody who need not be on the list. Whoever is
+// in another server than the configured one is not heard.
+func (in *intake) paired(ctx context.Context, i *discordgo.Interaction, who person, text string) {
+	said := approver.NotPairedText
+	if in.fromHome(i.GuildID) && in.pairing.Sent(text, approver.Paired{ID: who.id, Name: who.name, Chat: i.ChannelID}) {
+		said = approver.PairedText
+	}
+	in.refuse(ctx, i, said)
+}
+
+func (c *Channel) fromHome(guild string) bool { return c.cfg.Guild == "" || c.cfg.Guild == guild }
+
+// pairs takes a message that may have the code, and reports whether it had.
+func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, st standing) bool {
+	if st == nobody || !in.fromHome(m.GuildID) || !in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
+		return false
+	}
+	in.crew.try("", maxRefusals, func() { in.answer(ctx, m, approver.PairedText) })
+	return true
+}

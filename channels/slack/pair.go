@@ -1,0 +1,73 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// pairCommand is the command that takes a pairing code. An app that was made
+// before it may lack it: then /approve takes the code too.
+const pairCommand = "/pair"
+
+// ForPairing makes a channel that only pairs: channels and approvers of cfg are
+// not looked at.
+func ForPairing(cfg Config, log *slog.Logger) (*Channel, error) {
+	cfg.Channels, cfg.Approvers = []string{"C00000000"}, []approver.Approver{{ID: "U00000000"}}
+	c, err := New(cfg, log)
+	if err == nil {
+		c.pairsOnly = true
+	}
+	return c, err
+}
+
+// Pair waits for the command /pair or /approve with the code, or for a message
+// with it, from a member of our own workspace in a conversation that can get
+// cards.
+func (c *Channel) Pair(ctx context.Context, code tokens.Code) (approver.Paired, error) {
+	return c.pairing.Pair(ctx, code)
+}
+
+// pairs takes a command that may have the code of a pairing, and reports whether
+// it is done with. refused is what the guard said of it.
+func (s *session) pairs(ctx context.Context, a *ack, cmd *slack.SlashCommand, refused error) bool {
+	mine := s.pairing.Matches(cmd.Text)
+	if cmd.Command != pairCommand && !mine || refused != nil && !errors.Is(refused, errStranger) {
+		return false
+	}
+	who := approver.Paired{ID: cmd.UserID, Name: cmd.UserName, Chat: cmd.ChannelID, Title: cmd.ChannelName}
+	answerCommand(a, s.paired(ctx, cmd.Text, mine, who))
+	return true
+}
+
+// pairsByMessage is pairs for a message. One without the code is for others.
+func (s *session) pairsByMessage(ctx context.Context, ev *slackevents.MessageEvent, refused error) bool {
+	if refused != nil && !errors.Is(refused, errStranger) || !s.pairing.Matches(ev.Text) {
+		return false
+	}
+	text := s.paired(ctx, ev.Text, true, approver.Paired{ID: ev.User, Name: ev.User, Chat: ev.Channel})
+	s.tell(ctx, place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}, ev.User, text)
+	return true
+}
+
+// paired returns what the person is told. The code stays good if cards could not
+// be shown where it was sent.
+func (s *session) paired(ctx context.Context, text string, mine bool, who approver.Paired) string {
+	if mine {
+		ctx, cancel := context.WithTimeout(ctx, ackIn)
+		defer cancel()
+		if err := s.vet(ctx, who.Chat); err != nil {
+			return "Cards could not be shown here, so nothing was changed: " + err.Error()
+		}
+	}
+	if !s.pairing.Sent(text, who) {
+		return approver.NotPairedText
+	}
+	return approver.PairedText
+}

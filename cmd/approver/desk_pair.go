@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+	"approver.example/tokens"
+)
+
+// The operations of the command pair.
+const (
+	opPair  = "pair"         // wait for a code on a channel
+	opAdmit = "add_approver" // let people allow one more approver
+)
+
+// A pairRequest is the body of opPair, whose answer is an approver.Paired.
+type pairRequest struct {
+	Channel string `json:"channel"`
+	Code    string `json:"code"`
+}
+
+// pair waits on the daemon's own connection: two cannot receive for one bot.
+func (d *desk) pair(ctx context.Context, which pairRequest) (approver.Paired, error) {
+	code, err := tokens.Parse(which.Code)
+	if err != nil {
+		return approver.Paired{}, err
+	}
+	for _, c := range d.channels {
+		if c.Name() != which.Channel {
+			continue
+		}
+		p, can := c.(approver.Pairer)
+		if !can {
+			return approver.Paired{}, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
+		}
+		if err := d.people.Deaf(c.Name()); err != nil {
+			return approver.Paired{}, fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
+		}
+		d.log.Info("somebody is being paired", "channel", which.Channel)
+		return p.Pair(ctx, code)
+	}
+	return approver.Paired{}, fmt.Errorf("the daemon has no channel %s", which.Channel)
+}
+
+// An admitRequest is the body of opAdmit.
+type admitRequest struct {
+	Channel string          `json:"channel"`
+	Who     approver.Paired `json:"who"`
+	Person  string          `json:"person,omitempty"`
+	File    string          `json:"file"`
+	Diff    []string        `json:"diff"`
+}
+
+// admit puts one more approver before those who are, with the exact change of
+// the configuration. The first whom a chat reaches needs nobody's yes, and an
+// isolated daemon takes its operator's.
+func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) (controlDoc, error) {
+	if req.Channel == "" || req.Who.ID == "" || len(req.Diff) == 0 {
+		return controlDoc{}, errors.New("it is not said who is to be added, and how")
+	}
+	who := fmt.Sprintf("%s user %s", req.Channel, req.Who.ID)
+	switch {
+	case d.trusts(peer):
+		d.log.Warn("an approver is added by the operator", "who", who, "uid", peer.UID)
+		return controlDoc{Done: true, Text: "this daemon is isolated, so your word counts"}, nil
+	case !d.chats():
+		return controlDoc{Done: true, Text: "the first approver whom a chat reaches"}, nil
+	}
+	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File, "diff": req.Diff}
+	by, err := d.ask(ctx, peer, opAdmit, shown, "calls themselves "+approver.Visible(req.Who.Name), "adds an approver: "+who+" could then allow what agents do")
+	if err != nil {
+		return controlDoc{}, err
+	}
+	return controlDoc{Done: true, Text: "approved by " + by}, nil
+}
+
+// chats reports whether any chat is connected, and so whether there is anybody
+// who could be asked.
+func (d *desk) chats() bool {
+	for _, c := range d.channels {
+		if c.Name() != terminal.Name {
+			return true
+		}
+	}
+	return false
+}
