@@ -60,7 +60,16 @@ var examples = map[string]struct {
 	}, []string{"go test ./approver/...", "git clone https://example.org/approver.git", "cat docs/approver/readme.md", "ls .approver-example"}},
 	"self.process": {deny, []string{
 		"pkill -9 approver", "sudo systemctl stop approver", "killall approver", "approver watch", "systemctl --user disable --now approver.service", "/usr/local/bin/approver serve",
-	}, []string{"approver version", "approver audit verify", "systemctl status approver", "pgrep approver", `git commit -m "approver watch shows cards"`}},
+		"approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11", "approver deny x", "approver unfreeze", "approver freeze", "~/bin/approver pause 1h", "approver pair telegram", "approver pair discord --token-file x",
+		"approver install claude", "sudo approver uninstall claude", "approver service install --user", "approver grants revoke x", "approver enforce", "approver observe", "approver init", "approver audit rotate-key",
+		"go run ./cmd/approver approve CONFIRM-7KQ4MX", "go run approver.example/cmd/approver@latest pair slack", "sh -c 'approver unfreeze'", "env HOME=/x approver init", "systemctl --user edit approver", "launchctl bootout gui/501/example.approver", "true && yes | approver approve x",
+	}, []string{"approver doctor", "approver pending", "approver status", "approver check", "approver policy test x.yaml", "go run ./cmd/approver demo", "go build -o approver ./cmd/approver", "go test ./cmd/approver -run TestPair", "approver version", "approver audit verify", "systemctl status approver", "pgrep approver", `git commit -m "approver watch shows cards"`}},
+	"self.program": {deny, []string{
+		"Write ~/bin/approver-hook", "Write /usr/local/bin/approver", "Edit ~/.config/systemd/user/approver.service", "Write /etc/systemd/system/approver.service.d/x.conf", "Write ~/Library/LaunchAgents/example.approver.plist",
+	}, []string{"Write cmd/approver-hook/main.go", "Read /usr/local/bin/approver", "Edit docs/approver.service.md", "Write bin/approver.txt"}},
+	"self.program_command": {deny, []string{
+		"cp /tmp/x /usr/local/bin/approver", "rm ~/bin/approver-hook", "echo '#!/bin/sh' > ~/bin/approver-hook", "ln -sf /bin/true /opt/bin/approver-hook", "sed -i s/a/b/ ~/.config/systemd/user/approver.service", "chmod -x /usr/local/bin/approver-hook", "rm ~/Library/LaunchAgents/example.approver.plist",
+	}, []string{"ls -l /usr/local/bin/approver", "file ~/bin/approver-hook", "cat cmd/approver-hook/main.go", "cp cmd/approver-hook/main.go /tmp", "cat /etc/systemd/system/approver.service"}},
 	"self.hooks": {deny, []string{
 		"Write .claude/settings.json", "Edit ~/.claude/settings.local.json", "Write /etc/claude-code/managed-settings.json", "MultiEdit sub/.claude/hooks/x.sh", "Write ~/.codex/config.toml",
 	}, []string{"Read .claude/settings.json", "Write .claude/commands/x.md", "Edit src/settings.json", "Write docs/claude/settings.json"}},

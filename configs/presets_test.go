@@ -60,6 +60,21 @@ d d d  cat /etc/shadow
 d d d  Read /etc/shadow
 d d d  Read ~/.approver/code.key
 d d d  Write .claude/settings.json
+d d d  Read /home/ada/.approver/data/code.key
+d d d  Write /etc/approver/approver.yaml
+d d d  Edit ~/.claude/settings.local.json
+d d d  echo '{}' > .claude/settings.json
+d d d  Write /usr/local/bin/approver-hook
+d d d  cp /tmp/x ~/bin/approver-hook
+d d d  Edit /etc/systemd/system/approver.service
+d d d  sed -i s/a/b/ ~/.config/systemd/user/approver.service
+d d d  approver approve CONFIRM-7KQ4MX
+d d d  approver unfreeze
+d d d  approver pair telegram
+d d d  approver service uninstall
+d d d  approver grants
+p h p  approver doctor
+p h p  approver status
 p a p  Read main.go
 p a p  Read /home/ada/src/x/y.go
 p h p  Read /etc/hosts
