@@ -14,6 +14,9 @@ import (
 	"approver.example/tokens"
 )
 
+// unboundNotice is on the card of a call whose files could not be read.
+const unboundNotice = "FILES NOT BOUND: approver may not read all files that this could run, so they may change after your answer"
+
 // card is what people see of a request at one destination.
 func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	c := Card{
@@ -25,6 +28,9 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
 		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
+	}
+	if !r.Fingerprint.Bound() {
+		c.Notice = strings.TrimSpace(unboundNotice + ". " + c.Notice)
 	}
 	if r.Notice != "" {
 		c.Notice = strings.TrimSpace(r.Notice + ". " + c.Notice)

@@ -245,7 +245,8 @@ type bench struct {
 	audit    *memAudit
 	tg, dc   *chat
 	stop     func()
-	fpChange string // mixed into fingerprints
+	fpChange string            // mixed into fingerprints
+	files    map[string]string // hashes in fingerprints
 }
 
 func newBench(t *testing.T, kv *memKV) *bench { return newBenchOn(t, kv, kv) }
@@ -261,7 +262,7 @@ func newBenchOn(t *testing.T, kv *memKV, store KV) *bench {
 		Store: store, Audit: x.audit, People: people, Channels: []Channel{x.tg, x.dc},
 		Destinations: []Destination{{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"}},
 		Fingerprint: func(_ context.Context, c ToolCall) (Fingerprint, error) {
-			return FingerprintOf(c, "policy"+x.fpChange, nil)
+			return FingerprintOf(c, "policy"+x.fpChange, x.files)
 		},
 		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
 	})

@@ -57,7 +57,8 @@ var errSlow = fmt.Errorf("the files of the command could not be read within %v: 
 
 // Of returns path → hash for the call, and under "dir" where the working
 // directory really is. A file that cannot be read counts as "unreadable", so
-// that its becoming readable shows. A call that names more than 1024 files or leads
+// that its becoming readable shows, and so does a folder, with a slash at the
+// end, in which this service may not even look. A call that names more than 1024 files or leads
 // to more than 20 000 places is an error.
 //
 // It is an error too if the files are not read within 5 s, or ctx ends first.
@@ -217,7 +218,7 @@ func (s *scan) walk() error {
 // bindDir binds where the working directory leads now: as a symbolic link it
 // could lead elsewhere by the time the command runs.
 func (s *scan) bindDir() {
-	s.out["dir"] = "unreadable"
+	s.out["dir"] = unreadable
 	real, err := filepath.EvalSymlinks(s.call.Dir)
 	if err != nil {
 		return
@@ -290,6 +291,10 @@ func (s *scan) visit(path string, base bool) error {
 	}
 	info, err := stat(path)
 	switch {
+	case errors.Is(err, fs.ErrPermission):
+		// A file may be there, and nobody can say what is in it.
+		s.out[filepath.Dir(path)+"/"] = unreadable
+		return nil
 	case err != nil:
 		return nil
 	case info.IsDir() && base:

@@ -18,12 +18,12 @@ func (s *scan) hash(path string) (string, error) {
 	// O_NONBLOCK: the path may become a pipe between the look and the opening.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "unreadable", nil
+		return unreadable, nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return "unreadable", nil
+		return unreadable, nil
 	}
 	system := fileSystemOf(f)
 	if system == madeUp {
@@ -42,7 +42,7 @@ func (s *scan) hash(path string) (string, error) {
 	}
 	sum, err := s.read(f, info.Size())
 	if err != nil {
-		return "unreadable", nil
+		return unreadable, nil
 	}
 	if !strings.HasPrefix(sum, whole) {
 		return sum + " " + id.version, nil
@@ -53,6 +53,9 @@ func (s *scan) hash(path string) (string, error) {
 	}
 	return sum, nil
 }
+
+// unreadable is in the place of a hash that could not be made.
+const unreadable = "unreadable"
 
 // whole starts the hash of a file that was read in full.
 const whole = "sha256:"

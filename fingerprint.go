@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/gowebpki/jcs"
 )
@@ -16,7 +17,17 @@ import (
 // environment that changes what runs, and the hashes of the files that the
 // command would execute. An approval is bound to it. The empty Fingerprint
 // equals nothing.
+//
+// Its end says whether all of those files could be read; see [Fingerprint.Bound].
 type Fingerprint string
+
+// notBound ends a fingerprint whose files could not all be read.
+const notBound = "-unbound"
+
+// Bound reports whether the content of every file that the call would execute
+// was read. If not, it may change between the answer and the run without the
+// fingerprint showing it: people are told, and a yes is good for one run.
+func (f Fingerprint) Bound() bool { return !strings.HasSuffix(string(f), notBound) }
 
 // Equal compares in constant time. An empty fingerprint equals nothing.
 func (f Fingerprint) Equal(g Fingerprint) bool {
@@ -24,7 +35,7 @@ func (f Fingerprint) Equal(g Fingerprint) bool {
 }
 
 // FingerprintOf computes the fingerprint of a call. files maps a path to the
-// hash of its content; see [FilesOf].
+// hash of its content; see [FileHasher.Of].
 func FingerprintOf(call ToolCall, policyVersion string, files map[string]string) (Fingerprint, error) {
 	args := call.effective()
 	if len(args) == 0 {
@@ -45,7 +56,13 @@ func FingerprintOf(call ToolCall, policyVersion string, files map[string]string)
 		return "", fmt.Errorf("fingerprint: canonical JSON: %w", err)
 	}
 	sum := sha256.Sum256(canonical)
-	return Fingerprint(hex.EncodeToString(sum[:])), nil
+	fp := hex.EncodeToString(sum[:])
+	for _, hash := range files {
+		if hash == unreadable {
+			return Fingerprint(fp + notBound), nil
+		}
+	}
+	return Fingerprint(fp), nil
 }
 
 // effective is the arguments without the description that Claude Code's shell

@@ -266,6 +266,7 @@ func TestIsolatedInstall(t *testing.T) {
 	m.note("agent", "submit: "+forbidden, blocks(got, "off limits to agents"), got)
 	got = m.approved("git push --force origin main")
 	m.note("agent", "submit: git push --force, Ada approves in Telegram", got.exit == 0 && strings.Contains(got.out, `"permissionDecision":"allow"`), got)
+	m.unbound()
 	for _, other := range []struct {
 		who string
 		uid uint32
@@ -291,6 +292,31 @@ func TestIsolatedInstall(t *testing.T) {
 		t.Errorf("the audit says\n%s%s", audit.out, audit.err)
 	}
 	t.Logf("tried with the users %d (daemon), %d (agent), %d (stranger), %d (answers):\n%s", daemonUID, agentUID, strangerUID, answererUID, m.table())
+}
+
+// unbound: of what lies in a home that the daemon may not look into, nobody could
+// tell whether it changes; the card says so. What it may read is bound.
+func (m *isolatedMachine) unbound() {
+	m.t.Helper()
+	const notice = "FILES NOT BOUND"
+	for _, card := range m.chat.Cards("-1001") {
+		if strings.Contains(card.Text, notice) {
+			m.t.Errorf("nothing was unreadable, and a card says %s", card.Text)
+		}
+	}
+	m.must(os.Mkdir(m.path("home/private"), 0o700))
+	m.must(os.Chown(m.path("home/private"), agentUID, agentUID))
+	m.file("home/private/deploy.sh", "echo", agentUID, 0o700)
+	m.file("home/secret.sh", "echo", agentUID, 0o700)
+	for _, script := range []string{"home/private/deploy.sh", "home/secret.sh"} {
+		before := len(m.chat.Cards("-1001"))
+		got := m.approved("git push --force origin main && " + m.path(script))
+		cards := m.chat.Cards("-1001")
+		m.note("agent", "submit: … && "+script+", which the daemon cannot read, and Ada approves", got.exit == 0 && len(cards) == before+1, got)
+		if text := cards[len(cards)-1].Text; !strings.Contains(text, notice) {
+			m.t.Errorf("the card says %s", text)
+		}
+	}
 }
 
 // approved runs a hook while Ada presses the button.
