@@ -106,7 +106,7 @@ func TestPagesShowTheHooksSettings(t *testing.T) {
 			continue
 		}
 		binary, _, _ := strings.Cut(pre[0].Hooks[0].Command, " ")
-		made, err := agents.Claude{}.HookConfig(binary, configs.Default().TTL)
+		made, err := agents.Claude{}.HookConfig(binary, "", configs.Default().TTL)
 		if err != nil {
 			t.Errorf("%s: %v", b.page, err)
 			continue
@@ -135,8 +135,8 @@ func TestPagesShowTheHooksSettings(t *testing.T) {
 	}
 	// "They fit any ttl up to 280 s" is what the page says.
 	edge := func(ttl time.Duration) bool {
-		a, errA := agents.Claude{}.HookConfig("/h", configs.Default().TTL)
-		b, errB := agents.Claude{}.HookConfig("/h", ttl)
+		a, errA := agents.Claude{}.HookConfig("/h", "", configs.Default().TTL)
+		b, errB := agents.Claude{}.HookConfig("/h", "", ttl)
 		return errA == nil && errB == nil && slices.Equal(a, b)
 	}
 	if !edge(280*time.Second) || edge(281*time.Second) {

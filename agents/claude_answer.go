@@ -127,14 +127,18 @@ const (
 // approver before each tool and report after it; they belong into
 // ~/.claude/settings.json or the managed settings. binary is the absolute path
 // of approver-hook, and ttl is the longest time that people have to answer, from
-// 5 s to 1 h. README and docs/agents/claude.md show what it returns for any ttl up
-// to 280 s.
+// 5 s to 1 h. socket is the daemon's submit socket; empty means the place where
+// the hook looks by itself, and README and docs/agents/claude.md show what is
+// returned then for any ttl up to 280 s.
 //
 // "onFailure":"block" is known to Claude Code 2.1.295 and later; older versions
 // ignore it and run the tool when the hook is killed.
-func (c Claude) HookConfig(binary string, ttl time.Duration) ([]byte, error) {
-	if !filepath.IsAbs(binary) || strings.ContainsFunc(binary, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, error) {
+	if !plainPath(binary) {
 		return nil, fmt.Errorf("the hook program %s: give an absolute path", quote(binary))
+	}
+	if socket != "" && !plainPath(socket) {
+		return nil, fmt.Errorf("the socket %s: give an absolute path", quote(socket))
 	}
 	if ttl < minTTL || ttl > maxTTL {
 		return nil, fmt.Errorf("a ttl of %v: from %v to %v is possible", ttl, minTTL, maxTTL)
@@ -150,6 +154,9 @@ func (c Claude) HookConfig(binary string, ttl time.Duration) ([]byte, error) {
 		Hooks   []command `json:"hooks"`
 	}
 	program := shellWord(binary) + " --agent " + c.Name()
+	if socket != "" {
+		program += " --socket " + shellWord(socket)
+	}
 	entry := func(flags string, deadline time.Duration, onFailure string) []matcher {
 		deadline = deadline.Truncate(time.Second)
 		steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
@@ -172,6 +179,11 @@ func (c Claude) HookConfig(binary string, ttl time.Duration) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(settings)
 	return out.Bytes(), err
+}
+
+// plainPath reports whether a path can stand in a command line.
+func plainPath(s string) bool {
+	return filepath.IsAbs(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // shellWord quotes a path for the shell that runs the hook's command.

@@ -70,7 +70,7 @@ func TestClaudeEncode(t *testing.T) {
 }
 
 func TestClaudeHookConfig(t *testing.T) {
-	got, err := Claude{}.HookConfig("/usr/local/bin/approver-hook", 120*time.Second)
+	got, err := Claude{}.HookConfig("/usr/local/bin/approver-hook", "", 120*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestClaudeHookConfig(t *testing.T) {
 // had their time, and run the tool.
 func TestClaudeHookConfigTimesNest(t *testing.T) {
 	for ttl := minTTL; ttl <= maxTTL; ttl += 1700 * time.Millisecond {
-		out, err := Claude{}.HookConfig("/h", ttl)
+		out, err := Claude{}.HookConfig("/h", "", ttl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestClaudeHookConfigRefuses(t *testing.T) {
 		{"", time.Minute}, {"approver-hook", time.Minute}, {"./approver-hook", time.Minute}, {"/a\nb", time.Minute},
 		{"/h", 0}, {"/h", -time.Minute}, {"/h", 4 * time.Second}, {"/h", 2 * time.Hour},
 	} {
-		if out, err := (Claude{}).HookConfig(tt.binary, tt.ttl); err == nil {
+		if out, err := (Claude{}).HookConfig(tt.binary, "", tt.ttl); err == nil {
 			t.Errorf("%q, %v: %s", tt.binary, tt.ttl, out)
 		}
 	}
@@ -149,6 +149,19 @@ func TestShellWord(t *testing.T) {
 	} {
 		if got := shellWord(in); got != want {
 			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// A hook that would not find the daemon's socket by itself is told it.
+func TestClaudeHookConfigSocket(t *testing.T) {
+	out, err := Claude{}.HookConfig("/h", "/a b/s.sock", time.Minute)
+	if want := "/h --agent claude --socket '/a b/s.sock' --deadline 290s"; err != nil || !bytes.Contains(out, []byte(want)) {
+		t.Errorf("%v\n%s\nwant %s", err, out, want)
+	}
+	for _, bad := range []string{"s.sock", "/a\nb"} {
+		if out, err := (Claude{}).HookConfig("/h", bad, time.Minute); err == nil {
+			t.Errorf("%q: %s", bad, out)
 		}
 	}
 }

@@ -90,7 +90,8 @@ func shellLine(argv []string) string {
 }
 
 type askCmd struct {
-	operatorCmd
+	Config   string        `help:"Configuration file." short:"c" placeholder:"FILE"`
+	JSON     bool          `help:"Print one JSON object."`
 	Severity string        `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
 	Reason   string        `help:"Why; people see it as claimed." placeholder:"TEXT"`
 	TTL      time.Duration `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"approver.example/audit"
 	"approver.example/configs"
 	"approver.example/httpapi"
+	"approver.example/httpapi/socketpath"
 )
 
 // A desk is the daemon's side of the operator's commands: httpapi.Operator on
@@ -220,13 +223,26 @@ func storeName(cfg configs.Config) string {
 
 // An operatorCmd is what the commands that ask the daemon have in common.
 type operatorCmd struct {
-	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
-	JSON   bool   `help:"Print one JSON object."`
+	daemonAt
+	JSON bool `help:"Print one JSON object."`
+}
+
+// daemonAt says where the daemon is.
+type daemonAt struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE" xor:"where"`
+	Socket string `help:"The daemon's resolve socket, for a user who cannot read the configuration." placeholder:"PATH" xor:"where"`
 }
 
 // client finds the daemon.
-func (c operatorCmd) client() (httpapi.ResolveClient, error) {
+func (c daemonAt) client() (httpapi.ResolveClient, error) {
+	if c.Socket != "" {
+		path, err := filepath.Abs(c.Socket)
+		return httpapi.ResolveClient{Socket: path}, err
+	}
 	cfg, err := configs.LoadOrDefault(c.Config)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w: name the daemon's socket instead, such as --socket %s", err, filepath.Join(socketpath.SystemDir, socketpath.Resolve))
+	}
 	return httpapi.ResolveClient{Socket: cfg.Sockets.Resolve}, err
 }
 

@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/httpapi"
 	"approver.example/store/redisstore"
 )
 
@@ -32,8 +31,11 @@ type doctorCmd struct {
 
 // Help is the long text.
 func (doctorCmd) Help() string {
-	return `Looks at the configuration, files and their owners, sockets, store, chats, clock, Claude Code's settings and the audit. It changes nothing and asks nobody.
-Run it as the user whom the daemon runs as. Exit code 1 if a check failed; a warning does not fail.
+	return `Looks at the configuration, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
+the audit, and says for each how to mend it. It changes nothing and asks nobody. Run it as the user whom the daemon runs as.
+
+With --json there is one object a line: check, result (ok, warn or fail), text and fix.
+Exit codes: 0 nothing failed, there may be warnings; 1 a check failed; 2 the command line is not understood.
 
 Example:
   approver doctor
@@ -74,6 +76,7 @@ func (r result) word() string {
 // A doctor makes the checks.
 type doctor struct {
 	cfg   configs.Config
+	pin   string // the file that pins couriers; empty: the machine's
 	found []finding
 }
 
@@ -100,10 +103,14 @@ func (c doctorCmd) Run(ctx context.Context) error {
 	if err == nil {
 		d.cfg = cfg
 		d.files()
+		d.isolation()
 		d.sockets()
+		d.daemon(ctx)
 		d.store(ctx)
 		d.channels(ctx)
 		d.hook(c.claudeFile)
+		d.path()
+		d.service(c.units())
 		d.audit(ctx)
 	}
 	failed := false
@@ -135,7 +142,7 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// files looks at the policy, modes, and who could read or replace what.
+// files looks at the policy and at modes.
 func (d *doctor) files() {
 	_, err := d.cfg.LoadPolicy()
 	d.judge("policy", err, firstText(d.cfg.Policy, "the built-in one"), "")
@@ -147,6 +154,10 @@ func (d *doctor) files() {
 	} else {
 		d.say("permissions", ok, d.cfg.Dir+" is the daemon's alone", "")
 	}
+}
+
+// isolation looks whether agents are kept from the daemon's things.
+func (d *doctor) isolation() {
 	who, err := d.cfg.Sockets.Submitters()
 	if err != nil {
 		d.say("isolation", fail, err.Error(), "")
@@ -178,6 +189,34 @@ func (d *doctor) sockets() {
 			continue
 		}
 		d.say("socket", ok, name+": the daemon answers on "+path, "")
+	}
+}
+
+// daemon asks the one that runs who it is: after an update it may still be the
+// program from before.
+func (d *doctor) daemon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	var doc statusDoc
+	err := httpapi.ResolveClient{Socket: d.cfg.Sockets.Resolve}.Operate(ctx, opStatus, struct{}{}, &doc)
+	switch {
+	case err != nil && (errors.Is(err, fs.ErrNotExist) || isRefused(err)):
+		return // the sockets have told it
+	case err != nil:
+		d.say("daemon", fail, err.Error(), "run this as the daemon's user, or restart the daemon")
+		return
+	case doc.Version != buildVersion():
+		d.say("daemon", warn, fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, buildVersion()), "restart the daemon")
+	default:
+		d.say("daemon", ok, "version "+doc.Version, "")
+	}
+	if doc.Trouble != "" {
+		d.say("daemon", fail, "its store fails: "+doc.Trouble, "approver doctor tells more of the store")
+	}
+	for _, c := range doc.Channels {
+		if !c.Receives {
+			d.say("daemon", warn, c.Name+" brings no answers to it: "+c.Error, "see docs/channels/"+c.Name+".md; with several daemons another one may receive")
+		}
 	}
 }
 
@@ -236,6 +275,14 @@ func (d *doctor) clock(whose string, theirs time.Time, err error) {
 	}
 }
 
+// named says which channel an error is of.
+func named(channel string, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), channel) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", channel, err)
+}
+
 // channels asks each platform whether it knows the token.
 func (d *doctor) channels(ctx context.Context) {
 	all, _, err := openChannels(d.cfg, false, slog.New(slog.DiscardHandler))
@@ -254,75 +301,8 @@ func (d *doctor) channels(ctx context.Context) {
 		ask, cancel := context.WithTimeout(ctx, 15*time.Second)
 		who, err := h.Health(ask)
 		cancel()
-		d.judge("channel", err, c.Name()+": "+who, "see docs/channels/"+c.Name()+".md")
+		d.judge("channel", named(c.Name(), err), c.Name()+": "+who, "see docs/channels/"+c.Name()+".md")
 	}
-}
-
-var hookDeadline = regexp.MustCompile(` --deadline (\S+)`)
-
-// hook looks whether Claude Code asks us, and whether it waits long enough.
-func (d *doctor) hook(which claudeFile) {
-	path, err := which.path()
-	if err != nil {
-		d.say("hook", fail, err.Error(), "")
-		return
-	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		d.say("hook", warn, "there is no "+path, "approver install claude")
-		return
-	}
-	var s hookSettings
-	if err == nil {
-		s, err = readSettings(path, text)
-	}
-	if err != nil {
-		d.say("hook", fail, err.Error(), "")
-		return
-	}
-	for _, m := range s.Hooks["PreToolUse"] {
-		for _, h := range m.Hooks {
-			if ours(h) {
-				d.judge("hook", d.hookFits(m.Matcher, h), path, "approver install claude")
-				return
-			}
-		}
-	}
-	d.say("hook", fail, path+" has no hook of approver before tools", "approver install claude")
-}
-
-func (d *doctor) hookFits(matcher string, raw json.RawMessage) error {
-	var h struct {
-		Command   string
-		Timeout   float64
-		OnFailure string
-	}
-	if err := json.Unmarshal(raw, &h); err != nil {
-		return err
-	}
-	program, _, _ := strings.Cut(h.Command, " --agent")
-	if program = strings.TrimSuffix(strings.Trim(program, "'"), " hook"); !filepath.IsAbs(program) {
-		return fmt.Errorf("the hook %s is no absolute path: a project could put another in its place", program)
-	}
-	deadline := time.Duration(0)
-	if m := hookDeadline.FindStringSubmatch(h.Command); m != nil {
-		deadline, _ = time.ParseDuration(m[1]) // zero is told below
-	}
-	timeout := time.Duration(h.Timeout * float64(time.Second))
-	switch {
-	case matcher != "*" && matcher != "":
-		return errors.New("the hook is only for tools that match " + strconv.Quote(matcher))
-	case deadline < d.cfg.TTL:
-		return fmt.Errorf("the hook gives people %v, less than the ttl of %v", deadline, d.cfg.TTL)
-	case timeout <= deadline:
-		return fmt.Errorf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, deadline)
-	case h.OnFailure != "block":
-		return errors.New(`the hook has no "onFailure": "block": a call runs when the hook is killed`)
-	}
-	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("the hook program: %w", err)
-	}
-	return nil
 }
 
 // audit checks the chain and the signatures.

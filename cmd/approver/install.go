@@ -89,7 +89,11 @@ func (c installClaudeCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	text, err := agents.Claude{}.HookConfig(hook, cfg.Hold(agents.Claude{}.Name()))
+	who, err := cfg.Sockets.Submitters()
+	if err != nil {
+		return err
+	}
+	text, err := agents.Claude{}.HookConfig(hook, hookSocket(cfg, who), cfg.Hold(agents.Claude{}.Name()))
 	if err != nil {
 		return err
 	}
@@ -100,11 +104,21 @@ func (c installClaudeCmd) Run() error {
 	if err := edit(c.claudeFile, want, text); err != nil {
 		return err
 	}
-	who, err := cfg.Sockets.Submitters()
-	if err != nil || !who.Named() {
-		return err
+	if !who.Named() {
+		return nil
 	}
 	return pin(c.Pin, cfg)
+}
+
+// hookSocket is the socket that the hook has to be told: none for an isolated
+// daemon, whose place is pinned, and none if the hook looks there by itself.
+func hookSocket(cfg configs.Config, who configs.Submitters) string {
+	home, _ := os.UserHomeDir() // without one nothing is usual
+	dir, err := socketpath.Dir(home)
+	if who.Named() || err == nil && cfg.Sockets.Submit == filepath.Join(dir, socketpath.Submit) {
+		return ""
+	}
+	return cfg.Sockets.Submit
 }
 
 type uninstallClaudeCmd struct{ claudeFile }

@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"approver.example/channels/terminal"
-	"approver.example/configs"
 	"approver.example/httpapi"
 )
 
 type watchCmd struct {
-	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
-	JSON   bool   `help:"Print one JSON event per line and take no answers."`
+	daemonAt
+	JSON bool `help:"Print one JSON event per line and take no answers."`
 }
 
 // Help is the long text.
@@ -26,16 +25,16 @@ It reconnects while the daemon restarts.
 
 Example:
   approver watch
+  approver watch --socket /run/approver/resolve.sock
   approver watch --json | jq .`
 }
 
 // Run watches until ctx ends or the person quits.
 func (c watchCmd) Run(ctx context.Context) error {
-	cfg, err := configs.LoadOrDefault(c.Config)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	client := httpapi.ResolveClient{Socket: cfg.Sockets.Resolve}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events := make(chan json.RawMessage)
