@@ -6,7 +6,8 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Health asks Slack who we are, and returns the bot's name and workspace.
+// Health asks Slack who we are, and for every conversation that gets cards, and
+// returns the bot's name and workspace.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	var me *slack.AuthTestResponse
 	err = c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
@@ -15,6 +16,13 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	})
 	if err != nil {
 		return "", err
+	}
+	if !c.pairsOnly {
+		for _, id := range c.cfg.Channels {
+			if err := c.vet(ctx, id); err != nil {
+				return "", err
+			}
+		}
 	}
 	return me.User + " in " + me.Team, nil
 }

@@ -1,8 +1,15 @@
 package telegram
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"slices"
 
-// Health asks Telegram who we are, and returns the bot's name.
+	"github.com/go-telegram/bot"
+)
+
+// Health asks Telegram who we are, and for every chat that gets cards, and
+// returns the bot's name.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	err = c.call(ctx, "getMe", func(ctx context.Context) error {
 		me, err := c.api.GetMe(ctx)
@@ -11,5 +18,22 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 		}
 		return err
 	})
-	return who, err
+	if err != nil || c.pairsOnly {
+		return who, err
+	}
+	var chats []int64
+	for at := range c.guard.places {
+		chats = append(chats, at.chat)
+	}
+	slices.Sort(chats)
+	for _, chat := range slices.Compact(chats) {
+		err := c.call(ctx, "getChat", func(ctx context.Context) error {
+			_, err := c.api.GetChat(ctx, &bot.GetChatParams{ChatID: chat})
+			return err
+		})
+		if err != nil {
+			return "", fmt.Errorf("chat %d: %w", chat, err)
+		}
+	}
+	return who, nil
 }

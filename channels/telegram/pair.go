@@ -17,7 +17,11 @@ import (
 func ForPairing(cfg Config, log *slog.Logger) (*Channel, error) {
 	// Chats and approvers are what is to be found: these stand in for them.
 	cfg.Chats, cfg.Approvers = []Chat{{ID: "1"}}, []approver.Approver{{ID: "1"}}
-	return New(cfg, log)
+	c, err := New(cfg, log)
+	if err == nil {
+		c.pairsOnly = true
+	}
+	return c, err
 }
 
 // Pair waits for a person's own, new message with the code: not a forwarded one,

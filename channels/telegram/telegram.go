@@ -51,7 +51,8 @@ type Channel struct {
 	guard  guard
 	pace   pace
 
-	pairing approver.Pairing
+	pairing   approver.Pairing
+	pairsOnly bool // made by ForPairing
 }
 
 // pace holds the channel's times, so that tests need not wait for them.

@@ -108,6 +108,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.daemon(ctx)
 		d.store(ctx)
 		d.channels(ctx)
+		d.platformClocks(ctx)
 		d.hook(c.claudeFile)
 		d.path()
 		d.service(c.units())
@@ -272,6 +273,36 @@ func (d *doctor) clock(whose string, theirs time.Time, err error) {
 		d.say("clock", warn, fmt.Sprintf("ours and that of %s are %v apart", whose, skew), "run NTP on both")
 	default:
 		d.say("clock", ok, "as that of "+whose, "")
+	}
+}
+
+// platformClocks compares our clock with those that chats show people: codes and
+// times on cards go by ours. The question bears no token.
+func (d *doctor) platformClocks(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	ask := func(whose, url, usual string) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodHead, firstText(url, usual), nil)
+		if err != nil {
+			return // the configuration's fault, which is told elsewhere
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			return // the channel's check tells it
+		}
+		_ = res.Body.Close() // a HEAD has none
+		if theirs, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+			d.clock(whose, theirs.Add(500*time.Millisecond), nil) // it is cut to the second
+		}
+	}
+	if c := d.cfg.Channels.Telegram; c != nil {
+		ask("Telegram", c.APIURL, "https://api.telegram.org")
+	}
+	if c := d.cfg.Channels.Discord; c != nil {
+		ask("Discord", c.APIURL, "https://discord.com/api")
+	}
+	if c := d.cfg.Channels.Slack; c != nil {
+		ask("Slack", c.APIURL, "https://slack.com/api/")
 	}
 }
 

@@ -1,18 +1,27 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 	"approver.example/channels/slack/slacktest"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/httpapi"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
 )
@@ -42,8 +51,19 @@ channels:
 	if err != nil {
 		t.Fatal(err)
 	}
+	tg.AddUser(10042, "Ada")
 	d := doctor{cfg: cfg}
 	d.channels(t.Context())
+	d.has(t, "channel", fail, "telegram: chat 10042: ")
+	d.has(t, "channel", fail, "the conversation C0123456789 does not exist or the bot is not in it")
+	tg.AddChat(telegramtest.Chat{ID: 10042})
+	sl.AddConversation(slacktest.Conversation{ID: "C0123456789"})
+	d = doctor{cfg: cfg}
+	d.channels(t.Context())
+	d.platformClocks(t.Context())
+	for _, whose := range []string{"Telegram", "Discord", "Slack"} {
+		d.has(t, "clock", ok, "as that of "+whose)
+	}
 	d.has(t, "channel", ok, "telegram: @")
 	d.has(t, "channel", ok, "discord: 1 channels seen")
 	d.has(t, "channel", ok, "slack: ")
@@ -103,5 +123,192 @@ func TestDoctorClock(t *testing.T) {
 	}
 	if (finding{}).Result != fail {
 		t.Error("the zero value is no failure")
+	}
+}
+
+// otherVersion is a daemon from before an update, with a channel that fails.
+type otherVersion struct{}
+
+func (otherVersion) Operate(context.Context, approver.Peer, string, json.RawMessage) (json.RawMessage, error) {
+	return json.Marshal(statusDoc{Up: true, Version: "v0.0.1", Trouble: "disk full", Channels: []channelStatus{{Name: "slack", Error: "away"}}})
+}
+
+func TestDoctorAsksTheDaemon(t *testing.T) {
+	dir, err := os.MkdirTemp("", "doc") // short: a socket lies in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	at := filepath.Join(dir, "run", "r.sock")
+	d := doctor{cfg: configs.Config{Sockets: configs.Sockets{Submit: at, Resolve: at}}}
+	d.sockets()
+	d.has(t, "socket", fail, "submit: nobody answers")
+	d.has(t, "socket", fail, "resolve: nobody answers")
+	d = doctor{cfg: d.cfg}
+	if d.daemon(t.Context()); len(d.found) != 0 {
+		t.Errorf("without a daemon: %+v", d.found)
+	}
+	l, err := httpapi.Listen(at, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allow := true
+	server := httpapi.Resolve{Operator: otherVersion{}, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error {
+		if !allow {
+			return errors.New("you may not")
+		}
+		return nil
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(ctx, l) })
+	defer serving.Wait()
+	defer cancel()
+	d.daemon(t.Context())
+	d.has(t, "daemon", warn, "it runs version v0.0.1")
+	d.has(t, "daemon", fail, "its store fails: disk full")
+	d.has(t, "daemon", warn, "slack brings no answers to it: away")
+	allow = false
+	d = doctor{cfg: d.cfg}
+	d.daemon(t.Context())
+	d.has(t, "daemon", fail, "you may not")
+}
+
+func TestDoctorFilesAndPlaces(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "approver.yaml")
+	if err := os.WriteFile(config, []byte("ttl: 60s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []os.FileMode{0o666, 0o604} { // umask has no say
+		if err := os.Chmod(config, mode); err != nil {
+			t.Fatal(err)
+		}
+		var d doctor
+		cfg, err := configs.Load(config)
+		if d.judge("config", err, "", ""); mode == 0o666 {
+			d.has(t, "config", fail, "can be written by others")
+			continue
+		}
+		d.cfg = cfg
+		d.files()
+		d.has(t, "permissions", warn, "can be read by everybody")
+	}
+	d := doctor{cfg: configs.Config{Dir: dir, Policy: filepath.Join(dir, "none.yaml"), Sockets: configs.Sockets{SubmitGroup: "no-such-group-here"}}}
+	d.files()
+	d.isolation()
+	d.has(t, "policy", fail, "none.yaml")
+	d.has(t, "isolation", fail, "no-such-group-here")
+	d.store(t.Context()) // the folder is there
+	d.has(t, "store", ok, "can be written")
+	d.cfg.Dir = filepath.Join(dir, "gone", "deeper")
+	d.store(t.Context())
+	d.has(t, "store", fail, "cannot be written")
+}
+
+func TestDoctorLooksAtPathAndService(t *testing.T) {
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d doctor
+	t.Setenv("PATH", dir)
+	d.path()
+	d.has(t, "path", warn, "approver is not in PATH")
+	program := filepath.Join(dir, "approver")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.path()
+	d.has(t, "path", warn, "PATH leads to "+program)
+	if err := errors.Join(os.Remove(program), os.Symlink(self, program)); err != nil {
+		t.Fatal(err)
+	}
+	d.path()
+	d.has(t, "path", ok, program)
+
+	u := unit{User: true, Manager: "systemd", Path: filepath.Join(dir, "approver.service")}
+	d.service([]unit{u})
+	d.has(t, "service", warn, "nothing starts the daemon")
+	write := func(text string) {
+		if err := os.WriteFile(u.Path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ExecStart=/other serve")
+	d.service([]unit{u})
+	d.has(t, "service", warn, "starts another program")
+	write("ExecStart=" + self + " serve")
+	d.service([]unit{u})
+	d.has(t, "service", warn, "is not enabled")
+	wants := filepath.Join(dir, "default.target.wants")
+	if err := errors.Join(os.Mkdir(wants, 0o755), os.Symlink(u.Path, filepath.Join(wants, "approver.service"))); err != nil {
+		t.Fatal(err)
+	}
+	d.service([]unit{u})
+	d.has(t, "service", ok, u.Path)
+}
+
+func TestDoctorLooksAtTheHookProgram(t *testing.T) {
+	dir := t.TempDir()
+	cfg := configs.Default()
+	cfg.Sockets.Submit = "/x/s.sock"
+	d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
+	hook := filepath.Join(dir, "approver-hook")
+	fits := func(flags string) string {
+		return fmt.Sprint(d.hookFits("*", json.RawMessage(fmt.Sprintf(`{"command":%q,"timeout":330,"onFailure":"block"}`, hook+" --agent claude"+flags+" --deadline 290s"))))
+	}
+	if got := fits(""); !strings.Contains(got, "no such file") {
+		t.Error(got)
+	}
+	if err := os.WriteFile(hook, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := fits(""); !strings.Contains(got, "cannot be run") {
+		t.Error(got)
+	}
+	if err := os.Chmod(hook, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := fits(""); !strings.Contains(got, "and the daemon listens on /x/s.sock") {
+		t.Error(got)
+	}
+	if got := fits(" --socket '/x/s.sock'"); got != "<nil>" {
+		t.Error(got)
+	}
+	if os.Getuid() != 0 {
+		return // a pin is root's
+	}
+	d.pin = filepath.Join(dir, "pin")
+	if err := os.WriteFile(d.pin, []byte("socket /y/s.sock\nuid 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := fits(" --socket '/x/s.sock'"); !strings.Contains(got, "the hook asks on /y/s.sock") {
+		t.Error(got)
+	}
+}
+
+// What root changes stays whose it was: the daemon could not read it else.
+func TestChangedFilesKeepTheirOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("NOT RUN: another owner needs root; .ci/run as root runs it")
+	}
+	path := filepath.Join(t.TempDir(), "approver.yaml")
+	if err := errors.Join(os.WriteFile(path, []byte("a"), 0o640), os.Chown(path, 0, daemonUID)); err != nil {
+		t.Fatal(err)
+	}
+	backup, changed, err := changeFile(path, func([]byte) ([]byte, error) { return []byte("b"), nil })
+	if err != nil || !changed {
+		t.Fatal(changed, err)
+	}
+	for _, file := range []string{path, backup} {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 || st.Gid != daemonUID || info.Mode().Perm() != 0o640 {
+			t.Errorf("%s is of %d:%d, mode %v", file, st.Uid, st.Gid, info.Mode())
+		}
 	}
 }

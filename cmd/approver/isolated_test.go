@@ -275,6 +275,16 @@ func TestIsolatedInstall(t *testing.T) {
 		m.note(other.who, "submit: ls -la", blocks(got, "this user may not ask approver"), got)
 	}
 	m.answering()
+	// Who may answer and may not read the configuration names the socket.
+	got = m.run(m.command(answererUID, home, "bin/approver", "pending", "--config", m.path("etc/approver.yaml")), "")
+	m.note("answerer", "approver pending", got.exit == 1 && strings.Contains(got.err, "permission denied: name the daemon's socket instead"), got)
+	for _, args := range [][]string{{"status"}, {"pending", "--json"}} {
+		got = m.run(m.command(answererUID, home, "bin/approver", append(args, "--socket", m.path("run/resolve.sock"))...), "")
+		m.note("answerer", "approver "+args[0]+" --socket", got.exit == 0, got)
+	}
+	watch := m.command(answererUID, home, "timeout", "-s", "INT", "3", m.path("bin/approver"), "watch", "--json", "--socket", m.path("run/resolve.sock"))
+	got = m.run(watch, "")
+	m.note("answerer", "approver watch --socket", !strings.Contains(got.err, "not connected"), end{out: "connected", err: got.err})
 	m.reading(pid)
 	m.elsewhere()
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tailscale/hujson"
@@ -203,15 +204,15 @@ func changeFile(path string, change func([]byte) ([]byte, error)) (backup string
 	if err != nil || bytes.Equal(text, old) {
 		return "", false, err
 	}
-	mode := fs.FileMode(0o600)
+	mode, owned := fs.FileMode(0o600), func(string) error { return nil }
 	if !missing {
 		info, err := os.Stat(path)
 		if err != nil {
 			return "", false, err
 		}
-		mode = info.Mode().Perm()
+		mode, owned = info.Mode().Perm(), ownedAs(info)
 		backup = path + ".before-approver-" + time.Now().UTC().Format("20060102T150405.000")
-		if err := writeNew(backup, old, mode); err != nil {
+		if err := errors.Join(writeNew(backup, old, mode), owned(backup)); err != nil {
 			return "", false, fmt.Errorf("the backup: %w", err)
 		}
 	}
@@ -222,10 +223,27 @@ func changeFile(path string, change func([]byte) ([]byte, error)) (backup string
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", false, err
 	}
-	if err := writeNew(next, text, mode); err != nil {
+	if err := errors.Join(writeNew(next, text, mode), owned(next)); err != nil {
 		return "", false, err
 	}
 	return backup, true, os.Rename(next, path)
+}
+
+// ownedAs returns what gives a file the owner and group of another: whoever
+// could read that must be able to read what comes in its place.
+func ownedAs(info fs.FileInfo) func(path string) error {
+	return func(path string) error {
+		was, ok := info.Sys().(*syscall.Stat_t)
+		now, err := os.Stat(path)
+		if err != nil || !ok {
+			return err
+		}
+		is, ok := now.Sys().(*syscall.Stat_t)
+		if ok && is.Uid == was.Uid && is.Gid == was.Gid {
+			return nil
+		}
+		return os.Chown(path, int(was.Uid), int(was.Gid))
+	}
 }
 
 // writeNew writes a file that must not be there.

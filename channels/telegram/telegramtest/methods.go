@@ -24,6 +24,7 @@ const (
 // methods are the Bot API methods that a bot like ours needs. s.mu is held.
 var methods = map[string]func(*Server, params) (any, error){
 	"getMe":               (*Server).getMe,
+	"getChat":             (*Server).getChat,
 	"getWebhookInfo":      func(s *Server, _ params) (any, error) { return map[string]any{"url": s.webhook}, nil },
 	"deleteWebhook":       func(s *Server, _ params) (any, error) { s.webhook = ""; return true, nil },
 	"setMyCommands":       (*Server).setMyCommands,
@@ -208,6 +209,14 @@ func (s *Server) compose(p params, field string, limit int) (*Message, error) {
 		}
 	}
 	return m, nil
+}
+
+func (s *Server) getChat(p params) (any, error) {
+	chat, err := s.chatOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": chat.ID, "type": chat.kind(), "accent_color_id": 0, "max_reaction_count": 0}, nil
 }
 
 func (s *Server) chatOf(p params) (*Chat, error) {
