@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -329,23 +330,24 @@ func (m *isolatedMachine) unbound() {
 	}
 }
 
-// approved runs a hook while Ada presses the button.
+// approved runs a hook while Ada presses the button, on every card that has one:
+// an older card may lose its own only a moment later.
 func (m *isolatedMachine) approved(command string) end {
 	m.t.Helper()
 	done := make(chan end, 1)
 	go func() { done <- m.hook(agentUID, nil, command) }()
-	for range 400 {
+	for {
 		for _, card := range m.chat.Cards("-1001") {
-			for _, b := range card.Buttons {
-				if b == fake.ApproveButton {
-					m.must(m.chat.Tap("10042", "-1001", card.Message, b))
-					return <-done
-				}
+			if slices.Contains(card.Buttons, fake.ApproveButton) {
+				_ = m.chat.Tap("10042", "-1001", card.Message, fake.ApproveButton) // it may lose its button now
 			}
 		}
-		time.Sleep(25 * time.Millisecond)
+		select {
+		case got := <-done:
+			return got
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
-	return <-done
 }
 
 // answering: whoever may submit must not come near the resolve socket.

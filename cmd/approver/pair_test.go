@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -134,8 +135,9 @@ func (m pairMachine) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// serve runs a daemon until the test ends, and waits until it is there.
-func (m pairMachine) serve() {
+// serve runs a daemon until stop or the end of the test, and waits until it is
+// there.
+func (m pairMachine) serve() (stop func()) {
 	m.Helper()
 	c := m.command(context.Background(), "serve", "--config", m.config)
 	var log safeBuffer
@@ -143,20 +145,22 @@ func (m pairMachine) serve() {
 	if err := c.Start(); err != nil {
 		m.Fatal(err)
 	}
-	m.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = c.Process.Signal(syscall.SIGTERM)
 		_ = c.Wait()
 		if m.Failed() {
 			m.Logf("the daemon:\n%s", log.String())
 		}
 	})
+	m.Cleanup(stop)
 	for range 1200 {
-		if _, err := os.Stat(filepath.Join(m.dir, "run/r.sock")); err == nil {
-			return
+		if strings.Contains(log.String(), "msg=ready") {
+			return stop
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
 	m.Fatalf("no daemon:\n%s", log.String())
+	return nil
 }
 
 var codeLine = regexp.MustCompile(`(?m)^ +(CONFIRM-\S+)$`)
