@@ -193,11 +193,17 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 SystemCallErrorNumber=EPERM
 `)
-	if c.User { // the rest needs root
-		b.WriteString("\n[Install]\nWantedBy=default.target\n")
-		return b.String(), nil
+	b.WriteString(c.rest())
+	return b.String(), nil
+}
+
+// rest is the part of a unit that differs between a user's own, which cannot have
+// what needs root, and the machine's.
+func (c serviceInstallCmd) rest() string {
+	if c.User {
+		return "\n[Install]\nWantedBy=default.target\n"
 	}
-	fmt.Fprintf(&b, `User=%s
+	return fmt.Sprintf(`User=%s
 Group=%[1]s
 StateDirectory=approver
 StateDirectoryMode=0700
@@ -226,7 +232,6 @@ RemoveIPC=yes
 [Install]
 WantedBy=multi-user.target
 `, c.As)
-	return b.String(), nil
 }
 
 func (c serviceInstallCmd) plist(program, config string) (string, error) {

@@ -57,7 +57,7 @@ func TestParkAt(t *testing.T) {
 // The settings that the documentation shows name the deadline that holds without
 // the flag too.
 func TestDeadlineOfTheSettings(t *testing.T) {
-	settings, err := agents.Claude{}.HookConfig("/h", 120*time.Second)
+	settings, err := agents.Claude{}.HookConfig("/h", "", 120*time.Second)
 	if err != nil || !strings.Contains(string(settings), fmt.Sprintf(`"/h --agent claude --deadline %.0fs"`, patientDeadline.Seconds())) {
 		t.Errorf("%v, %s", err, settings)
 	}
