@@ -174,12 +174,18 @@ func TestManifest(t *testing.T) {
 	var commands []string
 	for _, c := range m.Features.Commands {
 		commands = append(commands, c.Command)
+		if c.Command == "/pair" { // no answer to a request
+			if c.Escape || c.Description == "" {
+				t.Errorf("the command %+v", c)
+			}
+			continue
+		}
 		in, err := approver.ParseIntent(c.Command + " " + testCode(t).Reveal())
 		if err != nil || in.Method != approver.ByCommand || in.Approve != (c.Command == "/approve") || c.Escape || c.Description == "" {
 			t.Errorf("the command %+v: %+v, %v", c, in, err)
 		}
 	}
-	same("commands", commands, []string{"/approve", "/deny"})
+	same("commands", commands, []string{"/approve", "/deny", "/pair"})
 	if !m.Settings.SocketMode || !m.Settings.Interactivity.Enabled || m.Settings.Rotation || m.Settings.Org {
 		t.Errorf("the manifest's settings: %+v", m.Settings)
 	}
