@@ -158,6 +158,8 @@ func publicCause(err error) string {
 	switch {
 	case errors.Is(err, ErrNotBound):
 		return "the call is not the one that was put before people"
+	case errors.Is(err, errNobody):
+		return "the policy says who must decide it, and none of them can be reached here"
 	case errors.Is(err, errNotRunning):
 		return "approver is shutting down"
 	case errors.Is(err, errTooOld):

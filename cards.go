@@ -46,6 +46,9 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
 			c.Notice = strings.TrimSpace(r.parkedNotice() + " " + c.Notice)
 		}
+		if len(r.Verdict.Approvers) > 0 {
+			c.Notice = strings.TrimSpace("Only for " + safe(b.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
+		}
 	}
 	return c
 }

@@ -43,7 +43,9 @@ type Gate struct {
 func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	start := time.Now()
 	v, call := g.judge(ctx, call)
-	if v.Decision == Ask && g.Paused != nil && v.Args == nil { // a change that a rule demands is not let go
+	// A change that a rule demands is not let go, nor what only some may approve:
+	// whoever paused need not be one of them.
+	if v.Decision == Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = Pass, "not asked: "+notice
 			g.Log.Warn("a call that needs people was let through", "call", call.ID, "why", notice)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -38,7 +37,7 @@ func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp F
 // passing reports an error that may be over in a moment, as when Redis fails
 // over. The agent waits for people anyway; it can wait for the store.
 func passing(err error) bool {
-	for _, final := range []error{ErrNotBound, ErrTampered, ErrSealed, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning} {
+	for _, final := range []error{ErrNotBound, ErrTampered, ErrSealed, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -79,6 +78,10 @@ func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to.
 func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder, dead string) (Request, error) {
+	to, err := b.audience(why)
+	if err != nil {
+		return Request{}, err
+	}
 	controls, now, err := LoadControls(ctx, b.Store)
 	if err != nil {
 		return Request{}, err
@@ -114,7 +117,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if !call.ParkAt.IsZero() {
 		r.ParkAt = now.Add(max(0, time.Until(call.ParkAt)))
 	}
-	postings, codes, err := b.mint(ctx, r, b.shownAt(why), now)
+	postings, codes, err := b.mint(ctx, r, to, now)
 	if err != nil {
 		return Request{}, err
 	}
@@ -124,13 +127,6 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	}
 	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
 	return r, nil
-}
-
-// shownAt is where a rule lets a question be shown.
-func (b *Broadcaster) shownAt(why Verdict) []Destination {
-	return slices.DeleteFunc(slices.Clone(b.Destinations), func(d Destination) bool {
-		return len(why.Channels) > 0 && !slices.Contains(why.Channels, d.Channel)
-	})
 }
 
 // mint makes a posting with a code of its own for each destination, and stores

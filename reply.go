@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"approver.example/tokens"
@@ -57,8 +56,12 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if r.State.Settled() {
 		return r, outcomeOf(r, rep, who)
 	}
-	if len(r.Verdict.Approvers) > 0 && !slices.Contains(r.Verdict.Approvers, who.ID) {
-		return r, Outcome{OutcomeRefused, "The rule that asks lets others decide this. Your answer does not count."}
+	res := Resolution{
+		Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
+		Identity: Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
+	}
+	if r.Verdict.admits(res) != nil {
+		return r, Outcome{OutcomeRefused, b.notAskedText(r.Verdict, who)}
 	}
 	if rep.Approve && rep.Grant != (Term{}) && (r.Verdict.Severity != High || rep.Method != ByCommand) {
 		return r, Outcome{OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
@@ -70,10 +73,7 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}
 	}
 	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		next, err := r.Answer(Resolution{
-			Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
-			Identity: Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
-		}, now)
+		next, err := r.Answer(res, now)
 		if errors.Is(err, ErrOverdue) {
 			return r.Expire(now) // the clock is a replier too, and was first
 		}
@@ -159,6 +159,9 @@ func (b *Broadcaster) byID(ctx context.Context, rep Reply) (Request, Posting, *O
 		if p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
 			return r, p, nil
 		}
+	}
+	if !r.Verdict.shownOn(rep.Channel) { // who knows of it all the same may say no
+		return r, Posting{}, nil
 	}
 	return r, Posting{}, unknown
 }

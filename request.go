@@ -184,7 +184,8 @@ var (
 )
 
 // Answer records a person's answer. The clock is a replier: at the deadline or
-// later the answer is ErrOverdue and the caller applies Expire instead.
+// later the answer is ErrOverdue and the caller applies Expire instead. A yes of
+// somebody whom the verdict does not name is ErrNotAsked.
 func (r Request) Answer(res Resolution, now time.Time) (Request, error) {
 	switch {
 	case r.State != Pending:
@@ -193,6 +194,9 @@ func (r Request) Answer(res Resolution, now time.Time) (Request, error) {
 		return r, ErrOverdue
 	case res.Cause != ByPerson || res.Person.ID == "":
 		return r, fmt.Errorf("an answer needs a person, got cause %q", res.Cause)
+	}
+	if err := r.Verdict.admits(res); err != nil {
+		return r, err
 	}
 	r.State = Denied
 	if res.Approve {

@@ -181,8 +181,9 @@ type Verdict struct {
 	// Channels are the names of the channels that may show the request when the
 	// decision is Ask. None means every channel.
 	Channels []string `json:"channels,omitempty"`
-	// Approvers are the ids of the people whose answer counts when the decision
-	// is Ask, among those on the approver list. None means everybody on it.
+	// Approvers are the ids of the people whose yes counts when the decision is
+	// Ask, among those on the approver list. None means everybody on it. Everybody
+	// on it may deny.
 	Approvers []string `json:"approvers,omitempty"`
 	// Args replace the call's arguments when the decision is Modify, and are
 	// kept through an Ask.

@@ -35,3 +35,9 @@ func (c Config) mayShowCode(card approver.Card) bool {
 func (c Config) mayTap(card approver.Card) bool {
 	return c.AllowAnswers && card.State == approver.Pending && card.Severity == approver.High && card.OneTap
 }
+
+// Takes reports whether a request of this severity can be approved in the
+// terminal; it implements [approver.Taker].
+func (c *Channel) Takes(s approver.Severity) bool {
+	return c.cfg.AllowAnswers && (s == approver.High || c.cfg.Isolated)
+}

@@ -1,0 +1,100 @@
+package approver
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// This file holds to whom a request is put: a verdict may name the channels that
+// show it and the people whose yes counts. Whoever is on the approver list may
+// say no.
+
+// A Taker is an extra ability of a channel on which not every request can be
+// approved, such as a terminal that an agent could type into.
+type Taker interface {
+	// Takes reports whether a request of this severity can be approved here.
+	Takes(s Severity) bool
+}
+
+// ErrNotAsked means that somebody said yes who is not among those whom a request
+// is for, or on a channel that does not show it.
+var ErrNotAsked = errors.New("the request is for other people")
+
+// errNobody means that of all whom a verdict names nobody can be asked.
+var errNobody = errors.New("nobody who may decide this can be asked")
+
+// shownOn reports whether a channel may show the request.
+func (v Verdict) shownOn(channel string) bool {
+	return len(v.Channels) == 0 || slices.Contains(v.Channels, channel)
+}
+
+// isFor reports whether a person's yes counts.
+func (v Verdict) isFor(who Person) bool {
+	return who.ID != "" && (len(v.Approvers) == 0 || slices.Contains(v.Approvers, who.ID))
+}
+
+// admits returns ErrNotAsked for a yes that does not count.
+func (v Verdict) admits(res Resolution) error {
+	if res.Approve && (!v.isFor(res.Person) || !v.shownOn(res.Identity.Channel)) {
+		return ErrNotAsked
+	}
+	return nil
+}
+
+// audience returns where the cards of a request go. If the verdict names channels
+// or people and nobody among them could approve it, it is errNobody.
+func (b *Broadcaster) audience(v Verdict) ([]Destination, error) {
+	to := slices.DeleteFunc(slices.Clone(b.Destinations), func(d Destination) bool { return !v.shownOn(d.Channel) })
+	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
+		return to, nil
+	}
+	for id, who := range b.People {
+		if taker, is := b.channels[id.Channel].(Taker); is && !taker.Takes(v.Severity) {
+			continue
+		}
+		if v.isFor(who) && slices.ContainsFunc(to, func(d Destination) bool { return d.Channel == id.Channel }) {
+			return to, nil
+		}
+	}
+	who, where := "nobody", "any channel"
+	if len(v.Approvers) > 0 {
+		who = "none of " + b.names(v.Approvers)
+	}
+	if len(v.Channels) > 0 {
+		where = strings.Join(v.Channels, " or ")
+	}
+	return nil, fmt.Errorf("%w: %s can approve it on %s", errNobody, who, where)
+}
+
+// names writes the people with these ids for people.
+func (b *Broadcaster) names(ids []string) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id
+		var known []string
+		for who := range maps.Values(b.People) {
+			if who.ID == id && who.Name != "" {
+				known = append(known, who.Name)
+			}
+		}
+		if len(known) > 0 { // one person may have a name on each platform
+			names[i] = slices.Min(known)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// notAskedText tells a person that their yes does not count, and whose would.
+func (b *Broadcaster) notAskedText(v Verdict, who Person) string {
+	if v.isFor(who) {
+		where := make([]string, len(v.Channels))
+		for i, channel := range v.Channels {
+			where[i] = platform(channel)
+		}
+		return "This request is answered on " + strings.Join(where, " or ") + ": your yes here does not count. You may deny it here."
+	}
+	return "This request is for " + b.names(v.Approvers) + ": your yes does not count. You may deny it."
+}
