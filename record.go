@@ -29,6 +29,7 @@ const (
 	EventFrozen       Event = "frozen"        // people, or an alarm, stopped every call
 	EventUnfrozen     Event = "unfrozen"      // people lifted that
 	EventPaused       Event = "paused"        // people let calls through for a while, or ended that
+	EventPolicy       Event = "policy"        // another policy is in force
 	EventStarted      Event = "started"       // the daemon started
 	EventStopped      Event = "stopped"       // the daemon stopped in order
 	EventRemoved      Event = "removed"       // the audit removes its oldest files, as it is configured to

@@ -125,3 +125,40 @@ func (c *RequestCodec) Decode(value []byte) (Request, error) {
 	r.Call, r.Verdict = p.Call, p.Verdict
 	return r, nil
 }
+
+// A sealedText is the record of a text that is no request.
+type sealedText struct {
+	KeyID  string `json:"key_id"`
+	Sealed []byte `json:"sealed"`
+}
+
+// SealText returns the record of a text other than a request, such as the policy
+// in force. what says what it is and whose; it opens as nothing else.
+func (c *RequestCodec) SealText(what string, text []byte) ([]byte, error) {
+	aead := c.keys[c.current]
+	if aead == nil {
+		return nil, ErrSealed
+	}
+	return json.Marshal(sealedText{c.current, aead.Seal(nil, nil, text, boundText(what))})
+}
+
+// OpenText reads what SealText made. A text that was changed, or is of something
+// else, is ErrTampered; one under a key that is not known here is ErrSealed.
+func (c *RequestCodec) OpenText(what string, value []byte) ([]byte, error) {
+	var s sealedText
+	if err := json.Unmarshal(value, &s); err != nil {
+		return nil, err
+	}
+	aead := c.keys[s.KeyID]
+	if aead == nil {
+		return nil, fmt.Errorf("key %q: %w", s.KeyID, ErrSealed)
+	}
+	text, err := aead.Open(nil, nil, s.Sealed, boundText(what))
+	if err != nil {
+		return nil, fmt.Errorf("it does not open: %w", ErrTampered)
+	}
+	return text, nil
+}
+
+// boundText cannot be what a request's payload is bound to.
+func boundText(what string) []byte { return []byte("approver text\x00" + what) }

@@ -216,7 +216,7 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
 	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
-		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventRemoved:
+		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved:
 		return ""
 	}
 	return Blocked
