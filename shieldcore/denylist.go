@@ -2,6 +2,7 @@ package shieldcore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -111,7 +112,7 @@ func pathWords(command string) (words []string) {
 			word = value // --file=/etc/shadow, of=/dev/mem
 		}
 		word = strings.TrimLeft(word, "@") // curl -d @/etc/shadow
-		if strings.ContainsAny(word, "/~") && !strings.Contains(word, "://") && !strings.ContainsAny(word, " \n") && len(word) <= 4096 {
+		if strings.ContainsAny(word, "/~") && !strings.Contains(word, "://") && !strings.ContainsAny(word, " \n") && len(word) <= 4096 && !slices.Contains(words, word) {
 			if words = append(words, word); len(words) == maxPathWords {
 				break
 			}

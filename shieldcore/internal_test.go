@@ -30,7 +30,7 @@ func TestNeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts, folded := needs(tree)
+		texts, folded, _ := needs(tree)
 		got := "?"
 		if texts != nil {
 			got = strings.Join(texts, " ")
@@ -50,6 +50,7 @@ func FuzzNeeds(f *testing.F) {
 	for _, s := range [][2]string{
 		{`(?i)drop\s+task`, "DROP taſK"}, {`(?i)k`, "\u212a"}, {`foo|bar`, "xbary"}, {`(?:ab){1,3}c`, "ababc"}, {`\x{FFFD}x`, "\xffx"}, {`a(?i)b`, "aB"},
 		{`[sS]udo|(?i:do)as`, "DOas"}, {`(?i)ſ`, "S"}, {`(?i)(?:é|e)x`, "ÉX"}, {`^git$`, "git"}, {`(?i)İ`, "i̇"}, {`(?i)ss`, "ſS"}, {`DROP|(?i)k`, "\u212a"},
+		{`(?:rm|mv)\s.*(?i:usr|lib)/`, "mv x USR/"}, {`ab.*(?:cd|ef).*(?i)kk`, "ab ef \u212ak"},
 	} {
 		f.Add(s[0], s[1])
 	}
@@ -62,13 +63,13 @@ func FuzzNeeds(f *testing.F) {
 		if err != nil {
 			return
 		}
-		texts, folded := needs(tree)
+		texts, folded, also := needs(tree)
 		long := in + strings.Repeat("\n", longText)
-		if re.MatchString(long) && !(&text{raw: long}).hasAny(texts, folded) {
-			t.Fatalf("%q matches a long %q but none of %q (folded %v) is in it", expr, in, texts, folded)
+		if re.MatchString(long) && (!(&text{raw: long}).hasAny(texts, folded) || !(&text{raw: long}).hasAll(also)) {
+			t.Fatalf("%q matches a long %q but none of %q (folded %v), or of each of %+v, is in it", expr, in, texts, folded, also)
 		}
-		if re.MatchString(in) && !(&text{raw: in}).hasAny(texts, folded) {
-			t.Fatalf("%q matches %q but none of %q (folded %v) is in it", expr, in, texts, folded)
+		if re.MatchString(in) && (!(&text{raw: in}).hasAny(texts, folded) || !(&text{raw: in}).hasAll(also)) {
+			t.Fatalf("%q matches %q but none of %q (folded %v), or of each of %+v, is in it", expr, in, texts, folded, also)
 		}
 	})
 }

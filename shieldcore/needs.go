@@ -10,14 +10,16 @@ import (
 const (
 	maxNeeds = 24 // at once
 	maxExact = 8  // put together from neighbours
+	maxAlso  = 3  // further lists
 )
 
 // needs returns texts of which at least one occurs in everything that re
 // matches, and whether they are lower case, to be looked for in lower-case
-// text. It returns nil when it knows of none.
-func needs(re *syntax.Regexp) (texts []string, folded bool) {
+// text. It returns nil when it knows of none. also are further lists of which
+// the same holds.
+func needs(re *syntax.Regexp) (texts []string, folded bool, also []need) {
 	n := needsOf(re)
-	return n.any, n.folded
+	return n.any, n.folded, n.also
 }
 
 // A need is what is known of all that a regular expression matches.
@@ -25,6 +27,7 @@ type need struct {
 	exact  []string // it matches one of these and nothing else
 	any    []string // one of these is in it
 	folded bool     // both are lower case, whatever the case of the match
+	also   []need   // of neighbours: each has its any
 }
 
 func needsOf(re *syntax.Regexp) need {
@@ -71,11 +74,16 @@ func literalNeed(re *syntax.Regexp) need {
 // text is longest: that one rules out most.
 func concatNeed(subs []*syntax.Regexp) need {
 	var best need
+	var also []need
 	run := need{exact: []string{""}}
 	whole := true
 	consider := func(n need) {
+		n.also = nil
 		if shortest(n.any) > shortest(best.any) {
-			best = n
+			best, n = n, best
+		}
+		if shortest(n.any) > 1 && len(also) < maxAlso { // one letter is in most texts
+			also = append(also, n)
 		}
 	}
 	for _, sub := range subs {
@@ -97,6 +105,7 @@ func concatNeed(subs []*syntax.Regexp) need {
 	if whole {
 		best.exact, best.folded = run.exact, run.folded
 	}
+	best.also = also
 	return best
 }
 

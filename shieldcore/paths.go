@@ -140,7 +140,7 @@ func (s *subject) locate(p string) location {
 			}
 		}
 		l.add(path.Clean(c))
-		resolved, err := resolve(c)
+		resolved, err := s.resolve(c)
 		if err != nil {
 			l.certain = false
 		}
@@ -268,10 +268,29 @@ const (
 	maxResolved = 8192
 )
 
+// A link is what a name is: a symbolic link with its target, or an error.
+type link struct {
+	target string
+	err    error
+}
+
+// readlink looks a name up once for each call: its paths share most folders.
+func (s *subject) readlink(name string) (string, error) {
+	l, known := s.links[name]
+	if !known {
+		if s.links == nil {
+			s.links = map[string]link{}
+		}
+		l.target, l.err = os.Readlink(name)
+		s.links[name] = l
+	}
+	return l.target, l.err
+}
+
 // resolve follows the symbolic links in an absolute path, also where its end
 // does not exist yet. With an error it returns how far it came, joined with
 // the rest as written.
-func resolve(p string) (string, error) {
+func (s *subject) resolve(p string) (string, error) {
 	if strings.Contains(p, "\x00") {
 		return path.Clean(p), errors.New("the path holds a NUL character")
 	}
@@ -295,7 +314,7 @@ func resolve(p string) (string, error) {
 			done = next
 			continue
 		}
-		target, err := os.Readlink(next)
+		target, err := s.readlink(next)
 		switch {
 		case err == nil:
 			if links++; links > maxLinks {

@@ -94,7 +94,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 		c.Report(at, "the regular expression matches the empty text and so every call: make some part of it required, or name the rule's tools if that is meant")
 	}
 	p := &pattern{text: written, re: re}
-	p.needs, p.folded = needs(tree)
+	p.needs, p.folded, p.also = needs(tree)
 	return p
 }
 

@@ -189,11 +189,12 @@ type pattern struct {
 	re     *regexp.Regexp
 	needs  []string // any of these; nil: unknown
 	folded bool     // needs are lower case, to be looked for in lower-case text
+	also   []need   // of each of these any must occur too
 }
 
 func (p *pattern) in(texts []*text) bool {
 	for _, t := range texts {
-		if t.hasAny(p.needs, p.folded) && p.re.MatchString(t.raw) {
+		if t.hasAny(p.needs, p.folded) && t.hasAll(p.also) && p.re.MatchString(t.raw) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,6 +24,7 @@ type subject struct {
 	argsErr error
 	located []location
 	homes   *homes
+	links   map[string]link // what names are, as far as they were looked up
 
 	content           []*text
 	contentErr        error
@@ -78,6 +80,11 @@ func (t *text) hasAny(needs []string, folded bool) bool {
 		}
 	}
 	return false
+}
+
+// hasAll reports whether of each list one is in the text.
+func (t *text) hasAll(lists []need) bool {
+	return !slices.ContainsFunc(lists, func(n need) bool { return !t.hasAny(n.any, n.folded) })
 }
 
 // longText is the length in bytes from which listing the pairs of a text is
