@@ -64,6 +64,7 @@ func Compare(old, next *Policy) Change {
 	}
 	loosens(next.fallback.Decision > old.fallback.Decision || next.fallback.MinTier < old.fallback.MinTier, "the default becomes milder")
 	loosens(longer(old.ttl, next.ttl), "people have longer to say yes")
+	loosens(old.placed && !next.placed, "no rule looks at paths any more, so a relative path without a directory is not asked about")
 	c.Why = append(c.Why, compareRules(old, next)...)
 	return c
 }
@@ -84,8 +85,12 @@ func compareRules(old, next *Policy) (why []string) {
 	}
 	was, becomes := names(old), names(next)
 	for i, name := range was {
-		if !slices.Contains(becomes, name) && !old.rules[i].allows() {
-			why = append(why, fmt.Sprintf("the rule %s is gone, which decided %s", name, old.rules[i].verdict.Decision))
+		switch r := &old.rules[i]; {
+		case slices.Contains(becomes, name):
+		case !r.allows():
+			why = append(why, fmt.Sprintf("the rule %s is gone, which decided %s", name, r.verdict.Decision))
+		case r.verdict.MinTier > 0:
+			why = append(why, fmt.Sprintf("the rule %s is gone, which let through only after tier %d", name, r.verdict.MinTier))
 		}
 	}
 	gone := func(other []string) func(string) bool {

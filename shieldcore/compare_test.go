@@ -42,6 +42,7 @@ func TestCompare(t *testing.T) {
 		"a restricted path less": {"restricted: [/vault], ", "", "/vault is no longer restricted"},
 		"a protected path less":  {", protected: [/seal]", "", "/seal is no longer protected"},
 		"a deny fewer":           {"  - {name: a, command: 'rm', decision: deny}\n", "", "the rule a is gone, which decided deny"},
+		"a tiered allow fewer":   {"  - {name: d, command: 'ls', decision: allow, min_tier: 1}\n", "", "let through only after tier 1"},
 		"a rule that allows":     {"rules:\n", "rules:\n  - {name: z, command: z, decision: allow}\n", "is new and allows"},
 		"ask before deny":        {"rules:\n", "rules:\n  - {name: z, command: z, decision: ask}\n", "may have been stopped by a later one"},
 		"deny becomes ask":       {"'rm', decision: deny", "'rm', decision: ask", "decides ask instead of deny"},
@@ -71,6 +72,10 @@ func TestCompare(t *testing.T) {
 	const first = "  - {name: a, command: 'rm', decision: deny}\n"
 	reordered := mustLoad(t, strings.Replace(comparedBase, first, "", 1)+first)
 	if got := shieldcore.Compare(old, reordered); !strings.Contains(got.String(), "loosens: the rules stand in another order") {
+		t.Error(got)
+	}
+	placed := mustLoad(t, "version: 1\nrules: [{name: a, paths: [/x], decision: allow}]\n")
+	if got := shieldcore.Compare(placed, mustLoad(t, "version: 1\n")); !strings.Contains(got.String(), "no rule looks at paths any more") {
 		t.Error(got)
 	}
 	if !shieldcore.Compare(nil, old).Loosens() || !shieldcore.Compare(old, &shieldcore.Policy{}).Loosens() {
