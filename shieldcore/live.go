@@ -11,6 +11,9 @@ import (
 // calls are judged; each call is judged by one policy as a whole. The zero value
 // denies.
 type Live struct {
+	// Tiers is [Policy.Tiers] of every policy that is put in force.
+	Tiers uint8
+
 	policy atomic.Pointer[Policy]
 }
 
@@ -25,5 +28,10 @@ func (l *Live) Policy() *Policy { return l.policy.Load() }
 // Version is that of the policy in force.
 func (l *Live) Version() string { return l.policy.Load().Version() }
 
-// Set puts a policy in force.
-func (l *Live) Set(p *Policy) { l.policy.Store(p) }
+// Set puts a policy in force. Nil denies.
+func (l *Live) Set(p *Policy) {
+	if p != nil && p.Tiers != l.Tiers {
+		p.Tiers = l.Tiers
+	}
+	l.policy.Store(p)
+}
