@@ -119,13 +119,31 @@ func Parse(name string, data []byte) (Config, error) {
 }
 
 // LoadPolicy reads the configured policy, or a built-in one. A policy file is
-// held to the same rules as the configuration.
+// held to the same rules as the configuration. If the configuration was read from
+// a file, the channels and people that the policy names have to be in it.
 func (c Config) LoadPolicy() (*shieldcore.Policy, error) {
 	name, data, err := c.ReadPolicy()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case c.File == "":
+		return shieldcore.Load(name, data)
 	}
-	return shieldcore.Load(name, data)
+	return shieldcore.LoadFor(name, data, c.audience())
+}
+
+// audience is whom the policy can ask.
+func (c Config) audience() shieldcore.Audience {
+	out := shieldcore.Audience{}
+	for _, d := range c.Destinations() {
+		out[d.Channel] = nil
+	}
+	for id, who := range c.People() {
+		if _, shows := out[id.Channel]; shows {
+			out[id.Channel] = append(out[id.Channel], shieldcore.Listener{Person: who.ID, Identity: id.Channel + ":" + id.ID})
+		}
+	}
+	return out
 }
 
 // ReadPolicy returns the bytes of the configured policy, and the name under

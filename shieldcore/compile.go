@@ -148,6 +148,9 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		}
 	}
 	v.Channels, v.Approvers = rf.Channels, rf.Approvers
+	if c.audience != nil {
+		c.reachable(at, rf)
+	}
 	key := "min_tier"
 	v.MinTier = rf.MinTier
 	if c.Has(at + ".tier_override") {

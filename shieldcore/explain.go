@@ -2,7 +2,6 @@ package shieldcore
 
 import (
 	"context"
-	"slices"
 
 	"approver.example"
 )
@@ -41,19 +40,4 @@ func (p *Policy) Explain(ctx context.Context, call approver.ToolCall) (Explanati
 		}
 	}
 	return e, nil
-}
-
-// Audience returns every channel and every person that rules name, so that it
-// can be checked that they exist.
-func (p *Policy) Audience() (channels, approvers map[string]approver.Position) {
-	channels, approvers = map[string]approver.Position{}, map[string]approver.Position{}
-	for _, r := range slices.Backward(p.rules) { // the first mention stays
-		for _, name := range r.verdict.Channels {
-			channels[name] = r.verdict.Where
-		}
-		for _, name := range r.verdict.Approvers {
-			approvers[name] = r.verdict.Where
-		}
-	}
-	return channels, approvers
 }

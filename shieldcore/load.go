@@ -49,21 +49,27 @@ type defaultFile struct {
 // line, a caret and what to do; see [strictyaml.FileError]. There is no policy
 // with an error. What is odd but does not make it unusable is in
 // [Policy.Warnings].
-func Load(name string, data []byte) (*Policy, error) {
+func Load(name string, data []byte) (*Policy, error) { return load(name, data, nil) }
+
+// LoadFor is Load for an installation whose channels and people are known: a rule
+// that names others, or that nobody can approve there, is a problem.
+func LoadFor(name string, data []byte, who Audience) (*Policy, error) { return load(name, data, who) }
+
+func load(name string, data []byte, who Audience) (*Policy, error) {
 	f, err := strictyaml.Parse(name, data)
 	if err != nil {
 		return nil, err
 	}
 	var file policyFile
 	f.Decode(&file)
-	c := &compiler{File: f, defines: map[string]string{}}
+	c := &compiler{File: f, defines: map[string]string{}, audience: who}
 	p := c.policy(file)
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	c.unreachable(p)
 	p.warnings = f.Warnings()
-	p.source = slices.Clone(data)
+	p.name, p.source = name, slices.Clone(data)
 	sum := sha256.Sum256(data)
 	p.version = hex.EncodeToString(sum[:])
 	return p, nil
@@ -74,6 +80,8 @@ type compiler struct {
 	*strictyaml.File
 	defines map[string]string
 	steps   int // of all regular expressions so far
+
+	audience Audience // nil: not known
 }
 
 func (c *compiler) policy(file policyFile) *Policy {

@@ -3,6 +3,7 @@ package shieldcore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -45,6 +46,7 @@ type Policy struct {
 	Tiers uint8
 
 	version  string
+	name     string
 	source   []byte
 	ttl      time.Duration
 	known    []toolGlob
@@ -62,6 +64,14 @@ func (p *Policy) Version() string {
 		return ""
 	}
 	return p.version
+}
+
+// Source returns the name and the bytes that the policy was loaded from.
+func (p *Policy) Source() (name string, text []byte) {
+	if p == nil {
+		return "", nil
+	}
+	return p.name, slices.Clone(p.source)
 }
 
 // Len is the number of rules.

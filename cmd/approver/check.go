@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"approver.example/configs"
-	"approver.example/shieldcore"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -21,8 +18,8 @@ type checkCmd struct {
 
 // Help is the long text.
 func (checkCmd) Help() string {
-	return `Reads the configuration and the policy as serve would, and starts nothing. Warnings are what works and is rarely meant: a rule that never
-decides, a channel or a person that only a rule knows.
+	return `Reads the configuration and the policy as serve would, and starts nothing. A channel or a person whom only a rule knows is a problem. Warnings
+are what works and is rarely meant, such as a rule that never decides.
 
 Exit code 0: no problem, though there may be warnings. 1: there are problems.
 
@@ -53,8 +50,8 @@ func (c checkCmd) Run() error {
 		for _, w := range policy.Warnings() {
 			out.Warnings = append(out.Warnings, w.String())
 		}
-		if known && err == nil {
-			out.audience(cfg, policy)
+		if known && err == nil && len(cfg.Destinations()) == 0 {
+			out.Warnings = append(out.Warnings, "no channel is configured: every call that needs people will be denied")
 		}
 	}
 	if c.JSON {
@@ -81,32 +78,6 @@ func (out *checked) problem(err error) {
 		}
 	default:
 		out.Problems = append(out.Problems, err.Error())
-	}
-}
-
-// audience compares the channels and people of rules with those that there are.
-func (out *checked) audience(cfg configs.Config, policy *shieldcore.Policy) {
-	people := map[string]bool{}
-	for id, p := range cfg.People() {
-		people[p.ID], people[id.Channel+":"+id.ID] = true, true
-	}
-	channels := map[string]bool{}
-	for _, d := range cfg.Destinations() {
-		channels[d.Channel] = true
-	}
-	inChannels, byPeople := policy.Audience()
-	for _, name := range slices.Sorted(maps.Keys(inChannels)) {
-		if !channels[name] {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: the rule asks on the channel %q, which is not configured", inChannels[name], name))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(byPeople)) {
-		if !people[name] {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("%s: the rule asks %q, who is not on the approver list", byPeople[name], name))
-		}
-	}
-	if len(cfg.Destinations()) == 0 {
-		out.Warnings = append(out.Warnings, "no channel is configured: every call that needs people will be denied")
 	}
 }
 

@@ -109,6 +109,7 @@ type judge struct {
 }
 
 func newJudge(policy *shieldcore.Policy, agent string) (*judge, error) {
+	policy.Tiers = highestTier
 	j := &judge{
 		gate: &approver.Gate{Stages: stages(policy), Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
 		env:  map[string]string{"HOME": os.Getenv("HOME")},
@@ -126,6 +127,10 @@ func newJudge(policy *shieldcore.Policy, agent string) (*judge, error) {
 // stages are what judges a call, in the daemon and in the commands that show
 // what it would say.
 func stages(policy approver.Stage) []approver.Stage { return []approver.Stage{policy} }
+
+// highestTier is the highest tier among the stages. What a rule's min_tier lets
+// through only after a higher one goes to people.
+const highestTier = 0
 
 // A judged is one line out.
 type judged struct {

@@ -122,3 +122,28 @@ func BenchmarkJudge(b *testing.B) {
 		}
 	}
 }
+
+// Commands of the sizes for which docs and limits name a time.
+func BenchmarkJudgeLong(b *testing.B) {
+	words := "for f in src/*.go; do echo \"$f\" | sed -e 's/a/b/' >> out.txt; done # a comment\n"
+	for name, command := range map[string]string{
+		"10KB script":  strings.Repeat(words, 10<<10/len(words)),
+		"10KB one":     "echo " + strings.Repeat("x", 10<<10),
+		"10KB rm":      strings.Repeat("rm build/cache/object-file.o\n", 10<<10/29),
+		"10KB install": strings.Repeat("install -m 0644 build/object.o dist/lib/object.o && ", 200),
+	} {
+		b.Run(name, func(b *testing.B) {
+			j := testJudge(b, "")
+			line, err := json.Marshal(map[string]any{"id": 1, "tool": "Bash", "command": command})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := j.line(b.Context(), line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

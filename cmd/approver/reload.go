@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -21,11 +20,10 @@ import (
 // once; one that loosens only after people have approved its exact diff; one
 // with problems never does, and the last good one stays in force.
 type reloader struct {
+	*inForce
 	cfg   configs.Config
-	live  *shieldcore.Live
 	ask   func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict
 	every time.Duration // between two looks at the file
-	log   *slog.Logger
 
 	pending context.CancelFunc // ends the question that is open; nil: none is
 	done    chan struct{}      // closed when it has ended
@@ -38,10 +36,12 @@ const (
 	readAnyway = 10
 )
 
-// run watches until ctx ends. A built-in policy does not change.
+// run watches until ctx ends. A built-in policy does not change while the program
+// runs, and may have changed since the last one did.
 func (r *reloader) run(ctx context.Context) error {
 	defer r.withdraw()
 	if r.cfg.Policy == "" || strings.HasPrefix(r.cfg.Policy, configs.PresetPrefix) {
+		r.look(ctx, r.live.Version())
 		<-ctx.Done()
 		return nil
 	}
@@ -93,8 +93,10 @@ func (r *reloader) look(ctx context.Context, said string) string {
 	}
 	change := shieldcore.Compare(r.live.Policy(), next)
 	if !change.Loosens() {
-		r.live.Set(next)
 		r.log.Info("a new policy is in force: it tightens, or changes no verdict", "version", next.Version()[:12])
+		if err := r.tighten(ctx, next); err != nil {
+			r.log.Error("the new policy is in force, and that is not recorded", "error", err)
+		}
 		return next.Version()
 	}
 	r.log.Warn("the new policy loosens, so it takes effect only if people approve it", "version", next.Version()[:12], "why", strings.Join(change.Why, "; "))
@@ -124,11 +126,15 @@ func (r *reloader) propose(ctx context.Context, next *shieldcore.Policy, change 
 	r.done = make(chan struct{})
 	go func(done chan<- struct{}) {
 		defer close(done)
-		if v := r.ask(ctx, call, why); v.Decision != approver.Allow {
+		v := r.ask(ctx, call, why)
+		if v.Decision != approver.Allow {
 			r.log.Warn("the looser policy was not approved, so the old one stays in force", "version", next.Version()[:12], "why", v.Reason)
 			return
 		}
-		r.live.Set(next)
+		if err := r.put(ctx, next, v.Reason); err != nil {
+			r.log.Error("people approved the looser policy, which cannot be put in force", "error", err)
+			return
+		}
 		r.log.Warn("people approved the looser policy: it is in force", "version", next.Version()[:12])
 	}(r.done)
 }

@@ -49,7 +49,7 @@ func (c serveCmd) Run(ctx context.Context) error {
 func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
 	started := time.Now()
 	// First what may be wrong in the configuration, then what leaves traces.
-	policy, err := openPolicy(cfg, log)
+	file, err := openPolicy(cfg, log)
 	if err != nil {
 		return err
 	}
@@ -80,6 +80,14 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return records.Close(ctx)
 	})
 
+	standing, err := newInForce(cfg, store, records, log.With("part", "policy"))
+	if err != nil {
+		return err
+	}
+	if err := standing.start(ctx, file); err != nil {
+		return err
+	}
+	policy := standing.live
 	broadcaster, err := newBroadcaster(cfg, policy, house.Notice(), store, records, channels, log.With("part", "people"))
 	if err != nil {
 		return err
@@ -106,15 +114,14 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return fmt.Errorf("the audit: %w", err)
 	}
 	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
-	reload := &reloader{cfg: cfg, live: policy, ask: broadcaster.Ask, every: reloadEvery, log: log.With("part", "policy")}
+	reload := &reloader{cfg: cfg, inForce: standing, ask: broadcaster.Ask, every: reloadEvery}
 	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
 }
 
-// openPolicy puts the configured policy in force, and warns of rules in it that
-// do nothing.
-func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Live, error) {
+// openPolicy reads the configured policy, and warns of rules in it that do nothing.
+func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Policy, error) {
 	policy, err := cfg.LoadPolicy()
 	if err != nil {
 		return nil, err
@@ -122,9 +129,7 @@ func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Live, error) 
 	for _, w := range policy.Warnings() {
 		log.Warn("the policy has a rule that does nothing", "what", w.Pos.String()+": "+w.Text)
 	}
-	live := &shieldcore.Live{}
-	live.Set(policy)
-	return live, nil
+	return policy, nil
 }
 
 func newBroadcaster(

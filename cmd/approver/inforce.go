@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/shieldcore"
+)
+
+// An inForce keeps the policy in force in the store, so that a restart is no way
+// around the people who have to approve a looser one. The record is sealed under
+// a key that is not in the store.
+type inForce struct {
+	live  *shieldcore.Live
+	store approver.KV
+	codec *approver.RequestCodec
+	id    string // of this installation: several may share a store
+	where string // of the record, for people
+	audit approver.Recorder
+	log   *slog.Logger
+}
+
+// A keptPolicy is a policy as it is stored.
+type keptPolicy struct {
+	Version string `json:"version"`
+	Name    string `json:"name"` // of its file
+	Text    []byte `json:"text"`
+}
+
+// policyKeep is how long the store keeps it.
+const policyKeep = 10 * 365 * 24 * time.Hour
+
+func newInForce(cfg configs.Config, store approver.KV, audit approver.Recorder, log *slog.Logger) (*inForce, error) {
+	keys, err := openCodeKeys(cfg)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := approver.NewRequestCodec(keys[0], keys[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	f := &inForce{live: &shieldcore.Live{Tiers: highestTier}, store: store, codec: codec, id: cfg.AuditID(), audit: audit, log: log}
+	f.where = "the key " + f.key() + " in Redis"
+	if cfg.Store.Redis == nil {
+		f.where = "the file " + cfg.Bolt().Path
+	}
+	return f, nil
+}
+
+func (f *inForce) key() string  { return approver.Key("policy", f.id) }
+func (f *inForce) what() string { return "policy in force of " + f.id }
+
+// start puts a policy in force: the one of the file, unless that loosens the one
+// that was in force last. Then that one goes on, and the reloader asks people.
+func (f *inForce) start(ctx context.Context, file *shieldcore.Policy) error {
+	kept, _, err := f.load(ctx)
+	switch {
+	case errors.Is(err, approver.ErrNotFound):
+		return f.put(ctx, file, "the first policy of this installation")
+	case err != nil:
+		return f.unreadable(err)
+	case kept.Version == file.Version():
+		f.live.Set(file)
+		return nil
+	}
+	last, err := shieldcore.Load(kept.Name, kept.Text)
+	if err == nil && last.Version() != kept.Version {
+		err = approver.ErrTampered
+	}
+	if err != nil {
+		return f.unreadable(err)
+	}
+	if change := shieldcore.Compare(last, file); change.Loosens() {
+		f.live.Set(last)
+		f.log.Warn("the policy file loosens the policy that was in force, which stays in force until people approve the change",
+			"in_force", last.Version()[:12], "file", file.Version()[:12], "why", strings.Join(change.Why, "; "))
+		return nil
+	}
+	return f.put(ctx, file, "tightens, or changes no verdict; changed while approver did not run")
+}
+
+func (f *inForce) unreadable(err error) error {
+	return fmt.Errorf("the policy that was in force last cannot be read, so it is not known whether the policy file loosens it: %w: "+
+		"if a key was replaced, list the old one behind the new one; otherwise look for who changed %s, and remove it only if the policy file is as you want it: "+
+		"the next start takes that as the first (with the file, open requests, grants and a freeze are lost too)", err, f.where)
+}
+
+// tighten puts a policy in force that does not loosen: at once, even if it cannot
+// be recorded.
+func (f *inForce) tighten(ctx context.Context, p *shieldcore.Policy) error {
+	f.live.Set(p)
+	return f.put(ctx, p, "tightens, or changes no verdict")
+}
+
+// put records a policy, in the audit first, and then puts it in force.
+func (f *inForce) put(ctx context.Context, p *shieldcore.Policy, how string) error {
+	ctx = context.WithoutCancel(ctx)
+	was := f.live.Version()
+	note := fmt.Sprintf("policy %s is in force: %s", p.Version()[:12], how)
+	if was != "" {
+		note += "; before: " + was[:12]
+	}
+	if _, err := f.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
+		return fmt.Errorf("a change of the policy could not be recorded: %w", err)
+	}
+	if err := f.save(ctx, p); err != nil {
+		return fmt.Errorf("the policy could not be stored: %w", err)
+	}
+	f.live.Set(p)
+	return nil
+}
+
+func (f *inForce) load(ctx context.Context) (kept keptPolicy, rev approver.Rev, err error) {
+	value, rev, err := f.store.Get(ctx, f.key())
+	if err != nil {
+		return kept, rev, err
+	}
+	text, err := f.codec.OpenText(f.what(), value)
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	return kept, rev, err
+}
+
+func (f *inForce) save(ctx context.Context, p *shieldcore.Policy) error {
+	name, text := p.Source()
+	plain, err := json.Marshal(keptPolicy{Version: p.Version(), Name: name, Text: text})
+	if err != nil {
+		return err
+	}
+	value, err := f.codec.SealText(f.what(), plain)
+	if err != nil {
+		return err
+	}
+	for {
+		_, rev, err := f.store.Get(ctx, f.key())
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return err
+		}
+		now, err := f.store.Now(ctx)
+		if err != nil {
+			return err
+		}
+		err = f.store.Put(ctx, f.key(), value, rev, approver.NewRev(), time.Time{}, now.Add(policyKeep))
+		if !errors.Is(err, approver.ErrConflict) {
+			return err
+		}
+	}
+}
