@@ -9,13 +9,15 @@ import (
 )
 
 // This file holds what people have said of the whole installation: that nothing
-// runs (a freeze), or that for a while nobody is asked (a pause).
+// runs (a freeze), or that for a while nobody is asked (a pause; observe.go).
 
 // Controls are in one record of the store, so that they change at once for
-// every daemon that shares it. The zero value is neither frozen nor paused.
+// every daemon that shares it. The zero value is neither frozen, paused nor observing.
 type Controls struct {
 	Freeze Freeze `json:"freeze,omitzero"`
 	Pause  Pause  `json:"pause,omitzero"`
+	// Observe outlives its end, to tell when it was.
+	Observe Observe `json:"observe,omitzero"`
 	// Burned is when the newest freeze began, also after it was lifted: no yes
 	// to a request that was made before, and no grant, runs anything any more.
 	Burned time.Time `json:"burned,omitzero"`
@@ -54,11 +56,13 @@ func (c Controls) Burns(made time.Time) bool {
 	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
 }
 
-// Notice is what cards say while something is frozen or paused.
+// Notice is what cards say while something is frozen, observed or paused.
 func (c Controls) Notice(now time.Time) string {
 	switch {
 	case c.Frozen():
 		return "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
+	case c.Observing(now):
+		return c.Observe.notice()
 	case c.Paused(Catastrophic, now):
 		return "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": nobody is asked"
 	case c.Paused(High, now):
@@ -164,7 +168,7 @@ func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int
 		if !c.Frozen() {
 			c.Freeze = Freeze{At: now, By: by, Reason: reason}
 		}
-		c.Burned, c.Pause = now, Pause{}
+		c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
 		return nil
 	})
 	if err != nil {

@@ -29,6 +29,9 @@ type Gate struct {
 	// Paused says whether people have paused the asking of calls of a severity,
 	// in a sentence; [Broadcaster.PausedFor]. Nil is never.
 	Paused func(ctx context.Context, s Severity) (string, bool)
+	// Observe says whether a rule's finding is recorded and not enforced, in a
+	// sentence; [Broadcaster.Observing]. Nil is never.
+	Observe func(ctx context.Context, found Verdict) (string, bool)
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies what was modified.
 	Rewrite func(call ToolCall, args json.RawMessage) (ToolCall, error)
@@ -42,7 +45,12 @@ type Gate struct {
 // never Ask. It blocks while people are asked, until ctx ends at the latest.
 func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	start := time.Now()
-	v, call := g.judge(ctx, call)
+	v, judged := g.judge(ctx, call)
+	if let, ok := g.observe(ctx, v); ok {
+		// The call runs as it came, whatever a rule would have made of it.
+		return g.record(ctx, Record{At: call.At, Call: call, Verdict: let, Observed: &v, Took: time.Since(start)})
+	}
+	call = judged
 	// A change that a rule demands is not let go, nor what only some may approve:
 	// whoever paused need not be one of them.
 	if v.Decision == Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 {
@@ -58,17 +66,20 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 			return g.ask(ctx, call, v)
 		}
 	}
+	return g.record(ctx, Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)})
+}
+
+// record returns the verdict of the record once it is durable, or a Deny.
+func (g *Gate) record(ctx context.Context, r Record) Verdict {
 	if g.Audit == nil {
-		return denied(v, "the decision could not be recorded", "no audit is configured")
+		return denied(r.Verdict, "the decision could not be recorded", "no audit is configured")
 	}
-	_, err := g.Audit.Record(ctx, Record{
-		Event: EventVerdict, At: call.At, Call: call, Verdict: v, Took: time.Since(start),
-	})
-	if err != nil {
-		g.Log.Error("audit failed, so the call was denied", "call", call.ID, "error", err)
-		return denied(v, "the decision could not be recorded", err.Error())
+	r.Event = EventVerdict
+	if _, err := g.Audit.Record(ctx, r); err != nil {
+		g.Log.Error("audit failed, so the call was denied", "call", r.Call.ID, "error", err)
+		return denied(r.Verdict, "the decision could not be recorded", err.Error())
 	}
-	return v
+	return r.Verdict
 }
 
 // Judge returns what the stages say of the call, which may be Ask, and the call
@@ -219,12 +230,13 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 	if v.Decision > Allow {
 		return fail(fmt.Errorf("a stage returned the unknown decision %d", v.Decision))
 	}
+	v.ruled = v.Rule != ""
 	return v
 }
 
 // denied turns a verdict into a Deny that keeps saying which rule it was.
 func denied(v Verdict, reason, detail string) Verdict {
-	v.Decision, v.Severity, v.Args = Deny, Catastrophic, nil
+	v.Decision, v.Severity, v.Args, v.ruled = Deny, Catastrophic, nil, false
 	v.Reason, v.Detail = reason, detail
 	return v
 }

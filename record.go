@@ -30,6 +30,8 @@ const (
 	EventUnfrozen     Event = "unfrozen"      // people lifted that
 	EventPaused       Event = "paused"        // people let calls through for a while, or ended that
 	EventPolicy       Event = "policy"        // another policy is in force
+	EventObserving    Event = "observing"     // people let rules be observed and not enforced for some days
+	EventEnforcing    Event = "enforcing"     // that is over
 	EventStarted      Event = "started"       // the daemon started
 	EventStopped      Event = "stopped"       // the daemon stopped in order
 	EventRemoved      Event = "removed"       // the audit removes its oldest files, as it is configured to
@@ -47,6 +49,7 @@ type Record struct {
 	Fingerprint Fingerprint
 	Call        ToolCall // Args and Command are redacted by the writer
 	Verdict     Verdict
+	Observed    *Verdict // what a rule found and observe mode let go; nil otherwise
 	Resolution  Resolution
 	Reply       Reply         // for EventRefused
 	Outcome     OutcomeKind   // for EventRefused

@@ -188,4 +188,7 @@ type Verdict struct {
 	// Args replace the call's arguments when the decision is Modify, and are
 	// kept through an Ask.
 	Args json.RawMessage `json:"args,omitempty"`
+	// ruled marks a rule's own finding; a failure's deny has no such mark. Only
+	// a Gate sets it.
+	ruled bool
 }

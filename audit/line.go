@@ -65,6 +65,7 @@ type Line struct {
 	Command     string               `json:"command,omitempty"`
 	Fingerprint approver.Fingerprint `json:"fingerprint,omitempty"`
 	Verdict     *LineVerdict         `json:"verdict,omitempty"`
+	Observed    *LineVerdict         `json:"observed,omitempty"` // what a rule found and observe mode let go
 	Resolution  *LineResolution      `json:"resolution,omitempty"`
 	Reply       *LineReply           `json:"reply,omitempty"`   // of a refused reply
 	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
@@ -176,6 +177,10 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 			l.RequireToken = &need
 		}
 	}
+	if rec.Observed != nil {
+		l.Observed = r.verdict(*rec.Observed)
+		l.Severity = l.Observed.Severity
+	}
 	if answered(rec) {
 		yes := l.Decision == Approved
 		l.Approved, l.Resolution = &yes, r.resolution(rec.Resolution)
@@ -216,7 +221,8 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
 	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
-		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved:
+		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved,
+		approver.EventObserving, approver.EventEnforcing:
 		return ""
 	}
 	return Blocked
@@ -232,7 +238,7 @@ var ends = []approver.Event{
 }
 
 func reasonsOf(l Line) (reasons []string) {
-	if v := l.Verdict; v != nil {
+	if v := l.found(); v != nil {
 		if v.Category != "" {
 			reasons = append(reasons, v.Category)
 		}
@@ -244,6 +250,14 @@ func reasonsOf(l Line) (reasons []string) {
 		reasons = append(reasons, l.Resolution.Cause.String())
 	}
 	return reasons
+}
+
+// found is what a rule found of the call, whether it was enforced or not.
+func (l Line) found() *LineVerdict {
+	if l.Observed != nil {
+		return l.Observed
+	}
+	return l.Verdict
 }
 
 // targetOf is what a call works on, as far as its arguments name it.

@@ -136,8 +136,11 @@ func (l Line) Human() string {
 		}
 		part("after %s", took.Round(to).String())
 	}
-	if l.Verdict != nil {
-		part("%s", ruleName(l.Verdict))
+	if l.Observed != nil {
+		part("observed only: %s", l.Observed.Decision.String())
+	}
+	if v := l.found(); v != nil {
+		part("%s", ruleName(v))
 	}
 	part("%s", l.Note)
 	return b.String()
@@ -184,7 +187,7 @@ type csvPrinter struct{ w *csv.Writer }
 var csvHeader = []string{
 	"seq", "timestamp", "event", "decision", "severity", "agent", "tool", "command", "rule", "reason",
 	"person", "channel", "identity", "conversation", "method", "cause", "took_ms",
-	"request", "call", "user", "hostname", "dir", "fingerprint", "note", "hash",
+	"request", "call", "user", "hostname", "dir", "fingerprint", "note", "hash", "observed",
 }
 
 func (p csvPrinter) print(line []byte) error {
@@ -195,9 +198,12 @@ func (p csvPrinter) print(line []byte) error {
 	if err != nil {
 		return err
 	}
-	var rule, person, channel, identity, conversation, method, cause string
-	if l.Verdict != nil {
-		rule = ruleName(l.Verdict)
+	var rule, person, channel, identity, conversation, method, cause, observed string
+	if v := l.found(); v != nil {
+		rule = ruleName(v)
+	}
+	if l.Observed != nil {
+		observed = l.Observed.Decision.String()
 	}
 	if r := l.Resolution; r != nil {
 		conversation, method, cause = r.Conversation, r.Method, r.Cause.String()
@@ -218,7 +224,7 @@ func (p csvPrinter) print(line []byte) error {
 		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
 		l.Agent, l.Tool, call, rule, l.Reason, person, channel, identity, conversation, method, cause,
 		strconv.FormatFloat(l.TookMS, 'f', -1, 64), l.Request, l.Call, l.User, l.Hostname, l.Dir,
-		string(l.Fingerprint), l.Note, l.Hash,
+		string(l.Fingerprint), l.Note, l.Hash, observed,
 	}
 	for i := range row {
 		row[i] = cell(row[i])

@@ -1,0 +1,126 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// This file holds observe mode: for some days every call is judged and recorded
+// as ever, and what would be asked or denied goes on.
+
+// An Observe is the time in which findings of rules are recorded and not
+// enforced. The zero value is over.
+type Observe struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // from here on everything is enforced, by itself
+	By    string    `json:"by"`
+}
+
+// How long observe mode may last, and lasts unless something else is said.
+const (
+	MinObserve     = time.Minute
+	MaxObserve     = 30 * 24 * time.Hour
+	DefaultObserve = 7 * 24 * time.Hour
+)
+
+// Observing reports whether findings are recorded and not enforced now.
+func (c Controls) Observing(now time.Time) bool {
+	return !c.Frozen() && now.Before(c.Observe.Until)
+}
+
+// notice is what status, cards and logs say of it.
+func (o Observe) notice() string {
+	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + safe(o.By) + ": nothing is asked or denied, it is only recorded"
+}
+
+// starting checks a time and begins it.
+func starting(now time.Time, d time.Duration, by string) (Observe, error) {
+	if d < MinObserve || d > MaxObserve {
+		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve, MaxObserve/(24*time.Hour))
+	}
+	return Observe{Since: now, Until: now.Add(d), By: by}, nil
+}
+
+// BeginObserving lets a new installation begin in observe mode. It fails with
+// ErrConflict if anything was ever frozen, paused or observed there: from then
+// on people are asked.
+func BeginObserving(ctx context.Context, store KV, d time.Duration, by string) (Observe, error) {
+	now, err := store.Now(ctx)
+	if err != nil {
+		return Observe{}, err
+	}
+	o, err := starting(now, d, by)
+	if err != nil {
+		return Observe{}, err
+	}
+	value, err := json.Marshal(Controls{Observe: o})
+	if err != nil {
+		return Observe{}, err
+	}
+	return o, store.Put(ctx, controlKey(), value, "", NewRev(), time.Time{}, now.Add(controlsKeep))
+}
+
+// Observe begins observe mode. The record of it is durable first.
+func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
+	if _, err := starting(time.Time{}, d, by); err != nil {
+		return Observe{}, err
+	}
+	note := fmt.Sprintf("for %v nothing is asked or denied, by %s", d, by)
+	if _, err := b.Audit.Record(ctx, Record{Event: EventObserving, Note: note}); err != nil {
+		return Observe{}, err
+	}
+	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) (err error) {
+		if c.Frozen() {
+			return ErrFrozen
+		}
+		c.Observe, err = starting(now, d, by)
+		return err
+	})
+	if err == nil {
+		b.Log.Warn(c.Observe.notice())
+	}
+	return c.Observe, err
+}
+
+// Enforce ends observe mode. It returns the observing that it ended, or the
+// last one, and whether there was one to end.
+func (b *Broadcaster) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
+	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if ended = c.Observing(now); ended {
+			c.Observe.Until = now
+		}
+		return nil
+	})
+	if err != nil || !ended {
+		return c.Observe, false, err
+	}
+	b.Log.Warn("observe mode is over: calls are asked and denied", "by", by)
+	_, err = b.Audit.Record(ctx, Record{Event: EventEnforcing, Note: "observe mode was ended by " + by})
+	return c.Observe, true, err
+}
+
+// Observing is Gate.Observe: whether findings are recorded and not enforced. If
+// the store cannot say, they are enforced.
+func (b *Broadcaster) Observing(ctx context.Context, _ Verdict) (string, bool) {
+	c, now, err := LoadControls(ctx, b.Store)
+	if err != nil || !c.Observing(now) {
+		return "", false
+	}
+	return c.Observe.notice(), true
+}
+
+// observe returns what becomes of a verdict in observe mode. Only what a rule
+// found is let go, and only to the agent's own permission flow: a failure of
+// approver itself blocks as ever, and an allow skips nobody's question.
+func (g *Gate) observe(ctx context.Context, found Verdict) (Verdict, bool) {
+	if g.Observe == nil || !found.ruled || found.Decision == Pass {
+		return found, false
+	}
+	notice, ok := g.Observe(ctx, found)
+	if !ok {
+		return found, false
+	}
+	return Verdict{Decision: Pass, By: "gate", Rule: "observe", Severity: High, Detail: notice}, true
+}
