@@ -62,8 +62,8 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 		return nil, err
 	}
 	gate := a.gate
-	// A script that asks wants people's word: a pause does not give it.
-	gate.Paused = nil
+	// A script that asks wants people's word: a pause or observe mode does not give it.
+	gate.Paused, gate.Observe = nil, nil
 	// First, so that its time holds unless a rule is stricter.
 	gate.Stages = append([]approver.Stage{atLeast{
 		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL, Detail: "a script asks with approver ask",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ type checkCmd struct {
 // Help is the long text.
 func (checkCmd) Help() string {
 	return `Reads the configuration and the policy as serve would, and starts nothing. A channel or a person whom only a rule knows is a problem. Warnings
-are what works and is rarely meant, such as a rule that never decides.
+are what works and is rarely meant, such as a rule that never decides, and, if the daemon runs, that calls are observed, paused or frozen.
 
 Exit code 0: no problem, though there may be warnings. 1: there are problems.
 
@@ -35,7 +36,7 @@ type checked struct {
 }
 
 // Run checks.
-func (c checkCmd) Run() error {
+func (c checkCmd) Run(ctx context.Context) error {
 	out := checked{Problems: []string{}, Warnings: []string{}}
 	cfg, err := configs.LoadOrDefault(c.Config)
 	out.problem(err)
@@ -52,6 +53,11 @@ func (c checkCmd) Run() error {
 		}
 		if known && err == nil && len(cfg.Destinations()) == 0 {
 			out.Warnings = append(out.Warnings, "no channel is configured: every call that needs people will be denied")
+		}
+	}
+	if known {
+		if mode := (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).mode(ctx); mode != "" {
+			out.Warnings = append(out.Warnings, mode)
 		}
 	}
 	if c.JSON {

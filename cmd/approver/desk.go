@@ -26,6 +26,7 @@ type desk struct {
 	people   *approver.Broadcaster
 	channels []approver.Channel
 	audit    *audit.Log
+	observer *observer
 	store    string // where requests are kept, for people
 	policy   string // the configured one: a file, or a preset
 	notice   string // what cards and audit say of this installation
@@ -54,7 +55,7 @@ func (d *desk) Operate(ctx context.Context, peer approver.Peer, op string, body 
 		if err = json.Unmarshal(body, &which); err == nil {
 			out, err = d.show(ctx, which)
 		}
-	case opFreeze, opUnfreeze, opPause:
+	case opFreeze, opUnfreeze, opPause, opObserve, opEnforce:
 		out, err = d.control(ctx, peer, op, body)
 	case opPair:
 		var which pairRequest
@@ -107,7 +108,8 @@ type statusDoc struct {
 	Open     int              `json:"open_requests"`
 	Freeze   *approver.Freeze `json:"freeze,omitempty"`  // while frozen
 	Pause    *approver.Pause  `json:"pause,omitempty"`   // while paused
-	Control  string           `json:"control,omitempty"` // either, in a sentence
+	Observe  *observeStatus   `json:"observe,omitempty"` // while rules are not enforced
+	Control  string           `json:"control,omitempty"` // any of them, in a sentence
 	Audit    *audit.Head      `json:"audit,omitempty"`
 }
 
@@ -138,9 +140,10 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 		c, doc.Now, err = approver.LoadControls(ctx, d.people.Store)
 		if doc.Control = c.Notice(doc.Now); c.Frozen() {
 			doc.Freeze = &c.Freeze
-		} else if doc.Control != "" {
+		} else if c.Paused(approver.High, doc.Now) {
 			doc.Pause = &c.Pause
 		}
+		doc.Observe = d.observer.status(c, doc.Now)
 	}
 	if err != nil {
 		doc.Trouble = err.Error()

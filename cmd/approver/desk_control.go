@@ -20,12 +20,14 @@ const (
 	opFreeze   = "freeze"
 	opUnfreeze = "unfreeze"
 	opPause    = "pause"
+	opObserve  = "observe"
+	opEnforce  = "enforce"
 )
 
-// A controlRequest is the body of the three.
+// A controlRequest is the body of them.
 type controlRequest struct {
 	Reason string        `json:"reason,omitempty"`
-	For    time.Duration `json:"for,omitempty"` // of a pause; zero ends it
+	For    time.Duration `json:"for,omitempty"` // of a pause, where zero ends it, and of observing
 	All    bool          `json:"all,omitempty"` // of a pause: also CATASTROPHIC calls
 }
 
@@ -34,7 +36,8 @@ type controlDoc struct {
 	Done   bool      `json:"done"`
 	Text   string    `json:"text"`
 	Denied int       `json:"denied,omitempty"` // open requests that a freeze denied
-	Until  time.Time `json:"until,omitzero"`   // of a pause
+	Until  time.Time `json:"until,omitzero"`   // of a pause, and of observing
+	Since  time.Time `json:"since,omitzero"`   // of the observing that enforce ended, or of the last
 }
 
 // control does an operation that changes what calls may run. What tightens is
@@ -57,6 +60,10 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 		return controlDoc{Done: true, Text: "not paused: people are asked"}, err
 	case op == opPause:
 		return d.pause(ctx, peer, req, by)
+	case op == opObserve:
+		return d.observe(ctx, peer, req, by)
+	case op == opEnforce:
+		return d.enforce(ctx, by)
 	}
 	return d.unfreeze(ctx, peer, req, by)
 }

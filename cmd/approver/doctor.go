@@ -106,6 +106,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.isolation()
 		d.sockets()
 		d.daemon(ctx)
+		d.mode(ctx, c.Config)
 		d.store(ctx)
 		d.channels(ctx)
 		d.platformClocks(ctx)
@@ -218,6 +219,13 @@ func (d *doctor) daemon(ctx context.Context) {
 		if !c.Receives {
 			d.say("daemon", warn, c.Name+" brings no answers to it: "+c.Error, "see docs/channels/"+c.Name+".md; with several daemons another one may receive")
 		}
+	}
+}
+
+// mode says whether something besides the rules holds.
+func (d *doctor) mode(ctx context.Context, config string) {
+	if mode := (operatorCmd{daemonAt: daemonAt{Config: config}}).mode(ctx); mode != "" {
+		d.say("mode", warn, mode, "approver enforce, approver pause --end or approver unfreeze")
 	}
 }
 

@@ -2,16 +2,21 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
+	"approver.example"
 	"approver.example/configs"
+	"approver.example/store/boltstore"
 )
 
 type initCmd struct {
@@ -21,16 +26,20 @@ type initCmd struct {
 	TelegramChat      []string `help:"Chat that gets cards, by number; again for more. approver pair telegram finds it too." placeholder:"ID"`
 	TelegramApprover  []string `help:"Who may answer in Telegram, by user id; left out, the people whose private chats are named." placeholder:"ID"`
 
+	Observe bool `help:"Begin with seven days in which nothing is asked or denied, only recorded."`
+
 	SubmitUID []uint32 `help:"User that agents run as, for an isolated daemon; again for more." name:"submit-uid" placeholder:"UID"`
 }
 
 // Help is the long text.
 func (initCmd) Help() string {
 	return `Writes a configuration with comments, mode 0600, and checks it. A file that is there is never overwritten. You are the first approver in this terminal, by your uid, and with the flags on Telegram.
-All other settings are in docs/config.md.
+All other settings are in docs/config.md. With --observe the installation begins in observe mode: docs/first-week.md. There that needs nobody's approval, because nothing was
+enforced before; an installation that has a store is refused, and asks people with approver observe.
 
 Example:
   approver init
+  approver init --observe
   approver init --telegram-token-file ~/.approver/telegram.token --telegram-chat 10042567`
 }
 
@@ -52,7 +61,11 @@ func (c initCmd) Run() error {
 		return err
 	}
 	// What would not be taken is not written.
-	if _, err := configs.Parse(path, []byte(text)); err != nil {
+	cfg, err := configs.Parse(path, []byte(text))
+	if err == nil && c.Observe {
+		err = isNew(cfg)
+	}
+	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -66,6 +79,11 @@ func (c initCmd) Run() error {
 		return err
 	}
 	fmt.Printf("wrote %s\nnext: approver serve --config %[1]s, and approver install claude --config %[1]s\n", path)
+	if c.Observe {
+		if err := beginObserving(cfg); err != nil {
+			return err
+		}
+	}
 	if c.TelegramTokenFile == "" {
 		fmt.Println("nobody can be reached by chat yet: see docs/channels, or run init with --telegram-token-file")
 	}
@@ -156,4 +174,40 @@ func invoker() (uid int, name string) {
 	}
 	name, _, _ = strings.Cut(u.Name, ",")
 	return uid, cmp.Or(name, u.Username)
+}
+
+// isNew reports whether a configuration has no store yet: only there does observe
+// mode loosen nothing.
+func isNew(cfg configs.Config) error {
+	if _, err := os.Lstat(cfg.Bolt().Path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--observe is for a new installation, and %s is there already: approver observe asks people", cfg.Bolt().Path)
+	}
+	return nil
+}
+
+// beginObserving makes the store of a new installation, in observe mode.
+func beginObserving(cfg configs.Config) (err error) {
+	path := cfg.Bolt().Path
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	kv, err := boltstore.Open(cfg.Bolt(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "store", kv.Close)
+	o, err := approver.BeginObserving(context.Background(), kv, approver.DefaultObserve, "approver init")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", minute(o.Until))
+	// Root makes it for the daemon's user, whose folder this is.
+	info, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		return os.Lchown(path, int(st.Uid), int(st.Gid))
+	}
+	return nil
 }

@@ -41,6 +41,9 @@ type cli struct {
 	Freeze     freezeCmd     `cmd:"" help:"Stop every call now."`
 	Unfreeze   unfreezeCmd   `cmd:"" help:"Lift a freeze."`
 	Pause      pauseCmd      `cmd:"" help:"Ask nobody for a while; people approve that first."`
+	Observe    observeCmd    `cmd:"" help:"For some days only record what would be asked or denied; people approve that first."`
+	Report     reportCmd     `cmd:"" help:"Show what was, or would have been, asked and denied, by rule and session."`
+	Enforce    enforceCmd    `cmd:"" help:"End observe mode now."`
 	Grants     grantsCmd     `cmd:"" help:"List and revoke what may run without being asked again."`
 	Audit      auditCmd      `cmd:"" help:"Read, verify and export the audit."`
 	Demo       demoCmd       `cmd:"" help:"Show one approval after another, end to end, on fakes. Needs nothing."`

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,9 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
-			return nil
+			payloads, err := filepath.Abs("../../agents/testdata/claude")
+			env.Setenv("PAYLOADS", payloads) // what Claude Code really sent
+			return err
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {

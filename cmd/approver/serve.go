@@ -92,9 +92,10 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
 	gate := &approver.Gate{
 		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}}, stages(policy)...), Ask: broadcaster.Ask,
-		Paused: broadcaster.PausedFor, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
+		Observe: watching.observe, Paused: broadcaster.PausedFor, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
 	}
 	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents}
 	if cfg.FreezeOnBypass {
@@ -102,7 +103,8 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 
 	desk := &desk{
-		people: broadcaster, channels: channels, audit: records, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started, log: log.With("part", "desk"),
+		people: broadcaster, channels: channels, audit: records, observer: watching, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started,
+		log: log.With("part", "desk"),
 	}
 
 	serveSockets, err := openSockets(cfg.Sockets, house, decide, asker{*gate}, local, desk, log)
@@ -110,12 +112,12 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return err
 	}
 	// Who is told to stop while starting still stops in order.
-	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: house.note()}); err != nil {
+	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: house.note() + watching.note(ctx)}); err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
 	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
 	reload := &reloader{cfg: cfg, inForce: standing, ask: broadcaster.Ask, every: reloadEvery}
-	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run)...)
+	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, watching.run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
 }

@@ -15,7 +15,7 @@ type statusCmd struct{ operatorCmd }
 // Help is the long text.
 func (statusCmd) Help() string {
 	return `Says whether the daemon is up, its version and store, whether each channel receives, how many requests are open, whether calls are
-frozen or asking is paused, where the audit ends, and whether agents are isolated from the daemon.
+frozen, observed or not asked, where the audit ends, and whether agents are isolated from the daemon.
 
 Exit codes: 0 the daemon is up, 1 it is not, or its store or a channel has failed, 2 the command line is not understood.
 
@@ -87,6 +87,9 @@ func (s statusDoc) print() {
 		line("CALLS", "%s", s.Control)
 		if s.Freeze != nil && s.Freeze.Reason != "" {
 			line("", "%s", s.Freeze.Reason)
+		}
+		if s.Observe != nil {
+			line("", "since the daemon started: %d would have been asked, %d denied; approver report, approver enforce", s.Observe.WouldAsk, s.Observe.WouldDeny)
 		}
 	}
 	line("open", "%d", s.Open)

@@ -48,6 +48,9 @@ func (c watchCmd) Run(ctx context.Context) error {
 		}
 		return nil
 	}
+	if mode := (operatorCmd{daemonAt: c.daemonAt}).mode(ctx); mode != "" {
+		fmt.Println(mode)
+	}
 	info, err := os.Stdout.Stat()
 	ui := terminal.UI{In: os.Stdin, Out: os.Stdout, Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now}
 	err = ui.Run(ctx, events, client.Answer)

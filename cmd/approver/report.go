@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+)
+
+type reportCmd struct {
+	auditDir
+	Since   span   `help:"How far back, such as 7d or 36h." default:"7d" placeholder:"7d"`
+	Session string `help:"Only this session; its beginning is enough." placeholder:"ID"`
+	Rule    string `help:"Only what this rule found." placeholder:"NAME"`
+	JSON    bool   `help:"Print one JSON object."`
+
+	observed bool // only what was observed and not enforced
+}
+
+// Help is the long text.
+func (reportCmd) Help() string {
+	return `Shows from the audit which rules asked and denied, or would have in observe mode, how often, for which commands and in which sessions, and what to look at
+next. Commands are as in the audit: secrets are masked, long ones cut. With several daemons, each has an audit of its own.
+
+Exit code 0: it was shown. 1: there is no audit, or it cannot be read. 2: the command line is not understood.
+
+Example:
+  approver report
+  approver report --since 36h --rule git.force_push
+  approver report --json | jq '.rules[0]'`
+}
+
+// Run reports.
+func (c reportCmd) Run(ctx context.Context) error {
+	_, dir, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	r, err := c.read(ctx, dir, now.Add(-time.Duration(c.Since)), now)
+	if err != nil {
+		return withCure(err, dir)
+	}
+	mode := ""
+	if c.Dir == "" {
+		mode = operatorCmd{daemonAt: daemonAt{Config: c.Config}}.mode(ctx)
+	}
+	if c.JSON {
+		return printJSON(r)
+	}
+	return r.print(ctx, os.Stdout, mode)
+}
+
+// How much a report keeps, whatever the audit holds. What does not fit is counted
+// and not named.
+const (
+	maxReportRules    = 1_000
+	maxReportSessions = 10_000
+	maxReportCommands = 20_000 // of all rules together
+	maxReportExample  = 400    // bytes of the call in a suggested command
+	shownCommands     = 5      // of each rule
+	shownSessions     = 10
+)
+
+// A tally counts what rules found. What they found was enforced, or, as far as
+// Observed goes, only recorded.
+type tally struct {
+	Asks     int `json:"asks"`
+	Denies   int `json:"denies"`
+	Changes  int `json:"changes"` // calls that would run with other arguments
+	Observed int `json:"observed"`
+}
+
+func (t tally) found() int { return t.Asks + t.Denies + t.Changes }
+
+func (t *tally) add(d approver.Decision, observed bool) {
+	switch d {
+	case approver.Ask:
+		t.Asks++
+	case approver.Deny:
+		t.Denies++
+	case approver.Modify:
+		t.Changes++
+	case approver.Warn, approver.Pass, approver.Allow:
+		return
+	}
+	if observed {
+		t.Observed++
+	}
+}
+
+// A report is what an audit says of some days.
+type report struct {
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Calls   int       `json:"calls"`
+	Allowed int       `json:"allowed"` // by a rule, so that the agent need not ask its own user
+	Hours   int       `json:"hours"`   // of the clock in which there were calls
+	PerHour float64   `json:"asks_per_hour"`
+	tally
+	Rules    []*ruleReport    `json:"rules"`
+	Sessions []*sessionReport `json:"sessions"`
+	// Unnamed are findings of rules and calls of sessions beyond what a report
+	// keeps.
+	Unnamed int `json:"unnamed"`
+
+	rules    map[string]*ruleReport
+	sessions map[string]*sessionReport
+	commands int
+	hour     int64
+}
+
+// A ruleReport is one rule.
+type ruleReport struct {
+	By       string `json:"by,omitempty"`
+	Rule     string `json:"rule"`
+	Severity string `json:"severity,omitempty"` // the strictest
+	tally
+	First    time.Time        `json:"first"`
+	Last     time.Time        `json:"last"`
+	Commands []*commandReport `json:"commands"`
+	Others   int              `json:"others"` // calls whose commands were not kept
+
+	commands map[string]*commandReport
+}
+
+// A commandReport is one call that a rule found, as the audit shows it.
+type commandReport struct {
+	Tool    string `json:"tool"`
+	Command string `json:"command"` // on one line
+	Times   int    `json:"times"`
+	Explain string `json:"explain,omitempty"` // what to type to see why, if the audit has the call whole
+}
+
+// A sessionReport is one session of an agent.
+type sessionReport struct {
+	Session string `json:"session"`
+	Agent   string `json:"agent"`
+	Dir     string `json:"dir,omitempty"` // the newest
+	Calls   int    `json:"calls"`
+	tally
+	Hours   int       `json:"hours"`
+	PerHour float64   `json:"asks_per_hour"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
+
+	hour int64
+}
+
+// read reads the audit once, line by line.
+func (c reportCmd) read(ctx context.Context, dir string, from, to time.Time) (*report, error) {
+	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{}, sessions: map[string]*sessionReport{}, hour: -1}
+	out, in := io.Pipe()
+	defer out.Close()
+	go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
+	lines := bufio.NewReaderSize(out, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if l, parseErr := audit.ParseLine(line); parseErr == nil && c.counts(l) {
+			r.add(l)
+		}
+		if err != nil {
+			r.finish()
+			return r, nil
+		}
+	}
+}
+
+// counts reports whether a line is a call that this report is about. What is
+// asked of approver itself is none.
+func (c reportCmd) counts(l audit.Line) bool {
+	if l.Event != approver.EventVerdict && l.Event != approver.EventAsked || l.Agent == "approver" {
+		return false
+	}
+	if c.observed && l.Observed == nil {
+		return false
+	}
+	return strings.HasPrefix(l.Session, c.Session) && (c.Rule == "" || foundIn(l).Rule == c.Rule)
+}
+
+// foundIn is what a rule found of a call, enforced or not.
+func foundIn(l audit.Line) audit.LineVerdict {
+	switch {
+	case l.Observed != nil:
+		return *l.Observed
+	case l.Verdict != nil:
+		return *l.Verdict
+	}
+	return audit.LineVerdict{} // denies
+}
+
+func (r *report) add(l audit.Line) {
+	v, observed := foundIn(l), l.Observed != nil
+	r.Calls++
+	r.tally.add(v.Decision, observed)
+	if v.Decision == approver.Allow {
+		r.Allowed++
+	}
+	hour := l.Timestamp.Unix() / 3600
+	if hour != r.hour {
+		r.hour = hour
+		r.Hours++
+	}
+	if s := r.session(l); s == nil {
+		r.Unnamed++
+	} else {
+		s.Calls++
+		s.tally.add(v.Decision, observed)
+		s.Dir, s.Last = l.Dir, l.Timestamp
+		if hour != s.hour {
+			s.hour = hour
+			s.Hours++
+		}
+	}
+	if v.Decision > approver.Modify {
+		return
+	}
+	if rule := r.rule(v, l.Timestamp); rule == nil {
+		r.Unnamed++
+	} else {
+		rule.tally.add(v.Decision, observed)
+		rule.Last = l.Timestamp
+		if v.Severity == approver.Catastrophic.String() {
+			rule.Severity = v.Severity
+		}
+		r.command(rule, l)
+	}
+}
+
+func (r *report) session(l audit.Line) *sessionReport {
+	key := l.Agent + "\x00" + l.Session
+	s := r.sessions[key]
+	if s == nil && len(r.sessions) < maxReportSessions {
+		s = &sessionReport{Session: l.Session, Agent: l.Agent, First: l.Timestamp, hour: -1}
+		r.sessions[key] = s
+	}
+	return s
+}
+
+func (r *report) rule(v audit.LineVerdict, at time.Time) *ruleReport {
+	key := v.By + "\x00" + v.Rule
+	rule := r.rules[key]
+	if rule == nil && len(r.rules) < maxReportRules {
+		rule = &ruleReport{By: v.By, Rule: v.Rule, Severity: v.Severity, First: at, commands: map[string]*commandReport{}}
+		r.rules[key] = rule
+	}
+	return rule
+}
+
+func (r *report) command(rule *ruleReport, l audit.Line) {
+	key := l.Tool + "\x00" + l.Summary
+	c := rule.commands[key]
+	if c == nil {
+		if r.commands >= maxReportCommands {
+			rule.Others++
+			return
+		}
+		r.commands++
+		c = &commandReport{Tool: l.Tool, Command: l.Summary, Explain: explainLine(l)}
+		rule.commands[key] = c
+	}
+	c.Times++
+}
+
+// explainLine is the command that says what the policy makes of a recorded call,
+// if the audit has it as it was: plain, and nothing masked or cut.
+func explainLine(l audit.Line) string {
+	call := l.Command
+	if l.Tool != "Bash" || call == "" {
+		call = fmt.Sprintf(`{"tool":%q,"cwd":%q,"args":%s}`, l.Tool, l.Dir, l.Args)
+	}
+	plain := func(r rune) bool { return r >= ' ' && r <= '~' }
+	if len(call) > maxReportExample || strings.TrimFunc(call, plain) != "" || strings.Contains(call, "****") {
+		return ""
+	}
+	return "approver policy explain -- " + shellLine([]string{call})
+}
+
+// finish sorts, most findings first.
+func (r *report) finish() {
+	perHour := func(asks, hours int) float64 { return float64(asks) / float64(max(hours, 1)) }
+	r.PerHour = perHour(r.Asks, r.Hours)
+	r.Rules = slices.SortedFunc(maps.Values(r.rules), func(a, b *ruleReport) int {
+		return cmp.Or(b.found()-a.found(), strings.Compare(a.By+a.Rule, b.By+b.Rule))
+	})
+	for _, rule := range r.Rules {
+		rule.Commands = slices.SortedFunc(maps.Values(rule.commands), func(a, b *commandReport) int {
+			return cmp.Or(b.Times-a.Times, strings.Compare(a.Command, b.Command))
+		})
+		for _, c := range rule.Commands[min(shownCommands, len(rule.Commands)):] {
+			rule.Others += c.Times
+		}
+		rule.Commands = rule.Commands[:min(shownCommands, len(rule.Commands))]
+	}
+	r.Sessions = slices.SortedFunc(maps.Values(r.sessions), func(a, b *sessionReport) int {
+		return cmp.Or(b.found()-a.found(), b.Calls-a.Calls, strings.Compare(a.Agent+a.Session, b.Agent+b.Session))
+	})
+	for _, s := range r.Sessions {
+		s.PerHour = perHour(s.Asks, s.Hours)
+	}
+}
+
+// observedInALine says what enforcing means, from what was observed since.
+func observedInALine(ctx context.Context, config string, since time.Time) (string, error) {
+	_, dir, err := auditDir{Config: config}.resolve()
+	if err != nil {
+		return "", err
+	}
+	r, err := reportCmd{observed: true}.read(ctx, dir, since, time.Now())
+	if err != nil {
+		return "", err
+	}
+	line := fmt.Sprintf("since %s %s would have been asked about and %d denied; from now on they are", minute(since), counted(uint64(r.Asks), "call"), r.Denies)
+	if len(r.Rules) > 0 {
+		line += ". Most by " + r.Rules[0].name()
+	}
+	return line, nil
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/configs"
+	"approver.example/shieldcore"
+)
+
+// recorded writes records into an audit and returns its folder.
+func recorded(t *testing.T, records ...approver.Record) string {
+	t.Helper()
+	dir := t.TempDir()
+	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := audit.Open(t.Context(), audit.Options{Dir: filepath.Join(dir, "log"), ID: "test", Key: key, Hostname: "dev"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if _, err := log.Record(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := log.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "log")
+}
+
+// judgedAt is the record of a call under the default policy, as observe mode or
+// enforcing makes it.
+func judgedAt(t *testing.T, at time.Time, session, command string, observe bool) approver.Record {
+	t.Helper()
+	policy, err := configs.Default().LoadPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := approver.ToolCall{
+		ID: "c", Agent: "claude", Session: session, Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/home/ada/shop", At: at,
+	}
+	v, err := policy.Judge(t.Context(), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := approver.Record{Event: approver.EventVerdict, At: at, Call: call, Verdict: v}
+	switch {
+	case v.Decision == approver.Pass:
+	case observe:
+		r.Verdict, r.Observed = approver.Verdict{Decision: approver.Pass, By: "gate", Rule: "observe", Severity: approver.High}, &v
+	case v.Decision == approver.Ask:
+		r.Event, r.Request = approver.EventAsked, "r"
+	}
+	return r
+}
+
+// aWeek is two sessions of an agent under observe mode.
+func aWeek(t *testing.T, monday time.Time) (records []approver.Record) {
+	for i, n := range map[string]int{
+		"go test ./...": 61, "git status": 40, "git push --force origin main": 6, "git push --force origin fix/login": 2,
+		"git reset --hard HEAD~1": 3, "terraform destroy -auto-approve": 1,
+	} {
+		for k := range n {
+			session := "ee0143d7-415e-428d-bcd5-c1de35e71da2"
+			if k%3 == 2 {
+				session = "73f031b3-0a51-454c-9ecb-5b1830e6ef7b"
+			}
+			at := time.Duration(k%5)*24*time.Hour + time.Duration(k/5*37+len(i))*time.Minute
+			records = append(records, judgedAt(t, monday.Add(at), session, i, true))
+		}
+	}
+	slices.SortFunc(records, func(a, b approver.Record) int { return a.At.Compare(b.At) })
+	return records
+}
+
+var shownReport = regexp.MustCompile("(?s)```\n\\$ approver report\n(.*?)```")
+
+// The page shows what the command prints.
+func TestFirstWeekShowsTheReport(t *testing.T) {
+	page, err := os.ReadFile("../../docs/first-week.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	to := from.Add(7 * 24 * time.Hour)
+	r, err := reportCmd{}.read(t.Context(), recorded(t, aWeek(t, from)...), from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	mode := approver.Controls{Observe: approver.Observe{Since: from, Until: to, By: "approver init"}}.Notice(from)
+	if err := r.print(t.Context(), &out, mode); err != nil {
+		t.Fatal(err)
+	}
+	m := shownReport.FindSubmatch(page)
+	if m == nil || string(m[1]) != out.String() {
+		t.Errorf("docs/first-week.md does not show what the command prints:\n%s", out.String())
+	}
+}
+
+// What the report suggests for the policy does what it says: the command, and no
+// other, runs. What cannot be said so is not suggested.
+func TestReportSuggestsAGoodRule(t *testing.T) {
+	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	for command, wanted := range map[string]bool{
+		"git push --force origin fix/1.0+2":             true,
+		"git push --force origin 'main'":                true,
+		`git push --force origin "$X"`:                  false, // no rule can allow it
+		"git push --force; ls":                          false,
+		"git push --force \x1b[2J":                      false,
+		"git push --force " + strings.Repeat("a ", 300): false,
+		"terraform destroy -auto-approve":               false, // CATASTROPHIC
+	} {
+		r, err := reportCmd{}.read(t.Context(), recorded(t, judgedAt(t, at, "s", command, true)), at, at.Add(time.Hour))
+		if err != nil || len(r.Rules) != 1 {
+			t.Fatalf("%q: %+v, %v", command, r, err)
+		}
+		var text string
+		if rule, c := r.loudest(); rule != nil {
+			text = relax(t.Context(), rule, c)
+		}
+		if (text != "") != wanted {
+			t.Errorf("%q: suggested %q", command, text)
+		}
+		if text == "" {
+			continue
+		}
+		policy, err := shieldcore.Load("policy.yaml", []byte("version: 1\ntools: {known: [Bash]}\nrules:\n"+text+"    - {name: rest, tools: [Bash], decision: ask}\n"))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		for c, want := range map[string]approver.Decision{command: approver.Allow, command + "; id": approver.Ask, "x" + command: approver.Ask} {
+			v, err := policy.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c, Dir: "/p"})
+			if err != nil || v.Decision != want {
+				t.Errorf("%q: %v, %v", c, v.Decision, err)
+			}
+		}
+	}
+}
+
+// What was enforced and what was observed are told apart, approver's own requests
+// are left out, and so is what lies outside the time or was not asked for.
+func TestReportCounts(t *testing.T) {
+	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
+	own := judgedAt(t, at, "s", "git push --force", true)
+	own.Call.Agent = "approver"
+	dir := recorded(t,
+		judgedAt(t, at.Add(-time.Second), "s", "git push --force", true), own,
+		judgedAt(t, at, "s", "git push --force", true), judgedAt(t, at, "s", "git push --force", false), judgedAt(t, at, "t", "ls", true),
+		approver.Record{Event: approver.EventRan, At: at, Call: own.Call}, judgedAt(t, at.Add(time.Hour), "s", "git push --force", true),
+	)
+	r, err := reportCmd{}.read(t.Context(), dir, at, at.Add(time.Hour))
+	if err != nil || r.Calls != 3 || r.Asks != 2 || r.Observed != 1 || r.Hours != 1 || len(r.Sessions) != 2 || r.PerHour != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = reportCmd{Session: "t"}.read(t.Context(), dir, at, at.Add(time.Hour))
+	if err != nil || r.Calls != 1 || len(r.Rules) != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = reportCmd{observed: true}.read(t.Context(), dir, at, at.Add(time.Hour))
+	if err != nil || r.Calls != 1 || r.Asks != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	var out bytes.Buffer
+	if err := r.print(t.Context(), &out, ""); err != nil || !strings.Contains(out.String(), "it was only observed, and every call went on") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// An agent that never runs the same command twice, in sessions without number,
+// does not make the report grow; what is not kept is counted.
+func TestReportIsBounded(t *testing.T) {
+	r := &report{rules: map[string]*ruleReport{}, sessions: map[string]*sessionReport{}}
+	const n = maxReportCommands + 500
+	for i := range n {
+		r.add(audit.Line{
+			Agent: "claude", Session: fmt.Sprint("s", i), Tool: "Bash", Summary: fmt.Sprint("c", i), Command: fmt.Sprint("c", i), Timestamp: time.Unix(int64(i), 0),
+			Verdict: &audit.LineVerdict{Decision: approver.Ask, By: "policy", Rule: fmt.Sprint("r", i%(2*maxReportRules)), Severity: "HIGH"},
+		})
+	}
+	r.finish()
+	if len(r.Rules) != maxReportRules || len(r.Sessions) != maxReportSessions || r.commands > maxReportCommands || r.Asks != n || r.Unnamed == 0 {
+		t.Errorf("%d rules, %d sessions, %d commands, %d asks, %d unnamed", len(r.Rules), len(r.Sessions), r.commands, r.Asks, r.Unnamed)
+	}
+}
