@@ -288,7 +288,7 @@ func TestObservedCallsUseNoGrant(t *testing.T) {
 		}
 		g := &Gate{
 			Stages: []Stage{ruleSays(Verdict{Decision: Ask, By: "policy", Rule: "r", Severity: High})}, Audit: x.audit,
-			Log: slog.New(slog.DiscardHandler), Observe: x.Observing, Ask: x.Broadcaster.Ask,
+			Log: slog.New(slog.DiscardHandler), Observe: x.Observing, Ask: x.Ask,
 		}
 		again := parkedCall("c2", 0)
 		if v := g.Decide(t.Context(), again); v.Decision != Pass {

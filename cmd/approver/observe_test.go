@@ -62,14 +62,14 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 				if err := json.Unmarshal(raw, &e); err != nil {
 					return err
 				}
-				switch {
-				case e.Type == terminal.EventHello:
+				switch e.Type {
+				case terminal.EventHello:
 					select {
 					case <-ready:
 					default:
 						close(ready)
 					}
-				case e.Type == terminal.EventCard:
+				case terminal.EventCard:
 					body, err := json.Marshal(answer(e))
 					if err != nil {
 						return err

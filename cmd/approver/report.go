@@ -218,7 +218,7 @@ func (r *report) add(l audit.Line) {
 		r.Unnamed++
 	} else {
 		s.Calls++
-		s.tally.add(v.Decision, observed)
+		s.add(v.Decision, observed)
 		s.Dir, s.Last = l.Dir, l.Timestamp
 		if hour != s.hour {
 			s.hour = hour
@@ -231,7 +231,7 @@ func (r *report) add(l audit.Line) {
 	if rule := r.rule(v, l.Timestamp); rule == nil {
 		r.Unnamed++
 	} else {
-		rule.tally.add(v.Decision, observed)
+		rule.add(v.Decision, observed)
 		rule.Last = l.Timestamp
 		if v.Severity == approver.Catastrophic.String() {
 			rule.Severity = v.Severity
