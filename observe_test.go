@@ -151,6 +151,11 @@ func TestAFreezeEndsObserving(t *testing.T) {
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Pass {
 			t.Fatalf("%+v", v)
 		}
+		// Even a record that says both.
+		both := Controls{Freeze: Freeze{At: time.Now()}, Observe: Observe{Until: time.Now().Add(time.Hour)}}
+		if both.Observing(time.Now()) || !strings.HasPrefix(both.Notice(time.Now()), "FROZEN") {
+			t.Error("a frozen record is observed")
+		}
 		if _, err := x.Freeze(t.Context(), "uid 7", "stop"); err != nil {
 			t.Fatal(err)
 		}
