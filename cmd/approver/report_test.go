@@ -184,11 +184,15 @@ func TestReportCounts(t *testing.T) {
 // does not make the report grow; what is not kept is counted.
 func TestReportIsBounded(t *testing.T) {
 	r := &report{rules: map[string]*ruleReport{}, sessions: map[string]*sessionReport{}}
-	const n = maxReportCommands + 500
+	const n = maxReportCommands + 2*maxReportRules
 	for i := range n {
+		rule := "r"
+		if i >= maxReportCommands+maxReportRules/2 {
+			rule = fmt.Sprint("r", i)
+		}
 		r.add(audit.Line{
 			Agent: "claude", Session: fmt.Sprint("s", i), Tool: "Bash", Summary: fmt.Sprint("c", i), Command: fmt.Sprint("c", i), Timestamp: time.Unix(int64(i), 0),
-			Verdict: &audit.LineVerdict{Decision: approver.Ask, By: "policy", Rule: fmt.Sprint("r", i%(2*maxReportRules)), Severity: "HIGH"},
+			Verdict: &audit.LineVerdict{Decision: approver.Ask, By: "policy", Rule: rule, Severity: "HIGH"},
 		})
 	}
 	r.finish()
