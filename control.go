@@ -176,6 +176,9 @@ func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int
 	}
 	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
 	_, auditErr := b.Audit.Record(ctx, Record{Event: EventFrozen, At: c.Burned, Note: "frozen by " + by + ": " + firstOf(reason, "no reason given")})
+	if auditErr != nil {
+		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
+	}
 	// What is open now is denied here; what is made later than this list, by
 	// calls that were judged before, is denied at its release.
 	open, err := b.Requests(ctx)

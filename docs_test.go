@@ -144,10 +144,10 @@ func TestPagesShowTheHooksSettings(t *testing.T) {
 	}
 }
 
-var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
+var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)[`/]")
 
-// The tests that the threat model calls upon are there.
-func TestThreatModelNamesTests(t *testing.T) {
+// The tests that pages call upon are there.
+func TestPagesNameTests(t *testing.T) {
 	var code strings.Builder
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
@@ -160,14 +160,19 @@ func TestThreatModelNamesTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := testName.FindAllStringSubmatch(pages(t)["docs/threat-model.md"], -1)
-	for _, m := range found {
-		if !strings.Contains(code.String(), "\nfunc "+m[1]+"(") {
-			t.Errorf("docs/threat-model.md names %s, which is not there", m[1])
+	named := map[string]int{}
+	for page, text := range pages(t) {
+		for _, m := range testName.FindAllStringSubmatch(text, -1) {
+			named[page]++
+			if !strings.Contains(code.String(), "\nfunc "+m[1]+"(") {
+				t.Errorf("%s names %s, which is not there", page, m[1])
+			}
 		}
 	}
-	if len(found) < 8 {
-		t.Errorf("only %d tests", len(found))
+	for _, page := range []string{"docs/threat-model.md", "docs/bad-input.md"} {
+		if named[page] < 8 {
+			t.Errorf("%s names only %d tests", page, named[page])
+		}
 	}
 }
 

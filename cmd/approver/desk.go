@@ -111,6 +111,7 @@ type statusDoc struct {
 	Observe  *observeStatus   `json:"observe,omitempty"` // while rules are not enforced
 	Control  string           `json:"control,omitempty"` // any of them, in a sentence
 	Audit    *audit.Head      `json:"audit,omitempty"`
+	AuditErr string           `json:"audit_error,omitempty"` // why nothing can be recorded
 }
 
 // A channelStatus says whether a channel receives answers.
@@ -125,6 +126,9 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	doc := statusDoc{
 		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
 		Store: d.store, Audit: &head,
+	}
+	if err := d.audit.Err(); err != nil {
+		doc.AuditErr = err.Error()
 	}
 	for _, c := range d.channels {
 		s := channelStatus{Name: c.Name(), Receives: true}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"approver.example"
@@ -42,7 +44,21 @@ func (c serveCmd) Run(ctx context.Context) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.Log.Level}))
-	return serve(ctx, cfg, log)
+	return diskCure(serve(ctx, cfg, log))
+}
+
+// diskCure says what helps against an error of the disk, which by itself names
+// only the place.
+func diskCure(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
+		return fmt.Errorf("%w: the disk is full: make room there, then start again", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: the daemon has to write there: mount it writable, or name another place in the configuration", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: the daemon runs as uid %d: give it the place, or name another in the configuration", err, os.Geteuid())
+	}
+	return err
 }
 
 // serve is the one place where the parts meet.

@@ -246,12 +246,17 @@ func ownedAs(info fs.FileInfo) func(path string) error {
 	}
 }
 
-// writeNew writes a file that must not be there.
+// writeNew writes a file that must not be there, whole or not at all: half a
+// file, as a full disk leaves it, would be in the way of the next try.
 func writeNew(path string, text []byte, mode fs.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err
 	}
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(text)
-	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path)
 }

@@ -17,7 +17,7 @@ func (statusCmd) Help() string {
 	return `Says whether the daemon is up, its version and store, whether each channel receives, how many requests are open, whether calls are
 frozen, observed or not asked, where the audit ends, and whether agents are isolated from the daemon.
 
-Exit codes: 0 the daemon is up, 1 it is not, or its store or a channel has failed, 2 the command line is not understood.
+Exit codes: 0 the daemon is up, 1 it is not, or its store, its audit or a channel has failed, 2 the command line is not understood.
 
 Example:
   approver status
@@ -54,7 +54,7 @@ func (s statusDoc) well() bool {
 			return false
 		}
 	}
-	return s.Up && s.Trouble == ""
+	return s.Up && s.Trouble == "" && s.AuditErr == ""
 }
 
 func (s statusDoc) print() {
@@ -95,5 +95,8 @@ func (s statusDoc) print() {
 	line("open", "%d", s.Open)
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
+	}
+	if s.AuditErr != "" {
+		line("", "FAILS, and every call is denied: %s", s.AuditErr)
 	}
 }

@@ -147,6 +147,11 @@ func openFile(path string) (db *bbolt.DB, err error) {
 			db, err = nil, damaged(path, fmt.Errorf("%v", p))
 		}
 	}()
+	if created {
+		if err := create(path); err != nil {
+			return nil, err
+		}
+	}
 	db, err = bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout: lockTime, FreelistType: bbolt.FreelistMapType, NoStatistics: true,
 		InitialMmapSize: 64 << 20, // address space only; growing has to wait for readers
@@ -157,20 +162,45 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
 		err != nil && strings.Contains(err.Error(), "file size too small"): // which has no name
 		return nil, damaged(path, err)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("store: make its directory first: mkdir -m 700 -p %s: %w", filepath.Dir(path), err)
 	case err != nil:
 		return nil, fmt.Errorf("store %s: %w", path, err)
 	}
 	if err := whole(db, path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if created {
-		if err := syncDir(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(fmt.Errorf("store: %w", err), db.Close())
-		}
-	}
 	return db, nil
+}
+
+// create makes an empty file, whole or not at all: half a one, as a full disk or
+// a crash leaves it, would look like a damaged store. Its name is durable too.
+func create(path string) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".store-*") // mode 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("store: make its directory first: mkdir -m 700 -p %s: %w", dir, err)
+	}
+	if err != nil {
+		return fmt.Errorf("store %s: %w", path, err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	db, err := bbolt.Open(f.Name(), 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
+	if err == nil {
+		err = db.Close() // bbolt has synced it
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Link(f.Name(), path)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = nil // another process was faster; who may have it is decided at the lock
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("store %s: %w", path, err)
+	}
+	return nil
 }
 
 func damaged(path string, err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,8 @@ func (s *Store) checkServer(ctx context.Context, node *redis.Client) error {
 	switch {
 	case redis.IsPermissionError(err):
 		s.log.Warn("redis: the user may not run INFO, so version and persistence are unknown; allow +info", "addr", addr)
+	case errors.As(err, new(*net.OpError)):
+		return fmt.Errorf("redis at %s: %w: start it, or mend store.redis in the configuration", addr, err)
 	case err != nil:
 		return fmt.Errorf("redis at %s: %w", addr, err)
 	}
