@@ -85,7 +85,7 @@ func (c initCmd) Run() error {
 		}
 	}
 	if c.TelegramTokenFile == "" {
-		fmt.Println("nobody can be reached by chat yet: see docs/channels, or run init with --telegram-token-file")
+		fmt.Println("nobody can be reached by chat yet: approver pair telegram --token-file FILE, or see docs/channels")
 	}
 	return nil
 }

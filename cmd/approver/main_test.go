@@ -39,6 +39,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// readByPrograms are the commands whose exit code decides something in a script.
+var readByPrograms = []string{"ask", "approve", "audit verify", "check", "demo", "deny", "doctor", "freeze", "judge", "pause", "pending", "policy diff", "policy test", "status", "unfreeze"}
+
 // The program, every group and every command explains itself with an example.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	var c cli
@@ -46,7 +49,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
+	seen, read := 0, 0
 	err = kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
 		n, ok := node.(*kong.Node)
 		if !ok {
@@ -57,6 +60,12 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 		_, example, _ := strings.Cut(n.Detail, "Example:\n")
 		if first, _, _ := strings.Cut(example, "\n"); !strings.HasPrefix(first+" ", "  "+name+" ") {
 			t.Errorf("%s --help has no example", name)
+		}
+		if slices.Contains(readByPrograms, strings.TrimPrefix(name, "approver ")) {
+			read++
+			if !strings.Contains(strings.ToLower(n.Detail), "exit code") {
+				t.Errorf("%s --help does not say what its exit codes mean", name)
+			}
 		}
 		// An example must be a command line that is understood.
 		for line := range strings.Lines(example) {
@@ -76,7 +85,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen < 10 {
-		t.Errorf("only %d commands", seen)
+	if seen < 10 || read != len(readByPrograms) {
+		t.Errorf("only %d commands, %d of which programs read", seen, read)
 	}
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// What differs from one run, or one machine, to the next.
+var varying = []struct {
+	what *regexp.Regexp
+	as   string
+}{
+	{aCode, "CONFIRM-7K4M2P"},
+	{anID, "01a1f6b2-5d0e-7c41-9a33-8e52d1f04b77"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "2026-11-21"},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "12:00:00"},
+	{regexp.MustCompile(`pid \d+, version .*`), "pid 4242, version 1.0"},
+	{regexp.MustCompile(`asked \d+s ago`), "asked 1s ago"},
+	{regexp.MustCompile(`\((\d+m)?\d+s left\)`), "(1m59s left)"},
+	{regexp.MustCompile(`\(\d+ (min|s)\)`), "(2 min)"},
+	{regexp.MustCompile(`\S+ ends at \d+ [0-9a-f]{12}`), "laptop ends at 7 3f9c1d2e4b5a"},
+	{regexp.MustCompile(`policy.default.yaml:\d+:\d+`), "policy.default.yaml:300:5"},
+	{regexp.MustCompile(`\d+ records in order`), "7 records in order"},
+}
+
+// TestPictures holds the pictures of the pages equal to what the programs print
+// and what Telegram's fake shows. make pictures draws them anew.
+func TestPictures(t *testing.T) {
+	m := &badMachine{t: t, dir: shortDir(t)}
+	t.Cleanup(m.kill)
+	chat := m.telegram()
+	m.file("approver-hook", "#!/bin/sh\n")
+	m.must(os.Chmod(m.path("approver-hook"), 0o755))
+	show := func(args ...string) string {
+		t.Helper()
+		out, exit := m.run("", append(args, "--config", "approver.yaml")...)
+		if exit != exitOK {
+			t.Errorf("%v: exit %d\n%s", args, exit, out)
+		}
+		return "$ approver " + strings.Join(args, " ") + "\n" + out
+	}
+	show("install", "claude", "--hook", "approver-hook")
+	hook := m.program("hook", "--agent", "claude", "--socket", m.path("run/submit.sock"))
+	hook.Stdin = strings.NewReader(strings.Replace(bashPayload("git push --force origin main"), `"cwd":"/"`, `"cwd":"/home/ada/shop"`, 1))
+	m.must(hook.Start())
+	t.Cleanup(func() { _ = hook.Process.Kill(); _ = hook.Wait() })
+	message := m.card(chat)
+	var card strings.Builder
+	for _, c := range chat.Cards("10042") {
+		if c.Message == message {
+			fmt.Fprintf(&card, "%s\n\n", strings.TrimSpace(c.Text))
+			for _, label := range c.Labels {
+				fmt.Fprintf(&card, "[ %s ] ", label)
+			}
+		}
+	}
+	host := hostname()
+	for name, text := range map[string]string{
+		"card":    card.String(),
+		"desk":    show("pending") + show("status"),
+		"doctor":  show("doctor"),
+		"explain": "$ approver policy explain -- git push --force origin main\n" + m.explain(),
+	} {
+		for _, v := range varying {
+			text = v.what.ReplaceAllString(text, v.as)
+		}
+		text = strings.NewReplacer(m.dir, "~/.approver", " --config approver.yaml", "", host, "laptop").Replace(text)
+		file := filepath.Join("..", "..", "docs", "img", name+".svg")
+		want := picture(text)
+		if os.Getenv("APPROVER_PICTURES") == "write" {
+			m.must(os.MkdirAll(filepath.Dir(file), 0o755))
+			m.must(os.WriteFile(file, want, 0o644))
+		}
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("docs/img/%s.svg shows something else (%v): make pictures, and look at them. It is now\n%s", name, err, text)
+		}
+	}
+}
+
+func (m *badMachine) explain() string {
+	m.t.Helper()
+	out, exit := m.run("", "policy", "explain", "--", "git", "push", "--force", "origin", "main")
+	if exit != exitOK {
+		m.t.Errorf("policy explain: %d\n%s", exit, out)
+	}
+	return out
+}
+
+// picture draws the text of a terminal as SVG. It has a ground of its own, so
+// that it can be read on a light page and on a dark one.
+func picture(text string) []byte {
+	const size, advance, leading, margin, widest = 14, 8.43, 20, 18, 112
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		for utf8.RuneCountInString(line) > widest {
+			runes := []rune(line)
+			lines, line = append(lines, string(runes[:widest])), "    "+string(runes[widest:])
+		}
+		lines = append(lines, line)
+	}
+	longest := 0
+	for _, line := range lines {
+		longest = max(longest, utf8.RuneCountInString(line))
+	}
+	var b bytes.Buffer
+	width, height := int(float64(longest)*advance)+2*margin, len(lines)*leading+2*margin
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">
+<rect x="0.5" y="0.5" width="%d" height="%d" rx="8" fill="#1e2430" stroke="#566074"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d" fill="#d8dee9" xml:space="preserve">
+`, width, height, width-1, height-1, size)
+	for i, line := range lines {
+		fill := ""
+		switch word, _, _ := strings.Cut(line, " "); word {
+		case "$":
+			fill = ` fill="#8fbcff"`
+		case "ok":
+			fill = ` fill="#a3d9a5"`
+		case "warn", "warning":
+			fill = ` fill="#f0c674"`
+		case "fail":
+			fill = ` fill="#ff8f8f"`
+		}
+		fmt.Fprintf(&b, `<text x="%d" y="%d"%s>`, margin, margin+i*leading+size, fill)
+		_ = xml.EscapeText(&b, []byte(line)) // a Buffer takes everything
+		b.WriteString("</text>\n")
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.Bytes()
+}
