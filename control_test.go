@@ -10,6 +10,20 @@ import (
 	"time"
 )
 
+// A freeze that the audit cannot record is in force, and says so.
+func TestFreezeThatCannotBeRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		x.audit.fail = EventFrozen
+		if _, err := x.Freeze(t.Context(), "uid 7", ""); err == nil || !strings.Contains(err.Error(), "every call is denied from now on, but the freeze could not be recorded: disk full") {
+			t.Errorf("told %v", err)
+		}
+		if v, err := (FreezeStage{x.kv}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Deny {
+			t.Errorf("a call after it: %+v, %v", v, err)
+		}
+	})
+}
+
 // The story: somebody sees the agent run wild and freezes. What waits for people
 // is denied there and then; a call that slipped past the check of the gate and is
 // asked after all is not released by a yes; nor is it after the freeze was lifted.

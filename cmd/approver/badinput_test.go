@@ -236,7 +236,7 @@ channels:
 	"disk_full_at_start": func(m *badMachine) {
 		m.config(onDisk)
 		m.mount("disk", "-t", "tmpfs", "-o", "size=4k", "tmpfs", m.path("disk"))
-		for pages := 4; pages <= 36; pages += 8 { // it fills up while this file or that is made
+		for pages := 4; pages <= 32; pages += 4 { // it fills up while this file or that is made
 			m.shell("mount -o remount,size=%dk %s", pages, m.path("disk"))
 			m.refusesToStart()
 		}

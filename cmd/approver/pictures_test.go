@@ -101,7 +101,11 @@ func picture(text string) []byte {
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		for utf8.RuneCountInString(line) > widest {
 			runes := []rune(line)
-			lines, line = append(lines, string(runes[:widest])), "    "+string(runes[widest:])
+			at := widest
+			if space := strings.LastIndexByte(string(runes[:widest]), ' '); space > widest/2 {
+				at = utf8.RuneCountInString(line[:space])
+			}
+			lines, line = append(lines, string(runes[:at])), "    "+strings.TrimLeft(string(runes[at:]), " ")
 		}
 		lines = append(lines, line)
 	}
