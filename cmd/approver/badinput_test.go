@@ -565,3 +565,12 @@ func (m *badMachine) mount(name string, args ...string) {
 		}
 	})
 }
+
+func listens(socket string) bool {
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // it was only a look
+	return true
+}
