@@ -79,6 +79,7 @@ type Broadcaster struct {
 	Options
 	channels map[string]Channel
 	codec    *RequestCodec
+	known    known
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex

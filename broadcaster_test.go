@@ -468,7 +468,7 @@ func TestCrashWhileSending(t *testing.T) {
 		kv.mu.Lock()
 		for key, r := range kv.records {
 			if strings.Contains(key, ":req:") {
-				r.value = []byte(strings.ReplaceAll(string(r.value), `"phase":1,`, `"phase":0,`))
+				r.value, r.rev = []byte(strings.ReplaceAll(string(r.value), `"phase":1,`, `"phase":0,`)), NewRev()
 				kv.records[key] = r
 			}
 		}

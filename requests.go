@@ -24,11 +24,15 @@ func (b *Broadcaster) load(ctx context.Context, id string) (Request, Rev, error)
 }
 
 func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev Rev) (r Request, err error) {
-	if r, err = b.codec.Decode(value); err != nil {
-		return Request{}, fmt.Errorf("request %s: the stored record is not readable: %w", id, err)
-	}
-	if r.ID != id {
-		return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, ErrTampered)
+	r, ok := b.known.at(id, rev)
+	if !ok {
+		if r, err = b.codec.Decode(value); err != nil {
+			return Request{}, fmt.Errorf("request %s: the stored record is not readable: %w", id, err)
+		}
+		if r.ID != id {
+			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, ErrTampered)
+		}
+		b.known.note(r, rev, len(value))
 	}
 	if confirmer, ok := b.Store.(Confirmer); ok && r.State.Settled() {
 		if err := confirmer.Confirm(ctx, Key("req", id), value, rev); err != nil {
@@ -116,16 +120,23 @@ func (b *Broadcaster) stray(ctx context.Context, r Request) (bool, error) {
 // person decides takes effect before the deadline or not at all, by the store's
 // clock in the moment of writing.
 func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
-	for {
-		r, rev, err := b.load(ctx, id)
-		if err != nil {
-			return r, err
+	for r, rev, guess := b.known.last(id); ; guess = false {
+		// What was read a moment ago is most likely still so. If it is not, the
+		// write is a conflict; a refusal is never taken from a guess.
+		var err error
+		if !guess {
+			if r, rev, err = b.load(ctx, id); err != nil {
+				return r, err
+			}
 		}
 		now, err := b.Store.Now(ctx)
 		if err != nil {
 			return r, err
 		}
 		next, err := step(r, now)
+		if err != nil && guess {
+			continue
+		}
 		if err != nil {
 			return r, err
 		}
@@ -137,9 +148,11 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 		if next.State != r.State && next.Resolution.Cause == ByPerson {
 			before = r.Due
 		}
-		err = b.putBefore(ctx, before, Key("req", id), value, rev, NewRev(), next.Attention(now), next.Due.Add(b.KeepFor))
+		newRev := NewRev()
+		err = b.putBefore(ctx, before, Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(b.KeepFor))
 		switch {
 		case err == nil:
+			b.known.note(next, newRev, len(value))
 			return next, nil
 		case errors.Is(err, ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
 		case !errors.Is(err, ErrConflict):
