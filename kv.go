@@ -86,6 +86,23 @@ type Confirmer interface {
 	Confirm(ctx context.Context, key string, value []byte, rev Rev) error
 }
 
+// A Write is the arguments of one Put.
+type Write struct {
+	Key            string
+	Value          []byte
+	Prev, Next     Rev
+	Due, KeepUntil time.Time
+}
+
+// A Batcher is a KV that makes several writes durable at the price of one: they
+// share a sync, or a round trip.
+type Batcher interface {
+	// PutAll is Put of each, all at once. Each succeeds or fails by itself, and the
+	// errors are in the order of the writes; after a crash any of those that were
+	// not acknowledged may be there. No two may have one key.
+	PutAll(ctx context.Context, writes []Write) []error
+}
+
 // A Lister is a KV that can say which records wait for something: open requests
 // and grants do, because they have an end.
 type Lister interface {

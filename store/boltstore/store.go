@@ -81,7 +81,7 @@ type Store struct {
 	clock *clock
 	hub   hint.Hub
 
-	ops   chan *op
+	ops   chan []*op
 	close sync.Once
 	stop  chan struct{} // closed by Close
 	done  chan struct{} // closed when the writer has ended
@@ -92,7 +92,10 @@ type Store struct {
 	gcEvery time.Duration
 }
 
-var _ approver.KV = (*Store)(nil)
+var (
+	_ approver.KV      = (*Store)(nil)
+	_ approver.Batcher = (*Store)(nil)
+)
 
 // Open opens the store, or makes it. It fails if another process has it, if
 // others may read it, or if it is damaged. Close the store after use.
@@ -114,7 +117,7 @@ func open(c Config, log *slog.Logger, gcEvery time.Duration, wall func() time.Ti
 	}
 	s := &Store{
 		path: c.Path, log: log, db: db, clock: newClock(wall, mark), gcEvery: gcEvery,
-		ops: make(chan *op, maxBatch), stop: make(chan struct{}), done: make(chan struct{}),
+		ops: make(chan []*op, maxBatch), stop: make(chan struct{}), done: make(chan struct{}),
 		held: make(map[string]approver.Fence),
 	}
 	if ahead := time.Duration(mark - wall().UnixNano()); ahead > time.Minute {

@@ -43,18 +43,39 @@ type op struct {
 }
 
 // do sends an operation through the writer.
-func (s *Store) do(o *op) error {
-	if err := s.begin(o.ctx); err != nil {
-		return err
+func (s *Store) do(o *op) error { return s.doAll(o.ctx, []*op{o})[0] }
+
+// doAll sends operations through the writer together, and returns what became of
+// each. They have one context.
+func (s *Store) doAll(ctx context.Context, ops []*op) []error {
+	errs := make([]error, len(ops))
+	all := func(err error) []error {
+		for i := range errs {
+			errs[i] = err
+		}
+		return errs
 	}
-	o.done = make(chan error, 1)
+	if err := s.begin(ctx); err != nil {
+		return all(err)
+	}
+	for _, o := range ops {
+		o.done = make(chan error, 1)
+	}
 	select {
-	case s.ops <- o:
-	case <-o.ctx.Done():
-		return o.ctx.Err()
+	case s.ops <- ops:
+	case <-ctx.Done():
+		return all(ctx.Err())
 	case <-s.stop:
-		return arg.ErrClosed
+		return all(arg.ErrClosed)
 	}
+	for i, o := range ops {
+		errs[i] = s.await(o)
+	}
+	return errs
+}
+
+// await waits for the writer's word on an operation.
+func (s *Store) await(o *op) error {
 	select {
 	case err := <-o.done:
 		return err
@@ -78,19 +99,48 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next ap
 // PutBefore implements approver.KV. The clock is read when the write's turn has
 // come.
 func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
-	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
-		return err
-	}
-	shard, err := approver.ShardOfKey(key)
+	o, err := s.put(ctx, before, approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
 	if err != nil {
 		return err
 	}
-	r := record{rev: next, due: nanos(due), keep: nanos(keepUntil), value: value}
+	return s.do(o)
+}
+
+// PutAll implements approver.Batcher: one transaction for all.
+func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
+	errs := make([]error, len(writes))
+	var ops []*op
+	var of []int // which write an operation is
+	for i, w := range writes {
+		o, err := s.put(ctx, time.Time{}, w)
+		if errs[i] = err; err == nil {
+			ops, of = append(ops, o), append(of, i)
+		}
+	}
+	if len(ops) > 0 {
+		for n, err := range s.doAll(ctx, ops) {
+			errs[of[n]] = err
+		}
+	}
+	return errs
+}
+
+// put is the operation of a write.
+func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*op, error) {
+	if err := arg.Put(w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil); err != nil {
+		return nil, err
+	}
+	shard, err := approver.ShardOfKey(w.Key)
+	if err != nil {
+		return nil, err
+	}
+	key, prev, next := w.Key, w.Prev, w.Next
+	r := record{rev: next, due: nanos(w.Due), keep: nanos(w.KeepUntil), value: w.Value}
 	// Encoding copies the value, which is the caller's again when Put returns,
 	// maybe before the writer is done with it.
 	encoded := r.encode()
 	r.value = encoded[headLen:]
-	return s.do(&op{ctx: ctx, key: key, size: len(encoded), apply: func(tx *bbolt.Tx) (bool, error, error) {
+	return &op{ctx: ctx, key: key, size: len(encoded), apply: func(tx *bbolt.Tx) (bool, error, error) {
 		now, _ := s.clock.read()
 		old, found, err := lookup(tx, key, now)
 		switch {
@@ -107,7 +157,7 @@ func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, val
 			return false, approver.ErrOverdue, nil
 		}
 		return true, nil, replace(tx, shard, key, old, r, encoded)
-	}})
+	}}, nil
 }
 
 // replace writes a record and its entries. old may be the zero value.
@@ -197,8 +247,8 @@ func (s *Store) write() {
 	defer gc.Stop()
 	for {
 		select {
-		case o := <-s.ops:
-			s.commit(s.gather(o))
+		case ops := <-s.ops:
+			s.commit(s.gather(ops))
 		case <-gc.C:
 			if more := s.forget(); more {
 				gc.Reset(time.Millisecond) // lets operations through in between
@@ -212,18 +262,24 @@ func (s *Store) write() {
 	}
 }
 
-// gather adds whatever else waits at this moment.
-func (s *Store) gather(o *op) []*op {
-	batch, size := []*op{o}, o.size
-	for len(batch) < maxBatch && size < maxBatchBytes {
+// gather adds whatever else waits at this moment. What came together stays
+// together, so that a batch may be larger than its bounds by what came last.
+func (s *Store) gather(batch []*op) []*op {
+	size := 0
+	for more := batch; ; {
+		for _, o := range more {
+			size += o.size
+		}
+		if len(batch) >= maxBatch || size >= maxBatchBytes {
+			return batch
+		}
 		select {
-		case o := <-s.ops:
-			batch, size = append(batch, o), size+o.size
+		case more = <-s.ops:
+			batch = append(batch, more...)
 		default:
 			return batch
 		}
 	}
-	return batch
 }
 
 // commit does a batch in one transaction and tells everybody how it ended.
@@ -374,8 +430,10 @@ func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
 func (s *Store) finish() {
 	for {
 		select {
-		case o := <-s.ops:
-			o.done <- arg.ErrClosed
+		case ops := <-s.ops:
+			for _, o := range ops {
+				o.done <- arg.ErrClosed
+			}
 			continue
 		default:
 		}

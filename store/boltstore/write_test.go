@@ -91,6 +91,21 @@ func TestWhatWaitsIsOneTransaction(t *testing.T) {
 	}
 }
 
+func TestWritesThatGoTogetherAreOneTransaction(t *testing.T) {
+	s := openFor(t, newPath(t))
+	var writes []approver.Write
+	for i := range 3 {
+		writes = append(writes, approver.Write{Key: approver.Key("test", fmt.Sprint(i)), Value: []byte("v"), Next: approver.NewRev()})
+	}
+	before := commits(t, s)
+	if err := errors.Join(s.PutAll(t.Context(), writes)...); err != nil {
+		t.Fatal(err)
+	}
+	if n := commits(t, s) - before; n != 1 {
+		t.Errorf("%d writes took %d transactions, want 1", len(writes), n)
+	}
+}
+
 // Of two writes in one batch, one loses to the other. If the batch is not
 // committed, it has lost to nothing: neither may be told anything definite.
 func TestAFailedBatchTellsNobodyAnything(t *testing.T) {

@@ -114,6 +114,7 @@ type Store struct {
 var (
 	_ approver.KV        = (*Store)(nil)
 	_ approver.Confirmer = (*Store)(nil)
+	_ approver.Batcher   = (*Store)(nil)
 )
 
 // A script knows its own source, which redis.Script keeps to itself.
@@ -243,7 +244,14 @@ func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, val
 		return err
 	}
 	defer cancel()
-	keys := []string{key, key[:len("ap:{NN}:")] + "due"}
+	keys, args := s.putArgs(before, approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
+	written, err := s.write(ctx, s.scripts.put, keys, args...)
+	return s.putResult(key, written, err)
+}
+
+// putArgs are what the script of a put takes.
+func (s *Store) putArgs(before time.Time, w approver.Write) (keys []string, args []any) {
+	keys = []string{w.Key, w.Key[:len("ap:{NN}:")] + "due"}
 	deadline := ""
 	if !before.IsZero() {
 		deadline = strconv.FormatInt(before.UnixMicro(), 10)
@@ -251,8 +259,11 @@ func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, val
 			keys = append(keys, clockKey) // which may run ahead of the server's
 		}
 	}
-	written, err := s.write(ctx, s.scripts.put, keys,
-		string(prev), s.seal.seal(key, next, value), millis(due), millis(keepUntil), wakeChannel, deadline)
+	return keys, []any{string(w.Prev), s.seal.seal(w.Key, w.Next, w.Value), millis(w.Due), millis(w.KeepUntil), wakeChannel, deadline}
+}
+
+// putResult is what the script's answer says of a put.
+func (s *Store) putResult(key string, written int64, err error) error {
 	switch {
 	case err != nil:
 		return s.failed("put "+key, err)
@@ -262,6 +273,52 @@ func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, val
 		return approver.ErrConflict
 	}
 	return nil
+}
+
+// PutAll implements approver.Batcher: one round trip for all. In a Cluster, and
+// where replicas have to acknowledge, each write goes its own way, all at once.
+func (s *Store) PutAll(ctx context.Context, writes []approver.Write) []error {
+	errs := make([]error, len(writes))
+	if _, single := s.rdb.(*redis.Client); !single || s.config.Replicas > 0 {
+		var all sync.WaitGroup
+		for i, w := range writes {
+			all.Go(func() { errs[i] = s.Put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil) })
+		}
+		all.Wait()
+		return errs
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return errs
+	}
+	defer cancel()
+	cmds := make([]*once, len(writes))
+	pipe := s.rdb.Pipeline()
+	for i, w := range writes {
+		if errs[i] = arg.Put(w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil); errs[i] != nil {
+			continue
+		}
+		keys, args := s.putArgs(time.Time{}, w)
+		cmd := evalSHA(ctx, s.scripts.put, keys, args)
+		cmds[i] = &cmd
+		_ = pipe.Process(ctx, cmd)
+	}
+	_, _ = pipe.Exec(ctx) // each command keeps its own error
+	for i, cmd := range cmds {
+		switch {
+		case cmd == nil:
+		case redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT"): // not carried out; Put brings the script along
+			w := writes[i]
+			errs[i] = s.Put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
+		default:
+			written, err := cmd.Int64()
+			errs[i] = s.putResult(writes[i].Key, written, err)
+		}
+	}
+	return errs
 }
 
 // Confirm implements approver.Confirmer: it sends the write once more, which has
