@@ -172,9 +172,7 @@ func (b *Broadcaster) askedFor(ctx context.Context, r Request) bool {
 	if r.Asked {
 		return true
 	}
-	_, err := b.Audit.Record(ctx, Record{
-		Event: EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-	})
+	err := b.recordAsked(ctx, r)
 	if err == nil {
 		return true
 	}
@@ -183,6 +181,13 @@ func (b *Broadcaster) askedFor(ctx context.Context, r Request) bool {
 		b.Log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
 	}
 	return false
+}
+
+func (b *Broadcaster) recordAsked(ctx context.Context, r Request) error {
+	_, err := b.Audit.Record(ctx, Record{
+		Event: EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+	})
+	return err
 }
 
 // note stores what became of some cards. A card whose sending was cut off by
@@ -316,19 +321,26 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 	for n, i := range lost {
 		to[n] = r.Postings[i].To
 	}
-	postings, codes, err := b.mint(ctx, r, to, now)
+	minted := r
+	ways, err := b.mint(&minted, to, now)
+	if err == nil {
+		err = b.saveWays(ctx, ways, r.Due.Add(b.KeepFor))
+	}
 	if err != nil {
 		b.Log.Warn("a lost card could not be replaced", "request", id, "error", err)
 		return
 	}
-	before := len(r.Postings)
+	before, codes := len(r.Postings), map[int]tokens.Code{}
+	for _, w := range ways {
+		minted.Postings[w.entry.Posting].Code, codes[w.entry.Posting] = w.hash, w.code
+	}
 	r, err = b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		// Since it was read, another replica may have replaced a card, or a card
 		// may have been noted after all: then this attempt is void.
 		if fresh.State != Pending || len(fresh.Postings) != before || !slices.Equal(b.lost(fresh, now), lost) {
 			return fresh, ErrTooSoon
 		}
-		fresh.Postings = append(slices.Clone(fresh.Postings), postings[before:]...)
+		fresh.Postings = append(slices.Clone(fresh.Postings), minted.Postings[before:]...)
 		for _, i := range lost {
 			fresh.Postings[i].Phase = Void
 		}

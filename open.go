@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -117,42 +117,40 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if !call.ParkAt.IsZero() {
 		r.ParkAt = now.Add(max(0, time.Until(call.ParkAt)))
 	}
-	postings, codes, err := b.mint(ctx, r, to, now)
+	ways, err := b.mint(&r, to, now)
 	if err != nil {
 		return Request{}, err
 	}
-	r.Postings = postings
-	if err := b.saveNew(ctx, r, now, dead); err != nil {
-		return Request{}, err
+	// The question and its records are independent until somebody sees a card,
+	// which nobody does before both are durable.
+	asked := r
+	var saveErr, askErr error
+	_ = inParallel(2, func(n int) error {
+		if n == 0 {
+			saveErr = b.saveNew(ctx, &r, ways, now, dead)
+		} else {
+			askErr = b.recordAsked(context.WithoutCancel(ctx), asked)
+		}
+		return nil
+	})
+	if saveErr != nil {
+		return Request{}, saveErr
+	}
+	r.Asked = askErr == nil // else post tries once more, and denies
+	codes := map[int]tokens.Code{}
+	for _, w := range ways {
+		codes[w.entry.Posting] = w.code
 	}
 	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
 	return r, nil
 }
 
-// mint makes a posting with a code of its own for each destination, and stores
-// where each code leads before anybody can see it.
-func (b *Broadcaster) mint(ctx context.Context, r Request, to []Destination, now time.Time) ([]Posting, map[int]tokens.Code, error) {
-	first := len(r.Postings)
-	postings, codes := r.Postings[:first:first], map[int]tokens.Code{}
-	for _, d := range to {
-		i := len(postings)
-		p := Posting{To: d, Until: now.Add(PostTimeout + time.Second)}
-		if _, volatile := b.channels[d.Channel].(Presence); volatile {
-			p.Hub = b.Host
-		}
-		postings = append(postings, p)
-		codes[i] = tokens.Code{}
-	}
-	var mu sync.Mutex
-	err := inParallel(len(to), func(n int) error {
-		i := first + n
-		code, hash, err := b.mintOne(ctx, codeEntry{Request: r.ID, Posting: i}, r.Due.Add(b.KeepFor))
-		mu.Lock()
-		defer mu.Unlock()
-		codes[i], postings[i].Code = code, hash
-		return err
-	})
-	return postings, codes, err
+// A way leads from a code to the posting that shows it.
+type way struct {
+	code  tokens.Code
+	hash  tokens.Hash
+	entry codeEntry
+	rev   Rev
 }
 
 // A codeEntry says which posting a code belongs to.
@@ -161,23 +159,73 @@ type codeEntry struct {
 	Posting int    `json:"posting"`
 }
 
-func (b *Broadcaster) mintOne(ctx context.Context, entry codeEntry, keepUntil time.Time) (tokens.Code, tokens.Hash, error) {
-	value, err := json.Marshal(entry)
-	if err != nil {
-		return tokens.Code{}, "", err
-	}
-	for range 8 { // a code that is taken is minted anew; twice in a row is unheard of
-		code, err := tokens.Mint(b.CodeLength)
+// mint adds a posting with a code of its own to r for each destination. It stores
+// nothing: where a code leads must be durable before anybody sees it.
+func (b *Broadcaster) mint(r *Request, to []Destination, now time.Time) ([]way, error) {
+	r.Postings = slices.Clone(r.Postings)
+	var ways []way
+	for _, d := range to {
+		w, err := b.newWay(codeEntry{Request: r.ID, Posting: len(r.Postings)})
 		if err != nil {
-			return tokens.Code{}, "", err
+			return nil, err
 		}
-		hash := code.Hash(b.CodeKey)
-		err = b.put(ctx, Key("code", string(hash)), value, "", NewRev(), time.Time{}, keepUntil)
-		if !errors.Is(err, ErrConflict) {
-			return code, hash, err
+		p := Posting{To: d, Until: now.Add(PostTimeout + time.Second), Code: w.hash}
+		if _, volatile := b.channels[d.Channel].(Presence); volatile {
+			p.Hub = b.Host
+		}
+		r.Postings, ways = append(r.Postings, p), append(ways, w)
+	}
+	return ways, nil
+}
+
+func (b *Broadcaster) newWay(entry codeEntry) (way, error) {
+	code, err := tokens.Mint(b.CodeLength)
+	return way{code, code.Hash(b.CodeKey), entry, NewRev()}, err
+}
+
+// write is what the store keeps of a way.
+func (w way) write(keepUntil time.Time) (Write, error) {
+	value, err := json.Marshal(w.entry)
+	return Write{Key: Key("code", string(w.hash)), Value: value, Next: w.rev, KeepUntil: keepUntil}, err
+}
+
+// saveWays stores ways and replaces the code of each that is taken, which is
+// noted in ways.
+func (b *Broadcaster) saveWays(ctx context.Context, ways []way, keepUntil time.Time) error {
+	writes := make([]Write, len(ways))
+	for i, w := range ways {
+		var err error
+		if writes[i], err = w.write(keepUntil); err != nil {
+			return err
 		}
 	}
-	return tokens.Code{}, "", errors.New("no free confirmation code was found")
+	errs := b.putAll(ctx, writes)
+	for i := range ways {
+		if errors.Is(errs[i], ErrConflict) {
+			errs[i] = b.mintAnew(ctx, &ways[i], keepUntil)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// mintAnew gives a way another code, and stores it. Twice in a row is unheard of.
+func (b *Broadcaster) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error {
+	for range 8 {
+		next, err := b.newWay(w.entry)
+		if err != nil {
+			return err
+		}
+		write, err := next.write(keepUntil)
+		if err != nil {
+			return err
+		}
+		err = b.put(ctx, write.Key, write.Value, "", write.Next, time.Time{}, keepUntil)
+		if !errors.Is(err, ErrConflict) {
+			*w = next
+			return err
+		}
+	}
+	return errors.New("no free confirmation code was found")
 }
 
 // resume takes up the request of a courier that came back.

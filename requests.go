@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,32 +57,62 @@ func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request,
 	return r, rev, err
 }
 
-// saveNew writes the record of a new request and the index from its call id, at
-// once. A crash between leaves an index without a request, which adopt takes
-// over, or a request without an index, which is denied before it is shown.
-func (b *Broadcaster) saveNew(ctx context.Context, r Request, now time.Time, dead string) error {
-	value, err := b.codec.Encode(r)
+// saveNew writes the record of a new request, the index from its call id and the
+// ways from its codes, all at once. A crash between leaves an index without a
+// request, which adopt takes over; a request without an index, which is denied
+// before it is shown; or codes of a request that nobody was shown.
+func (b *Broadcaster) saveNew(ctx context.Context, r *Request, ways []way, now time.Time, dead string) error {
+	value, err := b.codec.Encode(*r)
 	if err != nil {
 		return err
 	}
 	keep := r.Due.Add(b.KeepFor)
-	var indexErr error
-	err = inParallel(2, func(n int) error {
-		if n == 0 {
-			return b.put(ctx, Key("req", r.ID), value, "", NewRev(), r.Attention(now), keep)
-		}
-		indexErr = b.put(ctx, Key("call", r.CallID), []byte(r.ID), "", NewRev(), time.Time{}, keep)
-		return nil
-	})
-	if err == nil && errors.Is(indexErr, ErrConflict) {
-		indexErr = b.adopt(ctx, r, keep, dead)
+	writes := []Write{
+		{Key: Key("req", r.ID), Value: value, Next: NewRev(), Due: r.Attention(now), KeepUntil: keep},
+		{Key: Key("call", r.CallID), Value: []byte(r.ID), Next: NewRev(), KeepUntil: keep},
 	}
-	if err = errors.Join(err, indexErr); err != nil {
+	for _, w := range ways {
+		write, err := w.write(keep)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, write)
+	}
+	errs := b.putAll(ctx, writes)
+	if errs[0] == nil && errors.Is(errs[1], ErrConflict) {
+		errs[1] = b.adopt(ctx, *r, keep, dead)
+	}
+	for i := range ways {
+		if errors.Is(errs[2+i], ErrConflict) && errs[0] == nil && errs[1] == nil {
+			errs[2+i] = b.replaceCode(ctx, r, &ways[i], keep)
+		}
+	}
+	if err = errors.Join(errs...); err != nil {
 		// The record may be there all the same, and the agent is about to be told
 		// no: nobody must be asked about it later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
 		_, _ = b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
+	}
+	return err
+}
+
+// replaceCode gives a posting that was not yet shown another code, because its
+// own is another request's. Until then it leads there, and to nothing here.
+func (b *Broadcaster) replaceCode(ctx context.Context, r *Request, w *way, keep time.Time) error {
+	if err := b.mintAnew(ctx, w, keep); err != nil {
+		return err
+	}
+	next, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
+		if r.State != Pending || w.entry.Posting >= len(r.Postings) {
+			return r, ErrTooSoon
+		}
+		r.Postings = slices.Clone(r.Postings)
+		r.Postings[w.entry.Posting].Code = w.hash
+		return r, nil
+	})
+	if err == nil {
+		r.Postings = next.Postings
 	}
 	return err
 }
@@ -180,6 +211,23 @@ func (b *Broadcaster) putBefore(ctx context.Context, before time.Time, key strin
 			return err
 		}
 	}
+}
+
+// putAll puts several records whose order does not matter. What is ambiguous is
+// sent again by itself.
+func (b *Broadcaster) putAll(ctx context.Context, writes []Write) []error {
+	errs := make([]error, len(writes))
+	batcher, ok := b.Store.(Batcher)
+	if ok {
+		errs = batcher.PutAll(ctx, writes)
+	}
+	_ = inParallel(len(writes), func(i int) error {
+		if w := writes[i]; !ok || errs[i] != nil && !errors.Is(errs[i], ErrConflict) {
+			errs[i] = b.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
+		}
+		return nil
+	})
+	return errs
 }
 
 // requestOfKey returns the id in the key of a request.
