@@ -225,10 +225,14 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 	if err := b.answeredBefore(ctx, r, call); err != nil {
 		b.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
-	// Nobody, the agent included, hears of the end before it is recorded. A no
+	// Nobody, the agent included, hears of the decision before it is recorded. Of a
+	// call that is released, people's yes is in the audit already: see release.
+	// That the agent has it is recorded by settle, before people hear of it. A no
 	// stays a no if that fails.
-	if _, err := b.close(ctx, r); err != nil {
-		b.Log.Error("audit failed", "request", r.ID, "error", err)
+	if r.State != Consumed || r.Audit == "" {
+		if _, err := b.close(ctx, r); err != nil {
+			b.Log.Error("audit failed", "request", r.ID, "error", err)
+		}
 	}
 	b.settle(r.ID)
 	return r, nil

@@ -133,6 +133,7 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 	// without a note would be posted twice.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
 	defer cancel()
+	shown := false
 	for left := len(codes); left > 0; {
 		batch := []posting{<-results}
 		for more := true; more; {
@@ -153,6 +154,7 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 			continue
 		}
 		for _, res := range batch {
+			shown = shown || res.err == nil
 			b.posted(noting, now, res)
 		}
 		if now.State.Settled() {
@@ -161,7 +163,7 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 			b.start(func(ctx context.Context) { b.refresh(ctx, now) })
 		}
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && !shown {
 		b.noteUnreachable(ctx, r.ID)
 	}
 }

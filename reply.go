@@ -184,7 +184,9 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 	if rep.Method != ByTap && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
 		return Request{}, Posting{}, unknown
 	}
-	give := time.Now().Add(PostTimeout)
+	waiting, stop := context.WithTimeout(ctx, PostTimeout)
+	defer stop()
+	var hint <-chan struct{}
 	for {
 		r, _, err := b.load(ctx, rep.Request)
 		if errors.Is(err, ErrNotFound) {
@@ -205,7 +207,12 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 			sending = sending || p.Phase == Sending
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
-		if !sending || time.Now().After(give) || !sleep(ctx, retryEvery/2) {
+		if sending && hint == nil {
+			if hint, err = b.Store.Watch(waiting, Key("req", r.ID)); err != nil {
+				hint = nil
+			}
+		}
+		if !sending || !hinted(waiting, hint, retryEvery) {
 			if !sending && here != nil && rep.Method == ByTap { // else its note may only be late
 				ref := Ref{Destination: *here, Message: rep.Message}
 				b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
@@ -213,6 +220,24 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 			return r, Posting{}, &Outcome{OutcomeUnknown, "This card is no longer valid. Use the newest card of the request."}
 		}
 	}
+}
+
+// hinted waits for a hint that a record has changed, or for a time, and reports
+// whether ctx still lives. Without hints only the time counts.
+func hinted(ctx context.Context, hint <-chan struct{}, most time.Duration) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case _, ok := <-hint:
+		if ok {
+			return ctx.Err() == nil
+		}
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+	return hinted(ctx, nil, most) // the watch has ended before its context
 }
 
 // byCode finds the request of a typed code, and counts wrong ones.
