@@ -83,3 +83,49 @@ func TestNoCardBeforeTheQuestionIsRecorded(t *testing.T) {
 		}
 	})
 }
+
+// What an approval costs: each write and each record is a sync that somebody
+// waits for, or that others wait behind.
+func TestWhatAnApprovalCosts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := &batchKV{memKV: newMemKV()}
+		x := newBenchOn(t, kv.memKV, kv)
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		synctest.Wait()
+		x.kv.mu.Lock()
+		gets, puts := 0, 0
+		x.kv.fail = func(op, _ string) error {
+			switch op {
+			case "get":
+				gets++
+			case "put":
+				puts++
+			}
+			return nil
+		}
+		x.kv.mu.Unlock()
+		x.tap(x.tg, 0, "1", true)
+		<-answer
+		time.Sleep(time.Second)
+		synctest.Wait()
+		x.kv.mu.Lock()
+		defer x.kv.mu.Unlock()
+		// The yes, its release, and what became of the cards.
+		if kv.batches != 1 || puts != 3 {
+			t.Errorf("%d batches, and from the tap on %d writes, want 1 and 3", kv.batches, puts)
+		}
+		if gets > 13 {
+			t.Errorf("from the tap on %d reads", gets)
+		}
+		want := map[Event]int{EventAsked: 1, EventPosted: 2, EventApproved: 1, EventReleased: 1}
+		for _, e := range x.audit.events("") {
+			want[e]--
+		}
+		for e, n := range want {
+			if n != 0 {
+				t.Errorf("%d records of %s too few", n, e)
+			}
+		}
+		t.Logf("%d reads", gets)
+	})
+}
