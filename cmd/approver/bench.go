@@ -9,7 +9,7 @@ import (
 
 type benchCmd struct {
 	Store string `help:"embedded, redis, or both." enum:"embedded,redis,both" default:"both"`
-	Short bool   `help:"Fewer runs, for CI: under 20 s."`
+	Short bool   `help:"Fewer runs, for CI: about a minute."`
 	JSON  bool   `help:"Print one JSON object."`
 }
 
