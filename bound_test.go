@@ -1,6 +1,8 @@
 package approver
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,4 +42,32 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	})
+}
+
+// A working directory that is not there holds nothing that could be changed
+// unseen; when it appears, the fingerprint is another.
+func TestAMissingDirectoryIsBound(t *testing.T) {
+	call := testCall("c1")
+	call.Dir = filepath.Join(t.TempDir(), "later")
+	of := func() Fingerprint {
+		t.Helper()
+		files, err := new(FileHasher).Of(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fp, err := FingerprintOf(call, "p", files)
+		if err != nil || !fp.Bound() {
+			t.Errorf("%q, %v, %v", fp, files, err)
+		}
+		return fp
+	}
+	before := of()
+	if err := os.Mkdir(call.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if of() == before {
+		t.Error("the directory appeared and the fingerprint is the same")
+	}
+	call.Dir = ""
+	of()
 }

@@ -220,6 +220,10 @@ func (s *scan) walk() error {
 func (s *scan) bindDir() {
 	s.out["dir"] = unreadable
 	real, err := filepath.EvalSymlinks(s.call.Dir)
+	if s.call.Dir == "" || errors.Is(err, fs.ErrNotExist) { // nothing is there; if that changes, this does
+		s.out["dir"] = missing
+		return
+	}
 	if err != nil {
 		return
 	}

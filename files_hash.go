@@ -57,6 +57,9 @@ func (s *scan) hash(path string) (string, error) {
 // unreadable is in the place of a hash that could not be made.
 const unreadable = "unreadable"
 
+// missing is in the place of a working directory that does not exist.
+const missing = "missing"
+
 // whole starts the hash of a file that was read in full.
 const whole = "sha256:"
 
