@@ -28,6 +28,8 @@ var varying = []struct {
 	{regexp.MustCompile(`\S+ ends at \d+ [0-9a-f]{12}`), "laptop ends at 7 3f9c1d2e4b5a"},
 	{regexp.MustCompile(`policy.default.yaml:\d+:\d+`), "policy.default.yaml:300:5"},
 	{regexp.MustCompile(`\d+ records in order`), "7 records in order"},
+	{regexp.MustCompile(`daemon       version .*`), "daemon       version 1.0"},
+	{regexp.MustCompile(`path         .*`), "path         ~/bin/approver"},
 }
 
 // TestPictures holds the pictures of the pages equal to what the programs print
