@@ -21,9 +21,10 @@ type inForce struct {
 	live  *shieldcore.Live
 	store approver.KV
 	codec *approver.RequestCodec
-	id    string // of this installation: several may share a store
+	id    string // of this installation: several may share Redis
 	where string // of the record, for people
 	audit approver.Recorder
+	older bool // the audit has records of before this start, so it is not the first
 	log   *slog.Logger
 }
 
@@ -33,6 +34,9 @@ type keptPolicy struct {
 	Name    string `json:"name"` // of its file
 	Text    []byte `json:"text"`
 }
+
+// ownStore stands for the installation that an embedded store is of.
+const ownStore = "embedded"
 
 // policyKeep is how long the store keeps it.
 const policyKeep = 10 * 365 * 24 * time.Hour
@@ -49,7 +53,9 @@ func newInForce(cfg configs.Config, store approver.KV, audit approver.Recorder, 
 	f := &inForce{live: &shieldcore.Live{Tiers: highestTier}, store: store, codec: codec, id: cfg.AuditID(), audit: audit, log: log}
 	f.where = "the key " + f.key() + " in Redis"
 	if cfg.Store.Redis == nil {
-		f.where = "the file " + cfg.Bolt().Path
+		// An embedded store is of one installation, whatever its host or its audit
+		// is called now: a new name is no first start.
+		f.id, f.where = ownStore, "the file "+cfg.Bolt().Path
 	}
 	return f, nil
 }
@@ -62,6 +68,10 @@ func (f *inForce) what() string { return "policy in force of " + f.id }
 func (f *inForce) start(ctx context.Context, file *shieldcore.Policy) error {
 	kept, _, err := f.load(ctx)
 	switch {
+	case errors.Is(err, approver.ErrNotFound) && f.older:
+		f.log.Error("the store has no policy that was in force before, although the audit is older: the policy file is taken as it stands, so look whether it is as you want it",
+			"version", file.Version()[:12], "lost_from", f.where)
+		return f.put(ctx, file, "NO FORMER POLICY is in the store, although the audit is older: the policy file is taken as it stands")
 	case errors.Is(err, approver.ErrNotFound):
 		return f.put(ctx, file, "the first policy of this installation")
 	case err != nil:

@@ -139,6 +139,45 @@ func TestARestartIsNoWayAroundPeople(t *testing.T) {
 	}
 }
 
+// The story: a container has a new host name at each start, and its volume has the
+// store. The policy in force is found again under any name of host and audit, so
+// that a new name is no way around people.
+func TestANewNameIsNoFirstStart(t *testing.T) {
+	kv, dir := openKV(t), t.TempDir()
+	start := func(name, text string) string {
+		t.Helper()
+		cfg := configs.Default()
+		cfg.Dir, cfg.Audit.ID = dir, name
+		f, err := newInForce(cfg, kv, &memAudit{}, slog.New(slog.DiscardHandler))
+		if err == nil {
+			err = f.start(t.Context(), policyOf(t, text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.live.Version()
+	}
+	start("host-1", policyA)
+	if start("host-2", policyLoose) != policyOf(t, policyA).Version() {
+		t.Error("under a new name a looser policy was in force unasked")
+	}
+}
+
+// The story: somebody removes the store, whose policy a looser file would have to
+// be compared with. The daemon starts, and says loudly that this is not the first
+// start.
+func TestAPolicyThatIsGoneIsNotTheFirst(t *testing.T) {
+	audit, said := &memAudit{}, &bytes.Buffer{}
+	f := testInForce(t, openKV(t), audit, slog.New(slog.NewTextHandler(said, nil)))
+	f.older = true
+	if err := f.start(t.Context(), policyOf(t, policyLoose)); err != nil {
+		t.Fatal(err)
+	}
+	if notes := audit.notes(); strings.Contains(notes, "first") || !strings.Contains(notes, "NO FORMER POLICY") || !strings.Contains(said.String(), "level=ERROR") {
+		t.Errorf("the audit: %s\nthe log: %s", notes, said)
+	}
+}
+
 // A policy that is stored and cannot be read stops the start: nobody knows what a
 // looser file would loosen. Nor does a record do that somebody else made, or one
 // of another installation.

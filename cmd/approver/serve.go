@@ -100,6 +100,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	standing.older = records.Head().Seq > 0
 	if err := standing.start(ctx, file); err != nil {
 		return err
 	}
