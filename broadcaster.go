@@ -337,7 +337,7 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 			return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
 		}
 	}
-	hash, err := b.Audit.Record(ctx, r.record(EventApproved))
+	hash, err := b.recordApproved(ctx, r)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
@@ -352,6 +352,17 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 		}
 	}
 	return next, err
+}
+
+// recordApproved makes the record of people's yes, and before it that of the
+// question: who answers by a request's id can be ahead of it, as after a crash.
+func (b *Broadcaster) recordApproved(ctx context.Context, r Request) (hash string, err error) {
+	if !r.Asked {
+		if err := b.recordAsked(ctx, r); err != nil {
+			return "", err
+		}
+	}
+	return b.Audit.Record(ctx, r.record(EventApproved))
 }
 
 func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash string) (Request, error) {

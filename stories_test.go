@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -294,6 +295,43 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		<-ended
 		<-answer
 	})
+}
+
+// The story: the daemon is killed after a request is stored and before its
+// question is in the audit. The next one is asked by the same courier, and somebody
+// answers by the request's id before a new card goes out. What they were asked is
+// in the audit before that they said yes, or nothing is released.
+func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
+	for _, fail := range []Event{"", EventAsked} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newBench(t, newMemKV())
+			call := testCall("c1")
+			fp, _ := x.Fingerprint(t.Context(), call)
+			now := time.Now()
+			r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp, Call: call,
+				Verdict: Verdict{Decision: Ask, Severity: High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: Pending}
+			ways, err := x.mint(&r, x.Destinations, now)
+			if err == nil {
+				err = x.saveNew(t.Context(), &r, ways, now, "")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.audit.mu.Lock()
+			x.audit.fail = fail
+			x.audit.mu.Unlock()
+			answer := x.askAsync(t.Context(), call, High)
+			synctest.Wait()
+			x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: r.ID})
+			v := <-answer
+			synctest.Wait()
+			events := x.audit.events(r.ID)
+			asked, approved := slices.Index(events, EventAsked), slices.Index(events, EventApproved)
+			if fail == "" && (v.Decision != Allow || asked < 0 || approved < asked) || fail != "" && v.Decision != Deny {
+				t.Errorf("failing %q: %v, %q", fail, v.Decision, events)
+			}
+		})
+	}
 }
 
 // recordOf is what the store would hold of r.
