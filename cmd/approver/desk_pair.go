@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 
 	"approver.example"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
+	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
 	"approver.example/tokens"
 )
@@ -54,12 +59,22 @@ type admitRequest struct {
 	Diff    []string        `json:"diff"`
 }
 
+// What opAdmit takes for a channel and for a user's id, as every platform writes it.
+var (
+	pairChannels = []string{telegram.Name, discord.Name, slack.Name}
+	platformID   = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
+)
+
 // admit puts one more approver before those who are, with the exact change of
 // the configuration. The first whom a chat reaches needs nobody's yes, and an
 // isolated daemon takes its operator's.
 func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) (controlDoc, error) {
 	if req.Channel == "" || req.Who.ID == "" || len(req.Diff) == 0 {
 		return controlDoc{}, errors.New("it is not said who is to be added, and how")
+	}
+	// Both stand in what approver says by itself, where a caller must tell no story.
+	if !slices.Contains(pairChannels, req.Channel) || !platformID.MatchString(req.Who.ID) {
+		return controlDoc{}, errors.New("an approver is added on telegram, discord or slack, by the id that the platform gave them")
 	}
 	who := fmt.Sprintf("%s user %s", req.Channel, req.Who.ID)
 	switch {
