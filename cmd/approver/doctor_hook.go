@@ -40,7 +40,7 @@ func (d *doctor) hook(which claudeFile) {
 	if err == nil {
 		s, err = readSettings(path, text)
 	}
-	if err != nil {
+	if err = errors.Join(err, s.off(path), localOff(path)); err != nil {
 		d.say("hook", fail, err.Error(), "")
 		return
 	}
@@ -53,6 +53,21 @@ func (d *doctor) hook(which claudeFile) {
 		}
 	}
 	d.say("hook", fail, path+" has no hook of approver before tools", "approver install claude")
+}
+
+// localOff returns why no hook runs with the settings that are one person's own
+// beside those of a project, or nil.
+func localOff(path string) error {
+	path = filepath.Join(filepath.Dir(path), "settings.local.json")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var s hookSettings
+	if err == nil {
+		s, err = readSettings(path, text)
+	}
+	return errors.Join(err, s.off(path))
 }
 
 // A hookEntry is one command of Claude Code's settings.

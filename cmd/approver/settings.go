@@ -20,6 +20,15 @@ import (
 // A hookSettings is the part of Claude Code's settings that matters here.
 type hookSettings struct {
 	Hooks map[string][]hookMatcher `json:"hooks"`
+	Off   bool                     `json:"disableAllHooks"`
+}
+
+// off returns why no hook runs with these settings, or nil.
+func (s hookSettings) off(path string) error {
+	if !s.Off {
+		return nil
+	}
+	return fmt.Errorf(`%s has "disableAllHooks": true, so no hook runs and nobody asks approver: remove that first`, path)
 }
 
 type hookMatcher struct {
@@ -75,6 +84,9 @@ func withHooks(path string, text []byte, want hookSettings) ([]byte, error) {
 		text = []byte("{}\n")
 	}
 	have, err := readSettings(path, text)
+	if err == nil && len(want.Hooks) > 0 {
+		err = have.off(path)
+	}
 	if err != nil {
 		return nil, err
 	}
