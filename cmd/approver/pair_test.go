@@ -210,11 +210,12 @@ func TestPairAlone(t *testing.T) {
 		for _, answer := range []string{"yes", "y", ""} {
 			t.Run(app.name+" "+answer, func(t *testing.T) {
 				m := newPairMachine(t, "")
+				before := len(app.fake.Told(app.ada)) // in an earlier story, on the same fake
 				out, ok := m.pair(answer+"\n", func(code string) {
 					app.fake.Type(app.eve, app.room, "/pair CONFIRM-AAAAAAAAAAAA")
 					app.fake.Type(app.ada, app.room, "/pair "+code)
 					for range 40 {
-						if told := app.fake.Told(app.ada); len(told) > 0 && strings.Contains(told[len(told)-1], "That was the code") {
+						if told := app.fake.Told(app.ada); len(told) > before && strings.Contains(told[len(told)-1], "That was the code") {
 							app.fake.Type(app.eve, app.room, "/pair "+code)
 							return
 						}
