@@ -218,12 +218,14 @@ func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
 				back := time.Now().Add(away)
+				x.kv.mu.Lock()
 				x.kv.fail = func(op, _ string) error {
 					if op == "get" && time.Now().Before(back) {
 						return errors.New("connection refused")
 					}
 					return nil
 				}
+				x.kv.mu.Unlock()
 				allow := stageFunc(func() Verdict { return Verdict{Decision: Allow} })
 				gate := &Gate{Stages: []Stage{FreezeStage{x.kv}, allow}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
 				start := time.Now()

@@ -254,6 +254,12 @@ func newBench(t *testing.T, kv *memKV) *bench { return newBenchOn(t, kv, kv) }
 // newBenchOn uses store, which wraps kv.
 func newBenchOn(t *testing.T, kv *memKV, store KV) *bench {
 	t.Helper()
+	return newBenchUnder(t, kv, store, make([]byte, 32))
+}
+
+// newBenchUnder has a code key, and those that it replaced.
+func newBenchUnder(t *testing.T, kv *memKV, store KV, key []byte, old ...[]byte) *bench {
+	t.Helper()
 	x := &bench{t: t, kv: kv, audit: &memAudit{}, tg: newChat("telegram"), dc: newChat("discord")}
 	people := People{}
 	people.Add("telegram", []Approver{{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"}})
@@ -264,7 +270,7 @@ func newBenchOn(t *testing.T, kv *memKV, store KV) *bench {
 		Fingerprint: func(_ context.Context, c ToolCall) (Fingerprint, error) {
 			return FingerprintOf(c, "policy"+x.fpChange, x.files)
 		},
-		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		CodeKey: key, OldCodeKeys: old, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -123,14 +123,8 @@ func TestFreezeWinsAgainstAGrantInUse(t *testing.T) {
 	})
 }
 
-// rotate gives a bench another code key, and those that it replaced.
-func (x *bench) rotate(old [][]byte) {
-	codec, err := NewRequestCodec(bytes.Repeat([]byte{7}, 32), old...)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	x.CodeKey, x.OldCodeKeys, x.codec = bytes.Repeat([]byte{7}, 32), old, codec
-}
+// anotherKey is a code key that is not the bench's.
+var anotherKey = bytes.Repeat([]byte{7}, 32)
 
 // The story: the code key is replaced while one question is open, one yes waits
 // for its call and another holds for an hour. The code on the card still works,
@@ -155,8 +149,7 @@ func TestGrantsOutliveAKeyChange(t *testing.T) {
 		_, card := x.tg.card(2)
 		x.stop()
 
-		y := newBench(t, kv)
-		y.rotate([][]byte{make([]byte, 32)})
+		y := newBenchUnder(t, kv, kv, anotherKey, make([]byte, 32))
 		if g, err := y.Grants(t.Context()); len(g) != 2 || err != nil {
 			t.Errorf("%+v, %v", g, err)
 		}
@@ -191,8 +184,7 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 		x.tap(x.tg, 1, "1", true)
 		x.stop()
 
-		y := newBench(t, kv)
-		y.rotate(nil)
+		y := newBenchUnder(t, kv, kv, anotherKey)
 		if g, _ := y.Grants(t.Context()); len(g) != 0 {
 			t.Errorf("%+v", g)
 		}

@@ -58,6 +58,7 @@ func TestRetentionByAge(t *testing.T) {
 	o, keys := small(t)
 	l := open(t, o)
 	write(t, l, 40)
+	<-l.retaining // it had nothing to do
 	l.o.Keep.Age = time.Hour
 	before, _ := rotated(o.Dir)
 	if err := l.removeOld(t.Context(), time.Now()); err != nil {
@@ -92,6 +93,7 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	if err != nil || len(full) < 4 {
 		t.Fatal(full, err)
 	}
+	<-l.retaining // it had nothing to do
 	l.o.Keep.Size = 1 << 40
 	one := full[1].first - 1
 	end, err := lastOf(full[0].path)

@@ -201,6 +201,10 @@ channels:
 		done := make(chan end, 1)
 		go func() { done <- m.hook(bashPayload("git push --force origin main")) }()
 		card := m.card(chat)
+		m.eventually("the daemon has noted its card", func() bool { // else nobody finds it any more
+			text, err := os.ReadFile(m.path("data/audit/audit.jsonl"))
+			return err == nil && bytes.Contains(text, []byte("message "+card+`"`))
+		})
 		m.kill()
 		m.setClock(time.Now().Add(10 * time.Minute))
 		m.start("")
