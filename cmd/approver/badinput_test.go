@@ -274,6 +274,31 @@ channels:
 		}
 		m.exit = -1
 	},
+	// The store's disk alone: what needs the store is blocked, the audit goes on.
+	"store_disk_full": func(m *badMachine) {
+		m.must(os.Mkdir(m.path("disk"), 0o700))
+		m.mount("disk/data", "-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs", m.path("disk/data"))
+		m.must(os.Mkdir(m.path("elsewhere"), 0o700))
+		m.mount("disk/data/audit", "--bind", m.path("elsewhere"), m.path("disk/data/audit"))
+		m.start(onDisk)
+		m.passes()
+		m.shell("dd if=/dev/zero of=%s bs=4k 2>/dev/null || true", m.path("disk/data/fill"))
+		// Until what the database file has in reserve is used up.
+		large := bashPayload("git push --force origin " + strings.Repeat("x", 200<<10))
+		m.eventually("the store has no room", func() bool {
+			got := m.hook(large)
+			return blocks(got, "") && strings.Contains(got.err, "approver's store or configuration has a problem")
+		})
+		m.passes()
+		m.must(os.Remove(m.path("disk/data/fill")))
+		m.eventually("the store takes calls again", func() bool {
+			got := m.hook(bashPayload("git push --force origin main"))
+			return blocks(got, "") && strings.Contains(got.err, "no approval channel could be reached")
+		})
+		m.passes()
+		m.stop()
+		m.exit = -1
+	},
 }
 
 const (
