@@ -569,7 +569,7 @@ func TestFileHasherIsBounded(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if d := time.Since(start); d > 2*time.Second {
+		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("%s: %v", name, d)
 		}
 	}
@@ -581,7 +581,7 @@ func TestFileHasherIsBounded(t *testing.T) {
 	} {
 		start := time.Now()
 		_, _ = p.h.Of(p.Context(), p.call(command))
-		if d := time.Since(start); d > 2*time.Second {
+		if d := time.Since(start); d > 10*time.Second {
 			t.Errorf("%s: %v", name, d)
 		}
 	}

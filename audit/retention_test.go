@@ -23,7 +23,7 @@ func TestRetentionBySize(t *testing.T) {
 	o.Keep.Size = 3 * o.MaxSize
 	l := open(t, o)
 	write(t, l, 80)
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for {
 		full, err := rotated(o.Dir)
 		if err != nil {

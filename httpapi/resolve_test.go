@@ -108,7 +108,7 @@ func TestResolveWatchStartsAtOnce(t *testing.T) {
 	if _, err := c.Write([]byte("GET /v1/watch HTTP/1.1\r\nHost: approver\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
 	head := make([]byte, 15)
 	if _, err := io.ReadFull(c, head); err != nil || string(head) != "HTTP/1.1 200 OK" {
 		t.Errorf("%q, %v", head, err)

@@ -45,7 +45,7 @@ func run(t *testing.T, serve func(context.Context, net.Listener) error) (socket 
 			cancel()
 			select {
 			case err = <-ended:
-			case <-time.After(10 * time.Second):
+			case <-time.After(30 * time.Second):
 				err = errors.New("Serve does not return")
 			}
 		}
@@ -90,7 +90,7 @@ func post(t *testing.T, socket string, h heads, body string) net.Conn {
 
 func response(t *testing.T, c net.Conn) (*http.Response, string, error) {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -197,7 +197,7 @@ func TestSubmitCourierGone(t *testing.T) {
 			if !errors.Is(err, ErrCourierGone) {
 				t.Errorf("cause %v", err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Fatal("the Hook was not told that the courier has gone")
 		}
 	}
@@ -343,7 +343,7 @@ func TestSubmitMaxHeld(t *testing.T) {
 	}
 	_ = first.Close()
 	<-causes
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for s.held.Load() > 1 && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}

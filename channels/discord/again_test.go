@@ -14,7 +14,7 @@ func TestRunAgain(t *testing.T) {
 	for round := range 3 {
 		b.run(nil)
 		ref := b.post(b.here, high())
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(30 * time.Second)
 		before := len(b.replies)
 		for len(b.replies) == before && time.Now().Before(deadline) {
 			_ = b.s.Tap(b.ann, b.here, ref.Message, fake.DenyButton)

@@ -110,7 +110,7 @@ func (b *bench) stop() (log string, err error) {
 	b.cancel()
 	select {
 	case <-b.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		b.t.Fatal("Run goes on after its context ended")
 	}
 	if strings.Contains(b.log.String(), b.s.Token()) {
@@ -139,7 +139,7 @@ func (b *bench) got() []approver.Reply {
 
 func (b *bench) until(what string, ok func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.t.Fatalf("waited in vain for %s", what)
 		}
@@ -177,7 +177,7 @@ func (b *bench) one(before int) approver.Reply {
 
 func (b *bench) post(conversation string, card approver.Card) approver.Ref {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	ref, err := b.c.Post(ctx, approver.Destination{Channel: Name, Conversation: conversation}, card)
 	if err != nil {

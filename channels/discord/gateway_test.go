@@ -27,7 +27,7 @@ func TestFatalCloseCodes(t *testing.T) {
 			b := newBench(t, c.set).run(nil)
 			select {
 			case <-b.ended:
-			case <-time.After(10 * time.Second):
+			case <-time.After(30 * time.Second):
 				t.Fatal("Run goes on")
 			}
 			if b.err == nil {
@@ -55,7 +55,7 @@ func TestRevokedWhileConnected(t *testing.T) {
 	b.s.Break(fake.Revoked)
 	select {
 	case <-b.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("Run goes on")
 	}
 	var stop fatal

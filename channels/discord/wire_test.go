@@ -274,7 +274,7 @@ func TestConnectionRefused(t *testing.T) {
 	b.s.Break(fake.Down)
 	began := time.Now()
 	_, err := b.c.Post(t.Context(), to(b.here), high())
-	if took := time.Since(began); err == nil || took > 2*time.Second {
+	if took := time.Since(began); err == nil || took > 20*time.Second {
 		t.Errorf("Post returned %v after %v", err, took)
 	}
 }

@@ -43,7 +43,7 @@ type setup struct {
 func start(t *testing.T, s setup) *bench {
 	t.Helper()
 	b := begin(t, s)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if !b.fake.WaitConnections(ctx, 2) {
 		t.Fatal("the channel did not connect")
@@ -79,7 +79,7 @@ func begin(t *testing.T, s setup) *bench {
 		cancel()
 		select {
 		case <-b.ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Error("Run did not end with its context")
 		}
 		for _, secret := range []string{slacktest.BotToken, slacktest.AppToken, "ticket-"} {
@@ -113,7 +113,7 @@ func (b *bench) got() []approver.Reply {
 
 func (b *bench) eventually(what string, f func() bool) {
 	b.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if f() {
 			return
 		}
@@ -182,7 +182,7 @@ func (b *bench) post(card approver.Card) approver.Ref {
 
 func (b *bench) postTo(to approver.Destination, card approver.Card) approver.Ref {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	ref, err := b.channel.Post(ctx, to, card)
 	if err != nil {
@@ -205,7 +205,7 @@ func (b *bench) ends(part string) {
 				b.t.Errorf("the error shows a token")
 			}
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		b.t.Fatalf("Run goes on; want it to end with %q\n%s", part, b.logs)
 	}
 }

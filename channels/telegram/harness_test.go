@@ -156,7 +156,7 @@ func (b *bench) stop() {
 			b.Errorf("Run returned %v", err)
 		}
 		b.done <- nil
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		b.Fatal("Run did not end with its context")
 	}
 }
@@ -169,7 +169,7 @@ func (b *bench) got() []approver.Reply {
 
 func (b *bench) eventually(what string, ok func() bool) {
 	b.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.Fatalf("waited in vain for %s; the log is\n%s", what, b.logs)
 		}

@@ -366,11 +366,11 @@ func TestStrangersAreNotedOnce(t *testing.T) {
 func TestRefusalHoldsNothingUp(t *testing.T) {
 	b := running(t)
 	ref := b.post(highCard(t))
-	b.s.FailNext("answerCallbackQuery", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 4", RetryAfter: 4})
+	b.s.FailNext("answerCallbackQuery", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 40", RetryAfter: 40})
 	began := time.Now()
 	b.s.Press(text(mallory), ref.Conversation, ref.Message, "a1:x")
 	b.settled()
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the update was confirmed after %v", took)
 	}
 }

@@ -83,7 +83,7 @@ func (c *console) raw(event string) {
 	c.t.Helper()
 	select {
 	case c.events <- json.RawMessage(event):
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		c.t.Fatal("the UI takes no event")
 	}
 }
@@ -98,7 +98,7 @@ func (c *console) types(line string) {
 // sees waits for a text behind what was seen before.
 func (c *console) sees(text string) {
 	c.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
 		all := c.out.String()
 		if i := strings.Index(all[c.read:], text); i >= 0 {
@@ -129,7 +129,7 @@ func (c *console) answered() []terminal.Answer {
 // wantAnswer waits for the n-th answer.
 func (c *console) wantAnswer(n int, want terminal.Answer) {
 	c.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); len(c.answered()) < n; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); len(c.answered()) < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("no answer number %d; the screen shows\n%s", n, c.screen())
 		}
@@ -146,7 +146,7 @@ func (c *console) wantEnd(want error) {
 		if !errors.Is(err, want) {
 			c.t.Errorf("Run returned %v, want %v", err, want)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		c.t.Fatal("Run goes on")
 	}
 }

@@ -134,7 +134,7 @@ func (s *screen) next(t *testing.T) terminal.Event {
 		return e
 	case err := <-s.ended:
 		t.Fatalf("Watch ended: %v", err)
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("no event")
 	}
 	return terminal.Event{}

@@ -39,7 +39,7 @@ func hold(t *testing.T, s *Store) (release func()) {
 // queued waits until n operations wait for the writer.
 func queued(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); len(s.ops) < n; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(s.ops) < n; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d operations wait, want %d", len(s.ops), n)
 		}
@@ -325,7 +325,7 @@ func TestForgetsWhenIdle(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		var n int
 		if err := s.db.View(func(tx *bbolt.Tx) error {
 			for _, name := range [][]byte{records, dues, keeps} {

@@ -46,7 +46,7 @@ func TestPutWaitsForReplicas(t *testing.T) {
 	if err := replica.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 15*time.Second, put)
+	within(t, 30*time.Second, put)
 	if err := replica.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSentinelFailOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sentinel.Close() })
-	within(t, 15*time.Second, func() error {
+	within(t, 30*time.Second, func() error {
 		replicas, err := sentinel.Admin().Do(t.Context(), "SENTINEL", "REPLICAS", "team").Slice()
 		if err == nil && len(replicas) != 1 {
 			err = fmt.Errorf("the Sentinel knows %d replicas", len(replicas))
@@ -83,7 +83,7 @@ func TestSentinelFailOver(t *testing.T) {
 	s := openSwift(t, Config{Addrs: []string{sentinel.Addr}, MasterName: "team", PasswordFile: fileWith(t, "secret")})
 	key := approver.Key("test", "failed over")
 	rev := write(t, s, key, "1", "")
-	within(t, 15*time.Second, func() error {
+	within(t, 30*time.Second, func() error {
 		if replica.Admin().Exists(t.Context(), key).Val() != 1 {
 			return errors.New("the replica does not have the record")
 		}
@@ -168,7 +168,7 @@ func TestClusterNodesCrash(t *testing.T) {
 		if err := errors.Join(node.Restart(t.Context()), c.Stands(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		within(t, 15*time.Second, func() error {
+		within(t, 30*time.Second, func() error {
 			rev := approver.NewRev()
 			err := s.Put(t.Context(), key, []byte("w"), next, rev, time.Time{}, time.Time{})
 			if err == nil {

@@ -56,7 +56,7 @@ func wantHint(t *testing.T, hints <-chan struct{}) {
 		if !ok {
 			t.Fatal("the watch ended")
 		}
-	case <-time.After(15 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("no hint")
 	}
 }
@@ -114,7 +114,7 @@ func TestNothingIsLostOrDoneTwiceWhileRedisCrashes(t *testing.T) {
 	stop()
 	all.Wait()
 	var value []byte
-	within(t, 10*time.Second, func() (err error) { // the client waits a little before it dials again
+	within(t, 30*time.Second, func() (err error) { // the client waits a little before it dials again
 		value, _, err = s.Get(t.Context(), key)
 		return err
 	})
@@ -200,7 +200,7 @@ func TestCallsEndWhileRedisHangs(t *testing.T) {
 		all.Go(func() {
 			began := time.Now()
 			err := call()
-			if d := time.Since(began); d > 3500*time.Millisecond {
+			if d := time.Since(began); d > 10*time.Second {
 				t.Errorf("%s took %v", name, d)
 			}
 			for _, certain := range []error{nil, approver.ErrConflict, approver.ErrNotFound, approver.ErrHeld, approver.ErrTampered} {
@@ -214,7 +214,7 @@ func TestCallsEndWhileRedisHangs(t *testing.T) {
 	if err := server.Thaw(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 10*time.Second, put)
+	within(t, 30*time.Second, put)
 	if value, got, err := s.Get(t.Context(), key); err != nil || string(value) != "after" || got != next {
 		t.Errorf("after the thaw: got %q, %v", value, err)
 	}
@@ -243,7 +243,7 @@ func TestWatchersAreHintedAfterEveryReconnection(t *testing.T) {
 		wantHint(t, hints)
 		settle(hints)
 		var rev approver.Rev
-		within(t, 10*time.Second, func() (err error) {
+		within(t, 30*time.Second, func() (err error) {
 			if _, rev, err = s.Get(t.Context(), key); errors.Is(err, approver.ErrNotFound) {
 				return nil
 			}
@@ -415,7 +415,7 @@ func TestConnectionsDoNotGrowWithWatchers(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, func() error {
+	within(t, 30*time.Second, func() error {
 		if n := server.Admin().PubSubNumSub(t.Context(), wakeChannel).Val()[wakeChannel]; n != 0 {
 			return fmt.Errorf("%d subscribers after Close", n)
 		}

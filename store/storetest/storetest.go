@@ -32,7 +32,7 @@ type Place struct {
 }
 
 // patience bounds every wait for something that is to happen.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // Run puts a store through the suite. Each test gets a new place.
 func Run(t *testing.T, newPlace func(t *testing.T) Place) {

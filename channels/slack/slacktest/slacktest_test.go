@@ -199,7 +199,7 @@ func socket(t *testing.T, s *slacktest.Server) *websocket.Conn {
 
 func frame(t *testing.T, ws *websocket.Conn) map[string]any {
 	t.Helper()
-	_ = ws.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = ws.SetReadDeadline(time.Now().Add(30 * time.Second))
 	var v map[string]any
 	if err := ws.ReadJSON(&v); err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func frame(t *testing.T, ws *websocket.Conn) map[string]any {
 func TestEnvelopes(t *testing.T) {
 	s := serve(t, slacktest.Options{AckTimeout: 100 * time.Millisecond})
 	one, two := socket(t, s), socket(t, s)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if !s.WaitConnections(ctx, 2) {
 		t.Fatal("two sockets were opened")
@@ -241,7 +241,7 @@ func TestEnvelopes(t *testing.T) {
 		}
 	}()
 	s.Type(ann, room, "/approve x")
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline) && len(s.Told(ann)) == 0; {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && len(s.Told(ann)) == 0; {
 		time.Sleep(time.Millisecond)
 	}
 	if got := s.Told(ann); len(got) != 1 || got[0] != "done & told" {

@@ -29,7 +29,7 @@ func TestCardsHaveLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	var cards []fake.Shown
-	for end := time.Now().Add(5 * time.Second); len(cards) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); len(cards) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		cards = s.Cards(terminal.Conversation)
 	}
 	if len(cards) != 1 || !slices.Equal(cards[0].Labels[:2], []string{"y 1", "n 1"}) || len(cards[0].Labels) != len(cards[0].Buttons) {

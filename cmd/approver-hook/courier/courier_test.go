@@ -166,7 +166,7 @@ func TestRunWithoutDaemon(t *testing.T) {
 			t.Parallel()
 			o := run(t, Courier{}, "--socket", socket, "--connect-timeout", "200ms")
 			blocked(t, o, "approver is not running (nobody listens on "+socket+"), so the call was stopped; start it with: approver serve")
-			if o.took < 100*time.Millisecond || o.took > 5*time.Second {
+			if o.took < 100*time.Millisecond || o.took > 20*time.Second {
 				t.Errorf("it took %v", o.took)
 			}
 		})
@@ -175,7 +175,7 @@ func TestRunWithoutDaemon(t *testing.T) {
 	none := filepath.Join(dir, "none")
 	o := run(t, Courier{}, "--socket", none, "--connect-timeout", "1m", "--deadline", "1s")
 	says(t, o, "approver is not running (nobody listens on "+none+"), so the call was stopped; start it with: approver serve")
-	if o.took > 5*time.Second {
+	if o.took > 20*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
 }
@@ -249,7 +249,7 @@ func TestRunDaemonDiesForGood(t *testing.T) {
 	}()
 	o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
 	says(t, o, "approver stopped while it had the call, and was not back within 1s, so the call was stopped; start it again with: approver serve")
-	if o.took > 5*time.Second {
+	if o.took > 20*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
 }
@@ -268,7 +268,7 @@ func TestRunDaemonHangs(t *testing.T) {
 	o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
 	close(release)
 	says(t, o, "approver had no answer within 1s, so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout")
-	if o.took < 900*time.Millisecond || o.took > 5*time.Second {
+	if o.took < 900*time.Millisecond || o.took > 20*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
 	if cause := <-gone; !errors.Is(cause, context.DeadlineExceeded) && !errors.Is(cause, httpapi.ErrCourierGone) {

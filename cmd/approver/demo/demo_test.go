@@ -218,7 +218,7 @@ func TestInteractive(t *testing.T) {
 				for _, line := range c.lines {
 					for _, a := range w.apps {
 						if place := strings.ToUpper(a.channel); strings.Contains(line, place) {
-							_ = w.wait(10*time.Second, "there is a card", func() bool { return len(a.cards()) > 0 })
+							_ = w.wait(30*time.Second, "there is a card", func() bool { return len(a.cards()) > 0 })
 							line = strings.Replace(line, place, codeIn(a.cards()[0].Text), 1)
 						}
 					}

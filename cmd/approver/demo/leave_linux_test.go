@@ -14,7 +14,7 @@ func TestKilledDemoLeavesNoProcess(t *testing.T) {
 	}
 	_ = p.cmd.Wait()
 	var processes []string
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if processes, _ = p.left(t); len(processes) == 0 {
 			return
 		}

@@ -97,7 +97,7 @@ func TestLeavesNothingBehind(t *testing.T) {
 			if err := c.end(p); err != nil {
 				t.Fatal(err)
 			}
-			late := time.AfterFunc(20*time.Second, func() { _ = p.cmd.Process.Kill() })
+			late := time.AfterFunc(60*time.Second, func() { _ = p.cmd.Process.Kill() })
 			defer late.Stop()
 			if rest, _ := io.ReadAll(p.lines); strings.Contains(string(rest), "NOT SO") {
 				t.Errorf("what was cut off is called wrong: %s", rest)

@@ -75,7 +75,7 @@ func TestRedisFailsOver(t *testing.T) {
 			return err
 		}
 		old.Kill()
-		err = w.wait(20*time.Second, "another node is the primary", func() bool {
+		err = w.wait(30*time.Second, "another node is the primary", func() bool {
 			now, err := leaderNow(t, nodes)
 			return err == nil && now != old
 		})
@@ -98,7 +98,7 @@ func TestRedisFailsOver(t *testing.T) {
 // leader waits for the one node that is the primary.
 func leader(t *testing.T, w *world, nodes []*redistest.Server) (found *redistest.Server, err error) {
 	t.Helper()
-	err = w.wait(20*time.Second, "one node is the primary", func() bool {
+	err = w.wait(30*time.Second, "one node is the primary", func() bool {
 		var err error
 		found, err = leaderNow(t, nodes)
 		return err == nil
