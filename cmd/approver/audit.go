@@ -16,6 +16,7 @@ import (
 
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/httpapi"
 )
 
 type auditCmd struct {
@@ -113,7 +114,7 @@ func (auditVerifyCmd) Help() string {
 record is named, or what the daemon found lost or changed when it started: a log that was cut short and went on looks whole but for
 that alarm. Once you have looked into such alarms, --accept-alarms says up to which. A log whose oldest files were removed by retention (audit.keep) is
 complete from the seq that is named. Other alarms are listed and do not change the exit code: a call that ran although it was denied, a new signing key, a time in which nothing could be recorded.
-While the daemon runs with the embedded store, the end of the log cannot be compared with the store; the daemon does that itself when it starts.
+Where the log ends is asked of the store, or of the daemon while it holds the embedded store.
 
 Example:
   approver audit verify
@@ -212,13 +213,18 @@ func counted(n uint64, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// head asks the store where the log ends.
+// head asks the store where the log ends, or the daemon that holds the store.
 func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.Head, string) {
 	if c.Dir != "" {
 		return nil, "its end was not compared with a store"
 	}
 	store, err := openStore(ctx, cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
+		var doc statusDoc
+		client := httpapi.ResolveClient{Socket: cfg.Sockets.Resolve}
+		if client.Operate(ctx, opStatus, struct{}{}, &doc) == nil && doc.Audit != nil {
+			return doc.Audit, "its end is where the daemon says"
+		}
 		return nil, "its end was not compared with the store: " + err.Error()
 	}
 	defer store.Close()
