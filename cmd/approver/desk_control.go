@@ -80,12 +80,8 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(), req.Reason, "lifts the freeze by "+c.Freeze.By+": calls run again"); err != nil {
 			return controlDoc{}, err
 		}
-		now, _, err := approver.LoadControls(ctx, d.people.Store)
-		if err != nil {
+		if err := d.stillAs(ctx, c); err != nil {
 			return controlDoc{}, err
-		}
-		if !now.Burned.Equal(c.Burned) {
-			return controlDoc{}, errors.New("it was frozen again while people were asked, so the freeze stays: ask anew")
 		}
 	}
 	err = d.people.Unfreeze(context.WithoutCancel(ctx), by)
@@ -111,8 +107,21 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	if err != nil {
 		return controlDoc{}, err
 	}
+	if err := d.stillAs(ctx, c); err != nil {
+		return controlDoc{}, err
+	}
 	p, err := d.people.Pause(context.WithoutCancel(ctx), req.For, req.All, who+", for "+by)
 	return controlDoc{Done: true, Until: p.Until.UTC(), Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
+}
+
+// stillAs fails if a freeze began or ended since people were asked about these
+// controls, also one that has come and gone: they said yes to how it was before.
+func (d *desk) stillAs(ctx context.Context, asked approver.Controls) error {
+	now, _, err := approver.LoadControls(ctx, d.people.Store)
+	if err == nil && !now.Burned.Equal(asked.Burned) {
+		err = errors.New("a freeze began or ended while people were asked, so their yes does not count: ask anew")
+	}
+	return err
 }
 
 // trusts reports a peer that no agent can be: on an isolated installation

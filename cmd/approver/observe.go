@@ -113,6 +113,9 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	if err != nil {
 		return controlDoc{}, err
 	}
+	if err := d.stillAs(ctx, c); err != nil {
+		return controlDoc{}, err
+	}
 	o, err := d.people.Observe(context.WithoutCancel(ctx), req.For, who+", for "+by)
 	return controlDoc{Done: true, Until: o.Until.UTC(), Text: "observing until " + minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }

@@ -135,3 +135,39 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 		t.Errorf("in a freeze: %v", err)
 	}
 }
+
+// The story: people are asked for a pause, or for observe mode. Before they say
+// yes somebody freezes everything and lifts it again. What they said yes to was
+// how it was before; so nothing is paused or observed, and they are asked anew.
+func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
+	var d *desk
+	var me approver.Peer
+	freeze := func() {
+		if _, err := d.people.Freeze(t.Context(), "Bob", "look at this first"); err != nil {
+			t.Error(err)
+		}
+		if err := d.people.Unfreeze(t.Context(), "Bob"); err != nil {
+			t.Error(err)
+		}
+	}
+	meanwhile := freeze
+	d, me = openDesk(t, func(e terminal.Event) terminal.Answer {
+		meanwhile()
+		return terminal.Answer{Request: e.Card.Request, Message: e.Message, Code: e.Card.Code.Reveal(), Approve: true}
+	})
+	body := json.RawMessage(`{"for":` + strconv.FormatInt(int64(10*time.Minute), 10) + `}`)
+	on := func() bool {
+		c, now, err := approver.LoadControls(t.Context(), d.people.Store)
+		return err != nil || c.Paused(approver.High, now) || c.Observing(now)
+	}
+	for _, op := range []string{opPause, opObserve} {
+		meanwhile = freeze
+		if _, err := d.Operate(t.Context(), me, op, body); err == nil || !strings.Contains(err.Error(), "their yes does not count: ask anew") || on() {
+			t.Errorf("%s: %v", op, err)
+		}
+		meanwhile = func() {}
+		if _, err := d.Operate(t.Context(), me, op, body); err != nil || !on() {
+			t.Errorf("%s, asked anew: %v", op, err)
+		}
+	}
+}
