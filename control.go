@@ -208,7 +208,8 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 	if !c.Frozen() {
 		return ErrNotFrozen
 	}
-	if _, err := b.Audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: "lifted by " + by}); err != nil {
+	note := "lifted by " + by
+	if _, err := b.Audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: note}); err != nil {
 		return err
 	}
 	was := c.Freeze.At
@@ -219,14 +220,28 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 		c.Freeze, c.Burned = Freeze{}, now
 		return nil
 	})
-	if err == nil {
-		b.Log.Warn("the freeze is lifted", "by", by)
+	if err != nil {
+		return b.notDone(ctx, EventUnfrozen, note, err)
 	}
-	return err
+	b.Log.Warn("the freeze is lifted", "by", by)
+	return nil
+}
+
+// notDone says of what was recorded before it was done that it was not, so that
+// nobody reads in the audit of a time that never was. It returns err, and what
+// goes wrong with that record.
+func (b *Broadcaster) notDone(ctx context.Context, e Event, note string, err error) error {
+	said := "this is not known to have taken effect: "
+	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFrozen) {
+		said = "this did not take effect: "
+	}
+	_, auditErr := b.Audit.Record(context.WithoutCancel(ctx), Record{Event: e, Note: said + note + ": " + err.Error()})
+	return errors.Join(err, auditErr)
 }
 
 // Pause lets calls through that would be asked, for at most MaxPause; a zero
-// time ends a pause. The record of it is durable first.
+// time ends a pause. The record of it is durable first; if it fails after that,
+// a second record says so.
 func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
 	if d < 0 || d > MaxPause {
 		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
@@ -250,10 +265,11 @@ func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by s
 		}
 		return nil
 	})
-	if err == nil {
-		b.Log.Warn("PAUSE: " + note)
+	if err != nil {
+		return Pause{}, b.notDone(ctx, EventPaused, note, err)
 	}
-	return c.Pause, err
+	b.Log.Warn("PAUSE: " + note)
+	return c.Pause, nil
 }
 
 // PausedFor is Gate.Paused: whether a call of this severity is let through to

@@ -203,6 +203,58 @@ func TestControlsAreRecordedFirst(t *testing.T) {
 	})
 }
 
+// The audit tells of no pause, observe mode or end of a freeze that never was:
+// what was recorded first and then failed has a second record.
+func TestControlsThatFailAfterTheirRecord(t *testing.T) {
+	away := errors.New("no store")
+	loosen := map[Event]func(context.Context, *bench) error{
+		EventPaused: func(ctx context.Context, x *bench) error {
+			_, err := x.Pause(ctx, time.Minute, true, "Ada")
+			return err
+		},
+		EventObserving: func(ctx context.Context, x *bench) error { _, err := x.Observe(ctx, time.Hour, "Ada"); return err },
+		EventUnfrozen:  func(ctx context.Context, x *bench) error { return x.Unfreeze(ctx, "Ada") },
+	}
+	for name, tt := range map[string]struct {
+		event  Event
+		frozen bool
+		store  error
+		want   error
+		note   string
+	}{
+		"a pause in a freeze":                {EventPaused, true, nil, ErrFrozen, "this did not take effect: "},
+		"observing in a freeze":              {EventObserving, true, nil, ErrFrozen, "this did not take effect: "},
+		"a pause without a store":            {EventPaused, false, away, away, "this is not known to have taken effect: "},
+		"observing without a store":          {EventObserving, false, away, away, "this is not known to have taken effect: "},
+		"the end of a freeze, without store": {EventUnfrozen, true, away, away, "this is not known to have taken effect: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				if tt.frozen {
+					if _, err := x.Freeze(t.Context(), "Bob", ""); err != nil {
+						t.Fatal(err)
+					}
+				}
+				x.kv.mu.Lock()
+				x.kv.fail = func(op, key string) error {
+					if op == "put" && key == controlKey() {
+						return tt.store
+					}
+					return nil
+				}
+				x.kv.mu.Unlock()
+				if err := loosen[tt.event](t.Context(), x); !errors.Is(err, tt.want) {
+					t.Errorf("told %v", err)
+				}
+				if last := x.audit.newest(); last.Event != tt.event || !strings.HasPrefix(last.Note, tt.note) || !strings.Contains(last.Note, " by Ada") || !strings.HasSuffix(last.Note, tt.want.Error()) {
+					t.Errorf("the last record is %+v", last)
+				}
+			})
+		})
+	}
+}
+
 type stageFunc func() Verdict
 
 func (f stageFunc) Judge(context.Context, ToolCall) (Verdict, error) { return f(), nil }

@@ -62,7 +62,8 @@ func BeginObserving(ctx context.Context, store KV, d time.Duration, by string) (
 	return o, store.Put(ctx, controlKey(), value, "", NewRev(), time.Time{}, now.Add(controlsKeep))
 }
 
-// Observe begins observe mode. The record of it is durable first.
+// Observe begins observe mode. The record of it is durable first; if it fails
+// after that, a second record says so.
 func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
 	if _, err := starting(time.Time{}, d, by); err != nil {
 		return Observe{}, err
@@ -78,10 +79,11 @@ func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (
 		c.Observe, err = starting(now, d, by)
 		return err
 	})
-	if err == nil {
-		b.Log.Warn(c.Observe.notice())
+	if err != nil {
+		return Observe{}, b.notDone(ctx, EventObserving, note, err)
 	}
-	return c.Observe, err
+	b.Log.Warn(c.Observe.notice())
+	return c.Observe, nil
 }
 
 // Enforce ends observe mode. It returns the observing that it ended, or the
