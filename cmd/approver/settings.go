@@ -48,8 +48,8 @@ func ours(hook json.RawMessage) bool {
 	return rest != h.Command && (program == "approver-hook" || program == "approver hook")
 }
 
-// readSettings checks the text of a settings file; broken JSON is told with its
-// place and never overwritten.
+// readSettings checks the text of a settings file; broken JSON, and keys that
+// Claude Code reads otherwise, are told with their place and never overwritten.
 func readSettings(path string, text []byte) (hookSettings, error) {
 	var s hookSettings
 	err := json.Unmarshal(text, &s)
@@ -61,6 +61,8 @@ func readSettings(path string, text []byte) (hookSettings, error) {
 		at = syntax.Offset
 	case errors.As(err, &kind):
 		at = kind.Offset
+	case err == nil:
+		at, err = checkKeys(text)
 	}
 	if err == nil {
 		return s, nil
