@@ -72,9 +72,13 @@ func localOff(path string) error {
 
 // A hookEntry is one command of Claude Code's settings.
 type hookEntry struct {
-	Command   string
-	Timeout   float64 // seconds
-	OnFailure string
+	Type        string
+	Command     string
+	Timeout     float64 // seconds
+	OnFailure   string
+	Async       bool
+	AsyncRewake bool   // implies Async
+	If          string // a pattern of calls
 }
 
 // program returns what the command runs.
@@ -98,6 +102,12 @@ func (d *doctor) hookFits(matcher string, raw json.RawMessage) error {
 		return fmt.Errorf("the hook %s is no absolute path: a project could put another in its place", h.program())
 	case matcher != "*" && matcher != "":
 		return errors.New("the hook is only for tools that match " + strconv.Quote(matcher))
+	case h.Type != "command":
+		return fmt.Errorf("the hook is of type %q, and claude does not run its command", h.Type)
+	case h.Async || h.AsyncRewake:
+		return errors.New(`the hook is "async": claude runs the call without waiting for its answer`)
+	case h.If != "":
+		return errors.New("the hook is only for calls that match " + strconv.Quote(h.If))
 	case deadline < d.cfg.TTL:
 		return fmt.Errorf("the hook gives people %v, less than the ttl of %v", deadline, d.cfg.TTL)
 	case timeout <= deadline:

@@ -257,7 +257,7 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 	d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
 	hook := filepath.Join(dir, "approver-hook")
 	fits := func(flags string) string {
-		return fmt.Sprint(d.hookFits("*", json.RawMessage(fmt.Sprintf(`{"command":%q,"timeout":330,"onFailure":"block"}`, hook+" --agent claude"+flags+" --deadline 290s"))))
+		return fmt.Sprint(d.hookFits("*", json.RawMessage(fmt.Sprintf(`{"type":"command","command":%q,"timeout":330,"onFailure":"block"}`, hook+" --agent claude"+flags+" --deadline 290s"))))
 	}
 	if got := fits(""); !strings.Contains(got, "no such file") {
 		t.Error(got)
@@ -286,6 +286,53 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 	}
 	if got := fits(" --socket '/x/s.sock'"); !strings.Contains(got, "the hook asks on /y/s.sock") {
 		t.Error(got)
+	}
+}
+
+// A hook that claude does not wait for, or does not run for every call, is none.
+// Each has its cure beside it, and install makes it good.
+func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir) // no configuration but the default
+	hook := filepath.Join(dir, "approver-hook")
+	if err := os.WriteFile(hook, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := configs.Default()
+	cfg.Sockets.Submit = "/x/s.sock"
+	line := hook + " --agent claude --socket /x/s.sock --deadline 290s"
+	for more, want := range map[string]string{
+		`"type":"command"`:                     "",
+		`"type":"command","async":false`:       "",
+		`"type":"command","async":true`:        `the hook is "async"`,
+		`"type":"command","asyncRewake":true`:  `the hook is "async"`,
+		`"type":"command","async":"true"`:      "cannot unmarshal string",
+		`"type":"command","if":"Bash(git *)"`:  `the hook is only for calls that match "Bash(git *)"`,
+		`"type":"prompt","prompt":"is it ok?"`: `the hook is of type "prompt"`,
+		`"statusMessage":"asking"`:             `the hook is of type ""`,
+	} {
+		t.Run(more, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "settings.json")
+			text := fmt.Sprintf(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":%q,"timeout":330,"onFailure":"block",%s}]}]}}`, line, more)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
+			d.hook(claudeFile{File: path})
+			if want == "" {
+				d.has(t, "hook", ok, path)
+				return
+			}
+			if d.has(t, "hook", fail, want); d.found[0].Fix != "approver install claude" {
+				t.Errorf("the cure is %q", d.found[0].Fix)
+			}
+			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).Run(); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) || strings.Contains(string(text), "async") {
+				t.Errorf("after install: %v\n%s", err, text)
+			}
+		})
 	}
 }
 
