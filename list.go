@@ -3,6 +3,7 @@ package approver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,11 +16,16 @@ import (
 // ErrNoList means that the store cannot say what is open.
 var ErrNoList = errors.New("this store cannot list what is open")
 
+// ErrIncomplete means that records of some requests cannot be read. Those that
+// can are listed beside it.
+var ErrIncomplete = errors.New("some requests cannot be read")
+
 // maxListed bounds how many records of one shard are listed.
 const maxListed = 1000
 
 // Requests lists the open requests of all daemons that share the store, the
-// oldest first, up to 1000 in each of the store's shards.
+// oldest first, up to 1000 in each of the store's shards. With ErrIncomplete the
+// list has all others.
 func (b *Broadcaster) Requests(ctx context.Context) ([]Request, error) {
 	ids, err := b.listed(ctx, "req")
 	if err != nil {
@@ -46,6 +52,9 @@ func (b *Broadcaster) Requests(ctx context.Context) ([]Request, error) {
 		}
 	}
 	slices.SortFunc(open, func(a, b Request) int { return a.Created.Compare(b.Created) })
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
 	return open, err
 }
 

@@ -159,6 +159,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 type pendingDoc struct {
 	Now      time.Time     `json:"now"` // by the store's clock
 	Requests []openRequest `json:"requests"`
+	Trouble  string        `json:"store_error,omitempty"` // why others may be missing
 }
 
 // An openRequest is one request on the list. It has no code; texts are masked.
@@ -185,6 +186,9 @@ func (d *desk) pending(ctx context.Context) (pendingDoc, error) {
 		doc.Requests = append(doc.Requests, openRequest{
 			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session, Dir: c.Dir, Push: c.Push,
 		})
+	}
+	if errors.Is(err, approver.ErrIncomplete) {
+		doc.Trouble, err = approver.OneLine(err.Error()), nil
 	}
 	return doc, err
 }

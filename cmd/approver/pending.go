@@ -15,6 +15,7 @@ type pendingCmd struct{ operatorCmd }
 // Help is the long text.
 func (pendingCmd) Help() string {
 	return `Lists what waits for people, the oldest first, on every daemon that shares the store. Codes are never shown.
+What cannot be read of the store is told in one line (store_error of --json) after what can, and fails.
 ` + exitCodes + `
 Example:
   approver pending
@@ -28,16 +29,24 @@ func (c pendingCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(doc)
+		return errors.Join(printJSON(doc), doc.incomplete())
 	}
-	if len(doc.Requests) == 0 {
+	if len(doc.Requests) == 0 && doc.Trouble == "" {
 		fmt.Println("nothing waits for people")
 	}
 	for _, r := range doc.Requests {
 		fmt.Printf("%s  %s\n", r.ID, r.Push)
 		fmt.Printf("    %s · asked %s ago · %s\n", whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now))
 	}
-	return nil
+	return doc.incomplete()
+}
+
+// incomplete returns why there may be more than is listed, or nil.
+func (d pendingDoc) incomplete() error {
+	if d.Trouble == "" {
+		return nil
+	}
+	return errors.New(approver.OneLine(d.Trouble))
 }
 
 // whose says who wants to run a call, and where.
