@@ -214,7 +214,7 @@ func (s *screen) hello(o Offer) {
 		k.gone = true
 	}
 	if !o.Deny {
-		s.say("Watching. Answers are not taken in this terminal: answer in a chat.")
+		s.say("Watching. Answers are not taken in this terminal: answer in a chat, or set allow_answers for the terminal.")
 		return
 	}
 	s.say("Watching. Type help to see what can be typed.")

@@ -139,7 +139,7 @@ func TestUIReconnects(t *testing.T) {
 func TestUIWithoutAnswers(t *testing.T) {
 	c := sit(t, nil)
 	c.show(terminal.Event{Type: terminal.EventHello})
-	c.sees("Answers are not taken in this terminal: answer in a chat.")
+	c.sees("Answers are not taken in this terminal: answer in a chat, or set allow_answers for the terminal.")
 	e := shown(t, "a", approver.Catastrophic)
 	e.Offer, e.Card.Code = terminal.Offer{}, tokens.Code{}
 	c.show(e)

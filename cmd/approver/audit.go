@@ -17,6 +17,7 @@ import (
 	"approver.example/audit"
 	"approver.example/configs"
 	"approver.example/httpapi"
+	"approver.example/store/boltstore"
 )
 
 type auditCmd struct {
@@ -219,12 +220,14 @@ func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.He
 		return nil, "its end was not compared with a store"
 	}
 	store, err := openStore(ctx, cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
+	if errors.Is(err, boltstore.ErrLocked) {
 		var doc statusDoc
 		client := httpapi.ResolveClient{Socket: cfg.Sockets.Resolve}
 		if client.Operate(ctx, opStatus, struct{}{}, &doc) == nil && doc.Audit != nil {
 			return doc.Audit, "its end is where the daemon says"
 		}
+	}
+	if err != nil {
 		return nil, "its end was not compared with the store: " + err.Error()
 	}
 	defer store.Close()

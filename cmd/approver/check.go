@@ -51,8 +51,8 @@ func (c checkCmd) Run(ctx context.Context) error {
 		for _, w := range policy.Warnings() {
 			out.Warnings = append(out.Warnings, w.String())
 		}
-		if known && err == nil && len(cfg.Destinations()) == 0 {
-			out.Warnings = append(out.Warnings, "no channel is configured: every call that needs people will be denied")
+		if why := nobodyApproves(cfg); known && err == nil && why != "" {
+			out.Warnings = append(out.Warnings, why)
 		}
 	}
 	if known {
@@ -71,6 +71,19 @@ func (c checkCmd) Run(ctx context.Context) error {
 		return errSaid
 	}
 	return nil
+}
+
+// nobodyApproves says why every call that needs people would end in a no: empty
+// if somebody could approve one.
+func nobodyApproves(cfg configs.Config) string {
+	terminal := cfg.Channels.Terminal
+	switch all := len(cfg.Destinations()); {
+	case all == 0:
+		return "no channel is configured: every call that needs people will be denied"
+	case all == 1 && terminal != nil && !terminal.AllowAnswers:
+		return "the only channel is the terminal, which takes no answers: nobody can approve a call"
+	}
+	return ""
 }
 
 // problem notes every problem that is in an error.

@@ -328,8 +328,8 @@ func (d *doctor) channels(ctx context.Context) {
 	if err != nil {
 		d.say("channel", fail, err.Error(), "")
 	}
-	if len(d.cfg.Destinations()) == 0 {
-		d.say("channel", warn, "none: every call that needs people is denied", "approver init --help, docs/channels")
+	if why := nobodyApproves(d.cfg); why != "" {
+		d.say("channel", warn, why, "approver pair telegram --token-file FILE, or allow_answers: docs/channels/terminal.md")
 	}
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)

@@ -78,14 +78,19 @@ func (c initCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("wrote %s\nnext: approver serve --config %[1]s, and approver install claude --config %[1]s\n", path)
+	flag := ""
+	if c.Config != "" {
+		flag = " --config " + path
+	}
+	fmt.Printf("wrote %s\nnext: approver serve%s, and approver install claude%[2]s\n", path, flag)
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {
 			return err
 		}
 	}
 	if c.TelegramTokenFile == "" {
-		fmt.Println("nobody can be reached by chat yet: approver pair telegram --token-file FILE, or see docs/channels")
+		fmt.Println("nobody can be reached by chat yet: approver pair telegram --token-file FILE, or see docs/channels\n" +
+			"to answer in approver watch on this machine instead: allow_answers: true in that file")
 	}
 	return nil
 }

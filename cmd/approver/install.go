@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,6 +104,9 @@ func (c installClaudeCmd) Run() error {
 	}
 	if err := edit(c.claudeFile, want, text); err != nil {
 		return err
+	}
+	if _, err := os.Stat(cfg.Sockets.Submit); errors.Is(err, fs.ErrNotExist) {
+		fmt.Println("until the daemon runs, Claude Code's calls are blocked: approver serve, or approver service install")
 	}
 	if !who.Named() {
 		return nil

@@ -67,7 +67,7 @@ func (c policyTestCmd) Run(ctx context.Context) error {
 	}
 	if c.Cases == "" {
 		if c.Cases = strings.TrimSuffix(cfg.Policy, ".yaml") + ".test.yaml"; cfg.Policy == "" || strings.Contains(cfg.Policy, ":") {
-			return errors.New("the built-in policies have no cases beside them: name a file of cases")
+			return errors.New("the built-in policies have no cases beside them: name a file of cases (approver policy test --help shows one)")
 		}
 	}
 	f, cases, err := readCases(c.Cases)

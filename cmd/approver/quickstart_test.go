@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +50,8 @@ func TestQuickstart(t *testing.T) {
 		"approver":      `case "$1 $2" in "pair telegram") set -- "$@" --api-url ` + chat.URL() + `;; esac; exec "$HOME/program/approver" "$@"`,
 		"approver-hook": `exec "$HOME/program/approver" hook "$@"`,
 		"go":            `exit 0`,
-		"systemctl":     `case "$*" in *enable*) "$HOME/program/approver" serve >"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; while ! "$HOME/program/approver" status >/dev/null; do sleep 0.1; done;; esac`,
+		"systemctl": `case "$*" in *enable*) "$HOME/program/approver" serve >"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; while ! "$HOME/program/approver" status >/dev/null; do sleep 0.1; done;;
+*disable*) kill $(cat "$HOME/pid"); while ps -o stat= -p $(cat "$HOME/pid") | grep -qv Z; do sleep 0.1; done;; esac`,
 	} {
 		writeProgram(t, filepath.Join(home, "bin", name), "#!/bin/sh\n"+text+"\n")
 	}
@@ -102,12 +105,19 @@ func TestQuickstart(t *testing.T) {
 			t.Errorf("the page's command fails: %s", line)
 		}
 	}
-	if n := strings.Count(said.String(), "\n[0] "); n < 9 {
+	if n := strings.Count(said.String(), "\n[0] "); n < 13 {
 		t.Errorf("only %d commands ran", n)
 	}
+	if !strings.Contains(said.String(), "\nok   hook ") {
+		t.Error("doctor did not find the hook")
+	}
+	// All of it goes away again.
 	text, err := os.ReadFile(filepath.Join(home, ".claude", "settings.json"))
-	if err != nil || !strings.Contains(string(text), filepath.Join(home, "bin", "approver-hook")) {
+	if err != nil || strings.Contains(string(text), "approver") {
 		t.Errorf("%v: %s", err, text)
+	}
+	if _, err := os.Lstat(filepath.Join(home, ".approver")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("~/.approver: %v", err)
 	}
 }
 

@@ -40,6 +40,9 @@ import (
 	"approver.example/store/internal/hint"
 )
 
+// ErrLocked means that another process has the store's file.
+var ErrLocked = errors.New("another approver runs on this store")
+
 // lockTime is how long Open waits for a process that is just ending.
 const lockTime = time.Second
 
@@ -161,7 +164,7 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, fmt.Errorf("another approver runs on this store: %s is locked: stop it, or give this one a path of its own", path)
+		return nil, fmt.Errorf("%w: %s is locked: stop it, or give this one a path of its own", ErrLocked, path)
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
 		err != nil && strings.Contains(err.Error(), "file size too small"): // which has no name
 		return nil, damaged(path, err)
