@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,6 +32,12 @@ var varying = []struct {
 	{regexp.MustCompile(`\d+ records in order`), "7 records in order"},
 	{regexp.MustCompile(`daemon       version .*`), "daemon       version 1.0"},
 	{regexp.MustCompile(`path         .*`), "path         ~/bin/approver"},
+	{regexp.MustCompile(`\(in \d+ s\)`), "(in 120 s)"},
+	{regexp.MustCompile(`via Terminal · \d+ s`), "via Terminal · 2 s"},
+	{regexp.MustCompile(`· [0-9a-f]{16}…`), "· 3f9c1d2e4b5a6978…"},
+	{regexp.MustCompile(`ready after .*`), "ready after 50 ms"},
+	{regexp.MustCompile(`after \d+\.\d s`), "after 0.1 s"},
+	{regexp.MustCompile(`after \d+ s"`), `after 0 s"`},
 }
 
 // TestPictures holds the pictures of the pages equal to what the programs print
@@ -50,7 +58,7 @@ func TestPictures(t *testing.T) {
 	}
 	show("install", "claude", "--hook", "approver-hook")
 	hook := m.program("hook", "--agent", "claude", "--socket", m.path("run/submit.sock"))
-	hook.Stdin = strings.NewReader(strings.Replace(bashPayload("git push --force origin main"), `"cwd":"/"`, `"cwd":"/home/ada/shop"`, 1))
+	hook.Stdin = strings.NewReader(pushAtAda())
 	m.must(hook.Start())
 	t.Cleanup(func() { _ = hook.Process.Kill(); _ = hook.Wait() })
 	message := m.card(chat)
@@ -63,27 +71,78 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	host := hostname()
 	for name, text := range map[string]string{
 		"card":    card.String(),
 		"desk":    show("pending") + show("status"),
 		"doctor":  show("doctor"),
 		"explain": "$ approver policy explain -- git push --force origin main\n" + m.explain(),
+		"watch":   watched(t),
 	} {
-		for _, v := range varying {
-			text = v.what.ReplaceAllString(text, v.as)
-		}
-		text = strings.NewReplacer(m.dir, "~/.approver", " --config approver.yaml", "", host, "laptop").Replace(text)
-		file := filepath.Join("..", "..", "docs", "img", name+".svg")
-		want := picture(text)
-		if os.Getenv("APPROVER_PICTURES") == "write" {
-			m.must(os.MkdirAll(filepath.Dir(file), 0o755))
-			m.must(os.WriteFile(file, want, 0o644))
-		}
-		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("docs/img/%s.svg shows something else (%v): make pictures, and look at them. It is now\n%s", name, err, text)
+		isPicture(t, name, strings.NewReplacer(m.dir, "~/.approver", " --config approver.yaml", "", hostname(), "laptop").Replace(text))
+	}
+}
+
+// isPicture holds one picture equal to a text, or draws it anew.
+func isPicture(t *testing.T, name, text string) {
+	t.Helper()
+	for _, v := range varying {
+		text = v.what.ReplaceAllString(text, v.as)
+	}
+	file := filepath.Join("..", "..", "docs", "img", name+".svg")
+	want := picture(text)
+	if os.Getenv("APPROVER_PICTURES") == "write" {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("docs/img/%s.svg shows something else (%v): make pictures, and look at them. It is now\n%s", name, err, text)
+	}
+}
+
+// watched is a screen of approver watch on which Ada approves a call.
+func watched(t *testing.T) string {
+	m := &badMachine{t: t, dir: shortDir(t)}
+	t.Cleanup(m.kill)
+	m.start(fmt.Sprintf("dir: data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\n"+
+		"channels: {terminal: {approvers: [{id: %q, name: Ada}], allow_answers: true}}\n", strconv.Itoa(os.Getuid())))
+	file, err := os.Create(m.path("screen"))
+	m.must(err)
+	defer file.Close()
+	watch := m.program("watch", "--config", "approver.yaml")
+	keys, err := watch.StdinPipe()
+	m.must(err)
+	watch.Stdout = file
+	m.must(watch.Start())
+	t.Cleanup(func() { _ = watch.Process.Kill(); _ = watch.Wait() })
+	screen := func(shows string) string {
+		t.Helper()
+		var text []byte
+		m.eventually("the screen shows "+shows, func() bool {
+			text, _ = os.ReadFile(file.Name())
+			return strings.Contains(string(text), shows)
+		})
+		return string(text)
+	}
+	screen("Watching.")
+	answer := make(chan end, 1)
+	go func() { answer <- m.hook(pushAtAda()) }()
+	asked := screen("Answer: y 1")
+	_, err = fmt.Fprintln(keys, "y 1")
+	m.must(err)
+	screen("Approved once")
+	told := strings.TrimPrefix(screen("released to the agent"), asked)
+	if got := <-answer; got.exit != 0 || !strings.Contains(got.out, "approved by Ada via Terminal") {
+		t.Errorf("the agent got %+v", got)
+	}
+	// What became of the card and what the one who typed is told come in either order.
+	lines := slices.Sorted(strings.Lines(told))
+	slices.Reverse(lines)
+	return "$ approver watch\n" + asked + "y 1\n" + strings.Join(lines, "")
+}
+
+func pushAtAda() string {
+	return strings.Replace(bashPayload("git push --force origin main"), `"cwd":"/"`, `"cwd":"/home/ada/shop"`, 1)
 }
 
 func (m *badMachine) explain() string {
@@ -123,10 +182,10 @@ func picture(text string) []byte {
 `, width, height, width-1, height-1, size)
 	for i, line := range lines {
 		fill := ""
-		switch word, _, _ := strings.Cut(line, " "); word {
+		switch word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " "); word {
 		case "$":
 			fill = ` fill="#8fbcff"`
-		case "ok":
+		case "ok", "✓":
 			fill = ` fill="#a3d9a5"`
 		case "warn", "warning":
 			fill = ` fill="#f0c674"`

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,4 +63,21 @@ func TestReadmeSession(t *testing.T) {
 			t.Errorf("README shows what the demo does not print: %s", cell)
 		}
 	}
+	isPicture(t, "demo", "$ approver demo\n⋮\n"+scenes(string(out), "2", "5"))
+}
+
+// scenes are some scenes of the demo without the cards, which name the machine.
+func scenes(out string, numbers ...string) string {
+	var b strings.Builder
+	in := false
+	for line := range strings.Lines(out) {
+		if title, ok := strings.CutPrefix(line, "━━ "); ok {
+			number, _, _ := strings.Cut(title, ".")
+			in = slices.Contains(numbers, number)
+		}
+		if in && !strings.ContainsAny(line, "┌│└") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
