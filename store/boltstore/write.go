@@ -160,20 +160,30 @@ func (s *Store) put(ctx context.Context, before time.Time, w approver.Write) (*o
 	}}, nil
 }
 
-// replace writes a record and its entries. old may be the zero value.
+// replace writes a record and its entries. old may be the zero value. An entry
+// that stays as it is is not touched: every page of the file that a transaction
+// touches is written anew.
 func replace(tx *bbolt.Tx, shard int, key string, old, r record, encoded []byte) error {
-	if old.rev != "" {
-		if err := unlist(tx, shard, key, old); err != nil {
+	isNew := old.rev == ""
+	sameKeep := !isNew && old.keep == r.keep
+	sameDue := sameKeep && old.due == r.due // its entry has both
+	if !isNew && !sameDue {
+		if err := unlistDue(tx, shard, key, old); err != nil {
 			return err
 		}
 	}
-	if r.due != never {
+	if !isNew && !sameKeep {
+		if err := unlistKeep(tx, key, old); err != nil {
+			return err
+		}
+	}
+	if r.due != never && !sameDue {
 		keep := binary.BigEndian.AppendUint64(nil, uint64(r.keep))
 		if err := tx.Bucket(dues).Put(dueEntry(shard, r.due, key), keep); err != nil {
 			return err
 		}
 	}
-	if r.keep != never {
+	if r.keep != never && !sameKeep {
 		if err := tx.Bucket(keeps).Put(keepEntry(r.keep, key), nil); err != nil {
 			return err
 		}
@@ -183,15 +193,24 @@ func replace(tx *bbolt.Tx, shard int, key string, old, r record, encoded []byte)
 
 // unlist removes a record's entries.
 func unlist(tx *bbolt.Tx, shard int, key string, r record) error {
-	if r.due != never {
-		if err := tx.Bucket(dues).Delete(dueEntry(shard, r.due, key)); err != nil {
-			return err
-		}
+	if err := unlistDue(tx, shard, key, r); err != nil {
+		return err
 	}
-	if r.keep != never {
-		return tx.Bucket(keeps).Delete(keepEntry(r.keep, key))
+	return unlistKeep(tx, key, r)
+}
+
+func unlistDue(tx *bbolt.Tx, shard int, key string, r record) error {
+	if r.due == never {
+		return nil
 	}
-	return nil
+	return tx.Bucket(dues).Delete(dueEntry(shard, r.due, key))
+}
+
+func unlistKeep(tx *bbolt.Tx, key string, r record) error {
+	if r.keep == never {
+		return nil
+	}
+	return tx.Bucket(keeps).Delete(keepEntry(r.keep, key))
 }
 
 // Lease implements approver.KV. No other process can have the file, so the

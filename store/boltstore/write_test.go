@@ -2,8 +2,10 @@ package boltstore
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -356,6 +358,59 @@ func TestFencesOutliveTheProcess(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever changes of a record's times, the file has one entry for each and no
+// other: a stale one would make it due again, or forget it too soon.
+func TestEntriesFollowTheRecord(t *testing.T) {
+	now := time.Now().UTC()
+	var times [][2]time.Time
+	for _, due := range []time.Time{{}, now.Add(time.Hour), now.Add(2 * time.Hour)} {
+		for _, keep := range []time.Time{{}, now.Add(48 * time.Hour), now.Add(72 * time.Hour)} {
+			times = append(times, [2]time.Time{due, keep})
+		}
+	}
+	s := openFor(t, newPath(t))
+	key := approver.Key("test", "moved")
+	shard, err := approver.ShardOfKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rev approver.Rev
+	put := func(at [2]time.Time) {
+		t.Helper()
+		next := approver.NewRev()
+		if err := s.Put(t.Context(), key, []byte(next), rev, next, at[0], at[1]); err != nil {
+			t.Fatal(err)
+		}
+		rev = next
+		want := map[string]string{}
+		keep := binary.BigEndian.AppendUint64(nil, uint64(nanos(at[1])))
+		if !at[0].IsZero() {
+			want["due "+string(dueEntry(shard, nanos(at[0]), key))] = string(keep)
+		}
+		if !at[1].IsZero() {
+			want["keep "+string(keepEntry(nanos(at[1]), key))] = ""
+		}
+		got := map[string]string{}
+		if err := s.db.View(func(tx *bbolt.Tx) error {
+			return errors.Join(
+				tx.Bucket(dues).ForEach(func(k, v []byte) error { got["due "+string(k)] = string(v); return nil }),
+				tx.Bucket(keeps).ForEach(func(k, v []byte) error { got["keep "+string(k)] = string(v); return nil }),
+			)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("at %v: entries %q, want %q", at, got, want)
+		}
+	}
+	for _, from := range times {
+		for _, to := range times {
+			put(from)
+			put(to)
 		}
 	}
 }
