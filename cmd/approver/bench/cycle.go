@@ -96,11 +96,13 @@ type driver struct {
 	mu      sync.Mutex
 	waiting map[string]chan card // by command
 	watched chan error           // takes the end of the watch
+	once    sync.Once
+	shows   chan struct{} // closed when the daemon knows that somebody watches
 }
 
 // drive starts to watch, and ends that with b.end.
 func (b *bench) drive(ctx context.Context, d *daemon, serial *atomic.Int64) *driver {
-	v := &driver{d: d, serial: serial, waiting: map[string]chan card{}, watched: make(chan error, 1)}
+	v := &driver{d: d, serial: serial, waiting: map[string]chan card{}, watched: make(chan error, 1), shows: make(chan struct{})}
 	v.client = &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: 2 * b.workers,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -124,6 +126,7 @@ func (v *driver) see(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return err
 	}
+	v.once.Do(func() { close(v.shows) }) // the hello comes first
 	if c.Type != "card" {
 		return nil
 	}
@@ -138,6 +141,14 @@ func (v *driver) see(raw json.RawMessage) error {
 
 // ask sends a call that needs people and waits for its card.
 func (v *driver) ask(ctx context.Context) (*caller, card, error) {
+	select {
+	case <-v.shows: // a card that nobody watches for is shown nowhere
+	case err := <-v.watched:
+		v.watched <- err
+		return nil, card{}, fmt.Errorf("the watch ended: %w", err)
+	case <-ctx.Done():
+		return nil, card{}, context.Cause(ctx)
+	}
 	n := v.serial.Add(1)
 	command := "git push --force origin bench-" + strconv.FormatInt(n, 10)
 	shown := make(chan card, 1)
