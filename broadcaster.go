@@ -296,12 +296,8 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 // advance does what the record wants now on behalf of the waiting courier. r is
 // the record as it was at revision seen. left is when to look again at the latest.
 func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call ToolCall) (next Request, rev Rev, left time.Duration, err error) {
-	r, rev, err = b.reload(ctx, r, seen)
+	r, rev, now, err := b.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
-		return r, rev, 0, err
-	}
-	now, err := b.Store.Now(ctx)
-	if err != nil {
 		return r, rev, 0, err
 	}
 	switch {
@@ -329,7 +325,7 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}
 	if r.Call.Control == "" {
-		c, _, err := LoadControls(ctx, b.Store)
+		c, _, err := readControls(ctx, b.Store)
 		if err != nil {
 			return r, err
 		}

@@ -80,24 +80,30 @@ func LoadControls(ctx context.Context, store KV) (c Controls, now time.Time, err
 }
 
 func loadControls(ctx context.Context, store KV) (c Controls, rev Rev, now time.Time, err error) {
-	if c, rev, err = readControls(ctx, store); err != nil {
-		return c, rev, now, err
-	}
-	now, err = store.Now(ctx)
+	value, rev, now, err := getNow(ctx, store, controlKey())
+	c, err = decodeControls(value, err)
 	return c, rev, now, err
 }
 
 func readControls(ctx context.Context, store KV) (c Controls, rev Rev, err error) {
 	value, rev, err := store.Get(ctx, controlKey())
-	if err == nil {
+	c, err = decodeControls(value, err)
+	return c, rev, err
+}
+
+// decodeControls reads the record, or takes none for the zero value. readErr is
+// how the reading of it ended.
+func decodeControls(value []byte, readErr error) (c Controls, err error) {
+	switch {
+	case readErr == nil:
 		err = json.Unmarshal(value, &c)
-	} else if errors.Is(err, ErrNotFound) {
-		err = nil
+	case !errors.Is(readErr, ErrNotFound):
+		err = readErr
 	}
 	if err != nil {
-		return c, rev, fmt.Errorf("whether approver is frozen: %w", err)
+		return Controls{}, fmt.Errorf("whether approver is frozen: %w", err)
 	}
-	return c, rev, nil
+	return c, nil
 }
 
 // FreezeStage is the first stage of a Gate: it denies every call during a

@@ -301,12 +301,8 @@ func (b *Broadcaster) updateOne(ctx context.Context, ref Ref, card Card) (err er
 // repost replaces cards that a crash left without a trace, or whose message
 // did not outlive a restart: the old code is void, a new card gets a new one.
 func (b *Broadcaster) repost(ctx context.Context, id string) {
-	r, _, err := b.load(ctx, id)
+	r, _, now, err := b.loadNow(ctx, id)
 	if err != nil || r.State != Pending {
-		return
-	}
-	now, err := b.Store.Now(ctx)
-	if err != nil {
 		return
 	}
 	lost := b.lost(r, now)

@@ -103,6 +103,29 @@ type Batcher interface {
 	PutAll(ctx context.Context, writes []Write) []error
 }
 
+// A ClockReader is a KV that reads a record and its clock at the price of one
+// round trip.
+type ClockReader interface {
+	// GetNow is Get and then Now. With ErrNotFound, too, it returns the time; with
+	// any other error it does not.
+	GetNow(ctx context.Context, key string) (value []byte, rev Rev, now time.Time, err error)
+}
+
+// getNow reads a record and then the clock, at once where the store can.
+func getNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, now time.Time, err error) {
+	if r, ok := store.(ClockReader); ok {
+		return r.GetNow(ctx, key)
+	}
+	if value, rev, err = store.Get(ctx, key); err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, "", now, err
+	}
+	now, clockErr := store.Now(ctx)
+	if clockErr != nil {
+		return nil, "", time.Time{}, clockErr
+	}
+	return value, rev, now, err
+}
+
 // A Lister is a KV that can say which records wait for something: open requests
 // and grants do, because they have an end.
 type Lister interface {

@@ -43,18 +43,28 @@ func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev R
 	return r, nil
 }
 
-// reload is load for who knows the record as it was at revision seen: a large
-// one is not decoded again and again.
-func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request, Rev, error) {
-	value, rev, err := b.Store.Get(ctx, Key("req", r.ID))
+// loadNow is load, and then the clock.
+func (b *Broadcaster) loadNow(ctx context.Context, id string) (Request, Rev, time.Time, error) {
+	value, rev, now, err := getNow(ctx, b.Store, Key("req", id))
 	if err != nil {
-		return Request{}, "", err
+		return Request{}, "", now, err
+	}
+	r, err := b.decode(ctx, id, value, rev)
+	return r, rev, now, err
+}
+
+// reload is loadNow for who knows the record as it was at revision seen: a large
+// one is not decoded again and again.
+func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request, Rev, time.Time, error) {
+	value, rev, now, err := getNow(ctx, b.Store, Key("req", r.ID))
+	if err != nil {
+		return Request{}, "", now, err
 	}
 	if rev == seen {
-		return r, rev, nil
+		return r, rev, now, nil
 	}
 	r, err = b.decode(ctx, r.ID, value, rev)
-	return r, rev, err
+	return r, rev, now, err
 }
 
 // saveNew writes the record of a new request, the index from its call id and the
@@ -154,13 +164,13 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 	for r, rev, guess := b.known.last(id); ; guess = false {
 		// What was read a moment ago is most likely still so. If it is not, the
 		// write is a conflict; a refusal is never taken from a guess.
+		var now time.Time
 		var err error
-		if !guess {
-			if r, rev, err = b.load(ctx, id); err != nil {
-				return r, err
-			}
+		if guess {
+			now, err = b.Store.Now(ctx)
+		} else {
+			r, rev, now, err = b.loadNow(ctx, id)
 		}
-		now, err := b.Store.Now(ctx)
 		if err != nil {
 			return r, err
 		}

@@ -51,17 +51,17 @@ func (b *Broadcaster) lockedUntil(ctx context.Context, key string) (time.Time, e
 }
 
 func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, rev Rev, now time.Time, err error) {
-	value, rev, err := b.Store.Get(ctx, key)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return s, "", now, err
+	value, rev, now, err := getNow(ctx, b.Store, key)
+	switch {
+	case err == nil:
+		err = json.Unmarshal(value, &s)
+	case errors.Is(err, ErrNotFound):
+		err = nil
 	}
-	if err == nil {
-		if err := json.Unmarshal(value, &s); err != nil {
-			return s, "", now, err
-		}
+	if err != nil {
+		return strikes{}, "", now, err
 	}
-	now, err = b.Store.Now(ctx)
-	return s.recent(now), rev, now, err
+	return s.recent(now), rev, now, nil
 }
 
 func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s *strikes, now time.Time) bool) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,11 +15,13 @@ import (
 type batchKV struct {
 	*memKV
 	batches int
+	trips   atomic.Int64 // what would be a round trip to Redis
 	spoil   func(Write) error
 }
 
 func (k *batchKV) PutAll(ctx context.Context, writes []Write) []error {
 	k.batches++
+	k.trips.Add(1)
 	errs := make([]error, len(writes))
 	for i, w := range writes {
 		if k.spoil != nil {
@@ -29,6 +32,26 @@ func (k *batchKV) PutAll(ctx context.Context, writes []Write) []error {
 		errs[i] = k.Put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
 	}
 	return errs
+}
+
+func (k *batchKV) Get(ctx context.Context, key string) ([]byte, Rev, error) {
+	k.trips.Add(1)
+	return k.memKV.Get(ctx, key)
+}
+
+func (k *batchKV) Now(ctx context.Context) (time.Time, error) {
+	k.trips.Add(1)
+	return k.memKV.Now(ctx)
+}
+
+func (k *batchKV) GetNow(ctx context.Context, key string) ([]byte, Rev, time.Time, error) {
+	k.trips.Add(1)
+	return getNow(ctx, k.memKV, key)
+}
+
+func (k *batchKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keep time.Time) error {
+	k.trips.Add(1)
+	return k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 }
 
 // A request, its index and its codes are one batch. A code that is taken is
@@ -92,6 +115,10 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		x := newBenchOn(t, kv.memKV, kv)
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
+		// With two cards, each of which is noted by itself.
+		if n := kv.trips.Swap(0); n > 14 {
+			t.Errorf("%d round trips until people are asked and that is noted, want 14", n)
+		}
 		x.kv.mu.Lock()
 		gets, puts := 0, 0
 		x.kv.fail = func(op, _ string) error {
@@ -106,6 +133,7 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		x.kv.mu.Unlock()
 		x.tap(x.tg, 0, "1", true)
 		<-answer
+		released := kv.trips.Load()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		x.kv.mu.Lock()
@@ -126,6 +154,9 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 				t.Errorf("%d records of %s too few", n, e)
 			}
 		}
-		t.Logf("%d reads", gets)
+		if released > 14 {
+			t.Errorf("from the tap to the release %d round trips", released)
+		}
+		t.Logf("%d reads, %d round trips to the release", gets, released)
 	})
 }

@@ -115,6 +115,8 @@ var (
 	_ approver.KV        = (*Store)(nil)
 	_ approver.Confirmer = (*Store)(nil)
 	_ approver.Batcher   = (*Store)(nil)
+
+	_ approver.ClockReader = (*Store)(nil)
 )
 
 // A script knows its own source, which redis.Script keeps to itself.
@@ -213,7 +215,12 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 		return nil, "", err
 	}
 	defer cancel()
-	b, err := s.rdb.Get(ctx, key).Bytes()
+	return s.record(key, s.rdb.Get(ctx, key))
+}
+
+// record is the record that a GET returned.
+func (s *Store) record(key string, got *redis.StringCmd) ([]byte, approver.Rev, error) {
+	b, err := got.Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
 		return nil, "", approver.ErrNotFound
@@ -221,6 +228,44 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 		return nil, "", s.failed("get "+key, err)
 	}
 	return s.seal.open(key, b)
+}
+
+// GetNow implements approver.ClockReader: one round trip, except in a Cluster,
+// where the record and the clock may be on different servers.
+func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, time.Time, error) {
+	if err := arg.Key(key); err != nil {
+		return nil, "", time.Time{}, err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return nil, "", time.Time{}, err
+	}
+	defer cancel()
+	var got *redis.StringCmd
+	var clock *redis.Cmd
+	if _, single := s.rdb.(*redis.Client); single {
+		pipe := s.rdb.Pipeline()
+		got = pipe.Get(ctx, key)
+		clock = pipe.EvalSha(ctx, s.scripts.now.Hash(), []string{clockKey}, s.last.Load())
+		_, _ = pipe.Exec(ctx) // each command keeps its own error
+	} else {
+		got = s.rdb.Get(ctx, key)
+	}
+	value, rev, err := s.record(key, got)
+	if err != nil && !errors.Is(err, approver.ErrNotFound) {
+		return nil, "", time.Time{}, err
+	}
+	var now time.Time
+	var clockErr error
+	if clock == nil || redis.HasErrorPrefix(clock.Err(), "NOSCRIPT") { // now brings the script along
+		now, clockErr = s.now(ctx)
+	} else {
+		now, clockErr = s.reading(clock)
+	}
+	if clockErr != nil {
+		return nil, "", time.Time{}, s.failed("now", clockErr)
+	}
+	return value, rev, now, err
 }
 
 // Put implements approver.KV. With Config.Replicas, too few acknowledgements
@@ -421,7 +466,12 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 }
 
 func (s *Store) now(ctx context.Context) (time.Time, error) {
-	now, err := s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.last.Load()).Int64()
+	return s.reading(s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.last.Load()))
+}
+
+// reading is what the script of the clock says.
+func (s *Store) reading(cmd *redis.Cmd) (time.Time, error) {
+	now, err := cmd.Int64()
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"approver.example"
 	"approver.example/store/storetest"
 	"approver.example/store/storetest/redistest"
 )
@@ -141,5 +142,26 @@ func BenchmarkStore(b *testing.B) {
 				return openFor(b, Config{Addrs: []string{arrangement.addr}})
 			})
 		})
+	}
+}
+
+// A server that has lost its scripts, as after a fail-over, gets the clock's
+// again.
+func TestRecordAndClockWithoutScripts(t *testing.T) {
+	t.Parallel()
+	server := startFor(t, redistest.Options{})
+	s := openFor(t, Config{Addrs: []string{server.Addr}})
+	key := approver.Key("test", "k")
+	write(t, s, key, "v", "")
+	var last time.Time
+	for range 3 {
+		if err := server.Admin().ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		value, _, now, err := s.GetNow(t.Context(), key)
+		if err != nil || string(value) != "v" || !now.After(last) {
+			t.Fatalf("got %q at %v after %v, %v", value, now, last, err)
+		}
+		last = now
 	}
 }

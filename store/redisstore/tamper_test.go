@@ -19,6 +19,10 @@ func wantTampered(t *testing.T, s *Store, key string) {
 	if !errors.Is(err, approver.ErrTampered) || value != nil || rev != "" {
 		t.Errorf("get: got %q, %q, %v, want ErrTampered and nothing else", value, rev, err)
 	}
+	value, rev, now, err := s.GetNow(t.Context(), key)
+	if !errors.Is(err, approver.ErrTampered) || value != nil || rev != "" || !now.IsZero() {
+		t.Errorf("get with the clock: got %q, %q, %v, %v, want ErrTampered and nothing else", value, rev, now, err)
+	}
 }
 
 func write(t *testing.T, s *Store, key, value string, prev approver.Rev) approver.Rev {

@@ -29,8 +29,49 @@ var recordTests = []test{
 	{"no increment is lost", noIncrementLost},
 	{"writes that go together stand each for itself", putAll},
 	{"writes that go together are repeated safely", putAllAgain},
+	{"a record and the clock are read at once", getNow},
 	{"an ended context reaches nothing", endedContext},
 	{"a closed store answers nothing", closedStore},
+}
+
+func getNow(t *testing.T, f *fixture) {
+	s := f.open()
+	both, ok := s.(approver.ClockReader)
+	if !ok {
+		t.Skip("this store reads the clock by itself")
+	}
+	key, none := newKey(), newKey()
+	rev := put(t, s, key, "v", "")
+	last, err := s.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		value, got, now, err := both.GetNow(t.Context(), key)
+		if err != nil || string(value) != "v" || got != rev || now.Before(last) || now.Sub(last) > time.Hour {
+			t.Fatalf("got %q at %s and the time %v after %v, %v", value, got, now, last, err)
+		}
+		last = now
+		value, got, now, err = both.GetNow(t.Context(), none)
+		if !errors.Is(err, approver.ErrNotFound) || value != nil || got != "" || now.Before(last) {
+			t.Fatalf("no record: got %q at %q and the time %v after %v, %v", value, got, now, last, err)
+		}
+		last = now
+	}
+	if now, err := s.Now(t.Context()); err != nil || now.Before(last) {
+		t.Errorf("the clock went back from %v to %v, %v", last, now, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ctx := range map[string]context.Context{"no key of ours": t.Context(), "an ended context": ended} {
+		if name == "no key of ours" {
+			key = "mine"
+		}
+		if value, _, now, err := both.GetNow(ctx, key); err == nil || errors.Is(err, approver.ErrNotFound) || value != nil || !now.IsZero() {
+			t.Errorf("%s: %q, %v, %v", name, value, now, err)
+		}
+		key = newKey()
+	}
 }
 
 func valuesComeBack(t *testing.T, f *fixture) {
