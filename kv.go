@@ -126,6 +126,15 @@ func getNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, n
 	return value, rev, now, err
 }
 
+// A Sweeper is a KV that can look through all shards at the price of one.
+type Sweeper interface {
+	// DueAll returns what Due does for every shard, up to limit keys of each. With
+	// an error about some shards, it returns what is due in the others.
+	// [errors.ErrUnsupported] means that the shards lie on several servers, so
+	// that each is to be asked by itself: one that hangs must not hold up others.
+	DueAll(ctx context.Context, limit int) ([]string, error)
+}
+
 // A Lister is a KV that can say which records wait for something: open requests
 // and grants do, because they have an end.
 type Lister interface {

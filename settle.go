@@ -184,22 +184,36 @@ func (r Request) updated(tried []Posting, failed []error, hash string, closed bo
 }
 
 // sweep is the clock for what nobody waits for: it looks for requests that want
-// attention, whichever process made them. Each shard has a clock of its own, so
-// that one on a node that hangs does not hold up the others.
+// attention, whichever process made them. Unless the store can look through all
+// shards at once, each has a clock of its own, so that one on a node that hangs
+// does not hold up the others.
 func (b *Broadcaster) sweep(ctx context.Context) {
+	if s, ok := b.Store.(Sweeper); ok {
+		b.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
+	}
+	if ctx.Err() != nil {
+		return
+	}
 	var all sync.WaitGroup
 	for shard := range Shards {
-		all.Go(func() { b.sweepShard(ctx, shard) })
+		all.Go(func() {
+			b.sweepAgain(ctx, func() ([]string, error) { return b.Store.Due(ctx, shard, maxDue) })
+		})
 	}
 	all.Wait()
 }
 
-func (b *Broadcaster) sweepShard(ctx context.Context, shard int) {
+// maxDue is how many keys of a shard are looked at in one go.
+const maxDue = 128
+
+// sweepAgain attends to what is due, again and again until ctx ends, or the store
+// cannot look in this way.
+func (b *Broadcaster) sweepAgain(ctx context.Context, look func() ([]string, error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		keys, err := b.Store.Due(ctx, shard, 128)
-		if ctx.Err() != nil {
+		keys, err := look()
+		if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
 			return
 		}
 		if err != nil {

@@ -160,3 +160,59 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		t.Logf("%d reads, %d round trips to the release", gets, released)
 	})
 }
+
+// sweepKV looks through all shards at once, or says that it cannot.
+type sweepKV struct {
+	*memKV
+	cannot bool
+	sweeps atomic.Int64
+}
+
+func (k *sweepKV) Due(ctx context.Context, shard, limit int) ([]string, error) {
+	k.sweeps.Add(1)
+	return k.memKV.Due(ctx, shard, limit)
+}
+
+func (k *sweepKV) DueAll(ctx context.Context, limit int) (keys []string, err error) {
+	k.sweeps.Add(1)
+	if k.cannot {
+		return nil, errors.ErrUnsupported
+	}
+	for shard := range Shards {
+		due, err := k.memKV.Due(ctx, shard, limit)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, due...)
+	}
+	return keys, nil
+}
+
+// The clock ends a request that nobody answers however the store is looked
+// through, and a store that can look at once is not asked shard by shard.
+func TestTheClockLooksThroughAllShards(t *testing.T) {
+	for name, cannot := range map[string]bool{"at once": false, "one by one": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := &sweepKV{memKV: newMemKV(), cannot: cannot}
+				x := newBenchOn(t, kv.memKV, kv)
+				ctx, leave := context.WithCancel(t.Context())
+				answer := x.askAsync(ctx, testCall("c1"), High)
+				synctest.Wait()
+				leave() // nobody waits for it
+				<-answer
+				before := kv.sweeps.Load()
+				time.Sleep(10 * sweepEvery)
+				synctest.Wait()
+				if n := kv.sweeps.Load() - before; !cannot && n > 11 || cannot && n < 9*Shards {
+					t.Errorf("%d looks", n)
+				}
+				time.Sleep(WithdrawGrace)
+				synctest.Wait()
+				if _, card := x.tg.card(0); card.State != Withdrawn {
+					t.Errorf("the card says %v", card.State)
+				}
+			})
+		})
+	}
+}

@@ -117,6 +117,7 @@ var (
 	_ approver.Batcher   = (*Store)(nil)
 
 	_ approver.ClockReader = (*Store)(nil)
+	_ approver.Sweeper     = (*Store)(nil)
 )
 
 // A script knows its own source, which redis.Script keeps to itself.
@@ -392,6 +393,48 @@ func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	})
 }
 
+// DueAll implements approver.Sweeper: two round trips for all shards, at most
+// 1,000 keys of each. In a Cluster it is not supported.
+func (s *Store) DueAll(ctx context.Context, limit int) ([]string, error) {
+	if _, single := s.rdb.(*redis.Client); !single {
+		return nil, errors.ErrUnsupported
+	}
+	limit, err := arg.Due(0, limit)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	now, err := s.now(ctx)
+	if err != nil {
+		return nil, s.failed("due", err)
+	}
+	found := make([]*redis.Cmd, approver.Shards)
+	pipe := s.rdb.Pipeline()
+	for shard := range found {
+		found[shard] = pipe.EvalSha(ctx, s.scripts.due.Hash(), []string{dueKey(shard)}, now.UnixMilli(), limit)
+	}
+	_, _ = pipe.Exec(ctx) // each command keeps its own error
+	var keys []string
+	for shard, cmd := range found {
+		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") { // Run brings the script along
+			cmd = s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, now.UnixMilli(), limit)
+		}
+		due, failed := cmd.StringSlice()
+		if failed != nil {
+			err = s.failed("due", failed) // of the others, what is known is told
+		}
+		keys = append(keys, due...)
+	}
+	return keys, err
+}
+
+// dueKey is the due set of a shard.
+func dueKey(shard int) string { return fmt.Sprintf("ap:{%02d}:due", shard) }
+
 // Scheduled implements approver.Lister.
 func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
 	return s.scheduled(ctx, shard, limit, func(context.Context) (any, error) { return "+inf", nil })
@@ -412,8 +455,7 @@ func (s *Store) scheduled(ctx context.Context, shard, limit int, until func(cont
 	if err != nil {
 		return nil, s.failed("due", err)
 	}
-	due := fmt.Sprintf("ap:{%02d}:due", shard)
-	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{due}, to, limit).StringSlice()
+	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, to, limit).StringSlice()
 	if err != nil {
 		return nil, s.failed("due", err)
 	}

@@ -291,3 +291,28 @@ func TestClockGoesOnFromItsMark(t *testing.T) {
 		last = now(s)
 	}
 }
+
+// One due set that somebody spoiled, and a server that has lost its scripts, keep
+// nobody from hearing what is due in the other shards.
+func TestASpoiledDueSetHidesNoOther(t *testing.T) {
+	t.Parallel()
+	redis7 := startFor(t, redistest.Options{})
+	s, admin := openFor(t, Config{Addrs: []string{redis7.Addr}}), redis7.Admin()
+	key := approver.Key("req", "due")
+	past := time.Now().Add(-time.Second)
+	if err := s.Put(t.Context(), key, []byte("v"), "", approver.NewRev(), past, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	spoiled := (approver.ShardOf("due") + 1) % approver.Shards
+	if err := admin.Set(t.Context(), dueKey(spoiled), "x", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := admin.ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if keys, err := s.DueAll(t.Context(), 10); !errors.Is(err, approver.ErrTampered) || len(keys) != 1 || keys[0] != key {
+			t.Errorf("due: %q, %v", keys, err)
+		}
+	}
+}

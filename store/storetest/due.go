@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -18,6 +19,7 @@ var dueTests = []test{
 	{"a write that loses changes no due time", dueConflict},
 	{"odd arguments are refused", dueOddArguments},
 	{"what waits is listed", dueScheduled},
+	{"all shards are looked through at once", dueAll},
 }
 
 // wantDue compares the keys that are due, in order.
@@ -166,5 +168,39 @@ func dueScheduled(t *testing.T, f *fixture) {
 	wantDue(t, s, 9, 100, past)
 	if _, err := lister.Scheduled(t.Context(), approver.Shards, 1); err == nil {
 		t.Error("a shard that does not exist is listed")
+	}
+}
+
+func dueAll(t *testing.T, f *fixture) {
+	s := f.open()
+	sweeper, ok := s.(approver.Sweeper)
+	if !ok {
+		t.Skip("this store looks through one shard at a time")
+	}
+	if _, err := sweeper.DueAll(t.Context(), 1); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("the shards lie on several servers")
+	}
+	var want, first []string
+	for _, shard := range []int{0, 7, approver.Shards - 1} {
+		for i := range 3 {
+			key := newKeyIn(shard)
+			putDue(t, s, key, "v", "", time.Now().Add(time.Duration(i-10)*time.Second))
+			want = append(want, key)
+			if i == 0 {
+				first = append(first, key)
+			}
+		}
+		putDue(t, s, newKeyIn(shard), "v", "", time.Now().Add(time.Hour))
+	}
+	for limit, want := range map[int][]string{100: want, 1: first} {
+		got, err := sweeper.DueAll(t.Context(), limit)
+		slices.Sort(got)
+		slices.Sort(want)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("at most %d of each: got %q, %v, want %q", limit, got, err, want)
+		}
+	}
+	if keys, err := sweeper.DueAll(t.Context(), 0); err == nil {
+		t.Errorf("limit 0: got %q, want it refused", keys)
 	}
 }
