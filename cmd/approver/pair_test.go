@@ -202,25 +202,17 @@ func (m pairMachine) unchanged() {
 	}
 }
 
-// The story: a stranger tries a code of their own, then Ada sends the right one,
-// and Eve the same code after her. The operator says yes, and Ada is the first
-// approver whom a chat reaches; had they said anything else, nobody was.
+// The story: a stranger tries a code of their own, then Ada sends the right one.
+// The operator says yes, and Ada is the first approver whom a chat reaches; had
+// they said anything else, nobody was.
 func TestPairAlone(t *testing.T) {
 	for _, app := range chatApps(t) {
 		for _, answer := range []string{"yes", "y", ""} {
 			t.Run(app.name+" "+answer, func(t *testing.T) {
 				m := newPairMachine(t, "")
-				before := len(app.fake.Told(app.ada)) // in an earlier story, on the same fake
 				out, ok := m.pair(answer+"\n", func(code string) {
 					app.fake.Type(app.eve, app.room, "/pair CONFIRM-AAAAAAAAAAAA")
 					app.fake.Type(app.ada, app.room, "/pair "+code)
-					for range 40 {
-						if told := app.fake.Told(app.ada); len(told) > before && strings.Contains(told[len(told)-1], "That was the code") {
-							app.fake.Type(app.eve, app.room, "/pair "+code)
-							return
-						}
-						time.Sleep(25 * time.Millisecond)
-					}
 				}, append([]string{app.name, "--config", m.config, "--person", "ada"}, app.flags...)...)
 				if !strings.Contains(out, "user id "+app.ada+", in "+app.room) {
 					t.Errorf("it says\n%s", out)
