@@ -206,69 +206,6 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Get implements approver.KV.
-func (s *Store) Get(ctx context.Context, key string) ([]byte, approver.Rev, error) {
-	if err := arg.Key(key); err != nil {
-		return nil, "", err
-	}
-	ctx, cancel, err := s.begin(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	defer cancel()
-	return s.record(key, s.rdb.Get(ctx, key))
-}
-
-// record is the record that a GET returned.
-func (s *Store) record(key string, got *redis.StringCmd) ([]byte, approver.Rev, error) {
-	b, err := got.Bytes()
-	switch {
-	case errors.Is(err, redis.Nil):
-		return nil, "", approver.ErrNotFound
-	case err != nil:
-		return nil, "", s.failed("get "+key, err)
-	}
-	return s.seal.open(key, b)
-}
-
-// GetNow implements approver.ClockReader: one round trip, except in a Cluster,
-// where the record and the clock may be on different servers.
-func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, time.Time, error) {
-	if err := arg.Key(key); err != nil {
-		return nil, "", time.Time{}, err
-	}
-	ctx, cancel, err := s.begin(ctx)
-	if err != nil {
-		return nil, "", time.Time{}, err
-	}
-	defer cancel()
-	var got *redis.StringCmd
-	var clock *redis.Cmd
-	if _, single := s.rdb.(*redis.Client); single {
-		pipe := s.rdb.Pipeline()
-		got = pipe.Get(ctx, key)
-		clock = pipe.EvalSha(ctx, s.scripts.now.Hash(), []string{clockKey}, s.last.Load())
-		_, _ = pipe.Exec(ctx) // each command keeps its own error
-	} else {
-		got = s.rdb.Get(ctx, key)
-	}
-	value, rev, err := s.record(key, got)
-	if err != nil && !errors.Is(err, approver.ErrNotFound) {
-		return nil, "", time.Time{}, err
-	}
-	var now time.Time
-	var clockErr error
-	if clock == nil || redis.HasErrorPrefix(clock.Err(), "NOSCRIPT") { // now brings the script along
-		now, clockErr = s.now(ctx)
-	} else {
-		now, clockErr = s.reading(clock)
-	}
-	if clockErr != nil {
-		return nil, "", time.Time{}, s.failed("now", clockErr)
-	}
-	return value, rev, now, err
-}
-
 // Put implements approver.KV. With Config.Replicas, too few acknowledgements
 // are an ambiguous error. A Put is sent once; after an ambiguous error the
 // caller sends it again. Should that end in ErrConflict, then the first may
@@ -385,83 +322,6 @@ func millis(t time.Time) string {
 	return strconv.FormatInt(t.Add(time.Millisecond-time.Nanosecond).UnixMilli(), 10)
 }
 
-// Due implements approver.KV. It returns at most 1,000 keys.
-func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
-	return s.scheduled(ctx, shard, limit, func(ctx context.Context) (any, error) {
-		now, err := s.now(ctx)
-		return now.UnixMilli(), err
-	})
-}
-
-// DueAll implements approver.Sweeper: two round trips for all shards, at most
-// 1,000 keys of each. In a Cluster it is not supported.
-func (s *Store) DueAll(ctx context.Context, limit int) ([]string, error) {
-	if _, single := s.rdb.(*redis.Client); !single {
-		return nil, errors.ErrUnsupported
-	}
-	limit, err := arg.Due(0, limit)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	now, err := s.now(ctx)
-	if err != nil {
-		return nil, s.failed("due", err)
-	}
-	found := make([]*redis.Cmd, approver.Shards)
-	pipe := s.rdb.Pipeline()
-	for shard := range found {
-		found[shard] = pipe.EvalSha(ctx, s.scripts.due.Hash(), []string{dueKey(shard)}, now.UnixMilli(), limit)
-	}
-	_, _ = pipe.Exec(ctx) // each command keeps its own error
-	var keys []string
-	for shard, cmd := range found {
-		if redis.HasErrorPrefix(cmd.Err(), "NOSCRIPT") { // Run brings the script along
-			cmd = s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, now.UnixMilli(), limit)
-		}
-		due, failed := cmd.StringSlice()
-		if failed != nil {
-			err = s.failed("due", failed) // of the others, what is known is told
-		}
-		keys = append(keys, due...)
-	}
-	return keys, err
-}
-
-// dueKey is the due set of a shard.
-func dueKey(shard int) string { return fmt.Sprintf("ap:{%02d}:due", shard) }
-
-// Scheduled implements approver.Lister.
-func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, error) {
-	return s.scheduled(ctx, shard, limit, func(context.Context) (any, error) { return "+inf", nil })
-}
-
-// scheduled lists a shard's records that are due up to a time.
-func (s *Store) scheduled(ctx context.Context, shard, limit int, until func(context.Context) (any, error)) ([]string, error) {
-	limit, err := arg.Due(shard, limit)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	to, err := until(ctx)
-	if err != nil {
-		return nil, s.failed("due", err)
-	}
-	keys, err := s.scripts.due.Run(ctx, s.rdb, []string{dueKey(shard)}, to, limit).StringSlice()
-	if err != nil {
-		return nil, s.failed("due", err)
-	}
-	return keys, nil
-}
-
 // Watch implements approver.KV. All watches share one connection.
 func (s *Store) Watch(ctx context.Context, key string) (<-chan struct{}, error) {
 	if err := arg.Key(key); err != nil {
@@ -490,43 +350,6 @@ func (s *Store) Lease(ctx context.Context, name string, ttl time.Duration) (appr
 		return 0, approver.ErrHeld
 	}
 	return approver.Fence(fence), nil
-}
-
-// Now implements approver.KV, in microseconds. The package comment says which
-// clock it is.
-func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	ctx, cancel, err := s.begin(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer cancel()
-	now, err := s.now(ctx)
-	if err != nil {
-		return time.Time{}, s.failed("now", err)
-	}
-	return now, nil
-}
-
-func (s *Store) now(ctx context.Context) (time.Time, error) {
-	return s.reading(s.scripts.now.Run(ctx, s.rdb, []string{clockKey}, s.last.Load()))
-}
-
-// reading is what the script of the clock says.
-func (s *Store) reading(cmd *redis.Cmd) (time.Time, error) {
-	now, err := cmd.Int64()
-	if err != nil {
-		return time.Time{}, err
-	}
-	for {
-		// Replies may overtake each other on their way here.
-		last := s.last.Load()
-		if now <= last {
-			return time.UnixMicro(last).UTC(), nil
-		}
-		if s.last.CompareAndSwap(last, now) {
-			return time.UnixMicro(now).UTC(), nil
-		}
-	}
 }
 
 // bound is the longest that one call may take.
