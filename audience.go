@@ -51,7 +51,7 @@ func (b *Broadcaster) audience(v Verdict) ([]Destination, error) {
 	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
 		return to, nil
 	}
-	for id, who := range b.People {
+	for id, who := range *b.people.Load() {
 		if taker, is := b.channels[id.Channel].(Taker); is && !taker.Takes(v.Severity) {
 			continue
 		}
@@ -75,7 +75,7 @@ func (b *Broadcaster) names(ids []string) string {
 	for i, id := range ids {
 		names[i] = id
 		var known []string
-		for who := range maps.Values(b.People) {
+		for who := range maps.Values(*b.people.Load()) {
 			if who.ID == id && who.Name != "" {
 				known = append(known, who.Name)
 			}

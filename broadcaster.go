@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,7 +51,7 @@ const (
 type Options struct {
 	Store        KV
 	Audit        Recorder
-	People       People
+	People       People // who may answer, until SetPeople
 	Channels     []Channel
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
@@ -78,6 +79,7 @@ type Options struct {
 type Broadcaster struct {
 	Options
 	channels map[string]Channel
+	people   atomic.Pointer[People] // the list now
 	codec    *RequestCodec
 	known    known
 
@@ -99,6 +101,7 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
 		settling: map[string]bool{}, closing: map[string]*closing{}, failed: map[string]error{},
 	}
+	b.SetPeople(o.People)
 	if b.TTL == 0 {
 		b.TTL = DefaultTTL
 	}
@@ -131,6 +134,10 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 	}
 	return b, errors.Join(errs...)
 }
+
+// SetPeople puts another approver list in the place of Options.People, for every
+// answer from now on. The list must not be changed afterwards.
+func (b *Broadcaster) SetPeople(p People) { b.people.Store(&p) }
 
 // Ask puts a call before people and waits for the end of the request: Allow
 // once the call is released, else Deny with a reason. If ctx ends first because

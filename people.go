@@ -38,12 +38,15 @@ type Approver struct {
 	Person string `yaml:"person,omitempty"`
 }
 
+// SelfPerson is the person of an entry that names none: the account by itself.
+func SelfPerson(channel, id string) string { return channel + ":" + id }
+
 // Add puts a channel's approver list into p.
 func (p People) Add(channel string, list []Approver) {
 	for _, a := range list {
 		person := Person{ID: a.Person, Name: a.Name}
 		if person.ID == "" {
-			person.ID = channel + ":" + a.ID
+			person.ID = SelfPerson(channel, a.ID)
 		}
 		if person.Name == "" {
 			person.Name = a.ID

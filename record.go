@@ -29,7 +29,7 @@ const (
 	EventFrozen       Event = "frozen"        // people, or an alarm, stopped every call
 	EventUnfrozen     Event = "unfrozen"      // people lifted that
 	EventPaused       Event = "paused"        // people let calls through for a while, or ended that
-	EventPolicy       Event = "policy"        // another policy is in force
+	EventPolicy       Event = "policy"        // another policy is in force, or the answers of others count
 	EventObserving    Event = "observing"     // people let rules be observed and not enforced for some days
 	EventEnforcing    Event = "enforcing"     // that is over
 	EventStarted      Event = "started"       // the daemon started

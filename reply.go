@@ -24,7 +24,7 @@ func (b *Broadcaster) Reply(ctx context.Context, rep Reply) (out Outcome) {
 			out = Outcome{OutcomeRefused, "approver failed on this answer; it does not count."}
 		}
 	}()
-	who, ok := b.People.Lookup(rep.Channel, rep.Sender)
+	who, ok := b.people.Load().Lookup(rep.Channel, rep.Sender)
 	if !ok {
 		out = Outcome{OutcomeRefused, "You are not on the approver list of this channel."}
 		b.noteRefusal(ctx, rep, Request{}, out)

@@ -23,15 +23,16 @@ import (
 // the resolve socket. It holds no rule of its own; answers go the way of every
 // other answer, through the terminal channel.
 type desk struct {
-	people   *approver.Broadcaster
-	channels []approver.Channel
-	audit    *audit.Log
-	observer *observer
-	store    string // where requests are kept, for people
-	policy   string // the configured one: a file, or a preset
-	notice   string // what cards and audit say of this installation
-	started  time.Time
-	log      *slog.Logger
+	people    *approver.Broadcaster
+	channels  []approver.Channel
+	authority *heldAuthority
+	audit     *audit.Log
+	observer  *observer
+	store     string // where requests are kept, for people
+	policy    string // the configured one: a file, or a preset
+	notice    string // what cards and audit say of this installation
+	started   time.Time
+	log       *slog.Logger
 }
 
 // The operations, one word each.
@@ -105,6 +106,7 @@ type statusDoc struct {
 	Store    string           `json:"store,omitempty"`
 	Trouble  string           `json:"store_error,omitempty"`
 	Channels []channelStatus  `json:"channels,omitempty"`
+	Waiting  []string         `json:"waiting_approvers,omitempty"` // in the configuration, and not counting yet
 	Open     int              `json:"open_requests"`
 	Freeze   *approver.Freeze `json:"freeze,omitempty"`  // while frozen
 	Pause    *approver.Pause  `json:"pause,omitempty"`   // while paused
@@ -125,7 +127,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	head := d.audit.Head()
 	doc := statusDoc{
 		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
-		Store: d.store, Audit: &head,
+		Store: d.store, Audit: &head, Waiting: d.authority.waiting(),
 	}
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr = err.Error()

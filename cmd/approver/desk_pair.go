@@ -12,6 +12,7 @@ import (
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
+	"approver.example/configs"
 	"approver.example/tokens"
 )
 
@@ -77,10 +78,11 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 		return controlDoc{}, errors.New("an approver is added on telegram, discord or slack, by the id that the platform gave them")
 	}
 	who := fmt.Sprintf("%s user %s", req.Channel, req.Who.ID)
+	line := []string{configs.ApproverLine(req.Channel, req.Who.ID, req.Person)}
 	switch {
 	case d.trusts(peer):
 		d.log.Warn("an approver is added by the operator", "who", who, "uid", peer.UID)
-		return controlDoc{Done: true, Text: "this daemon is isolated, so your word counts"}, nil
+		return controlDoc{Done: true, Text: "this daemon is isolated, so your word counts"}, d.authority.admit(ctx, line, fmt.Sprintf("added by uid %d", peer.UID))
 	case !d.chats():
 		return controlDoc{Done: true, Text: "the first approver whom a chat reaches"}, nil
 	}
@@ -89,7 +91,7 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 	if err != nil {
 		return controlDoc{}, err
 	}
-	return controlDoc{Done: true, Text: "approved by " + by}, nil
+	return controlDoc{Done: true, Text: "approved by " + by}, d.authority.admit(ctx, line, "approved by "+by)
 }
 
 // chats reports whether any chat is connected, and so whether there is anybody

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/configs"
 	"approver.example/shieldcore"
 )
 
@@ -18,11 +16,8 @@ import (
 // around the people who have to approve a looser one. The record is sealed under
 // a key that is not in the store.
 type inForce struct {
+	sealed
 	live  *shieldcore.Live
-	store approver.KV
-	codec *approver.RequestCodec
-	id    string // of this installation: several may share Redis
-	where string // of the record, for people
 	audit approver.Recorder
 	older bool // the audit has records of before this start, so it is not the first
 	log   *slog.Logger
@@ -35,38 +30,15 @@ type keptPolicy struct {
 	Text    []byte `json:"text"`
 }
 
-// ownStore stands for the installation that an embedded store is of.
-const ownStore = "embedded"
-
-// policyKeep is how long the store keeps it.
-const policyKeep = 10 * 365 * 24 * time.Hour
-
-func newInForce(cfg configs.Config, store approver.KV, audit approver.Recorder, log *slog.Logger) (*inForce, error) {
-	keys, err := openCodeKeys(cfg)
-	if err != nil {
-		return nil, err
-	}
-	codec, err := approver.NewRequestCodec(keys[0], keys[1:]...)
-	if err != nil {
-		return nil, err
-	}
-	f := &inForce{live: &shieldcore.Live{Tiers: highestTier}, store: store, codec: codec, id: cfg.AuditID(), audit: audit, log: log}
-	f.where = "the key " + f.key() + " in Redis"
-	if cfg.Store.Redis == nil {
-		// An embedded store is of one installation, whatever its host or its audit
-		// is called now: a new name is no first start.
-		f.id, f.where = ownStore, "the file "+cfg.Bolt().Path
-	}
-	return f, nil
+func newInForce(record sealed, audit approver.Recorder, log *slog.Logger) *inForce {
+	return &inForce{sealed: record, live: &shieldcore.Live{Tiers: highestTier}, audit: audit, log: log}
 }
-
-func (f *inForce) key() string  { return approver.Key("policy", f.id) }
-func (f *inForce) what() string { return "policy in force of " + f.id }
 
 // start puts a policy in force: the one of the file, unless that loosens the one
 // that was in force last. Then that one goes on, and the reloader asks people.
 func (f *inForce) start(ctx context.Context, file *shieldcore.Policy) error {
-	kept, _, err := f.load(ctx)
+	var kept keptPolicy
+	err := f.load(ctx, &kept)
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && f.older:
 		f.log.Error("the store has no policy that was in force before, although the audit is older: the policy file is taken as it stands, so look whether it is as you want it",
@@ -120,47 +92,10 @@ func (f *inForce) put(ctx context.Context, p *shieldcore.Policy, how string) err
 	if _, err := f.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
 		return fmt.Errorf("a change of the policy could not be recorded: %w", err)
 	}
-	if err := f.save(ctx, p); err != nil {
+	name, text := p.Source()
+	if err := f.save(ctx, keptPolicy{Version: p.Version(), Name: name, Text: text}); err != nil {
 		return fmt.Errorf("the policy could not be stored: %w", err)
 	}
 	f.live.Set(p)
 	return nil
-}
-
-func (f *inForce) load(ctx context.Context) (kept keptPolicy, rev approver.Rev, err error) {
-	value, rev, err := f.store.Get(ctx, f.key())
-	if err != nil {
-		return kept, rev, err
-	}
-	text, err := f.codec.OpenText(f.what(), value)
-	if err == nil {
-		err = json.Unmarshal(text, &kept)
-	}
-	return kept, rev, err
-}
-
-func (f *inForce) save(ctx context.Context, p *shieldcore.Policy) error {
-	name, text := p.Source()
-	plain, err := json.Marshal(keptPolicy{Version: p.Version(), Name: name, Text: text})
-	if err != nil {
-		return err
-	}
-	value, err := f.codec.SealText(f.what(), plain)
-	if err != nil {
-		return err
-	}
-	for {
-		_, rev, err := f.store.Get(ctx, f.key())
-		if err != nil && !errors.Is(err, approver.ErrNotFound) {
-			return err
-		}
-		now, err := f.store.Now(ctx)
-		if err != nil {
-			return err
-		}
-		err = f.store.Put(ctx, f.key(), value, rev, approver.NewRev(), time.Time{}, now.Add(policyKeep))
-		if !errors.Is(err, approver.ErrConflict) {
-			return err
-		}
-	}
 }

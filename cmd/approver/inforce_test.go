@@ -64,7 +64,7 @@ func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &inForce{live: &shieldcore.Live{}, store: kv, codec: codec, id: "here", where: "the store", audit: audit, log: log}
+	return &inForce{sealed: sealed{name: "policy", store: kv, codec: codec, id: "here", where: "the store"}, live: &shieldcore.Live{}, audit: audit, log: log}
 }
 
 func policyOf(t *testing.T, text string) *shieldcore.Policy {
@@ -148,7 +148,8 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 		t.Helper()
 		cfg := configs.Default()
 		cfg.Dir, cfg.Audit.ID = dir, name
-		f, err := newInForce(cfg, kv, &memAudit{}, slog.New(slog.DiscardHandler))
+		record, err := newSealed(cfg, kv, "policy")
+		f := newInForce(record, &memAudit{}, slog.New(slog.DiscardHandler))
 		if err == nil {
 			err = f.start(t.Context(), policyOf(t, text))
 		}

@@ -246,7 +246,7 @@ func TestPairThroughTheDaemon(t *testing.T) {
 		for _, adaSays := range []string{"approve", "deny"} {
 			t.Run(app.name+" "+adaSays, func(t *testing.T) {
 				m := newPairMachine(t, app.section)
-				m.serve()
+				stop := m.serve()
 				out, ok := m.pair("yes\n", func(code string) {
 					app.fake.Type(app.bob, app.room, "/pair "+code)
 					for _, card := range app.fake.Cards(app.room) {
@@ -278,6 +278,11 @@ func TestPairThroughTheDaemon(t *testing.T) {
 				}
 				if !bytes.Contains(text, []byte("# of Ada")) {
 					t.Errorf("a comment is gone:\n%s", text)
+				}
+				stop()
+				m.serve()
+				if waits := m.waiting(); len(waits) > 0 {
+					t.Errorf("after the next start %v waits, although Ada said yes", waits)
 				}
 			})
 		}
@@ -338,7 +343,8 @@ func TestPairAsksThoseWhoAreThere(t *testing.T) {
 // approver, and writes what people shall believe into the fields that stand in
 // approver's own words on the card. Only names of platforms and their ids get there.
 func TestAnAdmissionTellsNoStory(t *testing.T) {
-	d := &desk{log: slog.New(slog.DiscardHandler)} // isolated, so nobody is asked of what passes
+	b := newAuthorityBench(t)
+	d := &desk{authority: b.start(b.lists("", "1")), log: slog.New(slog.DiscardHandler)} // isolated, so nobody is asked of what passes
 	for name, req := range map[string]admitRequest{
 		"":                       {Channel: "telegram", Who: approver.Paired{ID: "10042"}},
 		"a story in the id":      {Channel: "telegram", Who: approver.Paired{ID: "10042 is Ada's new phone. Nothing"}},

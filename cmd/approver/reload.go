@@ -141,23 +141,28 @@ func (r *reloader) propose(ctx context.Context, next *shieldcore.Policy, change 
 
 // proposal is a change of policy as a call that people can decide.
 func proposal(file string, next *shieldcore.Policy, change shieldcore.Change) (approver.ToolCall, approver.Verdict, error) {
+	// One text for each line of the diff, so that a card shows it line by line.
+	shown := map[string]any{"file": file, "version": next.Version(), "diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
+	return ownQuestion("change_policy", "policy_loosened", shown, "loosens the policy: "+strings.Join(change.Why, "; "))
+}
+
+// ownQuestion is a loosening of what is in force as a call that people can decide,
+// as CATASTROPHIC. effect is what we know of it.
+func ownQuestion(tool, rule string, shown map[string]any, effect string) (approver.ToolCall, approver.Verdict, error) {
 	id := make([]byte, 16)
 	if _, err := rand.Read(id); err != nil {
 		return approver.ToolCall{}, approver.Verdict{}, err
 	}
-	// One text for each line of the diff, so that a card shows it line by line.
 	var args bytes.Buffer
 	enc := json.NewEncoder(&args)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(map[string]any{"file": file, "version": next.Version(), "diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")})
-	if err != nil {
+	if err := enc.Encode(shown); err != nil {
 		return approver.ToolCall{}, approver.Verdict{}, err
 	}
-	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: "change_policy", Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
-	text := "loosens the policy: " + strings.Join(change.Why, "; ")
+	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: tool, Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
 	why := approver.Verdict{
-		Decision: approver.Ask, By: "policy", Rule: "policy_loosened", Category: "policy", Severity: approver.Catastrophic,
-		Reason: text, Detail: text, Confidence: 1,
+		Decision: approver.Ask, By: "policy", Rule: rule, Category: "policy", Severity: approver.Catastrophic,
+		Reason: effect, Detail: effect, Confidence: 1,
 	}
 	return call, why, nil
 }

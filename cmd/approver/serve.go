@@ -96,11 +96,21 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return records.Close(ctx)
 	})
 
-	standing, err := newInForce(cfg, store, records, log.With("part", "policy"))
+	policyRecord, err := newSealed(cfg, store, "policy")
 	if err != nil {
 		return err
 	}
+	standing := newInForce(policyRecord, records, log.With("part", "policy"))
 	standing.older = records.Head().Seq > 0
+	authority, err := holdAuthority(ctx, cfg, store, records, house.Isolated, log.With("part", "approvers"))
+	if err != nil {
+		return err
+	}
+	if len(authority.waiting()) > 0 {
+		if channels, local, err = openChannels(cfg.HeldTo(authority.counting()), house.Isolated, log); err != nil {
+			return err
+		}
+	}
 	if err := standing.start(ctx, file); err != nil {
 		return err
 	}
@@ -109,6 +119,8 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	broadcaster.SetPeople(cfg.PeopleHeldTo(authority.counting()))
+	authority.admitted = broadcaster.SetPeople
 	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
 	gate := &approver.Gate{
 		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}}, stages(policy)...), Ask: broadcaster.Ask,
@@ -120,7 +132,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 
 	desk := &desk{
-		people: broadcaster, channels: channels, audit: records, observer: watching, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started,
+		people: broadcaster, channels: channels, authority: authority, audit: records, observer: watching, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started,
 		log: log.With("part", "desk"),
 	}
 
@@ -134,7 +146,8 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
 	reload := &reloader{cfg: cfg, inForce: standing, ask: broadcaster.Ask, every: reloadEvery}
-	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, watching.run)...)
+	admit := func(ctx context.Context) error { return authority.run(ctx, broadcaster.Ask) }
+	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, admit, watching.run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
 }
@@ -149,6 +162,16 @@ func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Policy, error
 		log.Warn("the policy has a rule that does nothing", "what", w.Pos.String()+": "+w.Text)
 	}
 	return policy, nil
+}
+
+// holdAuthority finds out whose answers count.
+func holdAuthority(ctx context.Context, cfg configs.Config, kv approver.KV, records *audit.Log, isolated bool, log *slog.Logger) (*heldAuthority, error) {
+	record, err := newSealed(cfg, kv, "approvers")
+	if err != nil {
+		return nil, err
+	}
+	h := &heldAuthority{sealed: record, cfg: cfg, isolated: isolated, audit: records, older: records.Head().Seq > 0, log: log}
+	return h, h.start(ctx)
 }
 
 func newBroadcaster(

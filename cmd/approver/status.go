@@ -83,6 +83,9 @@ func (s statusDoc) print() {
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
 	}
+	for _, waits := range s.Waiting {
+		line("WAITING", "does not count until people approve it: %s", waits)
+	}
 	if s.Control != "" {
 		line("CALLS", "%s", s.Control)
 		if s.Freeze != nil && s.Freeze.Reason != "" {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+	"approver.example/configs"
+)
+
+// A heldAuthority keeps in the store whose answers count, so that neither an edit
+// of the configuration nor a restart adds an approver unasked. What the
+// configuration adds waits until those who count have approved it; what it takes
+// away is gone at once.
+type heldAuthority struct {
+	sealed
+	cfg      configs.Config // as the file has it
+	isolated bool
+	audit    approver.Recorder
+	older    bool // the audit has records of before this start, so it is not the first
+	log      *slog.Logger
+	admitted func(approver.People) // puts another list in force
+
+	mu   sync.Mutex // held while the record changes
+	kept keptAuthority
+	// stuck means that nobody is left who could approve what waits. Then the record
+	// stays as it is: putting one of them back is the cure.
+	stuck bool
+}
+
+// A keptAuthority is the record.
+type keptAuthority struct {
+	Lines []string `json:"lines"` // of configs.Config.Authority
+	// Decides says that among them was somebody who could approve a CATASTROPHIC
+	// request. Before there is one, nobody can be asked who else may.
+	Decides bool `json:"decides"`
+}
+
+// start finds out what counts of the configuration.
+func (h *heldAuthority) start(ctx context.Context) error {
+	var kept keptAuthority
+	err := h.load(ctx, &kept)
+	lines := h.cfg.Authority()
+	kept.Decides = kept.Decides || h.decides(kept.Lines) // an isolated terminal may not have been isolated before
+	switch {
+	case errors.Is(err, approver.ErrNotFound) && h.older:
+		h.log.Error("the store does not say whose answers counted before, although the audit is older: the approver lists are taken as they stand, so look whether they are as you want them",
+			"lists", lines, "lost_from", h.where)
+		return h.put(ctx, lines, "NO FORMER LISTS are in the store, although the audit is older: they are taken as they stand")
+	case errors.Is(err, approver.ErrNotFound):
+		return h.put(ctx, lines, "the first of this installation")
+	case err != nil:
+		return fmt.Errorf("it cannot be read whose answers counted last, so it is not known whom the approver lists add: %w: "+
+			"if a key was replaced, list the old one behind the new one; otherwise look for who changed %s, and remove it only if the approver lists are as you want them: "+
+			"the next start takes them as the first (with the file, open requests, grants and a freeze are lost too)", err, h.where)
+	case !kept.Decides && !slices.Equal(kept.Lines, lines):
+		return h.put(ctx, lines, "nobody could be asked: before, nobody could approve a CATASTROPHIC request")
+	}
+	return h.hold(ctx, kept, lines)
+}
+
+// hold lets count what the configuration and the record both have.
+func (h *heldAuthority) hold(ctx context.Context, kept keptAuthority, lines []string) error {
+	both := without(lines, without(lines, kept.Lines))
+	h.kept = keptAuthority{both, kept.Decides}
+	waiting := h.waiting()
+	for _, line := range waiting {
+		h.log.Warn("the configuration adds somebody, or something, whose answers do not count until people approve it", "adds", line)
+	}
+	switch {
+	case kept.Decides && !h.decides(both):
+		h.stuck = true
+		h.log.Error("NOBODY IS LEFT WHO COULD APPROVE: of those whose answers counted, none is in the configuration who could approve a CATASTROPHIC request, so nobody can be asked about others",
+			"counted", kept.Lines, "waiting", waiting,
+			"cure", "put one of those who counted back into the configuration and restart; if none of them can answer any more: docs/operations.md, \"Nobody is left who could approve\"")
+	case len(both) < len(kept.Lines):
+		return h.put(ctx, both, "others were taken out of the configuration")
+	}
+	return nil
+}
+
+// decides reports whether somebody among the lines can approve a CATASTROPHIC request.
+func (h *heldAuthority) decides(lines []string) bool {
+	local := h.cfg.HeldTo(lines).Channels.Terminal
+	answers := h.isolated && local != nil && local.AllowAnswers
+	for id := range h.cfg.PeopleHeldTo(lines) {
+		if id.Channel != terminal.Name || answers {
+			return true
+		}
+	}
+	return false
+}
+
+// without returns the lines of a that are not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(line string) bool { return slices.Contains(b, line) })
+}
+
+// put makes these lines those that count: in the audit first, then in the store.
+func (h *heldAuthority) put(ctx context.Context, lines []string, how string) error {
+	ctx = context.WithoutCancel(ctx)
+	note := "whose answers count: " + how + ": " + strings.Join(lines, " | ")
+	if _, err := h.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
+		return fmt.Errorf("a change of the approver lists could not be recorded: %w", err)
+	}
+	next := keptAuthority{lines, h.kept.Decides || h.decides(lines)}
+	if err := h.save(ctx, next); err != nil {
+		return fmt.Errorf("the approver lists could not be stored: %w", err)
+	}
+	h.kept, h.stuck = next, false
+	return nil
+}
+
+// admit lets more lines count, which people, or a trusted operator, approved.
+func (h *heldAuthority) admit(ctx context.Context, lines []string, how string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := slices.Concat(h.kept.Lines, without(lines, h.kept.Lines))
+	slices.Sort(all)
+	if err := h.put(ctx, all, how); err != nil {
+		return err
+	}
+	h.admitted(h.cfg.PeopleHeldTo(all))
+	return nil
+}
+
+// counting returns the lines that count.
+func (h *heldAuthority) counting() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.kept.Lines
+}
+
+// waiting returns the lines of the configuration that do not count yet.
+func (h *heldAuthority) waiting() []string { return without(h.cfg.Authority(), h.counting()) }
+
+// run asks people, once a start, whether what waits shall count. ask puts a call
+// before those who count.
+func (h *heldAuthority) run(ctx context.Context, ask func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict) error {
+	adds := h.waiting()
+	h.mu.Lock()
+	stuck := h.stuck
+	h.mu.Unlock()
+	if len(adds) == 0 || stuck {
+		return nil
+	}
+	diff := make([]string, len(adds))
+	for i, line := range adds {
+		diff[i] = "+" + line
+	}
+	call, why, err := ownQuestion("add_approvers", "approvers_added", map[string]any{"file": h.cfg.File, "diff": diff},
+		"changes whose answers count: whoever is added could then allow what agents do")
+	if err != nil {
+		return err
+	}
+	v := ask(ctx, call, why)
+	if v.Decision != approver.Allow {
+		h.log.Warn("what the configuration adds to the approver lists was not approved, so it does not count; the next start asks again", "adds", adds, "why", v.Reason)
+		return nil
+	}
+	if err := h.admit(ctx, adds, v.Reason); err != nil {
+		h.log.Error("people approved what was added to the approver lists, which does not count yet", "error", err)
+		return nil
+	}
+	h.log.Warn("people approved what was added to the approver lists: people count now, settings from the next start", "adds", adds)
+	return nil
+}

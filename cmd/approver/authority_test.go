@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+)
+
+// An authorityBench is an installation whose daemon starts again and again.
+type authorityBench struct {
+	*testing.T
+	kv       approver.KV
+	audit    *memAudit
+	isolated bool
+	older    bool
+	log      bytes.Buffer
+	counts   approver.People // in the daemon
+}
+
+func newAuthorityBench(t *testing.T) *authorityBench {
+	return &authorityBench{T: t, kv: openKV(t), audit: &memAudit{}}
+}
+
+// lists is a configuration with these approvers on Telegram, and one in the terminal.
+func (b *authorityBench) lists(more string, ids ...string) configs.Config {
+	b.Helper()
+	text := "dir: /d\nsockets: {submit: /s, resolve: /r}\nchannels:\n  terminal:\n    approvers: [{id: \"0\"}]\n" + more
+	if len(ids) > 0 {
+		text += "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs\"\n    chats: [{id: \"-1001\"}]\n    approvers:\n"
+	}
+	for _, id := range ids {
+		text += fmt.Sprintf("      - {id: %q}\n", id)
+	}
+	cfg, err := configs.Parse("/etc/x/approver.yaml", []byte(text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return cfg
+}
+
+func (b *authorityBench) try(cfg configs.Config) (*heldAuthority, error) {
+	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := &heldAuthority{
+		sealed: sealed{name: "approvers", store: b.kv, codec: codec, id: "here", where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older,
+		audit: b.audit, log: slog.New(slog.NewTextHandler(&b.log, nil)), admitted: func(p approver.People) { b.counts = p },
+	}
+	err = h.start(b.Context())
+	b.counts = cfg.PeopleHeldTo(h.kept.Lines)
+	return h, err
+}
+
+func (b *authorityBench) start(cfg configs.Config) *heldAuthority {
+	b.Helper()
+	h, err := b.try(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+// on returns who counts on Telegram.
+func (b *authorityBench) on() string {
+	var ids []string
+	for id := range b.counts {
+		if id.Channel == "telegram" {
+			ids = append(ids, id.ID)
+		}
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+func (b *authorityBench) want(what, ids string) {
+	b.Helper()
+	if got := b.on(); got != ids {
+		b.Fatalf("%s: %q counts, want %q\n%s\n%s", what, got, ids, b.audit.notes(), &b.log)
+	}
+}
+
+// says answers what the daemon asks.
+func (b *authorityBench) says(h *heldAuthority, d approver.Decision) (asked string) {
+	b.Helper()
+	err := h.run(b.Context(), func(_ context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
+		asked = string(call.Args)
+		if why.Severity != approver.Catastrophic || why.Decision != approver.Ask {
+			b.Errorf("%+v", why)
+		}
+		return approver.Verdict{Decision: d, Reason: "approved by Ada"}
+	})
+	if err != nil {
+		b.Error(err)
+	}
+	return asked
+}
+
+// The story: an agent that may write the configuration adds itself to the approver
+// list and makes the daemon restart. It does not count, at no start, until those
+// who count said yes to exactly that; whoever is taken out is out at once, and does
+// not come back unasked.
+func TestARestartAddsNoApprover(t *testing.T) {
+	b := newAuthorityBench(t)
+	b.start(b.lists("", "1"))
+	b.want("the first start", "1")
+	for range 2 {
+		h := b.start(b.lists("", "1", "2"))
+		b.want("added", "1")
+		if asked := b.says(h, approver.Deny); !strings.Contains(asked, `"diff":["+channels.telegram.approvers: 2, person \"telegram:2\""]`) {
+			t.Errorf("people see %s", asked)
+		}
+		b.want("after a no", "1")
+	}
+	h := b.start(b.lists("", "1", "2"))
+	b.says(h, approver.Allow)
+	b.want("after a yes", "1 2")
+	if len(h.waiting()) != 0 || !strings.Contains(b.audit.notes(), "approved by Ada") {
+		t.Errorf("%v waits\n%s", h.waiting(), b.audit.notes())
+	}
+	if asked := b.says(b.start(b.lists("", "1", "2")), approver.Deny); asked != "" {
+		t.Errorf("asked again: %s", asked)
+	}
+	b.want("the yes outlives a restart", "1 2")
+	b.start(b.lists("", "2"))
+	b.want("taken out", "2")
+	b.start(b.lists("", "1", "2"))
+	b.want("put back", "2")
+}
+
+// The story: the agent takes everybody out and puts itself in, in one step or in
+// two. Nobody counts, nobody is asked, and the log says what to do: put one of
+// those back who counted.
+func TestNobodyIsLeftWhoCounts(t *testing.T) {
+	b := newAuthorityBench(t)
+	b.start(b.lists("", "1"))
+	for _, step := range [][]string{{"2"}, {}, {"2"}} {
+		b.log.Reset()
+		h := b.start(b.lists("", step...))
+		b.want("all others", "")
+		if asked := b.says(h, approver.Allow); asked != "" {
+			t.Errorf("somebody was asked %s", asked)
+		}
+		if !strings.Contains(b.log.String(), "level=ERROR") || !strings.Contains(b.log.String(), "NOBODY IS LEFT") || !strings.Contains(b.log.String(), "put one of those") {
+			t.Errorf("the log: %s", &b.log)
+		}
+	}
+	b.start(b.lists("", "1", "2"))
+	b.want("put back", "1")
+}
+
+// Whoever is the first that could approve a CATASTROPHIC request needs nobody's
+// yes: nobody can give it. From then on it is needed.
+func TestTheFirstWhoDecides(t *testing.T) {
+	answers := "    allow_answers: true\n"
+	b := newAuthorityBench(t)
+	b.start(b.lists(""))
+	b.start(b.lists("", "1"))
+	b.want("the first whom a chat reaches", "1")
+	if h := b.start(b.lists(answers, "1")); h.cfg.HeldTo(h.counting()).Channels.Terminal.AllowAnswers || len(h.waiting()) != 1 {
+		t.Errorf("the terminal takes answers unasked: %v", h.waiting())
+	}
+
+	// In an isolated terminal everything can be approved, so people there are asked,
+	// also where it became isolated later.
+	b = newAuthorityBench(t)
+	b.start(b.lists(answers))
+	b.isolated = true
+	h := b.start(b.lists(answers, "1"))
+	b.want("who has an isolated terminal is asked", "")
+	b.says(h, approver.Allow)
+	b.want("after a yes", "1")
+}
+
+// A store that was removed is no first start, and says so; a record that cannot be
+// read stops the start; and what cannot be recorded does not count.
+func TestTheRecordOfThoseWhoCount(t *testing.T) {
+	b := newAuthorityBench(t)
+	b.older = true
+	b.start(b.lists("", "1"))
+	if notes := b.audit.notes(); !strings.Contains(notes, "NO FORMER LISTS") || !strings.Contains(b.log.String(), "level=ERROR") {
+		t.Errorf("the audit: %s\nthe log: %s", notes, &b.log)
+	}
+	h := b.start(b.lists("", "1", "2"))
+	b.audit.fail = true
+	b.says(h, approver.Allow)
+	b.want("not recorded", "1")
+	b.audit.fail = false
+	b.start(b.lists("", "1", "2"))
+	b.want("after that", "1")
+
+	_, rev, err := b.kv.Get(t.Context(), h.key())
+	if err == nil {
+		err = b.kv.Put(t.Context(), h.key(), []byte(`{"lines":[]}`), rev, approver.NewRev(), time.Time{}, time.Now().Add(time.Hour))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.try(b.lists("", "1", "2")); err == nil || !strings.Contains(err.Error(), "remove it only if") {
+		t.Error(err)
+	}
+	b.want("a record that somebody else made", "")
+}
+
+// Whoever was let in by approver pair counts from the next start, unasked.
+func TestAPairingIsApproved(t *testing.T) {
+	b := newAuthorityBench(t)
+	h := b.start(b.lists("", "1"))
+	d := &desk{authority: h, log: slog.New(slog.DiscardHandler)} // isolated: the operator's word counts
+	req := admitRequest{Channel: "telegram", Who: approver.Paired{ID: "2"}, Diff: []string{"+x"}}
+	if _, err := d.admit(t.Context(), approver.Peer{Known: true, UID: 7}, req); err != nil {
+		t.Fatal(err)
+	}
+	b.start(b.lists("", "1", "2", "3"))
+	b.want("paired", "1 2")
+	if !strings.Contains(b.audit.notes(), "added by uid 7") {
+		t.Error(b.audit.notes())
+	}
+	b.audit.fail = true
+	req.Who.ID = "3"
+	if done, err := d.admit(t.Context(), approver.Peer{Known: true, UID: 7}, req); err == nil {
+		t.Errorf("it cannot be recorded, and is %+v", done)
+	}
+}
+
+// waiting is what status says that does not count yet.
+func (m pairMachine) waiting() []string {
+	m.Helper()
+	out, err := m.command(m.Context(), "status", "--json", "--config", m.config).Output()
+	var doc statusDoc
+	if err := errors.Join(err, json.Unmarshal(out, &doc)); err != nil {
+		m.Fatalf("%v\n%s", err, out)
+	}
+	return doc.Waiting
+}
+
+// The story, with the real daemon: Bob is written into the configuration beside
+// Ada, and the terminal is to take answers. After a restart his code is refused,
+// status says what waits, Ada types hers, and from then on Bob decides, also after
+// another restart. Ada is taken out and has no say any more.
+func TestAnAddedApproverWaitsForPeople(t *testing.T) {
+	app := chatApps(t)[0]
+	m := newPairMachine(t, app.section)
+	m.before = strings.Replace(m.before, `{id: "0"}`, fmt.Sprintf(`{id: "%d"}`, os.Getuid()), 1)
+	if err := os.WriteFile(m.config, []byte(m.before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.serve()()
+	ada := "      - {id: \"" + app.ada + "\", name: Ada}\n"
+	const noAnswers = "Answers are not taken in the terminal"
+	local := func() string {
+		out, err := m.command(t.Context(), "pending", "--json", "--config", m.config).Output()
+		var doc pendingDoc
+		if err := errors.Join(err, json.Unmarshal(out, &doc)); err != nil || len(doc.Requests) != 1 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		out, _ = m.command(t.Context(), "deny", "--config", m.config, doc.Requests[0].ID).CombinedOutput()
+		return string(out)
+	}
+	both := strings.Replace(m.before, "  terminal:\n", "  terminal:\n    allow_answers: true\n", 1) + "      - {id: \"" + app.bob + "\", name: Bob}\n"
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(m.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(both)
+	stop := m.serve()
+	code := func(about string) (found string) {
+		t.Helper()
+		eventually(t, "a card about "+about, func() bool {
+			for _, card := range app.fake.Cards(app.room) {
+				if strings.Contains(card.Text, about) {
+					found = regexp.MustCompile(`CONFIRM-[A-Z0-9]{6,8}\b`).FindString(card.Text)
+				}
+			}
+			return found != ""
+		})
+		return found
+	}
+	refused := func(who string) {
+		t.Helper()
+		eventually(t, "a refusal", func() bool {
+			files, err := filepath.Glob(filepath.Join(m.dir, "data", "audit", "*.jsonl"))
+			if err != nil || len(files) == 0 {
+				return false
+			}
+			text, err := os.ReadFile(files[len(files)-1])
+			return err == nil && regexp.MustCompile(`"event":"refused".*`+who).Match(text)
+		})
+	}
+	added := code("+channels.telegram.approvers: " + app.bob)
+	app.fake.Type(app.bob, app.room, "/approve "+added)
+	refused(app.bob)
+	if w := m.waiting(); len(w) != 2 || !strings.Contains(w[0], app.bob) || !strings.Contains(w[1], "allow_answers") {
+		t.Fatalf("%v waits", w)
+	}
+	if said := local(); !strings.Contains(said, noAnswers) {
+		t.Errorf("the terminal takes answers unasked: %s", said)
+	}
+	app.fake.Type(app.ada, app.room, "/approve "+added)
+	eventually(t, "Bob counts", func() bool { return len(m.waiting()) == 0 })
+
+	asks := func(who, what string) {
+		t.Helper()
+		c := m.command(t.Context(), "ask", "--config", m.config, "--", what)
+		var out safeBuffer
+		c.Stdout, c.Stderr = &out, &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		app.fake.Type(who, app.room, "/approve "+code(what))
+		if err := c.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	}
+	asks(app.bob, "deploy-one")
+	stop()
+	write(strings.Replace(both, ada, "", 1))
+	stop = m.serve()
+	if w := m.waiting(); len(w) != 0 {
+		t.Errorf("%v waits", w)
+	}
+	asks(app.bob, "deploy-two")
+	stop()
+	write(both)
+	m.serve()
+	if w := m.waiting(); len(w) != 1 || !strings.Contains(w[0], app.ada) {
+		t.Errorf("Ada is back: %v waits", w)
+	}
+	code("+channels.telegram.approvers: " + app.ada)
+	if said := local(); strings.Contains(said, noAnswers) {
+		t.Errorf("what people approved does not count: %s", said)
+	}
+}

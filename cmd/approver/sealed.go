@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+)
+
+// A sealed is a record in the store that says what was in force last. It is sealed
+// under a key that is not in the store.
+type sealed struct {
+	name  string // what the record is, one word
+	store approver.KV
+	codec *approver.RequestCodec
+	id    string // of this installation: several may share Redis
+	where string // of the record, for people
+}
+
+const (
+	// ownStore stands for the installation that an embedded store is of.
+	ownStore = "embedded"
+	// sealedKeep is how long the store keeps such a record.
+	sealedKeep = 10 * 365 * 24 * time.Hour
+)
+
+func newSealed(cfg configs.Config, store approver.KV, name string) (sealed, error) {
+	keys, err := openCodeKeys(cfg)
+	if err != nil {
+		return sealed{}, err
+	}
+	codec, err := approver.NewRequestCodec(keys[0], keys[1:]...)
+	if err != nil {
+		return sealed{}, err
+	}
+	s := sealed{name: name, store: store, codec: codec, id: cfg.AuditID()}
+	s.where = "the key " + s.key() + " in Redis"
+	if cfg.Store.Redis == nil {
+		// An embedded store is of one installation, whatever its host or its audit
+		// is called now: a new name is no first start.
+		s.id, s.where = ownStore, "the file "+cfg.Bolt().Path
+	}
+	return s, nil
+}
+
+func (s sealed) key() string  { return approver.Key(s.name, s.id) }
+func (s sealed) what() string { return s.name + " in force of " + s.id }
+
+// load reads the record into v.
+func (s sealed) load(ctx context.Context, v any) error {
+	value, _, err := s.store.Get(ctx, s.key())
+	if err != nil {
+		return err
+	}
+	text, err := s.codec.OpenText(s.what(), value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+// save makes v the record.
+func (s sealed) save(ctx context.Context, v any) error {
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	value, err := s.codec.SealText(s.what(), plain)
+	if err != nil {
+		return err
+	}
+	for {
+		_, rev, err := s.store.Get(ctx, s.key())
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return err
+		}
+		now, err := s.store.Now(ctx)
+		if err != nil {
+			return err
+		}
+		err = s.store.Put(ctx, s.key(), value, rev, approver.NewRev(), time.Time{}, now.Add(sealedKeep))
+		if !errors.Is(err, approver.ErrConflict) {
+			return err
+		}
+	}
+}
