@@ -306,9 +306,9 @@ func TestPairFails(t *testing.T) {
 			try("a token that is not valid", app.brokenSays, nobody, app.broken...)
 			try("no token", "token", nobody)
 			try("nobody sends it", "nobody sent the code: the code was good for 1s", nobody, append(app.flags, "--timeout", "1s")...)
-			try("only wrong codes", "others were sent: the code was good for 5s", func(string) {
+			try("only wrong codes", "others were sent: the code was good for 10s", func(string) {
 				app.fake.Type(app.eve, app.room, "/pair CONFIRM-BBBBBBBBBBBB")
-			}, append(app.flags, "--timeout", "5s")...)
+			}, append(app.flags, "--timeout", "10s")...)
 			was := m.before
 			m.before += "# by somebody else\n"
 			if err := os.WriteFile(m.config, []byte(was), 0o600); err != nil {
