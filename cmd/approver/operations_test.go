@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,10 @@ func (o *operator) approved(answer <-chan end, message string) {
 	if got := <-answer; got.exit != 0 || !strings.Contains(got.out, "approved by Ada via Telegram") {
 		o.t.Errorf("the agent got %+v", got)
 	}
+	// The card is edited after the agent has its answer; the next story must not take it for its own.
+	o.eventually("the card offers nothing more", func() bool {
+		return !slices.ContainsFunc(o.chat.Cards("10042"), func(c fake.Shown) bool { return slices.Contains(c.Buttons, fake.ApproveButton) })
+	})
 }
 
 // works asserts that a call is asked, approved and let go.
