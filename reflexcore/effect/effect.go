@@ -1,0 +1,162 @@
+// Package effect has the words for what a tool call would do: effects on files,
+// processes, the network and accounts, instead of the strings that cause them.
+//
+// A text that is only known in part carries [Unknown] where the part is that is
+// not known. No command can contain that byte, so it cannot be forged.
+package effect
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Unknown stands in a text for a part, possibly empty, that is not known before
+// the call runs.
+const Unknown = "\x00"
+
+// IsKnown reports whether all of a text is known.
+func IsKnown(text string) bool { return strings.IndexByte(text, 0) < 0 }
+
+// A Kind is what an effect does. The zero value is the one of which the least is
+// known.
+type Kind uint8
+
+// The kinds.
+const (
+	Opaque       Kind = iota // something runs and nothing is known of it
+	Exec                     // a program, a script or code runs
+	Delete                   // files are lost, or a whole device
+	Write                    // a file is written or overwritten
+	Read                     // a file is read
+	NetIn                    // data comes from the network
+	NetOut                   // data goes to the network
+	Permission               // rights, owners, firewalls, accounts change
+	Kill                     // processes, services or the host are stopped
+	Discard                  // history or uncommitted work is lost
+	RemoteDelete             // a resource elsewhere is deleted: cloud, cluster, database
+	Publish                  // something becomes public or shared: a push, a package, a release
+	Persist                  // something will run later by itself: cron, services, start-up files, hooks
+	Privilege                // what follows runs with more rights
+	kinds
+)
+
+var kindNames = [kinds]string{"opaque", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege"}
+
+// String returns the word; an unknown value is "opaque".
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return kindNames[Opaque]
+}
+
+// MarshalText writes the word.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Opaque.
+func (k *Kind) UnmarshalText(b []byte) error {
+	*k = Opaque
+	for i, name := range kindNames {
+		if string(b) == name {
+			*k = Kind(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown effect %q: one of %s", b, strings.Join(kindNames[:], ", "))
+}
+
+// Taint is where data came from.
+type Taint uint8
+
+// The taints. They add up.
+const (
+	Secret  Taint = 1 << iota // credentials, keys, tokens, the environment
+	Network                   // somebody else's server
+	Decoded                   // hidden by an encoding
+	File                      // a local file's content
+)
+
+var taintNames = []string{"secret", "network", "decoded", "file"}
+
+// String lists the words, separated by +.
+func (t Taint) String() string { return bitNames(uint(t), taintNames) }
+
+// MarshalText writes the words, separated by +.
+func (t Taint) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// Bits say how an effect is done.
+type Bits uint16
+
+// The bits. They add up.
+const (
+	Recursive Bits = 1 << iota // with all that is below
+	Force                      // without asking, or over protections
+	Glob                       // the target is a pattern of file names
+	Splits                     // the target may be any number of words
+	Append                     // nothing is overwritten
+	Remote                     // on another host, or inside a container
+	Bulk                       // everything of its kind: all containers, all branches, a whole database
+	Partial                    // only some of what the effect needs is known
+)
+
+var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial"}
+
+// String lists the words, separated by +.
+func (b Bits) String() string { return bitNames(uint(b), bitNamesList) }
+
+// MarshalText writes the words, separated by +.
+func (b Bits) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+func bitNames(bits uint, names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		if bits&(1<<i) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('+')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// An Effect is one thing that a call would do. The zero value is opaque.
+type Effect struct {
+	Kind Kind `json:"kind"`
+	// Target is the path (absolute where the directory is known), URL, host,
+	// program or resource, with [Unknown] for what is not known of it.
+	Target string `json:"target,omitempty"`
+	// Bits say how.
+	Bits Bits `json:"how,omitempty"`
+	// Taint is where the data came from that is written, sent or executed.
+	Taint Taint `json:"taint,omitempty"`
+	// By is the program that does it, such as "rm" or "git push".
+	By string `json:"by,omitempty"`
+	// Step is the index of the step that led here in the trace of an explained
+	// analysis.
+	Step int `json:"step"`
+}
+
+// Known reports whether all of the target is known.
+func (e Effect) Known() bool { return IsKnown(e.Target) && e.Bits&(Splits|Partial) == 0 }
+
+// String is kind, target, bits and taint, such as "delete /tmp/x recursive" or
+// "exec (stdin) from network".
+func (e Effect) String() string {
+	var b strings.Builder
+	b.WriteString(e.Kind.String())
+	if e.Target != "" {
+		b.WriteString(" " + Show(e.Target))
+	}
+	if e.Bits != 0 {
+		b.WriteString(" " + e.Bits.String())
+	}
+	if e.Taint != 0 {
+		b.WriteString(" from " + e.Taint.String())
+	}
+	return b.String()
+}
+
+// Show returns a text for people, with … for each unknown part.
+func Show(text string) string { return strings.ReplaceAll(text, Unknown, "…") }
