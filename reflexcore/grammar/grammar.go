@@ -1,0 +1,239 @@
+// Package grammar knows what the words of command lines mean: which flags a
+// program has and what they take, which operands it reads, writes, deletes,
+// executes, fetches or sends. All of that is data, in the files of tables/; this
+// package only reads them and applies them to an argument vector.
+//
+// # The tables
+//
+// A block says all of one program, or of one of its subcommands. Its first line
+// is the name in column 0, with | between names that mean the same, and one word
+// for each subcommand. The lines of the block are indented:
+//
+//	cp|gcp
+//	  -r -R --recursive -a --archive      +recursive
+//	  -t= --target-directory=             write
+//	  -i --interactive --backup=?
+//	  *                                   read if -t
+//	  butlast                             read unless -t
+//	  last                                write unless -t
+//	  flow copy
+//	  ? cp -r a b => read a +recursive; write b +recursive
+//
+// A line begins with what it is about:
+//
+//	-x --long        flags; = after the name: it takes an argument; =? only an attached
+//	                 one; =; all words until ; or + (find -exec). Names that begin with
+//	                 no dash need the = (dd of=).
+//	1 2 … 2+ * last butlast   operands, counted from 1; N+ is the N-th and all that follow
+//	always           what happens in any case
+//	stdin            what becomes of the standard input
+//	stdout           what the standard output is: pass (input and files as they are), filter (part of them), fetched, decode NAME, encode NAME
+//	flow copy        what is read is written as it is
+//	mode …           how words are read: gnu (the default: flags anywhere), posix (flags end at the first operand), env (as posix,
+//	                 after NAME=VALUE operands), long (names of any length after one dash), find, bundle (as tar xzf), words (no flags)
+//	like NAME        the lines of another block hold here too
+//	? WORDS => USES  an example that a test runs
+//
+// Then comes an action: a [Role], its argument if it needs one, +bits (see
+// [effect.Bits]), and conditions:
+//
+//	matching A|B*    the word itself is one of these, * being any text (case does not matter)
+//	after =          the meaning is in what follows the first such character of the word (for = also a space)
+//	if X, unless X   a flag is (not) given, or an operand is (not) there; X|Y is either flag; X=A|B* compares its value; all
+//	                 conditions must hold
+//
+// Flags on one line with an action are one flag with several names. A line of
+// flags without an action lists flags that have nothing to do with each other.
+//
+// A table is part of the program: a line that is not understood stops the start.
+package grammar
+
+import "approver.example/reflexcore/effect"
+
+// A Role is what a word means to a program.
+type Role uint8
+
+// The roles. In the tables they are written as in [Role.String].
+const (
+	Text         Role = iota // data that does nothing
+	Exec                     // names a program or a script that runs; Arg is its language, or empty
+	Shell                    // is a shell command line
+	Argv                     // is, with what follows, the argument vector of a command
+	Code                     // is code in the language Arg
+	Sql                      // is SQL, or a command of the database client Arg
+	Read                     // is a file that is read
+	Write                    // is a file that is written over
+	Append                   // is a file that is written at its end, or made
+	Delete                   // is a file that is deleted
+	Fetch                    // is a URL or a host that data comes from
+	Host                     // is a host or a URL that data goes to
+	Send                     // is data that is sent
+	SendFile                 // is a file that is sent
+	Permission               // is what gets other rights
+	Kill                     // is what is stopped
+	Discard                  // is history or uncommitted work that is lost
+	RemoteDelete             // is a resource elsewhere that is deleted
+	Publish                  // is what becomes public, or where
+	Persist                  // is what will run later
+	Privilege                // is whose rights what follows has
+	Env                      // is NAME=VALUE for what follows
+	Dir                      // is the directory in which the rest happens
+	Dry                      // nothing is changed
+	Pass                     // standard output: standard input and files as they are
+	Filter                   // standard output: a part of them
+	Fetched                  // standard output: what came from the network
+	Decode                   // standard output: decoded by Arg
+	Encode                   // standard output: encoded by Arg
+	bits                     // only bits
+	roles
+)
+
+var roleNames = [roles]string{
+	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send", "sendfile", "permission", "kill", "discard",
+	"remote-delete", "publish", "persist", "privilege", "env", "dir", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
+}
+
+// String is the word in the tables.
+func (r Role) String() string {
+	if r < roles {
+		return roleNames[r]
+	}
+	return roleNames[Text]
+}
+
+// A Mode is how a program's words are told apart.
+type Mode uint8
+
+// The modes.
+const (
+	GNU    Mode = iota // flags anywhere, clusters, long names may be cut short
+	POSIX              // flags end at the first operand
+	EnvCmd             // as POSIX, after NAME=VALUE operands
+	Long               // names of any length after one or two dashes
+	Find               // operands, then an expression of flags
+	Bundle             // the first word is a cluster even without a dash
+	Words              // no flags at all
+)
+
+var modeNames = []string{"gnu", "posix", "env", "long", "find", "bundle", "words"}
+
+// An Action is what a line of a table says of a word.
+type Action struct {
+	Role   Role
+	Arg    string
+	Bits   effect.Bits
+	after  byte
+	match  []string
+	ifs    []*cond
+	unless []*cond
+}
+
+// A cond is one if or unless.
+type cond struct {
+	options []*option // any of them; nil: an operand
+	sel     selector
+	values  []string // nil: it is there
+}
+
+// An option is one line of flags, which all mean the same.
+type option struct {
+	names   []name
+	actions []Action
+}
+
+// A name is one spelling of a flag.
+type name struct {
+	text  string
+	arity arity
+}
+
+type arity uint8
+
+const (
+	none     arity = iota
+	argument       // attached or the next word
+	attached       // attached only
+	until          // all words until ; or +
+)
+
+// A selector says which operands a line is about.
+type selector struct {
+	from int // from 1; last and butlast are below 0; 0 is always
+	more bool
+}
+
+const (
+	selLast    = -1
+	selButLast = -2
+	selAlways  = 0
+)
+
+// An operandRule is one line of operands.
+type operandRule struct {
+	sel selector
+	Action
+}
+
+// A Program is one block: a program, or a subcommand of one.
+type Program struct {
+	// Name is the first of its names, with those of the commands above it.
+	Name string
+	// Wrapper reports whether it runs a command, code or a file that it is given.
+	Wrapper  bool
+	parent   *Program
+	mode     Mode
+	copies   bool
+	options  []*option
+	operands []operandRule
+	stdin    []Action
+	stdout   []Action
+	subs     map[string]*Program
+	like     string
+	examples []Example
+	defined  bool // has a block of its own
+	line     int
+	file     string
+}
+
+// HasSubcommands reports whether its first operand is a subcommand.
+func (p *Program) HasSubcommands() bool { return p.subs != nil }
+
+// An Example is one line of examples.
+type Example struct {
+	Program    string
+	Line, Want string
+	Where      string // file:line
+}
+
+// A Table is all programs.
+type Table struct {
+	programs map[string]*Program
+	files    int
+	examples []Example
+}
+
+// Examples returns every example, in the order of the files.
+func (t *Table) Examples() []Example { return t.examples }
+
+// Programs returns every block, programs and subcommands.
+func (t *Table) Programs() []*Program {
+	var all []*Program
+	seen := map[*Program]bool{}
+	var add func(p *Program)
+	add = func(p *Program) {
+		if seen[p] {
+			return
+		}
+		seen[p] = true
+		if p.defined {
+			all = append(all, p)
+		}
+		for _, sub := range p.subs {
+			add(sub)
+		}
+	}
+	for _, p := range t.programs {
+		add(p)
+	}
+	return all
+}

@@ -1,0 +1,97 @@
+package grammar_test
+
+import (
+	"strings"
+	"testing"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// words splits an example as a shell would, without expanding anything.
+func words(line string) []string {
+	var out []string
+	var word strings.Builder
+	var quote rune
+	in := false
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, in = c, true
+		case quote == 0 && c == ' ':
+			if in {
+				out = append(out, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			in = true
+			word.WriteRune(c)
+		}
+	}
+	if in {
+		out = append(out, word.String())
+	}
+	for i := range out {
+		out[i] = strings.ReplaceAll(out[i], "…", effect.Unknown)
+	}
+	return out
+}
+
+// show writes uses as the examples of the tables do.
+func show(argv []string, p *grammar.Parsed) string {
+	var parts []string
+	add := func(prefix string, uses []grammar.Use) {
+		for _, u := range uses {
+			fields := []string{prefix + u.Role.String()}
+			switch {
+			case u.Word < 0:
+			case u.Role == grammar.Argv || u.End > u.Word+1:
+				fields = append(fields, strings.Join(argv[u.Word:u.End], " "))
+			default:
+				fields = append(fields, u.Text)
+			}
+			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec || u.Role == grammar.Sql) {
+				fields = append(fields, u.Arg)
+			}
+			b := u.Bits
+			if u.Role == grammar.Delete || u.Role == grammar.Read || u.Role == grammar.Write || u.Role == grammar.Permission || u.Role == grammar.RemoteDelete || u.Role == grammar.Kill {
+				b |= p.Bits
+			}
+			if b != 0 {
+				fields = append(fields, b.String())
+			}
+			parts = append(parts, effect.Show(strings.Join(fields, " ")))
+		}
+	}
+	add("", p.Uses)
+	add("stdin ", p.Stdin)
+	add("stdout ", p.Stdout)
+	if p.Dry {
+		parts = append(parts, "dry")
+	}
+	if p.Open {
+		parts = append(parts, "open")
+	}
+	if p.Odd {
+		parts = append(parts, "odd")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestExamples(t *testing.T) {
+	table, err := grammar.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p grammar.Parsed
+	for _, e := range table.Examples() {
+		argv := words(e.Line)
+		table.Parse(argv, &p)
+		if got := show(argv, &p); got != e.Want {
+			t.Errorf("%s: %s\n got  %s\n want %s", e.Where, e.Line, got, e.Want)
+		}
+	}
+}
