@@ -1,0 +1,495 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// apply turns what the grammar says of a command into effects.
+func (in *interp) apply(p *grammar.Parsed, argv []string, mark int, std *input, sink *data) {
+	by := p.Program.Name
+	a := applied{in: in, p: p, argv: argv, mark: mark, std: std, by: by}
+	held := in.bits
+	if p.Odd {
+		a.bits |= effect.Partial
+	}
+	if p.Open {
+		in.res.Opaque++
+		in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
+	}
+	dir := in.dir
+	for i := range p.Uses {
+		if u := &p.Uses[i]; u.Role == grammar.Dir {
+			in.dir = in.abs(u.Text)
+		}
+	}
+	// First what is read, then what is written or sent, then what is executed.
+	for i := range p.Uses {
+		a.source(&p.Uses[i])
+	}
+	for i := range p.Stdin {
+		a.stdin(&p.Stdin[i])
+	}
+	out := a.output()
+	for i := range p.Uses {
+		a.target(&p.Uses[i], out)
+	}
+	for i := range p.Uses {
+		a.payload(&p.Uses[i], &out)
+	}
+	for i := range p.Stdin {
+		a.stdinPayload(&p.Stdin[i], &out)
+	}
+	in.dir = dir
+	in.bits = held
+	sink.append(out)
+}
+
+// applied is one command while its uses become effects.
+type applied struct {
+	in    *interp
+	p     *grammar.Parsed
+	argv  []string
+	mark  int
+	std   *input
+	by    string
+	bits  effect.Bits
+	taint effect.Taint // of all that it read
+	text  string       // of the only file that it read
+	reads int
+	used  bool // standard input is used for something else
+}
+
+// field is the word that a use is about.
+func (a *applied) field(u *grammar.Use) field {
+	f := a.in.fields[a.mark+u.Word]
+	f.text = u.Text
+	return f
+}
+
+// how is the bits of an effect on a use's word.
+func (a *applied) how(u *grammar.Use) effect.Bits {
+	b := u.Bits | a.bits | a.p.Bits
+	if u.Word >= 0 && u.Word < len(a.argv) {
+		f := a.in.fields[a.mark+u.Word]
+		if f.glob {
+			b |= effect.Glob
+		}
+		if f.splits {
+			b |= effect.Splits
+		}
+	}
+	return b
+}
+
+// path is the path that a use names.
+func (a *applied) path(u *grammar.Use) string {
+	if u.Word < 0 {
+		if strings.HasPrefix(u.Arg, "secret:") || u.Arg == "" {
+			return u.Arg
+		}
+		return a.in.abs(u.Arg)
+	}
+	return a.in.home(u.Text)
+}
+
+func isStdin(p string) bool {
+	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
+}
+
+// source takes in what a use reads.
+func (a *applied) source(u *grammar.Use) {
+	switch u.Role {
+	case grammar.Read, grammar.SendFile:
+		if u.Word >= 0 && isStdin(u.Text) {
+			a.taint |= a.std.taint
+			return
+		}
+		p := a.path(u)
+		d := a.in.contentOf(p)
+		if u.Word >= 0 {
+			d.taint |= a.field(u).taint
+		}
+		if a.p.Dry {
+			return
+		}
+		if !strings.HasPrefix(p, "/dev/fd/") && p != "/dev/null" {
+			a.in.add(effect.Effect{Kind: effect.Read, Target: p, Bits: a.how(u), Taint: d.taint, By: a.by})
+		}
+		a.taint |= d.taint
+		if a.reads++; a.reads == 1 {
+			a.text = d.text
+		} else if a.text += d.text; !a.in.made(len(d.text)) {
+			return
+		}
+	case grammar.Fetch:
+		if u.Word < 0 {
+			a.add(effect.NetIn, u, u.Arg, 0)
+			a.taint |= effect.Network
+			return
+		}
+		f := a.field(u)
+		a.add(effect.NetIn, u, f.text, f.taint)
+		a.taint |= effect.Network
+	case grammar.Send:
+		if u.Word >= 0 {
+			a.taint |= a.field(u).taint
+		}
+	}
+}
+
+func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
+	if a.p.Dry {
+		return
+	}
+	a.in.add(effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.by})
+}
+
+// stdin takes in what the standard input does.
+func (a *applied) stdin(u *grammar.Use) {
+	switch u.Role {
+	case grammar.Send, grammar.Read, grammar.SendFile:
+		a.taint |= a.std.taint
+	}
+}
+
+// output is what comes out of the command, before its payloads run.
+func (a *applied) output() data {
+	in := a.in
+	text := a.text
+	if a.reads == 0 {
+		text = a.std.text
+		a.taint |= a.std.taint
+	}
+	for i := range a.p.Stdout {
+		switch u := &a.p.Stdout[i]; u.Role {
+		case grammar.Pass:
+			return data{text, a.taint}
+		case grammar.Decode:
+			if in.Decode != nil && effect.IsKnown(text) {
+				if plain, ok := in.Decode(u.Arg, text); ok && in.made(len(plain)) {
+					return data{plain, a.taint | effect.Decoded}
+				}
+			}
+			return data{effect.Unknown, a.taint | effect.Decoded}
+		case grammar.Fetched:
+			return data{effect.Unknown, a.taint | effect.Network}
+		}
+	}
+	return data{effect.Unknown, a.taint}
+}
+
+// target makes the effects of what a use writes, deletes, sends or changes.
+func (a *applied) target(u *grammar.Use, out data) {
+	in := a.in
+	text, taint := u.Arg, effect.Taint(0)
+	if u.Word >= 0 && u.Role != grammar.Argv && u.Role != grammar.Shell {
+		f := a.field(u)
+		text, taint = f.text, f.taint
+	}
+	switch u.Role {
+	case grammar.Delete:
+		a.add(effect.Delete, u, a.path(u), taint)
+	case grammar.Write, grammar.Append:
+		if a.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
+			return
+		}
+		p := a.path(u)
+		d := out
+		if !a.p.Copies && a.p.Stdout == nil {
+			d = data{effect.Unknown, a.taint}
+		}
+		if a.p.Copies && a.reads == 1 {
+			d = data{a.text, a.taint}
+		}
+		d.taint |= taint
+		if p == "/dev/null" {
+			return
+		}
+		if !strings.HasPrefix(p, "/dev/fd/") {
+			bits := a.how(u)
+			if u.Role == grammar.Append {
+				bits |= effect.Append
+			}
+			in.add(effect.Effect{Kind: effect.Write, Target: p, Bits: bits, Taint: d.taint, By: a.by})
+		}
+		in.write(p, d, false)
+		if a.p.Copies {
+			a.copied(p)
+		}
+	case grammar.Host:
+		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
+	case grammar.Fetch:
+		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {
+			a.add(effect.NetOut, u, text, t)
+		}
+	case grammar.Permission:
+		a.add(effect.Permission, u, in.targetOf(u, text), taint)
+	case grammar.Kill:
+		a.add(effect.Kill, u, text, taint)
+	case grammar.Discard:
+		a.add(effect.Discard, u, text, taint)
+	case grammar.RemoteDelete:
+		a.add(effect.RemoteDelete, u, text, taint)
+	case grammar.Publish:
+		a.add(effect.Publish, u, text, a.taint|taint)
+	case grammar.Persist:
+		a.add(effect.Persist, u, text, a.taint|taint)
+	case grammar.Privilege:
+		a.add(effect.Privilege, u, text, taint)
+	case grammar.Env:
+		if name, value, ok := strings.Cut(text, "="); ok {
+			in.environ(name, data{value, taint})
+		}
+	}
+}
+
+// secrets is the taint of words that carry secrets somewhere.
+func (a *applied) secrets() effect.Taint {
+	var t effect.Taint
+	for i := range a.argv {
+		t |= a.in.fields[a.mark+i].taint
+	}
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
+			t |= a.taint
+		}
+	}
+	for i := range a.p.Stdin {
+		if a.p.Stdin[i].Role == grammar.Send {
+			t |= a.std.taint
+		}
+	}
+	return t
+}
+
+// copied notes that a file is another one now, so that running the copy is
+// running the original.
+func (a *applied) copied(to string) {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && a.reads == 1 {
+			from := a.path(u)
+			if f := a.in.file(to); f != nil && a.in.file(from) == nil {
+				f.alias = from
+			}
+		}
+	}
+}
+
+func (in *interp) targetOf(u *grammar.Use, text string) string {
+	if u.Word >= 0 && u.Arg != "name" {
+		return in.home(text)
+	}
+	return text
+}
+
+// payload walks what a use executes.
+func (a *applied) payload(u *grammar.Use, out *data) {
+	in := a.in
+	if a.p.Dry {
+		return
+	}
+	held := in.bits
+	in.bits |= u.Bits & effect.Remote
+	defer func() { in.bits = held }()
+	switch u.Role {
+	case grammar.Argv:
+		if u.Word < 0 || u.Word >= len(a.argv) {
+			return
+		}
+		var more data
+		a.vector(u, &more)
+		*out = more
+	case grammar.Shell:
+		var d data
+		if u.Word < 0 {
+			return
+		}
+		if u.End > u.Word+1 {
+			for i := u.Word; i < u.End; i++ {
+				f := in.fields[a.mark+i]
+				if i > u.Word {
+					d.text += " "
+				}
+				d.text += f.text
+				d.taint |= f.taint
+			}
+		} else {
+			d = a.field(u).data
+		}
+		var more data
+		in.named = true // sh -c TEXT NAME ARGUMENTS
+		in.script("sh", d, a.after(u), a.std, &more, a.by)
+		*out = more
+	case grammar.Code:
+		var more data
+		in.code(u.Arg, a.field(u).data, a.after(u), a.std, &more, a.by)
+		*out = more
+	case grammar.Exec:
+		if u.Word < 0 {
+			a.add(effect.Exec, u, u.Arg, a.taint)
+			return
+		}
+		f := a.field(u)
+		if isStdin(f.text) {
+			in.script(u.Arg, a.std.data, nil, &input{}, out, a.by+" -")
+			return
+		}
+		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
+	case grammar.Sql:
+		if u.Word >= 0 {
+			a.sql(u.Arg, a.field(u).data)
+		}
+	}
+}
+
+// after are the words behind the one of a use.
+func (a *applied) after(u *grammar.Use) []field {
+	from := min(a.mark+max(u.End, u.Word+1), len(a.in.fields))
+	to := min(a.mark+len(a.argv), len(a.in.fields))
+	if from >= to {
+		return nil
+	}
+	return a.in.fields[from:to]
+}
+
+// vector walks the words of a use as a command. For find's {} stands what was
+// found; xargs adds its input.
+func (a *applied) vector(u *grammar.Use, out *data) {
+	in := a.in
+	mark := len(in.fields)
+	end := min(u.End, len(a.argv))
+	for i := u.Word; i < end; i++ {
+		f := in.fields[a.mark+i]
+		if u.Arg == "found" && strings.Contains(f.text, "{}") {
+			f.text = strings.ReplaceAll(f.text, "{}", a.found())
+			f.quoted = true
+		}
+		in.push(f)
+	}
+	for i := range a.p.Stdin {
+		if a.p.Stdin[i].Role == grammar.Argv {
+			a.appendInput(mark)
+		}
+	}
+	if len(in.fields) > mark && !in.stopped() {
+		via := in.via
+		in.via = a.by
+		in.level++
+		if in.level > in.lim.Nesting {
+			in.over("depth")
+		} else {
+			in.run(mark, a.std, out, false)
+		}
+		in.level--
+		in.via = via
+	}
+	in.fields = in.fields[:mark]
+}
+
+// found is what find would put in the place of {}.
+func (a *applied) found() string {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			return strings.TrimSuffix(a.path(u), "/") + "/" + effect.Unknown
+		}
+	}
+	return a.in.dir + "/" + effect.Unknown
+}
+
+// appendInput adds the words of the standard input, as xargs does.
+func (a *applied) appendInput(mark int) {
+	in := a.in
+	if a.std.text == "" && !a.std.present {
+		return
+	}
+	placeholder := ""
+	for i, w := range a.argv {
+		switch {
+		case (w == "-I" || w == "-i" || w == "--replace") && i+1 < len(a.argv):
+			placeholder = "{}"
+			if w == "-I" {
+				placeholder = a.argv[i+1]
+			}
+		case strings.HasPrefix(w, "-I") && len(w) > 2:
+			placeholder = w[2:]
+		}
+	}
+	words := []data{{effect.Unknown, a.std.taint}}
+	if a.std.known() {
+		words = words[:0]
+		for w := range strings.FieldsSeq(a.std.text) {
+			words = append(words, data{strings.Trim(w, `'"`), a.std.taint})
+		}
+	}
+	if placeholder != "" {
+		value := effect.Unknown
+		if a.std.known() {
+			value = strings.TrimSpace(a.std.text)
+		}
+		replaced := false
+		for i := mark; i < len(in.fields); i++ {
+			if strings.Contains(in.fields[i].text, placeholder) {
+				in.fields[i].text = strings.ReplaceAll(in.fields[i].text, placeholder, value)
+				in.fields[i].taint |= a.std.taint
+				replaced = true
+			}
+		}
+		if replaced {
+			return
+		}
+	}
+	for _, w := range words {
+		in.push(field{data: w, splits: !w.known()})
+	}
+}
+
+// stdinPayload walks what the standard input executes.
+func (a *applied) stdinPayload(u *grammar.Use, out *data) {
+	if a.p.Dry || !a.std.present {
+		return
+	}
+	in := a.in
+	held := in.bits
+	in.bits |= u.Bits & effect.Remote
+	switch u.Role {
+	case grammar.Shell:
+		var more data
+		in.script("sh", a.std.data, nil, &input{}, &more, a.by+" (stdin)")
+		*out = more
+	case grammar.Code:
+		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
+	case grammar.Sql:
+		a.sql(u.Arg, a.std.data)
+	case grammar.Argv:
+		if in.noOperands(a) && a.std.known() {
+			return // echo
+		}
+	}
+	in.bits = held
+}
+
+func (in *interp) noOperands(a *applied) bool { return len(a.p.Uses) == 0 }
+
+// sql walks what a database client is told.
+func (a *applied) sql(dialect string, d data) {
+	in := a.in
+	if !d.known() {
+		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.by})
+	}
+	if in.SQL == nil {
+		return
+	}
+	in.SQL(dialect, d.text, func(f Found) bool {
+		if f.Shell != "" {
+			in.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil)
+			return !in.stopped()
+		}
+		e := f.Effect
+		e.By, e.Taint = a.by, e.Taint|d.taint
+		in.add(e)
+		return !in.stopped()
+	})
+}

@@ -1,0 +1,219 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// arithmetic evaluates an expression to a number, or to what is not known.
+func (in *interp) arithmetic(x syntax.ArithmExpr) data {
+	n, ok := in.number(x)
+	if !ok {
+		return data{text: "1" + effect.Unknown} // it is a number, if nothing else
+	}
+	return data{text: strconv.FormatInt(n, 10)}
+}
+
+func (in *interp) number(x syntax.ArithmExpr) (int64, bool) {
+	if x == nil || !in.spend() {
+		return 0, x == nil
+	}
+	switch x := x.(type) {
+	case *syntax.Word:
+		return in.operand(x)
+	case *syntax.ParenArithm:
+		return in.number(x.X)
+	case *syntax.UnaryArithm:
+		return in.unary(x)
+	case *syntax.BinaryArithm:
+		return in.binary(x)
+	}
+	return 0, false
+}
+
+// operand is a number, a name or an expansion.
+func (in *interp) operand(w *syntax.Word) (int64, bool) {
+	text := w.Lit()
+	if text == "" {
+		d := in.one(w)
+		if !d.known() {
+			return 0, false
+		}
+		text = d.text
+	}
+	return in.integer(strings.TrimSpace(text), 0)
+}
+
+// integer reads a number or follows a name to one.
+func (in *interp) integer(text string, depth int) (int64, bool) {
+	if text == "" {
+		return 0, true
+	}
+	if base, digits, ok := strings.Cut(text, "#"); ok {
+		b, err := strconv.Atoi(base)
+		if err != nil || b < 2 || b > 36 {
+			return 0, false
+		}
+		n, err := strconv.ParseInt(digits, b, 64)
+		return n, err == nil
+	}
+	if c := text[0]; c >= '0' && c <= '9' || c == '-' {
+		n, err := strconv.ParseInt(text, 0, 64)
+		return n, err == nil
+	}
+	if depth > 8 || strings.ContainsAny(text, " +-*/$()[]") {
+		return 0, false
+	}
+	if v := in.lookup(text); v == nil {
+		if _, ok := in.ctx.Env[text]; !ok {
+			return 0, false
+		}
+	}
+	d := in.value(text)
+	if !d.known() {
+		return 0, false
+	}
+	return in.integer(strings.TrimSpace(d.text), depth+1)
+}
+
+func (in *interp) unary(x *syntax.UnaryArithm) (int64, bool) {
+	n, ok := in.number(x.X)
+	switch x.Op {
+	case syntax.Minus:
+		return -n, ok
+	case syntax.Plus:
+		return n, ok
+	case syntax.Not:
+		if n == 0 {
+			return 1, ok
+		}
+		return 0, ok
+	case syntax.BitNegation:
+		return ^n, ok
+	case syntax.Inc, syntax.Dec:
+		to := n + 1
+		if x.Op == syntax.Dec {
+			to = n - 1
+		}
+		in.assignNumber(x.X, to, ok)
+		if x.Post {
+			return n, ok
+		}
+		return to, ok
+	}
+	return 0, false
+}
+
+func (in *interp) assignNumber(x syntax.ArithmExpr, n int64, ok bool) {
+	w, isWord := x.(*syntax.Word)
+	if !isWord || w.Lit() == "" {
+		return
+	}
+	d := data{text: strconv.FormatInt(n, 10)}
+	if !ok {
+		d = data{text: "1" + effect.Unknown}
+	}
+	in.set(w.Lit(), d)
+}
+
+func (in *interp) binary(x *syntax.BinaryArithm) (int64, bool) {
+	switch x.Op {
+	case syntax.TernQuest:
+		c, ok := in.number(x.X)
+		alt, isAlt := x.Y.(*syntax.BinaryArithm)
+		if !isAlt {
+			return 0, false
+		}
+		if !ok {
+			in.number(alt.X)
+			in.number(alt.Y)
+			return 0, false
+		}
+		if c != 0 {
+			return in.number(alt.X)
+		}
+		return in.number(alt.Y)
+	case syntax.Assgn:
+		n, ok := in.number(x.Y)
+		in.assignNumber(x.X, n, ok)
+		return n, ok
+	}
+	a, okA := in.number(x.X)
+	b, okB := in.number(x.Y)
+	ok := okA && okB
+	n, fits := calculate(x.Op, a, b)
+	ok = ok && fits
+	switch x.Op {
+	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
+		in.assignNumber(x.X, n, ok)
+	}
+	return n, ok
+}
+
+func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
+	truth := func(v bool) (int64, bool) {
+		if v {
+			return 1, true
+		}
+		return 0, true
+	}
+	switch op {
+	case syntax.Add, syntax.AddAssgn:
+		return a + b, true
+	case syntax.Sub, syntax.SubAssgn:
+		return a - b, true
+	case syntax.Mul, syntax.MulAssgn:
+		return a * b, true
+	case syntax.Quo, syntax.QuoAssgn:
+		if b == 0 {
+			return 0, false
+		}
+		return a / b, true
+	case syntax.Rem, syntax.RemAssgn:
+		if b == 0 {
+			return 0, false
+		}
+		return a % b, true
+	case syntax.Pow:
+		if b < 0 || b > 64 {
+			return 0, false
+		}
+		n := int64(1)
+		for range b {
+			n *= a
+		}
+		return n, true
+	case syntax.And, syntax.AndAssgn:
+		return a & b, true
+	case syntax.Or, syntax.OrAssgn:
+		return a | b, true
+	case syntax.Xor, syntax.XorAssgn:
+		return a ^ b, true
+	case syntax.Shl, syntax.ShlAssgn:
+		return a << (uint64(b) & 63), true
+	case syntax.Shr, syntax.ShrAssgn:
+		return a >> (uint64(b) & 63), true
+	case syntax.Eql:
+		return truth(a == b)
+	case syntax.Neq:
+		return truth(a != b)
+	case syntax.Lss:
+		return truth(a < b)
+	case syntax.Gtr:
+		return truth(a > b)
+	case syntax.Leq:
+		return truth(a <= b)
+	case syntax.Geq:
+		return truth(a >= b)
+	case syntax.AndArit:
+		return truth(a != 0 && b != 0)
+	case syntax.OrArit:
+		return truth(a != 0 || b != 0)
+	case syntax.Comma:
+		return b, true
+	}
+	return 0, false
+}

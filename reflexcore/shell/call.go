@@ -1,0 +1,600 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// call walks a simple command: once for each combination of what its variables
+// may be.
+func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bool) {
+	if len(c.Args) == 0 {
+		for _, a := range c.Assigns {
+			in.assign(a)
+			in.environ(a.Name.Value, in.value(a.Name.Value))
+		}
+		return
+	}
+	mark, choices, choose := len(in.fields), in.choices, in.choose
+	in.choices, in.choose = in.choices[len(in.choices):], true
+	stdin, out := *std, data{}
+	for try := 0; ; try++ {
+		own := sink
+		if sink != nil && try > 0 {
+			out = data{}
+			own = &out
+		}
+		*std = stdin
+		in.simple(c, std, own, background)
+		in.fields = in.fields[:mark]
+		if sink != nil && try > 0 && out != *sink {
+			*sink = data{effect.Unknown, sink.taint | out.taint}
+		}
+		if !in.next() || in.stopped() {
+			break
+		}
+		if try >= in.lim.Alternatives {
+			in.over("alternatives")
+			break
+		}
+	}
+	in.choices, in.choose = choices, choose
+}
+
+// simple walks a simple command with the values that are chosen.
+func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
+	if len(c.Assigns) > 0 {
+		scope := in.enter()
+		defer func() {
+			in.leave(scope)
+		}()
+		for _, a := range c.Assigns {
+			in.assign(a)
+			in.environ(a.Name.Value, in.value(a.Name.Value))
+		}
+	}
+	mark := len(in.fields)
+	in.expand(c.Args)
+	n := len(in.fields) - mark
+	if n == 0 || in.stopped() {
+		return
+	}
+	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {
+		if in.alias(lit.Value, mark, std, sink) {
+			return
+		}
+	}
+	in.run(mark, std, sink, background)
+}
+
+// alias walks an alias that the text defined, with the words after it.
+func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
+	for i := len(in.aliases) - 1; i >= 0; i-- {
+		a := in.aliases[i]
+		if a.name != name {
+			continue
+		}
+		text := a.text
+		for _, f := range in.fields[mark+1:] {
+			text += " " + quote(f.text)
+		}
+		held := in.aliases
+		in.aliases = in.aliases[:i:i] // an alias does not expand itself
+		in.source(text, "alias", std, sink)
+		in.aliases = held
+		return true
+	}
+	return false
+}
+
+// quote makes a text one word of a shell again.
+func quote(s string) string {
+	if s != "" && strings.IndexAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// run walks the command whose words are in.fields[mark:].
+func (in *interp) run(mark int, std *input, sink *data, background bool) {
+	if !in.spend() {
+		return
+	}
+	in.res.Commands++
+	step := in.step
+	defer func() { in.step = step }()
+	in.note(mark)
+	args := in.fields[mark:]
+	for _, f := range args {
+		if f.splits || !f.known() {
+			in.res.Partial++
+			break
+		}
+	}
+	name := args[0]
+	if f := in.function(name.text); f != nil {
+		in.invoke(f, mark, std, sink, background)
+		return
+	}
+	if b := builtins[name.text]; b != nil {
+		b(in, mark, std, sink)
+		return
+	}
+	in.program(mark, std, sink)
+}
+
+// note adds a step to the trace.
+func (in *interp) note(mark int) {
+	if !in.ctx.Explain {
+		return
+	}
+	var b strings.Builder
+	for i, f := range in.fields[mark:] {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(effect.Show(quote(f.text)))
+	}
+	in.res.Steps = append(in.res.Steps, Step{Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String()})
+	in.step = len(in.res.Steps) - 1
+}
+
+func (in *interp) function(name string) *function {
+	for i := len(in.funcs) - 1; i >= 0; i-- {
+		if in.funcs[i].name == name {
+			return &in.funcs[i]
+		}
+	}
+	return nil
+}
+
+// invoke walks a function's body.
+func (in *interp) invoke(f *function, mark int, std *input, sink *data, background bool) {
+	if slices.Contains(in.active, f.name) {
+		// A function that calls itself: it ends somehow, or floods the host.
+		if background || in.via == "pipe" {
+			in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
+		}
+		sink.append(unknown)
+		return
+	}
+	if len(in.active) >= in.lim.Depth {
+		in.over("depth")
+		return
+	}
+	params := make([]data, 0, len(in.fields)-mark-1)
+	for _, p := range in.fields[mark+1:] {
+		params = append(params, p.data)
+	}
+	held := in.params
+	in.params = params
+	in.active = append(in.active, f.name)
+	choices, choose := in.choices, in.choose
+	in.choices = nil
+	in.stmt(f.body, std, sink)
+	in.choices, in.choose = choices, choose
+	in.active = in.active[:len(in.active)-1]
+	in.params = held
+}
+
+// program walks a command that is no function and no builtin.
+func (in *interp) program(mark int, std *input, sink *data) {
+	args := in.fields[mark:]
+	in.invoked(mark, std, sink)
+	name := args[0]
+	words := len(in.words)
+	for _, f := range args {
+		in.words = append(in.words, f.text)
+	}
+	argv := in.words[words:]
+	p := in.borrow()
+	in.Table.Parse(argv, p)
+	switch {
+	case p.Program == nil && (!name.known() || name.splits):
+		in.unknownProgram(mark, sink)
+	case p.Program == nil:
+		in.unlisted(mark, std, sink)
+	default:
+		in.apply(p, argv, mark, std, sink)
+	}
+	in.giveBack(p)
+	in.words = in.words[:words]
+}
+
+func (in *interp) borrow() *grammar.Parsed {
+	if n := len(in.parsed); n > 0 {
+		p := in.parsed[n-1]
+		in.parsed = in.parsed[:n-1]
+		return p
+	}
+	return &grammar.Parsed{}
+}
+
+func (in *interp) giveBack(p *grammar.Parsed) {
+	if len(in.parsed) < 32 {
+		in.parsed = append(in.parsed, p)
+	}
+}
+
+// invoked notes that a file runs which this text made, or which is given by its
+// path. A copy of a program is that program.
+func (in *interp) invoked(mark int, std *input, sink *data) {
+	name := in.fields[mark]
+	f := in.created(name.text)
+	if f != nil && f.alias != "" && in.Table.Find(f.alias) != nil {
+		in.fields[mark].text = f.alias
+		return
+	}
+	if f != nil {
+		in.execute(data{f.path, name.taint}, "", in.fields[mark+1:], std, sink, name.text)
+	} else if strings.IndexByte(name.text, '/') >= 0 {
+		in.execute(name.data, "", in.fields[mark+1:], std, sink, name.text)
+	}
+}
+
+// created finds a file that this text made, by its path or, where PATH may lead to
+// it, by its name.
+func (in *interp) created(name string) *virtual {
+	if len(in.files) == 0 {
+		return nil
+	}
+	if strings.IndexByte(name, '/') >= 0 {
+		return in.file(in.abs(name))
+	}
+	if in.Table.Find(name) != nil {
+		return nil
+	}
+	for i := len(in.files) - 1; i >= 0; i-- {
+		if base := strings.TrimSuffix(in.files[i].path, name); base != in.files[i].path && strings.HasSuffix(base, "/") {
+			return &in.files[i]
+		}
+	}
+	return nil
+}
+
+// execute runs a file: by what the text wrote to it, or as a file of the disk.
+func (in *interp) execute(p data, lang string, args []field, std *input, sink *data, by string) {
+	target := in.abs(p.text)
+	f := in.file(target)
+	for hops := 0; f != nil && f.alias != "" && hops < 4; hops++ {
+		target = f.alias
+		f = in.file(target)
+	}
+	if f == nil {
+		if in.Table.Find(target) == nil || lang != "" {
+			in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: p.taint, By: by})
+		}
+		return
+	}
+	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: f.taint, By: by})
+	if lang == "" || lang == "sh" {
+		lang = shebang(f.text)
+	}
+	in.script(lang, f.data, args, std, sink, "file "+target)
+}
+
+// shebang says in which language a script is.
+func shebang(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(first, "#!") {
+		return "sh"
+	}
+	for _, l := range []string{"python", "node", "perl", "ruby", "php", "awk", "lua", "powershell", "pwsh"} {
+		if strings.Contains(first, l) {
+			return l
+		}
+	}
+	return "sh"
+}
+
+// unknownProgram is a command whose name is not known.
+func (in *interp) unknownProgram(mark int, sink *data) {
+	in.res.Opaque++
+	args := in.fields[mark:]
+	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint, Bits: effect.Partial}
+	for _, f := range args {
+		e.Taint |= f.taint
+	}
+	in.add(e)
+	in.suspects(mark + 1)
+	sink.append(data{effect.Unknown, e.Taint})
+}
+
+// unlisted is a program that no table has: what it does is not known. What it
+// would run or touch if it were a wrapper is looked at.
+func (in *interp) unlisted(mark int, std *input, sink *data) {
+	in.res.Unlisted++
+	args := in.fields[mark:]
+	name := args[0].text
+	if strings.IndexByte(name, '/') < 0 {
+		in.add(effect.Effect{Kind: effect.Exec, Target: name, Taint: args[0].taint | std.taint, By: name})
+	}
+	taint := std.taint
+	for _, f := range args {
+		taint |= f.taint
+	}
+	in.suspects(mark + 1)
+	sink.append(data{effect.Unknown, taint})
+}
+
+// suspects walks what an unknown wrapper may run: each word from which on the
+// words are a command that a table knows to do harm. Its effects are partial.
+func (in *interp) suspects(from int) {
+	if in.level > in.lim.Nesting {
+		return
+	}
+	n := len(in.fields)
+	for i := from; i < n && i < from+8; i++ {
+		f := in.fields[i]
+		if f.text == "" || f.text[0] == '-' || strings.IndexByte(f.text, '=') > 0 {
+			continue
+		}
+		if strings.ContainsAny(f.text, " ;|&\n") && n-i <= 2 && !strings.Contains(f.text, "://") {
+			in.maybeShell(f.data)
+			continue
+		}
+		p := in.Table.Find(f.text)
+		if p == nil || i == n-1 {
+			continue
+		}
+		in.level++
+		before := len(in.res.Effects)
+		mark := len(in.fields)
+		in.fields = append(in.fields, in.fields[i:n]...)
+		in.run(mark, &input{}, nil, false)
+		in.fields = in.fields[:mark]
+		for j := before; j < len(in.res.Effects); j++ {
+			in.res.Effects[j].Bits |= effect.Partial
+		}
+		in.level--
+		return
+	}
+}
+
+// maybeShell walks a word that looks like a command line and that an unknown
+// program got as its last.
+func (in *interp) maybeShell(d data) {
+	if len(d.text) > 4096 || !d.known() {
+		return
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(d.text), " ")
+	if p := in.Table.Find(first); p == nil && builtins[first] == nil {
+		return
+	}
+	before := len(in.res.Effects)
+	in.level++
+	in.sub(d, "argument of an unknown program", &input{}, nil)
+	in.level--
+	for j := before; j < len(in.res.Effects); j++ {
+		in.res.Effects[j].Bits |= effect.Partial
+	}
+}
+
+// sub walks a text in a shell of its own.
+func (in *interp) sub(d data, via string, std *input, sink *data) {
+	scope := in.enter()
+	choices, choose := in.choices, in.choose
+	in.choices = nil
+	in.payload(d, via, std, sink)
+	in.choices, in.choose = choices, choose
+	in.leave(scope)
+}
+
+// payload walks a text as shell in the present shell. What is not known of it is
+// an opaque command.
+func (in *interp) payload(d data, via string, std *input, sink *data) {
+	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() {
+		target := "shell code"
+		in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: d.taint, Bits: partialIf(!d.known()), By: via})
+	}
+	if d.text == "" || d.text == effect.Unknown {
+		if d.text != "" {
+			in.res.Opaque++
+		}
+		sink.append(unknown)
+		return
+	}
+	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
+}
+
+// unknownWord is a variable that nobody can set: it stands for what is not known
+// in a text that is parsed once more.
+const unknownWord = "${__unknown__}"
+
+func partialIf(b bool) effect.Bits {
+	if b {
+		return effect.Partial
+	}
+	return 0
+}
+
+// script runs a text in a language.
+func (in *interp) script(lang string, d data, args []field, std *input, sink *data, via string) {
+	switch lang {
+	case "", "sh", "bash", "zsh", "fish", "ksh", "csh":
+		scope := in.enter()
+		zero := in.zero
+		in.params = make([]data, 0, len(args))
+		for i, a := range args {
+			if i == 0 && in.named {
+				in.zero = a.data
+				continue
+			}
+			in.params = append(in.params, a.data)
+		}
+		in.named = false
+		choices, choose := in.choices, in.choose
+		in.choices = nil
+		in.payload(d, via, std, sink)
+		in.choices, in.choose = choices, choose
+		in.zero = zero
+		in.leave(scope)
+	default:
+		in.code(lang, d, args, std, sink, via)
+	}
+}
+
+// code runs code that is not shell.
+func (in *interp) code(lang string, d data, args []field, std *input, sink *data, via string) {
+	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || in.Code == nil {
+		in.add(effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang})
+	}
+	if in.Code == nil || d.text == effect.Unknown {
+		in.res.Opaque++
+		sink.append(data{effect.Unknown, std.taint})
+		return
+	}
+	if in.depth >= in.lim.Depth {
+		in.over("depth")
+		return
+	}
+	in.depth++
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = a.text
+	}
+	taint := std.taint | d.taint
+	in.Code(lang, d.text, texts, func(f Found) bool {
+		if !in.spend() {
+			return false
+		}
+		taint |= in.found(f, lang, std, taint)
+		return !in.stopped()
+	})
+	in.depth--
+	sink.append(data{effect.Unknown, taint})
+}
+
+// found takes over one finding in code, and returns the taint that it adds.
+func (in *interp) found(f Found, lang string, std *input, taint effect.Taint) effect.Taint {
+	switch {
+	case f.Shell != "":
+		var out data
+		in.sub(data{f.Shell, f.Taint}, lang, &input{}, &out)
+		return out.taint
+	case len(f.Argv) > 0:
+		mark := len(in.fields)
+		for _, w := range f.Argv {
+			in.push(field{data: data{w, f.Taint}})
+		}
+		var out data
+		in.run(mark, &input{}, &out, false)
+		in.fields = in.fields[:mark]
+		return out.taint
+	case f.Lang != "":
+		var out data
+		in.script(f.Lang, data{f.Code, f.Taint}, nil, std, &out, lang)
+		return out.taint
+	}
+	e := f.Effect
+	e.By = lang
+	switch e.Kind {
+	case effect.Read, effect.Write, effect.Delete:
+		e.Target = in.home(e.Target)
+		if e.Kind == effect.Read {
+			e.Taint |= in.secret(e.Target)
+		} else {
+			e.Taint |= taint
+		}
+	case effect.NetOut:
+		e.Taint |= taint
+	case effect.NetIn:
+		in.add(e)
+		if taint&effect.Secret != 0 {
+			in.add(effect.Effect{Kind: effect.NetOut, Target: e.Target, Taint: taint, By: lang, Bits: effect.Partial})
+		}
+		return effect.Network
+	}
+	in.add(e)
+	return e.Taint
+}
+
+// home makes a path absolute, and expands ~.
+func (in *interp) home(p string) string {
+	if p == "~" || strings.HasPrefix(p, "~/") {
+		p = in.value("HOME").text + p[1:]
+	}
+	return in.abs(p)
+}
+
+// secret is the taint of a file's content.
+func (in *interp) secret(p string) effect.Taint {
+	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) {
+		return effect.Secret | effect.File
+	}
+	return effect.File
+}
+
+// contentOf is what is read from a path.
+func (in *interp) contentOf(p string) data {
+	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
+		return data{effect.Unknown, effect.Network}
+	}
+	if f := in.file(p); f != nil {
+		for hops := 0; f.alias != "" && hops < 4; hops++ {
+			to := in.file(f.alias)
+			if to == nil {
+				return data{effect.Unknown, in.secret(f.alias)}
+			}
+			f = to
+		}
+		return f.data
+	}
+	switch p {
+	case "/dev/null":
+		return data{}
+	case "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty", "/dev/stdin":
+		return unknown
+	}
+	return data{effect.Unknown, in.secret(p)}
+}
+
+// readFile notes that a file is read and returns what is in it.
+func (in *interp) readFile(p data, by string) data {
+	target := in.abs(p.text)
+	if host, ok := socket(target); ok {
+		in.add(effect.Effect{Kind: effect.NetIn, Target: host, By: by})
+		return data{effect.Unknown, effect.Network}
+	}
+	d := in.contentOf(target)
+	if !strings.HasPrefix(target, "/dev/fd/") && target != "/dev/null" {
+		in.add(effect.Effect{Kind: effect.Read, Target: target, Taint: d.taint | p.taint, By: by})
+	}
+	return d
+}
+
+// socket is the host and port of bash's /dev/tcp.
+func socket(p string) (string, bool) {
+	for _, kind := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, ok := strings.CutPrefix(p, kind); ok {
+			host, port, _ := strings.Cut(rest, "/")
+			return host + ":" + port, true
+		}
+	}
+	return "", false
+}
+
+// wrote notes that data was written to a path.
+func (in *interp) wrote(p string, d data, more bool, by string) {
+	target := in.abs(p)
+	if host, ok := socket(target); ok {
+		in.add(effect.Effect{Kind: effect.NetOut, Target: host, Taint: d.taint, By: by})
+		return
+	}
+	switch target {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2":
+		return
+	}
+	if !strings.HasPrefix(target, "/dev/fd/") {
+		e := effect.Effect{Kind: effect.Write, Target: target, Taint: d.taint, By: by}
+		if more {
+			e.Bits = effect.Append
+		}
+		in.add(e)
+	}
+	in.write(target, d, more)
+}

@@ -1,0 +1,143 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// parsers keep their memory between calls: one for each dialect.
+type parsers struct {
+	bash, zsh, posix, recovering *syntax.Parser
+}
+
+var pool = sync.Pool{New: func() any {
+	return &parsers{
+		bash:       syntax.NewParser(syntax.Variant(syntax.LangBash)),
+		zsh:        syntax.NewParser(syntax.Variant(syntax.LangZsh)),
+		posix:      syntax.NewParser(syntax.Variant(syntax.LangPOSIX)),
+		recovering: syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.RecoverErrors(64)),
+	}
+}}
+
+// How says how a text was read.
+type How uint8
+
+// The ways, from the best.
+const (
+	Parsed    How = iota // as bash, or zsh
+	Recovered            // as bash, with what was missing put in
+	Tokens               // not at all: split at quotes and operators
+	Refused              // beyond a limit
+)
+
+// String returns the word.
+func (h How) String() string {
+	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
+}
+
+// parse reads a command line: as bash, then as zsh, then with errors mended. It
+// returns nil if none of that works.
+func parse(src string, lim *Limits) (file *syntax.File, how How) {
+	if len(src) > lim.Bytes || tooDeep(src, lim.Nesting) {
+		return nil, Refused
+	}
+	p := pool.Get().(*parsers)
+	defer pool.Put(p)
+	if file, err := try(p.bash, src); err == nil {
+		return file, Parsed
+	}
+	// ((a); b) is a subshell in a subshell, where bash's own arithmetic does not fit.
+	if strings.Contains(src, "((") {
+		if file, err := try(p.bash, strings.ReplaceAll(src, "((", "( (")); err == nil {
+			return file, Parsed
+		}
+	}
+	if file, err := try(p.zsh, src); err == nil {
+		return file, Parsed
+	}
+	if file, err := try(p.recovering, src); err == nil || file != nil && len(file.Stmts) > 0 && err == nil {
+		return file, Recovered
+	}
+	return nil, Tokens
+}
+
+// try parses, and takes a panic of the parser for an error.
+func try(p *syntax.Parser, src string) (file *syntax.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			file, err = nil, fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	return p.Parse(strings.NewReader(src), "")
+}
+
+// tooDeep reports whether brackets, braces or backquotes nest deeper than the
+// parser's stack should follow. It counts what may nest, without regard to
+// quotes: a text with that many open brackets is refused either way.
+func tooDeep(src string, limit int) bool {
+	depth, most, words := 0, 0, 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '(', '{', '[':
+			depth++
+			most = max(most, depth)
+		case ')', '}', ']':
+			if depth > 0 {
+				depth--
+			}
+		case '`':
+			words++
+			// Backquotes nest by backslashes.
+			if i > 0 && src[i-1] == '\\' {
+				n := 0
+				for j := i - 1; j >= 0 && src[j] == '\\'; j-- {
+					n++
+				}
+				most = max(most, min(n, 64))
+			}
+		case 'i', 'w', 'f', 'u', 'c':
+			// if, while, for, until, case open without a bracket
+			if keywordAt(src, i) {
+				depth++
+				most = max(most, depth)
+			}
+		case 'd', 'e':
+			if closerAt(src, i) && depth > 0 {
+				depth--
+			}
+		case '!', '|', '&':
+		}
+		if most > limit {
+			return true
+		}
+	}
+	return false
+}
+
+func wordAt(src string, i int, word string) bool {
+	if !strings.HasPrefix(src[i:], word) {
+		return false
+	}
+	before := i == 0 || strings.IndexByte(" \t\n;|&({", src[i-1]) >= 0
+	end := i + len(word)
+	return before && (end == len(src) || strings.IndexByte(" \t\n;|&)}(", src[end]) >= 0)
+}
+
+func keywordAt(src string, i int) bool {
+	switch src[i] {
+	case 'i':
+		return wordAt(src, i, "if")
+	case 'w':
+		return wordAt(src, i, "while")
+	case 'f':
+		return wordAt(src, i, "for") || wordAt(src, i, "function")
+	case 'u':
+		return wordAt(src, i, "until")
+	}
+	return wordAt(src, i, "case")
+}
+
+func closerAt(src string, i int) bool { return wordAt(src, i, "done") || wordAt(src, i, "esac") }

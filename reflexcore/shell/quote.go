@@ -1,0 +1,125 @@
+package shell
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// unescape drops the backslashes of an unquoted literal.
+func unescape(buf []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		buf = append(buf, s[i])
+	}
+	return buf
+}
+
+// unescapeDouble drops the backslashes that mean something in double quotes.
+func unescapeDouble(buf []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		buf = append(buf, s[i])
+	}
+	return buf
+}
+
+// ansiC decodes $'…', and what echo -e and printf understand, by the table of
+// bash's manual. It ends at \c if stop says so.
+func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			buf = append(buf, s[i])
+			continue
+		}
+		i++
+		switch c := s[i]; c {
+		case 'a':
+			buf = append(buf, 7)
+		case 'b':
+			buf = append(buf, 8)
+		case 'e', 'E':
+			buf = append(buf, 27)
+		case 'f':
+			buf = append(buf, 12)
+		case 'n':
+			buf = append(buf, '\n')
+		case 'r':
+			buf = append(buf, '\r')
+		case 't':
+			buf = append(buf, '\t')
+		case 'v':
+			buf = append(buf, 11)
+		case '\\', '\'', '"', '?':
+			buf = append(buf, c)
+		case 'x':
+			n, used := number(s[i+1:], 16, 2)
+			if used == 0 {
+				buf = append(buf, '\\', 'x')
+				continue
+			}
+			i += used
+			buf = append(buf, byte(n))
+		case 'u', 'U':
+			most := 4
+			if c == 'U' {
+				most = 8
+			}
+			n, used := number(s[i+1:], 16, most)
+			if used == 0 {
+				buf = append(buf, '\\', c)
+				continue
+			}
+			i += used
+			buf = utf8.AppendRune(buf, rune(n))
+		case 'c':
+			if octalZero {
+				return buf, true
+			}
+			if i+1 < len(s) {
+				i++
+				buf = append(buf, s[i]&0x1f)
+			}
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			most, at := 3, i
+			if octalZero && c == '0' {
+				at++
+			}
+			n, used := number(s[at:], 8, most)
+			i = at + used - 1
+			buf = append(buf, byte(n))
+		default:
+			buf = append(buf, '\\', c)
+		}
+	}
+	return buf, false
+}
+
+// number reads up to most digits.
+func number(s string, base, most int) (n, used int) {
+	for used < len(s) && used < most {
+		c := s[used]
+		d := 99
+		switch {
+		case c >= '0' && c <= '9':
+			d = int(c - '0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			d = int(c|0x20-'a') + 10
+		}
+		if d >= base {
+			break
+		}
+		n = n*base + d
+		used++
+	}
+	return n, used
+}

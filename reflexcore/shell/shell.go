@@ -1,0 +1,142 @@
+// Package shell finds out what a command line would do, without running it.
+//
+// A text is read by one real parser ([mvdan.cc/sh/v3/syntax], bash, then zsh,
+// then with errors mended; what no parser reads is split into words that can only
+// make the verdict stricter). A bounded abstract interpreter then walks the tree
+// as a shell would: it assigns and expands variables, arrays, positional
+// parameters and defaults, splits at IFS, expands braces and ANSI-C quotes, folds
+// echo, printf and read, follows aliases, functions, traps, cd, descriptors,
+// pipes and process substitution, and remembers what was written to which file.
+// What a simple command does is not known here but in the tables of package
+// grammar; payloads (sh -c, eval, ssh, find -exec, python -c …) are walked in
+// turn.
+//
+// Values are exact, or they contain [effect.Unknown]: nothing is guessed. Where a
+// variable may have one of several values, each is tried. Taint (secret, network,
+// decoded) travels with values, through pipes and files.
+//
+// Everything is bounded by [Limits]; beyond a limit the analysis ends with an
+// opaque effect, which no rule may take for harmless.
+package shell
+
+import (
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// Limits bound an analysis. A zero value stops everything; begin with
+// [DefaultLimits].
+type Limits struct {
+	Bytes        int // of one text
+	Nesting      int // of brackets in one text
+	Depth        int // of payloads in payloads, and of functions
+	Steps        int // simple commands and loop rounds
+	Expanded     int // bytes that expansions make, in all
+	Fields       int // words of one command
+	Rounds       int // of one loop
+	Alternatives int // combinations of values that are tried for one command
+	Effects      int
+}
+
+// DefaultLimits are what the engine uses.
+var DefaultLimits = Limits{
+	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 20_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16, Effects: 4096,
+}
+
+// An Analyzer analyses command lines. It can be shared.
+type Analyzer struct {
+	Table  *grammar.Table
+	Limits Limits
+	// Secret reports whether a path names credentials. Nil: none does.
+	Secret func(path string) bool
+	// Code analyses code that is not shell, such as python's, and yields what it
+	// does. Nil: such code is opaque.
+	Code func(lang, src string, args []string, yield func(Found) bool)
+	// SQL is the same for databases. Nil: nothing is said of it.
+	SQL func(dialect, src string, yield func(Found) bool)
+	// Decode decodes a constant by the name of an encoding. Nil: nothing is known.
+	Decode func(name, text string) (string, bool)
+}
+
+// A Found is one thing that code in another language does: an effect, or a
+// payload for a shell (Shell), an argument vector (Argv) or code once more (Lang).
+type Found struct {
+	effect.Effect
+	Shell string
+	Argv  []string
+	Lang  string
+	Code  string
+}
+
+// A Context is what is known of the place where a command runs.
+type Context struct {
+	Dir string            // the working directory; empty: not known
+	Env map[string]string // the environment, as far as it is known
+	// Explain asks for the trace.
+	Explain bool
+}
+
+// A Step is one simple command that was walked, for people.
+type Step struct {
+	Parent  int    `json:"parent"` // the step that led here; -1: the text itself
+	Depth   int    `json:"depth"`
+	Via     string `json:"via,omitempty"` // how, such as "sh -c" or "pipe"
+	Command string `json:"command"`       // as it would run, … for what is not known
+	Note    string `json:"note,omitempty"`
+}
+
+// A Result is what an analysis found. It may be used again, which saves memory.
+type Result struct {
+	Effects []effect.Effect
+	Steps   []Step // with Explain
+	How     How
+	// Commands counts simple commands, Partial those with a word that is not
+	// known, Opaque those of which nothing can be said.
+	Commands, Partial, Opaque int
+	// Unlisted counts commands of programs that no table has.
+	Unlisted int
+	// Over names the limit that ended the analysis, if one did.
+	Over string
+}
+
+// Analyze says what the command line does.
+func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
+	in := interps.Get().(*interp)
+	in.reset(a, ctx, out)
+	in.source(src, "", &input{}, nil)
+	in.release()
+	interps.Put(in)
+}
+
+// source walks a text. Outermost it decides how the text was read.
+func (in *interp) source(src, via string, std *input, sink *data) {
+	if in.stopped() {
+		return
+	}
+	if in.depth >= in.lim.Depth {
+		in.over("depth")
+		return
+	}
+	file, how := parse(src, in.lim)
+	if how > in.res.How {
+		in.res.How = how
+	}
+	in.depth++
+	outer := in.via
+	if via != "" {
+		in.via = via
+	}
+	switch how {
+	case Refused:
+		in.over("size or nesting")
+	case Tokens:
+		in.tokens(src)
+	default:
+		if how == Recovered {
+			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+		}
+		in.stmts(file.Stmts, std, sink)
+	}
+	in.depth--
+	in.via = outer
+}

@@ -1,0 +1,76 @@
+package shell_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/shell"
+)
+
+func analyzer(t testing.TB) *shell.Analyzer {
+	t.Helper()
+	table, err := grammar.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &shell.Analyzer{
+		Table: table, Limits: shell.DefaultLimits,
+		Secret: func(p string) bool { return strings.Contains(p, ".ssh/id_") || strings.HasSuffix(p, ".env") },
+		Decode: func(name, text string) (string, bool) {
+			if name != "base64" {
+				return "", false
+			}
+			plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+			return string(plain), err == nil
+		},
+	}
+}
+
+var place = shell.Context{Dir: "/w", Env: map[string]string{"HOME": "/home/u"}}
+
+func effects(a *shell.Analyzer, src string) string {
+	var r shell.Result
+	a.Analyze(src, place, &r)
+	var parts []string
+	for _, e := range r.Effects {
+		parts = append(parts, e.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Each of these deletes the root, however it is written.
+func TestOneDeleteInManyWords(t *testing.T) {
+	a := analyzer(t)
+	for _, src := range []string{
+		`rm -rf /x`, `rm -r -f /x`, `rm -fr -- /x`, `rm --recursive --force /x`, `rm --recurs --for /x`, `/bin/rm -rf /x`, `\rm -rf /x`, `r""m -r''f /x`, `"rm" -rf /x`, `r\m -rf /x`,
+		`$(echo rm) -rf /x`, "`echo rm` -rf /x", `X=rm; $X -rf /x`, `X=rm Y=-rf; $X $Y /x`, `C="rm -rf /x"; $C`, `eval "rm -rf /x"`, `eval rm '-rf' /x`, `sh -c 'rm -rf /x'`, `bash -c "rm -rf \$0" /x`,
+		`{rm,-rf,/x}`, `rm -rf /{x,y}`, `rm -{r,f} /x`, `$'rm' $'-rf' $'\x2fx'`, `$'\162\155' -rf /x`, `IFS=,; C=rm,-rf,/x; $C`, `X=mr; ${X:1:1}${X:0:1} -rf /x`, `set -- rm -rf /x; "$@"`, `a=(rm -rf /x); "${a[@]}"`,
+		`a=(/x -rf rm); ${a[2]} ${a[1]} ${a[0]}`, `declare -A m=([c]=rm); ${m[c]} -rf /x`, `f() { rm -rf "$1"; }; f /x`, `alias k='rm -rf'; k /x`, `printf 'rm -rf /x' | sh`, `echo rm -rf /x | bash`, `bash <<< 'rm -rf /x'`,
+		"bash <<EOF\nrm -rf /x\nEOF", `echo cm0gLXJmIC94 | base64 -d | sh`, `bash <(echo rm -rf /x)`, `source <(printf 'rm -rf /x')`, `echo 'rm -rf /x' > a.sh; sh a.sh`, `echo 'rm -rf /x' > a.sh && chmod +x a.sh && ./a.sh`,
+		`cp /bin/rm ./k; ./k -rf /x`, `trap 'rm -rf /x' EXIT`, `sudo rm -rf /x`, `timeout 5 rm -rf /x`, `find / -maxdepth 1 -exec rm -rf /x \;`, `for c in rm; do $c -rf /x; done`, `read c <<< rm; $c -rf /x`, `cd /; rm -rf x`, `cd / && rm -rf ./x`,
+		`if true; then C=rm; fi; $C -rf /x`, `C=ls; false || C=rm; $C -rf /x`, `case a in a) C=rm;; esac; $C -rf /x`, `X=/y; [ -e z ] && X=/x; rm -rf $X`, `a=r; for c in m; do a=$a$c; done; $a -rf /x`, `while read l; do rm -rf $l; done <<< /x`,
+		`printf -v c '%s%s' r m; $c -rf /x`, `X=RM; ${X,,} -rf /x`, `X=rxm; ${X/x/} -rf /x`, `X=rm.bak; ${X%.bak} -rf /x`, `X=Y; Y=rm; ${!X} -rf /x`, `rm -rf "${D:-/x}"`, `((1)); rm -rf /x`, `! rm -rf /x`, `time rm -rf /x`, `{ rm -rf /x; }`, `(rm -rf /x)`,
+		`coproc rm -rf /x`, `rm -rf /x &`, `true && rm -rf /x`, `command rm -rf /x`, `exec rm -rf /x`, `env A=b rm -rf /x`, `xargs rm -rf <<< /x`, `echo /x | xargs rm -rf`, `echo /x | xargs -I% rm -rf %`, `find /x -delete`, `rm -rf /w/../x`, `rm -rf //x/`, `function k { rm -rf /x; }; k`,
+		`echo "rm -rf /x" | tee a.sh; . ./a.sh`, "rm -r\\\nf /x", `unset Z; rm -rf "/${Z}x"`, `X=$((1+1)); [ $X ] && rm -rf /x`, `rm -rf /x # comment`, `echo $(rm -rf /x)`, `: $(rm -rf /x)`, `cat < <(rm -rf /x)`, `((rm -rf /x) ; true)`, `[[ -n $(rm -rf /x) ]]`, `A=$(rm -rf /x) true`, `echo ${Z:-$(rm -rf /x)}`, `X[$(rm -rf /x)]=1`,
+		`printf '%b' '\162\155 -rf /x' | sh`, `echo -e '\x72m -rf /x' | sh`, `exec 3<<< 'rm -rf /x'; sh <&3`, `mapfile -t a <<< "rm"; ${a[0]} -rf /x`, `eval "$(echo rm) -rf /x"`, `X='r'; X+='m'; $X -rf /x`, `$(printf '\x72\x6d') -rf /x`, `g=/bin/r?; rm -rf /x`,
+	} {
+		if got := effects(a, src); !strings.Contains(got, "delete /x") {
+			t.Errorf("%s\n got %s", src, got)
+		}
+	}
+}
+
+// Text is data unless a sink executes it.
+func TestTextIsData(t *testing.T) {
+	a := analyzer(t)
+	for _, src := range []string{
+		`echo rm -rf /x`, `git commit -m "rm -rf /x"`, "cat <<EOF\nrm -rf /x\nEOF", `grep 'rm -rf /x' f`, `printf '%s' 'rm -rf /x'`, `# rm -rf /x`, `X='rm -rf /x'`, `f() { rm -rf /x; }`, `echo "$(echo rm -rf /x)"`, `alias k='rm -rf /x'`, `[ "rm -rf /x" = y ]`,
+		"cat > doc.md <<'EOF'\nrm -rf /x\nEOF", `case "rm -rf /x" in y) ;; esac`,
+	} {
+		if got := effects(a, src); strings.Contains(got, "delete") {
+			t.Errorf("%s\n got %s", src, got)
+		}
+	}
+}

@@ -1,0 +1,405 @@
+package shell
+
+import (
+	"path"
+	"strings"
+	"sync"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// data is what flows: a value, a file's content, a stream.
+type data struct {
+	text  string // with [effect.Unknown] for what is not known
+	taint effect.Taint
+}
+
+var unknown = data{text: effect.Unknown}
+
+func (d data) known() bool { return effect.IsKnown(d.text) }
+
+// append adds more to a stream.
+func (d *data) append(more data) {
+	if d == nil {
+		return
+	}
+	if d.text == "" {
+		d.text = more.text
+	} else if more.text != "" && (more.text != effect.Unknown || !strings.HasSuffix(d.text, effect.Unknown)) {
+		d.text += more.text
+	}
+	d.taint |= more.taint
+}
+
+// input is the standard input of a command.
+type input struct {
+	data
+	present bool // something is connected
+}
+
+// A field is one word after expansion.
+type field struct {
+	data
+	splits bool // it may be any number of words, as it was not quoted
+	glob   bool // it is a pattern of file names
+	quoted bool // some of it was quoted
+}
+
+// A variable has one value, or one of several.
+type variable struct {
+	name string
+	data
+	alts  []data // more than one value is possible
+	list  []data // an array
+	keys  []string
+	array bool
+	unset bool
+}
+
+type function struct {
+	name string
+	body *syntax.Stmt
+}
+
+type alias struct{ name, text string }
+
+// A virtual file is a file that this text wrote, copied, or connected.
+type virtual struct {
+	path string
+	data
+	alias string            // it is another file
+	sink  []*syntax.Stmt    // what is written there is read by these
+	src   *syntax.ProcSubst // for which they were made
+}
+
+// An interp walks one text. It is kept for the next one.
+type interp struct {
+	*Analyzer
+	lim *Limits
+	res *Result
+	ctx Context
+
+	vars    []variable // the last one of a name counts
+	mark    int        // variables before it belong to an outer scope
+	funcs   []function
+	aliases []alias
+	files   []virtual
+	params  []data
+	zero    data // $0
+	named   bool // the first word after a script is $0
+	dir     string
+
+	depth    int
+	steps    int
+	expanded int
+	bits     effect.Bits // of the place: remote
+	via      string
+	step     int
+	fds      [10]string // the paths of open descriptors
+	eof      bool       // read found nothing more
+	active   []string   // functions that are running
+
+	fields  []field // a stack
+	words   []string
+	buf     []byte
+	parsed  []*grammar.Parsed
+	level   int
+	choices []choice
+	choose  bool // choices are open: the command is tried for each
+	procs   int
+}
+
+// A choice is a value that may be one of several.
+type choice struct {
+	key string
+	n   int
+	at  int
+}
+
+var interps = sync.Pool{New: func() any { return &interp{} }}
+
+func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
+	*out = Result{Effects: out.Effects[:0], Steps: out.Steps[:0]}
+	*in = interp{
+		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
+		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], params: in.params[:0],
+		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], parsed: in.parsed, choices: in.choices[:0],
+	}
+	if in.dir == "" {
+		in.dir = effect.Unknown
+	}
+}
+
+// release forgets what the text was, so that nothing of it is kept.
+func (in *interp) release() {
+	clear(in.vars[:cap(in.vars)])
+	clear(in.funcs[:cap(in.funcs)])
+	clear(in.aliases[:cap(in.aliases)])
+	clear(in.files[:cap(in.files)])
+	clear(in.fields[:cap(in.fields)])
+	clear(in.words[:cap(in.words)])
+	in.Analyzer, in.res, in.ctx, in.params = nil, nil, Context{}, nil
+}
+
+func (in *interp) stopped() bool { return in.res.Over != "" }
+
+// over ends the analysis: what comes after is not known.
+func (in *interp) over(limit string) {
+	if in.res.Over == "" {
+		in.res.Over = limit
+		in.res.Effects = append(in.res.Effects, effect.Effect{Kind: effect.Opaque, Target: "too complex: " + limit, Step: in.step})
+	}
+}
+
+// spend takes one step.
+func (in *interp) spend() bool {
+	if in.steps++; in.steps > in.lim.Steps {
+		in.over("steps")
+	}
+	return !in.stopped()
+}
+
+// made counts bytes that an expansion made.
+func (in *interp) made(n int) bool {
+	if in.expanded += n; in.expanded > in.lim.Expanded {
+		in.over("expansion")
+	}
+	return !in.stopped()
+}
+
+func (in *interp) add(e effect.Effect) {
+	if len(in.res.Effects) >= in.lim.Effects {
+		in.over("effects")
+		return
+	}
+	e.Bits |= in.bits
+	e.Step = in.step
+	in.res.Effects = append(in.res.Effects, e)
+}
+
+// lookup finds a variable, or nil.
+func (in *interp) lookup(name string) *variable {
+	for i := len(in.vars) - 1; i >= 0; i-- {
+		if in.vars[i].name == name {
+			return &in.vars[i]
+		}
+	}
+	return nil
+}
+
+// slot returns the variable to assign to, in the present scope.
+func (in *interp) slot(name string) *variable {
+	for i := len(in.vars) - 1; i >= in.mark; i-- {
+		if in.vars[i].name == name {
+			return &in.vars[i]
+		}
+	}
+	if len(in.vars) >= in.lim.Fields {
+		in.over("variables")
+	}
+	v := variable{name: name}
+	if outer := in.lookup(name); outer != nil {
+		v = *outer
+		v.list, v.keys = append([]data(nil), outer.list...), append([]string(nil), outer.keys...)
+	}
+	in.vars = append(in.vars, v)
+	return &in.vars[len(in.vars)-1]
+}
+
+func (in *interp) set(name string, d data) {
+	v := in.slot(name)
+	*v = variable{name: name, data: d}
+}
+
+// A scope is what a subshell or a branch has for itself.
+type scope struct {
+	mark, length int
+	dir          string
+	params       []data
+}
+
+// enter begins a scope for variables, directory and parameters.
+func (in *interp) enter() scope {
+	s := scope{in.mark, len(in.vars), in.dir, in.params}
+	in.mark = s.length
+	return s
+}
+
+// leave ends a scope and forgets what became of it, as a subshell does.
+func (in *interp) leave(s scope) {
+	clear(in.vars[s.length:])
+	in.mark, in.vars, in.dir, in.params = s.mark, in.vars[:s.length], s.dir, s.params
+}
+
+// join ends the scope of a branch: what it assigned is one more possibility.
+func (in *interp) join(s scope) {
+	dir := in.dir
+	if len(in.vars) == s.length {
+		in.mark, in.params = s.mark, s.params
+	} else {
+		changed := append([]variable(nil), in.vars[s.length:]...)
+		in.leave(s)
+		for _, v := range changed {
+			in.merge(v)
+		}
+	}
+	if in.dir = s.dir; dir != s.dir {
+		in.dir = effect.Unknown
+	}
+}
+
+// merge makes what a branch assigned one more possible value.
+func (in *interp) merge(v variable) {
+	old := in.lookup(v.name)
+	if v.array || old != nil && old.array {
+		slot := in.slot(v.name)
+		*slot = v
+		return
+	}
+	var alts []data
+	switch {
+	case old == nil:
+		alts = append(alts, in.environment(v.name))
+	case old.alts != nil:
+		alts = append(alts, old.alts...)
+	default:
+		alts = append(alts, old.data)
+	}
+	more := v.alts
+	if more == nil {
+		more = []data{v.data}
+	}
+	for _, d := range more {
+		have := false
+		for i := range alts {
+			if have = alts[i].text == d.text; have {
+				alts[i].taint |= d.taint
+				break
+			}
+		}
+		if !have {
+			alts = append(alts, d)
+		}
+	}
+	slot := in.slot(v.name)
+	*slot = variable{name: v.name, data: alts[0]}
+	if len(alts) > in.lim.Alternatives {
+		slot.data = unknown
+		for _, d := range alts {
+			slot.taint |= d.taint
+		}
+		return
+	}
+	if len(alts) > 1 {
+		slot.alts = alts
+	}
+}
+
+// environment is the value of a variable that the text did not assign.
+func (in *interp) environment(name string) data {
+	if name == "PWD" {
+		return data{text: in.dir}
+	}
+	if v, ok := in.ctx.Env[name]; ok {
+		return data{text: v}
+	}
+	if secretName(name) {
+		return data{text: effect.Unknown, taint: effect.Secret}
+	}
+	return unknown
+}
+
+// secretName reports whether a variable of that name holds a credential.
+func secretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
+		if strings.Contains(upper, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// pick chooses one of n values of key. Within a command the same key gives the
+// same value; the command is tried for the others.
+func (in *interp) pick(key string, n int) int {
+	for i := range in.choices {
+		if in.choices[i].key == key {
+			return min(in.choices[i].at, n-1)
+		}
+	}
+	if !in.choose {
+		return 0
+	}
+	in.choices = append(in.choices, choice{key: key, n: n})
+	return 0
+}
+
+// next moves to the next combination of choices.
+func (in *interp) next() bool {
+	for i := range in.choices {
+		if in.choices[i].at++; in.choices[i].at < in.choices[i].n {
+			return true
+		}
+		in.choices[i].at = 0
+	}
+	return false
+}
+
+// abs makes a path absolute where the directory is known, and clean.
+func (in *interp) abs(p string) string {
+	if p == "" {
+		return p
+	}
+	if p[0] != '/' {
+		if p[0] == 0 || p[0] == '\\' || len(p) > 2 && p[1] == ':' {
+			return p
+		}
+		p = in.dir + "/" + p
+	}
+	if strings.Contains(p, "/.") || strings.Contains(p, "//") || len(p) > 1 && p[len(p)-1] == '/' {
+		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {
+			return p // the part that is not known may be empty: this may be the root
+		}
+		return path.Clean(p)
+	}
+	return p
+}
+
+// file finds what this text knows of a file.
+func (in *interp) file(p string) *virtual {
+	for i := len(in.files) - 1; i >= 0; i-- {
+		if in.files[i].path == p {
+			return &in.files[i]
+		}
+	}
+	return nil
+}
+
+// write notes that data was written to a path.
+func (in *interp) write(p string, d data, more bool) {
+	if f := in.file(p); f != nil {
+		if f.sink != nil {
+			s := in.enter()
+			in.nested(f.sink, &input{d, true}, nil)
+			in.leave(s)
+			return
+		}
+		if more {
+			f.append(d)
+		} else {
+			f.data, f.alias = d, ""
+		}
+		return
+	}
+	if len(in.files) >= in.lim.Fields {
+		in.over("files")
+		return
+	}
+	if more {
+		d = data{effect.Unknown + d.text, d.taint}
+	}
+	in.files = append(in.files, virtual{path: p, data: d})
+}

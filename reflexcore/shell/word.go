@@ -1,0 +1,488 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// special marks the bytes for which a literal is not itself.
+var special = func() (t [256]bool) {
+	for _, c := range []byte("\\{*?[~") {
+		t[c] = true
+	}
+	return t
+}()
+
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if special[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// expand pushes the fields of the words.
+func (in *interp) expand(words []*syntax.Word) {
+	for _, w := range words {
+		if in.stopped() {
+			return
+		}
+		in.word(w)
+	}
+}
+
+// word pushes the fields of one word.
+func (in *interp) word(w *syntax.Word) {
+	if len(w.Parts) == 1 {
+		switch p := w.Parts[0].(type) {
+		case *syntax.Lit:
+			if plain(p.Value) {
+				in.push(field{data: data{text: p.Value}})
+				return
+			}
+		case *syntax.SglQuoted:
+			if !p.Dollar {
+				in.push(field{data: data{text: p.Value}, quoted: true})
+				return
+			}
+		}
+	}
+	if hasBrace(w) {
+		for _, b := range in.braces(w) {
+			in.parts(b)
+		}
+		return
+	}
+	in.parts(w)
+}
+
+func (in *interp) push(f field) {
+	if len(in.fields) >= in.lim.Fields {
+		in.over("words")
+		return
+	}
+	in.fields = append(in.fields, f)
+}
+
+// A builder makes the fields of one word.
+type builder struct {
+	in    *interp
+	start int // in in.buf
+	field
+	any bool // the field exists even if it is empty
+}
+
+func (b *builder) text(s string, quoted bool) {
+	if b.in.made(len(s)) {
+		b.in.buf = append(b.in.buf, s...)
+		b.any = b.any || quoted || s != ""
+		b.quoted = b.quoted || quoted
+	}
+}
+
+// flush ends a field.
+func (b *builder) flush() {
+	if b.any {
+		b.field.text = string(b.in.buf[b.start:])
+		b.in.push(b.field)
+	}
+	b.in.buf = b.in.buf[:b.start]
+	b.field, b.any = field{}, false
+}
+
+// value adds what an expansion gave, split at IFS unless it is quoted.
+func (b *builder) value(d data, quoted bool) {
+	b.taint |= d.taint
+	if quoted {
+		b.text(d.text, true)
+		return
+	}
+	if !d.known() {
+		b.splits = true
+	}
+	if strings.ContainsAny(d.text, "*?[") {
+		b.glob = true
+	}
+	ifs := b.in.ifs()
+	if strings.IndexAny(d.text, ifs) < 0 {
+		b.text(d.text, false)
+		return
+	}
+	rest, taint := d.text, b.taint
+	for rest != "" {
+		i := strings.IndexAny(rest, ifs)
+		if i < 0 {
+			b.text(rest, false)
+			return
+		}
+		if i > 0 {
+			b.text(rest[:i], false)
+		}
+		splits := b.splits
+		b.flush()
+		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
+		rest = rest[i+1:]
+		b.glob = strings.ContainsAny(rest, "*?[")
+	}
+}
+
+// ifs is what separates words.
+func (in *interp) ifs() string {
+	if v := in.lookup("IFS"); v != nil && !v.unset {
+		if v.known() {
+			return v.text
+		}
+		return " \t\n"
+	}
+	return " \t\n"
+}
+
+// parts pushes the fields of a word without braces.
+func (in *interp) parts(w *syntax.Word) {
+	b := builder{in: in, start: len(in.buf)}
+	for i, part := range w.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(lit.Value, "~") {
+			in.tilde(&b, lit.Value)
+			continue
+		}
+		in.part(&b, part, false)
+	}
+	b.flush()
+}
+
+// tilde expands a word that begins with it.
+func (in *interp) tilde(b *builder, s string) {
+	user, rest, _ := strings.Cut(s[1:], "/")
+	slash := ""
+	if len(user)+1 < len(s) {
+		slash = "/"
+	}
+	switch user {
+	case "":
+		home := in.value("HOME")
+		b.taint |= home.taint
+		b.text(home.text, true)
+	case "+":
+		b.text(in.dir, true)
+	case "-":
+		b.text(effect.Unknown, true)
+	case "root":
+		b.text("/root", true)
+	default:
+		b.text("/home/"+user, true)
+	}
+	b.quoted = false
+	in.literal(b, slash+rest)
+}
+
+// literal adds an unquoted literal.
+func (in *interp) literal(b *builder, s string) {
+	if plain(s) {
+		b.text(s, false)
+		return
+	}
+	mark := len(in.buf)
+	in.buf = unescape(in.buf, s)
+	if in.made(len(in.buf) - mark) {
+		b.any = true
+	}
+	// A backslash before a star takes its meaning away; one that stays has it.
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+			continue
+		}
+		if s[i] == '*' || s[i] == '?' || s[i] == '[' {
+			b.glob = true
+			return
+		}
+	}
+}
+
+// part adds one part of a word.
+func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		if quoted {
+			mark := len(in.buf)
+			in.buf = unescapeDouble(in.buf, p.Value)
+			if in.made(len(in.buf) - mark) {
+				b.any, b.quoted = true, true
+			}
+			return
+		}
+		in.literal(b, p.Value)
+	case *syntax.SglQuoted:
+		if !p.Dollar {
+			b.text(p.Value, true)
+			return
+		}
+		mark := len(in.buf)
+		in.buf, _ = ansiC(in.buf, p.Value, false)
+		if i := strings.IndexByte(string(in.buf[mark:]), 0); i >= 0 {
+			in.buf = in.buf[:mark+i] // bash ends the word's part there
+		}
+		if in.made(len(in.buf) - mark) {
+			b.any, b.quoted = true, true
+		}
+	case *syntax.DblQuoted:
+		b.any, b.quoted = b.any || !onlyAt(p), true
+		for _, inner := range p.Parts {
+			in.part(b, inner, true)
+		}
+	case *syntax.ParamExp:
+		in.param(b, p, quoted)
+	case *syntax.CmdSubst:
+		d := in.substitution(p.Stmts)
+		b.value(d, quoted)
+	case *syntax.ArithmExp:
+		b.value(in.arithmetic(p.X), quoted)
+	case *syntax.ProcSubst:
+		b.text(in.process(p), true)
+	case *syntax.ExtGlob:
+		b.text(p.Op.String()+p.Pattern.Value+")", false)
+		b.glob = true
+	default:
+		b.value(unknown, quoted)
+	}
+}
+
+// onlyAt reports whether a quoted word is "$@" alone, which may be no word.
+func onlyAt(q *syntax.DblQuoted) bool {
+	if len(q.Parts) != 1 {
+		return false
+	}
+	p, ok := q.Parts[0].(*syntax.ParamExp)
+	return ok && p.Param != nil && (p.Param.Value == "@" || isAll(p.Index))
+}
+
+func isAll(index syntax.ArithmExpr) bool {
+	w, ok := index.(*syntax.Word)
+	return ok && w.Lit() == "@"
+}
+
+// one expands a word to one text, as on the right of = and after <<<.
+func (in *interp) one(w *syntax.Word) data {
+	if w == nil {
+		return data{}
+	}
+	if len(w.Parts) == 1 {
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && plain(lit.Value) {
+			return data{text: lit.Value}
+		}
+	}
+	b := builder{in: in, start: len(in.buf)}
+	mark := len(in.fields)
+	for i, part := range w.Parts {
+		lit, ok := part.(*syntax.Lit)
+		switch {
+		case ok && i == 0 && strings.HasPrefix(lit.Value, "~"):
+			in.tilde(&b, lit.Value)
+		case ok:
+			in.literal(&b, lit.Value)
+		default:
+			in.part(&b, part, true)
+		}
+	}
+	text, taint := string(in.buf[b.start:]), b.taint
+	in.buf = in.buf[:b.start]
+	// "$@" made fields of its own
+	for _, f := range in.fields[mark:] {
+		text, taint = f.text+" "+text, taint|f.taint
+	}
+	in.fields = in.fields[:mark]
+	return data{text, taint}
+}
+
+// document expands a here-document's body.
+func (in *interp) document(r *syntax.Redirect) data {
+	if r.Hdoc == nil {
+		return data{}
+	}
+	literal := false // a quoted delimiter: nothing is expanded
+	for _, part := range r.Word.Parts {
+		switch p := part.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			literal = true
+		case *syntax.Lit:
+			literal = literal || strings.Contains(p.Value, "\\")
+		}
+	}
+	b := builder{in: in, start: len(in.buf)}
+	for _, part := range r.Hdoc.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			switch {
+			case literal:
+				b.text(lit.Value, true)
+			default:
+				mark := len(in.buf)
+				in.buf = unescapeHeredoc(in.buf, lit.Value)
+				in.made(len(in.buf) - mark)
+			}
+			continue
+		}
+		in.part(&b, part, true)
+	}
+	d := data{string(in.buf[b.start:]), b.taint}
+	in.buf = in.buf[:b.start]
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(d.text, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimLeft(lines[i], "\t")
+		}
+		d.text = strings.Join(lines, "\n")
+	}
+	return d
+}
+
+func unescapeHeredoc(buf []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\\\n", s[i+1]) >= 0 {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		buf = append(buf, s[i])
+	}
+	return buf
+}
+
+// substitution runs a command substitution.
+func (in *interp) substitution(stmts []*syntax.Stmt) data {
+	var out data
+	if !in.spend() {
+		return unknown
+	}
+	if in.level++; in.level > 64 {
+		in.over("depth")
+	}
+	s := in.enter()
+	in.nested(stmts, &input{}, &out)
+	in.leave(s)
+	in.level--
+	out.text = strings.TrimRight(out.text, "\n")
+	return out
+}
+
+// nested walks statements inside the expansion of a command: its choices stay.
+func (in *interp) nested(stmts []*syntax.Stmt, std *input, sink *data) {
+	choices, choose := in.choices, in.choose
+	in.choices = nil
+	in.stmts(stmts, std, sink)
+	in.choices, in.choose = choices, choose
+}
+
+// process makes the path that stands for a process substitution.
+func (in *interp) process(p *syntax.ProcSubst) string {
+	in.procs++
+	name := "/dev/fd/" + strconv.Itoa(62+in.procs)
+	if p.Op == syntax.CmdOut {
+		in.files = append(in.files, virtual{path: name, sink: p.Stmts, src: p})
+		return name
+	}
+	d := in.substitution(p.Stmts)
+	in.files = append(in.files, virtual{path: name, data: d, src: p})
+	return name
+}
+
+// hasBrace reports whether an unquoted { stands in the word.
+func hasBrace(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// braces expands {a,b} and {1..3}.
+func (in *interp) braces(w *syntax.Word) []*syntax.Word {
+	split := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
+	syntax.SplitBraces(split)
+	var out []*syntax.Word
+	in.brace(split.Parts, nil, func(parts []syntax.WordPart) {
+		out = append(out, &syntax.Word{Parts: append([]syntax.WordPart(nil), parts...)})
+	})
+	return out
+}
+
+// brace calls done with each combination of what braces can be.
+func (in *interp) brace(rest, before []syntax.WordPart, done func([]syntax.WordPart)) {
+	if !in.spend() {
+		return
+	}
+	if in.level++; in.level > 64 {
+		in.over("braces")
+	}
+	defer func() { in.level-- }()
+	for i, part := range rest {
+		b, ok := part.(*syntax.BraceExp)
+		if !ok {
+			before = append(before[:len(before):len(before)], part)
+			continue
+		}
+		if b.Sequence {
+			for _, text := range in.sequence(b) {
+				in.brace(rest[i+1:], append(before[:len(before):len(before)], &syntax.Lit{Value: text}), done)
+			}
+			return
+		}
+		for _, elem := range b.Elems {
+			in.brace(elem.Parts, before, func(parts []syntax.WordPart) { in.brace(rest[i+1:], parts, done) })
+		}
+		return
+	}
+	done(before)
+}
+
+// sequence lists {1..10..2} and {a..e}.
+func (in *interp) sequence(b *syntax.BraceExp) []string {
+	from, to := b.Elems[0].Lit(), b.Elems[1].Lit()
+	step := 1
+	if len(b.Elems) > 2 {
+		step, _ = strconv.Atoi(b.Elems[2].Lit())
+	}
+	if step = max(step, -step); step == 0 {
+		step = 1
+	}
+	lo, err1 := strconv.Atoi(from)
+	hi, err2 := strconv.Atoi(to)
+	letters := err1 != nil || err2 != nil
+	if letters {
+		if len(from) != 1 || len(to) != 1 {
+			return []string{"{" + from + ".." + to + "}"}
+		}
+		lo, hi = int(from[0]), int(to[0])
+	}
+	width := 0
+	if !letters && (len(from) > 1 && from[0] == '0' || len(to) > 1 && to[0] == '0') {
+		width = max(len(from), len(to))
+	}
+	var out []string
+	for n := lo; ; {
+		text := string(rune(n))
+		if !letters {
+			text = strconv.Itoa(n)
+			if pad := width - len(text); pad > 0 {
+				text = strings.Repeat("0", pad) + text
+			}
+		}
+		out = append(out, text)
+		if len(out) > in.lim.Fields || !in.made(len(text)) {
+			in.over("braces")
+			return out
+		}
+		if lo <= hi {
+			if n += step; n > hi {
+				return out
+			}
+		} else if n -= step; n < hi {
+			return out
+		}
+	}
+}
