@@ -1,0 +1,2 @@
+// Package match tests many regular expressions on a short text in one pass.
+package match

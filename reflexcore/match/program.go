@@ -1,0 +1,340 @@
+package match
+
+import (
+	"fmt"
+	"math/bits"
+	"regexp/syntax"
+	"unicode"
+)
+
+// op is what an instruction of the combined program does. The zero value
+// matches nothing.
+type op uint8
+
+const (
+	opFail  op = iota
+	opRune     // consumes a rune of set arg, goes on at out
+	opAlt      // goes on at out and at arg
+	opEmpty    // goes on at out where the assertions arg hold
+	opMatch    // pattern pat matches
+)
+
+// inst is one instruction. Captures are gone: what matched where is not asked.
+type inst struct {
+	op       op
+	pat      uint32
+	out, arg uint32
+}
+
+// program is all patterns as one nondeterministic automaton. It is not changed
+// after New.
+type program struct {
+	insts    []inst
+	patterns int
+	always   []int // patterns that match every text: not in the automaton
+	classes
+	startAny []startList            // by class: of patterns that begin without an assertion
+	startAt  [kinds + 1][]startList // by the kind of the rune before, then by class: of the others
+}
+
+// startList is what beginning all patterns before one rune leads to.
+type startList struct {
+	pcs     []uint32 // instructions after the rune, closed
+	matched []uint32 // patterns that match there already
+}
+
+// add appends one pattern's parsed and simplified expression to the program
+// and returns where it starts.
+func (p *program) add(prog *syntax.Prog, sets *setTable) uint32 {
+	pat, base := uint32(p.patterns), uint32(len(p.insts))
+	p.patterns++
+	skip := func(pc uint32) uint32 { // captures and nops lead nowhere else
+		for range prog.Inst {
+			if in := &prog.Inst[pc]; in.Op != syntax.InstCapture && in.Op != syntax.InstNop {
+				break
+			}
+			pc = prog.Inst[pc].Out
+		}
+		return pc
+	}
+	for i := range prog.Inst {
+		in, c := &prog.Inst[i], inst{pat: pat}
+		switch in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			c.op, c.out, c.arg = opAlt, base+skip(in.Out), base+skip(in.Arg)
+		case syntax.InstEmptyWidth:
+			c.op, c.out, c.arg = opEmpty, base+skip(in.Out), in.Arg
+			sets.assertion(syntax.EmptyOp(in.Arg))
+		case syntax.InstMatch:
+			c.op = opMatch
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			c.op, c.out, c.arg = opRune, base+skip(in.Out), sets.of(in)
+		}
+		p.insts = append(p.insts, c)
+	}
+	return base + skip(uint32(prog.Start))
+}
+
+// setTable numbers the distinct sets of runes that a program consumes.
+type setTable struct {
+	ids        map[string]uint32
+	ranges     [][]rune // by id: pairs of first and last
+	word, line bool     // an assertion asks for words, for lines
+}
+
+func (t *setTable) assertion(op syntax.EmptyOp) {
+	t.word = t.word || op&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+	t.line = t.line || op&(syntax.EmptyBeginLine|syntax.EmptyEndLine) != 0
+}
+
+// of returns the id of the set that the instruction consumes, as
+// syntax.Inst.MatchRune has it.
+func (t *setTable) of(in *syntax.Inst) uint32 {
+	var ranges []rune
+	switch {
+	case in.Op == syntax.InstRuneAny:
+		ranges = []rune{0, unicode.MaxRune}
+	case in.Op == syntax.InstRuneAnyNotNL:
+		ranges = []rune{0, '\n' - 1, '\n' + 1, unicode.MaxRune}
+	case len(in.Rune) == 1:
+		r0 := in.Rune[0]
+		ranges = []rune{r0, r0}
+		if in.Op == syntax.InstRune && syntax.Flags(in.Arg)&syntax.FoldCase != 0 {
+			for r := unicode.SimpleFold(r0); r != r0; r = unicode.SimpleFold(r) {
+				ranges = append(ranges, r, r)
+			}
+		}
+	default:
+		ranges = in.Rune
+	}
+	key := string(fmt.Append(nil, ranges))
+	id, ok := t.ids[key]
+	if !ok {
+		id = uint32(len(t.ranges))
+		t.ids[key] = id
+		t.ranges = append(t.ranges, ranges)
+	}
+	return id
+}
+
+// starts fills the start lists from each pattern's first instruction, and
+// takes the patterns that match every text out of the automaton.
+func (p *program) starts(first []uint32) {
+	w := newStepper(p)
+	p.startAny = make([]startList, p.count+1)
+	for prev := range p.startAt {
+		p.startAt[prev] = make([]startList, p.count+1)
+	}
+	for pat, pc := range first {
+		w.begin()
+		w.follow(pc, edge)
+		if len(w.matched) > 0 {
+			p.always = append(p.always, pat)
+			continue
+		}
+		asserts := false
+		for _, pc := range w.next {
+			asserts = asserts || p.insts[pc].op == opEmpty
+		}
+		if !asserts {
+			p.startBefore(w, pc, 0, p.startAny, func(int) bool { return true })
+			continue
+		}
+		for prev := range p.startAt {
+			for next := range kinds + 1 {
+				p.startBefore(w, pc, holds(kind(prev), next), p.startAt[prev], func(class int) bool { return p.kind[class] == next })
+			}
+		}
+	}
+}
+
+// startBefore adds to the lists of the classes what the pattern that begins at
+// pc leads to, where these assertions hold.
+func (p *program) startBefore(w *stepper, pc uint32, holding syntax.EmptyOp, lists []startList, of func(class int) bool) {
+	w.begin()
+	w.reach(pc, holding)
+	if len(w.matched) > 0 {
+		for class := range p.count + 1 {
+			if of(class) {
+				lists[class].matched = append(lists[class].matched, w.matched...)
+			}
+		}
+		return
+	}
+	for _, pc := range w.before {
+		set := p.members[int(p.insts[pc].arg)*p.words:][:p.words]
+		for i, left := range set {
+			for ; left != 0; left &= left - 1 {
+				class := i*64 + bits.TrailingZeros64(left)
+				if !of(class) {
+					continue
+				}
+				w.begin()
+				w.follow(p.insts[pc].out, p.kind[class])
+				lists[class].matched = append(lists[class].matched, w.matched...)
+				if len(w.matched) == 0 { // else its threads could only find it again
+					lists[class].pcs = append(lists[class].pcs, w.next...)
+				}
+			}
+		}
+	}
+}
+
+// stepper is the working memory of one step of the automaton, for one
+// goroutine.
+type stepper struct {
+	p       *program
+	next    []uint32 // instructions that consume or wait for an assertion, after the step
+	matched []uint32 // patterns found in this step
+	cost    int      // instructions visited since it was last read
+	only    []uint64 // a bit for each pattern that is looked for; nil is all
+
+	gen        uint32
+	seen, here []uint32 // by instruction: the generation that visited it after and before the rune
+	found      []uint32 // by pattern: the generation that found it
+	stack      []uint32
+	before     []uint32 // what reach came to
+}
+
+func newStepper(p *program) *stepper {
+	return &stepper{p: p, seen: make([]uint32, len(p.insts)), here: make([]uint32, len(p.insts)), found: make([]uint32, p.patterns)}
+}
+
+// begin starts a new step.
+func (w *stepper) begin() {
+	w.next, w.matched = w.next[:0], w.matched[:0]
+	if w.gen++; w.gen == 0 { // wrapped: old marks would count again
+		clear(w.seen)
+		clear(w.here)
+		clear(w.found)
+		w.gen = 1
+	}
+}
+
+// step leads the threads of set, which stand behind a rune of kind prev, over
+// a rune of the class or over the end of the text.
+func (w *stepper) step(set []uint32, prev kind, class int) {
+	p := w.p
+	next := p.kind[class]
+	holding := holds(prev, next)
+	for _, pc := range set {
+		in := &p.insts[pc]
+		switch {
+		case in.op == opRune:
+			if p.member(in.arg, class) {
+				w.follow(in.out, next)
+			}
+		case syntax.EmptyOp(in.arg)&^holding == 0:
+			w.resolve(in.out, holding, class)
+		}
+	}
+	w.cost += len(set)
+}
+
+// start adds what a start list leads to.
+func (w *stepper) start(l *startList) {
+	for _, pc := range l.pcs {
+		if w.seen[pc] != w.gen && w.wants(w.p.insts[pc].pat) {
+			w.seen[pc] = w.gen
+			w.next = append(w.next, pc)
+		}
+	}
+	for _, pat := range l.matched {
+		if w.wants(pat) {
+			w.match(pat)
+		}
+	}
+	w.cost += len(l.pcs) + len(l.matched)
+}
+
+// end drops the threads of the patterns that were found in this step: they
+// could only find them again.
+func (w *stepper) end() {
+	if len(w.matched) == 0 {
+		return
+	}
+	kept := w.next[:0]
+	for _, pc := range w.next {
+		if w.found[w.p.insts[pc].pat] != w.gen {
+			kept = append(kept, pc)
+		}
+	}
+	w.next = kept
+}
+
+// wants reports whether a pattern is looked for.
+func (w *stepper) wants(pat uint32) bool {
+	return w.only == nil || w.only[pat/64]>>(pat&63)&1 != 0
+}
+
+func (w *stepper) match(pat uint32) {
+	if w.found[pat] != w.gen {
+		w.found[pat] = w.gen
+		w.matched = append(w.matched, pat)
+	}
+}
+
+// resolve goes from pc, before a rune of the class, over everything that
+// consumes nothing, and on over the rune.
+func (w *stepper) resolve(pc uint32, holding syntax.EmptyOp, class int) {
+	w.reach(pc, holding)
+	for _, pc := range w.before {
+		if in := &w.p.insts[pc]; w.p.member(in.arg, class) {
+			w.follow(in.out, w.p.kind[class])
+		}
+	}
+}
+
+// reach goes from pc over everything that consumes nothing, where these
+// assertions hold, and leaves in before what consumes a rune.
+func (w *stepper) reach(pc uint32, holding syntax.EmptyOp) {
+	w.before, w.stack = w.before[:0], append(w.stack[:0], pc)
+	for len(w.stack) > 0 {
+		pc := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		if w.here[pc] == w.gen {
+			continue
+		}
+		w.here[pc] = w.gen
+		w.cost++
+		switch in := &w.p.insts[pc]; in.op {
+		case opAlt:
+			w.stack = append(w.stack, in.arg, in.out)
+		case opEmpty:
+			if syntax.EmptyOp(in.arg)&^holding == 0 {
+				w.stack = append(w.stack, in.out)
+			}
+		case opRune:
+			w.before = append(w.before, pc)
+		case opMatch:
+			w.match(in.pat)
+		}
+	}
+}
+
+// follow goes from pc, behind a rune of kind prev, to every instruction that
+// consumes or waits for the next rune.
+func (w *stepper) follow(pc uint32, prev kind) {
+	w.stack = append(w.stack[:0], pc)
+	for len(w.stack) > 0 {
+		pc := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		if w.seen[pc] == w.gen {
+			continue
+		}
+		w.seen[pc] = w.gen
+		w.cost++
+		switch in := &w.p.insts[pc]; in.op {
+		case opAlt:
+			w.stack = append(w.stack, in.arg, in.out)
+		case opEmpty:
+			if syntax.EmptyOp(in.arg)&^possible(prev) == 0 {
+				w.next = append(w.next, pc)
+			}
+		case opRune:
+			w.next = append(w.next, pc)
+		case opMatch:
+			w.match(in.pat)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Pattern is one regular expression in the syntax of package regexp, and the
+// name by which errors call it.
+type Pattern struct{ ID, Expr string }
+
+// Limits bounds what a Set may use. A field that is zero has its default.
+type Limits struct {
+	// Instructions is the size of the combined program; a typical pattern has
+	// 30, and a counted repeat multiplies what it repeats. Default 1,000,000.
+	Instructions int
+	// CacheBytes is how much the automaton may remember between calls. At the
+	// limit it is forgotten and built anew. Default 32 MiB.
+	CacheBytes int
+	// BuildWork is how many instructions one call may visit to extend the
+	// automaton, before it goes on without remembering. About 10 ns each.
+	// Default 200,000.
+	BuildWork int
+	// MatchWork is how many instructions one call may visit after that, before
+	// it gives up. About 10 ns each. Default 500,000.
+	MatchWork int
+}
+
+// Set is many patterns, tested together. It is safe for concurrent use.
+type Set struct {
+	p       *program
+	literal *literals
+	dfa     *dfa
+	limits  Limits
+	bits    sync.Pool // of *bitset, for the patterns that a call has reported
+	slow    sync.Pool // of *slow
+}
+
+// maxClasses bounds a row of the automaton's table.
+const maxClasses = 4096
+
+// New compiles the patterns. Errors name the pattern, what is wrong with it and
+// the cure.
+func New(patterns []Pattern, limits Limits) (*Set, error) {
+	limits = limits.withDefaults()
+	p, sets := &program{}, &setTable{ids: map[string]uint32{}}
+	first := make([]uint32, 0, len(patterns))
+	literal := newLiterals()
+	var errs []error
+	for i, pattern := range patterns {
+		re, prog, err := compile(pattern.Expr)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("pattern %q: %w", pattern.ID, err))
+			continue
+		}
+		if len(p.insts)+len(prog.Inst) > limits.Instructions {
+			return nil, errors.Join(append(errs, fmt.Errorf("pattern %q: with its %d instructions the patterns have more than %d together: shorten its counted repeats, or raise the limit",
+				pattern.ID, len(prog.Inst), limits.Instructions))...)
+		}
+		first = append(first, p.add(prog, sets))
+		literal.add(i, required(re))
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	p.classes = newClasses(sets)
+	if p.count > maxClasses {
+		return nil, fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer different Unicode classes and ranges", p.count, maxClasses)
+	}
+	p.starts(first)
+	literal.link()
+	s := &Set{p: p, literal: literal, dfa: newDFA(p, limits.CacheBytes), limits: limits}
+	s.bits.New = func() any { return &bitset{bits: make([]uint64, p.patterns/64+1)} }
+	s.slow.New = func() any { return newSlow(p, literal) }
+	return s, nil
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Instructions, 1_000_000},
+		{&l.CacheBytes, 32 << 20},
+		{&l.BuildWork, 200_000},
+		{&l.MatchWork, 500_000},
+	} {
+		if *f.field == 0 {
+			*f.field = f.value
+		}
+	}
+	return l
+}
+
+// compile parses as regexp.Compile does.
+func compile(expr string) (*syntax.Regexp, *syntax.Prog, error) {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: see https://pkg.go.dev/regexp/syntax for what can be written", err)
+	}
+	re = re.Simplify()
+	prog, err := syntax.Compile(re)
+	return re, prog, err
+}
+
+// Match appends to dst the index of every pattern that matches somewhere in the
+// text, in order, and returns it. For each it is what regexp.MatchString says.
+//
+// If complete is false, the text was too complex for the limits: patterns that
+// are not in ids may match too, and the caller must not let the text pass.
+func (s *Set) Match(dst []int, text string) (ids []int, complete bool) {
+	r := run{Set: s, text: text, ids: append(dst, s.p.always...), first: len(dst), work: s.limits.BuildWork}
+	complete = r.cached()
+	if r.reported != nil {
+		for _, id := range r.ids[r.first:] {
+			r.reported.bits[id/64] = 0
+		}
+		s.bits.Put(r.reported)
+	}
+	slices.Sort(r.ids[r.first:])
+	return r.ids, complete
+}
+
+// MatchBytes is Match for bytes, which must not change meanwhile.
+func (s *Set) MatchBytes(dst []int, text []byte) (ids []int, complete bool) {
+	return s.Match(dst, unsafe.String(unsafe.SliceData(text), len(text))) // not kept
+}
+
+// run is one call of Match.
+type run struct {
+	*Set
+	text     string
+	ids      []int
+	first    int // of this call's ids
+	work     int
+	reported *bitset // from the first report on
+}
+
+// bitset has a bit for each pattern; all are zero in the pool.
+type bitset struct{ bits []uint64 }
+
+// cached reads the text through the automaton that is remembered.
+func (r *run) cached() (complete bool) {
+	p, text := r.p, r.text
+	v := r.dfa.newest.Load()
+	rows, base := v.rows, uint32(firstRow*r.dfa.stride)
+	last := uint32(0) // row that was reported last
+	for i, width := 0, 0; i <= len(text); i += width {
+		class := p.count
+		width = 1
+		if i < len(text) {
+			if c := text[i]; c < utf8.RuneSelf {
+				class = int(p.ascii[c])
+			} else {
+				class, width = p.decode(text[i:])
+			}
+		}
+		entry := atomic.LoadUint32(&rows[int(base)+class])
+		if int32(entry) > 0 {
+			base = entry
+			continue
+		}
+		if entry == 0 {
+			var ok bool
+			if v, entry, ok = r.dfa.next(v, base, class, &r.work); !ok {
+				return r.uncached(v.states[int(base)/r.dfa.stride].key, i)
+			}
+			rows, last = v.rows, 0
+		}
+		if base = entry &^ found; base != entry && base != last {
+			last = base
+			state := &v.states[int(base)/r.dfa.stride]
+			r.report(state.matched)
+			if r.work -= len(state.matched) / 4; r.work <= 0 {
+				return r.uncached(state.key, i+width) // a text that finds the same again and again is work, too
+			}
+		}
+	}
+	return true
+}
+
+// decode returns the class of the first rune. A byte that is no character is
+// U+FFFD, one byte wide, as in package regexp.
+func (c *classes) decode(text string) (class, width int) {
+	r, width := utf8.DecodeRuneInString(text)
+	return c.class(r), width
+}
+
+// report appends the patterns that were not reported yet.
+func (r *run) report(patterns []uint32) {
+	if r.reported == nil {
+		r.reported = r.bits.Get().(*bitset)
+		for _, id := range r.ids[r.first:] { // always
+			r.reported.bits[id/64] |= 1 << (id & 63)
+		}
+	}
+	for _, id := range patterns {
+		if bit := uint64(1) << (id & 63); r.reported.bits[id/64]&bit == 0 {
+			r.reported.bits[id/64] |= bit
+			r.ids = append(r.ids, int(id))
+		}
+	}
+}

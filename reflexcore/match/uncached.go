@@ -1,0 +1,114 @@
+package match
+
+import "unicode/utf8"
+
+// When a text asks for more new states than a call may build, the rest of it is
+// read by the same automaton without remembering states, and only for the
+// patterns whose required literals the text has and that were not found yet.
+// It is the same step, so it gives the same answers.
+
+// slow is the working memory of a call that goes on without remembering.
+type slow struct {
+	w          *stepper
+	set        []uint32
+	candidates int // bits in w.only
+	visited    []uint64
+	starts     [][]startList // as the program's, of the candidates only: by kind of the rune before, the last for any, then by class
+	known      [][]bool      // which of starts this call has made
+}
+
+func newSlow(p *program, l *literals) *slow {
+	s := &slow{w: newStepper(p), visited: make([]uint64, len(l.nodes)/64+1)}
+	s.w.only = make([]uint64, p.patterns/64+1)
+	for range kinds + 2 {
+		s.starts = append(s.starts, make([]startList, p.count+1))
+		s.known = append(s.known, make([]bool, p.count+1))
+	}
+	return s
+}
+
+// uncached reads the text on from a state's key, before byte i.
+func (r *run) uncached(key string, i int) (complete bool) {
+	s := r.slow.Get().(*slow)
+	defer r.slow.Put(s)
+	prev := s.begin(r, key)
+	p, w := r.p, s.w
+	for work, width := r.limits.MatchWork, 1; i <= len(r.text) && s.candidates > 0; i += width {
+		if work <= 0 {
+			return false
+		}
+		class := p.count
+		width = 1
+		if i < len(r.text) {
+			if c := r.text[i]; c < utf8.RuneSelf {
+				class = int(p.ascii[c])
+			} else {
+				class, width = p.decode(r.text[i:])
+			}
+		}
+		w.begin()
+		w.step(s.set, prev, class)
+		w.start(s.start(len(s.starts)-1, class, &p.startAny[class]))
+		w.start(s.start(int(prev), class, &p.startAt[prev][class]))
+		w.end()
+		if len(w.matched) > 0 {
+			r.report(w.matched)
+			for _, pattern := range w.matched {
+				w.only[pattern/64] &^= 1 << (pattern & 63)
+			}
+			s.candidates -= len(w.matched)
+		}
+		s.set, w.next = w.next, s.set
+		work -= w.cost + 1
+		w.cost = 0
+		prev = p.kind[class]
+	}
+	return true
+}
+
+// begin finds the candidates, and takes their threads out of the key.
+func (s *slow) begin(r *run, key string) (prev kind) {
+	r.report(nil) // so that reported is there
+	s.candidates = 0
+	clear(s.w.only)
+	for i := range s.known {
+		clear(s.known[i])
+	}
+	r.literal.find(r.text, s.visited, func(pattern uint32) {
+		if bit := uint64(1) << (pattern & 63); (r.reported.bits[pattern/64]|s.w.only[pattern/64])&bit == 0 {
+			s.w.only[pattern/64] |= bit
+			s.candidates++
+		}
+	})
+	prev, s.set = readKey(key, s.set)
+	kept := s.set[:0]
+	for _, pc := range s.set {
+		if s.w.wants(r.p.insts[pc].pat) {
+			kept = append(kept, pc)
+		}
+	}
+	s.set = kept
+	return prev
+}
+
+// start returns what all has of the candidates.
+func (s *slow) start(before, class int, all *startList) *startList {
+	l := &s.starts[before][class]
+	if s.known[before][class] {
+		return l
+	}
+	s.known[before][class] = true
+	l.pcs, l.matched = l.pcs[:0], l.matched[:0]
+	for _, pc := range all.pcs {
+		if s.w.wants(s.w.p.insts[pc].pat) {
+			l.pcs = append(l.pcs, pc)
+		}
+	}
+	for _, pattern := range all.matched {
+		if s.w.wants(pattern) {
+			l.matched = append(l.matched, pattern)
+		}
+	}
+	s.w.cost += len(all.pcs)/8 + len(all.matched)/8
+	return l
+}
