@@ -40,9 +40,12 @@ type state struct {
 	matched []uint32 // patterns found on the way into this state
 }
 
-// stateOverhead is what a state costs beside its row and key: its place in
-// states and in the map. Measured with the benchmarks' pattern sets.
-const stateOverhead = 128
+// What a state costs in bytes beside its row and key: its place in states, and
+// in the map.
+const (
+	statePlace = 40
+	mapPlace   = 88
+)
 
 // dfa is the automaton's memory and the lock for adding to it.
 type dfa struct {
@@ -50,6 +53,7 @@ type dfa struct {
 	stride int // classes and the end of the text
 	limit  int // bytes
 	newest atomic.Pointer[view]
+	credit atomic.Int64 // visits that may still be spent on new entries
 
 	mu  sync.Mutex // of everything below, and of writing to newest
 	w   *stepper
@@ -59,8 +63,16 @@ type dfa struct {
 
 const firstRow = 1
 
-func newDFA(p *program, limit int) *dfa {
-	d := &dfa{p: p, stride: p.count + 1, limit: limit, w: newStepper(p)}
+// A new set may spend this on new entries, whatever it brings: for each call
+// besides, as in Limits.BuildWork, and for each instruction of the program.
+const (
+	warmUpCalls = 20
+	warmUpInsts = 32
+)
+
+func newDFA(p *program, limits Limits) *dfa {
+	d := &dfa{p: p, stride: p.count + 1, limit: limits.CacheBytes, w: newStepper(p)}
+	d.credit.Store(int64(warmUpCalls*limits.BuildWork + warmUpInsts*len(p.insts)))
 	d.flush()
 	return d
 }
@@ -69,7 +81,7 @@ func newDFA(p *program, limit int) *dfa {
 func (d *dfa) flush() {
 	const rows = 16
 	v := &view{rows: make([]uint32, rows*d.stride), states: make([]state, rows), cache: &cache{rowOf: map[string]uint32{}}}
-	v.cache.bytes = 4 * d.stride
+	v.cache.bytes = rows * d.rowBytes()
 	d.newest.Store(v)
 	d.row(appendKey(nil, edge, nil, nil), nil) // not in d.key, which may hold the state that asked for room
 }
@@ -100,61 +112,83 @@ func readKey(key string, set []uint32) (prev kind, threads []uint32) {
 	return prev, set
 }
 
+// rowBytes is what the place for a state costs, used or not.
+func (d *dfa) rowBytes() int { return 4*d.stride + statePlace }
+
+// stateBytes is what a state costs beside its place.
+func stateBytes(key []byte, matched []uint32) int { return len(key) + 4*len(matched) + mapPlace }
+
 // row returns the number of the state's row in the newest table, and makes one
-// if there is none.
-func (d *dfa) row(key []byte, matched []uint32) uint32 {
+// if there is none. If the limit leaves no room, flushed says that a new
+// generation has begun.
+func (d *dfa) row(key []byte, matched []uint32) (row uint32, flushed bool) {
 	v := d.newest.Load()
 	if row, ok := v.cache.rowOf[string(key)]; ok {
-		return row
+		return row, false
 	}
-	row := uint32(len(v.cache.rowOf)) + firstRow
-	if int(row) == len(v.states) { // full: twice as large, for readers to come
-		larger := &view{rows: make([]uint32, 2*len(v.rows)), states: make([]state, 2*len(v.states)), cache: v.cache}
-		copy(larger.rows, v.rows)
-		copy(larger.states, v.states)
-		d.newest.Store(larger)
-		v = larger
+	row = uint32(len(v.cache.rowOf)) + firstRow
+	room := d.limit - v.cache.bytes - stateBytes(key, matched)
+	if full := int(row) == len(v.states); row > firstRow+1 && (room < 0 || full && !d.grow(v, room)) {
+		d.flush()
+		row, _ = d.row(key, matched)
+		return row, true
 	}
+	v = d.newest.Load()
 	s := state{key: string(key), matched: slices.Clone(matched)}
 	v.states[row] = s
 	v.cache.rowOf[s.key] = row
-	v.cache.bytes += 4*d.stride + len(key) + 4*len(matched) + stateOverhead
-	return row
+	v.cache.bytes += stateBytes(key, matched)
+	return row, false
+}
+
+// grow makes a larger table the newest, for readers to come: twice as large, or
+// as the room allows, if it is worth while.
+func (d *dfa) grow(v *view, room int) bool {
+	rows := len(v.states)
+	more := min(rows, room/2/d.rowBytes())
+	if more < rows/8 {
+		return false
+	}
+	larger := &view{rows: make([]uint32, (rows+more)*d.stride), states: make([]state, rows+more), cache: v.cache}
+	copy(larger.rows, v.rows)
+	copy(larger.states, v.states)
+	larger.cache.bytes += more * d.rowBytes()
+	d.newest.Store(larger)
+	return true
 }
 
 // next returns the entry of a class in the row of v at base, and the view to
-// read on with, which may be a newer one. The cost of finding out is taken from
-// work; when that is used up, ok is false.
+// read on with, which may be a newer one. What it costs to find out is taken
+// from work and credit; when one is used up, ok is false.
 func (d *dfa) next(v *view, base uint32, class int, work *int) (nv *view, entry uint32, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	from := v.states[int(base)/d.stride]
-	cur := d.newest.Load()
-	if v.cache == cur.cache {
-		if entry := cur.rows[int(base)+class]; entry != 0 {
+	if cur := d.newest.Load(); cur.cache == v.cache {
+		if entry := atomic.LoadUint32(&cur.rows[int(base)+class]); entry != 0 {
 			return cur, entry, true
 		}
-	} else {
-		base = 0 // its row is gone; what it stands for is not
 	}
-	if *work <= 0 {
+	if *work <= 0 || d.credit.Load() <= 0 {
 		return v, 0, false
 	}
-	prev, matched := d.step(from.key, class)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	cur, from := d.newest.Load(), v.states[int(base)/d.stride].key
+	known := cur.cache == v.cache // else its row is gone; what it stands for is not
+	if known && cur.rows[int(base)+class] != 0 {
+		return cur, cur.rows[int(base)+class], true
+	}
+	prev, matched := d.step(from, class)
 	*work -= d.w.cost + stepCost
+	d.credit.Add(-int64(d.w.cost + stepCost))
 	d.w.cost = 0
 
 	d.key = appendKey(d.key[:0], prev, matched, d.w.next)
-	if cur.cache.bytes+4*d.stride+len(d.key)+stateOverhead > d.limit {
-		d.flush()
-		base = 0
-	}
-	entry = d.row(d.key, matched) * uint32(d.stride)
+	row, flushed := d.row(d.key, matched)
+	entry = row * uint32(d.stride)
 	if len(matched) > 0 {
 		entry |= found
 	}
 	cur = d.newest.Load()
-	if base != 0 {
+	if known && !flushed {
 		atomic.StoreUint32(&cur.rows[int(base)+class], entry)
 	}
 	return cur, entry, true

@@ -1,19 +1,22 @@
 package match
 
 import (
+	"maps"
+	"math/bits"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// A pattern's required literals are strings of which every text that it matches
-// has at least one, when both are read as plain has it. They decide which
-// patterns a text cannot match, before any pattern is tried by itself.
+// A pattern requires one literal of each of a few groups: a text that it matches
+// has them, when both are read as plain has it. They decide which patterns a
+// text cannot match, before any pattern is tried.
 
 const (
-	maxLiterals = 32 // alternatives that are kept of one pattern
-	maxLiteral  = 32 // bytes that are kept of one literal
+	maxGroups   = 3  // of one pattern
+	maxLiterals = 32 // in one group
+	maxLiteral  = 32 // bytes
 )
 
 // nonASCII stands in literals and texts for everything that is not ASCII.
@@ -35,39 +38,39 @@ func plain(r rune) byte {
 	return nonASCII
 }
 
-// required returns the required literals of a simplified expression, or nil if
-// it has none.
-func required(re *syntax.Regexp) []string { return literalsOf(re).best() }
-
-// literalInfo says what texts an expression matches: one of exact, if that is
-// not nil, or something that has one of need, if that is not nil.
-type literalInfo struct{ exact, need []string }
-
-func (l literalInfo) best() []string { return better(l.need, usable(l.exact)) }
-
-// usable returns the set if it excludes anything.
-func usable(set []string) []string {
-	if len(set) == 0 || len(set) > maxLiterals || slices.Contains(set, "") {
-		return nil
-	}
-	return set
+// required returns the best groups of a simplified expression: none, if every
+// text may match.
+func required(re *syntax.Regexp) [][]string {
+	groups := literalsOf(re).groups()
+	slices.SortStableFunc(groups, func(a, b []string) int { return shortest(b) - shortest(a) })
+	return groups[:min(len(groups), maxGroups)]
 }
 
-// better returns the set whose shortest literal is longer.
-func better(a, b []string) []string {
-	shortest := func(set []string) int {
-		n := 0
-		for i, s := range set {
-			if i == 0 || len(s) < n {
-				n = len(s)
-			}
-		}
-		return n
+// literalInfo says what texts an expression matches: one of exact, if that is
+// not nil, and something that has one of each group in need.
+type literalInfo struct {
+	exact []string
+	need  [][]string
+}
+
+func (l literalInfo) groups() [][]string { return with(l.need, l.exact) }
+
+// with adds a group, if it excludes anything.
+func with(groups [][]string, group []string) [][]string {
+	if len(group) == 0 || len(group) > maxLiterals || shortest(group) == 0 {
+		return groups
 	}
-	if shortest(b) > shortest(a) {
-		return b
+	return append(groups[:len(groups):len(groups)], group)
+}
+
+// shortest is the length of a group's shortest literal: the longer, the more
+// texts it excludes.
+func shortest(group []string) int {
+	n := maxLiteral
+	for _, s := range group {
+		n = min(n, len(s))
 	}
-	return a
+	return n
 }
 
 func literalsOf(re *syntax.Regexp) literalInfo {
@@ -82,7 +85,7 @@ func literalsOf(re *syntax.Regexp) literalInfo {
 	case syntax.OpCapture:
 		return literalsOf(re.Sub[0])
 	case syntax.OpPlus:
-		return literalInfo{need: literalsOf(re.Sub[0]).best()}
+		return literalInfo{need: literalsOf(re.Sub[0]).groups()}
 	case syntax.OpQuest:
 		if sub := literalsOf(re.Sub[0]); sub.exact != nil {
 			return literalInfo{exact: append(slices.Clone(sub.exact), "")}
@@ -111,7 +114,7 @@ func ofLiteral(runes []rune) literalInfo {
 	if len(longest) == len(s) && len(s) <= maxLiteral {
 		return literalInfo{exact: []string{s}}
 	}
-	return literalInfo{need: usable([]string{longest[:min(len(longest), maxLiteral)]})}
+	return literalInfo{need: with(nil, []string{longest[:min(len(longest), maxLiteral)]})}
 }
 
 // ofClass takes a class of a few ASCII characters for that many literals.
@@ -131,28 +134,26 @@ func ofClass(ranges []rune) literalInfo {
 	return literalInfo{exact: exact}
 }
 
-// ofConcat joins neighbours whose texts are all known, and keeps the best of
-// what is between the others.
+// ofConcat joins neighbours whose texts are all known. All parts are needed.
 func ofConcat(subs []*syntax.Regexp) literalInfo {
 	joined, whole := []string{""}, true
-	var need []string
+	var need [][]string
 	for _, re := range subs {
 		sub := literalsOf(re)
-		need = better(need, sub.need)
+		need = append(need, sub.need...)
 		if product, ok := join(joined, sub.exact); ok {
 			joined = product
 			continue
 		}
-		need, whole = better(need, usable(joined)), false
+		need, whole = with(need, joined), false
 		if joined = sub.exact; joined == nil {
 			joined = []string{""}
 		}
 	}
-	need = better(need, usable(joined))
-	if !whole {
-		joined = nil
+	if whole {
+		return literalInfo{exact: joined, need: need}
 	}
-	return literalInfo{exact: joined, need: need}
+	return literalInfo{need: with(need, joined)}
 }
 
 // join returns every text of a before every text of b, unless they are unknown
@@ -174,118 +175,149 @@ func join(a, b []string) (product []string, ok bool) {
 	return product, true
 }
 
+// ofAlternate needs one of what its branches need.
 func ofAlternate(subs []*syntax.Regexp) literalInfo {
-	var all literalInfo
-	exact, need := true, true
+	var exact, any []string
+	known, needs := true, true
 	for _, re := range subs {
 		sub := literalsOf(re)
-		best := sub.best()
-		exact = exact && sub.exact != nil && len(all.exact) <= maxLiterals
-		need = need && best != nil && len(all.need) <= maxLiterals
-		all.exact, all.need = append(all.exact, sub.exact...), append(all.need, best...)
+		groups := sub.groups()
+		known = known && sub.exact != nil && len(exact) <= maxLiterals
+		needs = needs && len(groups) > 0 && len(any) <= maxLiterals
+		if exact = append(exact, sub.exact...); needs {
+			any = append(any, slices.MaxFunc(groups, func(a, b []string) int { return shortest(a) - shortest(b) })...)
+		}
 	}
-	if !exact {
-		all.exact = nil
+	switch {
+	case known:
+		return literalInfo{exact: exact}
+	case needs:
+		return literalInfo{need: with(nil, any)}
 	}
-	if !need || usable(all.need) == nil {
-		all.need = nil
-	}
-	return all
+	return literalInfo{}
 }
 
 // literals finds the patterns whose required literals a text has: an
-// Aho-Corasick automaton whose nodes list their children.
+// Aho-Corasick automaton.
 type literals struct {
 	nodes   []literalNode
-	root    [nonASCII + 1]uint32
-	without []uint32 // patterns without required literals
+	groups  []uint32 // by group: its pattern
+	needs   []uint8  // by pattern: its groups
+	without []uint32 // patterns that have none
 }
 
+// literalNode is a beginning of literals. Its children lie side by side, in
+// the order of their characters.
 type literalNode struct {
-	child, sibling uint32 // of the trie; 0 is none
-	fail           uint32 // the longest other literal's beginning that ends here
-	report         uint32 // the nearest node on the way of fails that ends a literal, this one included; 0 is none
-	char           byte
-	patterns       []uint32 // whose literal ends here
+	has    [2]uint64 // a bit for each character that leads to a child
+	first  uint32    // child
+	fail   uint32    // the longest other beginning that ends here
+	report uint32    // the nearest node on the way of fails that ends a literal, this one included; 0 is none
+	groups []uint32  // that have the literal that ends here
 }
 
-func newLiterals() *literals { return &literals{nodes: make([]literalNode, 1)} }
+// trie is a literalNode before its place is known.
+type trie struct {
+	children map[byte]*trie
+	groups   []uint32
+}
 
-// add enters a pattern's required literals.
-func (l *literals) add(pattern int, required []string) {
-	if len(required) == 0 {
-		l.without = append(l.without, uint32(pattern))
-	}
-	for _, s := range required {
-		at := uint32(0)
-		for i := range len(s) {
-			at = l.extend(at, s[i])
+// newLiterals makes the automaton of each pattern's groups.
+func newLiterals(required [][][]string) *literals {
+	l, root := &literals{}, &trie{}
+	for pattern, groups := range required {
+		l.needs = append(l.needs, uint8(len(groups)))
+		if len(groups) == 0 {
+			l.without = append(l.without, uint32(pattern))
 		}
-		l.nodes[at].patterns = append(l.nodes[at].patterns, uint32(pattern))
-	}
-}
-
-// extend returns the child, and makes it if there is none.
-func (l *literals) extend(at uint32, c byte) uint32 {
-	if child := l.child(at, c); child != 0 {
-		return child
-	}
-	child := uint32(len(l.nodes))
-	l.nodes = append(l.nodes, literalNode{char: c, sibling: l.nodes[at].child})
-	l.nodes[at].child = child
-	if at == 0 {
-		l.root[c] = child
-	}
-	return child
-}
-
-func (l *literals) child(at uint32, c byte) uint32 {
-	if at == 0 {
-		return l.root[c]
-	}
-	for child := l.nodes[at].child; child != 0; child = l.nodes[child].sibling {
-		if l.nodes[child].char == c {
-			return child
-		}
-	}
-	return 0
-}
-
-// link makes the trie an automaton, breadth first.
-func (l *literals) link() {
-	queue := []uint32{0}
-	for len(queue) > 0 {
-		at := queue[0]
-		queue = queue[1:]
-		n := &l.nodes[at]
-		if n.report = l.nodes[n.fail].report; len(n.patterns) > 0 {
-			n.report = at
-		}
-		for child := n.child; child != 0; child = l.nodes[child].sibling {
-			if at != 0 {
-				l.nodes[child].fail = l.next(n.fail, l.nodes[child].char)
+		for _, group := range groups {
+			for _, s := range group {
+				root.add(s, uint32(len(l.groups)))
 			}
-			queue = append(queue, child)
+			l.groups = append(l.groups, uint32(pattern))
 		}
+	}
+	l.lay(root)
+	return l
+}
+
+func (t *trie) add(s string, group uint32) {
+	for i := range len(s) {
+		child := t.children[s[i]]
+		if child == nil {
+			if t.children == nil {
+				t.children = map[byte]*trie{}
+			}
+			child = &trie{}
+			t.children[s[i]] = child
+		}
+		t = child
+	}
+	t.groups = append(t.groups, group)
+}
+
+// lay gives every node its place, breadth first, so that what a node fails to
+// is there before it.
+func (l *literals) lay(root *trie) {
+	l.nodes = append(l.nodes, literalNode{})
+	queue := []*trie{root}
+	for at := 0; at < len(queue); at++ {
+		n := literalNode{fail: l.nodes[at].fail, groups: queue[at].groups, first: uint32(len(queue))}
+		if n.report = l.nodes[n.fail].report; len(n.groups) > 0 {
+			n.report = uint32(at)
+		}
+		for _, c := range slices.Sorted(maps.Keys(queue[at].children)) {
+			n.has[c/64] |= 1 << (c & 63)
+			child := literalNode{}
+			if at != 0 {
+				child.fail = l.next(n.fail, c)
+			}
+			l.nodes = append(l.nodes, child)
+			queue = append(queue, queue[at].children[c])
+		}
+		l.nodes[at] = n
 	}
 }
 
+// next returns the node after c: the longest beginning of a literal that ends
+// there.
 func (l *literals) next(at uint32, c byte) uint32 {
+	if c == nonASCII {
+		return 0
+	}
 	for {
-		if child := l.child(at, c); child != 0 || at == 0 {
+		n := &l.nodes[at]
+		if has, bit := n.has[c/64], uint64(1)<<(c&63); has&bit != 0 {
+			child := n.first + uint32(bits.OnesCount64(has&(bit-1)))
+			if c >= 64 {
+				child += uint32(bits.OnesCount64(n.has[0]))
+			}
 			return child
 		}
-		at = l.nodes[at].fail
+		if at == 0 {
+			return 0
+		}
+		at = n.fail
 	}
 }
 
-// find calls candidate for the patterns whose required literals the text has,
-// and for those that have none. visited is a bit for each node, all zero, and
-// is left so.
-func (l *literals) find(text string, visited []uint64, candidate func(pattern uint32)) {
-	for _, pattern := range l.without {
-		candidate(pattern)
-	}
+// search is the working memory of one find.
+type search struct {
+	nodes, groups []uint64 // bits: those that were met
+	left          []uint8  // by pattern: groups that were not
+	found         []uint32 // patterns whose groups were all met, or that have none
+}
+
+func (l *literals) newSearch() *search {
+	return &search{nodes: make([]uint64, len(l.nodes)/64+1), groups: make([]uint64, len(l.groups)/64+1), left: make([]uint8, len(l.needs))}
+}
+
+// find returns the patterns whose required literals the text has.
+func (l *literals) find(text string, s *search) []uint32 {
+	clear(s.nodes)
+	clear(s.groups)
+	copy(s.left, l.needs)
+	s.found = append(s.found[:0], l.without...)
 	at := uint32(0)
 	for i, width := 0, 0; i < len(text); i += width {
 		r := rune(text[i])
@@ -294,14 +326,25 @@ func (l *literals) find(text string, visited []uint64, candidate func(pattern ui
 		}
 		at = l.next(at, plain(r))
 		for node := l.nodes[at].report; node != 0; node = l.nodes[l.nodes[node].fail].report {
-			if visited[node/64]>>(node&63)&1 != 0 {
-				break // and so was everything after it
+			if s.nodes[node/64]>>(node&63)&1 != 0 {
+				break // and so was every node after it
 			}
-			visited[node/64] |= 1 << (node & 63)
-			for _, pattern := range l.nodes[node].patterns {
-				candidate(pattern)
+			s.nodes[node/64] |= 1 << (node & 63)
+			l.meet(node, s)
+		}
+	}
+	return s.found
+}
+
+// meet counts the groups that have the literal of a node.
+func (l *literals) meet(node uint32, s *search) {
+	for _, group := range l.nodes[node].groups {
+		if bit := uint64(1) << (group & 63); s.groups[group/64]&bit == 0 {
+			s.groups[group/64] |= bit
+			pattern := l.groups[group]
+			if s.left[pattern]--; s.left[pattern] == 0 {
+				s.found = append(s.found, pattern)
 			}
 		}
 	}
-	clear(visited)
 }

@@ -43,6 +43,8 @@ type startList struct {
 	matched []uint32 // patterns that match there already
 }
 
+func (l *startList) size() int { return len(l.pcs) + len(l.matched) }
+
 // add appends one pattern's parsed and simplified expression to the program
 // and returns where it starts.
 func (p *program) add(prog *syntax.Prog, sets *setTable) uint32 {

@@ -7,20 +7,23 @@ import "unicode/utf8"
 // patterns whose required literals the text has and that were not found yet.
 // It is the same step, so it gives the same answers.
 
+// anyKind stands for patterns that begin without an assertion.
+const anyKind = kinds + 1
+
 // slow is the working memory of a call that goes on without remembering.
 type slow struct {
 	w          *stepper
 	set        []uint32
 	candidates int // bits in w.only
-	visited    []uint64
+	search     *search
 	starts     [][]startList // as the program's, of the candidates only: by kind of the rune before, the last for any, then by class
 	known      [][]bool      // which of starts this call has made
 }
 
 func newSlow(p *program, l *literals) *slow {
-	s := &slow{w: newStepper(p), visited: make([]uint64, len(l.nodes)/64+1)}
+	s := &slow{w: newStepper(p), search: l.newSearch()}
 	s.w.only = make([]uint64, p.patterns/64+1)
-	for range kinds + 2 {
+	for range anyKind + 1 {
 		s.starts = append(s.starts, make([]startList, p.count+1))
 		s.known = append(s.known, make([]bool, p.count+1))
 	}
@@ -32,11 +35,8 @@ func (r *run) uncached(key string, i int) (complete bool) {
 	s := r.slow.Get().(*slow)
 	defer r.slow.Put(s)
 	prev := s.begin(r, key)
-	p, w := r.p, s.w
-	for work, width := r.limits.MatchWork, 1; i <= len(r.text) && s.candidates > 0; i += width {
-		if work <= 0 {
-			return false
-		}
+	p, w, work := r.p, s.w, r.limits.MatchWork
+	for width := 1; i <= len(r.text) && s.candidates > 0 && work > 0; i += width {
 		class := p.count
 		width = 1
 		if i < len(r.text) {
@@ -46,24 +46,35 @@ func (r *run) uncached(key string, i int) (complete bool) {
 				class, width = p.decode(r.text[i:])
 			}
 		}
-		w.begin()
-		w.step(s.set, prev, class)
-		w.start(s.start(len(s.starts)-1, class, &p.startAny[class]))
-		w.start(s.start(int(prev), class, &p.startAt[prev][class]))
-		w.end()
-		if len(w.matched) > 0 {
-			r.report(w.matched)
-			for _, pattern := range w.matched {
-				w.only[pattern/64] &^= 1 << (pattern & 63)
-			}
-			s.candidates -= len(w.matched)
+		any, at := s.start(anyKind, class, &p.startAny[class]), s.start(prev, class, &p.startAt[prev][class])
+		if len(s.set) > 0 || any.size()+at.size() > 0 {
+			w.begin()
+			w.step(s.set, prev, class)
+			w.start(any)
+			w.start(at)
+			w.end()
+			s.set, w.next = w.next, s.set
+			r.settle(s)
 		}
-		s.set, w.next = w.next, s.set
 		work -= w.cost + 1
 		w.cost = 0
 		prev = p.kind[class]
 	}
-	return true
+	// As much again may be spent on making such texts known, at half the price.
+	r.dfa.credit.Add(int64(r.limits.MatchWork-work) / 2)
+	return work > 0
+}
+
+// settle reports what a step found, and looks for it no more.
+func (r *run) settle(s *slow) {
+	if len(s.w.matched) == 0 {
+		return
+	}
+	r.report(s.w.matched)
+	for _, pattern := range s.w.matched {
+		s.w.only[pattern/64] &^= 1 << (pattern & 63)
+	}
+	s.candidates -= len(s.w.matched)
 }
 
 // begin finds the candidates, and takes their threads out of the key.
@@ -74,12 +85,12 @@ func (s *slow) begin(r *run, key string) (prev kind) {
 	for i := range s.known {
 		clear(s.known[i])
 	}
-	r.literal.find(r.text, s.visited, func(pattern uint32) {
-		if bit := uint64(1) << (pattern & 63); (r.reported.bits[pattern/64]|s.w.only[pattern/64])&bit == 0 {
+	for _, pattern := range r.literal.find(r.text, s.search) {
+		if bit := uint64(1) << (pattern & 63); r.reported.bits[pattern/64]&bit == 0 {
 			s.w.only[pattern/64] |= bit
 			s.candidates++
 		}
-	})
+	}
 	prev, s.set = readKey(key, s.set)
 	kept := s.set[:0]
 	for _, pc := range s.set {
@@ -92,7 +103,7 @@ func (s *slow) begin(r *run, key string) (prev kind) {
 }
 
 // start returns what all has of the candidates.
-func (s *slow) start(before, class int, all *startList) *startList {
+func (s *slow) start(before kind, class int, all *startList) *startList {
 	l := &s.starts[before][class]
 	if s.known[before][class] {
 		return l
