@@ -133,7 +133,13 @@ const plainEscapes = "a\ab\be\x1bf\fn\nr\rt\tv\v"
 
 // Unescape undoes backslash escapes: the numeric ones, \n and its like, and a
 // backslash before any other character, which stands for that character.
-func Unescape(in string) string {
+func Unescape(in string) string { return unescape(in, false) }
+
+// UnescapeKnown is [Unescape] for languages in which a backslash before a
+// character that needs none stands for itself, such as Python's "\d".
+func UnescapeKnown(in string) string { return unescape(in, true) }
+
+func unescape(in string, keep bool) string {
 	if strings.IndexByte(in, '\\') < 0 {
 		return in
 	}
@@ -165,6 +171,8 @@ func Unescape(in string) string {
 			continue
 		case at >= 0 && at%2 == 0:
 			c = plainEscapes[at+1]
+		case keep && strings.IndexByte(`\'"$`, c) < 0:
+			b.WriteByte('\\')
 		}
 		b.WriteByte(c)
 		i += 2

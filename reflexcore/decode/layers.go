@@ -175,7 +175,7 @@ func (p *peeler) digits(run, via string, depth int) {
 }
 
 // sample is how much of a run is decoded to see whether it is worth more.
-const sample = 64
+const sample = 32
 
 func looksHex(run string) bool {
 	var digits [sample]byte

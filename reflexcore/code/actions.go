@@ -1,0 +1,480 @@
+package code
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// act does what a row of the table says. If ok, v is the result of the call.
+func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v value, ok bool) {
+	by := callee.s
+	target := func() value {
+		if r.arg == argReceiver {
+			if callee.of != nil {
+				return *callee.of
+			}
+			return unknown(0)
+		}
+		if a, found := argument(args, max(0, r.arg)); found {
+			return a
+		}
+		return unknown(taint)
+	}
+	switch r.action {
+	case "fold", "property":
+		return m.fold(r, callee, args, target(), taint), true
+	case "callback":
+		m.callbacks(callee, args, taint)
+		return unknown(taint), true
+	case "shell":
+		if a := target(); a.kind == listValue && a.keys == nil {
+			m.argv(a.words(), taint, by)
+		} else {
+			m.shell(a, by)
+		}
+		return unknown(taint | effect.File), true
+	case "process":
+		m.process(target(), args, by)
+		return value{kind: objectValue, s: "process", taint: effect.File}, true
+	case "argv":
+		m.spawn(r, args, by)
+		return value{kind: objectValue, s: "process", taint: effect.File}, true
+	case "list":
+		m.systemList(args, r.arg, by)
+		return unknown(effect.File), true
+	case "execv", "execl":
+		m.execv(r, args, by)
+		return unknown(0), true
+	case "code":
+		return m.code(r, target(), by), true
+	case "import":
+		return m.imported(target(), by), true
+	case "attr":
+		return m.attribute(args, by), true
+	case "run":
+		if a := target(); a.kind != listValue {
+			m.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
+		}
+	case "object":
+		return m.object(r, args, target(), taint), true
+	case "opaque":
+		m.found(Found{Text: by, Taint: taint, By: by})
+		return unknown(taint), true
+	case "open":
+		return m.open(r, target(), args, by), true
+	case "read", "write", "delete", "chmod":
+		if r.param == "all" {
+			return m.files(r, list(values(args), 0), nil, taint, by)
+		}
+		return m.files(r, target(), args, taint, by)
+	case "content":
+		m.content(callee, args, by)
+		return unknown(0), true
+	case "kill":
+		a := target()
+		m.found(Found{Op: Kill, Text: a.str(), Bits: r.bits, By: by})
+	case "privilege":
+		m.found(Found{Op: Privilege, Text: target().str(), By: by})
+	case "netin", "netout":
+		return m.network(r, target(), args, taint, by), true
+	case "connect":
+		return m.connect(r, args, taint, by), true
+	case "environment":
+		if a := target(); r.arg >= 0 && a.kind == textValue {
+			return m.env(a.s, by), true
+		}
+		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+		return unknown(effect.Secret), true
+	case "unknown":
+		return unknown(taint | r.taint), true
+	}
+	return m.idiom(r, callee, args, taint)
+}
+
+// shell yields a command line.
+func (m *machine) shell(v value, by string) {
+	line := v.str()
+	if v.kind == nameValue && v.of != nil {
+		v.taint |= v.of.taint
+	}
+	m.found(Found{Op: Shell, Text: line, Taint: v.taint, By: by})
+	m.remoteShell(line, line, by)
+}
+
+// remoteShell: a shell runs and a socket to another host is open, in whichever
+// order: what the host sends is what the shell does.
+func (m *machine) remoteShell(program, line, by string) {
+	switch {
+	case !isShellLine(line):
+	case m.connected:
+		m.found(Found{Op: Exec, Text: program, Taint: effect.Network, By: by})
+	default:
+		m.shellRan = program
+	}
+}
+
+func (m *machine) connect(r row, args []arg, taint effect.Taint, by string) value {
+	if m.shellRan != "" && !m.connected {
+		m.found(Found{Op: Exec, Text: m.shellRan, Taint: effect.Network, By: by})
+	}
+	m.connected = true
+	first, _ := argument(args, 0)
+	second, ok := argument(args, 1)
+	switch {
+	case first.kind == numberValue && ok && second.kind == textValue: // a port, then a host
+		first = list([]value{second, first}, 0)
+	case first.keys == nil && r.arg > 0 && ok:
+		first = second
+	}
+	r.action, r.arg = "netin", 0
+	return m.network(r, first, args, taint, by)
+}
+
+// argv yields the words of a command.
+func (m *machine) argv(words []string, taint effect.Taint, by string) {
+	if len(words) == 0 {
+		return
+	}
+	m.found(Found{Op: Argv, Args: words, Taint: taint, By: by})
+	m.remoteShell(words[0], strings.Join(words, " "), by)
+}
+
+// isShellLine reports whether a command starts a shell that reads its commands
+// from what it is connected to.
+func isShellLine(line string) bool {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return false
+	}
+	name := strings.ToLower(fields[0][strings.LastIndexAny(fields[0], `/\`)+1:])
+	switch strings.TrimSuffix(name, ".exe") {
+	case "sh", "bash", "zsh", "dash", "ksh", "ash", "csh", "tcsh", "fish", "busybox", "cmd", "powershell", "pwsh":
+	default:
+		return false
+	}
+	for _, f := range fields[1:] {
+		if f == "-c" || f == "/c" || f == "/C" {
+			return false
+		}
+	}
+	return true
+}
+
+// process is subprocess.run and its like: a list of words, a line for the shell.
+func (m *machine) process(v value, args []arg, by string) {
+	shell, _ := named(args, "shell")
+	switch {
+	case v.kind != listValue:
+		m.shell(v, by)
+	case shell.truthy() && len(v.list) > 0:
+		m.shell(v.list[0], by)
+	default:
+		m.argv(v.words(), v.taint, by)
+	}
+}
+
+// spawn is a program and a list of its arguments, as in spawn("rm", ["-rf"]).
+func (m *machine) spawn(r row, args []arg, by string) {
+	vs := values(args)
+	if r.arg < 0 || r.arg >= len(vs) {
+		m.argv([]string{effect.Unknown}, argTaint(args), by)
+		return
+	}
+	vs = vs[r.arg:]
+	words := vs[0].words()
+	for _, v := range vs[1:] {
+		switch {
+		case v.fn != nil, v.keys != nil:
+		case v.kind == listValue:
+			words = append(words, v.words()...)
+		default:
+			words = append(words, v.str())
+		}
+	}
+	if shell, ok := named(args, "shell"); ok && (shell.truthy() || shell.kind == textValue) {
+		m.shell(text(strings.Join(words, " "), taints(vs)), by)
+		return
+	}
+	m.argv(words, taints(vs), by)
+}
+
+// systemList is system and exec of Perl and Ruby: one argument is a line for the
+// shell, more are words.
+func (m *machine) systemList(args []arg, from int, by string) {
+	vs := values(args)
+	for len(vs) > 0 && vs[0].keys != nil { // Ruby's environment
+		vs = vs[1:]
+	}
+	if n := len(vs); n > 0 && vs[n-1].keys != nil {
+		vs = vs[:n-1]
+	}
+	vs = vs[min(max(0, from), len(vs)):]
+	var words []string
+	for _, v := range vs {
+		words = append(words, v.words()...)
+	}
+	switch {
+	case len(vs) == 0:
+		m.shell(unknown(argTaint(args)), by)
+	case len(vs) == 1 && vs[0].kind != listValue:
+		m.shell(vs[0], by)
+	default:
+		m.argv(words, taints(vs), by)
+	}
+}
+
+// execv is the exec family: a path, then argv with its name in front.
+func (m *machine) execv(r row, args []arg, by string) {
+	vs := values(args)
+	if r.arg < 0 || r.arg >= len(vs) {
+		m.argv([]string{effect.Unknown}, argTaint(args), by)
+		return
+	}
+	vs = vs[r.arg:]
+	words := []string{vs[0].str()}
+	switch {
+	case r.action == "execl":
+		for i, v := range vs[1:] {
+			if i > 0 && v.keys == nil {
+				words = append(words, v.str())
+			}
+		}
+	case len(vs) > 1 && vs[1].kind == listValue:
+		if w := vs[1].words(); len(w) > 1 {
+			words = append(words, w[1:]...)
+		}
+	case len(vs) > 1:
+		words = append(words, effect.Unknown)
+	}
+	m.argv(words, taints(vs), by)
+}
+
+// code runs nested code: at once where it is all known and in this language.
+func (m *machine) code(r row, v value, by string) value {
+	lang := r.param
+	if lang == "" {
+		lang = m.lang
+	}
+	switch {
+	case v.fn != nil:
+		return m.apply(v.fn, nil)
+	case v.kind == objectValue && v.s == "code", v.kind == numberValue:
+		return unknown(v.taint) // what compile() gave has been looked into
+	case !v.known():
+		m.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
+		return unknown(v.taint)
+	case lang != m.lang:
+		m.found(Found{Op: Code, Lang: lang, Text: v.s, Taint: v.taint, By: by})
+		return unknown(v.taint)
+	}
+	m.found(Found{Op: Code, Text: v.s, Taint: v.taint, By: by})
+	outer := m.taint
+	m.taint |= v.taint
+	result := m.nested(v.s, 0)
+	m.taint = outer
+	if r.result != "" {
+		return value{kind: objectValue, s: r.result, taint: v.taint}
+	}
+	return result
+}
+
+// imported gives the name of a module. One that is a file runs.
+func (m *machine) imported(v value, by string) value {
+	name := v.str()
+	if v.kind != textValue || !effect.IsKnown(name) {
+		m.found(Found{Text: by, Taint: v.taint, By: by})
+		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
+	}
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
+		op := Exec
+		if strings.HasSuffix(name, ".json") {
+			op = Read
+		}
+		m.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
+		return unknown(v.taint | effect.File)
+	}
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		m.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
+		m.found(Found{Op: NetIn, Text: name, By: by})
+	}
+	if m.d.name == "ruby" || m.d.name == "php" {
+		return unknown(0)
+	}
+	return value{kind: nameValue, s: m.canonical(name)}
+}
+
+// attribute is getattr(object, name).
+func (m *machine) attribute(args []arg, by string) value {
+	object, _ := argument(args, 0)
+	name, _ := argument(args, 1)
+	return m.memberOf(object, name.str())
+}
+
+// object makes an object of the row's type.
+func (m *machine) object(r row, args []arg, from value, taint effect.Taint) value {
+	v := value{kind: objectValue, s: r.result, taint: taint | r.taint}
+	if len(args) > 0 && r.arg >= 0 {
+		v.from = from.str()
+		if r.param == "join" {
+			v.from = joinPath(values(args))
+		}
+	}
+	return v
+}
+
+// open is a function that reads or writes depending on its mode, which follows
+// the path.
+func (m *machine) open(r row, path value, args []arg, by string) value {
+	mode, ok := argument(args, r.arg+1)
+	if r.arg == argReceiver {
+		mode, ok = argument(args, 0)
+	}
+	if v, isNamed := named(args, "mode", "flags", "flag"); isNamed {
+		mode, ok = v, true
+	}
+	if mode.keys != nil || mode.fn != nil {
+		ok = false
+	}
+	if p := path.str(); strings.HasPrefix(p, "|") && m.d.name == "ruby" {
+		m.shell(text(p[1:], path.taint), by)
+		return unknown(effect.File)
+	}
+	kind := row{action: "read"}
+	if ok && (!mode.known() || strings.ContainsAny(mode.str(), "wax+c>")) && !(mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")) {
+		kind.action = "write"
+		if mode.known() && strings.ContainsAny(mode.str(), "a") || strings.HasPrefix(mode.str(), ">>") {
+			kind.bits = effect.Append
+		}
+	}
+	v, _ := m.files(kind, path, nil, 0, by)
+	return value{kind: objectValue, s: "file", from: path.str(), taint: v.taint}
+}
+
+var fileOps = map[string]Op{"read": Read, "write": Write, "delete": Delete, "chmod": Permission}
+
+// files is a function on paths. A path with a scheme is the network.
+func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by string) (value, bool) {
+	if path.kind == listValue && path.keys == nil {
+		for _, p := range path.list {
+			m.files(r, p, args, taint, by)
+		}
+		return unknown(effect.File), true
+	}
+	p := path.str()
+	if isURL(p) {
+		return m.network(row{action: "netin"}, path, args, taint, by), true
+	}
+	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {
+		return unknown(0), true
+	}
+	f := Found{Op: fileOps[r.action], Text: p, Bits: r.bits, By: by}
+	if recursive, ok := named(args, "recursive"); ok && recursive.truthy() {
+		f.Bits |= effect.Recursive
+	}
+	if force, ok := named(args, "force"); ok && force.truthy() {
+		f.Bits |= effect.Force
+	}
+	result := r.taint
+	switch f.Op {
+	case Read:
+		result |= effect.File
+		if m.lim.Secret != nil && effect.IsKnown(p) && m.lim.Secret(p) {
+			result |= effect.Secret
+			f.Taint = effect.Secret
+		}
+	case Write:
+		f.Taint = taint &^ path.taint
+		if body, ok := argument(args, r.arg+1); ok && r.arg >= 0 && body.known() {
+			f.Args = []string{body.str()}
+		} else if r.arg == argReceiver {
+			if body, ok := argument(args, 0); ok && body.known() {
+				f.Args = []string{body.str()}
+			}
+		}
+	default:
+	}
+	m.found(f)
+	return unknown(result), r.action == "read"
+}
+
+// content is what is written to a file that is open.
+func (m *machine) content(callee value, args []arg, by string) {
+	if callee.of == nil || callee.of.from == "" {
+		return
+	}
+	body, ok := argument(args, 0)
+	if !ok {
+		return
+	}
+	f := Found{Op: Write, Text: callee.of.from, Taint: body.taint, Bits: effect.Append, By: by}
+	if body.known() {
+		f.Args = []string{body.str()}
+	}
+	if f.Args != nil || f.Taint != 0 {
+		m.found(f)
+	}
+}
+
+func isURL(s string) bool {
+	for _, scheme := range [...]string{"http://", "https://", "ftp://", "ftps://", "ws://", "wss://", "tcp://"} {
+		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// network is a function that talks to a host. What is tainted by secrets or files
+// goes out, whatever the function is for.
+func (m *machine) network(r row, target value, args []arg, taint effect.Taint, by string) value {
+	op := NetIn
+	if r.action == "netout" {
+		op = NetOut
+	}
+	if method, ok := named(args, "method"); ok && method.known() && !strings.EqualFold(method.str(), "GET") && !strings.EqualFold(method.str(), "HEAD") {
+		op = NetOut
+	}
+	carried := taint | target.taint
+	if carried&(effect.Secret|effect.File) != 0 {
+		op = NetOut
+	}
+	where := address(target)
+	if len(args) > r.arg+1 && r.arg >= 0 && target.kind != listValue && where != "" {
+		if port, ok := argument(args, r.arg+1); ok && port.kind == numberValue && port.n > 0 && port.n < 65536 {
+			where += ":" + strconv.FormatInt(port.n, 10)
+		}
+	}
+	m.found(Found{Op: op, Text: where, Taint: carried, By: by})
+	result := value{kind: objectValue, s: "response", taint: effect.Network}
+	if r.result != "" {
+		result.s = r.result
+	}
+	return result
+}
+
+// address is a URL, or host:port of a pair or of options.
+func address(v value) string {
+	switch {
+	case v.keys != nil:
+		if url, ok := v.key("url", "uri", "href"); ok {
+			return url.str()
+		}
+		host, ok := v.key("host", "hostname", "PeerAddr", "PeerHost", "PeerAddress")
+		if !ok {
+			return effect.Unknown
+		}
+		out := host.str()
+		if port, ok := v.key("port", "PeerPort"); ok {
+			out += ":" + port.str()
+		}
+		if path, ok := v.key("path"); ok {
+			out += path.str()
+		}
+		return out
+	case v.kind == listValue && len(v.list) >= 2:
+		return v.list[0].str() + ":" + v.list[1].str()
+	}
+	return v.str()
+}

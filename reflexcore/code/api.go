@@ -1,0 +1,146 @@
+package code
+
+import (
+	"embed"
+	"strconv"
+	"strings"
+	"sync"
+
+	"approver.example/reflexcore/effect"
+)
+
+// The tables of what each language's functions do. One line is one fact:
+//
+//	path action [argument] [words]
+//
+// The path is how the function is reached, with dots whatever the language
+// writes; *.name is a method of that name of anything, type.name one of an object
+// that a row with ->type made, text.name and list.name those of texts and lists.
+// The action is a method of the machine (actions.go). The argument is the index of
+// the one that counts, or r for what the method is called on.
+//
+//go:embed apis/*.txt
+var apiFiles embed.FS
+
+// A row is one fact of a table.
+type row struct {
+	action string
+	arg    int // index, receiver or none
+	bits   effect.Bits
+	taint  effect.Taint
+	param  string // the name of a fold or a language
+	result string // the type of the object that comes back
+}
+
+const (
+	argReceiver = -1
+	argNone     = -2
+)
+
+// A table is what the functions of one language do.
+type table struct {
+	rows    map[string][]row
+	methods map[string][]row // *.name
+	dangers map[string]bool  // first parts of paths below which something dangerous lies
+	roots   []string         // prefixes that mean nothing
+}
+
+// tables are read when their language first occurs.
+var tables = func() map[string]func() *table {
+	all := map[string]func() *table{}
+	for lang := range dialects {
+		all[lang] = sync.OnceValue(func() *table { return load(lang) })
+	}
+	return all
+}()
+
+func tableOf(lang string) *table { return tables[lang]() }
+
+func load(lang string) *table {
+	t := &table{rows: map[string][]row{}, methods: map[string][]row{}, dangers: map[string]bool{}}
+	raw, err := apiFiles.ReadFile("apis/" + lang + ".txt")
+	if err != nil {
+		return t
+	}
+	for line := range strings.Lines(string(raw)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[0][0] == '#' {
+			continue
+		}
+		path, r := fields[0], row{action: fields[1], arg: argNone}
+		if r.action == "root" {
+			t.roots = append(t.roots, path)
+			continue
+		}
+		for _, word := range fields[2:] {
+			r.word(word)
+		}
+		if method, ok := strings.CutPrefix(path, "*."); ok {
+			t.methods[method] = append(t.methods[method], r)
+			continue
+		}
+		t.rows[path] = append(t.rows[path], r)
+		if first, _, dotted := strings.Cut(path, "."); dotted && r.dangerous() {
+			t.dangers[first] = true
+		}
+	}
+	return t
+}
+
+var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append, "glob": effect.Glob}
+
+var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded, "file": effect.File}
+
+func (r *row) word(word string) {
+	if n, err := strconv.Atoi(word); err == nil {
+		r.arg = n
+		return
+	}
+	if bit, ok := rowBits[word]; ok {
+		r.bits |= bit
+	} else if taint, ok := rowTaints[word]; ok {
+		r.taint |= taint
+	} else if result, ok := strings.CutPrefix(word, "->"); ok {
+		r.result = result
+	} else if word == "r" {
+		r.arg = argReceiver
+	} else {
+		r.param = word
+	}
+}
+
+// dangerous reports whether a function is one that nobody should reach through a
+// name that is not known.
+func (r row) dangerous() bool {
+	switch r.action {
+	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":
+		return true
+	}
+	return false
+}
+
+func (t *table) find(path string) []row {
+	if rows, ok := t.rows[path]; ok {
+		return rows
+	}
+	return nil
+}
+
+// method finds the rows of a method by its name alone.
+func (t *table) method(path string) []row {
+	if dot := strings.LastIndexByte(path, '.'); dot >= 0 {
+		return t.methods[path[dot+1:]]
+	}
+	return nil
+}
+
+// isDanger reports whether a name is that of a function that runs, deletes or
+// kills something.
+func (m *machine) isDanger(path string) bool {
+	for _, r := range m.api.find(path) {
+		if r.dangerous() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,346 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// An arg is one argument of a call; name is set for f(name=…).
+type arg struct {
+	name string
+	value
+}
+
+func values(args []arg) []value {
+	out := make([]value, 0, len(args))
+	for _, a := range args {
+		if a.name == "" {
+			out = append(out, a.value)
+		}
+	}
+	return out
+}
+
+func argTaint(args []arg) (t effect.Taint) {
+	for i := range args {
+		t |= args[i].taint
+	}
+	return t
+}
+
+// argument returns the positional argument n, or the first named one of those
+// that carry what a function works on.
+func argument(args []arg, n int) (value, bool) {
+	for i := range args {
+		if args[i].name != "" {
+			continue
+		}
+		if n == 0 {
+			return args[i].value, true
+		}
+		n--
+	}
+	if n == 0 {
+		return named(args, "args", "cmd", "command", "path", "file", "filename", "url", "name", "uri", "source", "src", "address", "host", "s", "string", "data")
+	}
+	return value{}, false
+}
+
+func named(args []arg, names ...string) (value, bool) {
+	for i := range args {
+		if args[i].name != "" && contains(names, args[i].name) {
+			return args[i].value, true
+		}
+	}
+	// Options in a map: JavaScript's last argument, Ruby's and PHP's.
+	for i := len(args) - 1; i >= 0; i-- {
+		if args[i].keys != nil {
+			return args[i].key(names...)
+		}
+	}
+	return value{}, false
+}
+
+// arguments evaluates what stands between the brackets of a call.
+func (m *machine) arguments() []arg {
+	m.i++
+	m.paren++
+	defer func() { m.paren-- }()
+	if m.d.name == "python" && m.isComprehension() {
+		items := m.elements(")")
+		if len(items) == 1 && items[0].kind == unknownValue {
+			return []arg{{value: items[0]}}
+		}
+		return []arg{{value: list(items, 0)}}
+	}
+	var out []arg
+	for m.step() && m.tok().kind != tkEnd && !m.is(")") {
+		before := m.i
+		out = m.oneArgument(out)
+		if !m.take(",") && m.i == before {
+			m.i++
+		}
+	}
+	m.take(")")
+	m.last = ""
+	return out
+}
+
+// bareArguments evaluates the arguments of a call without brackets.
+func (m *machine) bareArguments() []arg {
+	if m.is("{") && m.d.name == "perl" { // print {$fh} …
+		m.i = m.match(m.i) + 1
+	}
+	var out []arg
+	for m.step() && !m.ends() {
+		before := m.i
+		out = m.oneArgument(out)
+		if !m.take(",") && !m.take("=>") || m.i == before {
+			break
+		}
+	}
+	m.last = ""
+	return out
+}
+
+func (m *machine) oneArgument(out []arg) []arg {
+	t, next := m.tok(), m.ahead(1)
+	name := ""
+	switch {
+	case t.kind == tkName && next.kind == tkOp && next.text == "=" && m.d.name == "python",
+		t.kind == tkName && next.kind == tkOp && next.text == ":" && next.pos == t.end && (m.d.name == "ruby" || m.d.name == "php"):
+		name = t.text
+		m.i += 2
+	}
+	splat := m.is("*") || m.is("...") || m.is("@")
+	v := m.expr(bindAssign)
+	if m.is("=>") && m.d.name != "node" { // a pair among the arguments
+		m.i++
+		name = v.str()
+		v = m.expr(bindAssign)
+	}
+	if (splat || m.d.name == "perl") && v.kind == listValue && v.keys == nil && name == "" {
+		for _, e := range v.list {
+			out = append(out, arg{value: e})
+		}
+		return out
+	}
+	return append(out, arg{name: name, value: v})
+}
+
+// call evaluates a call: of a function of the code, or of one in the table.
+func (m *machine) call(callee value, args []arg) value {
+	if !m.step() {
+		return unknown(0)
+	}
+	if callee.fn != nil {
+		return m.apply(callee.fn, values(args))
+	}
+	taint := argTaint(args) | callee.taint
+	if callee.of != nil {
+		taint |= callee.of.taint
+	}
+	if m.d.name == "php" && callee.kind != nameValue { // $f(…) calls what $f names
+		if !callee.known() {
+			m.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
+			return unknown(taint)
+		}
+		callee = value{kind: nameValue, s: callee.str()}
+	}
+	if callee.kind != nameValue {
+		m.callbacks(callee, args, taint)
+		return unknown(taint)
+	}
+	rows := m.api.find(callee.s)
+	if rows == nil && callee.s != "" {
+		rows = m.api.method(callee.s)
+	}
+	if rows == nil {
+		m.unknownCall(callee, args, taint)
+		return unknown(taint)
+	}
+	result, folded := value{}, false
+	for _, r := range rows {
+		if v, ok := m.act(r, callee, args, taint); ok {
+			result, folded = v, true
+		}
+	}
+	if rows[0].action != "callback" && rows[0].action != "fold" {
+		m.callbacks(callee, args, taint)
+	}
+	if !folded {
+		return unknown(taint)
+	}
+	return result
+}
+
+// unknownCall looks at a call of something that is not in the table.
+func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
+	if !effect.IsKnown(callee.s) {
+		first, _, _ := strings.Cut(callee.s, ".")
+		if callee.of == nil && m.api.dangers[first] {
+			m.found(Found{Text: callee.s, Taint: taint, By: first})
+		}
+	}
+	m.callbacks(callee, args, taint)
+}
+
+// callbacks looks at functions among the arguments, which whoever gets them may
+// call with what it has.
+func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
+	for i := range args {
+		a := &args[i].value
+		switch {
+		case a.fn != nil:
+			params := make([]value, len(a.fn.params))
+			for j := range params {
+				params[j] = unknown(taint)
+			}
+			m.apply(a.fn, params)
+		case a.kind == nameValue && a.of == nil && m.isDanger(a.s):
+			m.handedOver(a.s, callee, args, taint)
+		}
+	}
+}
+
+// handedOver: a dangerous function is an argument. What it will be called with is
+// known where it runs over a list.
+func (m *machine) handedOver(path string, callee value, args []arg, taint effect.Taint) {
+	fn := value{kind: nameValue, s: path}
+	lists := 0
+	for i := range args {
+		a := args[i].value
+		if a.kind != listValue || a.keys != nil {
+			continue
+		}
+		lists++
+		if args[i].name == "args" || args[i].name == "" && !isMap(callee.s) {
+			params := make([]arg, 0, len(a.list))
+			for _, e := range a.list {
+				params = append(params, arg{value: e})
+			}
+			m.call(fn, params)
+			continue
+		}
+		for _, e := range a.list {
+			m.call(fn, []arg{{value: e}})
+		}
+	}
+	if lists == 0 && callee.of != nil && callee.of.kind == listValue {
+		for _, e := range callee.of.list {
+			m.call(fn, []arg{{value: e}})
+		}
+		lists++
+	}
+	if lists == 0 {
+		m.call(fn, []arg{{value: unknown(taint)}})
+	}
+}
+
+func isMap(path string) bool {
+	return path == "map" || path == "filter" || strings.HasSuffix(path, ".map") || strings.HasSuffix(path, ".forEach") || path == "array_map" || path == "list.each"
+}
+
+// resolved gives names that stand for values their value: the environment, the
+// operands, constants.
+func (m *machine) resolved(v value) value {
+	if v.kind != nameValue || v.of != nil || v.fn != nil {
+		return v
+	}
+	for _, r := range m.api.find(v.s) {
+		switch r.action {
+		case "argv":
+			return m.operands(r.arg)
+		case "const":
+			return text(r.param, 0)
+		case "home":
+			return text(m.lim.Home, 0)
+		case "environment":
+			m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: v.s})
+			return unknown(effect.Secret)
+		case "unknown":
+			return unknown(r.taint)
+		}
+	}
+	if dot := strings.LastIndexByte(v.s, '.'); dot > 0 {
+		for _, r := range m.api.find(v.s[:dot]) {
+			if r.action == "environment" {
+				return m.env(v.s[dot+1:], v.s[:dot])
+			}
+		}
+	}
+	return v
+}
+
+// indexed evaluates an element of a name that stands for a value.
+func (m *machine) indexed(path string, key value) (value, bool) {
+	for _, r := range m.api.find(path) {
+		switch r.action {
+		case "argv":
+			if key.kind != numberValue {
+				return unknown(0), true
+			}
+			return at(m.operands(r.arg), key.n), true
+		case "modules":
+			return value{kind: nameValue, s: m.canonical(key.str())}, true
+		case "environment":
+			return m.env(key.str(), path), true
+		case "unknown":
+			return unknown(r.taint), true
+		}
+	}
+	return value{}, false
+}
+
+// operands are the operands of the script, with skip names of programs before
+// them.
+func (m *machine) operands(skip int) value {
+	if m.lim.Args == nil {
+		return unknown(0)
+	}
+	out := make([]value, 0, len(m.lim.Args)+max(0, skip))
+	for range max(0, skip) {
+		out = append(out, unknown(0))
+	}
+	for _, a := range m.lim.Args {
+		out = append(out, text(a, 0))
+	}
+	return list(out, 0)
+}
+
+// env reads one variable of the environment. Only one whose name tells of a
+// secret is worth a word.
+func (m *machine) env(name, by string) value {
+	switch name {
+	case "HOME", "USERPROFILE":
+		return text(m.lim.Home, 0)
+	}
+	secret := effect.IsKnown(name) && isSecretName(name) || !effect.IsKnown(name)
+	if secret {
+		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+	}
+	if m.lim.Env != nil && effect.IsKnown(name) {
+		if s, ok := m.lim.Env(name); ok {
+			return text(s, secretTaint(secret))
+		}
+	}
+	return unknown(secretTaint(secret))
+}
+
+func secretTaint(secret bool) effect.Taint {
+	if secret {
+		return effect.Secret
+	}
+	return 0
+}
+
+func isSecretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN", "DATABASE_URL"} {
+		if strings.Contains(upper, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// An Op is what a piece of code does. The zero value is the one of which the
+// least is known.
+type Op uint8
+
+// The ops. Of Shell, Argv, Code and Exec the caller goes on: they hand a payload
+// back.
+const (
+	Opaque     Op = iota // something runs, or may be done, and nothing is known of it; Text says where
+	Shell                // Text is a command line for the shell
+	Argv                 // Args are the words of a command, without a shell
+	Code                 // Text is code in Lang; in no Lang it has been looked into already, or is not known
+	Exec                 // Text is the path of a program or script that runs
+	Delete               // Text is the path
+	Write                // Text is the path, Args the content where it is known
+	Read                 // Text is the path, or "environment"
+	NetIn                // Text is the URL or host:port
+	NetOut               // Text is the URL or host:port
+	Permission           // Text is the path or account
+	Kill                 // Text is the process
+	Privilege            // Text is the account
+	ops
+)
+
+var opNames = [ops]string{"opaque", "shell", "argv", "code", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "privilege"}
+
+// String returns the word; an unknown value is "opaque".
+func (o Op) String() string {
+	if o < ops {
+		return opNames[o]
+	}
+	return opNames[Opaque]
+}
+
+// Kind is the effect that an op has by itself, before its payload is looked into.
+func (o Op) Kind() effect.Kind {
+	switch o {
+	case Shell, Argv, Code, Exec:
+		return effect.Exec
+	case Delete:
+		return effect.Delete
+	case Write:
+		return effect.Write
+	case Read:
+		return effect.Read
+	case NetIn:
+		return effect.NetIn
+	case NetOut:
+		return effect.NetOut
+	case Permission:
+		return effect.Permission
+	case Kill:
+		return effect.Kill
+	case Privilege:
+		return effect.Privilege
+	}
+	return effect.Opaque
+}
+
+// A Found is one thing that a piece of code would do, or a payload in it. The
+// zero value is opaque.
+type Found struct {
+	Op   Op
+	Text string   // see Op; effect.Unknown stands for each part that is not known
+	Args []string // the words of Argv, the content of Write
+	Lang string   // the language of Code that the caller is to scan
+	Bits effect.Bits
+	// Taint is where what runs, is written or is sent came from.
+	Taint effect.Taint
+	// By is the function, operator or command that does it, such as
+	// "shutil.rmtree", for people.
+	By string
+}
+
+// Limits bound a scan and tell what is known around the code. A bound that is 0
+// has its default; what is nil is not known.
+type Limits struct {
+	Bytes  int // of source: 256 KiB
+	Tokens int // of all sources together: 20,000
+	Steps  int // of evaluation: 100,000
+	Depth  int // of nesting: 64
+	// Args are the operands of the script, as sys.argv[1:] or @ARGV have them.
+	Args []string
+	// Env returns a variable of the environment.
+	Env func(name string) (string, bool)
+	// Secret reports whether a path holds credentials.
+	Secret func(path string) bool
+	// Home is the home directory; it stands as ~ in texts where it is empty.
+	Home string
+}
+
+func (l *Limits) defaults() {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{{&l.Bytes, 256 << 10}, {&l.Tokens, 20_000}, {&l.Steps, 100_000}, {&l.Depth, 64}} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	if l.Home == "" {
+		l.Home = "~"
+	}
+}
+
+// Scan says what src, code in lang, would do: one Found after the other, in no
+// promised order, until yield returns false. A language that it does not know, and
+// a source over the limits, are one Found that is opaque.
+func Scan(lang, src string, lim Limits, yield func(Found) bool) {
+	lim.defaults()
+	name := Language(lang)
+	switch {
+	case name == "":
+		yield(Found{Text: "code in " + lang})
+		return
+	case len(src) > lim.Bytes:
+		yield(Found{Text: name + " code over the limits"})
+		return
+	}
+	m := machine{lim: lim, yield: yield, left: lim.Tokens, lang: name}
+	switch name {
+	case "sed":
+		m.sed(src)
+	case "awk":
+		m.awk(src)
+	case "powershell":
+		m.powershell(src)
+	case "cmd":
+		m.batch(src)
+	default:
+		m.script(name, src)
+	}
+	if m.over && !m.stopped {
+		yield(Found{Text: name + " code over the limits"})
+	}
+}
+
+// Language returns the name under which Scan knows an interpreter, such as
+// "python" for python3.12, or "" if it does not know it.
+func Language(program string) string {
+	program = strings.TrimSuffix(strings.ToLower(program), ".exe")
+	program = strings.TrimRight(program, "0123456789.-")
+	switch program {
+	case "python", "pypy", "pythonw", "ipython", "jython":
+		return "python"
+	case "node", "nodejs", "javascript", "js", "bun", "deno", "tsx", "typescript", "ts-node":
+		return "node"
+	case "perl", "ruby", "php", "sed", "cmd":
+		return program
+	case "jruby", "irb":
+		return "ruby"
+	case "php-cli":
+		return "php"
+	case "awk", "gawk", "mawk", "nawk", "original-awk":
+		return "awk"
+	case "gsed", "ssed":
+		return "sed"
+	case "lua", "luajit", "texlua":
+		return "lua"
+	case "powershell", "pwsh", "powershell_ise":
+		return "powershell"
+	case "batch", "bat":
+		return "cmd"
+	}
+	return ""
+}

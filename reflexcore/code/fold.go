@@ -1,0 +1,506 @@
+package code
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"approver.example/reflexcore/effect"
+)
+
+// fold computes what a function without effects gives. What it cannot compute is
+// unknown, with the taints of what went in.
+func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Taint) value {
+	recv := unknown(0)
+	if callee.of != nil {
+		recv = *callee.of
+	}
+	first, _ := argument(args, 0)
+	second, _ := argument(args, 1)
+	if name, ok := strings.CutPrefix(r.param, "decode:"); ok {
+		return applyDecoder(name, v)
+	}
+	switch r.param {
+	case "id":
+		return v
+	case "text":
+		if v.kind == listValue { // bytes([114, 109]), String(x)
+			return charsOf(v.list, taint)
+		}
+		return v
+	case "chars": // String.fromCharCode(114, 109)
+		return charsOf(values(args), taint)
+	case "ord":
+		if v.known() && v.kind == textValue && v.s != "" {
+			c, _ := utf8.DecodeRuneInString(v.s)
+			return value{kind: numberValue, n: int64(c), taint: taint}
+		}
+	case "number":
+		return parseNumber(v, second, taint)
+	case "join": // sep.join(list)
+		if first.kind == listValue {
+			return text(concat(first.list, recv.str()), taint)
+		}
+	case "joinlist": // list.join(sep)
+		if recv.kind == listValue {
+			sep := ","
+			if m.d.name == "ruby" {
+				sep = ""
+			}
+			if len(args) > 0 {
+				sep = first.str()
+			}
+			return text(concat(recv.list, sep), taint)
+		}
+	case "implode": // implode(sep, list), join(sep, @list)
+		if first.kind == listValue {
+			first, second = second, first
+		}
+		if second.kind == listValue {
+			return text(concat(second.list, first.str()), taint)
+		}
+		if vs := values(args); len(vs) > 1 && m.d.name == "perl" {
+			return text(concat(vs[1:], first.str()), taint)
+		}
+	case "concatlist": // table.concat(list, sep)
+		if first.kind == listValue {
+			sep := ""
+			if len(args) > 1 {
+				sep = second.str()
+			}
+			return text(concat(first.list, sep), taint)
+		}
+	case "reverse":
+		return reversed(v, values(args), m.d.name == "perl", taint)
+	case "lower", "upper", "trim":
+		if v.known() {
+			return text(map[string]func(string) string{"lower": strings.ToLower, "upper": strings.ToUpper, "trim": strings.TrimSpace}[r.param](v.str()), taint)
+		}
+	case "replace", "replacein": // s.replace(a, b); replacein: str_replace(a, b, s)
+		if r.param == "replacein" {
+			recv, _ = argument(args, 2)
+		}
+		if recv.known() && first.known() && first.str() != "" && len(recv.str())*max(1, len(second.str())) <= maxText {
+			n := -1
+			if m.d.name == "node" && strings.HasSuffix(callee.s, ".replace") || m.d.name == "ruby" && strings.HasSuffix(callee.s, ".sub") {
+				n = 1
+			}
+			return text(strings.Replace(recv.str(), first.str(), second.str(), n), taint)
+		}
+	case "split":
+		return split(recv, first, taint)
+	case "explode":
+		return split(second, first, taint)
+	case "concat":
+		out := recv
+		for _, a := range values(args) {
+			out = add(out, a, recv.kind != listValue)
+		}
+		return out
+	case "format": // "{}".format(x)
+		return formatBraces(recv, args)
+	case "sprintf":
+		if vs := values(args); len(vs) > 0 {
+			return sprintf(vs[0], vs[1:])
+		}
+	case "joinpath":
+		return text(joinPath(values(args)), taint)
+	case "dirname", "basename":
+		if v.known() {
+			return text(map[string]func(string) string{"dirname": path.Dir, "basename": path.Base}[r.param](v.str()), taint)
+		}
+	case "expanduser":
+		if s := v.str(); strings.HasPrefix(s, "~") {
+			return text(m.lim.Home+s[1:], taint)
+		}
+		return v
+	case "home":
+		return text(m.lim.Home, taint)
+	case "slice":
+		return m.substring(v, values(args), r.arg, taint)
+	case "map":
+		return m.mapped(recv, args, taint)
+	case "list":
+		if items, ok := v.items(); ok {
+			return list(items, taint)
+		}
+	case "repeat":
+		return repeat(recv, first)
+	case "pack":
+		return m.pack(values(args), taint)
+	case "buffer": // Buffer.from(x, "base64")
+		switch {
+		case v.kind == listValue:
+			return charsOf(v.list, taint)
+		case second.known() && decoderOf(second.str()) != "":
+			return applyDecoder(decoderOf(second.str()), v)
+		}
+		return v
+	case "codec": // codecs.decode(x, "rot13"), s.decode("hex")
+		enc := second
+		if r.arg == argReceiver {
+			enc = first
+		}
+		if enc.known() && decoderOf(enc.str()) != "" {
+			return applyDecoder(decoderOf(enc.str()), v)
+		}
+		return v
+	case "tr": // s.tr("a-y", "b-z")
+		return unknown(taint | effect.Decoded)
+	case "namespace":
+		return value{kind: nameValue, s: ""}
+	case "same": // a method that gives the object back
+		if callee.of != nil {
+			return recv
+		}
+	case "parent":
+		if recv.kind == objectValue && effect.IsKnown(recv.from) {
+			recv.from = path.Dir(recv.from)
+			return recv
+		}
+	case "childpath":
+		if recv.kind == objectValue {
+			recv.from = joinPath(append([]value{recv}, values(args)...))
+			recv.taint |= taint
+			return recv
+		}
+	case "expandpath":
+		if recv.kind == objectValue && strings.HasPrefix(recv.from, "~") {
+			recv.from = m.lim.Home + recv.from[1:]
+		}
+		return recv
+	case "joinchars":
+		return charsOf(recv.list, taint)
+	case "split0":
+		return split(first, unknown(0), taint)
+	case "first":
+		return at(recv, 0)
+	case "charat":
+		if first.kind == numberValue {
+			return at(recv, first.n)
+		}
+	case "chr":
+		return charsOf([]value{recv}, taint)
+	case "unpack", "unpack1":
+		v := m.pack([]value{first, recv}, taint)
+		if r.param == "unpack" {
+			return list([]value{v}, taint)
+		}
+		return v
+	case "packlist":
+		if recv.kind == listValue && len(recv.list) == 1 && recv.list[0].kind == textValue {
+			return m.pack([]value{first, recv.list[0]}, taint)
+		}
+		return m.pack([]value{first, recv}, taint)
+	case "mapblock": // list.map(&:chr)
+		if first.known() && first.str() == "chr" {
+			out := make([]value, 0, len(recv.list))
+			for _, e := range recv.list {
+				out = append(out, charsOf([]value{e}, e.taint))
+			}
+			return list(out, taint)
+		}
+	case "repeatarg":
+		return repeat(first, second)
+	case "sprintfr":
+		return sprintf(recv, values(args))
+	case "sockaddr":
+		return list([]value{second, first}, taint)
+	case "arraylist":
+		return list(values(args), taint)
+	case "constant":
+		if first.known() {
+			return value{kind: nameValue, s: m.canonical(first.str())}
+		}
+	case "require":
+		return value{kind: nameValue, s: "require"}
+	case "quoteshell":
+		if v.known() {
+			return text("'"+strings.ReplaceAll(v.str(), "'", `'\''`)+"'", taint)
+		}
+	case "homepath":
+		return value{kind: objectValue, s: r.result, from: m.lim.Home}
+	}
+	return unknown(taint | r.taint)
+}
+
+// decoderOf names the decoder for an encoding's name, or "".
+func decoderOf(name string) string {
+	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", "")) {
+	case "base64", "base64codec", "base64url":
+		return "base64"
+	case "hex", "hexcodec":
+		return "hex"
+	case "rot13", "rot":
+		return "rot13"
+	case "zlib", "zip", "zlibcodec":
+		return "zlib"
+	case "bz2", "bz2codec":
+		return "bzip2"
+	case "uu", "uucodec":
+		return "uu"
+	case "quopri", "quotedprintable":
+		return "quoted"
+	case "unicodeescape":
+		return "escape"
+	case "utf16le":
+		return "utf16le"
+	}
+	return ""
+}
+
+// charsOf is the text of characters given by number or as texts.
+func charsOf(vs []value, taint effect.Taint) value {
+	var b strings.Builder
+	for _, v := range vs {
+		switch {
+		case v.kind == numberValue && v.n > 0 && v.n <= utf8.MaxRune:
+			b.WriteRune(rune(v.n))
+		case v.kind == textValue && v.known():
+			b.WriteString(v.s)
+		default:
+			return unknown(taint)
+		}
+	}
+	return text(b.String(), taint)
+}
+
+func parseNumber(v, base value, taint effect.Taint) value {
+	if v.kind == numberValue {
+		return v
+	}
+	radix := 10
+	if base.kind == numberValue && base.n >= 2 && base.n <= 36 {
+		radix = int(base.n)
+	}
+	if !v.known() {
+		return unknown(taint)
+	}
+	s := v.str()
+	if radix == 16 {
+		s = strings.TrimPrefix(s, "0x")
+	}
+	n, err := strconv.ParseInt(s, radix, 64)
+	if err != nil {
+		return unknown(taint)
+	}
+	return value{kind: numberValue, n: n, taint: taint}
+}
+
+func reversed(v value, all []value, perl bool, taint effect.Taint) value {
+	if perl && len(all) == 1 && all[0].known() { // scalar reverse
+		v = all[0]
+	} else if perl && len(all) > 1 {
+		v = list(all, taint)
+	}
+	switch {
+	case v.kind == listValue && v.keys == nil:
+		out := slices.Clone(v.list)
+		slices.Reverse(out)
+		return list(out, taint)
+	case v.kind == textValue && v.known():
+		r := []rune(v.s)
+		slices.Reverse(r)
+		return text(string(r), taint)
+	}
+	return unknown(taint)
+}
+
+func split(v, sep value, taint effect.Taint) value {
+	if !v.known() || sep.kind == objectValue {
+		return unknown(taint)
+	}
+	var parts []string
+	switch {
+	case sep.kind == unknownValue:
+		parts = strings.Fields(v.str())
+	case !sep.known():
+		return unknown(taint)
+	default:
+		parts = strings.SplitN(v.str(), sep.str(), maxList)
+	}
+	out := make([]value, 0, len(parts))
+	for _, p := range parts {
+		out = append(out, text(p, taint))
+	}
+	return list(out, taint)
+}
+
+// sprintf fills in %s and %d; every other verb gives what is not known.
+func sprintf(format value, args []value) value {
+	t := format.taint | taints(args)
+	if !format.known() {
+		return unknown(t)
+	}
+	var b strings.Builder
+	s, n := format.str(), 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if s[i] == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		plain := true
+		if s[i] == '(' { // Python's %(name)s
+			for i < len(s) && s[i] != ')' {
+				i++
+			}
+			i++
+			plain = false
+		}
+		for i < len(s) && !isLetter(s[i]) {
+			plain = false
+			i++
+		}
+		v := unknown(0)
+		if n < len(args) {
+			v = args[n]
+		}
+		n++
+		verb := byteAt(s, i)
+		switch {
+		case plain && verb == 's', plain && (verb == 'd' || verb == 'i') && v.kind == numberValue:
+			b.WriteString(v.str())
+		case plain && verb == 'c' && v.kind == numberValue && v.n > 0 && v.n <= utf8.MaxRune:
+			b.WriteRune(rune(v.n))
+		default:
+			b.WriteString(effect.Unknown)
+		}
+		if b.Len() > maxText {
+			return unknown(t)
+		}
+	}
+	return text(b.String(), t)
+}
+
+// formatBraces fills in "{} {0} {name}".
+func formatBraces(format value, args []arg) value {
+	t := format.taint | argTaint(args)
+	if !format.known() {
+		return unknown(t)
+	}
+	var b strings.Builder
+	s, n, vs := format.str(), 0, values(args)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c == '{' || c == '}') && byteAt(s, i+1) == c {
+			b.WriteByte(c)
+			i++
+			continue
+		}
+		if c != '{' {
+			b.WriteByte(c)
+			continue
+		}
+		end := strings.IndexByte(s[i:], '}')
+		if end < 0 {
+			break
+		}
+		field := s[i+1 : i+end]
+		i += end
+		v := unknown(0)
+		index, err := strconv.Atoi(field)
+		switch {
+		case field == "" && n < len(vs):
+			v = vs[n]
+			n++
+		case err == nil && index >= 0 && index < len(vs):
+			v = vs[index]
+		case field != "":
+			for _, a := range args {
+				if a.name == field {
+					v = a.value
+				}
+			}
+		}
+		b.WriteString(v.str())
+		if b.Len() > maxText {
+			return unknown(t)
+		}
+	}
+	return text(b.String(), t)
+}
+
+// substring is slice(from, to) of JavaScript, substr(s, from, length) of the
+// others; base is where the arguments begin.
+func (m *machine) substring(v value, args []value, arg int, taint effect.Taint) value {
+	if arg != argReceiver && len(args) > 0 {
+		args = args[1:]
+	}
+	var from, to *int64
+	if len(args) > 0 {
+		if args[0].kind != numberValue {
+			return unknown(taint)
+		}
+		i := args[0].n
+		if m.d.name == "lua" && i > 0 {
+			i--
+		}
+		from = &i
+	}
+	if len(args) > 1 {
+		if args[1].kind != numberValue {
+			return unknown(taint)
+		}
+		i := args[1].n
+		if arg != argReceiver && m.d.name != "lua" && from != nil && i >= 0 && *from >= 0 {
+			i += *from
+		}
+		to = &i
+	}
+	return slice(v, from, to, 1)
+}
+
+// mapped is list.map(f): known where the function is one of the code.
+func (m *machine) mapped(recv value, args []arg, taint effect.Taint) value {
+	fn, over := unknown(0), recv
+	for _, a := range values(args) {
+		switch {
+		case a.fn != nil || a.kind == nameValue:
+			fn = a
+		case a.kind == listValue || a.known() && a.kind == textValue:
+			over = a
+		}
+	}
+	items, ok := over.items()
+	if !ok || fn.fn == nil && fn.kind != nameValue {
+		m.callbacks(value{}, args, taint)
+		return unknown(taint)
+	}
+	out := make([]value, 0, len(items))
+	for _, item := range items {
+		if !m.step() {
+			break
+		}
+		out = append(out, m.call(fn, []arg{{value: item}}))
+	}
+	return list(out, taint)
+}
+
+// pack is pack("H*", hex), unpack("u", text), [..].pack("c*").
+func (m *machine) pack(args []value, taint effect.Taint) value {
+	if len(args) < 2 || !args[0].known() {
+		return unknown(taint | effect.Decoded)
+	}
+	rest := args[1]
+	switch template := args[0].str(); template {
+	case "H*":
+		return applyDecoder("hex", rest)
+	case "m", "m0", "m*":
+		return applyDecoder("base64", rest)
+	case "u":
+		return applyDecoder("uu", rest)
+	case "c*", "C*", "U*", "W*", "A*", "a*":
+		if rest.kind == listValue {
+			return charsOf(rest.list, taint|effect.Decoded)
+		}
+		return charsOf(args[1:], taint|effect.Decoded)
+	}
+	return unknown(taint | effect.Decoded)
+}

@@ -1,0 +1,174 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// idiom does the actions that are peculiar to one language.
+func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (value, bool) {
+	by := callee.s
+	first, _ := argument(args, 0)
+	second, _ := argument(args, 1)
+	switch r.action {
+	case "function": // new Function("a", "b", body) returns a function
+		vs := values(args)
+		if len(vs) == 0 || strings.HasSuffix(by, ".constructor") && vs[len(vs)-1].kind != textValue {
+			return unknown(taint), true
+		}
+		m.code(r, vs[len(vs)-1], by)
+		return unknown(taint), true
+	case "later": // setTimeout of a text
+		if first.kind == textValue {
+			m.code(r, first, by)
+		}
+	case "call": // f.call(this, a), f.apply(this, [a]), f.bind(this)
+		if callee.of == nil || r.arg > len(args) {
+			if callee.of != nil {
+				return *callee.of, true
+			}
+			return unknown(taint), true
+		}
+		args = args[r.arg:]
+		if len(args) == 1 && args[0].kind == listValue && args[0].keys == nil && strings.HasSuffix(by, ".apply") {
+			args = asArgs(args[0].list)
+		}
+		return m.call(*callee.of, args), true
+	case "reflect": // Reflect.apply(f, this, [a])
+		if third, ok := argument(args, 2); ok && third.kind == listValue {
+			return m.call(first, asArgs(third.list)), true
+		}
+	case "partial":
+		if first.kind == nameValue && len(args) > 1 {
+			return m.call(first, args[1:]), true
+		}
+		return first, true
+	case "argvslice":
+		return m.operands(0), true
+	case "send": // obj.send(:system, "x")
+		if len(args) > 0 {
+			return m.call(m.methodNamed(callee, first), args[1:]), true
+		}
+	case "method":
+		return m.methodNamed(callee, first), true
+	case "callfunc": // call_user_func("system", "x")
+		if first.fn != nil || first.kind == listValue || len(args) == 0 {
+			m.callbacks(callee, args, taint)
+			return unknown(taint), true
+		}
+		if second.kind == listValue && second.keys == nil {
+			var last value
+			if by == "array_map" {
+				for _, e := range second.list {
+					last = m.call(first, []arg{{value: e}})
+				}
+				return last, true
+			}
+			return m.call(first, asArgs(second.list)), true
+		}
+		return m.call(first, args[1:]), true
+	case "preg": // the modifier e runs the replacement
+		if p := first.str(); len(p) > 2 && strings.Contains(p[strings.LastIndexByte(p, closer(p[0]))+1:], "e") {
+			m.code(r, second, by)
+		}
+	case "curlopt":
+		if first, _ := argument(args, 1); first.kind == nameValue {
+			m.curlOption(first.s, args, by)
+		}
+		return unknown(taint), true
+	case "execfile":
+		words := []string{first.str()}
+		if second.kind == listValue {
+			words = append(words, second.words()...)
+		}
+		m.argv(words, taint, by)
+	case "fwrite":
+		if first.kind == objectValue && first.s == "file" {
+			m.content(value{of: &first}, []arg{{value: second}}, by)
+		}
+	case "perlopen":
+		m.perlOpen(args, by)
+		return unknown(effect.File), true
+	case "geturl": // LWP::Simple exports get: only a URL makes it that
+		if isURL(first.str()) {
+			return m.network(row{action: "netin"}, first, args[:1], taint, by), true
+		}
+		return unknown(taint), true
+	}
+	return value{}, false
+}
+
+func asArgs(vs []value) []arg {
+	out := make([]arg, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, arg{value: v})
+	}
+	return out
+}
+
+// methodNamed is the method of callee's receiver that a value names.
+func (m *machine) methodNamed(callee, name value) value {
+	if callee.of != nil && callee.of.kind != unknownValue {
+		return m.memberOf(*callee.of, name.str())
+	}
+	if dot := strings.LastIndexByte(callee.s, '.'); dot > 0 && callee.of == nil {
+		return m.memberOf(value{kind: nameValue, s: callee.s[:dot]}, name.str())
+	}
+	if !name.known() {
+		m.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
+	}
+	return value{kind: nameValue, s: name.str()}
+}
+
+func (m *machine) curlOption(option string, args []arg, by string) {
+	v, _ := argument(args, 2)
+	switch option {
+	case "CURLOPT_URL":
+		m.found(Found{Op: NetIn, Text: v.str(), Taint: v.taint, By: by})
+	case "CURLOPT_POSTFIELDS", "CURLOPT_UPLOAD", "CURLOPT_INFILE":
+		m.found(Found{Op: NetOut, Text: effect.Unknown, Taint: v.taint, By: by})
+	}
+}
+
+// perlOpen reads the forms of open: a mode and a path or command apart, or in one
+// text.
+func (m *machine) perlOpen(args []arg, by string) {
+	vs := values(args)
+	if len(vs) < 2 {
+		return
+	}
+	mode, rest := vs[1], vs[2:]
+	spec := strings.TrimSpace(mode.str())
+	if len(rest) == 0 {
+		switch {
+		case strings.HasPrefix(spec, "|"):
+			m.shell(text(spec[1:], mode.taint), by)
+			return
+		case strings.HasSuffix(spec, "|"):
+			m.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
+			return
+		}
+		n := 0
+		for n < len(spec) && strings.IndexByte("<>+&=", spec[n]) >= 0 {
+			n++
+		}
+		rest = []value{text(strings.TrimSpace(spec[n:]), mode.taint)}
+		spec = spec[:n]
+	}
+	switch {
+	case strings.Contains(spec, "-|") || strings.Contains(spec, "|-") || spec == "|":
+		m.systemList(asArgs(rest), 0, by)
+	case strings.Contains(spec, "&"):
+	case strings.ContainsAny(spec, ">+"):
+		bits := effect.Bits(0)
+		if strings.HasPrefix(spec, ">>") {
+			bits = effect.Append
+		}
+		m.files(row{action: "write", bits: bits, arg: 9}, rest[0], nil, 0, by)
+	case !effect.IsKnown(spec):
+		m.found(Found{Text: by, By: by})
+	default:
+		m.files(row{action: "read"}, rest[0], nil, 0, by)
+	}
+}

@@ -1,0 +1,690 @@
+package code
+
+import "strings"
+
+type tokenKind uint8
+
+const (
+	tkEnd tokenKind = iota
+	tkName
+	tkNumber
+	tkString
+	tkCommand // backticks and their like
+	tkRegex   // a pattern, and for a substitution its replacement in more
+	tkWords   // a list of words, such as qw(a b)
+	tkOp
+)
+
+// how a string is read.
+type quoting uint8
+
+const (
+	qRaw    quoting = 1 << iota // no escapes at all
+	qSingle                     // only the quote and the backslash are escaped
+	qInter                      // variables or expressions are filled in
+	qFormat                     // Python's f"{x}"
+)
+
+// A token is a piece of source. Its text is a part of the source: for a string it
+// is what lies between the quotes.
+type token struct {
+	kind    tokenKind
+	how     quoting
+	nl      bool // first on its line
+	sp      bool // white space or a line end before it
+	col     int32
+	pos     int32
+	end     int32
+	text    string
+	more    string // the replacement of a substitution
+	evaluat bool   // the replacement is code
+}
+
+// A lexer cuts source into tokens. All of its habits are in its dialect.
+type lexer struct {
+	d         *dialect
+	src       string
+	i         int
+	lineStart int
+	nl, sp    bool
+	toks      []token
+	heredocs  []int // tokens whose body follows the current line
+	most      int
+}
+
+// lex appends the tokens of src to toks, at most most of them; ok is false if
+// there are more. Whatever it meets, it goes on: what is no token of the dialect
+// is an operator of one byte.
+func lex(d *dialect, src string, toks []token, most int) (_ []token, ok bool) {
+	l := lexer{d: d, src: src, nl: true, sp: true, toks: toks, most: len(toks) + most}
+	if d.openTag && strings.Contains(src, "<?") {
+		l.outside()
+	}
+	for l.blank(); l.i < len(l.src); l.blank() {
+		if len(l.toks) >= l.most {
+			return l.toks, false
+		}
+		l.token()
+	}
+	return l.toks, true
+}
+
+// outside skips what is not between PHP's tags.
+func (l *lexer) outside() {
+	at := strings.Index(l.src[l.i:], "<?")
+	if at < 0 {
+		l.i = len(l.src)
+		return
+	}
+	l.i += at + 2
+	rest := l.src[l.i:]
+	switch {
+	case strings.HasPrefix(rest, "php"):
+		l.i += 3
+	case strings.HasPrefix(rest, "="):
+		l.i++
+	}
+}
+
+// blank skips white space and comments.
+func (l *lexer) blank() {
+	for l.i < len(l.src) {
+		c := l.src[l.i]
+		rest := l.src[l.i:]
+		switch {
+		case c == '\n':
+			l.i++
+			l.newline()
+		case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
+			l.i++
+			l.sp = true
+		case c == '\\' && len(rest) > 1 && rest[1] == '\n':
+			l.i += 2
+			l.sp = true
+		case l.d.openTag && strings.HasPrefix(rest, "?>"):
+			l.i += 2
+			l.outside()
+			l.nl = true
+		case l.nl && l.d.pod && c == '=' && l.i == l.lineStart && len(rest) > 1 && isLetter(rest[1]):
+			end := "\n=cut"
+			if strings.HasPrefix(rest, "=begin") && l.d.name == "ruby" {
+				end = "\n=end"
+			}
+			l.skipPast(end)
+			l.skipLine()
+		case l.d.lineComment != "" && strings.HasPrefix(rest, l.d.lineComment),
+			l.d.hash && c == '#' && !l.hashIsName():
+			if l.d.name == "lua" && l.longComment() {
+				continue
+			}
+			l.skipLine()
+		case l.d.blockOpen != "" && strings.HasPrefix(rest, l.d.blockOpen):
+			l.i += len(l.d.blockOpen)
+			l.skipPast(l.d.blockClose)
+			l.sp = true
+		case l.nl && (l.d.name == "perl" || l.d.name == "ruby") && strings.HasPrefix(rest, "__END__"),
+			l.nl && l.d.name == "perl" && strings.HasPrefix(rest, "__DATA__"):
+			l.i = len(l.src)
+		default:
+			return
+		}
+	}
+}
+
+// hashIsName: $#array in Perl.
+func (l *lexer) hashIsName() bool {
+	return l.d.name == "perl" && l.i > 0 && l.src[l.i-1] == '$'
+}
+
+func (l *lexer) newline() {
+	l.lineStart, l.nl, l.sp = l.i, true, true
+	for _, t := range l.heredocs {
+		l.heredoc(t)
+	}
+	l.heredocs = l.heredocs[:0]
+}
+
+func (l *lexer) skipLine() {
+	if at := strings.IndexByte(l.src[l.i:], '\n'); at >= 0 {
+		l.i += at
+	} else {
+		l.i = len(l.src)
+	}
+}
+
+func (l *lexer) skipPast(end string) {
+	if at := strings.Index(l.src[l.i:], end); at >= 0 {
+		l.i += at + len(end)
+	} else {
+		l.i = len(l.src)
+	}
+}
+
+func (l *lexer) longComment() bool {
+	if level := longBracket(l.src[l.i+2:]); level >= 0 {
+		l.i += 2
+		l.longString(level)
+		l.sp = true
+		return true
+	}
+	return false
+}
+
+// longBracket returns the level of Lua's [[ or [==[, or -1.
+func longBracket(s string) int {
+	if s == "" || s[0] != '[' {
+		return -1
+	}
+	n := 1
+	for n < len(s) && s[n] == '=' {
+		n++
+	}
+	if n < len(s) && s[n] == '[' {
+		return n - 1
+	}
+	return -1
+}
+
+func (l *lexer) longString(level int) string {
+	start := l.i + level + 2
+	l.i = start
+	l.skipPast("]" + strings.Repeat("=", level) + "]")
+	return l.src[start:max(start, min(l.i-level-2, len(l.src)))]
+}
+
+func (l *lexer) emit(kind tokenKind, start int, text string) *token {
+	l.toks = append(l.toks, token{kind: kind, nl: l.nl, sp: l.sp, col: int32(max(0, start-l.lineStart)), pos: int32(start), end: int32(l.i), text: text})
+	l.nl, l.sp = false, false
+	return &l.toks[len(l.toks)-1]
+}
+
+// token reads one token. There is at least one byte.
+func (l *lexer) token() {
+	c, start := l.src[l.i], l.i
+	switch {
+	case isLetter(c) || c >= 0x80:
+		l.name()
+	case isDigit(c) || c == '.' && l.i+1 < len(l.src) && isDigit(l.src[l.i+1]) && !l.afterValue():
+		for l.i++; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '.' && l.i+1 < len(l.src) && isDigit(l.src[l.i+1])); l.i++ {
+		}
+		l.emit(tkNumber, start, l.src[start:l.i])
+	case strings.IndexByte(l.d.sigils, c) >= 0 && l.sigil():
+	case c == '"':
+		l.quoted(start, c, l.d.double)
+	case c == '\'':
+		l.quoted(start, c, l.d.single)
+	case c == '`' && l.d.backtick != 0:
+		l.quoted(start, c, l.d.backtick&^qCommand)
+		if l.d.backtick&qCommand != 0 {
+			l.toks[len(l.toks)-1].kind = tkCommand
+		}
+	case c == '/' && l.d.regex && l.startsValue():
+		l.i++
+		body := l.until('/', '/')
+		l.flags()
+		l.emit(tkRegex, start, body)
+	case c == '[' && l.d.name == "lua" && longBracket(l.src[l.i:]) >= 0:
+		body := l.longString(longBracket(l.src[l.i:]))
+		l.emit(tkString, start, strings.TrimPrefix(body, "\n")).how = qRaw
+	case c == '<' && l.d.heredoc && l.opensHeredoc():
+	case c == '%' && l.d.name == "ruby" && l.startsValue() && l.percent():
+	case c == ':' && l.d.name == "ruby" && l.symbol():
+	default:
+		l.op()
+	}
+}
+
+// qCommand marks backticks that run something; it is no way of quoting.
+const qCommand quoting = 1 << 7
+
+// afterValue reports whether the last token ends a value, so that what follows
+// is an operator.
+func (l *lexer) afterValue() bool {
+	if len(l.toks) == 0 {
+		return false
+	}
+	switch t := &l.toks[len(l.toks)-1]; t.kind {
+	case tkOp:
+		return t.text == ")" || t.text == "]" || t.text == "}" && l.d.name != "awk"
+	case tkName:
+		return !l.d.isKeyword(t.text)
+	default:
+		return true
+	}
+}
+
+// startsValue reports whether a / or % here begins a literal rather than being an
+// operator. In languages whose calls need no parentheses, a space before it and
+// none after it is what tells.
+func (l *lexer) startsValue() bool {
+	if !l.afterValue() {
+		return true
+	}
+	last := l.toks[len(l.toks)-1]
+	if last.kind == tkOp && last.text == "}" && l.nl {
+		return true
+	}
+	return l.d.bareCalls && last.kind == tkName && isLetter(last.text[0]) && l.sp && l.i+1 < len(l.src) && l.src[l.i+1] > ' ' && l.src[l.i+1] != '='
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isWord(c byte) bool   { return isLetter(c) || isDigit(c) || c >= 0x80 }
+
+// name reads a name, and what a name can begin: a string with a prefix, a quoting
+// operator.
+func (l *lexer) name() {
+	start := l.i
+	for l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '$' && l.d.name == "node") {
+		l.i++
+	}
+	text := l.src[start:l.i]
+	switch l.d.name {
+	case "python":
+		if l.i < len(l.src) && (l.src[l.i] == '"' || l.src[l.i] == '\'') && len(text) <= 2 {
+			if how, ok := pythonPrefix(text); ok {
+				l.quoted(start, l.src[l.i], how)
+				return
+			}
+		}
+	case "perl":
+		if !l.afterArrow() && l.quoteLike(start, text) {
+			return
+		}
+		for l.i+2 < len(l.src) && l.src[l.i] == ':' && l.src[l.i+1] == ':' && isLetter(l.src[l.i+2]) {
+			for l.i += 2; l.i < len(l.src) && isWord(l.src[l.i]); l.i++ {
+			}
+		}
+		text = l.src[start:l.i]
+	case "ruby":
+		if l.i < len(l.src) && (l.src[l.i] == '?' || l.src[l.i] == '!') && !(l.i+1 < len(l.src) && l.src[l.i+1] == '=') {
+			l.i++
+			text = l.src[start:l.i]
+		}
+	}
+	l.emit(tkName, start, text)
+}
+
+func pythonPrefix(text string) (how quoting, ok bool) {
+	for i := range len(text) {
+		switch text[i] | 0x20 {
+		case 'r':
+			how |= qRaw
+		case 'f':
+			how |= qFormat
+		case 'b', 'u':
+		default:
+			return 0, false
+		}
+	}
+	return how, true
+}
+
+// sigil reads $x, @x, %x, &x and their like.
+func (l *lexer) sigil() bool {
+	start, i := l.i, l.i+1
+	c := l.src[start]
+	if (c == '%' || c == '&') && l.afterValue() {
+		return false
+	}
+	for i < len(l.src) && (l.src[i] == '$' || l.src[i] == '@' && l.d.name == "ruby") { // $$x, @@x
+		i++
+	}
+	if i < len(l.src) && l.src[i] == '{' && l.d.name != "ruby" { // ${x}
+		j := i + 1
+		for j < len(l.src) && (isWord(l.src[j]) || l.src[j] == ':') {
+			j++
+		}
+		if j < len(l.src) && l.src[j] == '}' && j > i+1 {
+			l.i = j + 1
+			l.emit(tkName, start, l.src[start:start+1]+l.src[i+1:j])
+			return true
+		}
+		if c != '$' && c != '@' {
+			return false
+		}
+		l.i = i // a block that is evaluated: the sigil alone
+		l.emit(tkOp, start, l.src[start:i])
+		return true
+	}
+	from := i
+	for i < len(l.src) && (isWord(l.src[i]) || (l.src[i] == ':' && l.d.name != "php" && l.d.name != "ruby" && i+2 < len(l.src) && (l.src[i+1] == ':' && isLetter(l.src[i+2]) || l.src[i-1] == ':' && isLetter(l.src[i+1])))) {
+		i++
+	}
+	if i == from {
+		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 || l.d.name != "perl" && l.d.name != "ruby" {
+			return false
+		}
+		i++ // $! and its like
+	}
+	l.i = i
+	l.emit(tkName, start, l.src[start:i])
+	return true
+}
+
+func (l *lexer) afterArrow() bool {
+	n := len(l.toks)
+	return n > 0 && l.toks[n-1].kind == tkOp && (l.toks[n-1].text == "->" || l.toks[n-1].text == "{" && l.i < len(l.src) && l.src[l.i] == '}')
+}
+
+// quoted reads a string; l.i is at its quote, start at its prefix.
+func (l *lexer) quoted(start int, quote byte, how quoting) {
+	if l.d.triple && strings.HasPrefix(l.src[l.i:], strings.Repeat(string(quote), 3)) {
+		l.i += 3
+		from := l.i
+		for l.i < len(l.src) && !strings.HasPrefix(l.src[l.i:], l.src[from-3:from]) {
+			if l.src[l.i] == '\\' && l.i+1 < len(l.src) {
+				l.i++
+			}
+			l.i++
+		}
+		end := min(l.i, len(l.src))
+		l.i = min(l.i+3, len(l.src))
+		l.emit(tkString, start, l.src[from:end]).how = how
+		return
+	}
+	l.i++
+	body := l.until(quote, quote)
+	l.emit(tkString, start, body).how = how
+}
+
+// until reads to the closing delimiter and past it, over escapes, pairs of
+// delimiters and ${…} in templates; it returns what lies before it.
+func (l *lexer) until(open, end byte) string {
+	start, depth := l.i, 0
+	for l.i < len(l.src) {
+		switch c := l.src[l.i]; {
+		case c == '\\' && l.i+1 < len(l.src) && !(l.d.name == "powershell"):
+			l.i++
+		case c == '`' && l.d.name == "powershell" && open == '"' && l.i+1 < len(l.src):
+			l.i++
+		case c == end && depth == 0:
+			// PowerShell doubles a quote inside a string.
+			if l.d.name == "powershell" && l.i+1 < len(l.src) && l.src[l.i+1] == end {
+				l.i += 2
+				continue
+			}
+			l.i++
+			return l.src[start : l.i-1]
+		case c == end:
+			depth--
+		case c == open && open != end:
+			depth++
+		case c == '[' && end == '/' && open == '/' && l.d.name == "node": // a class in a pattern
+			for l.i++; l.i < len(l.src) && l.src[l.i] != ']' && l.src[l.i] != '\n'; l.i++ {
+				if l.src[l.i] == '\\' {
+					l.i++
+				}
+			}
+		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) && (end == '`' || l.d.name != "node"):
+			l.i += len(l.d.inner)
+			l.i = closing(l.src, l.i, l.d.inner[len(l.d.inner)-1])
+			continue
+		case c == '\n' && l.d.regex && open == '/' && end == '/' && l.d.name != "perl" && l.d.name != "ruby":
+			return l.src[start:l.i] // no pattern after all
+		}
+		l.i++
+	}
+	l.i = len(l.src)
+	return l.src[min(start, len(l.src)):]
+}
+
+// closing returns the place behind the bracket that closes the one before i, over
+// strings and brackets.
+func closing(src string, i int, open byte) int {
+	end := byte('}')
+	if open == '(' {
+		end = ')'
+	}
+	depth := 0
+	for ; i < len(src); i++ {
+		switch c := src[i]; c {
+		case '\\':
+			i++
+		case open:
+			depth++
+		case end:
+			if depth == 0 {
+				return i + 1
+			}
+			depth--
+		case '"', '\'', '`':
+			for i++; i < len(src) && src[i] != c; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return len(src)
+}
+
+func (l *lexer) flags() string {
+	start := l.i
+	for l.i < len(l.src) && isLetter(l.src[l.i]) {
+		l.i++
+	}
+	return l.src[start:l.i]
+}
+
+func closer(open byte) byte {
+	switch open {
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	case '{':
+		return '}'
+	case '<':
+		return '>'
+	}
+	return open
+}
+
+// quoteLike reads Perl's q qq qw qx m qr s tr y.
+func (l *lexer) quoteLike(start int, text string) bool {
+	switch text {
+	case "q", "qq", "qw", "qx", "m", "qr", "s", "tr", "y":
+	default:
+		return false
+	}
+	i := l.i
+	for i < len(l.src) && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\n') {
+		i++
+	}
+	if i >= len(l.src) || isWord(l.src[i]) || strings.IndexByte(",;)", l.src[i]) >= 0 || l.src[i] == '#' && i > l.i ||
+		l.src[i] == '=' && (i > l.i || i+1 < len(l.src) && (l.src[i+1] == '>' || l.src[i+1] == '=')) {
+		return false
+	}
+	open := l.src[i]
+	l.i = i + 1
+	body := l.until(open, closer(open))
+	kind, how, more := tkString, quoting(qInter), ""
+	switch text {
+	case "q":
+		how = qSingle
+	case "qw":
+		kind, how = tkWords, qRaw
+	case "qx":
+		kind = tkCommand
+	case "m", "qr":
+		kind = tkRegex
+	case "s", "tr", "y":
+		kind = tkRegex
+		if closer(open) != open {
+			for l.i < len(l.src) && (l.src[l.i] == ' ' || l.src[l.i] == '\n' || l.src[l.i] == '\t') {
+				l.i++
+			}
+			if l.i < len(l.src) {
+				open = l.src[l.i]
+				l.i++
+			}
+		}
+		more = l.until(open, closer(open))
+	}
+	if open == '\'' && text != "q" {
+		how = qRaw
+	}
+	flags := ""
+	if kind == tkRegex {
+		flags = l.flags()
+	}
+	t := l.emit(kind, start, body)
+	t.how, t.more, t.evaluat = how, more, text == "s" && strings.Contains(flags, "e")
+	return true
+}
+
+// percent reads Ruby's %w[] %q() %x() %().
+func (l *lexer) percent() bool {
+	start, i := l.i, l.i+1
+	letter := byte('Q')
+	if i < len(l.src) && isLetter(l.src[i]) {
+		letter = l.src[i]
+		i++
+	}
+	if i >= len(l.src) || isWord(l.src[i]) || l.src[i] <= ' ' || l.src[i] == '=' {
+		return false
+	}
+	open := l.src[i]
+	l.i = i + 1
+	t := l.emit(tkString, start, "")
+	t.text = l.until(open, closer(open))
+	t.end = int32(l.i)
+	switch letter {
+	case 'q', 's':
+		t.how = qSingle
+	case 'w', 'i', 'W', 'I':
+		t.kind, t.how = tkWords, qRaw
+	case 'x':
+		t.kind, t.how = tkCommand, qInter
+	case 'r':
+		t.kind = tkRegex
+		l.flags()
+	default:
+		t.how = qInter
+	}
+	return true
+}
+
+// symbol reads Ruby's :name and :"name" as strings.
+func (l *lexer) symbol() bool {
+	if l.i+1 >= len(l.src) || l.i > 0 && l.src[l.i-1] == ':' {
+		return false
+	}
+	start := l.i
+	switch c := l.src[l.i+1]; {
+	case c == '"':
+		l.i++
+		l.quoted(start, '"', qInter)
+		return true
+	case isLetter(c) && !(l.afterValue() && !l.sp):
+		for l.i += 2; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '?' || l.src[l.i] == '!'); l.i++ {
+		}
+		l.emit(tkString, start, l.src[start+1:l.i]).how = qRaw
+		return true
+	}
+	return false
+}
+
+// opensHeredoc reads <<EOF, <<~'EOF', <<<EOT as a string whose body comes when
+// the line has ended.
+func (l *lexer) opensHeredoc() bool {
+	rest, start := l.src[l.i:], l.i
+	skip := "<<"
+	if l.d.name == "php" {
+		skip = "<<<"
+	}
+	if !strings.HasPrefix(rest, skip) || l.d.name != "php" && l.afterValue() && !l.sp {
+		return false
+	}
+	i := len(skip)
+	for l.d.name == "php" && i < len(rest) && rest[i] == ' ' {
+		i++
+	}
+	if i < len(rest) && (rest[i] == '~' || rest[i] == '-') {
+		i++
+	}
+	how, quote := qInter, byte(0)
+	if i < len(rest) && (rest[i] == '"' || rest[i] == '\'') {
+		quote = rest[i]
+		if quote == '\'' {
+			how = qRaw
+		}
+		i++
+	}
+	from := i
+	for i < len(rest) && isWord(rest[i]) {
+		i++
+	}
+	tag := rest[from:i]
+	if tag == "" || isDigit(tag[0]) || l.d.name == "ruby" && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') && rest[2] != '~' && rest[2] != '-' {
+		return false
+	}
+	if quote != 0 {
+		if i >= len(rest) || rest[i] != quote {
+			return false
+		}
+		i++
+	}
+	l.i += i
+	t := l.emit(tkString, start, tag)
+	t.how = how
+	l.heredocs = append(l.heredocs, len(l.toks)-1)
+	return true
+}
+
+// heredoc gives a token its body: the lines up to its tag.
+func (l *lexer) heredoc(at int) {
+	tag, from := l.toks[at].text, l.i
+	for l.i < len(l.src) {
+		line := l.src[l.i:]
+		next := len(l.src)
+		if n := strings.IndexByte(line, '\n'); n >= 0 {
+			line, next = line[:n], l.i+n+1
+		}
+		trimmed := strings.Trim(line, " \t\r")
+		if trimmed == tag || l.d.name == "php" && strings.HasPrefix(trimmed, tag) && !isWord(byteAt(trimmed, len(tag))) {
+			l.toks[at].text = l.src[from:l.i]
+			l.i = next
+			if l.d.name == "php" {
+				l.i -= len(line) - strings.Index(line, tag) - len(tag) + 1
+				l.i = max(from, min(l.i, len(l.src)))
+			}
+			l.lineStart = l.i
+			return
+		}
+		l.i = next
+	}
+	l.toks[at].text = l.src[from:]
+	l.lineStart = l.i
+}
+
+func byteAt(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}
+
+// operators of more than one byte, longest first. All languages share them: one
+// that a language does not have does not occur in it.
+var operators = [...]string{
+	"**=", "||=", "&&=", "??=", "===", "!==", "<=>", "...", "<<=", ">>=", "//=", "?->", ">>>",
+	"=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", "^=", "x=",
+	":=", "=~", "!~", "**", "//", "..", "<<", ">>", "++", "--", "&.", "~=",
+}
+
+func (l *lexer) op() {
+	start, rest := l.i, l.src[l.i:]
+	if len(rest) > 1 && !isWord(rest[1]) && rest[1] > ' ' {
+		for _, op := range operators {
+			if strings.HasPrefix(rest, op) {
+				l.i += len(op)
+				l.emit(tkOp, start, op)
+				return
+			}
+		}
+	}
+	l.i++
+	l.emit(tkOp, start, rest[:1])
+}

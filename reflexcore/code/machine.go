@@ -1,0 +1,537 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/effect"
+)
+
+// A machine evaluates tokens from left to right and yields what it finds. It
+// follows no condition: everything that is written is taken to happen.
+type machine struct {
+	lim   Limits
+	yield func(Found) bool
+	lang  string
+	d     *dialect
+	api   *table
+
+	src  string
+	toks []token
+	i    int
+
+	vars      []binding
+	joined    []string // names that are set in a branch or loop besides elsewhere
+	joinAll   bool
+	funcs     []*function
+	connected bool   // a socket to another host was opened
+	shellRan  string // a shell that reads what it is connected to
+	taint     effect.Taint
+	result    *value // what the function that is being evaluated returns
+
+	left, steps, depth int
+	paren              int    // inside brackets line ends do not count
+	trailing           bool   // the last list ended with a comma
+	quiet              bool   // what is found has been found before
+	last               string // the name that the last primary was, for an assignment
+	over, stopped      bool
+}
+
+type binding struct {
+	name string
+	value
+}
+
+// step counts one step of evaluation. It is false when it is time to end.
+func (m *machine) step() bool {
+	m.steps++
+	if m.steps > m.lim.Steps {
+		m.over = true
+	}
+	return !m.over && !m.stopped
+}
+
+// deeper counts one level of nesting; the caller must call shallower.
+func (m *machine) deeper() bool {
+	m.depth++
+	if m.depth > m.lim.Depth {
+		m.over = true
+	}
+	return !m.over && !m.stopped
+}
+
+func (m *machine) found(f Found) {
+	if m.stopped {
+		return
+	}
+	f.Taint |= m.taint
+	m.stopped = !m.yield(f)
+}
+
+// script scans a language of the shared machinery.
+func (m *machine) script(lang, src string) {
+	m.d, m.api = dialects[lang], tableOf(lang)
+	m.source(src)
+	for i := 0; i < len(m.funcs) && m.step(); i++ {
+		if f := m.funcs[i]; !f.called {
+			m.apply(f, nil)
+		}
+	}
+}
+
+// source evaluates a text of code among the variables that there are.
+func (m *machine) source(src string) {
+	defer m.enter(src)()
+	if !m.deeper() {
+		m.depth--
+		return
+	}
+	m.findJoined()
+	m.run()
+	m.depth--
+}
+
+// enter makes the tokens of src current; its result goes back.
+func (m *machine) enter(src string) func() {
+	oldSrc, oldToks, oldI, oldParen := m.src, m.toks, m.i, m.paren
+	var buf [48]token
+	toks, ok := lex(m.d, src, buf[:0], m.left)
+	m.over = m.over || !ok
+	m.left -= len(toks)
+	m.src, m.toks, m.i, m.paren = src, toks, 0, 0
+	return func() { m.src, m.toks, m.i, m.paren = oldSrc, oldToks, oldI, oldParen }
+}
+
+// run evaluates statements to the end of the tokens.
+func (m *machine) run() {
+	for m.i < len(m.toks) && m.step() {
+		before := m.i
+		m.statement()
+		if m.i == before {
+			m.i++
+		}
+	}
+}
+
+var endToken = token{kind: tkEnd, nl: true}
+
+func (m *machine) tok() *token { return m.ahead(0) }
+
+func (m *machine) ahead(n int) *token {
+	if m.i+n >= 0 && m.i+n < len(m.toks) && !m.over && !m.stopped {
+		return &m.toks[m.i+n]
+	}
+	return &endToken
+}
+
+// is reports whether the current token is this operator.
+func (m *machine) is(op string) bool {
+	t := m.tok()
+	return t.kind == tkOp && t.text == op
+}
+
+func (m *machine) isName(word string) bool {
+	t := m.tok()
+	return t.kind == tkName && t.text == word
+}
+
+func (m *machine) take(op string) bool {
+	if m.is(op) {
+		m.i++
+		return true
+	}
+	return false
+}
+
+// ends reports whether the expression ends before the current token because its
+// line has ended.
+func (m *machine) ends() bool {
+	t := m.tok()
+	return t.kind == tkEnd || t.nl && m.d.lineEnds && m.paren == 0
+}
+
+// match returns the index of the token that closes the bracket at i, or the end.
+func (m *machine) match(i int) int {
+	depth := 0
+	for ; i < len(m.toks); i++ {
+		if m.toks[i].kind != tkOp {
+			continue
+		}
+		switch m.toks[i].text {
+		case "(", "[", "{":
+			depth++
+		case ")", "]", "}":
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(m.toks)
+}
+
+// get returns a variable's value, the innermost first.
+func (m *machine) get(name string) (value, bool) {
+	for i := len(m.vars) - 1; i >= 0; i-- {
+		if m.vars[i].name == name {
+			return m.vars[i].value, true
+		}
+	}
+	return value{}, false
+}
+
+// maxVars bounds the variables, which are searched one after the other.
+const maxVars = 256
+
+// set gives a variable its value. One that is set in a branch or loop as well as
+// elsewhere has no known value, only where its values came from.
+func (m *machine) set(name string, v value) {
+	if m.joinAll || contains(m.joined, name) {
+		old, _ := m.get(name)
+		if v.fn == nil {
+			v = unknown(v.taint | old.taint)
+		}
+	}
+	m.bind(name, v)
+}
+
+func (m *machine) bind(name string, v value) {
+	for i := len(m.vars) - 1; i >= 0; i-- {
+		if m.vars[i].name == name {
+			m.vars[i].value = v
+			return
+		}
+	}
+	if len(m.vars) >= maxVars {
+		m.over = true
+		return
+	}
+	m.vars = append(m.vars, binding{name, v})
+}
+
+func contains(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isAssign(t *token) bool {
+	if t.kind != tkOp {
+		return false
+	}
+	switch t.text {
+	case "=", "+=", ".=", ":=", "||=", "??=", "//=", "&&=", "-=", "*=", "|=", "x=", "%=", "/=":
+		return true
+	}
+	return false
+}
+
+// findJoined looks for names that are set more than once, and at least once in a
+// branch, a loop or a function.
+func (m *machine) findJoined() {
+	type seen struct {
+		name   string
+		times  int
+		nested bool
+	}
+	var buf [16]seen
+	names, nest, line := buf[:0], 0, false
+	for i := range m.toks {
+		t := &m.toks[i]
+		if t.nl && !m.d.braces {
+			line = t.col > 0
+		}
+		switch {
+		case t.kind == tkOp && m.d.braces && t.text == "{":
+			nest++
+		case t.kind == tkOp && m.d.braces && t.text == "}":
+			nest--
+		case t.kind != tkName:
+		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else", t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do", t.text == "foreach":
+			line = true
+		case i+1 < len(m.toks) && isAssign(&m.toks[i+1]):
+			at := len(names)
+			for j := range names {
+				if names[j].name == t.text {
+					at = j
+				}
+			}
+			if at == len(names) {
+				if at == 64 {
+					m.joinAll = true
+					return
+				}
+				names = append(names, seen{name: t.text})
+			}
+			names[at].times++
+			names[at].nested = names[at].nested || nest > 0 || line
+		}
+		if t.kind == tkOp && t.text == ";" && m.d.braces {
+			line = false
+		}
+	}
+	for _, n := range names {
+		if n.times > 1 && n.nested {
+			m.joined = append(m.joined, n.name)
+		}
+	}
+}
+
+// apply evaluates the body of a function with its parameters bound.
+func (m *machine) apply(f *function, args []value) value {
+	f.called = true
+	if f.active || !m.deeper() {
+		m.depth--
+		return unknown(taints(args))
+	}
+	f.active = true
+	src, toks, i, paren, vars, outer := m.src, m.toks, m.i, m.paren, len(m.vars), m.result
+	m.src, m.toks, m.i, m.paren = f.src, f.toks, f.start, 0
+	for n, p := range f.params {
+		if n < len(args) && len(m.vars) < maxVars {
+			m.vars = append(m.vars, binding{p, args[n]})
+		}
+	}
+	result := unknown(taints(args))
+	if f.isExpr {
+		m.paren = 1
+		result = m.expr(0)
+	} else {
+		m.result = nil
+		m.run()
+		if m.result != nil {
+			result = *m.result
+		}
+	}
+	m.result = outer
+	if vars <= len(m.vars) {
+		m.vars = m.vars[:vars]
+	}
+	m.src, m.toks, m.i, m.paren = src, toks, i, paren
+	f.active = false
+	m.depth--
+	return result
+}
+
+// literal is the value of a string token.
+func (m *machine) literal(t *token) value {
+	s := t.text
+	switch {
+	case t.how&qRaw != 0 && t.how&qFormat == 0:
+		return text(s, 0)
+	case t.how&qSingle != 0:
+		if strings.IndexByte(s, '\\') >= 0 {
+			s = strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
+		}
+		return text(s, 0)
+	case t.how&qFormat != 0:
+		return m.format(s, t.how&qRaw != 0)
+	case t.how&qInter != 0 && strings.ContainsAny(s, "$#@"):
+		return m.interpolated(s)
+	}
+	return text(m.unescape(s), 0)
+}
+
+func (m *machine) unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	if m.d.keepEscapes {
+		return decode.UnescapeKnown(s)
+	}
+	return decode.Unescape(s)
+}
+
+// inside evaluates an expression that stands inside a string.
+func (m *machine) inside(src string) value { return m.nested(src, 1) }
+
+// nested evaluates another source among the variables that there are. Its value
+// is that of its first expression, if it is one expression.
+func (m *machine) nested(src string, paren int) value {
+	if strings.TrimSpace(src) == "" || !m.deeper() {
+		m.depth--
+		return unknown(0)
+	}
+	back := m.enter(src)
+	if m.over {
+		back()
+		m.depth--
+		return unknown(0)
+	}
+	m.paren = paren
+	if paren == 0 {
+		m.findJoined()
+	}
+	v := unknown(0)
+	if t := m.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
+		v = m.expr(0)
+	}
+	for m.i < len(m.toks) && m.step() {
+		before := m.i
+		m.statement()
+		if m.i == before {
+			m.i++
+		}
+		v = unknown(v.taint)
+	}
+	back()
+	m.depth--
+	return v
+}
+
+// format fills in Python's f"…{x!r:>10}…".
+func (m *machine) format(s string, raw bool) value {
+	out := text("", 0)
+	plain := func(part string) {
+		if !raw {
+			part = m.unescape(part)
+		}
+		out = add(out, text(part, 0), true)
+	}
+	for m.step() {
+		at := strings.IndexAny(s, "{}")
+		if at < 0 {
+			plain(s)
+			break
+		}
+		if at+1 < len(s) && s[at+1] == s[at] {
+			plain(s[:at+1])
+			s = s[at+2:]
+			continue
+		}
+		plain(s[:at])
+		if s[at] == '}' {
+			s = s[at+1:]
+			continue
+		}
+		end := closing(s, at+1, '{')
+		expr := strings.TrimSuffix(s[at+1:end], "}")
+		s = s[end:]
+		out = add(out, m.field(expr), true)
+	}
+	return out
+}
+
+// field evaluates what stands between the braces of a format.
+func (m *machine) field(expr string) value {
+	depth, cut := 0, len(expr)
+	for i := 0; i < len(expr); i++ {
+		switch c := expr[i]; c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case '"', '\'':
+			for i++; i < len(expr) && expr[i] != c; i++ {
+			}
+		case ':', '!':
+			if depth == 0 && !(c == '!' && byteAt(expr, i+1) == '=') {
+				cut, i = i, len(expr)
+			}
+		}
+	}
+	v := m.inside(expr[:cut])
+	if cut < len(expr) && expr[cut:] != "!s" {
+		return unknown(v.taint)
+	}
+	return v
+}
+
+// interpolated fills in ${x}, #{x}, $x and @x.
+func (m *machine) interpolated(s string) value {
+	out := text("", 0)
+	start := 0
+	flush := func(to int) {
+		if to > start {
+			out = add(out, text(m.unescape(s[start:to]), 0), true)
+		}
+	}
+	for i := 0; i < len(s) && m.step(); {
+		switch {
+		case s[i] == '\\':
+			i += 2
+		case m.d.inner != "" && strings.HasPrefix(s[i:], m.d.inner):
+			flush(i)
+			end := closing(s, i+len(m.d.inner), '{')
+			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.inner):end], "}")), true)
+			i, start = end, end
+		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.name == "perl" || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.name == "php"):
+			end, v := m.variable(s, i)
+			if end == i {
+				i++
+				continue
+			}
+			flush(i)
+			out = add(out, v, true)
+			i, start = end, end
+		default:
+			i++
+		}
+	}
+	flush(len(s))
+	return out
+}
+
+// variable evaluates the $x, ${x}, @{[…]}, {$x->y} at i of a string. It returns
+// i if there is none.
+func (m *machine) variable(s string, i int) (int, value) {
+	if s[i] == '{' {
+		end := closing(s, i+1, '{')
+		return end, m.inside(strings.TrimSuffix(s[i+1:end], "}"))
+	}
+	j := i + 1
+	if j < len(s) && s[j] == '{' {
+		end := closing(s, j+1, '{')
+		body := strings.TrimSuffix(s[j+1:end], "}")
+		if isPlainName(body) {
+			return end, m.inside(s[i:i+1] + body)
+		}
+		v := m.inside(body)
+		if v.kind == listValue {
+			v = text(concat(v.list, " "), v.taint)
+		}
+		return end, v
+	}
+	for j < len(s) && (isWord(s[j]) || s[j] == ':' && byteAt(s, j+1) == ':' && isLetter(byteAt(s, j+2)) || s[j] == ':' && s[j-1] == ':') {
+		j++
+	}
+	if j == i+1 {
+		if s[i] == '$' && m.d.name == "perl" && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
+			return j + 1, unknown(0)
+		}
+		return i, value{}
+	}
+	for j < len(s) { // elements
+		switch {
+		case s[j] == '[' || s[j] == '{' && m.d.name == "perl":
+			end, open := j+1, s[j]
+			for end < len(s) && s[end] != open+2 {
+				end++
+			}
+			j = min(end+1, len(s))
+		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.name == "php" && isLetter(byteAt(s, j+2))):
+			j += 2
+			for j < len(s) && isWord(s[j]) {
+				j++
+			}
+		default:
+			v := m.inside(s[i:j])
+			if v.kind == listValue {
+				v = text(concat(v.list, " "), v.taint)
+			}
+			return j, v
+		}
+	}
+	return j, m.inside(s[i:j])
+}
+
+func isPlainName(s string) bool {
+	for i := range len(s) {
+		if !isWord(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
