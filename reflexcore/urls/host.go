@@ -1,0 +1,452 @@
+package urls
+
+import (
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+)
+
+// host decides what a host is. It reads it as a lenient client does: escapes
+// undone, wide letters made narrow, invisible ones left out, case ignored.
+func (i *Info) host(h string) {
+	plain := true
+	for j := 0; j < len(h); j++ {
+		c := h[j]
+		if c >= utf8.RuneSelf || c == '%' || c >= 'A' && c <= 'Z' || c <= ' ' || c == 0x7f {
+			plain = false
+			break
+		}
+	}
+	if !plain {
+		h = i.fold(h)
+	}
+	if strings.HasSuffix(h, ".") {
+		h = strings.TrimRight(h, ".")
+	}
+	i.Host = h
+	if h == "" || len(h) > 4<<10 {
+		i.Flags |= Malformed
+		return
+	}
+	if addr, ok := i.address(h); ok {
+		i.Addr = addr
+		i.Flags |= Address | classOf(addr)
+		i.encrypted()
+		return
+	}
+	if strings.ContainsAny(h, " <>^`{|}\"'()$,;&!*") {
+		i.Flags |= Malformed
+	}
+	i.labels(h)
+	i.name(h)
+	i.encrypted()
+}
+
+// encrypted takes Plaintext back where nothing leaves the machine.
+func (i *Info) encrypted() {
+	if i.Flags&Loopback != 0 {
+		i.Flags &^= Plaintext
+	}
+}
+
+// fold undoes escapes and width, and reports what was hidden by them.
+func (i *Info) fold(h string) string {
+	if strings.IndexByte(h, '%') >= 0 {
+		// In an IPv6 address, % begins a zone.
+		if addr, _, _ := strings.Cut(h, "%"); strings.Count(addr, ":") < 2 {
+			i.Flags |= Disguised
+			h = unescape(h)
+		}
+	}
+	buf := make([]byte, 0, min(len(h), 1<<10)+8)
+	for _, r := range h {
+		switch {
+		case r == utf8.RuneError, r <= ' ', r == 0x7f:
+			i.Flags |= Malformed
+			continue
+		case r < utf8.RuneSelf:
+			if r >= 'A' && r <= 'Z' {
+				r |= 0x20
+			}
+			buf = append(buf, byte(r))
+			continue
+		}
+		if n, ok := narrow(r); ok {
+			i.Flags |= Disguised
+			if n != 0 {
+				buf = append(buf, n)
+			}
+			continue
+		}
+		buf = utf8.AppendRune(buf, r)
+	}
+	return string(buf)
+}
+
+func unescape(s string) string {
+	var b strings.Builder
+	for j := 0; j < len(s); j++ {
+		if s[j] == '%' && j+2 < len(s) {
+			hi, lo := unhex(s[j+1]), unhex(s[j+2])
+			if hi >= 0 && lo >= 0 {
+				b.WriteByte(byte(hi<<4 | lo))
+				j += 2
+				continue
+			}
+		}
+		b.WriteByte(s[j])
+	}
+	return b.String()
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// narrow maps what clients' normalisation (NFKC) turns into ASCII; 0 is
+// nothing at all.
+func narrow(r rune) (byte, bool) {
+	switch {
+	case r == 0x3002, r == 0xff0e, r == 0xff61, r == 0x2024, r == 0xfe52: // full stops
+		return '.', true
+	case r >= 0xff01 && r <= 0xff5e: // full width
+		return lower(byte(r - 0xff01 + '!')), true
+	case r >= 0x2460 && r <= 0x2468: // circled 1 to 9
+		return byte(r-0x2460) + '1', true
+	case r == 0x24ea:
+		return '0', true
+	case r >= 0x24b6 && r <= 0x24cf:
+		return byte(r-0x24b6) + 'a', true
+	case r >= 0x24d0 && r <= 0x24e9:
+		return byte(r-0x24d0) + 'a', true
+	case r >= 0x1d400 && r < 0x1d6a4: // mathematical letters, 13 alphabets of 52
+		return lower("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(r-0x1d400)%52]), true
+	case r >= 0x1d7ce && r <= 0x1d7ff:
+		return byte((r-0x1d7ce)%10) + '0', true
+	case r == 0x2070, r >= 0x2074 && r <= 0x2079:
+		return byte(r-0x2070) + '0', true
+	case r >= 0x2080 && r <= 0x2089:
+		return byte(r-0x2080) + '0', true
+	case r == 0xb9:
+		return '1', true
+	case r == 0xb2, r == 0xb3:
+		return byte(r-0xb2) + '2', true
+	case r == 0xad, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
+		return 0, true // invisible
+	}
+	return 0, false
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}
+
+// address reads an IP address in any notation that clients accept.
+func (i *Info) address(h string) (netip.Addr, bool) {
+	if strings.IndexByte(h, ':') >= 0 {
+		addr, err := netip.ParseAddr(h)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		if inner, ok := embedded(addr); ok {
+			i.Flags |= Disguised
+			return inner, true
+		}
+		return addr.WithZone(""), true
+	}
+	last := h[strings.LastIndexByte(h, '.')+1:]
+	if !numeric(last) {
+		return netip.Addr{}, false
+	}
+	if addr, err := netip.ParseAddr(h); err == nil {
+		return addr, true
+	}
+	// What inet_aton reads: one to four parts in decimal, octal or hex, the last
+	// one filling what is left. Whatever ends in a number and is none is no host.
+	i.Flags |= Disguised
+	var parts [4]uint64
+	n := 0
+	for part := range strings.SplitSeq(h, ".") {
+		v, ok := number(part)
+		if n == 4 || !ok {
+			i.Flags |= Malformed
+			return netip.Addr{}, false
+		}
+		parts[n] = v
+		n++
+	}
+	var v uint64
+	for j := range n - 1 {
+		if parts[j] > 255 {
+			i.Flags |= Malformed // some clients keep the low byte
+		}
+		v |= (parts[j] & 255) << (24 - 8*j)
+	}
+	if rest := parts[n-1]; rest >= 1<<(8*(5-n)) {
+		i.Flags |= Malformed
+		v |= rest & (1<<(8*(5-n)) - 1)
+	} else {
+		v |= rest
+	}
+	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), true
+}
+
+func numeric(s string) bool {
+	if len(s) > 1 && s[0] == '0' && s[1]|0x20 == 'x' {
+		s = s[2:]
+		for j := 0; j < len(s); j++ {
+			if unhex(s[j]) < 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for j := 0; j < len(s); j++ {
+		if s[j] < '0' || s[j] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// number reads decimal, octal (0…) or hex (0x…). Too great a number wraps, as
+// it does in clients that accept it.
+func number(s string) (uint64, bool) {
+	base := uint64(10)
+	switch {
+	case len(s) > 1 && s[0] == '0' && s[1]|0x20 == 'x':
+		s, base = s[2:], 16
+	case len(s) > 1 && s[0] == '0':
+		s, base = s[1:], 8
+	case s == "":
+		return 0, false
+	}
+	var v uint64
+	for j := 0; j < len(s); j++ {
+		d := unhex(s[j])
+		if d < 0 || uint64(d) >= base {
+			return 0, false
+		}
+		v = v*base + uint64(d)
+	}
+	return v, true
+}
+
+// embedded returns the IPv4 address in an IPv6 one: mapped, compatible, NAT64,
+// 6to4, and Teredo's kin that end in it.
+func embedded(a netip.Addr) (netip.Addr, bool) {
+	if a.Is4() {
+		return a, false
+	}
+	b := a.As16()
+	zero := func(from, to int) bool {
+		for _, c := range b[from:to] {
+			if c != 0 {
+				return false
+			}
+		}
+		return true
+	}
+	last := netip.AddrFrom4([4]byte(b[12:]))
+	switch {
+	case a.Is4In6():
+		return last, true
+	case zero(0, 12) && !zero(12, 14): // ::a.b.c.d, but not ::1 and ::
+		return last, true
+	case b[0] == 0 && b[1] == 0x64 && b[2] == 0xff && b[3] == 0x9b:
+		return last, true
+	case b[0] == 0x20 && b[1] == 0x02:
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	case zero(0, 8) && b[8] == 0xff && b[9] == 0xff && zero(10, 12): // SIIT
+		return last, true
+	}
+	return netip.Addr{}, false
+}
+
+var (
+	metadataAddrs = [...]netip.Addr{
+		netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"), netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd00:ec2::23"),
+		netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("169.254.0.23"), netip.MustParseAddr("169.254.10.10"),
+		netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("fe80::a9fe:a9fe"), netip.MustParseAddr("169.254.42.42"), netip.MustParseAddr("fd00:42::42"),
+	}
+	internalNets = [...]netip.Prefix{
+		netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
+	}
+)
+
+// classOf says to whom an address belongs.
+func classOf(a netip.Addr) Flags {
+	a = a.WithZone("")
+	for _, m := range metadataAddrs {
+		if a == m {
+			return Metadata | Internal
+		}
+	}
+	switch {
+	case a.IsLoopback(), a.IsUnspecified(), a.Is4() && a.As4()[0] == 0:
+		return Loopback
+	case a.IsPrivate(), a.IsLinkLocalUnicast(), a.IsMulticast(), a.IsInterfaceLocalMulticast():
+		return Internal
+	}
+	for _, n := range internalNets {
+		if n.Contains(a) {
+			return Internal
+		}
+	}
+	return 0
+}
+
+// labels looks at the parts of a name: their length and their letters.
+func (i *Info) labels(h string) {
+	long := 0
+	for label := range strings.SplitSeq(h, ".") {
+		switch {
+		case label == "":
+			i.Flags |= Malformed
+		case len(label) > 63:
+			i.Flags |= Malformed | LongLabel
+		case len(label) >= 50:
+			i.Flags |= LongLabel
+		case len(label) >= 28 && dense(label):
+			long++
+		}
+		if strings.HasPrefix(label, "xn--") {
+			var runes [64]rune
+			if decoded, ok := punycode(label[4:], runes[:0]); !ok {
+				i.Flags |= Malformed
+			} else if confusing(decoded) {
+				i.Flags |= Lookalike
+			}
+		} else if !ascii(label) {
+			var runes [64]rune
+			list := runes[:0]
+			for _, r := range label {
+				if len(list) < cap(list) {
+					list = append(list, r)
+				}
+			}
+			if confusing(list) {
+				i.Flags |= Lookalike
+			}
+		}
+	}
+	if long > 1 || long == 1 && len(h) > 100 || len(h) > 140 {
+		i.Flags |= LongLabel
+	}
+}
+
+// dense reports whether a label looks encoded: letters and digits mixed, no
+// hyphens.
+func dense(s string) bool {
+	n := 0
+	for j := 0; j < len(s); j++ {
+		if s[j] == '-' {
+			return false
+		}
+		if s[j] >= '0' && s[j] <= '9' {
+			n++
+		}
+	}
+	return n >= 3
+}
+
+func ascii(s string) bool {
+	for j := 0; j < len(s); j++ {
+		if s[j] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// twins are letters of other alphabets that look like Latin ones.
+const twins = "аеорсухѕіјһԁԛԝѵӏьҽгпαοριντυκχγεηωϲϳօսոցհզյքɡɑıǀӀ"
+
+// confusing reports whether a label mixes alphabets with Latin, or is written
+// in letters that all look Latin.
+func confusing(label []rune) bool {
+	latin, twin, other := 0, 0, 0
+	for _, r := range label {
+		switch {
+		case r < utf8.RuneSelf:
+			if r >= 'a' && r <= 'z' {
+				latin++
+			}
+		case strings.ContainsRune(twins, r):
+			twin++
+		case r >= 0x370 && r <= 0x58f || r >= 0x13a0 && r <= 0x13ff: // Greek, Cyrillic, Armenian, Cherokee
+			other++
+		}
+	}
+	return latin > 0 && twin+other > 0 || twin > 0 && other == 0
+}
+
+// punycode decodes a label (RFC 3492); bounded by the capacity of out.
+func punycode(s string, out []rune) ([]rune, bool) {
+	if len(s) > 59 {
+		return nil, false
+	}
+	if d := strings.LastIndexByte(s, '-'); d >= 0 {
+		for _, r := range s[:d] {
+			out = append(out, r)
+		}
+		s = s[d+1:]
+	}
+	n, at, bias, first := 128, 0, 72, true
+	for s != "" {
+		old, w := at, 1
+		for k := 36; ; k += 36 {
+			if s == "" {
+				return nil, false
+			}
+			c := s[0] | 0x20
+			s = s[1:]
+			digit := int(c - 'a')
+			if c >= '0' && c <= '9' {
+				digit = int(c-'0') + 26
+			} else if c < 'a' || c > 'z' {
+				return nil, false
+			}
+			if at += digit * w; at > 1<<26 {
+				return nil, false
+			}
+			t := min(max(k-bias, 1), 26)
+			if digit < t {
+				break
+			}
+			if w *= 36 - t; w > 1<<26 {
+				return nil, false
+			}
+		}
+		size := len(out) + 1
+		delta := (at - old) / 2
+		if first {
+			delta, first = (at-old)/700, false
+		}
+		delta += delta / size
+		k := 0
+		for ; delta > 455; k += 36 {
+			delta /= 35
+		}
+		bias = k + 36*delta/(delta+38)
+		n += at / size
+		at %= size
+		if n > utf8.MaxRune || size > cap(out) {
+			return nil, false
+		}
+		out = append(out, 0)
+		copy(out[at+1:], out[at:])
+		out[at] = rune(n)
+		at++
+	}
+	return out, true
+}

@@ -1,0 +1,387 @@
+// Package urls classifies a URL or a host by its text alone: whose machine it
+// names, whether it hides that, and whether data that is sent there is lost to
+// somebody else.
+//
+// [Classify] reads a text as the most permissive client would (browsers, curl)
+// and reports what stricter readers would refuse. Where readers differ on the
+// host, the text is [Malformed]: that is a finding, never a reason to call it
+// safe. A part that is not known before the call runs (effect.Unknown) makes
+// the host unknown if it can reach it.
+//
+// Nothing is looked up: a name that resolves to an internal address is not
+// known as such here, unless the name spells the address.
+package urls
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// Flags are what is known of a URL. They add up; zero is an ordinary public URL.
+type Flags uint32
+
+// The flags.
+const (
+	Malformed   Flags = 1 << iota // does not parse, or readers differ on what it names
+	UnknownHost                   // the host is not known before the call runs
+	UnknownPart                   // some other part is not known
+	Credentials                   // a user name or password in the URL
+	Metadata                      // a cloud's metadata service: credentials for the asking
+	Internal                      // a private, link-local or otherwise not public network
+	Loopback                      // this machine
+	Drop                          // whoever made the address receives what is sent: webhooks, pastes, tunnels, uploads
+	RawCode                       // a file of somebody's repository or paste, as it is
+	SecretQuery                   // a credential in the query
+	SecretPath                    // the answer is a secret, by the path
+	LongLabel                     // a name long enough to carry data out through DNS
+	OddPort                       // a port that is not usual for the scheme
+	Disguised                     // the host is written so that it is not recognised
+	Lookalike                     // the host has letters that look like others
+	LocalFile                     // a file of this machine, or of a file server
+	Code                          // the URL itself is code or a document: data:, javascript:
+	OddScheme                     // a scheme by which other services can be spoken to: gopher:, dict:, ldap:
+	Plaintext                     // not encrypted, to another machine
+	Address                       // the host is an IP address
+)
+
+var flagNames = []string{"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code", "secret-query",
+	"secret-path", "long-label", "odd-port", "disguised", "lookalike", "local-file", "code", "odd-scheme", "plaintext", "address"}
+
+// String lists the words, separated by +.
+func (f Flags) String() string {
+	var b strings.Builder
+	for i, name := range flagNames {
+		if f&(1<<i) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('+')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// Info is what a text says. The strings are parts of the text, in lower case
+// where case does not count.
+type Info struct {
+	Flags Flags
+	// Scheme is without the colon; empty if the text has none.
+	Scheme string
+	// Host is without brackets, port and trailing dot, as a lenient client reads
+	// it; empty if there is none or it is not known.
+	Host string
+	// Port is 0 if the text has none.
+	Port uint16
+	// Path is from the first slash after the host to the query.
+	Path string
+	// Query is what follows the question mark.
+	Query string
+	// Addr is the address that the host spells, if it does in any notation.
+	Addr netip.Addr
+	// Service is the name of the service that a table knows by the host, such as
+	// "webhook.site".
+	Service string
+}
+
+// Has reports whether any of the flags is set.
+func (i Info) Has(f Flags) bool { return i.Flags&f != 0 }
+
+// MaxBytes is how much of a text is looked at. A longer one is Malformed, and
+// what is read of it still counts.
+const MaxBytes = 64 << 10
+
+// schemes that need no // after them, and what they are.
+var opaqueSchemes = map[string]Flags{
+	"data": Code, "javascript": Code, "vbscript": Code, "livescript": Code, "mhtml": Code, "view-source": 0, "blob": Code, "about": 0, "mailto": 0, "tel": 0, "urn": 0, "magnet": OddScheme,
+	"jar": OddScheme, "netdoc": LocalFile, "file": LocalFile, "filesystem": LocalFile, "php": OddScheme | LocalFile, "phar": OddScheme | LocalFile,
+	"zip": OddScheme | LocalFile, "expect": OddScheme | Code, "glob": LocalFile, "res": LocalFile, "ms-msdt": Code, "search-ms": OddScheme, "feed": 0,
+}
+
+// schemes with an authority, and what is not ordinary about them.
+var schemes = map[string]Flags{
+	"http": Plaintext, "https": 0, "ws": Plaintext, "wss": 0, "ftp": Plaintext, "ftps": 0, "sftp": 0, "ssh": 0, "scp": 0, "git": Plaintext,
+	"git+ssh": 0, "git+https": 0, "git+http": Plaintext, "ssh+git": 0, "rsync": Plaintext, "svn": Plaintext, "svn+ssh": 0, "s3": 0, "gs": 0, "gcs": 0, "az": 0, "oci": 0, "docker": 0,
+	"postgres": 0, "postgresql": 0, "mysql": 0, "mariadb": 0, "mongodb": 0, "mongodb+srv": 0, "redis": 0, "rediss": 0, "amqp": 0, "amqps": 0, "sqlite": LocalFile, "jdbc": 0,
+	"gopher": OddScheme, "gophers": OddScheme, "dict": OddScheme, "ldap": OddScheme, "ldaps": OddScheme, "ldapi": OddScheme | LocalFile, "tftp": OddScheme, "telnet": OddScheme,
+	"rmi": OddScheme, "dns": OddScheme, "iiop": OddScheme, "corba": OddScheme, "nis": OddScheme, "imap": OddScheme, "pop3": OddScheme, "smtp": OddScheme, "smtps": OddScheme, "rtsp": OddScheme, "rtmp": OddScheme,
+	"smb": OddScheme, "smbs": OddScheme, "cifs": OddScheme, "nfs": OddScheme, "mqtt": OddScheme, "chrome": LocalFile, "chrome-extension": LocalFile, "unix": LocalFile, "ext": OddScheme | Code, "fd": LocalFile, "tcp": OddScheme, "udp": OddScheme, "icap": OddScheme,
+}
+
+// Classify reads a URL, or a host with or without a port and a path. An empty
+// text is Malformed.
+func Classify(text string) Info {
+	var info Info
+	if len(text) > MaxBytes {
+		info.Flags |= Malformed
+		text = text[:MaxBytes]
+	}
+	whole := text
+	if text = trim(text); text != whole {
+		info.Flags |= Malformed
+	}
+	if text == "" {
+		info.Flags |= Malformed
+		return info
+	}
+	rest, opaque := info.cutScheme(text)
+	if opaque {
+		return info
+	}
+	// The authority ends at the first of / ? # and, in browsers, the backslash.
+	end := strings.IndexAny(rest, "/?#\\")
+	authority := rest
+	if end >= 0 {
+		authority, rest = rest[:end], rest[end:]
+		if rest[0] == '\\' {
+			info.Flags |= Malformed | Disguised
+		}
+	} else {
+		rest = ""
+	}
+	info.tail(rest)
+	if !effect.IsKnown(authority) {
+		info.Flags |= UnknownHost
+		if i := strings.LastIndexByte(authority, '@'); i > 0 {
+			info.Flags |= Credentials
+		}
+		return info
+	}
+	info.authority(authority)
+	info.crossCheck(text)
+	return info
+}
+
+// trim takes away what clients ignore: blanks and control characters around the
+// text, tabs and line ends within. The unknown byte stays.
+func trim(s string) string {
+	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' && r != 0 })
+	if strings.ContainsAny(s, "\t\r\n") {
+		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
+	}
+	return s
+}
+
+// cutScheme takes the scheme off and returns what follows its slashes; opaque
+// if there is no host to look for.
+func (i *Info) cutScheme(text string) (rest string, opaque bool) {
+	if text[0] == 0 {
+		i.Flags |= UnknownHost
+		return "", true
+	}
+	name, after, ok := strings.Cut(text, ":")
+	if !ok || !isScheme(name) {
+		if !effect.IsKnown(name) && strings.HasPrefix(after, "//") { // $SCHEME-ish://host
+			i.Flags |= UnknownPart
+			return strings.TrimLeft(after, "/"), false
+		}
+		if strings.HasPrefix(text, `\\`) { // a file server, in Windows' notation
+			i.Flags |= LocalFile
+			return text[2:], false
+		}
+		if strings.HasPrefix(text, "//") {
+			return strings.TrimLeft(text, "/"), false
+		}
+		return i.scp(text), false
+	}
+	lower := strings.ToLower(name)
+	flags, known := schemes[lower]
+	what, isOpaque := opaqueSchemes[lower]
+	slashes := 0
+	for slashes < len(after) && (after[slashes] == '/' || after[slashes] == '\\') {
+		slashes++
+	}
+	switch {
+	case isOpaque:
+		i.Scheme, i.Flags = lower, i.Flags|what
+		return i.inner(lower, after, slashes)
+	case known && (slashes > 0 || !digits(after)):
+		i.Scheme, i.Flags = lower, i.Flags|flags
+		if after[:slashes] != "//" {
+			if lower == "unix" || lower == "sqlite" || lower == "jdbc" || strings.HasPrefix(lower, "git") && slashes == 0 {
+				i.Path = after
+				return "", true
+			}
+			i.Flags |= Malformed // http:/x, http:x, http:\\x: browsers go there
+		}
+		return after[slashes:], false
+	case slashes >= 2:
+		i.Scheme = lower
+		i.Flags |= OddScheme
+		return after[slashes:], false
+	}
+	return i.scp(text), false // host:port, or scp's host:path
+}
+
+// inner looks at what an opaque scheme carries: another URL, or a file.
+func (i *Info) inner(scheme, after string, slashes int) (rest string, opaque bool) {
+	if !effect.IsKnown(after) {
+		i.Flags |= UnknownPart
+	}
+	switch scheme {
+	case "view-source", "jar", "feed", "urn", "blob":
+		if strings.Contains(after, ":") && len(after) > 0 {
+			if rest, opaque = i.cutScheme(after); !opaque {
+				return rest, false
+			}
+		}
+	case "file":
+		// file://host/share is somebody else's machine on Windows.
+		if host, _, _ := strings.Cut(after[slashes:], "/"); slashes == 2 && host != "" && !strings.EqualFold(host, "localhost") {
+			return after[slashes:], false
+		}
+		if slashes > 2 {
+			slashes--
+		}
+		i.Path = after[max(0, min(slashes, len(after))):]
+		if slashes > 0 && !strings.HasPrefix(i.Path, "/") {
+			i.Path = after[slashes-1:]
+		}
+		return "", true
+	}
+	i.Path = after
+	return "", true
+}
+
+// scp cuts user@host:path, as git and scp read it, to user@host.
+func (i *Info) scp(text string) string {
+	host, path, ok := strings.Cut(text, ":")
+	if !ok || path == "" || strings.ContainsAny(host, "/?#\\[") || digits(path) {
+		return text
+	}
+	if strings.Contains(host, "@") || !strings.ContainsAny(path, "@:") {
+		i.Scheme = "ssh"
+		i.Path = path
+		return host
+	}
+	return text
+}
+
+// digits reports whether a text begins with a port: digits up to its end or to
+// a path.
+func digits(s string) bool {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n > 0 && n <= 5 && (n == len(s) || s[n] == '/' || s[n] == '?' || s[n] == '#')
+}
+
+func isScheme(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i] | 0x20
+		if c >= 'a' && c <= 'z' || i > 0 && (s[i] >= '0' && s[i] <= '9' || s[i] == '+' || s[i] == '-' || s[i] == '.') {
+			continue
+		}
+		return false
+	}
+	return s != ""
+}
+
+// tail reads path and query.
+func (i *Info) tail(rest string) {
+	if !effect.IsKnown(rest) {
+		i.Flags |= UnknownPart
+	}
+	if rest == "" {
+		return
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	path, query, _ := strings.Cut(rest, "?")
+	if path != "" {
+		i.Path = path
+	}
+	i.Query = query
+	if secretQuery(query) {
+		i.Flags |= SecretQuery
+	}
+	if secretPath(i.Path, query) {
+		i.Flags |= SecretPath
+	}
+}
+
+// authority reads user, host and port, and what the host is.
+func (i *Info) authority(a string) {
+	if at := strings.LastIndexByte(a, '@'); at >= 0 {
+		user := a[:at]
+		a = a[at+1:]
+		// git@host is how everybody names a git server.
+		if user != "git" || i.Scheme == "http" || i.Scheme == "https" {
+			i.Flags |= Credentials
+		}
+		if strings.ContainsAny(user, "@") || strings.Contains(user, ".") && !strings.Contains(user, ":") && (i.Scheme == "http" || i.Scheme == "https") {
+			i.Flags |= Disguised // http://known.example@other.example
+		}
+	}
+	host, port := a, ""
+	switch {
+	case strings.HasPrefix(a, "["):
+		end := strings.IndexByte(a, ']')
+		if end < 0 {
+			i.Flags |= Malformed
+			host = a[1:]
+			break
+		}
+		host, port = a[1:end], a[end+1:]
+		if port != "" && port[0] != ':' {
+			i.Flags |= Malformed
+		}
+		port = strings.TrimPrefix(port, ":")
+	case strings.Count(a, ":") > 1: // an IPv6 address without brackets, or nonsense
+		if _, err := netip.ParseAddr(a); err != nil {
+			i.Flags |= Malformed
+			host, port, _ = strings.Cut(a, ":")
+		}
+	default:
+		host, port, _ = strings.Cut(a, ":")
+	}
+	i.port(port)
+	if host == "" {
+		i.Flags |= Malformed
+		return
+	}
+	i.host(host)
+}
+
+func (i *Info) port(port string) {
+	if port == "" {
+		return
+	}
+	n := 0
+	for _, c := range []byte(port) {
+		if c < '0' || c > '9' || n > 65535 {
+			i.Flags |= Malformed
+			return
+		}
+		n = n*10 + int(c-'0')
+	}
+	if n > 65535 {
+		i.Flags |= Malformed
+		return
+	}
+	i.Port = uint16(n)
+	if !usualPort(i.Scheme, i.Port) {
+		i.Flags |= OddPort
+	}
+}
+
+// crossCheck reads the text once more with net/url: a second reader that
+// refuses it or finds another host shows that readers differ.
+func (i *Info) crossCheck(text string) {
+	if i.Scheme == "" || i.Path != "" && !strings.Contains(text, "://") {
+		return
+	}
+	if !effect.IsKnown(text) {
+		return // the unknown byte is ours and no reader's
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		i.Flags |= Malformed
+	case u.Host == "" && i.Host != "" && u.Opaque == "":
+		i.Flags |= Malformed
+	}
+}
