@@ -1,0 +1,445 @@
+package content
+
+import (
+	"strings"
+	"sync"
+)
+
+// maxSegments bounds a path; no file system takes 4096 bytes of more names.
+const (
+	maxSegments = 64
+	maxPath     = 4096
+)
+
+// A node is a place in the tree of patterns, reached by the names before it.
+type node struct {
+	lit  map[string]*node
+	wild []edge
+	leaf int // row, counted from 1, of a pattern that ends here
+	deep int // the same with all that is below
+}
+
+type edge struct {
+	pattern string
+	to      *node
+}
+
+// An index finds the rows of a path without going through all of them: names
+// by map, endings by map, other wildcards by their first or last byte.
+type index struct {
+	root, home, any node
+	endings         map[string]int
+	first, last     [256][]edge
+	all             []flat
+}
+
+// A flat pattern is for paths with wildcards of their own.
+type flat struct {
+	segs []name
+	row  int
+	kind byte // '/' from the root, '~' from a home, 0 from any folder
+	deep bool
+}
+
+// A name is one part of a path.
+type name struct {
+	text string
+	wild bool
+}
+
+var built = sync.OnceValue(func() *index {
+	x := &index{endings: map[string]int{}}
+	for i, r := range table {
+		for p := range strings.FieldsFuncSeq(r.patterns, func(c rune) bool { return c == '\n' }) {
+			x.add(p, i+1)
+		}
+	}
+	return x
+})
+
+func (x *index) add(pattern string, row int) {
+	f := flat{row: row}
+	at := &x.any
+	switch {
+	case strings.HasPrefix(pattern, "/"):
+		at, f.kind, pattern = &x.root, '/', pattern[1:]
+	case strings.HasPrefix(pattern, "~/"):
+		at, f.kind, pattern = &x.home, '~', pattern[2:]
+	}
+	if p, ok := strings.CutSuffix(pattern, "/**"); ok {
+		pattern, f.deep = p, true
+	}
+	segs := strings.Split(pattern, "/")
+	for _, seg := range segs {
+		f.segs = append(f.segs, name{seg, strings.ContainsAny(seg, "*?")})
+	}
+	x.all = append(x.all, f)
+	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") && !strings.ContainsAny(pattern[1:], "*?") {
+		if x.endings[pattern[1:]] == 0 {
+			x.endings[pattern[1:]] = row
+		}
+		return
+	}
+	for i, seg := range segs {
+		at = x.child(at, seg, i == 0 && f.kind == 0)
+	}
+	if f.deep && at.deep == 0 {
+		at.deep = row
+	}
+	if !f.deep && at.leaf == 0 {
+		at.leaf = row
+	}
+}
+
+func (x *index) child(at *node, seg string, floating bool) *node {
+	if !strings.ContainsAny(seg, "*?") {
+		if at.lit == nil {
+			at.lit = map[string]*node{}
+		}
+		if at.lit[seg] == nil {
+			at.lit[seg] = &node{}
+		}
+		return at.lit[seg]
+	}
+	list := &at.wild
+	if floating {
+		if list = &x.first[seg[0]]; seg[0] == '*' || seg[0] == '?' {
+			list = &x.last[seg[len(seg)-1]]
+		}
+	}
+	for _, e := range *list {
+		if e.pattern == seg {
+			return e.to
+		}
+	}
+	*list = append(*list, edge{seg, &node{}})
+	return (*list)[len(*list)-1].to
+}
+
+// parsed is a path cut into clean, folded names.
+type parsed struct {
+	space  [512]byte // the folded path, or long if it has no room here
+	long   []byte
+	used   int
+	segs   [maxSegments][2]uint16
+	n      int
+	home   int // index of the first name below a home, -1 if it lies in none
+	rooted bool
+	tilde  bool // the path began with a home
+	above  int  // how many .. went above what is known
+	glob   bool
+	tame   bool // test data or source code: weak rows do not count
+}
+
+func (p *parsed) seg(i int) []byte { return p.slice(int(p.segs[i][0]), int(p.segs[i][1])) }
+
+func (p *parsed) slice(from, to int) []byte {
+	if p.long != nil {
+		return p.long[from:to]
+	}
+	return p.space[from:to]
+}
+
+// found is what matched so far.
+type found struct {
+	row  int // the first, counted from 1; 0 is none
+	tame bool
+}
+
+func (f *found) add(row int) {
+	if row == 0 || f.tame && table[row-1].weak {
+		return
+	}
+	if f.row == 0 || row < f.row {
+		f.row = row
+	}
+}
+
+func (f *found) sink(may bool) Sink {
+	if f.row == 0 {
+		return Sink{Kind: Plain, May: may}
+	}
+	r := &table[f.row-1]
+	return Sink{Kind: r.kind, Secret: r.secret, May: may, Lang: r.lang, Name: r.name, format: r.format}
+}
+
+// Classify says what a path is for.
+func Classify(path string) Sink {
+	if path == "" || len(path) > maxPath {
+		return Sink{}
+	}
+	var p parsed
+	if !p.parse(path) {
+		return Sink{}
+	}
+	if strings.IndexByte(path, 0) >= 0 {
+		return p.unknown()
+	}
+	if p.glob {
+		return p.wildcards()
+	}
+	x := built()
+	f := found{tame: p.tame}
+	if p.rooted {
+		p.walk(&x.root, 0, &f)
+	}
+	if p.home >= 0 {
+		p.walk(&x.home, p.home, &f)
+	}
+	for i := range p.n {
+		seg := p.seg(i)
+		if to := x.any.lit[string(seg)]; to != nil {
+			p.walk(to, i+1, &f)
+		}
+		for _, list := range [2][]edge{x.first[seg[0]], x.last[seg[len(seg)-1]]} {
+			for _, e := range list {
+				if matchName(e.pattern, seg) {
+					p.walk(e.to, i+1, &f)
+				}
+			}
+		}
+	}
+	if p.n > 0 {
+		base := p.seg(p.n - 1)
+		for i, c := range base {
+			if c == '.' {
+				f.add(x.endings[string(base[i:])])
+			}
+		}
+	}
+	if p.home >= 0 && f.row == 0 && p.secretWord() {
+		return Sink{Kind: Credential, Secret: true, Name: "a program's credentials"}
+	}
+	return f.sink(false)
+}
+
+// walk follows the tree from the name at i on.
+func (p *parsed) walk(at *node, i int, f *found) {
+	f.add(at.deep)
+	if i == p.n {
+		f.add(at.leaf)
+		return
+	}
+	if at.lit == nil && at.wild == nil {
+		return
+	}
+	seg := p.seg(i)
+	if to := at.lit[string(seg)]; to != nil {
+		p.walk(to, i+1, f)
+	}
+	for _, e := range at.wild {
+		if matchName(e.pattern, seg) {
+			p.walk(e.to, i+1, f)
+		}
+	}
+}
+
+// matchName matches one name with * and ?.
+func matchName(pattern string, name []byte) bool {
+	pi, ni, star, mark := 0, 0, -1, 0
+	for ni < len(name) {
+		switch {
+		case pi < len(pattern) && pattern[pi] == '*':
+			star, mark = pi, ni
+			pi++
+		case pi < len(pattern) && (pattern[pi] == '?' || pattern[pi] == name[ni]):
+			pi++
+			ni++
+		case star >= 0:
+			mark++
+			pi, ni = star+1, mark
+		default:
+			return false
+		}
+	}
+	for pi < len(pattern) && pattern[pi] == '*' {
+		pi++
+	}
+	return pi == len(pattern)
+}
+
+// parse cuts a path: case folded, . and .. and double slashes gone, the home
+// found. False if it has more names than any file has.
+func (p *parsed) parse(path string) bool {
+	p.home = -1
+	if len(path) > len(p.space) {
+		p.long = make([]byte, len(path))
+	}
+	windows := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "%")
+	if windows && path[1] == ':' {
+		path = path[2:]
+	}
+	rest, tilde := cutHome(path)
+	p.tilde = tilde
+	p.rooted = !tilde && (strings.HasPrefix(rest, "/") || windows)
+	start := -1
+	for i := 0; i <= len(rest); i++ {
+		if i < len(rest) && rest[i] != '/' && (!windows || rest[i] != '\\') {
+			c := rest[i]
+			if start < 0 {
+				start = p.used
+			}
+			if c >= 'A' && c <= 'Z' {
+				c |= 0x20
+			}
+			p.glob = p.glob || c == '*' || c == '?' || c == '[' || c == '{' || c == '('
+			p.slice(p.used, p.used+1)[0] = c
+			p.used++
+			continue
+		}
+		if start < 0 {
+			continue
+		}
+		if !p.push(start) {
+			return false
+		}
+		start = -1
+	}
+	p.findHome()
+	p.look()
+	return true
+}
+
+// push takes the name that begins at start.
+func (p *parsed) push(start int) bool {
+	name := p.slice(start, p.used)
+	switch string(name) {
+	case ".":
+		p.used = start
+		return true
+	case "..":
+		p.used = start
+		if p.n > 0 {
+			p.n--
+			return true
+		}
+		// Above a home, or far enough above a folder that is not known, is the
+		// root.
+		if p.above++; p.tilde || p.above > 2 {
+			p.rooted = true
+		}
+		return true
+	}
+	// macOS keeps /etc, /var and /tmp under /private; WSL mounts drives.
+	if p.rooted && p.n == 1 && string(p.seg(0)) == "private" && (string(name) == "etc" || string(name) == "var" || string(name) == "tmp") {
+		p.n = 0
+	}
+	if p.rooted && p.n == 1 && string(p.seg(0)) == "mnt" && len(name) == 1 {
+		p.n = 0
+		p.used = start
+		return true
+	}
+	// A process's root is a root, and its folder unknown: /proc/1/root/etc/shadow.
+	if p.rooted && p.n == 2 && string(p.seg(0)) == "proc" && string(name) == "root" {
+		p.n = 0
+		p.used = start
+		return true
+	}
+	if p.rooted && p.n == 2 && string(p.seg(0)) == "proc" && string(name) == "cwd" {
+		p.n, p.rooted = 0, false
+		p.used = start
+		return true
+	}
+	if p.n == maxSegments {
+		return false
+	}
+	p.segs[p.n] = [2]uint16{uint16(start), uint16(p.used)}
+	p.n++
+	return true
+}
+
+// cutHome takes ~, $HOME and their kin off.
+func cutHome(path string) (rest string, ok bool) {
+	for _, prefix := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "%userprofile%", "$env:USERPROFILE", "$env:HOME", "%HOME%"} {
+		if after, ok := strings.CutPrefix(path, prefix); ok {
+			if after == "" || after[0] == '/' || after[0] == '\\' {
+				return after, true
+			}
+			if prefix == "~" && after[0] != '$' { // ~user
+				if i := strings.IndexByte(after, '/'); i > 0 && i < 33 {
+					return after[i:], true
+				}
+			}
+		}
+	}
+	return path, false
+}
+
+// findHome says from which name on the path lies in a home.
+func (p *parsed) findHome() {
+	switch {
+	case p.tilde && p.above == 0:
+		p.home = 0
+	case !p.rooted || p.n == 0:
+	case string(p.seg(0)) == "root":
+		p.home = 1
+	case p.n > 1 && (string(p.seg(0)) == "home" || string(p.seg(0)) == "users") && string(p.seg(1)) != "**":
+		p.home = 2
+	case p.n > 1 && string(p.seg(0)) == "var" && string(p.seg(1)) == "root":
+		p.home = 2
+	}
+}
+
+// codeEndings are of source code, whose names say what it is about and not
+// what it holds.
+var codeEndings = map[string]bool{
+	".go": true, ".py": true, ".js": true, ".ts": true, ".tsx": true, ".jsx": true, ".mjs": true, ".cjs": true, ".rs": true, ".java": true, ".kt": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".rb": true, ".php": true,
+	".swift": true, ".scala": true, ".html": true, ".css": true, ".scss": true, ".vue": true, ".svelte": true, ".tf": true, ".sql": true, ".proto": true, ".sh": true, ".ex": true, ".exs": true, ".dart": true, ".lua": true, ".m": true, ".hs": true, ".ml": true, ".erl": true,
+	".clj": true, ".zig": true, ".nim": true, ".tmpl": true, ".hbs": true, ".ejs": true, ".svg": true, ".png": true, ".rst": true, ".adoc": true, ".snap": true, ".map": true, ".pyi": true, ".graphql": true,
+}
+
+// look finds out whether the weak rows count.
+func (p *parsed) look() {
+	for i := 0; i < p.n-1; i++ {
+		switch string(p.seg(i)) {
+		case "testdata", "fixtures", "__fixtures__", "examples", "docs":
+			p.tame = true
+		}
+	}
+	if p.n > 0 {
+		base := p.seg(p.n - 1)
+		for i := len(base) - 1; i > 0; i-- {
+			if base[i] == '.' {
+				p.tame = p.tame || codeEndings[string(base[i:])]
+				break
+			}
+		}
+	}
+}
+
+// secretWords say in a file's name that it holds a credential, where programs
+// keep their data.
+var secretWords = map[string]bool{
+	"token": true, "tokens": true, "auth": true, "oauth": true, "credential": true, "credentials": true, "creds": true, "secret": true, "secrets": true, "session": true, "sessions": true, "password": true, "passwords": true, "passwd": true, "apikey": true,
+	"keyring": true, "keystore": true, "cookie": true, "cookies": true, "netrc": true, "passphrase": true, "login": true, "logins": true, "vault": true, "pat": true, "jwt": true,
+}
+
+// secretWord reports whether the file lies in a program's folder of a home and
+// its name has a word of a secret in it.
+func (p *parsed) secretWord() bool {
+	if p.tame || p.n <= p.home {
+		return false
+	}
+	dir := string(p.seg(p.home)) == "library" || string(p.seg(p.home)) == "appdata"
+	for i := p.home; i < p.n; i++ {
+		dir = dir || p.seg(i)[0] == '.' && len(p.seg(i)) > 2
+	}
+	if !dir {
+		return false
+	}
+	base := p.seg(p.n - 1)
+	if base[0] == '.' {
+		base = base[1:]
+	}
+	start := 0
+	for i := 0; i <= len(base); i++ {
+		if i < len(base) && base[i] >= 'a' && base[i] <= 'z' {
+			continue
+		}
+		if secretWords[string(base[start:i])] {
+			return true
+		}
+		start = i + 1
+	}
+	return false
+}

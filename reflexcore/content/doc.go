@@ -1,0 +1,128 @@
+// Package content says what a file is for by where it lies, and what of its
+// content would run.
+//
+// [Classify] reads a path and nothing else: a table (table.go) names the places
+// from which something runs by itself (start-up files, cron, services, hooks,
+// CI), that decide who may do what (keys, sudoers, PAM), that belong to agents
+// or to approver, and that hold secrets. The same answer serves reading and
+// writing: [Sink.Kind] is what writing there means, [Sink.Secret] that reading
+// it gives a credential away.
+//
+// Case is ignored, because on some file systems it makes no difference. Paths
+// may be relative, or begin with ~ or $HOME. A path with wildcards, or with
+// parts that are not known before the call runs, is what it may match
+// ([Sink.May]); a path of which too little is known is [Unclear], never plain.
+//
+// Plain on purpose: .env.example and its kin, public keys (*.pub), certificates
+// without their keys (*.crt, /etc/ssl/certs, cacert.pem and the like), and files
+// under testdata, fixtures, examples and docs that look secret by their ending
+// or a general name only (key.pem, credentials.json, token).
+//
+// [Payloads] hands out the parts of a content that run, each in its language.
+package content
+
+import "slices"
+
+// A Kind is what a place is for. The zero value is a place of which too little
+// is known.
+type Kind uint8
+
+// The kinds.
+const (
+	Unclear      Kind = iota // too little of the path is known
+	Plain                    // nothing runs and nothing is decided by it
+	Script                   // code, in Lang, that runs when somebody starts it
+	Startup                  // runs by itself at a login or with a program: shells, editors, desktops, interpreters
+	Cron                     // runs by the clock
+	Service                  // runs as a service: systemd, launchd, init
+	CI                       // runs on a build server, with its secrets
+	Hook                     // runs on an event of git, a package manager, udev
+	Build                    // runs when the project is built, tested or installed
+	Program                  // is a program or a library that others run by its name
+	Keys                     // decides whose keys are trusted
+	Agent                    // settings, hooks and servers of coding agents
+	Instructions             // text that coding agents obey
+	Own                      // approver's own files
+	System                   // the operating system's settings and devices
+	Registry                 // decides where packages come from
+	Credential               // a secret
+	kinds
+)
+
+var kindNames = [kinds]string{"unclear", "plain", "script", "startup", "cron", "service", "ci", "hook", "build", "program", "keys", "agent", "instructions", "own", "system", "registry", "credential"}
+
+// String returns the word; an unknown value is "unclear".
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return kindNames[Unclear]
+}
+
+// Kinds returns all kinds.
+func Kinds() []Kind {
+	all := make([]Kind, kinds)
+	for i := range all {
+		all[i] = Kind(i)
+	}
+	return slices.Clip(all)
+}
+
+// RunsLater reports whether what is written there runs without anybody
+// starting it by name.
+func (k Kind) RunsLater() bool {
+	switch k {
+	case Startup, Cron, Service, CI, Hook, Build:
+		return true
+	}
+	return false
+}
+
+// A Sink is what a path is for. The zero value is unclear.
+type Sink struct {
+	Kind Kind
+	// Secret says that reading the file gives a credential away.
+	Secret bool
+	// May says that the path only may match: it has wildcards or unknown parts.
+	May bool
+	// Lang is the language of the whole file, if it is code: one of effect's.
+	Lang string
+	// Name is what the place is called, such as "cron table". Empty for plain.
+	Name   string
+	format format
+}
+
+// format is how the parts that run are found.
+type format uint8
+
+const (
+	formatNone    format = iota
+	formatScript         // the whole file
+	formatCron           // minute … command
+	formatUserCrn        // minute … user command
+	formatUnit           // Exec…=command
+	formatPlist          // ProgramArguments
+	formatYAML           // run:, script:, command: …
+	formatGit            // git's configuration
+	formatNPM            // package.json
+	formatJSON           // "command": …
+	formatMake           // recipes
+	formatDocker         // RUN
+	formatAuthKey        // command="…"
+	formatSSH            // ProxyCommand …
+	formatPth            // lines that begin with import
+	formatUdev           // RUN+="…"
+	formatGroovy         // sh '…'
+	formatTOML           // command = "…"
+)
+
+// Limits bound the work on one content. The zero value reads nothing: whatever
+// is there is a payload of which nothing is known.
+type Limits struct {
+	Bytes    int // of content
+	Payloads int // handed out; what is left over is one unknown payload
+	Depth    int // of JSON and YAML
+}
+
+// DefaultLimits suit a tool call.
+func DefaultLimits() Limits { return Limits{Bytes: 1 << 20, Payloads: 256, Depth: 32} }

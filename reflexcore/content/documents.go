@@ -1,0 +1,344 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/tailscale/hujson"
+
+	"approver.example/reflexcore/effect"
+)
+
+// runKeys are keys of YAML documents whose text a shell runs.
+var runKeys = map[string]bool{
+	"run": true, "script": true, "before_script": true, "after_script": true, "install": true, "before_install": true, "command": true, "commands": true, "cmd": true, "cmds": true, "entry": true, "bash": true, "sh": true, "pwsh": true, "powershell": true, "args": false,
+	"pre_build": true, "post_build": true, "postcreatecommand": true, "onstart": true, "init": true, "entrypoint": true, "hooks": false, "execute": true, "exec": true, "inline": true, "inlinescript": true, "build_script": true, "test_script": true, "before_deploy": true, "deploy_script": true, "tasks": false, "before": true, "healthcheck": false, "test": false, "proc": true, "web": true, "worker": true, "release": true,
+}
+
+// jsonKeys are keys of JSON settings whose text runs.
+var jsonKeys = map[string]bool{
+	"command": true, "bash": true, "powershell": true, "shellcommand": true, "apikeyhelper": true, "awsauthrefresh": true, "awscredentialexport": true, "otelheadershelper": true, "postcreatecommand": true, "poststartcommand": true, "postattachcommand": true, "oncreatecommand": true, "updatecontentcommand": true, "initializecommand": true,
+	"notify": true, "program": true, "runtimeexecutable": true, "prelaunchcommand": true, "discoverycommand": true, "callcommand": true, "tooldiscoverycommand": true, "toolcallcommand": true, "git.path": true, "preruncommand": true, "fix": false,
+	"terminal.integrated.shell.linux": true, "terminal.integrated.automationshell.linux": true, "python.defaultinterpreterpath": true, "python.pythonpath": true, "php.validate.executablepath": true, "eslint.runtime": true, "typescript.tsdk": true,
+}
+
+func (x *extractor) yaml(content string) {
+	// Anchors can multiply a small text; go-yaml's decoder follows them. A
+	// document that uses many is not read.
+	if strings.Count(content, "*") > 500 && strings.Contains(content, "&") || deep(content, x.lim.Depth) {
+		x.hidden("a document with more references or levels than are read")
+		return
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(content), yaml.UseOrderedMap(), yaml.AllowDuplicateMapKey())
+	for {
+		var doc any
+		switch err := decoder.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			x.hidden("a document that cannot be read")
+			return
+		}
+		x.walkYAML(doc, "", "", 0)
+	}
+}
+
+// deep reports whether a document nests deeper than is read, before a parser
+// recurses into it.
+func deep(s string, limit int) bool {
+	flow := 0
+	for line := range strings.Lines(s) {
+		indent := len(line) - len(strings.TrimLeft(line, " -?"))
+		if indent > 8*limit {
+			return true
+		}
+		for _, c := range []byte(line) {
+			switch c {
+			case '[', '{':
+				if flow++; flow > limit {
+					return true
+				}
+			case ']', '}':
+				flow = max(0, flow-1)
+			}
+		}
+	}
+	return false
+}
+
+// walkYAML hands out the texts under keys that run.
+func (x *extractor) walkYAML(v any, key, lang string, depth int) {
+	if depth > x.lim.Depth {
+		x.hidden("a document with more levels than are read")
+		return
+	}
+	switch v := v.(type) {
+	case yaml.MapSlice:
+		for _, item := range v {
+			if name, ok := item.Key.(string); ok && strings.EqualFold(name, "shell") {
+				if shell, ok := item.Value.(string); ok {
+					lang = Shebang("#!" + shell)
+					if lang == "" && strings.TrimSpace(shell) != "" {
+						lang = "?"
+					}
+				}
+			}
+		}
+		for _, item := range v {
+			name, _ := item.Key.(string)
+			name = strings.ToLower(name)
+			if merged, ok := item.Value.(yaml.MapSlice); ok && runKeys[name] {
+				name = ""
+				x.walkYAML(merged, name, lang, depth+1)
+				continue
+			}
+			x.walkYAML(item.Value, name, lang, depth+1)
+		}
+	case []any:
+		words := make([]string, 0, len(v))
+		for _, item := range v {
+			if s, ok := item.(string); ok {
+				words = append(words, s)
+				continue
+			}
+			x.walkYAML(item, key, lang, depth+1)
+		}
+		if !runKeys[key] || len(words) == 0 {
+			return
+		}
+		if (key == "command" || key == "entrypoint") && x.sink.Kind == Build { // a list of words, in compose
+			x.give(effect.Shell, shellJoin(words), key+" of "+x.sink.Name)
+			return
+		}
+		x.run(strings.Join(words, "\n"), key, lang)
+	case string:
+		if runKeys[key] {
+			x.run(v, key, lang)
+		}
+	}
+}
+
+func (x *extractor) run(text, key, lang string) {
+	switch {
+	case lang == "?":
+		x.hidden("a step in a shell that is not known")
+		return
+	case lang != "":
+	case key == "powershell" || key == "pwsh":
+		lang = effect.PowerShell
+	default:
+		lang = effect.Shell
+	}
+	x.give(lang, unexpress(text), key+": of "+x.sink.Name)
+}
+
+// unexpress makes a CI's ${{ expressions }} unknown: they are put in as text
+// before a shell reads it.
+func unexpress(s string) string {
+	for {
+		i := strings.Index(s, "${{")
+		if i < 0 {
+			return s
+		}
+		end := strings.Index(s[i:], "}}")
+		if end < 0 {
+			return s[:i] + effect.Unknown
+		}
+		s = s[:i] + effect.Unknown + s[i+end+2:]
+	}
+}
+
+func (x *extractor) json(content string) {
+	if deep(content, x.lim.Depth) {
+		x.hidden("a document with more levels than are read")
+		return
+	}
+	// Settings of editors may have comments and trailing commas.
+	std, err := hujson.Standardize([]byte(content))
+	var doc any
+	if err == nil {
+		err = json.Unmarshal(std, &doc)
+	}
+	if err != nil {
+		x.hidden("a document that cannot be read")
+		return
+	}
+	if x.sink.format == formatNPM {
+		x.npm(doc)
+		return
+	}
+	x.walkJSON(doc, "", 0)
+}
+
+func (x *extractor) npm(doc any) {
+	o, _ := doc.(map[string]any)
+	scripts, _ := o["scripts"].(map[string]any)
+	for _, name := range sortedKeys(scripts) {
+		switch v := scripts[name].(type) {
+		case string:
+			x.give(effect.Shell, v, "the script "+name+" of a package")
+		case []any: // composer
+			for _, item := range v {
+				if s, ok := item.(string); ok {
+					x.give(effect.Shell, s, "the script "+name+" of a package")
+				}
+			}
+		}
+	}
+	for _, hooks := range []string{"husky", "pre-commit", "gitHooks", "simple-git-hooks", "lint-staged"} {
+		x.walkAll(o[hooks], 0)
+	}
+}
+
+// walkAll hands out every text below a value.
+func (x *extractor) walkAll(v any, depth int) {
+	switch v := v.(type) {
+	case string:
+		x.give(effect.Shell, v, "a hook of a package")
+	case []any:
+		for _, item := range v {
+			x.walkAll(item, depth+1)
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			x.walkAll(v[k], depth+1)
+		}
+	}
+}
+
+func (x *extractor) walkJSON(v any, key string, depth int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			low := strings.ToLower(k)
+			if !jsonKeys[low] && !strings.HasSuffix(low, "command") {
+				x.walkJSON(v[k], low, depth+1)
+				continue
+			}
+			var words []string
+			switch value := v[k].(type) {
+			case string:
+				words = []string{value}
+				if args, ok := texts(v["args"]); ok && len(args) > 0 {
+					x.give(effect.Shell, shellWord(value)+" "+shellJoin(args), k+" of "+x.sink.Name)
+					continue
+				}
+				x.give(effect.Shell, strings.Join(words, " "), k+" of "+x.sink.Name)
+			case []any:
+				if words, ok := texts(value); ok {
+					x.give(effect.Shell, shellJoin(words), k+" of "+x.sink.Name)
+				}
+			default:
+				x.walkJSON(value, low, depth+1)
+				if o, ok := value.(map[string]any); ok && strings.HasSuffix(low, "command") {
+					x.walkAll(o, depth+1) // devcontainers: a command for each name
+				}
+			}
+		}
+		if env, ok := v["env"].(map[string]any); ok {
+			for _, k := range sortedKeys(env) {
+				if s, ok := env[k].(string); ok {
+					x.give(effect.Shell, "export "+shellWord(k)+"="+shellWord(s), "environment of "+x.sink.Name)
+				}
+			}
+		}
+	case []any:
+		for _, item := range v {
+			x.walkJSON(item, key, depth+1)
+		}
+	}
+}
+
+// shellWord quotes a program's name, unless it is a line of its own.
+func shellWord(s string) string {
+	if strings.ContainsAny(s, " \t") {
+		return s
+	}
+	return shellJoin([]string{s})
+}
+
+func texts(v any) ([]string, bool) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]string, 0, len(list))
+	for _, item := range list {
+		switch item := item.(type) {
+		case string:
+			out = append(out, item)
+		case map[string]any: // VS Code: {"value": …, "quoting": …}
+			s, _ := item["value"].(string)
+			out = append(out, s)
+		default:
+			out = append(out, effect.Unknown)
+		}
+	}
+	return out, true
+}
+
+func jsonWords(s string) ([]string, bool) {
+	var words []string
+	err := json.Unmarshal([]byte(s), &words)
+	return words, err == nil
+}
+
+func sortedKeys(m map[string]any) []string {
+	return slices.Sorted(maps.Keys(m))
+}
+
+// plist finds ProgramArguments and Program of a launchd job.
+func (x *extractor) plist(content string) {
+	if strings.HasPrefix(content, "bplist") {
+		x.hidden("a binary property list")
+		return
+	}
+	d := xml.NewDecoder(bytes.NewReader([]byte(content)))
+	d.Strict = false
+	var key, text string
+	var words []string
+	depth, inArgs := 0, false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || depth > x.lim.Depth {
+			x.hidden("a property list that cannot be read")
+			return
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			depth++
+			text = ""
+			if t.Name.Local == "array" {
+				inArgs = key == "ProgramArguments"
+			}
+		case xml.CharData:
+			text += string(t)
+		case xml.EndElement:
+			depth--
+			switch t.Name.Local {
+			case "key":
+				key = strings.TrimSpace(text)
+			case "string":
+				if inArgs {
+					words = append(words, text)
+				} else if key == "Program" {
+					x.give(effect.Shell, shellJoin([]string{text}), "a launchd job")
+				}
+			case "array":
+				inArgs = false
+				x.give(effect.Shell, shellJoin(words), "a launchd job")
+				words = nil
+			}
+		}
+	}
+}

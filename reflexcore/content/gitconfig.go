@@ -1,0 +1,101 @@
+package content
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// gitCommands are settings whose whole value a shell runs, by section and key.
+var gitCommands = map[string]bool{
+	"core.sshcommand": true, "core.editor": true, "core.pager": true, "core.fsmonitor": true, "core.askpass": true, "core.gitproxy": true, "core.alternaterefscommand": true, "sequence.editor": true, "credential.helper": true, "diff.external": true,
+	"diff.command": true, "diff.textconv": true, "merge.driver": true, "filter.clean": true, "filter.smudge": true, "filter.process": true, "mergetool.cmd": true, "difftool.cmd": true, "gpg.program": true, "gpg.ssh.defaultkeycommand": true, "pager": true,
+	"interactive.difffilter": true, "trailer.command": true, "trailer.cmd": true, "uploadpack.packobjectshook": true, "sendemail.smtpserver": true, "sendemail.tocmd": true, "sendemail.cccmd": true, "sendemail.sendmailcmd": true, "web.browser": false, "browser.cmd": true, "man.cmd": true, "submodule.update": true, "remote.uploadpack": true, "remote.receivepack": true, "remote.proxy": false, "receive.procreceiverefs": false, "gui.cmd": true, "guitool.cmd": true, "tar.command": true, "instaweb.httpd": true,
+}
+
+// git reads a configuration file of git.
+func (x *extractor) git(content string) {
+	section, sub := "", ""
+	lines(content, func(line string) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			end := strings.LastIndexByte(line, ']')
+			if end < 0 {
+				return
+			}
+			section, sub, _ = strings.Cut(strings.ToLower(line[1:end]), " ")
+			if sub = strings.Trim(sub, `" `); sub == "" { // the old notation, [section.sub]
+				section, sub, _ = strings.Cut(section, ".")
+			}
+			if line = strings.TrimSpace(line[end+1:]); line == "" { // [section] key = value
+				return
+			}
+		}
+		key, value, ok := strings.Cut(line, "=")
+		key = strings.ToLower(strings.TrimSpace(key))
+		if !ok || key == "" || key[0] == '#' || key[0] == ';' {
+			return
+		}
+		x.gitSetting(section, sub, key, gitValue(value))
+	})
+}
+
+func (x *extractor) gitSetting(section, sub, key, value string) {
+	name := section + "." + key
+	switch {
+	case section == "alias":
+		if command, ok := strings.CutPrefix(value, "!"); ok {
+			x.give(effect.Shell, command, "an alias of git")
+			return
+		}
+		x.give(effect.Shell, "git "+value, "an alias of git")
+	case section == "pager", gitCommands[name]:
+		if command, ok := strings.CutPrefix(value, "!"); ok {
+			value = command
+		} else if name == "credential.helper" && !strings.HasPrefix(value, "/") {
+			value = "git-credential-" + value
+		} else if name == "submodule.update" {
+			return
+		}
+		if value != "true" && value != "false" {
+			x.give(effect.Shell, value, name+" of git")
+		}
+	case name == "core.hookspath", name == "init.templatedir", section == "include", section == "includeif":
+		// What lies there runs, or is read as settings.
+		x.yield(effect.Payload{Text: value, Why: strings.TrimSuffix(name+" "+sub, " ") + " of git", Path: x.path, Later: true})
+	case key == "url", key == "insteadof", key == "pushurl":
+		for _, url := range [2]string{value, sub} {
+			if command, ok := strings.CutPrefix(url, "ext::"); ok {
+				x.give(effect.Shell, command, "a transport of git")
+			}
+		}
+	}
+}
+
+// gitValue undoes quotes and cuts a comment.
+func gitValue(s string) string {
+	s = strings.TrimSpace(s)
+	var b strings.Builder
+	in := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s):
+			i++
+			switch s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			default:
+				b.WriteByte(s[i])
+			}
+		case c == '"':
+			in = !in
+		case !in && (c == '#' || c == ';'):
+			return strings.TrimSpace(b.String())
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}

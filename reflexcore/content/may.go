@@ -1,0 +1,301 @@
+package content
+
+import "strings"
+
+// maxSteps bounds the matching of one path with wildcards; when it is used up,
+// the path is unclear.
+const maxSteps = 200_000
+
+// wildcards says what a path with *, ?, [ and { may match.
+func (p *parsed) wildcards() Sink {
+	paths := expandBraces(p.names())
+	if paths == nil {
+		return Sink{May: true}
+	}
+	return p.mayBe(paths)
+}
+
+// unknown says what a path may match that is only known in part: there, any
+// text, slashes included, may stand.
+func (p *parsed) unknown() Sink {
+	names := p.names()
+	var one, many []string
+	for _, name := range names {
+		before, after, ok := strings.Cut(name, "\x00")
+		if !ok {
+			one, many = append(one, name), append(many, name)
+			continue
+		}
+		last := after[strings.LastIndexByte(after, 0)+1:]
+		one = append(one, strings.ReplaceAll(name, "\x00", "*"))
+		many = append(many, before+"*", "**", "*"+last)
+	}
+	s := p.mayBe([][]string{one, many})
+	if s.Kind == Plain {
+		s = Sink{May: true}
+	}
+	return s
+}
+
+func (p *parsed) names() []string {
+	names := make([]string, p.n)
+	for i := range p.n {
+		names[i] = loosen(string(p.seg(i)))
+	}
+	return names
+}
+
+// loosen takes a pattern of bash's extended kind, such as @(a|b), for any text.
+func loosen(name string) string {
+	for {
+		open := strings.IndexByte(name, '(')
+		if open < 1 || !strings.ContainsRune("@!?+*", rune(name[open-1])) {
+			return name
+		}
+		end := strings.LastIndexByte(name, ')')
+		if end < open {
+			return name
+		}
+		name = name[:open-1] + "*" + name[end+1:]
+	}
+}
+
+// maxBraces bounds the alternatives that braces make.
+const maxBraces = 64
+
+// expandBraces writes {a,b} out; nil if there are too many. A brace without a
+// comma is a letter.
+func expandBraces(names []string) [][]string {
+	text := strings.Join(names, "/")
+	todo, out := []string{text}, [][]string(nil)
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		open, end, parts := brace(s)
+		if parts == nil {
+			out = append(out, strings.Split(s, "/"))
+		}
+		for _, part := range parts {
+			todo = append(todo, s[:open]+part+s[end:])
+		}
+		if len(todo)+len(out) > maxBraces {
+			return nil
+		}
+	}
+	return out
+}
+
+// brace finds the first brace with alternatives.
+func brace(s string) (open, end int, parts []string) {
+	for open = 0; open < len(s); open++ {
+		if s[open] != '{' {
+			continue
+		}
+		depth, from := 0, open+1
+		var list []string
+		for i := open; i < len(s); i++ {
+			switch s[i] {
+			case '{':
+				depth++
+			case ',':
+				if depth == 1 {
+					list = append(list, s[from:i])
+					from = i + 1
+				}
+			case '}':
+				if depth--; depth == 0 {
+					if list == nil {
+						break
+					}
+					return open, i + 1, append(list, s[from:i])
+				}
+			}
+			if depth == 0 {
+				break
+			}
+		}
+	}
+	return 0, 0, nil
+}
+
+// mayBe returns the first row that one of the paths may match; a secret goes
+// before the rest.
+func (p *parsed) mayBe(paths [][]string) Sink {
+	f, secret := found{tame: p.tame}, found{tame: p.tame}
+	add := func(row int) {
+		f.add(row)
+		if table[row-1].secret {
+			secret.add(row)
+		}
+	}
+	m := meeting{left: maxSteps}
+	for _, path := range paths {
+		segs := make([]name, len(path))
+		for i, text := range path {
+			segs[i] = name{text, text == "" || strings.ContainsAny(text, "*?[")}
+		}
+		for _, r := range built().all {
+			if table[r.row-1].kind == Plain {
+				continue
+			}
+			m.flat = r
+			home := p.home
+			switch {
+			case r.kind == '/' && p.rooted:
+				m.segs = segs
+			case r.kind == '~' && home >= 0 && home <= len(segs):
+				m.segs = segs[home:]
+			case r.kind == 0:
+				for i := range segs {
+					if segs[i].text == "**" { // the starts after it are tried too
+						continue
+					}
+					m.segs = segs[i:]
+					if m.meet(0, 0, 0, 0) {
+						add(r.row)
+					}
+				}
+				continue
+			default:
+				continue
+			}
+			if m.meet(0, 0, 0, 0) {
+				add(r.row)
+			}
+		}
+	}
+	if m.left <= 0 {
+		return Sink{May: true}
+	}
+	if secret.row != 0 {
+		return secret.sink(true)
+	}
+	return f.sink(true)
+}
+
+// A meeting asks whether two patterns have a path in common that is more than
+// chance: letters of the one stand for letters of the other.
+type meeting struct {
+	segs []name
+	flat flat
+	left int
+}
+
+// enough letters make a name recognisable.
+const enough = 2
+
+func (m *meeting) meet(i, j, letters, last int) bool {
+	if m.left--; m.left <= 0 {
+		return false
+	}
+	if j == len(m.flat.segs) {
+		// Only what names approver is approver's.
+		if letters < enough || last == 0 && table[m.flat.row-1].kind == Own {
+			return false
+		}
+		return m.flat.deep || i == len(m.segs) || i == len(m.segs)-1 && m.segs[i].text == "**"
+	}
+	if i == len(m.segs) {
+		return false
+	}
+	if m.segs[i].text == "**" {
+		return m.meet(i+1, j, letters, last) || m.meet(i, j+1, letters, last)
+	}
+	n, ok := m.segs[i].meets(m.flat.segs[j])
+	return ok && m.meet(i+1, j+1, letters+n, n)
+}
+
+// meets reports whether some name matches both patterns, and how many letters
+// they share then at most. A shell's * does not match a leading dot. An ending
+// counts only where the row is about endings.
+func (n name) meets(other name) (letters int, ok bool) {
+	a, b := n.text, other.text
+	if a == "" {
+		return 0, false
+	}
+	if !n.wild && !other.wild {
+		switch {
+		case a != b:
+			return 0, false
+		case a == "tmp" || a == "var" || a == "run" || a == "usr":
+			return 0, true // too much lies there
+		}
+		return len(a), true
+	}
+	if b[0] == '.' && (a[0] == '*' || a[0] == '?') {
+		return 0, false
+	}
+	if a == ".*" && b[0] == '.' { // every dot file
+		return enough, true
+	}
+	stem := len(b)
+	if i := strings.LastIndexByte(b, '.'); i > 1 || i == 1 && b[0] != '*' {
+		stem = i
+	}
+	if a == "*" {
+		return 0, true
+	}
+	if fixed(a[0]) && fixed(b[0]) && a[0] != b[0] || fixed(a[len(a)-1]) && fixed(b[len(b)-1]) && a[len(a)-1] != b[len(b)-1] {
+		return 0, false // nearly all end here
+	}
+	return shared(a, b, stem)
+}
+
+func fixed(c byte) bool { return c != '*' && c != '?' && c != '[' && c != ']' }
+
+// shared goes through both patterns at once and keeps, for each pair of
+// positions, the most letters from there on; -1 if they do not meet. A bracket
+// stands for any letter.
+func shared(a, b string, stem int) (letters int, ok bool) {
+	const width = 48
+	if len(b) >= width {
+		return 0, false
+	}
+	a = unbracket(a)
+	var below, row [width]int16
+	for i := len(a); i >= 0; i-- {
+		for j := len(b); j >= 0; j-- {
+			best := int16(-1)
+			if i == len(a) && j == len(b) {
+				best = 0
+			}
+			if i < len(a) && (a[i] == '*' || j < len(b) && b[j] == '*') {
+				best = max(best, below[j])
+			}
+			if j < len(b) && (b[j] == '*' || i < len(a) && a[i] == '*') {
+				best = max(best, row[j+1])
+			}
+			if i < len(a) && j < len(b) && a[i] != '*' && b[j] != '*' && below[j+1] >= 0 {
+				switch {
+				case a[i] == '?' || b[j] == '?':
+					best = max(best, below[j+1])
+				case a[i] == b[j] && j < stem:
+					best = max(best, below[j+1]+1)
+				case a[i] == b[j]:
+					best = max(best, below[j+1])
+				}
+			}
+			row[j] = best
+		}
+		below = row
+	}
+	return int(max(row[0], 0)), row[0] >= 0
+}
+
+// unbracket writes [abc] as ?.
+func unbracket(s string) string {
+	for {
+		open := strings.IndexByte(s, '[')
+		if open < 0 {
+			return s
+		}
+		end := -1
+		if open+2 < len(s) {
+			end = strings.IndexByte(s[open+2:], ']')
+		}
+		if end < 0 {
+			return s[:open] + "?" + s[open+1:]
+		}
+		s = s[:open] + "?" + s[open+2+end+1:]
+	}
+}

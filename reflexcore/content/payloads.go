@@ -1,0 +1,544 @@
+package content
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// Payloads hands out what runs of a content that lies at a path. What cannot be
+// read (malformed, over a limit) is a payload of which nothing is known. Parts
+// that are not known keep effect.Unknown.
+func Payloads(path, content string, lim Limits, yield func(effect.Payload)) {
+	s := Classify(path)
+	if s.format == formatNone && strings.HasPrefix(content, "#!") {
+		s.format = formatScript
+	}
+	// A place of which too little is known may run all of it.
+	if s.format == formatNone && s.Kind == Unclear && content != "" {
+		yield(effect.Payload{Why: "a file at a place that is not known", Path: path, Later: true})
+		return
+	}
+	if s.format == formatNone || content == "" {
+		return
+	}
+	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
+	if len(content) > lim.Bytes {
+		x.hidden("more than is read of a file")
+		content = content[:max(lim.Bytes, 0)]
+		if s.format == formatJSON || s.format == formatNPM || s.format == formatYAML {
+			return // half a document is none
+		}
+	}
+	x.extract(content)
+}
+
+// An extractor hands out payloads of one content, within its limits.
+type extractor struct {
+	sink  Sink
+	path  string
+	lim   Limits
+	yield func(effect.Payload)
+	count int
+}
+
+func (x *extractor) give(lang, text, why string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	switch x.count++; {
+	case x.count == x.lim.Payloads+1:
+		x.yield(effect.Payload{Why: "more parts than are read of a file", Path: x.path, Later: true})
+	case x.count > x.lim.Payloads:
+	default:
+		x.yield(effect.Payload{Lang: lang, Text: text, Why: why, Path: x.path, Later: true})
+	}
+}
+
+// hidden says that something runs of which nothing is known.
+func (x *extractor) hidden(why string) {
+	x.yield(effect.Payload{Why: x.sink.Name + ": " + why, Path: x.path, Later: true})
+}
+
+func (x *extractor) extract(content string) {
+	content = strings.TrimPrefix(content, "\ufeff")
+	switch x.sink.format {
+	case formatScript:
+		x.script(content)
+	case formatCron, formatUserCrn:
+		x.cron(content)
+	case formatUnit:
+		x.unit(content)
+	case formatPlist:
+		x.plist(content)
+	case formatYAML:
+		x.yaml(content)
+	case formatGit:
+		x.git(content)
+	case formatNPM, formatJSON:
+		x.json(content)
+	case formatMake:
+		x.makefile(content)
+	case formatDocker:
+		x.docker(content)
+	case formatAuthKey:
+		x.authorizedKeys(content)
+	case formatSSH:
+		x.ssh(content)
+	case formatPth:
+		x.pth(content)
+	case formatUdev:
+		x.udev(content)
+	case formatGroovy:
+		x.groovy(content)
+	case formatTOML:
+		x.toml(content)
+	default:
+	}
+}
+
+// script is a file that runs as a whole. Its first line says in what, else its
+// ending.
+func (x *extractor) script(content string) {
+	lang := x.sink.Lang
+	if first, _, _ := strings.Cut(content, "\n"); strings.HasPrefix(first, "#!") {
+		lang = Shebang(first)
+		if lang == "" {
+			x.hidden("a script in a language that is not known")
+			return
+		}
+	}
+	name := x.sink.Name
+	if name == "" {
+		name = "a script"
+	}
+	if lang == "" {
+		// A program's place without a first line: text is a shell's, the rest is
+		// binary.
+		if strings.IndexByte(content, 0) >= 0 || strings.HasPrefix(content, "\x7fELF") {
+			x.hidden("a binary")
+			return
+		}
+		lang = effect.Shell
+	}
+	x.give(lang, content, name)
+}
+
+// interpreters are languages by the name of their program, without a version.
+var interpreters = map[string]string{
+	"sh": effect.Shell, "bash": effect.Shell, "dash": effect.Shell, "ash": effect.Shell, "zsh": effect.Shell, "ksh": effect.Shell, "mksh": effect.Shell, "busybox": effect.Shell, "bats": effect.Shell, "rbash": effect.Shell,
+	"fish": effect.Fish, "pwsh": effect.PowerShell, "powershell": effect.PowerShell, "python": effect.Python, "pypy": effect.Python, "uv": effect.Python, "pipx": effect.Python, "node": effect.JavaScript, "nodejs": effect.JavaScript, "deno": effect.JavaScript, "bun": effect.JavaScript, "ts-node": effect.JavaScript, "tsx": effect.JavaScript,
+	"perl": effect.Perl, "ruby": effect.Ruby, "php": effect.PHP, "lua": effect.Lua, "luajit": effect.Lua, "awk": effect.Awk, "gawk": effect.Awk, "mawk": effect.Awk, "nawk": effect.Awk, "rscript": effect.R, "osascript": effect.AppleScr, "psql": effect.SQL, "sqlite": effect.SQL, "vim": effect.Vim, "emacs": effect.Lisp, "cmd": effect.Batch,
+}
+
+// Shebang returns the language that a first line names; empty if it is not
+// known.
+func Shebang(line string) string {
+	line, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return ""
+	}
+	for word := range strings.FieldsSeq(line) {
+		name := strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
+		if name == "env" || strings.HasPrefix(name, "-") || strings.Contains(name, "=") {
+			continue
+		}
+		name = strings.TrimSuffix(name, ".exe")
+		if lang := interpreters[strings.TrimRight(name, "0123456789.")]; lang != "" {
+			return lang
+		}
+		return ""
+	}
+	return ""
+}
+
+// lines hands out lines with continuations joined.
+func lines(content string, each func(line string)) {
+	var joined strings.Builder
+	for line := range strings.Lines(content) {
+		line = strings.TrimRight(line, "\r\n")
+		if rest, ok := strings.CutSuffix(line, "\\"); ok {
+			joined.WriteString(rest)
+			joined.WriteByte('\n')
+			continue
+		}
+		if joined.Len() > 0 {
+			line = joined.String() + line
+			joined.Reset()
+		}
+		each(line)
+	}
+	if joined.Len() > 0 {
+		each(joined.String())
+	}
+}
+
+func (x *extractor) cron(content string) {
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		skip := 5
+		if line[0] == '@' {
+			skip = 1
+		} else if i := strings.IndexByte(line, '='); i > 0 && !strings.ContainsAny(strings.TrimSpace(line[:i]), " \t*") {
+			// SHELL=…, PATH=… and their like change what the lines run.
+			x.give(effect.Shell, line, "a cron table's setting")
+			continue
+		}
+		if x.sink.format == formatUserCrn {
+			skip++
+		}
+		command := skipFields(line, skip)
+		// An unescaped % ends the command: the rest is its input.
+		for i := 0; i < len(command); i++ {
+			if command[i] == '\\' {
+				i++
+			} else if command[i] == '%' {
+				input := strings.ReplaceAll(command[i+1:], "%", "\n")
+				command = command[:i] + " <<'CRON_INPUT'\n" + input + "\nCRON_INPUT"
+				break
+			}
+		}
+		x.give(effect.Shell, strings.ReplaceAll(command, `\%`, "%"), "cron line")
+	}
+}
+
+func skipFields(line string, n int) string {
+	for ; n > 0; n-- {
+		line = strings.TrimLeft(line, " \t")
+		i := strings.IndexAny(line, " \t")
+		if i < 0 {
+			return ""
+		}
+		line = line[i:]
+	}
+	return strings.TrimLeft(line, " \t")
+}
+
+// unit is systemd's and desktops' key=value.
+func (x *extractor) unit(content string) {
+	lines(content, func(line string) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		key = strings.ToLower(strings.TrimSpace(key))
+		if !ok || key == "" || key[0] == '#' || key[0] == ';' {
+			return
+		}
+		value = strings.TrimSpace(value)
+		switch {
+		case strings.HasPrefix(key, "exec"), key == "tryexec":
+			// - @ : + ! | say how to run it, not what.
+			x.give(effect.Shell, strings.ReplaceAll(strings.TrimLeft(value, "-@:+!|"), "%%", "%"), key+"= of "+x.sink.Name)
+		case key == "environment":
+			x.give(effect.Shell, "export "+value, "environment of "+x.sink.Name)
+		}
+	})
+}
+
+// authorizedKeys finds command="…" before a key.
+func (x *extractor) authorizedKeys(content string) {
+	for line := range strings.Lines(content) {
+		low := strings.ToLower(line)
+		i := strings.Index(low, `command="`)
+		if i < 0 || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		text, _ := quoted(line[i+len(`command=`):])
+		x.give(effect.Shell, text, "forced command of a key")
+	}
+}
+
+// quoted reads a text in double quotes with backslashes.
+func quoted(s string) (text, rest string) {
+	if s == "" || s[0] != '"' {
+		return "", s
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '"':
+			return b.String(), s[i+1:]
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), ""
+}
+
+// sshCommands are options of ssh and sshd whose value runs.
+var sshCommands = map[string]bool{"proxycommand": true, "localcommand": true, "remotecommand": true, "knownhostscommand": true, "authorizedkeyscommand": true, "authorizedprincipalscommand": true, "forcecommand": true, "xauthlocation": true, "pkcs11provider": true, "securitykeyprovider": true, "subsystem": true}
+
+func (x *extractor) ssh(content string) {
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		i := strings.IndexAny(line, " \t=")
+		if i < 0 || line[0] == '#' {
+			continue
+		}
+		key, value := strings.ToLower(line[:i]), strings.Trim(line[i:], " \t=")
+		if strings.HasPrefix(value, `"`) && strings.Count(value, `"`) == 2 && strings.HasSuffix(value, `"`) {
+			value = strings.Trim(value, `"`)
+		}
+		if key == "subsystem" {
+			value = skipFields(value, 1)
+		}
+		switch {
+		case key == "match":
+			if _, after, ok := strings.Cut(value, "exec "); ok {
+				x.give(effect.Shell, strings.Trim(after, ` "`), "condition of ssh")
+			}
+		case sshCommands[key] && !strings.EqualFold(value, "none") && value != "internal-sftp":
+			x.give(effect.Shell, value, key+" of ssh")
+		}
+	}
+}
+
+func (x *extractor) pth(content string) {
+	for line := range strings.Lines(content) {
+		if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
+			x.give(effect.Python, line, "a line that Python runs at its start")
+		}
+	}
+}
+
+// udev's RUN and PROGRAM keys hold commands.
+func (x *extractor) udev(content string) {
+	lines(content, func(line string) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			return
+		}
+		for rest := line; ; {
+			i := strings.IndexByte(rest, '"')
+			if i < 0 {
+				return
+			}
+			key := strings.TrimSpace(rest[:i])
+			key = strings.TrimLeft(key[strings.LastIndexByte(key, ',')+1:], " ")
+			var text string
+			text, rest = quoted(rest[i:])
+			if strings.HasPrefix(key, "RUN") || strings.HasPrefix(key, "PROGRAM") || strings.HasPrefix(key, "IMPORT{program}") {
+				x.give(effect.Shell, text, "a udev rule's program")
+			}
+		}
+	})
+}
+
+// makefile hands out the recipes, and what $(shell …) runs while it is read.
+func (x *extractor) makefile(content string) {
+	var recipe strings.Builder
+	flush := func() {
+		x.give(effect.Shell, recipe.String(), "a recipe")
+		recipe.Reset()
+	}
+	just := strings.Contains(strings.ToLower(x.path), "justfile")
+	lines(content, func(line string) {
+		for rest := line; ; {
+			i := strings.Index(rest, "$(shell ")
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len("$(shell "):]
+			depth := 1
+			for j := 0; j < len(rest); j++ {
+				if rest[j] == '(' {
+					depth++
+				} else if rest[j] == ')' {
+					if depth--; depth == 0 {
+						x.give(effect.Shell, unmake(rest[:j]), "a makefile's $(shell)")
+						break
+					}
+				}
+			}
+		}
+		if i := strings.Index(line, "!="); i > 0 && !strings.HasPrefix(line, "\t") {
+			x.give(effect.Shell, unmake(line[i+2:]), "a makefile's !=")
+		}
+		if !strings.HasPrefix(line, "\t") && (!just || !strings.HasPrefix(line, " ")) {
+			flush()
+			if i := strings.Index(line, ";"); i > 0 && strings.Contains(line[:i], ":") && !strings.Contains(line[:i], "=") {
+				x.give(effect.Shell, unmake(line[i+1:]), "a recipe")
+			}
+			return
+		}
+		recipe.WriteString(unmake(strings.TrimLeft(strings.TrimSpace(line), "@-+")))
+		recipe.WriteByte('\n')
+	})
+	flush()
+}
+
+// unmake writes make's variables as the shell's, whose value is not known
+// either, and $$ as $.
+func unmake(s string) string {
+	if strings.IndexByte(s, '$') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '$' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch s[i] {
+		case '$':
+			b.WriteByte('$')
+		case '(', '{':
+			depth := 0
+			for ; i < len(s); i++ {
+				if s[i] == '(' || s[i] == '{' {
+					depth++
+				} else if s[i] == ')' || s[i] == '}' {
+					if depth--; depth == 0 {
+						break
+					}
+				}
+			}
+			b.WriteString(effect.Unknown)
+		default:
+			b.WriteString(effect.Unknown)
+		}
+	}
+	return b.String()
+}
+
+func (x *extractor) docker(content string) {
+	heredoc := ""
+	var body strings.Builder
+	lines(content, func(line string) {
+		if heredoc != "" {
+			if strings.TrimSpace(line) == heredoc {
+				x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
+				heredoc = ""
+				body.Reset()
+				return
+			}
+			body.WriteString(line + "\n")
+			return
+		}
+		line = strings.TrimSpace(line)
+		word, rest, _ := strings.Cut(line, " ")
+		word = strings.ToUpper(word)
+		if word == "ONBUILD" {
+			word, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
+			word = strings.ToUpper(word)
+		}
+		rest = strings.TrimSpace(rest)
+		switch word {
+		case "RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK":
+		default:
+			return
+		}
+		for strings.HasPrefix(rest, "--") { // --mount=…
+			_, rest, _ = strings.Cut(rest, " ")
+			rest = strings.TrimSpace(rest)
+		}
+		if word == "HEALTHCHECK" {
+			rest = strings.TrimPrefix(rest, "CMD ")
+		}
+		if tag, ok := strings.CutPrefix(rest, "<<"); ok {
+			heredoc = strings.Trim(strings.TrimPrefix(tag, "-"), `'" `)
+			return
+		}
+		if strings.HasPrefix(rest, "[") {
+			if words, ok := jsonWords(rest); ok {
+				rest = shellJoin(words)
+			}
+		}
+		x.give(effect.Shell, rest, "a Dockerfile's "+word)
+	})
+	x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
+}
+
+// groovy finds the shell steps of a Jenkinsfile.
+func (x *extractor) groovy(content string) {
+	for i := 0; i < len(content); i++ {
+		if content[i] != '\'' && content[i] != '"' {
+			continue
+		}
+		q := content[i : i+1]
+		if strings.HasPrefix(content[i:], q+q+q) {
+			q = q + q + q
+		}
+		start := i + len(q)
+		end := start
+		for end < len(content) && !strings.HasPrefix(content[end:], q) {
+			if content[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(content))
+		start = min(start, end)
+		before := strings.TrimRight(content[max(0, i-40):i], " \t(\n")
+		before = strings.TrimRight(strings.TrimSuffix(before, "script:"), " \t(")
+		lang := effect.Shell
+		switch {
+		case strings.HasSuffix(before, "powershell"), strings.HasSuffix(before, "pwsh"):
+			lang = effect.PowerShell
+		case strings.HasSuffix(before, "bat"):
+			lang = effect.Batch
+		case endsWithWord(before, "sh"):
+		default:
+			lang = ""
+		}
+		if lang != "" {
+			x.give(lang, content[start:end], "a step of a pipeline")
+		}
+		i = end + len(q) - 1
+	}
+}
+
+func endsWithWord(s, word string) bool {
+	rest, ok := strings.CutSuffix(s, word)
+	return ok && (rest == "" || strings.ContainsRune(" \t\n{;(", rune(rest[len(rest)-1])))
+}
+
+// toml finds the values that run, line by line: command, args, notify.
+func (x *extractor) toml(content string) {
+	var command string
+	for line := range strings.Lines(content) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if !ok {
+			continue
+		}
+		switch key {
+		case "command":
+			x.give(effect.Shell, command, "a server that an agent starts")
+			command = strings.Trim(value, `"'`)
+		case "args":
+			if words, ok := jsonWords(value); ok {
+				command += " " + shellJoin(words)
+			} else {
+				command += " " + effect.Unknown
+			}
+		case "notify":
+			if words, ok := jsonWords(value); ok {
+				x.give(effect.Shell, shellJoin(words), "an agent's notify")
+			}
+		}
+	}
+	x.give(effect.Shell, command, "a server that an agent starts")
+}
+
+// shellJoin writes words so that a shell reads the same words.
+func shellJoin(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w != "" && strings.IndexFunc(w, func(r rune) bool {
+			return r != '-' && r != '_' && r != '.' && r != '/' && r != ':' && r != '=' && r != ',' && r != '@' && r != '+' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		}) < 0 {
+			b.WriteString(w)
+			continue
+		}
+		b.WriteString("'" + strings.ReplaceAll(w, "'", `'\''`) + "'")
+	}
+	return b.String()
+}
