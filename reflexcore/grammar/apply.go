@@ -12,20 +12,18 @@ func (o *Parsed) apply(argv []string) {
 	for _, s := range o.seen {
 		for i := range s.option.actions {
 			a := &s.option.actions[i]
-			if !o.holds(a, argv) || !a.matches(s.value) {
-				continue
-			}
 			switch {
-			case a.Role == bits:
-				o.Bits |= a.Bits
-			case a.Role == Dry:
-				o.Dry = true
+			case !o.holds(a, argv):
 			case s.arity == none:
-				o.Uses = append(o.Uses, Use{Role: a.Role, Arg: a.Arg, Bits: a.Bits, Word: -1})
-			case s.arity == until:
-				o.Uses = append(o.Uses, Use{Role: a.Role, Arg: a.Arg, Bits: a.Bits, Word: s.word, End: s.end})
+				if a.match == nil {
+					o.emit(a, Use{Word: -1})
+				}
+			case s.arity == until || s.split:
+				if s.word < s.end && (a.match == nil || anyMatch(a.match, s.value, false)) && !anyMatch(a.except, s.value, true) {
+					o.emit(a, Use{Word: s.word, End: s.end})
+				}
 			default:
-				o.Uses = append(o.Uses, Use{Role: a.Role, Arg: a.Arg, Bits: a.Bits, Text: a.part(s.value), Word: s.word, End: s.end})
+				o.parts(a, s.value, s.word, s.end)
 			}
 		}
 	}
@@ -37,18 +35,50 @@ func (o *Parsed) apply(argv []string) {
 		for i := range p.operands {
 			o.rule(&p.operands[i], argv)
 		}
-		for i := range p.stdin {
-			if a := &p.stdin[i]; o.holds(a, argv) {
-				o.Stdin = append(o.Stdin, Use{Role: a.Role, Arg: a.Arg, Bits: a.Bits, Word: -1})
-			}
-		}
-		for i := range p.stdout {
-			if a := &p.stdout[i]; o.holds(a, argv) {
-				o.Stdout = append(o.Stdout, Use{Role: a.Role, Arg: a.Arg, Bits: a.Bits, Word: -1})
-			}
-		}
+		o.Stdin = o.stream(o.Stdin, p.stdin, argv)
+		o.Stdout = o.stream(o.Stdout, p.stdout, argv)
 	}
 	o.Copies = o.Program.copies
+}
+
+// stream adds what becomes of a standard stream.
+func (o *Parsed) stream(out []Use, actions []Action, argv []string) []Use {
+	for i := range actions {
+		if a := &actions[i]; o.holds(a, argv) {
+			out = append(out, Use{Role: a.Role, Arg: a.Arg, Bits: a.Bits, Word: -1})
+		}
+	}
+	return out
+}
+
+// emit adds one use, or what holds for the whole command.
+func (o *Parsed) emit(a *Action, u Use) {
+	switch a.Role {
+	case bits:
+		o.Bits |= a.Bits
+	case Dry:
+		o.Dry = true
+	default:
+		u.Role, u.Arg, u.Bits = a.Role, a.Arg, a.Bits
+		o.Uses = append(o.Uses, u)
+	}
+}
+
+// parts adds the uses of a word.
+func (o *Parsed) parts(a *Action, text string, word, end int) {
+	for left, more := text, true; more; {
+		part := left
+		if more = a.each != 0; more {
+			i := strings.IndexByte(left, a.each)
+			if more = i >= 0; more {
+				part, left = left[:i], left[i+1:]
+			}
+		}
+		if a.match != nil && !anyMatch(a.match, part, a.Role == Dry) || anyMatch(a.except, part, true) {
+			continue
+		}
+		o.emit(a, Use{Text: a.part(part), Word: word, End: end})
+	}
 }
 
 // rule applies one line of operands.
@@ -57,87 +87,101 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 		return
 	}
 	if r.sel.from == selAlways {
-		switch r.Role {
-		case bits:
-			o.Bits |= r.Bits
-		case Dry:
-			o.Dry = true
-		default:
-			o.Uses = append(o.Uses, Use{Role: r.Role, Arg: r.Arg, Bits: r.Bits, Word: -1})
-		}
+		o.emit(&r.Action, Use{Word: -1})
 		return
 	}
-	from, to := o.span(r.sel)
+	from, to := o.span(&r.sel, argv)
+	end := len(argv)
+	if r.until != nil {
+		for i := from; i < to; i++ {
+			if slices.Contains(r.until, argv[o.operands[i]]) {
+				end, to = o.operands[i], i
+			}
+		}
+	}
 	if from >= to {
 		return
 	}
 	if r.Role == Argv || r.Role == Shell && r.sel.more {
-		o.Uses = append(o.Uses, Use{Role: r.Role, Arg: r.Arg, Bits: r.Bits, Word: o.operands[from], End: len(argv)})
+		first := argv[o.operands[from]]
+		if (r.match == nil || anyMatch(r.match, first, false)) && !anyMatch(r.except, first, true) {
+			o.emit(&r.Action, Use{Word: o.operands[from], End: end})
+		}
 		return
 	}
 	for _, w := range o.operands[from:to] {
-		if !r.matches(argv[w]) {
-			continue
-		}
-		switch r.Role {
-		case bits:
-			o.Bits |= r.Bits
-		case Dry:
-			o.Dry = true
-		default:
-			o.Uses = append(o.Uses, Use{Role: r.Role, Arg: r.Arg, Bits: r.Bits, Text: r.part(argv[w]), Word: w, End: w + 1})
-		}
+		o.parts(&r.Action, argv[w], w, w+1)
 	}
 }
 
 // span returns the range in operands that a selector means.
-func (o *Parsed) span(s selector) (from, to int) {
+func (o *Parsed) span(s *selector, argv []string) (from, to int) {
 	n := len(o.operands)
 	switch {
 	case s.from == selLast:
 		return max(n-1, 0), n
 	case s.from == selButLast:
 		return 0, max(n-1, 0)
+	case s.from == selPast:
+		if o.dashes > 0 && slices.Contains(s.past, "--") {
+			return o.dashes - 1, n
+		}
+		for i, w := range o.operands {
+			if slices.Contains(s.past, argv[w]) {
+				return i + 1, n
+			}
+		}
+		return n, n
 	case s.more:
 		return min(s.from-1, n), n
 	}
 	return min(s.from-1, n), min(s.from, n)
 }
 
-// holds reports whether the conditions of an action hold.
+// holds reports whether the conditions of an action hold. What is not known
+// makes an if hold, except of dry, and never an unless.
 func (o *Parsed) holds(a *Action, argv []string) bool {
 	for _, c := range a.ifs {
-		if !o.is(c, argv) {
+		if !o.is(c, argv, a.Role == Dry) {
 			return false
 		}
 	}
 	for _, c := range a.unless {
-		if o.is(c, argv) {
+		if o.is(c, argv, a.Role != Dry) {
 			return false
 		}
 	}
 	return true
 }
 
-func (o *Parsed) is(c *cond, argv []string) bool {
+// is reports whether a condition holds, surely or possibly.
+func (o *Parsed) is(c *cond, argv []string, surely bool) bool {
+	if c.dashes {
+		return o.dashes > 0
+	}
 	if c.options != nil {
-		for _, s := range o.seen {
-			if slices.Contains(c.options, s.option) && (c.values == nil || anyMatch(c.values, s.value)) {
+		for i := range o.seen {
+			s := &o.seen[i]
+			if !slices.Contains(c.options, s.option) && !slices.ContainsFunc(s.option.also, func(a *option) bool { return slices.Contains(c.options, a) }) {
+				continue
+			}
+			if c.values == nil || anyMatch(c.values, s.value, surely) {
 				return true
 			}
 		}
 		return false
 	}
-	from, to := o.span(c.sel)
+	from, to := o.span(&c.sel, argv)
+	if c.values == nil {
+		return from < to
+	}
 	for _, w := range o.operands[from:to] {
-		if c.values == nil || anyMatch(c.values, argv[w]) {
+		if anyMatch(c.values, argv[w], surely) {
 			return true
 		}
 	}
 	return false
 }
-
-func (a *Action) matches(text string) bool { return a.match == nil || anyMatch(a.match, text) }
 
 // part is what follows the first a.after.
 func (a *Action) part(text string) string {
@@ -151,9 +195,9 @@ func (a *Action) part(text string) string {
 	return text[i+1:]
 }
 
-func anyMatch(globs []string, text string) bool {
+func anyMatch(globs []string, text string, surely bool) bool {
 	for _, g := range globs {
-		if match(g, text) {
+		if match(g, text, surely) {
 			return true
 		}
 	}
@@ -161,8 +205,9 @@ func anyMatch(globs []string, text string) bool {
 }
 
 // match compares a lower-case glob, in which * is any text, with a text. A part
-// that is not known may be anything.
-func match(glob, text string) bool {
+// that is not known may be anything: it matches what the glob still demands,
+// unless the match must be sure.
+func match(glob, text string, surely bool) bool {
 	star, at := -1, 0
 	i, j := 0, 0
 	for j < len(text) {
@@ -171,8 +216,7 @@ func match(glob, text string) bool {
 			star, at = i, j
 			i++
 		case text[j] == effect.Unknown[0]:
-			// it matches what the glob still demands, if the rest can
-			return true
+			return !surely || star >= 0 && star == len(glob)-1
 		case i < len(glob) && glob[i] == lower(text[j]):
 			i++
 			j++

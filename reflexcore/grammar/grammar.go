@@ -21,16 +21,19 @@
 //
 // A line begins with what it is about:
 //
-//	-x --long        flags; = after the name: it takes an argument; =? only an attached
-//	                 one; =; all words until ; or + (find -exec). Names that begin with
-//	                 no dash need the = (dd of=).
+//	-x --long        flags; = after the name: it takes an argument; =? only an attached one; == two, of which the second is meant;
+//	                 =; all words until ; or {} + (find -exec); =* all words that follow. Names that begin with no dash need
+//	                 the = (dd of=).
 //	1 2 … 2+ * last butlast   operands, counted from 1; N+ is the N-th and all that follow
+//	past A|B         the operands after the first word that is A or B, such as -- or :::
 //	always           what happens in any case
 //	stdin            what becomes of the standard input
 //	stdout           what the standard output is: pass (input and files as they are), filter (part of them), fetched, decode NAME, encode NAME
 //	flow copy        what is read is written as it is
-//	mode …           how words are read: gnu (the default: flags anywhere), posix (flags end at the first operand), env (as posix,
-//	                 after NAME=VALUE operands), long (names of any length after one dash), find, bundle (as tar xzf), words (no flags)
+//	mode …           how words are read: gnu (the default: flags anywhere), posix (flags end at the first operand; posix 2: at the
+//	                 second), env (as posix, after NAME=VALUE operands), long (names of any length after one dash), find, bundle
+//	                 (as tar xzf), words (no flags), windows (/x and -x are one, in any case, cut short, with their argument also
+//	                 after a colon)
 //	like NAME        the lines of another block hold here too
 //	? WORDS => USES  an example that a test runs
 //
@@ -38,17 +41,34 @@
 // [effect.Bits]), and conditions:
 //
 //	matching A|B*    the word itself is one of these, * being any text (case does not matter)
+//	except A|B*      it is none of these
+//	each ,           the word is a list, split at that character; what else is said holds for each part
 //	after =          the meaning is in what follows the first such character of the word (for = also a space)
-//	if X, unless X   a flag is (not) given, or an operand is (not) there; X|Y is either flag; X=A|B* compares its value; all
-//	                 conditions must hold
+//	until A|B        of operands: they end before the first word that is A or B
+//	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag; X=A|B* compares its
+//	                 value; all conditions must hold
+//
+// What is not known may be anything: matching and if take it as a match, except,
+// unless and dry do not.
 //
 // Flags on one line with an action are one flag with several names. A line of
 // flags without an action lists flags that have nothing to do with each other.
+// A name that ends in .* (mkfs.*) stands for every name that begins so. The
+// program named = is no program: its flags are the variables of the environment
+// that make other programs do something, for Parse([=, NAME=VALUE]).
+//
+// The word - is handed on as it is: it names a standard stream to the programs
+// that read or write it.
 //
 // A table is part of the program: a line that is not understood stops the start.
 package grammar
 
-import "approver.example/reflexcore/effect"
+import (
+	"maps"
+	"slices"
+
+	"approver.example/reflexcore/effect"
+)
 
 // A Role is what a word means to a program.
 type Role uint8
@@ -58,7 +78,7 @@ const (
 	Text         Role = iota // data that does nothing
 	Exec                     // names a program or a script that runs; Arg is its language, or empty
 	Shell                    // is a shell command line
-	Argv                     // is, with what follows, the argument vector of a command
+	Argv                     // is, with what follows, the argument vector of a command; Arg says what is added: found, stdin, module
 	Code                     // is code in the language Arg
 	Sql                      // is SQL, or a command of the database client Arg
 	Read                     // is a file that is read
@@ -69,7 +89,7 @@ const (
 	Host                     // is a host or a URL that data goes to
 	Send                     // is data that is sent
 	SendFile                 // is a file that is sent
-	Permission               // is what gets other rights
+	Permission               // is what gets other rights; Arg says which: world, setuid, owner, or empty
 	Kill                     // is what is stopped
 	Discard                  // is history or uncommitted work that is lost
 	RemoteDelete             // is a resource elsewhere that is deleted
@@ -78,6 +98,7 @@ const (
 	Privilege                // is whose rights what follows has
 	Env                      // is NAME=VALUE for what follows
 	Dir                      // is the directory in which the rest happens
+	Args                     // is added to the command of the same line, each word in a run of its own or all at once
 	Dry                      // nothing is changed
 	Pass                     // standard output: standard input and files as they are
 	Filter                   // standard output: a part of them
@@ -90,7 +111,7 @@ const (
 
 var roleNames = [roles]string{
 	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send", "sendfile", "permission", "kill", "discard",
-	"remote-delete", "publish", "persist", "privilege", "env", "dir", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
+	"remote-delete", "publish", "persist", "privilege", "env", "dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
 }
 
 // String is the word in the tables.
@@ -106,16 +127,17 @@ type Mode uint8
 
 // The modes.
 const (
-	GNU    Mode = iota // flags anywhere, clusters, long names may be cut short
-	POSIX              // flags end at the first operand
-	EnvCmd             // as POSIX, after NAME=VALUE operands
-	Long               // names of any length after one or two dashes
-	Find               // operands, then an expression of flags
-	Bundle             // the first word is a cluster even without a dash
-	Words              // no flags at all
+	GNU     Mode = iota // flags anywhere, clusters, long names may be cut short
+	POSIX               // flags end at the first operand
+	EnvCmd              // as POSIX, after NAME=VALUE operands
+	Long                // names of any length after one or two dashes
+	Find                // operands, then an expression of flags
+	Bundle              // the first word is a cluster even without a dash
+	Words               // no flags at all
+	Windows             // /x and -x in any case, cut short
 )
 
-var modeNames = []string{"gnu", "posix", "env", "long", "find", "bundle", "words"}
+var modeNames = []string{"gnu", "posix", "env", "long", "find", "bundle", "words", "windows"}
 
 // An Action is what a line of a table says of a word.
 type Action struct {
@@ -123,7 +145,10 @@ type Action struct {
 	Arg    string
 	Bits   effect.Bits
 	after  byte
+	each   byte
 	match  []string
+	except []string
+	until  []string
 	ifs    []*cond
 	unless []*cond
 }
@@ -131,6 +156,7 @@ type Action struct {
 // A cond is one if or unless.
 type cond struct {
 	options []*option // any of them; nil: an operand
+	dashes  bool      // or --
 	sel     selector
 	values  []string // nil: it is there
 }
@@ -139,6 +165,8 @@ type cond struct {
 type option struct {
 	names   []name
 	actions []Action
+	also    []*option // of the block that this one is like: conditions on those mean this one too
+	unreal  bool      // it only says that nothing is done
 }
 
 // A name is one spelling of a flag.
@@ -153,18 +181,22 @@ const (
 	none     arity = iota
 	argument       // attached or the next word
 	attached       // attached only
-	until          // all words until ; or +
+	until          // all words until ; or {} +
+	rest           // all words that follow
+	second         // two words, of which the second is meant
 )
 
 // A selector says which operands a line is about.
 type selector struct {
-	from int // from 1; last and butlast are below 0; 0 is always
+	from int // from 1; last, butlast and past are below 0; 0 is always
 	more bool
+	past []string // of past
 }
 
 const (
 	selLast    = -1
 	selButLast = -2
+	selPast    = -3
 	selAlways  = 0
 )
 
@@ -182,15 +214,18 @@ type Program struct {
 	Wrapper  bool
 	parent   *Program
 	mode     Mode
+	moded    bool // the mode is said
+	stop     int  // of posix and env: flags end at this operand
 	copies   bool
 	options  []*option
+	index    index
 	operands []operandRule
 	stdin    []Action
 	stdout   []Action
 	subs     map[string]*Program
 	like     string
 	examples []Example
-	defined  bool // has a block of its own
+	defined  bool // has a block of its own; the others only have subcommands
 	line     int
 	file     string
 }
@@ -208,8 +243,10 @@ type Example struct {
 // A Table is all programs.
 type Table struct {
 	programs map[string]*Program
+	families map[string]*Program // of names that end in .*
 	files    int
 	examples []Example
+	pending  []pending
 }
 
 // Examples returns every example, in the order of the files.
@@ -232,8 +269,8 @@ func (t *Table) Programs() []*Program {
 			add(sub)
 		}
 	}
-	for _, p := range t.programs {
-		add(p)
+	for _, name := range slices.Sorted(maps.Keys(t.programs)) {
+		add(t.programs[name])
 	}
 	return all
 }

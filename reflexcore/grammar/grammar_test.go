@@ -1,6 +1,7 @@
 package grammar_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,11 +50,15 @@ func show(argv []string, p *grammar.Parsed) string {
 			switch {
 			case u.Word < 0:
 			case u.Role == grammar.Argv || u.End > u.Word+1:
-				fields = append(fields, strings.Join(argv[u.Word:u.End], " "))
+				span := slices.Clone(argv[u.Word:u.End])
+				if u.Text != "" {
+					span[0] = u.Text
+				}
+				fields = append(fields, strings.Join(span, " "))
 			default:
 				fields = append(fields, u.Text)
 			}
-			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec || u.Role == grammar.Sql) {
+			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec || u.Role == grammar.Sql || u.Role == grammar.Permission) {
 				fields = append(fields, u.Arg)
 			}
 			b := u.Bits

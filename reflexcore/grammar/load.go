@@ -14,6 +14,10 @@ var tables embed.FS
 // maxTable bounds a table file, in bytes.
 const maxTable = 1 << 20
 
+func newTable() *Table {
+	return &Table{programs: map[string]*Program{}, families: map[string]*Program{}}
+}
+
 // Default returns the tables that are built in.
 func Default() (*Table, error) {
 	sub, err := fs.Sub(tables, "tables")
@@ -29,7 +33,7 @@ func LoadFS(dir fs.FS) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{programs: map[string]*Program{}}
+	t := newTable()
 	for _, name := range names {
 		text, err := fs.ReadFile(dir, name)
 		if err != nil {
@@ -44,7 +48,7 @@ func LoadFS(dir fs.FS) (*Table, error) {
 
 // Load reads one table. Errors begin with file:line.
 func Load(file, text string) (*Table, error) {
-	t := &Table{programs: map[string]*Program{}}
+	t := newTable()
 	if err := t.add(file, text); err != nil {
 		return nil, err
 	}
@@ -56,8 +60,8 @@ type loader struct {
 	table *Table
 	file  string
 	line  int
-	now   *Program // the block that is read
-	conds []pending
+	now   *Program           // the block that is read
+	names map[string]*option // its flags
 }
 
 func (l *loader) errorf(format string, args ...any) error {
@@ -69,7 +73,7 @@ func (t *Table) add(file, text string) error {
 		return fmt.Errorf("%s: longer than %d bytes", file, maxTable)
 	}
 	t.files++
-	l := &loader{table: t, file: file}
+	l := &loader{table: t, file: file, names: map[string]*option{}}
 	for line := range strings.Lines(text) {
 		l.line++
 		line = strings.TrimRight(line, " \t\r\n")
@@ -88,7 +92,7 @@ func (t *Table) add(file, text string) error {
 			return err
 		}
 	}
-	return l.settle()
+	return nil
 }
 
 // header begins a block.
@@ -104,6 +108,9 @@ func (l *loader) header(text string) error {
 			return l.errorf("the name %q is taken by another program: give each name to one block", name)
 		}
 		l.table.programs[name] = p
+		if family, ok := strings.CutSuffix(name, ".*"); ok {
+			l.table.families[family] = p
+		}
 	}
 	for _, word := range words[1:] {
 		names := strings.Split(word, "|")
@@ -125,8 +132,9 @@ func (l *loader) header(text string) error {
 	if p.defined {
 		return l.errorf("%s has a block already, at %s:%d: write one block for each", p.Name, p.file, p.line)
 	}
-	p.defined, p.file, p.line = true, l.file, l.line
+	p.defined, p.file, p.line, p.stop = true, l.file, l.line, 1
 	l.now = p
+	clear(l.names)
 	return nil
 }
 
@@ -145,15 +153,7 @@ func (l *loader) body(text string) error {
 	words := strings.Fields(text)
 	switch words[0] {
 	case "mode":
-		i := -1
-		if len(words) == 2 {
-			i = slices.Index(modeNames, words[1])
-		}
-		if i < 0 {
-			return l.errorf("mode is one of %s", strings.Join(modeNames, ", "))
-		}
-		l.now.mode = Mode(i)
-		return nil
+		return l.mode(words[1:])
 	case "flow":
 		if len(words) != 2 || words[1] != "copy" {
 			return l.errorf("flow is copy")
@@ -178,6 +178,17 @@ func (l *loader) body(text string) error {
 		}
 		return nil
 	}
+	if words[0] == "past" {
+		if len(words) < 2 {
+			return l.errorf("past needs a word after it, such as --")
+		}
+		a, err := l.action(words[2:])
+		if err != nil {
+			return err
+		}
+		l.now.operands = append(l.now.operands, operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
+		return nil
+	}
 	if sel, ok := operand(words[0]); ok {
 		a, err := l.action(words[1:])
 		if err != nil {
@@ -189,11 +200,32 @@ func (l *loader) body(text string) error {
 	return l.flags(words)
 }
 
+// mode reads how the words are told apart.
+func (l *loader) mode(words []string) error {
+	i := -1
+	if len(words) > 0 {
+		i = slices.Index(modeNames, words[0])
+	}
+	counted := len(words) == 2 && (Mode(i) == POSIX || Mode(i) == EnvCmd)
+	if i < 0 || len(words) > 1 && !counted {
+		return l.errorf("mode is one of %s; posix and env may have a number after them", strings.Join(modeNames, ", "))
+	}
+	l.now.mode, l.now.moded = Mode(i), true
+	if counted {
+		sel, ok := operand(words[1])
+		if !ok || sel.from < 1 || sel.more {
+			return l.errorf("mode %s: %q is no number of an operand: 1 to 9", words[0], words[1])
+		}
+		l.now.stop = sel.from
+	}
+	return nil
+}
+
 // operand reads 1, 2+, *, last, butlast, always.
 func operand(word string) (selector, bool) {
 	switch word {
 	case "*":
-		return selector{1, true}, true
+		return selector{from: 1, more: true}, true
 	case "last":
 		return selector{from: selLast}, true
 	case "butlast":
@@ -205,7 +237,7 @@ func operand(word string) (selector, bool) {
 	if len(digits) != 1 || digits[0] < '1' || digits[0] > '9' {
 		return selector{}, false
 	}
-	return selector{int(digits[0] - '0'), len(word) > 1}, true
+	return selector{from: int(digits[0] - '0'), more: len(word) > 1}, true
 }
 
 // flags reads a line of flags.
@@ -216,11 +248,14 @@ func (l *loader) flags(words []string) error {
 		for _, s := range []struct {
 			suffix string
 			arity  arity
-		}{{"=?", attached}, {"=;", until}, {"=", argument}} {
+		}{{"=?", attached}, {"=;", until}, {"=*", rest}, {"==", second}, {"=", argument}} {
 			if rest, ok := strings.CutSuffix(words[0], s.suffix); ok {
 				n = name{rest, s.arity}
 				break
 			}
+		}
+		if l.now.mode == Windows {
+			n.text = strings.ToLower(n.text)
 		}
 		dashed := len(n.text) > 1 && strings.IndexByte("-+/", n.text[0]) >= 0 && (n.text[0] != '+' || !isBit(n.text[1:]))
 		if !dashed && (n.arity == none || n.text == "") {
@@ -233,14 +268,16 @@ func (l *loader) flags(words []string) error {
 		words = words[1:]
 	}
 	if len(o.names) == 0 {
-		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast), nor always, stdin, stdout, flow, mode, like or ?", words[0])
+		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, flow, mode, like or ?", words[0])
 	}
 	if len(words) == 0 {
 		for _, n := range o.names {
-			if have, _ := l.now.named(n.text); have != nil {
-				return l.errorf("%s is described twice", n.text)
+			if l.names[n.text] != nil {
+				return l.errorf("%s is described twice: leave one", n.text)
 			}
-			l.now.options = append(l.now.options, &option{names: []name{n}})
+			one := &option{names: []name{n}}
+			l.names[n.text] = one
+			l.now.options = append(l.now.options, one)
 		}
 		return nil
 	}
@@ -251,7 +288,7 @@ func (l *loader) flags(words []string) error {
 	o.actions = []Action{a}
 	// A flag may be named again, for one more action.
 	for _, n := range o.names {
-		have, _ := l.now.named(n.text)
+		have := l.names[n.text]
 		if have == nil {
 			continue
 		}
@@ -261,122 +298,64 @@ func (l *loader) flags(words []string) error {
 		have.actions = append(have.actions, o.actions...)
 		return nil
 	}
+	for _, n := range o.names {
+		if l.names[n.text] != nil {
+			return l.errorf("%s is described twice: leave one", n.text)
+		}
+		l.names[n.text] = o
+	}
 	l.now.options = append(l.now.options, o)
 	return nil
 }
 
-var bitNames = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial"}
-
-func isBit(name string) bool { return slices.Contains(bitNames, name) }
-
-// action reads a role, its argument, bits and conditions.
-func (l *loader) action(words []string) (Action, error) {
-	a := Action{Role: bits}
-	if len(words) == 0 {
-		return a, l.errorf("an action is missing: a role such as read or delete, or +bits")
-	}
-	if words[0][0] != '+' {
-		i := slices.Index(roleNames[:], words[0])
-		if i < 0 || Role(i) == bits {
-			return a, l.errorf("%q is no role: one of %s", words[0], strings.Join(roleNames[:bits], ", "))
-		}
-		a.Role = Role(i)
-		words = words[1:]
-	}
-	for len(words) > 0 {
-		word := words[0]
-		words = words[1:]
-		switch {
-		case word[0] == '+':
-			i := slices.Index(bitNames, word[1:])
-			if i < 0 {
-				return a, l.errorf("%q is no bit: one of +%s", word, strings.Join(bitNames, ", +"))
-			}
-			a.Bits |= 1 << i
-			continue
-		case word != "matching" && word != "after" && word != "if" && word != "unless":
-			if a.Arg != "" || a.Role == bits {
-				return a, l.errorf("%q: after the role comes one argument, +bits, matching, after, if or unless", word)
-			}
-			a.Arg = word
-			continue
-		case len(words) == 0:
-			return a, l.errorf("%q needs a word after it", word)
-		}
-		value := words[0]
-		words = words[1:]
-		switch word {
-		case "matching":
-			a.match = append(a.match, strings.Split(strings.ToLower(value), "|")...)
-		case "after":
-			if len(value) != 1 {
-				return a, l.errorf("after needs one character, not %q", value)
-			}
-			a.after = value[0]
-		default:
-			if c := l.cond(value); word == "if" {
-				a.ifs = append(a.ifs, c)
-			} else {
-				a.unless = append(a.unless, c)
-			}
-		}
-	}
-	if a.Arg == "" && (a.Role == Code || a.Role == Decode || a.Role == Encode) {
-		return a, l.errorf("%s needs an argument: which language or encoding", a.Role)
-	}
-	return a, nil
-}
-
-// cond reads a condition. Its flag may stand below, so it is looked up at the
-// end of the file.
-func (l *loader) cond(text string) *cond {
-	name, value, valued := strings.Cut(text, "=")
-	c := &cond{}
-	if valued {
-		c.values = strings.Split(strings.ToLower(value), "|")
-	}
-	sel, ok := operand(name)
-	if c.sel = sel; !ok {
-		l.conds = append(l.conds, pending{c, l.now, name, l.line})
-	}
-	return c
-}
-
-// A pending condition waits for the end of the file.
-type pending struct {
-	cond  *cond
-	in    *Program
-	flags string
-	line  int
-}
-
-// settle looks up the flags of the conditions.
-func (l *loader) settle() error {
-	for _, c := range l.conds {
-		for flag := range strings.SplitSeq(c.flags, "|") {
-			var found *option
-			for p := c.in; p != nil && found == nil; p = p.parent {
-				found, _ = p.named(flag)
-			}
-			if found == nil {
-				l.line = c.line
-				return l.errorf("the condition names %q, which is no flag of this block and no operand", flag)
-			}
-			c.cond.options = append(c.cond.options, found)
-		}
-	}
-	return nil
-}
-
-// finish resolves like, and marks the wrappers.
+// finish resolves like, sorts the flags, looks up the flags of conditions and
+// marks the wrappers.
 func (t *Table) finish() error {
-	for _, p := range t.Programs() {
+	all := t.Programs()
+	for _, p := range all {
 		if err := t.inherit(p, 0); err != nil {
 			return err
 		}
 	}
-	for _, p := range t.Programs() {
+	for _, p := range all {
+		if !p.moded && p.parent != nil && (p.parent.mode == Long || p.parent.mode == Windows) {
+			p.mode = p.parent.mode
+		}
+		p.index.build(p)
 		p.Wrapper = p.executes()
+		for _, o := range p.options {
+			o.unreal = len(o.actions) > 0 && !slices.ContainsFunc(o.actions, func(a Action) bool { return a.Role != Dry })
+		}
+	}
+	for _, c := range t.pending {
+		if err := c.resolve(); err != nil {
+			return err
+		}
+	}
+	t.pending = nil
+	return nil
+}
+
+// A pending condition waits until all flags are known.
+type pending struct {
+	cond  *cond
+	in    *Program
+	flags string
+	file  string
+	line  int
+}
+
+// resolve looks up the flags of a condition, in the block and those above it.
+func (c pending) resolve() error {
+	for flag := range strings.SplitSeq(c.flags, "|") {
+		var found *option
+		for p := c.in; p != nil && found == nil; p = p.parent {
+			found, _ = p.named(flag)
+		}
+		if found == nil {
+			return fmt.Errorf("%s:%d: the condition names %q, which is no flag of %s: describe the flag, or name an operand (1, 2+, *, last, butlast) or --", c.file, c.line, flag, c.in.Name)
+		}
+		c.cond.options = append(c.cond.options, found)
 	}
 	return nil
 }
@@ -390,24 +369,39 @@ func (t *Table) inherit(p *Program, depth int) error {
 	}
 	from := t.Lookup(p.like)
 	if from == nil || from == p || depth > maxLike {
-		return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one", p.file, p.line, p.like)
+		return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one: name another block", p.file, p.line, p.like)
 	}
 	p.like = ""
 	if err := t.inherit(from, depth+1); err != nil {
 		return err
 	}
+	own := p.options
 	for _, o := range from.options {
-		if have, _ := p.named(o.names[0].text); have == nil {
-			p.options = append(p.options, o)
+		for _, n := range o.names {
+			for _, have := range own {
+				if have.is(n.text) {
+					have.also = append(have.also, o)
+				}
+			}
 		}
+		p.options = append(p.options, o) // a name of both is that of p, which stands first
 	}
 	p.operands = append(p.operands, from.operands...)
 	p.stdin, p.stdout = append(p.stdin, from.stdin...), append(p.stdout, from.stdout...)
 	p.copies = p.copies || from.copies
-	if p.mode == GNU {
-		p.mode = from.mode
+	if !p.moded {
+		p.mode, p.stop, p.moded = from.mode, from.stop, true
 	}
 	return nil
+}
+
+func (o *option) is(name string) bool {
+	for _, n := range o.names {
+		if n.text == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Lookup returns a block by its whole name, such as "git push", or nil.
@@ -437,16 +431,4 @@ func (p *Program) executes() bool {
 		}
 	}
 	return slices.ContainsFunc(p.operands, func(r operandRule) bool { return runs(r.Action) }) || slices.ContainsFunc(p.stdin, runs)
-}
-
-// named returns the flag with that spelling, or nil.
-func (p *Program) named(text string) (*option, arity) {
-	for _, o := range p.options {
-		for _, n := range o.names {
-			if n.text == text {
-				return o, n.arity
-			}
-		}
-	}
-	return nil, none
 }

@@ -1,0 +1,191 @@
+package grammar
+
+import "strings"
+
+// flag reads the flag at i and returns the index of the next word.
+func (o *Parsed) flag(argv []string, i int) int {
+	word := argv[i]
+	if o.mode() == Windows {
+		return o.windows(argv, i)
+	}
+	text, value, cut := strings.Cut(word, "=")
+	if f := o.find(text); f != nil {
+		return o.take(argv, i, f, value, cut)
+	}
+	switch {
+	case o.mode() == Long || o.mode() == Find:
+		// --auto-approve and -auto-approve are the same there
+		if f := o.find(strings.TrimPrefix(text, "-")); f != nil {
+			return o.take(argv, i, f, value, cut)
+		}
+		if f := o.letter(word[1]); f != nil && f.arity == attached { // java -Dx=y
+			return o.take(argv, i, f, word[2:], true)
+		}
+	case word[1] == '-':
+		if f := o.abbreviated(text); f != nil {
+			return o.take(argv, i, f, value, cut)
+		}
+	default:
+		return o.cluster(argv, i, word[1:])
+	}
+	o.Odd = true
+	return i + 1
+}
+
+// find finds a flag in the blocks, from the subcommand up.
+func (o *Parsed) find(text string) *flag {
+	for b := o.depth - 1; b >= 0; b-- {
+		if f := o.blocks[b].index.find(text); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (o *Parsed) letter(c byte) *flag {
+	for b := o.depth - 1; b >= 0; b-- {
+		if f := o.blocks[b].index.letter(c); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (o *Parsed) abbreviated(text string) *flag {
+	if text == "--" || text == "" {
+		return nil
+	}
+	var found *flag
+	for b := o.depth - 1; b >= 0; b-- {
+		f := o.blocks[b].index.abbreviated(text)
+		if f != nil && (found == nil || len(found.option.actions) == 0) {
+			found = f
+		}
+	}
+	return found
+}
+
+// take notes a flag at i with its argument.
+func (o *Parsed) take(argv []string, i int, f *flag, value string, cut bool) int {
+	s := seen{option: f.option, arity: f.arity, word: i, end: i + 1, value: value}
+	next := i + 1
+	switch {
+	case f.arity == until:
+		s.word, s.end = next, next
+		for s.end < len(argv) && argv[s.end] != ";" && (argv[s.end] != "+" || argv[s.end-1] != "{}") {
+			s.end++
+		}
+		next = s.end + 1
+	case f.arity == rest && cut:
+		s.end, next = len(argv), len(argv)
+	case f.arity == rest:
+		if next < len(argv) && argv[next] == "--" {
+			next++
+		}
+		if s.word, s.end = next, len(argv); next < len(argv) {
+			s.value = argv[next]
+		}
+		s.split = true
+		next = len(argv)
+	case f.arity == second && next+1 < len(argv):
+		s.word, s.end, s.value = next+1, next+2, argv[next+1]
+		next = s.end
+	case f.arity == argument && !cut:
+		if next >= len(argv) {
+			return next
+		}
+		s.word, s.end, s.value = next, next+1, argv[next]
+		next = s.end
+	}
+	o.seen = append(o.seen, s)
+	return next
+}
+
+// cluster reads short flags in one word: -rf, -czfFILE.
+func (o *Parsed) cluster(argv []string, i int, letters string) int {
+	dashed := len(letters) < len(argv[i])
+	next := i + 1
+	for j := 0; j < len(letters); j++ {
+		f := o.letter(letters[j])
+		if f == nil {
+			o.Odd = o.Odd || letters[j] < '0' || letters[j] > '9'
+			continue
+		}
+		left := letters[j+1:]
+		switch {
+		case (f.arity == argument || f.arity == rest) && left != "" && dashed:
+			return o.take(argv, i, f, strings.TrimPrefix(left, "="), true)
+		case f.arity == argument && next < len(argv): // tar xfz FILE: the letters go on
+			o.seen = append(o.seen, seen{option: f.option, arity: f.arity, word: next, end: next + 1, value: argv[next]})
+			next++
+		case f.arity == attached:
+			return o.take(argv, i, f, left, true)
+		case f.arity == none:
+			o.seen = append(o.seen, seen{option: f.option, word: i, end: i + 1})
+		default:
+			return o.take(argv, i, f, "", false)
+		}
+	}
+	return next
+}
+
+// windows reads /x, -x, /x:value, -Name value, -Nam, /s/q.
+func (o *Parsed) windows(argv []string, i int) int {
+	text, value, cut := cutWindows(argv[i])
+	f := o.find(text)
+	if f == nil && argv[i][0] == '-' {
+		f = o.abbreviated(text)
+	}
+	if f != nil {
+		return o.take(argv, i, f, value, cut)
+	}
+	for b := o.depth - 1; b >= 0; b-- {
+		x := &o.blocks[b].index
+		if f := x.attachedRest(text); f != nil { // cmd /cdel
+			return o.take(argv, i, f, argv[i][2:], true)
+		}
+		if x.slashes(text) {
+			for part := range strings.SplitSeq(text, "/") {
+				o.seen = append(o.seen, seen{option: x.find(part).option, word: i, end: i + 1})
+			}
+			return i + 1
+		}
+	}
+	o.Odd = true
+	return i + 1
+}
+
+// cutWindows takes a flag apart: its name without what it begins with, and its
+// value.
+func cutWindows(word string) (name, value string, cut bool) {
+	word = strings.TrimLeft(word, "-/")
+	if i := strings.IndexAny(word, ":="); i >= 0 {
+		return word[:i], word[i+1:], true
+	}
+	return word, "", false
+}
+
+// slashes reports whether a text is several flags without arguments, as s/q.
+func (x *index) slashes(text string) bool {
+	if strings.IndexByte(text, '/') < 0 {
+		return false
+	}
+	for part := range strings.SplitSeq(text, "/") {
+		if f := x.find(part); f == nil || f.arity != none {
+			return false
+		}
+	}
+	return true
+}
+
+// attachedRest finds a flag of one letter that takes all that follows, also in
+// its own word.
+func (x *index) attachedRest(text string) *flag {
+	if !x.fold || text == "" {
+		return nil
+	}
+	if f := x.letter(text[0]); f != nil && f.arity == rest {
+		return f
+	}
+	return nil
+}
