@@ -58,6 +58,11 @@ func (o *Parsed) emit(a *Action, u Use) {
 		o.Bits |= a.Bits
 	case Dry:
 		o.Dry = true
+	case Text:
+		if u.Word < 0 {
+			return // a flag that is named only for conditions
+		}
+		fallthrough
 	default:
 		u.Role, u.Arg, u.Bits = a.Role, a.Arg, a.Bits
 		o.Uses = append(o.Uses, u)

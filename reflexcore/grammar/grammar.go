@@ -34,7 +34,7 @@
 //	                 second), env (as posix, after NAME=VALUE operands), long (names of any length after one dash), find, bundle
 //	                 (as tar xzf), words (no flags), windows (/x and -x are one, in any case, cut short, with their argument also
 //	                 after a colon)
-//	like NAME        the lines of another block hold here too
+//	like NAME        the lines of another block hold here too; several lines may say so
 //	? WORDS => USES  an example that a test runs
 //
 // Then comes an action: a [Role], its argument if it needs one, +bits (see
@@ -223,7 +223,7 @@ type Program struct {
 	stdin    []Action
 	stdout   []Action
 	subs     map[string]*Program
-	like     string
+	like     []string
 	examples []Example
 	defined  bool // has a block of its own; the others only have subcommands
 	line     int

@@ -164,7 +164,7 @@ func (l *loader) body(text string) error {
 		if len(words) < 2 {
 			return l.errorf("like needs the name of a block")
 		}
-		l.now.like = strings.Join(words[1:], " ")
+		l.now.like = append(l.now.like, strings.Join(words[1:], " "))
 		return nil
 	case "stdin", "stdout":
 		a, err := l.action(words[1:])
@@ -364,17 +364,24 @@ func (c pending) resolve() error {
 const maxLike = 4
 
 func (t *Table) inherit(p *Program, depth int) error {
-	if p.like == "" {
-		return nil
+	names := p.like
+	p.like = nil
+	for _, name := range names {
+		from := t.Lookup(name)
+		if from == nil || from == p || depth > maxLike {
+			return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one: name another block", p.file, p.line, name)
+		}
+		if err := t.inherit(from, depth+1); err != nil {
+			return err
+		}
+		p.take(from)
 	}
-	from := t.Lookup(p.like)
-	if from == nil || from == p || depth > maxLike {
-		return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one: name another block", p.file, p.line, p.like)
-	}
-	p.like = ""
-	if err := t.inherit(from, depth+1); err != nil {
-		return err
-	}
+	return nil
+}
+
+// take adds the lines of another block. A flag of both is that of p, which
+// stands first; conditions on the other's mean it too.
+func (p *Program) take(from *Program) {
 	own := p.options
 	for _, o := range from.options {
 		for _, n := range o.names {
@@ -384,15 +391,14 @@ func (t *Table) inherit(p *Program, depth int) error {
 				}
 			}
 		}
-		p.options = append(p.options, o) // a name of both is that of p, which stands first
+		p.options = append(p.options, o)
 	}
 	p.operands = append(p.operands, from.operands...)
 	p.stdin, p.stdout = append(p.stdin, from.stdin...), append(p.stdout, from.stdout...)
 	p.copies = p.copies || from.copies
-	if !p.moded {
+	if !p.moded && from.moded {
 		p.mode, p.stop, p.moded = from.mode, from.stop, true
 	}
-	return nil
 }
 
 func (o *option) is(name string) bool {
