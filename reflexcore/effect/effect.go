@@ -7,6 +7,7 @@ package effect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -97,9 +98,10 @@ const (
 	Remote                     // on another host, or inside a container
 	Bulk                       // everything of its kind: all containers, all branches, a whole database
 	Partial                    // only some of what the effect needs is known
+	Later                      // not now: something that is left there does it
 )
 
-var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial"}
+var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later"}
 
 // String lists the words, separated by +.
 func (b Bits) String() string { return bitNames(uint(b), bitNamesList) }
@@ -160,3 +162,21 @@ func (e Effect) String() string {
 
 // Show returns a text for people, with … for each unknown part.
 func Show(text string) string { return strings.ReplaceAll(text, Unknown, "…") }
+
+// TaintNames returns the words for taints.
+func TaintNames() []string { return slices.Clone(taintNames) }
+
+// BitNames returns the words for bits.
+func BitNames() []string { return slices.Clone(bitNamesList) }
+
+// TaintOf returns the taint of a word.
+func TaintOf(name string) (Taint, bool) {
+	i := slices.Index(taintNames, name)
+	return 1 << max(i, 0), i >= 0
+}
+
+// BitOf returns the bit of a word.
+func BitOf(name string) (Bits, bool) {
+	i := slices.Index(bitNamesList, name)
+	return 1 << max(i, 0), i >= 0
+}

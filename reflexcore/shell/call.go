@@ -133,13 +133,15 @@ func (in *interp) note(mark int) {
 		return
 	}
 	var b strings.Builder
+	var argv []string
 	for i, f := range in.fields[mark:] {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
 		b.WriteString(effect.Show(quote(f.text)))
+		argv = append(argv, f.text)
 	}
-	in.res.Steps = append(in.res.Steps, Step{Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String()})
+	in.res.Steps = append(in.res.Steps, Step{Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv})
 	in.step = len(in.res.Steps) - 1
 }
 
@@ -154,7 +156,7 @@ func (in *interp) function(name string) *function {
 
 // invoke walks a function's body.
 func (in *interp) invoke(f *function, mark int, std *input, sink *data, background bool) {
-	if slices.Contains(in.active, f.name) {
+	if slices.Contains(in.active, f.body) {
 		// A function that calls itself: it ends somehow, or floods the host.
 		if background || in.via == "pipe" {
 			in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
@@ -172,10 +174,11 @@ func (in *interp) invoke(f *function, mark int, std *input, sink *data, backgrou
 	}
 	held := in.params
 	in.params = params
-	in.active = append(in.active, f.name)
+	body := f.body // a function may define itself anew
+	in.active = append(in.active, body)
 	choices, choose := in.choices, in.choose
 	in.choices = nil
-	in.stmt(f.body, std, sink)
+	in.stmt(body, std, sink)
 	in.choices, in.choose = choices, choose
 	in.active = in.active[:len(in.active)-1]
 	in.params = held

@@ -91,7 +91,7 @@ func (in *interp) isSet(name string) (set, sure bool) {
 	if _, ok := in.ctx.Env[name]; ok {
 		return true, true
 	}
-	return false, false
+	return false, in.ctx.Unset
 }
 
 // elements are the values of an array or of the positional parameters.
@@ -104,6 +104,8 @@ func (in *interp) elements(name string) ([]data, bool) {
 	}
 	v := in.lookup(name)
 	switch {
+	case v == nil && in.ctx.Unset:
+		return nil, true
 	case v == nil:
 		return []data{in.environment(name)}, false
 	case v.unset:
@@ -156,7 +158,7 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
 		sep := " "
-		if v := in.lookup("IFS"); v != nil && v.known() {
+		if v := in.lookup("IFS"); v != nil && !v.unset && v.known() {
 			sep = v.text[:min(1, len(v.text))]
 		}
 		b.value(join(list, sep), true)
@@ -237,12 +239,16 @@ func (in *interp) indexed(name string, index syntax.ArithmExpr) data {
 	}
 	v := in.lookup(name)
 	if v == nil || !v.array {
-		if v != nil && v.alts == nil {
-			if at := in.arithmetic(index); at.text == "0" {
-				return v.data
-			}
+		at := in.arithmetic(index) // which may run something
+		switch {
+		case v == nil && in.ctx.Unset, v != nil && at.known() && at.text != "0":
+			return data{}
+		case v == nil:
+			return unknown
+		case at.known():
+			return in.value(name)
 		}
-		return unknown
+		return data{effect.Unknown, v.taint}
 	}
 	if v.keys != nil {
 		key := in.key(index)

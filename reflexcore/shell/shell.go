@@ -72,6 +72,8 @@ type Found struct {
 type Context struct {
 	Dir string            // the working directory; empty: not known
 	Env map[string]string // the environment, as far as it is known
+	// Unset says that Env is all of the environment: what is not in it is not set.
+	Unset bool
 	// Explain asks for the trace.
 	Explain bool
 }
@@ -82,7 +84,8 @@ type Step struct {
 	Depth   int    `json:"depth"`
 	Via     string `json:"via,omitempty"` // how, such as "sh -c" or "pipe"
 	Command string `json:"command"`       // as it would run, … for what is not known
-	Note    string `json:"note,omitempty"`
+	// Argv are its words, with [effect.Unknown] for what is not known.
+	Argv []string `json:"-"`
 }
 
 // A Result is what an analysis found. It may be used again, which saves memory.
@@ -104,6 +107,15 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	in := interps.Get().(*interp)
 	in.reset(a, ctx, out)
 	in.source(src, "", &input{}, nil)
+	in.release()
+	interps.Put(in)
+}
+
+// AnalyzeCode says what code in another language than shell does.
+func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
+	in := interps.Get().(*interp)
+	in.reset(a, ctx, out)
+	in.code(lang, data{text: src}, nil, &input{}, nil, lang)
 	in.release()
 	interps.Put(in)
 }

@@ -97,9 +97,9 @@ type interp struct {
 	bits     effect.Bits // of the place: remote
 	via      string
 	step     int
-	fds      [10]string // the paths of open descriptors
-	eof      bool       // read found nothing more
-	active   []string   // functions that are running
+	fds      [10]string     // the paths of open descriptors
+	eof      bool           // read found nothing more
+	active   []*syntax.Stmt // bodies of functions that are running
 
 	fields  []field // a stack
 	words   []string
@@ -304,6 +304,9 @@ func (in *interp) environment(name string) data {
 	}
 	if v, ok := in.ctx.Env[name]; ok {
 		return data{text: v}
+	}
+	if in.ctx.Unset {
+		return data{}
 	}
 	if secretName(name) {
 		return data{text: effect.Unknown, taint: effect.Secret}

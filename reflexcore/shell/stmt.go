@@ -315,6 +315,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 
 func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 	word := in.one(c.Word)
+	certain := true // no item before this one may have matched
 	for _, item := range c.Items {
 		matched, sure := false, true
 		for _, p := range item.Patterns {
@@ -325,10 +326,15 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 		if sure && !matched {
 			continue
 		}
+		if sure && certain && item.Op == syntax.Break {
+			in.stmts(item.Stmts, std, sink)
+			return
+		}
+		certain = false
 		scope := in.enter()
 		in.stmts(item.Stmts, std, sink)
 		in.join(scope)
-		if sure && matched && item.Op == syntax.Break {
+		if sure && item.Op == syntax.Break {
 			return
 		}
 	}

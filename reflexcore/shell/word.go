@@ -290,9 +290,8 @@ func (in *interp) one(w *syntax.Word) data {
 	}
 	text, taint := string(in.buf[b.start:]), b.taint
 	in.buf = in.buf[:b.start]
-	// "$@" made fields of its own
-	for _, f := range in.fields[mark:] {
-		text, taint = f.text+" "+text, taint|f.taint
+	for i := len(in.fields) - 1; i >= mark; i-- { // "$@" made fields of its own
+		text, taint = in.fields[i].text+" "+text, taint|in.fields[i].taint
 	}
 	in.fields = in.fields[:mark]
 	return data{text, taint}
