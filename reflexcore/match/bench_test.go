@@ -3,6 +3,7 @@ package match
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -123,4 +124,26 @@ func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+func BenchmarkFold(b *testing.B) {
+	for _, text := range append(benchTexts, struct{ name, text string }{"532B-full-width", fullWidth(command532)}) {
+		b.Run(text.name, func(b *testing.B) {
+			var buf []byte
+			b.SetBytes(int64(len(text.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				buf = Fold(buf[:0], text.text)
+			}
+		})
+	}
+}
+
+func fullWidth(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > ' ' && r <= '~' {
+			return r + 0xff01 - '!'
+		}
+		return r
+	}, text)
 }

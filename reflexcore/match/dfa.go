@@ -72,7 +72,7 @@ const (
 
 func newDFA(p *program, limits Limits) *dfa {
 	d := &dfa{p: p, stride: p.count + 1, limit: limits.CacheBytes, w: newStepper(p)}
-	d.credit.Store(int64(warmUpCalls*limits.BuildWork + warmUpInsts*len(p.insts)))
+	d.credit.Store(warmUpCalls*int64(limits.BuildWork) + warmUpInsts*int64(len(p.insts)))
 	d.flush()
 	return d
 }

@@ -74,8 +74,11 @@ func FuzzMatchEqualsRegexp(f *testing.F) {
 			}
 		}
 		in := []string{text[:min(len(text), 300)], text[:min(len(text), 300)] + randomText(r)}
-		for range 6 {
+		for range 4 {
 			in = append(in, randomText(r))
+			if len(use) > 0 { // what likely matches, with something around it
+				in = append(in, textAtoms[r.IntN(len(textAtoms))]+sampleOf(r, use[r.IntN(len(use))])+textAtoms[r.IntN(len(textAtoms))])
+			}
 		}
 		for _, l := range []Limits{{}, {BuildWork: -1}, {BuildWork: 1 + r.IntN(500), CacheBytes: 1 + r.IntN(20000)}} {
 			l.MatchWork = 1 << 30

@@ -177,22 +177,22 @@ func join(a, b []string) (product []string, ok bool) {
 
 // ofAlternate needs one of what its branches need.
 func ofAlternate(subs []*syntax.Regexp) literalInfo {
-	var exact, any []string
+	var exact, either []string
 	known, needs := true, true
 	for _, re := range subs {
 		sub := literalsOf(re)
 		groups := sub.groups()
 		known = known && sub.exact != nil && len(exact) <= maxLiterals
-		needs = needs && len(groups) > 0 && len(any) <= maxLiterals
+		needs = needs && len(groups) > 0 && len(either) <= maxLiterals
 		if exact = append(exact, sub.exact...); needs {
-			any = append(any, slices.MaxFunc(groups, func(a, b []string) int { return shortest(a) - shortest(b) })...)
+			either = append(either, slices.MaxFunc(groups, func(a, b []string) int { return shortest(a) - shortest(b) })...)
 		}
 	}
 	switch {
 	case known:
 		return literalInfo{exact: exact}
 	case needs:
-		return literalInfo{need: with(nil, any)}
+		return literalInfo{need: with(nil, either)}
 	}
 	return literalInfo{}
 }

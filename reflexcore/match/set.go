@@ -3,6 +3,7 @@ package match
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp/syntax"
 	"slices"
 	"sync"
@@ -21,7 +22,7 @@ type Limits struct {
 	// 30, and a counted repeat multiplies what it repeats. Default 1,000,000.
 	Instructions int
 	// CacheBytes is how much the automaton may remember between calls. At the
-	// limit it is forgotten and built anew. Default 32 MiB.
+	// limit it is forgotten and built anew. Default 32 MiB, at most 2 GiB.
 	CacheBytes int
 	// BuildWork is how many instructions one call may visit to extend the
 	// automaton, before it goes on without remembering; some 5 ns each. Over
@@ -95,6 +96,7 @@ func (l Limits) withDefaults() Limits {
 			*f.field = f.value
 		}
 	}
+	l.CacheBytes = min(l.CacheBytes, math.MaxInt32) // an offset in the table has 31 bits
 	return l
 }
 

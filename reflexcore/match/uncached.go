@@ -46,12 +46,12 @@ func (r *run) uncached(key string, i int) (complete bool) {
 				class, width = p.decode(r.text[i:])
 			}
 		}
-		any, at := s.start(anyKind, class, &p.startAny[class]), s.start(prev, class, &p.startAt[prev][class])
-		if len(s.set) > 0 || any.size()+at.size() > 0 {
+		free, bound := s.start(anyKind, class, &p.startAny[class]), s.start(prev, class, &p.startAt[prev][class])
+		if len(s.set) > 0 || free.size()+bound.size() > 0 {
 			w.begin()
 			w.step(s.set, prev, class)
-			w.start(any)
-			w.start(at)
+			w.start(free)
+			w.start(bound)
 			w.end()
 			s.set, w.next = w.next, s.set
 			r.settle(s)
