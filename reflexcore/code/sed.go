@@ -1,3 +1,200 @@
 package code
 
-func (m *machine) sed(string) { m.over = true }
+import (
+	"strings"
+
+	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/effect"
+)
+
+// A sedScript is read command by command: addresses, a letter, what belongs to
+// it. Only e, s///e and the letters with a file do anything outside the stream.
+type sedScript struct {
+	m   *machine
+	src string
+	i   int
+}
+
+func (m *machine) sed(src string) {
+	s := sedScript{m: m, src: src}
+	for s.i < len(s.src) && m.step() {
+		s.command()
+	}
+}
+
+func (s *sedScript) peek() byte { return byteAt(s.src, s.i) }
+
+func (s *sedScript) skip(chars string) {
+	for s.i < len(s.src) && strings.IndexByte(chars, s.src[s.i]) >= 0 {
+		s.i++
+	}
+}
+
+// line takes the rest of the line.
+func (s *sedScript) line() string {
+	start := s.i
+	for s.i < len(s.src) && s.src[s.i] != '\n' {
+		s.i++
+	}
+	return s.src[start:s.i]
+}
+
+// delimited takes what lies before the next delimiter, over escapes and classes.
+func (s *sedScript) delimited(delim byte, pattern bool) string {
+	start := s.i
+	for s.i < len(s.src) && s.src[s.i] != delim {
+		switch {
+		case s.src[s.i] == '\\':
+			s.i++
+		case pattern && s.src[s.i] == '[':
+			s.class()
+		}
+		s.i++
+	}
+	s.i = min(s.i, len(s.src))
+	text := s.src[min(start, s.i):s.i]
+	s.i = min(s.i+1, len(s.src))
+	return text
+}
+
+// class goes to the end of a bracket expression, if it has one.
+func (s *sedScript) class() {
+	j := s.i + 1
+	if byteAt(s.src, j) == '^' {
+		j++
+	}
+	if byteAt(s.src, j) == ']' {
+		j++
+	}
+	for j < len(s.src) && s.src[j] != ']' && s.src[j] != '\n' {
+		j++
+	}
+	if byteAt(s.src, j) == ']' {
+		s.i = j
+	}
+}
+
+func (s *sedScript) address() {
+	for s.m.step() {
+		s.skip(" \t")
+		switch c := s.peek(); {
+		case isDigit(c), c == '$', c == '+', c == '~', c == ',', c == '!':
+			s.i++
+		case c == '/':
+			s.i++
+			s.delimited('/', true)
+			s.skip("IM")
+		case c == '\\' && s.i+1 < len(s.src):
+			s.i += 2
+			s.delimited(s.src[s.i-1], true)
+			s.skip("IM")
+		default:
+			return
+		}
+	}
+}
+
+func (s *sedScript) command() {
+	s.skip(" \t\n;{}")
+	s.address()
+	if s.i >= len(s.src) {
+		return
+	}
+	c := s.src[s.i]
+	s.i++
+	switch c {
+	case 's':
+		s.substitute()
+	case 'y':
+		if s.i < len(s.src) {
+			d := s.src[s.i]
+			s.i++
+			s.delimited(d, false)
+			s.delimited(d, false)
+		}
+	case 'e':
+		line := strings.TrimLeft(s.line(), " \t")
+		if line == "" {
+			line = effect.Unknown // what the stream has
+			s.m.found(Found{Op: Shell, Text: line, Taint: effect.File, By: "sed e"})
+			return
+		}
+		s.m.found(Found{Op: Shell, Text: line, By: "sed e"})
+	case 'r', 'R':
+		s.file(Read, "sed "+string(c))
+	case 'w', 'W':
+		s.file(Write, "sed "+string(c))
+	case 'a', 'i', 'c':
+		for s.i < len(s.src) && s.src[s.i] != '\n' { // text, with continued lines
+			if s.src[s.i] == '\\' {
+				s.i++
+			}
+			s.i++
+		}
+		s.i = min(s.i, len(s.src))
+	case '#', ':', 'v':
+		s.line()
+	case 'b', 't', 'T':
+		for s.i < len(s.src) && strings.IndexByte(";\n}", s.src[s.i]) < 0 {
+			s.i++
+		}
+	}
+}
+
+func (s *sedScript) file(op Op, by string) {
+	path := strings.TrimLeft(s.line(), " \t")
+	if path == "" || strings.HasPrefix(path, "/dev/std") {
+		return
+	}
+	s.m.found(Found{Op: op, Text: path, By: by})
+}
+
+func (s *sedScript) substitute() {
+	if s.i >= len(s.src) {
+		return
+	}
+	d := s.src[s.i]
+	s.i++
+	pattern := s.delimited(d, true)
+	replacement := s.delimited(d, false)
+	for s.i < len(s.src) && s.m.step() {
+		switch c := s.src[s.i]; {
+		case c == 'e':
+			s.i++
+			s.m.found(Found{Op: Shell, Text: replaced(pattern, replacement), Taint: effect.File, By: "sed s///e"})
+		case c == 'w':
+			s.i++
+			s.file(Write, "sed s///w")
+			return
+		case isLetter(c) || isDigit(c):
+			s.i++
+		default:
+			return
+		}
+	}
+}
+
+// replaced is what stands in the stream after a substitution, as far as it is
+// known.
+func replaced(pattern, replacement string) string {
+	var b strings.Builder
+	for i := 0; i < len(replacement); i++ {
+		switch c := replacement[i]; {
+		case c == '&':
+			b.WriteString(effect.Unknown)
+		case c == '\\' && i+1 < len(replacement) && (isDigit(replacement[i+1]) || strings.IndexByte("ULElu", replacement[i+1]) >= 0):
+			i++
+			b.WriteString(effect.Unknown)
+		case c == '\\' && i+1 < len(replacement):
+			i++
+			b.WriteString(decode.Unescape(replacement[i-1 : i+1]))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	switch strings.Trim(pattern, "^$") {
+	case ".*", ".+", "":
+		return b.String()
+	}
+	return glue(glue(effect.Unknown, b.String()), effect.Unknown)
+}
