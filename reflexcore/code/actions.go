@@ -363,6 +363,10 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 		return unknown(effect.File), true
 	}
 	p := path.str()
+	if m.d.name == "powershell" && strings.EqualFold(strings.TrimRight(p, `\/*`), "env:") {
+		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+		return unknown(effect.Secret), true
+	}
 	if isURL(p) {
 		return m.network(row{action: "netin"}, path, args, taint, by), true
 	}
@@ -447,6 +451,9 @@ func (m *machine) network(r row, target value, args []arg, taint effect.Taint, b
 		}
 	}
 	m.found(Found{Op: op, Text: where, Taint: carried, By: by})
+	if file, ok := named(args, "outfile"); ok {
+		m.found(Found{Op: Write, Text: file.str(), Taint: effect.Network, By: by})
+	}
 	result := value{kind: objectValue, s: "response", taint: effect.Network}
 	if r.result != "" {
 		result.s = r.result

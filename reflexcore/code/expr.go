@@ -861,15 +861,23 @@ func joinPath(parts []value) string {
 	return out
 }
 
-// applyDecoder runs a decoder on a value.
+// applyDecoder runs a decoder on a value. Bytes that cannot stand in a text stay
+// in an unknown value, for the next decoder.
 func applyDecoder(name string, v value) value {
 	t := v.taint | effect.Decoded
-	if !v.known() {
+	in := v.s
+	if v.kind != unknownValue {
+		in = v.str()
+	}
+	if in == "" || v.kind != unknownValue && !v.known() {
 		return unknown(t)
 	}
-	out, ok := decode.Apply(name, v.str(), maxText)
-	if !ok || strings.IndexByte(out, 0) >= 0 {
+	out, ok := decode.Apply(name, in, maxText)
+	switch {
+	case !ok:
 		return unknown(t)
+	case strings.IndexByte(out, 0) >= 0:
+		return value{s: out, taint: t}
 	}
 	return text(out, t)
 }

@@ -202,6 +202,20 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 			}
 			return list(out, taint)
 		}
+	case "sprintfnet":
+		if len(args) > 0 {
+			return formatBraces(first, args[1:])
+		}
+	case "concatargs":
+		return text(concat(values(args), ""), taint)
+	case "substringnet":
+		if second.kind == numberValue && first.kind == numberValue && second.n >= 0 && first.n >= 0 && first.n < maxText && second.n < maxText {
+			end := first.n + second.n
+			return slice(recv, &first.n, &end, 1)
+		}
+		if first.kind == numberValue && len(args) == 1 {
+			return slice(recv, &first.n, nil, 1)
+		}
 	case "repeatarg":
 		return repeat(first, second)
 	case "sprintfr":
@@ -245,7 +259,7 @@ func decoderOf(name string) string {
 		return "quoted"
 	case "unicodeescape":
 		return "escape"
-	case "utf16le":
+	case "utf16le", "utf16":
 		return "utf16le"
 	}
 	return ""

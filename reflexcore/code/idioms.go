@@ -90,6 +90,27 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 	case "perlopen":
 		m.perlOpen(args, by)
 		return unknown(effect.File), true
+	case "newobject":
+		return m.newObject(r, args, taint, by), true
+	case "startprocess": // Start-Process program -ArgumentList …
+		words := first.words()
+		if list, ok := named(args, "argumentlist", "args"); ok {
+			words = append(words, list.words()...)
+		} else if second.kind != unknownValue {
+			words = append(words, second.words()...)
+		}
+		if verb, ok := named(args, "verb"); ok && strings.EqualFold(verb.str(), "runas") {
+			m.found(Found{Op: Privilege, Text: "administrator", By: by})
+		}
+		m.argv(words, taint, by)
+	case "psexec":
+		m.psNested(args, by)
+	case "cmdexec": // cmd /c …
+		m.cmdNested(args, by)
+	case "setvariable":
+		if first.known() {
+			m.bind(strings.ToLower(first.str()), second)
+		}
 	case "geturl": // LWP::Simple exports get: only a URL makes it that
 		if isURL(first.str()) {
 			return m.network(row{action: "netin"}, first, args[:1], taint, by), true
@@ -171,4 +192,62 @@ func (m *machine) perlOpen(args []arg, by string) {
 	default:
 		m.files(row{action: "read"}, rest[0], nil, 0, by)
 	}
+}
+
+// netTypes are the types of New-Object that have rows of their own.
+var netTypes = map[string]string{
+	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp", "wscript.shell": "wscript", "shell.application": "shellapplication",
+}
+
+func (m *machine) newObject(r row, args []arg, taint effect.Taint, by string) value {
+	name, _ := argument(args, 0)
+	if com, ok := named(args, "comobject", "com", "comobj"); ok {
+		name = com
+	}
+	s := strings.TrimPrefix(strings.ToLower(name.str()), "system.")
+	if rest, _ := argument(args, 1); s == "net.sockets.tcpclient" {
+		list := []arg{{value: rest}}
+		if rest.kind == listValue {
+			list = asArgs(rest.list)
+		}
+		return m.connect(row{action: "connect", result: "socket"}, list, taint, by)
+	}
+	if t, ok := netTypes[s]; ok {
+		s = t
+	}
+	v := value{kind: objectValue, s: s, taint: taint | r.taint}
+	if strings.HasPrefix(s, "io.") { // a stream around what it is made of
+		v.taint |= effect.Decoded
+	}
+	return v
+}
+
+// psNested is powershell with a command or an encoded command.
+func (m *machine) psNested(args []arg, by string) {
+	for _, a := range args {
+		if psPrefix(a.name, "encodedcommand", 1) || a.name == "ec" {
+			m.code(row{}, applyDecoder("utf16le", applyDecoder("base64", a.value)), by)
+			return
+		}
+		if psPrefix(a.name, "file", 1) {
+			m.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
+			return
+		}
+	}
+	if vs := values(args); len(vs) > 0 {
+		m.code(row{}, text(concat(vs, " "), taints(vs)), by)
+	}
+}
+
+// cmdNested is cmd with /c or /k.
+func (m *machine) cmdNested(args []arg, by string) {
+	vs := values(args)
+	for i, v := range vs {
+		if s := strings.ToLower(v.str()); s == "/c" || s == "/k" || s == "/r" {
+			line := text(concat(vs[i+1:], " "), taints(vs))
+			m.found(Found{Op: Code, Lang: "cmd", Text: line.s, Taint: line.taint, By: by})
+			return
+		}
+	}
+	m.argv([]string{"cmd"}, 0, by)
 }

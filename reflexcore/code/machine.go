@@ -354,6 +354,12 @@ func (m *machine) nested(src string, paren int) value {
 		m.depth--
 		return unknown(0)
 	}
+	if m.d.name == "powershell" {
+		p := psReader{m: m, src: src}
+		v := p.block(0)
+		m.depth--
+		return v
+	}
 	back := m.enter(src)
 	if m.over {
 		back()

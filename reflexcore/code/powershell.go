@@ -1,5 +1,489 @@
 package code
 
-func (m *machine) powershell(string) { m.over = true }
+import (
+	"strings"
 
-func (m *machine) batch(string) { m.over = true }
+	"approver.example/reflexcore/effect"
+)
+
+// A psReader reads PowerShell: statements are pipelines of commands, whose words
+// need no quotes, or expressions, which begin with a quote, a variable, a bracket
+// or a number. Names do not depend on case.
+type psReader struct {
+	m   *machine
+	src string
+	i   int
+}
+
+// powershell scans PowerShell code.
+func (m *machine) powershell(src string) {
+	m.d, m.api = psDialect, tableOf("powershell")
+	p := psReader{m: m, src: src}
+	p.block(0)
+}
+
+// psDialect is what the shared calls of the machine need to know.
+var psDialect = &dialect{name: "powershell", member: []string{"."}}
+
+func (p *psReader) at(n int) byte { return byteAt(p.src, p.i+n) }
+
+// space skips blanks and comments; with lines also line ends.
+func (p *psReader) space(lines bool) {
+	for p.i < len(p.src) {
+		switch c := p.src[p.i]; {
+		case c == ' ' || c == '\t' || c == '\r' || lines && c == '\n':
+			p.i++
+		case c == '`' && (p.at(1) == '\n' || p.at(1) == '\r'):
+			p.i += 2
+		case c == '<' && p.at(1) == '#':
+			if end := strings.Index(p.src[p.i:], "#>"); end >= 0 {
+				p.i += end + 2
+			} else {
+				p.i = len(p.src)
+			}
+		case c == '#':
+			for p.i < len(p.src) && p.src[p.i] != '\n' {
+				p.i++
+			}
+		default:
+			return
+		}
+	}
+}
+
+// block evaluates statements up to a closing bracket, which it takes, or the end.
+func (p *psReader) block(end byte) (last value) {
+	m := p.m
+	if !m.deeper() {
+		m.depth--
+		p.i = len(p.src)
+		return unknown(0)
+	}
+	for p.space(true); p.i < len(p.src) && m.step(); p.space(true) {
+		before := p.i
+		switch c := p.src[p.i]; {
+		case c == end && end != 0:
+			p.i++
+			m.depth--
+			return last
+		case c == ';' || c == '}' || c == ')' || c == ']' || c == ',' || c == '|' || c == '&' && p.at(1) == '&' || c == '=':
+			p.i++
+		case c == '{':
+			p.i++
+			last = p.block('}')
+		default:
+			last = p.pipeline()
+		}
+		if p.i == before {
+			p.i++
+		}
+	}
+	if p.i < len(p.src) { // out of steps
+		p.i = len(p.src)
+	}
+	m.depth--
+	return last
+}
+
+// pipeline evaluates a | b | c; each command has what the one before gives.
+func (p *psReader) pipeline() value {
+	in, piped := unknown(0), false
+	for p.m.step() {
+		p.space(piped)
+		out := p.element(in, piped)
+		p.space(false)
+		in, piped = out, true
+		for p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' { // redirections
+			p.redirection(in)
+			p.space(false)
+		}
+		if p.at(0) != '|' || p.at(1) == '|' {
+			return in
+		}
+		p.i++
+	}
+	return in
+}
+
+func (p *psReader) redirection(content value) {
+	bits := effect.Bits(0)
+	for p.at(0) == '2' || p.at(0) == '>' {
+		if p.at(0) == '>' && p.at(1) == '>' {
+			bits = effect.Append
+		}
+		p.i++
+	}
+	if p.at(0) == '&' {
+		p.i += 2
+		return
+	}
+	p.space(false)
+	path := p.word()
+	if s := path.str(); s != "$null" && s != "" && s != "NUL" {
+		f := Found{Op: Write, Text: s, Bits: bits, Taint: content.taint, By: ">"}
+		if content.known() {
+			f.Args = []string{content.str()}
+		}
+		p.m.found(f)
+	}
+}
+
+// element evaluates one element of a pipeline: an expression or a command.
+func (p *psReader) element(in value, piped bool) value {
+	switch c := p.at(0); {
+	case c == '&' || c == '.' && (p.at(1) == ' ' || p.at(1) == '(' || p.at(1) == '$' || p.at(1) == '"' || p.at(1) == '\''):
+		p.i++
+		p.space(false)
+		var name value
+		if p.at(0) == '{' {
+			p.i++
+			return p.block('}')
+		}
+		if p.startsExpression() {
+			name = p.primary()
+		} else {
+			name = p.word()
+		}
+		return p.command(name, in, piped)
+	case p.startsExpression():
+		return p.expression()
+	}
+	start := p.i
+	name := p.word()
+	if p.i == start {
+		p.i++
+		return unknown(0)
+	}
+	switch strings.ToLower(name.str()) {
+	case "if", "while", "foreach", "for", "switch", "elseif", "catch", "until", "param":
+		p.space(true)
+		if p.at(0) == '(' {
+			p.i++
+			p.loopHead()
+		}
+		return unknown(0)
+	case "else", "try", "finally", "do", "begin", "process", "end", "return", "throw", "in":
+		p.space(false)
+		if p.i < len(p.src) && strings.IndexByte("{};\n|)", p.src[p.i]) < 0 {
+			return p.pipeline()
+		}
+		return unknown(0)
+	case "function", "filter", "workflow", "class":
+		p.space(false)
+		p.word()
+		p.space(true)
+		if p.at(0) == '(' {
+			p.i++
+			p.block(')')
+		}
+		return unknown(0)
+	}
+	return p.command(name, in, piped)
+}
+
+// loopHead evaluates what stands in the brackets of foreach ($x in …) and its like.
+func (p *psReader) loopHead() {
+	p.space(true)
+	start := p.i
+	if p.at(0) == '$' {
+		name := p.variableName()
+		p.space(true)
+		if len(p.src)-p.i > 3 && strings.EqualFold(p.src[p.i:p.i+2], "in") && p.src[p.i+2] <= ' ' {
+			p.i += 2
+			v := p.block(')')
+			p.m.bind(strings.ToLower(name), unknown(v.taint))
+			return
+		}
+		p.i = start
+	}
+	p.block(')')
+}
+
+func (p *psReader) startsExpression() bool {
+	switch c := p.at(0); {
+	case c == '"' || c == '\'' || c == '(' || c == '$' || c == '@' || isDigit(c):
+		return true
+	case c == '[':
+		return isLetter(p.at(1))
+	case c == '-':
+		return strings.HasPrefix(strings.ToLower(p.src[p.i:]), "-join") || p.at(1) == '(' || isDigit(p.at(1))
+	}
+	return p.at(0) == '!' || p.at(0) == '+'
+}
+
+// word reads one word of a command: quoted, a variable, a bracket or bare text,
+// and their mixtures.
+func (p *psReader) word() value {
+	out, any := text("", 0), false
+	for p.i < len(p.src) && p.m.step() {
+		c := p.src[p.i]
+		switch {
+		case c <= ' ' || strings.IndexByte(";|{},", c) >= 0 || c == ')' || c == '&' && p.at(1) == '&', (c == '>' || c == '(') && any:
+			return out
+		case c == '"' || c == '\'':
+			out = add(out, p.quoted(), true)
+		case c == '$' || c == '(' || c == '@' && (p.at(1) == '(' || p.at(1) == '{' || p.at(1) == '"' || p.at(1) == '\''):
+			v := p.primary()
+			if !any {
+				out = v
+				if v.kind != textValue {
+					any = true
+					continue
+				}
+			} else {
+				out = add(out, v, true)
+			}
+		case c == '`' && p.i+1 < len(p.src):
+			out = add(out, text(p.src[p.i+1:p.i+2], 0), true)
+			p.i += 2
+		default:
+			start := p.i
+			for p.i++; p.i < len(p.src) && strings.IndexByte("\"'$(){};|,`>&", p.src[p.i]) < 0 && p.src[p.i] > ' '; p.i++ {
+			}
+			out = add(out, text(p.src[start:p.i], 0), true)
+		}
+		any = true
+	}
+	return out
+}
+
+// quoted reads a string; l.i is at its quote.
+func (p *psReader) quoted() value {
+	quote := p.src[p.i]
+	p.i++
+	if quote == '\'' {
+		var b strings.Builder
+		for p.i < len(p.src) {
+			if p.src[p.i] == '\'' {
+				if p.at(1) != '\'' {
+					break
+				}
+				p.i++
+			}
+			b.WriteByte(p.src[p.i])
+			p.i++
+		}
+		p.i = min(p.i+1, len(p.src))
+		return text(b.String(), 0)
+	}
+	out, start := text("", 0), p.i
+	flush := func() {
+		out = add(out, text(p.src[start:min(p.i, len(p.src))], 0), true)
+	}
+	for p.i < len(p.src) && p.m.step() {
+		switch c := p.src[p.i]; {
+		case c == '"' && p.at(1) != '"':
+			flush()
+			p.i++
+			return out
+		case c == '"':
+			p.i++
+			flush()
+			p.i++
+			start = p.i
+		case c == '`' && p.i+1 < len(p.src):
+			flush()
+			r := p.src[p.i+1 : p.i+2]
+			if at := strings.Index("n\nt\tr\r", r); at >= 0 && at%2 == 0 {
+				r = "n\nt\tr\r"[at+1 : at+2]
+			}
+			out = add(out, text(r, 0), true)
+			p.i += 2
+			start = p.i
+		case c == '$' && (p.at(1) == '(' || p.at(1) == '{' || isWord(p.at(1))):
+			flush()
+			out = add(out, p.variable(), true)
+			start = p.i
+		default:
+			p.i++
+		}
+	}
+	flush()
+	return out
+}
+
+func (p *psReader) variableName() string {
+	p.i++
+	if p.at(0) == '{' {
+		start := p.i + 1
+		for p.i < len(p.src) && p.src[p.i] != '}' {
+			p.i++
+		}
+		name := p.src[min(start, p.i):p.i]
+		p.i = min(p.i+1, len(p.src))
+		return name
+	}
+	start := p.i
+	for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == ':' && isLetter(p.at(1)) || p.src[p.i] == '_') {
+		p.i++
+	}
+	if start == p.i && p.i < len(p.src) && strings.IndexByte("?$^", p.src[p.i]) >= 0 {
+		p.i++
+	}
+	return p.src[start:p.i]
+}
+
+// variable evaluates $x, ${x}, $env:X and $(…).
+func (p *psReader) variable() value {
+	if p.at(1) == '(' {
+		p.i += 2
+		return p.block(')')
+	}
+	name := strings.ToLower(p.variableName())
+	switch {
+	case strings.HasPrefix(name, "env:"):
+		return p.m.env(strings.ToUpper(name[4:]), "$env")
+	case name == "home":
+		return text(p.m.lim.Home, 0)
+	case name == "true":
+		return value{kind: nameValue, s: "true"}
+	case name == "args":
+		return p.m.operands(0)
+	case name == "pshome":
+		return text(`C:\Windows\System32\WindowsPowerShell\v1.0`, 0)
+	}
+	if v, ok := p.m.get(name); ok {
+		return v
+	}
+	return unknown(0)
+}
+
+// expression evaluates an expression, with the assignment that may follow.
+func (p *psReader) expression() value {
+	m := p.m
+	if !m.deeper() {
+		m.depth--
+		p.i = len(p.src)
+		return unknown(0)
+	}
+	defer func() { m.depth-- }()
+	if p.at(0) == '$' && p.at(1) != '(' { // $x = …
+		start := p.i
+		name := strings.ToLower(p.variableName())
+		p.space(false)
+		op := ""
+		switch {
+		case p.at(0) == '=' && p.at(1) != '=':
+			op = "="
+		case (p.at(0) == '+' || p.at(0) == '-') && p.at(1) == '=':
+			op = p.src[p.i : p.i+2]
+		}
+		if op != "" {
+			p.i += len(op)
+			p.space(true)
+			v := p.pipeline()
+			old, _ := m.get(name)
+			switch op {
+			case "+=":
+				v = add(old, v, false)
+			case "-=":
+				v = unknown(v.taint)
+			}
+			if _, set := m.get(name); set && m.depth > 2 && op == "=" {
+				v = join(old, v) // set again in a branch
+			}
+			m.bind(name, v)
+			return v
+		}
+		p.i = start
+	}
+	left := p.listOf()
+	for m.step() {
+		p.space(false)
+		switch c := p.at(0); {
+		case c == '+' && p.at(1) != '+':
+			p.i++
+			left = add(left, p.operand(), false)
+		case c == '*' || c == '/' || c == '%':
+			p.i++
+			left = repeat(left, p.operand())
+		case c == '-' && isLetter(p.at(1)):
+			left = p.operator(left)
+		case c == '-' && p.at(1) != '-':
+			p.i++
+			right := p.operand()
+			if left.kind == numberValue && right.kind == numberValue {
+				left.n -= right.n
+			} else {
+				left = unknown(left.taint | right.taint)
+			}
+		case c == '+' || c == '-': // ++ and --
+			p.i += 2
+			left = unknown(left.taint)
+		case c == '=': // an assignment to a member
+			p.i++
+			p.space(true)
+			left = p.pipeline()
+		default:
+			return left
+		}
+	}
+	return left
+}
+
+func (p *psReader) operand() value {
+	p.space(true)
+	return p.listOf()
+}
+
+// listOf evaluates a, b, c.
+func (p *psReader) listOf() value {
+	v := p.primary()
+	p.space(false)
+	if p.at(0) != ',' {
+		return v
+	}
+	out := []value{v}
+	for p.at(0) == ',' && p.m.step() {
+		p.i++
+		p.space(true)
+		out = append(out, p.primary())
+		p.space(false)
+	}
+	return list(out, 0)
+}
+
+// operator evaluates -join, -f, -replace, -split and their like.
+func (p *psReader) operator(left value) value {
+	start := p.i
+	p.i++
+	for p.i < len(p.src) && isWord(p.src[p.i]) {
+		p.i++
+	}
+	op := strings.TrimPrefix(strings.ToLower(p.src[start+1:p.i]), "c")
+	p.space(true)
+	right := p.listOf()
+	t := left.taint | right.taint
+	switch op {
+	case "join":
+		if left.kind == listValue {
+			return text(concat(left.list, right.str()), t)
+		}
+		return left
+	case "f":
+		args := []arg{{value: right}}
+		if right.kind == listValue {
+			args = asArgs(right.list)
+		}
+		return formatBraces(left, args)
+	case "replace", "ireplace":
+		from, to := right, text("", 0)
+		if right.kind == listValue && len(right.list) == 2 {
+			from, to = right.list[0], right.list[1]
+		}
+		if left.known() && from.known() && to.known() && !strings.ContainsAny(from.str(), `\.[]()*+?^$|{}`) && from.str() != "" && len(left.str())*max(1, len(to.str())) <= maxText {
+			return text(strings.ReplaceAll(left.str(), from.str(), to.str()), t)
+		}
+	case "split", "isplit":
+		if left.known() && right.known() && len(right.str()) == 1 && !strings.ContainsAny(right.str(), `\.[]()*+?^$|{}`) {
+			return split(left, right, t)
+		}
+	case "xor", "bxor":
+		if left.kind == numberValue && right.kind == numberValue {
+			return value{kind: numberValue, n: left.n ^ right.n, taint: t}
+		}
+	case "as":
+		return left
+	}
+	return unknown(t)
+}

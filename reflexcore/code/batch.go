@@ -1,0 +1,134 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// batch scans a line of cmd.exe: commands between &, && , || and |, words with
+// carets and double quotes, %variables% that are not known.
+func (m *machine) batch(src string) {
+	var words []string
+	var b strings.Builder
+	quoted, any := false, false
+	word := func() {
+		if any {
+			words = append(words, b.String())
+		}
+		b.Reset()
+		any = false
+	}
+	command := func() {
+		word()
+		m.batchCommand(words)
+		words = nil
+	}
+	for i := 0; i < len(src) && m.step(); i++ {
+		switch c := src[i]; {
+		case c == '^' && !quoted && i+1 < len(src):
+			i++
+			b.WriteByte(src[i])
+			any = true
+		case c == '"':
+			quoted, any = !quoted, true
+		case c == '%':
+			if end := strings.IndexByte(src[i+1:], '%'); end > 0 && isPlainName(src[i+1:i+1+end]) {
+				b.WriteString(m.batchVariable(src[i+1 : i+1+end]))
+				i += end + 1
+			} else {
+				b.WriteByte(c)
+			}
+			any = true
+		case quoted:
+			b.WriteByte(c)
+		case c == '&' || c == '|' || c == '\n' || c == '(' && len(words) == 0 && !any || c == ')':
+			command()
+		case c == '>':
+			if s := b.String(); s == "1" || s == "2" {
+				b.Reset()
+				any = false
+			}
+			word()
+			words = append(words, ">")
+		case c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';':
+			word()
+		default:
+			b.WriteByte(c)
+			any = true
+		}
+	}
+	command()
+}
+
+func (m *machine) batchVariable(name string) string {
+	switch strings.ToUpper(name) {
+	case "USERPROFILE":
+		return m.lim.Home
+	case "COMSPEC":
+		return "cmd"
+	}
+	return m.env(name, "%"+name+"%").str()
+}
+
+// batchCommand yields what one command does; what cmd has not itself is a program.
+func (m *machine) batchCommand(words []string) {
+	for i := 0; i+1 < len(words); i++ { // redirections
+		if words[i] == ">" {
+			path, appends := words[i+1], effect.Bits(0)
+			if path == ">" && i+2 < len(words) {
+				path, appends = words[i+2], effect.Append
+				words = append(words[:i:i], words[i+1:]...)
+			}
+			words = append(words[:i:i], words[i+2:]...)
+			if !strings.EqualFold(path, "nul") {
+				m.found(Found{Op: Write, Text: path, Bits: appends, By: "cmd >"})
+			}
+			i--
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	name := strings.ToLower(strings.TrimPrefix(words[0], "@"))
+	if i := strings.IndexByte(name, '/'); i > 0 && len(name) > i+1 { // rd/s/q
+		words = append([]string{name[:i], name[i:]}, words[1:]...)
+		name = words[0]
+	}
+	var operands []string
+	bits := effect.Bits(0)
+	for _, w := range words[1:] {
+		if !strings.HasPrefix(w, "/") {
+			operands = append(operands, w)
+			continue
+		}
+		for flag := range strings.SplitSeq(strings.ToLower(w), "/") {
+			switch flag {
+			case "s":
+				bits |= effect.Recursive
+			case "q", "f":
+				bits |= effect.Force
+			}
+		}
+	}
+	op := Opaque
+	switch name {
+	case "del", "erase", "rd", "rmdir":
+		op = Delete
+	case "type":
+		op = Read
+	case "copy", "move", "xcopy", "ren", "rename", "md", "mkdir":
+		op = Write
+	case "echo", "rem", "cd", "chdir", "set", "setlocal", "endlocal", "pause", "cls", "exit", "goto", "ver", "vol", "dir", "title", "pushd", "popd":
+		return
+	case "if", "for", "call", "start":
+		m.found(Found{Text: strings.Join(words, " "), By: "cmd " + name})
+		return
+	default:
+		m.argv(append([]string{name}, words[1:]...), 0, "cmd")
+		return
+	}
+	for _, path := range operands {
+		m.found(Found{Op: op, Text: path, Bits: bits, By: name})
+	}
+}

@@ -1,0 +1,464 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// primary evaluates a value and the members, elements and calls behind it.
+func (p *psReader) primary() value {
+	m := p.m
+	if !m.deeper() {
+		m.depth--
+		p.i = len(p.src)
+		return unknown(0)
+	}
+	defer func() { m.depth-- }()
+	var v value
+	switch c := p.at(0); {
+	case c == '@' && (p.at(1) == '"' || p.at(1) == '\''): // a text of several lines
+		quote := p.at(1)
+		p.i += 2
+		end := strings.Index(p.src[p.i:], "\n"+string(quote)+"@")
+		if end < 0 {
+			end = len(p.src) - p.i
+		}
+		v = text(strings.TrimLeft(p.src[p.i:p.i+end], "\r\n"), 0)
+		if quote == '"' && strings.Contains(v.s, "$") {
+			v = unknown(0)
+		}
+		p.i = min(len(p.src), p.i+end+3)
+	case c == '@' && p.at(1) == '(':
+		p.i += 2
+		v = p.block(')')
+		if v.kind != listValue && v.kind != unknownValue {
+			v = list([]value{v}, 0)
+		}
+	case c == '@' && p.at(1) == '{':
+		p.i += 2
+		v = unknown(p.block('}').taint)
+	case c == '"' || c == '\'':
+		v = p.quoted()
+	case c == '(':
+		p.i++
+		v = p.block(')')
+	case c == '$':
+		v = p.variable()
+	case c == '{':
+		start := p.i
+		p.i++
+		p.block('}')
+		v = value{kind: objectValue, s: "scriptblock", from: p.src[start:p.i]}
+	case c == '[':
+		return p.typed()
+	case isDigit(c):
+		start := p.i
+		for p.i < len(p.src) && (isWord(p.src[p.i])) {
+			p.i++
+		}
+		v = number(p.src[start:p.i])
+		if p.at(0) == '.' && p.at(1) == '.' { // a range
+			p.i += 2
+			to := p.primary()
+			if v.kind == numberValue && to.kind == numberValue {
+				return psRange(v.n, to.n)
+			}
+			return unknown(0)
+		}
+	case c == '-' || c == '!' || c == '+' || c == ',':
+		if c == '-' && isLetter(p.at(1)) {
+			return p.operatorFirst()
+		}
+		p.i++
+		p.space(false)
+		v = p.primary()
+		if c == '-' && v.kind == numberValue {
+			v.n = -v.n
+		}
+		return v
+	default:
+		return p.word()
+	}
+	return p.postfix(v)
+}
+
+// operatorFirst evaluates -join (…) and -not $x.
+func (p *psReader) operatorFirst() value {
+	start := p.i
+	p.i++
+	for p.i < len(p.src) && isWord(p.src[p.i]) {
+		p.i++
+	}
+	op := strings.ToLower(p.src[start:p.i])
+	p.space(false)
+	v := p.listOf()
+	if op == "-join" && v.kind == listValue {
+		return text(concat(v.list, ""), v.taint)
+	}
+	return unknown(v.taint)
+}
+
+func psRange(from, to int64) value {
+	var out []value
+	step := int64(1)
+	if to < from {
+		step = -1
+	}
+	for i := from; len(out) < maxList; i += step {
+		out = append(out, value{kind: numberValue, n: i})
+		if i == to {
+			return list(out, 0)
+		}
+	}
+	return unknown(0)
+}
+
+// typed evaluates [type]::member(…) and [type]value.
+func (p *psReader) typed() value {
+	end := strings.IndexByte(p.src[p.i:], ']')
+	if end < 0 {
+		p.i = len(p.src)
+		return unknown(0)
+	}
+	name := strings.ToLower(strings.TrimSpace(p.src[p.i+1 : p.i+end]))
+	p.i += end + 1
+	for p.at(0) == ']' {
+		p.i++
+	}
+	name = strings.TrimPrefix(name, "system.")
+	if p.at(0) == ':' && p.at(1) == ':' {
+		return p.postfix(value{kind: nameValue, s: name})
+	}
+	p.space(false)
+	if p.i >= len(p.src) || strings.IndexByte(";|)},\n=", p.src[p.i]) >= 0 {
+		return value{kind: nameValue, s: name}
+	}
+	v := p.primary()
+	switch name {
+	case "char":
+		return charsOf([]value{v}, v.taint)
+	case "char[", "string", "byte[", "char[]", "byte[]":
+		if v.kind == listValue {
+			return list(mapValues(v.list, func(e value) value { return charsOf([]value{e}, e.taint) }), v.taint)
+		}
+		if items, ok := v.items(); ok && strings.HasPrefix(name, "char[") {
+			return list(items, v.taint)
+		}
+		return v
+	case "int", "int32", "long":
+		if v.kind == textValue && v.known() && len(v.s) == 1 {
+			return value{kind: numberValue, n: int64(v.s[0])}
+		}
+		return parseNumber(v, unknown(0), v.taint)
+	case "scriptblock":
+		return v
+	}
+	return v
+}
+
+func mapValues(vs []value, f func(value) value) []value {
+	out := make([]value, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, f(v))
+	}
+	return out
+}
+
+// postfix evaluates .member, ::member, [index] and calls.
+func (p *psReader) postfix(v value) value {
+	for p.m.step() {
+		switch {
+		case p.at(0) == '.' && (isLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' || p.at(1) == '('):
+			p.i++
+			v = p.member(v)
+		case p.at(0) == ':' && p.at(1) == ':':
+			p.i += 2
+			v = p.member(v)
+		case p.at(0) == '[':
+			p.i++
+			v = psElement(v, p.block(']'))
+		default:
+			return v
+		}
+	}
+	return v
+}
+
+func psElement(v, key value) value {
+	switch {
+	case key.kind == numberValue:
+		return at(v, key.n)
+	case key.kind == listValue && key.keys == nil:
+		out := make([]value, 0, len(key.list))
+		for _, k := range key.list {
+			if k.kind != numberValue {
+				return unknown(v.taint)
+			}
+			out = append(out, at(v, k.n))
+		}
+		return list(out, v.taint)
+	}
+	return unknown(v.taint)
+}
+
+func (p *psReader) member(v value) value {
+	var name value
+	switch c := p.at(0); c {
+	case '"', '\'':
+		name = p.quoted()
+	case '$':
+		name = p.variable()
+	case '(':
+		p.i++
+		name = p.block(')')
+	default:
+		start := p.i
+		for p.i < len(p.src) && isWord(p.src[p.i]) {
+			p.i++
+		}
+		name = text(strings.ToLower(p.src[start:p.i]), 0)
+	}
+	if name.kind == textValue {
+		name.s = strings.ToLower(name.s)
+	}
+	method := p.m.memberOf(v, name.str())
+	if p.at(0) != '(' {
+		if v.kind == unknownValue || v.kind == objectValue || v.kind == textValue || v.kind == listValue {
+			return unknown(v.taint)
+		}
+		return method
+	}
+	p.i++
+	var args []arg
+	for p.space(true); p.i < len(p.src) && p.at(0) != ')' && p.m.step(); p.space(true) {
+		before := p.i
+		e := p.argument()
+		if e.kind == listValue && e.keys == nil {
+			args = append(args, asArgs(e.list)...)
+		} else {
+			args = append(args, arg{value: e})
+		}
+		p.space(true)
+		if p.at(0) == ',' || p.i == before {
+			p.i++
+		}
+	}
+	p.i = min(p.i+1, len(p.src))
+	return p.m.call(method, args)
+}
+
+func (p *psReader) argument() value {
+	if p.startsExpression() || p.at(0) == '{' {
+		return p.expression()
+	}
+	return p.pipeline()
+}
+
+// command evaluates a command: its name and its words.
+func (p *psReader) command(name, in value, piped bool) value {
+	var words []psWord
+	for p.m.step() {
+		p.space(false)
+		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' || p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
+			break
+		}
+		before := p.i
+		words = append(words, p.commandWord())
+		if p.i == before {
+			p.i++
+		}
+	}
+	return p.m.psCommand(name, words, in, piped)
+}
+
+// A psWord is a parameter, which begins with a dash, or an argument.
+type psWord struct {
+	param string // in lower case, without the dash
+	value
+}
+
+func (p *psReader) commandWord() psWord {
+	if c := p.at(0); c == '-' && isLetter(p.at(1)) {
+		start := p.i
+		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '-') {
+			p.i++
+		}
+		name := strings.ToLower(p.src[start+1 : p.i])
+		if p.at(0) == ':' {
+			p.i++
+			return psWord{name + ":", p.word()}
+		}
+		return psWord{param: name, value: text(p.src[start:p.i], 0)}
+	}
+	if p.at(0) == '{' {
+		return psWord{value: p.primary()}
+	}
+	if p.at(0) == ',' {
+		p.i++
+		p.space(false)
+	}
+	v := p.argumentWord()
+	p.space(false)
+	if p.at(0) != ',' {
+		return psWord{value: v}
+	}
+	out := []value{v}
+	for p.at(0) == ',' && p.m.step() {
+		p.i++
+		p.space(true)
+		out = append(out, p.argumentWord())
+		p.space(false)
+	}
+	return psWord{value: list(out, 0)}
+}
+
+// argumentWord evaluates a word with the members behind it.
+func (p *psReader) argumentWord() value {
+	if p.startsExpression() && p.at(0) != '-' && !isDigit(p.at(0)) {
+		v := p.primary()
+		if p.i < len(p.src) && p.src[p.i] > ' ' && strings.IndexByte(";|),}", p.src[p.i]) < 0 {
+			v = add(v, p.word(), true)
+		}
+		return v
+	}
+	return p.word()
+}
+
+// psCommand does what a command does: a row of the table, or a program.
+func (m *machine) psCommand(name value, words []psWord, in value, piped bool) value {
+	switch {
+	case name.kind == objectValue && name.s == "scriptblock":
+		return unknown(in.taint)
+	case !name.known():
+		m.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
+		return unknown(name.taint)
+	}
+	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
+	rows := m.api.find(by)
+	if rows == nil {
+		m.psProgram(name, words, in, piped)
+		return unknown(effect.File)
+	}
+	args, bits, taint := psArguments(words, rows[0])
+	if piped && rows[0].param != "nopipe" {
+		args = append([]arg{{value: in}}, args...)
+		if len(args) > 1 && (rows[0].action == "write" || rows[0].action == "netin" || rows[0].action == "netout") {
+			args[0], args[1] = args[1], args[0]
+		}
+	}
+	result := unknown(taint)
+	for _, r := range rows {
+		r.bits |= bits
+		if v, ok := m.act(r, value{kind: nameValue, s: by}, args, taint|in.taint); ok {
+			result = v
+		}
+	}
+	return result
+}
+
+// psArguments sorts the words of a command: what the table's functions take by
+// position comes first.
+func psArguments(words []psWord, r row) (args []arg, bits effect.Bits, taint effect.Taint) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		taint |= w.taint
+		name, hasValue := strings.CutSuffix(w.param, ":")
+		switch {
+		case name == "":
+			args = append(args, arg{value: w.value})
+		case psPrefix(name, "recurse", 1):
+			bits |= effect.Recursive
+		case psPrefix(name, "force", 2):
+			bits |= effect.Force
+		default:
+			v := w.value
+			if !hasValue && i+1 < len(words) && words[i+1].param == "" && !psSwitch(name) {
+				i++
+				v = words[i].value
+				taint |= v.taint
+			} else if !hasValue {
+				continue
+			}
+			at := psPosition(name, r.action)
+			switch {
+			case at < 0:
+				args = append(args, arg{name: name, value: v})
+			case at < len(args) && at == 0:
+				args = slices.Insert(args, 0, arg{value: v})
+			default:
+				args = append(args, arg{value: v})
+			}
+		}
+	}
+	return args, bits, taint
+}
+
+// psSwitch reports whether a parameter takes no value.
+func psSwitch(name string) bool {
+	switch name {
+	case "confirm", "whatif", "verbose", "noprofile", "nop", "usebasicparsing", "useb", "asplaintext", "append", "nonewline", "raw", "passthru", "wait", "nonewwindow", "asjob", "hidden":
+		return true
+	}
+	return false
+}
+
+func psPrefix(name, full string, least int) bool {
+	return len(name) >= least && strings.HasPrefix(full, name)
+}
+
+// psPosition is where a named parameter stands among the arguments that a row
+// counts, or -1.
+func psPosition(name, action string) int {
+	switch {
+	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1), psPrefix(name, "filepath", 5), psPrefix(name, "command", 3),
+		psPrefix(name, "scriptblock", 3), name == "typename", psPrefix(name, "name", 2), name == "id", name == "source", name == "inputobject", name == "identity", name == "computername":
+		return 0
+	case psPrefix(name, "value", 1), psPrefix(name, "destination", 3), psPrefix(name, "argumentlist", 4), name == "args", name == "target", name == "executionpolicy":
+		return 1
+	}
+	return -1
+}
+
+// psProgram is a command that is no cmdlet: its words go back to the caller.
+func (m *machine) psProgram(name value, words []psWord, in value, piped bool) {
+	argv, taint := []string{name.str()}, name.taint
+	for _, w := range words {
+		taint |= w.taint
+		switch {
+		case strings.HasSuffix(w.param, ":"):
+			argv = append(argv, "-"+w.param+w.str())
+		case w.kind == listValue && w.keys == nil:
+			argv = append(argv, w.words()...)
+		default:
+			argv = append(argv, w.str())
+		}
+	}
+	if isVerbNoun(argv[0]) {
+		if psHarmless(argv[0]) {
+			return
+		}
+		m.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
+		return
+	}
+	m.argv(argv, taint, argv[0])
+	if piped && isShellLine(strings.Join(argv, " ")) {
+		m.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
+	}
+}
+
+func isVerbNoun(s string) bool {
+	verb, noun, ok := strings.Cut(s, "-")
+	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z' && isPlainName(verb) && isPlainName(noun)
+}
+
+// psHarmless reports whether the verb of a cmdlet only looks, compares or prints.
+func psHarmless(name string) bool {
+	verb, _, _ := strings.Cut(strings.ToLower(name), "-")
+	switch verb {
+	case "get", "select", "where", "sort", "measure", "compare", "convertto", "convertfrom", "convert", "format", "group", "join", "split", "test", "resolve", "write", "find", "read", "show", "wait", "tee", "foreach", "import":
+		return !strings.EqualFold(name, "format-volume")
+	}
+	return false
+}
