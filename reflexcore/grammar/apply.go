@@ -18,10 +18,14 @@ func (o *Parsed) apply(argv []string) {
 				if a.match == nil {
 					o.emit(a, Use{Word: -1})
 				}
-			case s.arity == until || s.split:
-				if s.word < s.end && (a.match == nil || anyMatch(a.match, s.value, false)) && !anyMatch(a.except, s.value, true) {
-					o.emit(a, Use{Word: s.word, End: s.end})
+			case s.arity == until:
+				o.joined(a, argv, s.word, s.end)
+			case s.arity == rest && (a.Role == Code || a.Role == Exec):
+				if s.word < s.end {
+					o.parts(a, s.value, s.word, s.word+1)
 				}
+			case s.split:
+				o.joined(a, argv, s.word, s.end)
 			default:
 				o.parts(a, s.value, s.word, s.end)
 			}
@@ -69,6 +73,18 @@ func (o *Parsed) emit(a *Action, u Use) {
 	}
 }
 
+// joined adds one use of several words.
+func (o *Parsed) joined(a *Action, argv []string, word, end int) {
+	if word >= end || a.match != nil && !anyMatch(a.match, argv[word], false) || anyMatch(a.except, argv[word], true) {
+		return
+	}
+	u := Use{Word: word, End: end}
+	if end == word+1 {
+		u.Text = argv[word]
+	}
+	o.emit(a, u)
+}
+
 // parts adds the uses of a word.
 func (o *Parsed) parts(a *Action, text string, word, end int) {
 	for left, more := text, true; more; {
@@ -107,11 +123,8 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 	if from >= to {
 		return
 	}
-	if r.Role == Argv || r.Role == Shell && r.sel.more {
-		first := argv[o.operands[from]]
-		if (r.match == nil || anyMatch(r.match, first, false)) && !anyMatch(r.except, first, true) {
-			o.emit(&r.Action, Use{Word: o.operands[from], End: end})
-		}
+	if r.Role == Argv || r.Role == Shell && r.sel.more && r.after == 0 {
+		o.joined(&r.Action, argv, o.operands[from], end)
 		return
 	}
 	for _, w := range o.operands[from:to] {

@@ -114,7 +114,6 @@ func (o *Parsed) words(argv []string, i int) {
 	if p.mode == Bundle && i < len(argv) && argv[i] != "" && argv[i][0] != '-' {
 		i = o.cluster(argv, i, argv[i])
 	}
-	started := false // the expression of find
 	for i < len(argv) {
 		word := argv[i]
 		switch {
@@ -126,14 +125,13 @@ func (o *Parsed) words(argv []string, i int) {
 			o.dashes = len(o.operands) + 1
 			i = o.remaining(argv, i)
 		case len(word) > 1 && word[0] == '-' || len(word) > 0 && o.special(word):
-			started = true
 			i = o.flag(argv, i)
 		case o.Program.subs != nil:
 			i = o.sub(argv, i)
 		case o.mode() == EnvCmd && isAssignment(word):
 			o.Uses = append(o.Uses, Use{Role: Env, Text: word, Word: i, End: i + 1})
 			i++
-		case o.mode() == Find && started && (word == "(" || word == ")" || word == "!" || word == ","):
+		case o.mode() == Find && (word == "(" || word == ")" || word == "!" || word == ","):
 			i++
 		default:
 			if !effect.IsKnown(word) && (word[0] == 0 || word[0] == '-') {
@@ -141,7 +139,7 @@ func (o *Parsed) words(argv []string, i int) {
 			}
 			o.operands = append(o.operands, i)
 			i++
-			if (o.mode() == POSIX || o.mode() == EnvCmd) && len(o.operands) >= o.Program.stop {
+			if o.Program.stop > 0 && len(o.operands) >= o.Program.stop {
 				i = o.remaining(argv, i)
 			}
 		}

@@ -22,8 +22,8 @@
 // A line begins with what it is about:
 //
 //	-x --long        flags; = after the name: it takes an argument; =? only an attached one; == two, of which the second is meant;
-//	                 =; all words until ; or {} + (find -exec); =* all words that follow. Names that begin with no dash need
-//	                 the = (dd of=).
+//	                 =; all words until ; or {} + (find -exec); =* all words that follow (code and exec: the first is meant,
+//	                 the others are its arguments). Names that begin with no dash need the = (dd of=).
 //	1 2 … 2+ * last butlast   operands, counted from 1; N+ is the N-th and all that follow
 //	past A|B         the operands after the first word that is A or B, such as -- or :::
 //	always           what happens in any case
@@ -52,7 +52,8 @@
 // unless and dry do not.
 //
 // Flags on one line with an action are one flag with several names. A line of
-// flags without an action lists flags that have nothing to do with each other.
+// flags without an action lists flags that have nothing to do with each other;
+// there | joins the names of one: -f|--file=.
 // A name that ends in .* (mkfs.*) stands for every name that begins so. The
 // program named = is no program: its flags are the variables of the environment
 // that make other programs do something, for Parse([=, NAME=VALUE]).
@@ -215,7 +216,7 @@ type Program struct {
 	parent   *Program
 	mode     Mode
 	moded    bool // the mode is said
-	stop     int  // of posix and env: flags end at this operand
+	stop     int  // flags end at this operand; 0: never
 	copies   bool
 	options  []*option
 	index    index

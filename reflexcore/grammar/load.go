@@ -132,7 +132,7 @@ func (l *loader) header(text string) error {
 	if p.defined {
 		return l.errorf("%s has a block already, at %s:%d: write one block for each", p.Name, p.file, p.line)
 	}
-	p.defined, p.file, p.line, p.stop = true, l.file, l.line, 1
+	p.defined, p.file, p.line = true, l.file, l.line
 	l.now = p
 	clear(l.names)
 	return nil
@@ -206,11 +206,14 @@ func (l *loader) mode(words []string) error {
 	if len(words) > 0 {
 		i = slices.Index(modeNames, words[0])
 	}
-	counted := len(words) == 2 && (Mode(i) == POSIX || Mode(i) == EnvCmd)
+	counted := len(words) == 2 && (Mode(i) == POSIX || Mode(i) == EnvCmd || Mode(i) == Long)
 	if i < 0 || len(words) > 1 && !counted {
-		return l.errorf("mode is one of %s; posix and env may have a number after them", strings.Join(modeNames, ", "))
+		return l.errorf("mode is one of %s; posix, env and long may have a number after them", strings.Join(modeNames, ", "))
 	}
 	l.now.mode, l.now.moded = Mode(i), true
+	if Mode(i) == POSIX || Mode(i) == EnvCmd {
+		l.now.stop = 1
+	}
 	if counted {
 		sel, ok := operand(words[1])
 		if !ok || sel.from < 1 || sel.more {
@@ -238,74 +241,6 @@ func operand(word string) (selector, bool) {
 		return selector{}, false
 	}
 	return selector{from: int(digits[0] - '0'), more: len(word) > 1}, true
-}
-
-// flags reads a line of flags.
-func (l *loader) flags(words []string) error {
-	o := &option{}
-	for len(words) > 0 {
-		n := name{text: words[0]}
-		for _, s := range []struct {
-			suffix string
-			arity  arity
-		}{{"=?", attached}, {"=;", until}, {"=*", rest}, {"==", second}, {"=", argument}} {
-			if rest, ok := strings.CutSuffix(words[0], s.suffix); ok {
-				n = name{rest, s.arity}
-				break
-			}
-		}
-		if l.now.mode == Windows {
-			n.text = strings.ToLower(n.text)
-		}
-		dashed := len(n.text) > 1 && strings.IndexByte("-+/", n.text[0]) >= 0 && (n.text[0] != '+' || !isBit(n.text[1:]))
-		if !dashed && (n.arity == none || n.text == "") {
-			break
-		}
-		if strings.Contains(n.text, "=") {
-			return l.errorf("the flag %q has = inside: one = at its end says that it takes an argument", words[0])
-		}
-		o.names = append(o.names, n)
-		words = words[1:]
-	}
-	if len(o.names) == 0 {
-		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, flow, mode, like or ?", words[0])
-	}
-	if len(words) == 0 {
-		for _, n := range o.names {
-			if l.names[n.text] != nil {
-				return l.errorf("%s is described twice: leave one", n.text)
-			}
-			one := &option{names: []name{n}}
-			l.names[n.text] = one
-			l.now.options = append(l.now.options, one)
-		}
-		return nil
-	}
-	a, err := l.action(words)
-	if err != nil {
-		return err
-	}
-	o.actions = []Action{a}
-	// A flag may be named again, for one more action.
-	for _, n := range o.names {
-		have := l.names[n.text]
-		if have == nil {
-			continue
-		}
-		if !slices.Equal(have.names, o.names) {
-			return l.errorf("%s is described twice: name the same flags on both lines", n.text)
-		}
-		have.actions = append(have.actions, o.actions...)
-		return nil
-	}
-	for _, n := range o.names {
-		if l.names[n.text] != nil {
-			return l.errorf("%s is described twice: leave one", n.text)
-		}
-		l.names[n.text] = o
-	}
-	l.now.options = append(l.now.options, o)
-	return nil
 }
 
 // finish resolves like, sorts the flags, looks up the flags of conditions and

@@ -1,0 +1,82 @@
+package grammar
+
+import (
+	"slices"
+	"strings"
+)
+
+// flags reads a line of flags.
+func (l *loader) flags(words []string) error {
+	groups, words, err := l.spellings(words)
+	switch {
+	case err != nil:
+		return err
+	case len(groups) == 0:
+		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, flow, mode, like or ?", words[0])
+	case len(words) == 0:
+		for _, g := range groups {
+			if err := l.option(&option{names: g}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	a, err := l.action(words)
+	if err != nil {
+		return err
+	}
+	o := &option{names: slices.Concat(groups...), actions: []Action{a}}
+	// A flag may be named again, for one more action.
+	if have := l.names[o.names[0].text]; have != nil && slices.Equal(have.names, o.names) {
+		have.actions = append(have.actions, a)
+		return nil
+	}
+	return l.option(o)
+}
+
+// option adds a flag.
+func (l *loader) option(o *option) error {
+	for _, n := range o.names {
+		if have := l.names[n.text]; have != nil {
+			return l.errorf("%s is described twice: leave one, or name the same flags on both lines", n.text)
+		}
+		l.names[n.text] = o
+	}
+	l.now.options = append(l.now.options, o)
+	return nil
+}
+
+var arities = []struct {
+	suffix string
+	arity  arity
+}{{"=?", attached}, {"=;", until}, {"=*", rest}, {"==", second}, {"=", argument}}
+
+// spellings reads the flags at the beginning of a line, those joined by | as
+// one, and returns the words after them.
+func (l *loader) spellings(words []string) (groups [][]name, left []string, err error) {
+	for ; len(words) > 0; words = words[1:] {
+		text, takes := words[0], none
+		for _, s := range arities {
+			if name, ok := strings.CutSuffix(text, s.suffix); ok {
+				text, takes = name, s.arity
+				break
+			}
+		}
+		dashed := len(text) > 1 && strings.IndexByte("-+/", text[0]) >= 0 && (text[0] != '+' || !isBit(text[1:]))
+		if !dashed && (takes == none || text == "") {
+			break
+		}
+		if l.now.mode == Windows {
+			text = strings.ToLower(text)
+		}
+		var group []name
+		for part := range strings.SplitSeq(text, "|") {
+			if part == "" || strings.Contains(part, "=") {
+				return nil, nil, l.errorf("the flag %q has = inside, or | at an end: one = at its end says that it takes an argument, | stands between names of one flag", words[0])
+			}
+			group = append(group, name{part, takes})
+		}
+		groups = append(groups, group)
+	}
+	return groups, words, nil
+}
