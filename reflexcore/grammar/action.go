@@ -9,7 +9,7 @@ var bitNames = []string{"recursive", "force", "glob", "splits", "append", "remot
 
 // keywords are the words that a condition or another detail of an action begins
 // with.
-var keywords = []string{"matching", "except", "each", "after", "until", "if", "unless"}
+var keywords = []string{"matching", "except", "each", "after", "before", "until", "if", "unless"}
 
 func isBit(name string) bool { return slices.Contains(bitNames, name) }
 
@@ -56,15 +56,15 @@ func (l *loader) action(words []string) (Action, error) {
 			a.except = append(a.except, strings.Split(strings.ToLower(value), "|")...)
 		case "until":
 			a.until = append(a.until, strings.Split(value, "|")...)
-		case "after", "each":
+		case "after":
+			a.after = value
+		case "before":
+			a.before = value
+		case "each":
 			if len(value) != 1 {
-				return a, l.errorf("%s needs one character, not %q", word, value)
+				return a, l.errorf("each needs one character, not %q", value)
 			}
-			if word == "each" {
-				a.each = value[0]
-			} else {
-				a.after = value[0]
-			}
+			a.each = value[0]
 		default:
 			if c := l.cond(value); word == "if" {
 				a.ifs = append(a.ifs, c)

@@ -123,7 +123,7 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 	if from >= to {
 		return
 	}
-	if r.Role == Argv || r.Role == Shell && r.sel.more && r.after == 0 {
+	if r.Role == Argv || (r.Role == Shell || r.Role == Sql) && r.sel.more && r.after == "" {
 		o.joined(&r.Action, argv, o.operands[from], end)
 		return
 	}
@@ -201,16 +201,17 @@ func (o *Parsed) is(c *cond, argv []string, surely bool) bool {
 	return false
 }
 
-// part is what follows the first a.after.
+// part is what follows the first a.after, and ends before the first a.before.
 func (a *Action) part(text string) string {
-	if a.after == 0 {
-		return text
+	if a.after == "=" {
+		text = text[strings.IndexAny(text, "= ")+1:]
+	} else if _, rest, found := strings.Cut(text, a.after); found {
+		text = rest
 	}
-	i := strings.IndexByte(text, a.after)
-	if a.after == '=' {
-		i = strings.IndexAny(text, "= ")
+	if a.before != "" {
+		text, _, _ = strings.Cut(text, a.before)
 	}
-	return text[i+1:]
+	return text
 }
 
 func anyMatch(globs []string, text string, surely bool) bool {

@@ -15,8 +15,8 @@ type Use struct {
 	// Text is the part of the word that is meant; with Word < 0 there is none and
 	// Arg is the target. Of several words it is empty, or it stands for the first.
 	Text string
-	// Word is the index of the word, or -1; of Argv, and of Shell and Code that
-	// join words, the words are [Word, End).
+	// Word is the index of the word, or -1; of Argv, and of Shell, Sql and Code
+	// that join words, the words are [Word, End).
 	Word, End int
 }
 

@@ -28,8 +28,23 @@ func (o *Parsed) flag(argv []string, i int) int {
 	default:
 		return o.cluster(argv, i, word[1:])
 	}
-	o.Odd = true
-	return i + 1
+	return o.unnamed(argv, i, value, cut)
+}
+
+// unnamed reads a flag that no block names.
+func (o *Parsed) unnamed(argv []string, i int, value string, cut bool) int {
+	f := o.letter('*')
+	if argv[i][1] == '-' {
+		f = o.find("--*")
+	}
+	switch {
+	case f == nil:
+		o.Odd = true
+		return i + 1
+	case f.arity == argument && !cut && i+1 < len(argv) && strings.HasPrefix(argv[i+1], "-"):
+		return i + 1 // no other flag is its argument
+	}
+	return o.take(argv, i, f, value, cut)
 }
 
 // find finds a flag in the blocks, from the subcommand up.
@@ -108,7 +123,7 @@ func (o *Parsed) cluster(argv []string, i int, letters string) int {
 	for j := 0; j < len(letters); j++ {
 		f := o.letter(letters[j])
 		if f == nil {
-			o.Odd = o.Odd || letters[j] < '0' || letters[j] > '9'
+			o.Odd = o.Odd || (letters[j] < '0' || letters[j] > '9') && o.letter('*') == nil
 			continue
 		}
 		left := letters[j+1:]

@@ -24,6 +24,7 @@
 //	-x --long        flags; = after the name: it takes an argument; =? only an attached one; == two, of which the second is meant;
 //	                 =; all words until ; or {} + (find -exec); =* all words that follow (code and exec: the first is meant,
 //	                 the others are its arguments). Names that begin with no dash need the = (dd of=).
+//	                 -* and --* are flags that no block names; --*= is one with an argument, if no other flag follows
 //	1 2 … 2+ * last butlast   operands, counted from 1; N+ is the N-th and all that follow
 //	past A|B         the operands after the first word that is A or B, such as -- or :::
 //	always           what happens in any case
@@ -43,7 +44,8 @@
 //	matching A|B*    the word itself is one of these, * being any text (case does not matter)
 //	except A|B*      it is none of these
 //	each ,           the word is a list, split at that character; what else is said holds for each part
-//	after =          the meaning is in what follows the first such character of the word (for = also a space)
+//	after =          the meaning is in what follows the first such text in the word (for = also a space)
+//	before :         the meaning ends before the first such text
 //	until A|B        of operands: they end before the first word that is A or B
 //	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag; X=A|B* compares its
 //	                 value; all conditions must hold
@@ -145,7 +147,8 @@ type Action struct {
 	Role   Role
 	Arg    string
 	Bits   effect.Bits
-	after  byte
+	after  string
+	before string
 	each   byte
 	match  []string
 	except []string
