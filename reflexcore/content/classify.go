@@ -266,7 +266,7 @@ func (p *parsed) parse(path string) bool {
 		p.long = make([]byte, len(path))
 	}
 	windows := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "%")
-	if windows && path[1] == ':' {
+	if windows && len(path) > 1 && path[1] == ':' {
 		path = path[2:]
 	}
 	rest, tilde := cutHome(path)

@@ -249,8 +249,17 @@ func (i *Info) inner(scheme, after string, slashes int) (rest string, opaque boo
 // scp cuts user@host:path, as git and scp read it, to user@host.
 func (i *Info) scp(text string) string {
 	host, path, ok := strings.Cut(text, ":")
+	if !effect.IsKnown(host) {
+		return text
+	}
 	if !ok || path == "" || strings.ContainsAny(host, "/?#\\[") || digits(path) {
 		return text
+	}
+	if first, _, _ := strings.Cut(path, "/"); !effect.IsKnown(first) {
+		return text // a port, or a password before another host
+	}
+	if !effect.IsKnown(path) {
+		i.Flags |= UnknownPart
 	}
 	if strings.Contains(host, "@") || !strings.ContainsAny(path, "@:") {
 		i.Scheme = "ssh"

@@ -1,0 +1,261 @@
+package tools
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/sqltext"
+	"approver.example/reflexcore/urls"
+)
+
+// method is the request's method, if the call names one.
+func (j *judge) method() string {
+	for _, a := range j.args {
+		if a.role == roleMethod {
+			switch m := strings.ToUpper(strings.TrimSpace(a.text)); m {
+			case "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE":
+				return m
+			}
+		}
+	}
+	return ""
+}
+
+// requests looks at URLs.
+func (j *judge) requests() {
+	method := j.method()
+	body, hasBody := "", false
+	for _, a := range j.args {
+		if a.role == roleContent || a.role == roleText && j.verbs&verbSend != 0 {
+			body, hasBody = body+a.text, true
+		}
+	}
+	out := hasBody || method != "" && method != "GET" && method != "HEAD" && method != "OPTIONS" || j.verbs&(verbSend|verbUpload|verbPublish) != 0
+	for _, a := range j.args {
+		if a.role != roleURL {
+			continue
+		}
+		if method == "" && j.verbs&verbDelete != 0 && j.verbs&verbFetch != 0 {
+			method = "DELETE"
+		}
+		j.url(a.text, out)
+		if method != "" {
+			j.result.Effects = sqltext.HTTP(j.result.Effects, method, a.text, body)
+		}
+	}
+}
+
+// url gives the effects of one address.
+func (j *judge) url(text string, out bool) {
+	u := urls.Classify(text)
+	taint := effect.Taint(0)
+	if u.Has(urls.SecretQuery | urls.Credentials) {
+		taint |= effect.Secret
+	}
+	switch {
+	case u.Scheme == "file":
+		kind := effect.Read
+		if out {
+			kind = effect.Write
+		}
+		j.file(kind, u.Path, 0)
+		return
+	case u.Has(urls.Code):
+		if u.Scheme == "javascript" || u.Scheme == "vbscript" || u.Scheme == "livescript" {
+			j.payload(effect.Payload{Lang: effect.JavaScript, Text: u.Path, Why: "a javascript: address"})
+			return
+		}
+		j.add(effect.Exec, text, effect.Partial)
+		return
+	}
+	bits := effect.Bits(0)
+	if u.Has(urls.UnknownHost | urls.Malformed) {
+		bits |= effect.Partial
+	}
+	in := taint
+	if u.Has(urls.Metadata | urls.SecretPath) {
+		in |= effect.Secret
+	}
+	if !out && j.verbs&verbDelete == 0 {
+		j.addTainted(effect.NetIn, text, bits, in)
+		// A name, a path or a query can carry a secret out by itself.
+		if u.Has(urls.SecretQuery|urls.Drop|urls.LongLabel) || j.secretHeader() {
+			j.addTainted(effect.NetOut, text, bits, taint|j.carried())
+		}
+		return
+	}
+	j.addTainted(effect.NetOut, text, bits, taint|j.carried())
+}
+
+// carried says whether what is sent has a credential in it.
+func (j *judge) carried() effect.Taint {
+	if j.secretHeader() {
+		return effect.Secret
+	}
+	for _, a := range j.args {
+		if (a.role == roleContent || a.role == roleText || a.role == roleOther) && secretText(a.text) {
+			return effect.Secret
+		}
+	}
+	return 0
+}
+
+func (j *judge) secretHeader() bool {
+	for _, a := range j.args {
+		if a.role != roleHeader {
+			continue
+		}
+		switch k := a.key; {
+		case k == "authorization", k == "cookie", k == "cookies", strings.Contains(k, "token"), strings.Contains(k, "apikey"), strings.Contains(k, "secret"), k == "xauthkey":
+			return true
+		case strings.HasPrefix(strings.ToLower(a.text), "authorization:"), strings.HasPrefix(strings.ToLower(a.text), "cookie:"):
+			return true
+		}
+	}
+	return false
+}
+
+// secretText reports whether a text has a credential in it, by the shapes that
+// are well known, or looks for one.
+func secretText(s string) bool {
+	for _, shape := range [...]struct {
+		prefix string
+		least  int // letters and digits after it
+	}{{"AKIA", 12}, {"ASIA", 12}, {"ghp_", 16}, {"gho_", 16}, {"ghs_", 16}, {"github_pat_", 16}, {"glpat-", 12}, {"sk-", 20}, {"sk_live_", 12}, {"xoxb-", 10}, {"xoxp-", 10}, {"AIza", 20}, {"hf_", 20}, {"npm_", 20}, {"eyJhbGci", 10}} {
+		for rest := s; ; {
+			i := strings.Index(rest, shape.prefix)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len(shape.prefix):]
+			n := 0
+			for n < len(rest) && n < shape.least && (rest[n] == '-' || rest[n] == '_' || rest[n] >= '0' && rest[n] <= '9' || rest[n]|0x20 >= 'a' && rest[n]|0x20 <= 'z') {
+				n++
+			}
+			// A search for one has a class instead.
+			if n >= shape.least || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, `\w`) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(s, "PRIVATE KEY")
+}
+
+// messages looks at what is sent to people.
+func (j *judge) messages() {
+	if j.verbs&(verbSend|verbPublish) == 0 {
+		return
+	}
+	if j.has(roleURL) && j.verbs&verbPublish == 0 || j.has(rolePath) && j.verbs&verbSend == 0 && j.verbs&verbPublish == 0 {
+		return
+	}
+	var to []string
+	domains := map[string]bool{}
+	for _, a := range j.args {
+		if a.role != roleRecipient {
+			continue
+		}
+		for part := range strings.FieldsFuncSeq(a.text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+			part = strings.TrimSpace(part)
+			if part == "" {
+				continue
+			}
+			to = append(to, part)
+			if _, domain, ok := strings.Cut(strings.TrimRight(part, ">"), "@"); ok {
+				domains[strings.ToLower(domain)] = true
+			}
+		}
+	}
+	j.result.Count = max(j.result.Count, len(to))
+	kind := effect.NetOut
+	if j.verbs&verbPublish != 0 {
+		kind = effect.Publish
+	}
+	taint := j.carried()
+	switch {
+	case len(to) == 0:
+		j.addTainted(kind, j.subject(), j.bulk(), taint)
+	case len(to) == 1:
+		j.addTainted(kind, to[0], j.bulk(), taint)
+	case len(domains) == 1:
+		for d := range domains {
+			j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+d, j.bulk(), taint)
+		}
+	default:
+		j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+strconv.Itoa(len(domains))+" domains", j.bulk(), taint)
+	}
+}
+
+// fields of a page that take a secret, or that ask for a person.
+var fields = [...]string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captcha", "cvv", "cvc", "card number", "cardnumber", "credit card", "ssn", "one-time", "verification code", "pin code", "secret", "seed phrase"}
+
+// browser looks at what is typed into pages and screens.
+func (j *judge) browser() {
+	if j.verbs&verbType != 0 {
+		for _, a := range j.args {
+			if a.role != roleField && a.key != "name" && a.key != "id" {
+				continue
+			}
+			low := strings.ToLower(a.text)
+			for _, f := range fields {
+				if strings.Contains(low, f) {
+					j.addTainted(effect.NetOut, "the field "+a.text, 0, effect.Secret)
+					break
+				}
+			}
+		}
+	}
+	if j.verbs&verbScreen != 0 {
+		j.add(effect.Read, "the screen", 0)
+	}
+}
+
+// secretNames say that a variable or an entry is a credential.
+var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private", "credential", "_key", "_pat", "dsn", "database_url"}
+
+// rest is what verbs do to things that are neither files nor addresses.
+func (j *judge) rest() {
+	switch v := j.verbs; {
+	case v&verbDelete != 0 && !j.has(rolePath) && !j.has(roleSource) && j.nouns&nounDatabase == 0 && !j.has(roleURL):
+		j.add(effect.RemoteDelete, j.subject(), j.bulk())
+	case v&verbGrant != 0 && !j.has(rolePath), v&verbWrite != 0 && j.nouns&nounAccess != 0 && !j.has(rolePath):
+		j.add(effect.Permission, j.subject(), j.bulk())
+	case v&verbKill != 0 && (j.nouns&nounHost != 0 || v&verbRead == 0 && j.named("kill", "terminate", "shutdown", "reboot", "halt")):
+		j.add(effect.Kill, j.subject(), j.bulk())
+	case v&verbInstall != 0:
+		j.addTainted(effect.Exec, j.subject(), 0, effect.Network)
+	case v&verbSchedule != 0 && v&verbRead == 0:
+		j.add(effect.Persist, j.subject(), 0)
+	}
+	if j.verbs&verbPay != 0 && (j.has(roleMoney) || j.nouns&nounMoney != 0) || j.nouns&nounMoney != 0 && j.has(roleMoney) && j.verbs&(verbRead|verbSearch) == 0 {
+		j.add(effect.Publish, "money: "+j.subject(), j.bulk())
+	}
+	if j.nouns&(nounEnv|nounSecret) != 0 && j.verbs&(verbRead|verbSearch) != 0 {
+		names := j.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret", "id")
+		for _, n := range names {
+			low := strings.ToLower(n)
+			secret := j.nouns&nounSecret != 0
+			for _, s := range secretNames {
+				secret = secret || strings.Contains(low, s)
+			}
+			if secret {
+				j.addTainted(effect.Read, n, 0, effect.Secret)
+			}
+		}
+		if len(names) == 0 && !j.has(rolePath) && !j.has(roleURL) {
+			j.addTainted(effect.Read, j.subject(), effect.Bulk, effect.Secret)
+		}
+	}
+}
+
+// named reports whether the tool's name has one of the words.
+func (j *judge) named(words ...string) bool {
+	low := strings.ToLower(j.tool)
+	for _, w := range words {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
