@@ -27,7 +27,7 @@ func (l *loader) flags(words []string) error {
 	}
 	o := &option{names: slices.Concat(groups...), actions: []Action{a}}
 	// A flag may be named again, for one more action.
-	if have := l.names[o.names[0].text]; have != nil && slices.Equal(have.names, o.names) {
+	if have := l.names[l.key(o.names[0].text)]; have != nil && slices.Equal(have.names, o.names) {
 		have.actions = append(have.actions, a)
 		return nil
 	}
@@ -37,13 +37,21 @@ func (l *loader) flags(words []string) error {
 // option adds a flag.
 func (l *loader) option(o *option) error {
 	for _, n := range o.names {
-		if have := l.names[n.text]; have != nil {
+		if l.names[l.key(n.text)] != nil {
 			return l.errorf("%s is described twice: leave one, or name the same flags on both lines", n.text)
 		}
-		l.names[n.text] = o
+		l.names[l.key(n.text)] = o
 	}
 	l.now.options = append(l.now.options, o)
 	return nil
+}
+
+// key is what makes two spellings the same flag.
+func (l *loader) key(name string) string {
+	if l.now.mode == Windows {
+		return strings.TrimLeft(name, "-/")
+	}
+	return name
 }
 
 var arities = []struct {
