@@ -9,6 +9,9 @@ import (
 
 // apply turns flags and operands into uses.
 func (o *Parsed) apply(argv []string) {
+	for i := range o.seen {
+		o.mask |= o.seen[i].option.mask
+	}
 	for _, s := range o.seen {
 		for i := range s.option.actions {
 			a := &s.option.actions[i]
@@ -178,12 +181,12 @@ func (o *Parsed) is(c *cond, argv []string, surely bool) bool {
 		return o.dashes > 0
 	}
 	if c.options != nil {
+		if o.mask&c.mask == 0 {
+			return false
+		}
 		for i := range o.seen {
 			s := &o.seen[i]
-			if !slices.Contains(c.options, s.option) && !slices.ContainsFunc(s.option.also, func(a *option) bool { return slices.Contains(c.options, a) }) {
-				continue
-			}
-			if c.values == nil || anyMatch(c.values, s.value, surely) {
+			if slices.Contains(c.options, s.option) && (c.values == nil || anyMatch(c.values, s.value, surely)) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"bytes"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -39,6 +40,7 @@ type Parsed struct {
 	Copies bool
 
 	seen     []seen
+	mask     uint64 // the bits of the options seen
 	operands []int
 	dashes   int         // how many operands were before --, plus 1
 	blocks   [4]*Program // from the program down to the subcommand
@@ -65,22 +67,35 @@ func (t *Table) Find(name string) *Program {
 	if p := t.programs[base]; p != nil {
 		return p
 	}
-	base = strings.ToLower(base)
-	if i := strings.LastIndexByte(base, '.'); i > 0 {
-		switch base[i:] {
+	var buf [64]byte
+	if len(base) > len(buf) {
+		return nil
+	}
+	low := buf[:len(base)]
+	for i := range len(base) {
+		low[i] = lower(base[i])
+	}
+	return t.family(low)
+}
+
+// family finds a name in lower case: without .exe, without its version, or by
+// what stands before its dot.
+func (t *Table) family(base []byte) *Program {
+	if i := bytes.LastIndexByte(base, '.'); i > 0 {
+		switch string(base[i:]) {
 		case ".exe", ".com", ".cmd", ".bat":
 			base = base[:i]
 		}
 	}
-	if p := t.programs[base]; p != nil {
+	if p := t.programs[string(base)]; p != nil {
 		return p
 	}
 	// python3.11, gcc-12
-	if cut := strings.TrimRight(base, "0123456789.-"); cut != base && cut != "" && t.programs[cut] != nil {
-		return t.programs[cut]
+	if cut := bytes.TrimRight(base, "0123456789.-"); len(cut) > 0 && t.programs[string(cut)] != nil {
+		return t.programs[string(cut)]
 	}
-	if i := strings.IndexByte(base, '.'); i > 0 {
-		return t.families[base[:i]] // mkfs.*
+	if i := bytes.IndexByte(base, '.'); i > 0 {
+		return t.families[string(base[:i])] // mkfs.*
 	}
 	return nil
 }

@@ -67,7 +67,6 @@
 package grammar
 
 import (
-	"maps"
 	"slices"
 
 	"approver.example/reflexcore/effect"
@@ -160,6 +159,7 @@ type Action struct {
 // A cond is one if or unless.
 type cond struct {
 	options []*option // any of them; nil: an operand
+	mask    uint64    // the bits of the options
 	dashes  bool      // or --
 	sel     selector
 	values  []string // nil: it is there
@@ -169,8 +169,8 @@ type cond struct {
 type option struct {
 	names   []name
 	actions []Action
-	also    []*option // of the block that this one is like: conditions on those mean this one too
-	unreal  bool      // it only says that nothing is done
+	mask    uint64 // one bit, which other options of a block may share
+	unreal  bool   // it only says that nothing is done
 }
 
 // A name is one spelling of a flag.
@@ -228,7 +228,6 @@ type Program struct {
 	stdout   []Action
 	subs     map[string]*Program
 	like     []string
-	examples []Example
 	defined  bool // has a block of its own; the others only have subcommands
 	line     int
 	file     string
@@ -248,33 +247,15 @@ type Example struct {
 type Table struct {
 	programs map[string]*Program
 	families map[string]*Program // of names that end in .*
-	files    int
+	blocks   []*Program
 	examples []Example
 	pending  []pending
+	also     map[*option][]*option // of a flag in a block, those of the same name in blocks that are like it: conditions on it mean them too
 }
 
 // Examples returns every example, in the order of the files.
 func (t *Table) Examples() []Example { return t.examples }
 
-// Programs returns every block, programs and subcommands.
-func (t *Table) Programs() []*Program {
-	var all []*Program
-	seen := map[*Program]bool{}
-	var add func(p *Program)
-	add = func(p *Program) {
-		if seen[p] {
-			return
-		}
-		seen[p] = true
-		if p.defined {
-			all = append(all, p)
-		}
-		for _, sub := range p.subs {
-			add(sub)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(t.programs)) {
-		add(t.programs[name])
-	}
-	return all
-}
+// Programs returns every block, programs and subcommands, in the order of the
+// files.
+func (t *Table) Programs() []*Program { return slices.Clone(t.blocks) }

@@ -86,11 +86,17 @@ func show(argv []string, p *grammar.Parsed) string {
 	return strings.Join(parts, "; ")
 }
 
-func TestExamples(t *testing.T) {
+func load(t testing.TB) *grammar.Table {
+	t.Helper()
 	table, err := grammar.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return table
+}
+
+func TestExamples(t *testing.T) {
+	table := load(t)
 	var p grammar.Parsed
 	for _, e := range table.Examples() {
 		argv := words(e.Line)

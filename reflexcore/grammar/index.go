@@ -7,8 +7,9 @@ import (
 
 // An index finds the flags of a block.
 type index struct {
-	flags   []flag       // sorted by text; without the first character in the mode windows
-	letters *[128]uint16 // of -x, the place in flags counted from 1; nil without such
+	long    []flag       // sorted by text; without what they begin with in the mode windows
+	short   []flag       // -x
+	letters *[128]uint16 // the place of -x in short, counted from 1; nil without such
 	bare    bool         // there are names that begin with no dash
 	fold    bool         // case does not matter
 }
@@ -16,41 +17,56 @@ type index struct {
 // A flag is one spelling.
 type flag struct {
 	name
+	order  int32 // in the block
 	option *option
 }
 
 // build sorts the flags of a block. Of two with one name the first counts.
 func (x *index) build(p *Program) {
-	n := 0
+	short, long := 0, 0
 	for _, o := range p.options {
-		n += len(o.names)
+		for _, n := range o.names {
+			if len(n.text) == 2 {
+				short++
+			} else {
+				long++
+			}
+		}
 	}
-	*x = index{flags: make([]flag, 0, n), fold: p.mode == Windows}
+	*x = index{long: make([]flag, 0, long), short: make([]flag, 0, short), fold: p.mode == Windows}
 	for _, o := range p.options {
 		for _, name := range o.names {
-			if c := name.text[0]; c != '-' {
-				x.bare = true
-			}
-			if x.fold {
-				name.text = strings.ToLower(strings.TrimLeft(name.text, "-/"))
-			}
-			x.flags = append(x.flags, flag{name, o})
+			x.add(name, o)
 		}
 	}
-	slices.SortStableFunc(x.flags, func(a, b flag) int { return strings.Compare(a.text, b.text) })
-	x.flags = slices.CompactFunc(x.flags, func(a, b flag) bool { return a.text == b.text })
-	for i, f := range x.flags {
-		letter := len(f.text) == 2 && f.text[0] == '-' && f.text[1] < 128
-		if x.fold {
-			letter = len(f.text) == 1 && f.text[0] < 128
+	slices.SortFunc(x.long, func(a, b flag) int {
+		if a.text != b.text {
+			return strings.Compare(a.text, b.text)
 		}
-		if !letter {
-			continue
-		}
-		if x.letters == nil {
-			x.letters = &[128]uint16{}
-		}
-		x.letters[f.text[len(f.text)-1]] = uint16(i + 1)
+		return int(a.order - b.order)
+	})
+	x.long = slices.CompactFunc(x.long, func(a, b flag) bool { return a.text == b.text })
+}
+
+func (x *index) add(n name, o *option) {
+	if n.text[0] != '-' {
+		x.bare = true
+	}
+	letter := len(n.text) == 2 && n.text[0] == '-' && n.text[1] < 128
+	if x.fold {
+		n.text = strings.ToLower(strings.TrimLeft(n.text, "-/"))
+		letter = len(n.text) == 1 && n.text[0] < 128
+	}
+	if !letter {
+		x.long = append(x.long, flag{n, int32(len(x.long)), o})
+		return
+	}
+	if x.letters == nil {
+		x.letters = &[128]uint16{}
+	}
+	if at := &x.letters[n.text[len(n.text)-1]]; *at == 0 {
+		x.short = append(x.short, flag{n, 0, o})
+		*at = uint16(len(x.short))
 	}
 }
 
@@ -63,28 +79,33 @@ func (x *index) letter(c byte) *flag {
 		c = lower(c)
 	}
 	if i := x.letters[c]; i > 0 {
-		return &x.flags[i-1]
+		return &x.short[i-1]
 	}
 	return nil
 }
 
 // find finds a flag by its whole name.
 func (x *index) find(text string) *flag {
-	if len(text) == 2 && text[0] == '-' && !x.fold {
+	switch {
+	case x.fold && len(text) == 1:
+		if f := x.letter(text[0]); f != nil {
+			return f
+		}
+	case !x.fold && len(text) == 2 && text[0] == '-':
 		return x.letter(text[1])
 	}
-	if i := x.from(text); i < len(x.flags) && len(x.flags[i].text) == len(text) && x.begins(i, text) {
-		return &x.flags[i]
+	if i := x.from(text); i < len(x.long) && len(x.long[i].text) == len(text) && x.begins(i, text) {
+		return &x.long[i]
 	}
 	return nil
 }
 
 // from is the place of the first flag that is not before the text.
 func (x *index) from(text string) int {
-	lo, hi := 0, len(x.flags)
+	lo, hi := 0, len(x.long)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if x.before(x.flags[mid].text, text) {
+		if x.before(x.long[mid].text, text) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -107,7 +128,7 @@ func (x *index) before(name, text string) bool {
 
 // begins reports whether the i-th flag begins with the text.
 func (x *index) begins(i int, text string) bool {
-	name := x.flags[i].text
+	name := x.long[i].text
 	if len(name) < len(text) {
 		return false
 	}
@@ -123,8 +144,8 @@ func (x *index) begins(i int, text string) bool {
 // command does.
 func (x *index) abbreviated(text string) *flag {
 	var found *flag
-	for i := x.from(text); i < len(x.flags) && x.begins(i, text); i++ {
-		f := &x.flags[i]
+	for i := x.from(text); i < len(x.long) && x.begins(i, text); i++ {
+		f := &x.long[i]
 		if !f.option.unreal && (found == nil || len(found.option.actions) == 0) {
 			found = f
 		}

@@ -15,7 +15,7 @@ func (l *loader) flags(words []string) error {
 		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, flow, mode, like or ?", words[0])
 	case len(words) == 0:
 		for _, g := range groups {
-			if err := l.option(&option{names: g}); err != nil {
+			if err := l.option(g, nil); err != nil {
 				return err
 			}
 		}
@@ -25,18 +25,23 @@ func (l *loader) flags(words []string) error {
 	if err != nil {
 		return err
 	}
-	o := &option{names: slices.Concat(groups...), actions: []Action{a}}
+	names := slices.Concat(groups...)
 	// A flag may be named again, for one more action.
-	if have := l.names[l.key(o.names[0].text)]; have != nil && slices.Equal(have.names, o.names) {
+	if have := l.names[l.key(names[0].text)]; have != nil && slices.Equal(have.names, names) {
 		have.actions = append(have.actions, a)
 		return nil
 	}
-	return l.option(o)
+	return l.option(names, []Action{a})
 }
 
 // option adds a flag.
-func (l *loader) option(o *option) error {
-	for _, n := range o.names {
+func (l *loader) option(names []name, actions []Action) error {
+	if len(l.options) == cap(l.options) {
+		l.options = make([]option, 0, 256)
+	}
+	l.options = append(l.options, option{names: names, actions: actions})
+	o := &l.options[len(l.options)-1]
+	for _, n := range names {
 		if l.names[l.key(n.text)] != nil {
 			return l.errorf("%s is described twice: leave one, or name the same flags on both lines", n.text)
 		}
@@ -62,6 +67,7 @@ var arities = []struct {
 // spellings reads the flags at the beginning of a line, those joined by | as
 // one, and returns the words after them.
 func (l *loader) spellings(words []string) (groups [][]name, left []string, err error) {
+	groups = l.groups[:0]
 	for ; len(words) > 0; words = words[1:] {
 		text, takes := words[0], none
 		for _, s := range arities {
@@ -77,14 +83,20 @@ func (l *loader) spellings(words []string) (groups [][]name, left []string, err 
 		if l.now.mode == Windows {
 			text = strings.ToLower(text)
 		}
-		var group []name
-		for part := range strings.SplitSeq(text, "|") {
-			if part == "" || strings.Contains(part, "=") {
+		if len(l.spelled)+strings.Count(text, "|") >= cap(l.spelled) {
+			l.spelled = make([]name, 0, 1024+len(text))
+		}
+		begin := len(l.spelled)
+		for more := true; more; {
+			var part string
+			part, text, more = strings.Cut(text, "|")
+			if part == "" || strings.IndexByte(part, '=') >= 0 {
 				return nil, nil, l.errorf("the flag %q has = inside, or | at an end: one = at its end says that it takes an argument, | stands between names of one flag", words[0])
 			}
-			group = append(group, name{part, takes})
+			l.spelled = append(l.spelled, name{part, takes})
 		}
-		groups = append(groups, group)
+		groups = append(groups, slices.Clip(l.spelled[begin:]))
 	}
+	l.groups = groups
 	return groups, words, nil
 }

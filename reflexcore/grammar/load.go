@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ var tables embed.FS
 const maxTable = 1 << 20
 
 func newTable() *Table {
-	return &Table{programs: map[string]*Program{}, families: map[string]*Program{}}
+	return &Table{programs: map[string]*Program{}, families: map[string]*Program{}, also: map[*option][]*option{}}
 }
 
 // Default returns the tables that are built in.
@@ -57,11 +58,16 @@ func Load(file, text string) (*Table, error) {
 
 // A loader reads one file.
 type loader struct {
-	table *Table
-	file  string
-	line  int
-	now   *Program           // the block that is read
-	names map[string]*option // its flags
+	table  *Table
+	file   string
+	line   int
+	now    *Program           // the block that is read
+	names  map[string]*option // its flags
+	words  []string           // of the line
+	groups [][]name           // of the line
+	// What is made in thousands is made in one piece.
+	spelled []name
+	options []option
 }
 
 func (l *loader) errorf(format string, args ...any) error {
@@ -72,7 +78,6 @@ func (t *Table) add(file, text string) error {
 	if len(text) > maxTable {
 		return fmt.Errorf("%s: longer than %d bytes", file, maxTable)
 	}
-	t.files++
 	l := &loader{table: t, file: file, names: map[string]*option{}}
 	for line := range strings.Lines(text) {
 		l.line++
@@ -134,6 +139,7 @@ func (l *loader) header(text string) error {
 	}
 	p.defined, p.file, p.line = true, l.file, l.line
 	l.now = p
+	l.table.blocks = append(l.table.blocks, p)
 	clear(l.names)
 	return nil
 }
@@ -145,12 +151,11 @@ func (l *loader) body(text string) error {
 		if !found {
 			return l.errorf("an example needs =>: ? WORDS => USES")
 		}
-		e := Example{Program: l.now.Name, Line: strings.TrimSpace(words), Want: strings.TrimSpace(want), Where: fmt.Sprintf("%s:%d", l.file, l.line)}
-		l.now.examples = append(l.now.examples, e)
+		e := Example{Program: l.now.Name, Line: strings.TrimSpace(words), Want: strings.TrimSpace(want), Where: l.file + ":" + strconv.Itoa(l.line)}
 		l.table.examples = append(l.table.examples, e)
 		return nil
 	}
-	words := strings.Fields(text)
+	words := l.fields(text)
 	switch words[0] {
 	case "mode":
 		return l.mode(words[1:])
@@ -224,6 +229,22 @@ func (l *loader) mode(words []string) error {
 	return nil
 }
 
+// fields splits a line into words, which are good until the next line.
+func (l *loader) fields(text string) []string {
+	l.words = l.words[:0]
+	for text != "" {
+		i := strings.IndexAny(text, " \t")
+		if i < 0 {
+			i = len(text)
+		}
+		if i > 0 {
+			l.words = append(l.words, text[:i])
+		}
+		text = strings.TrimLeft(text[i:], " \t")
+	}
+	return l.words
+}
+
 // operand reads 1, 2+, *, last, butlast, always.
 func operand(word string) (selector, bool) {
 	switch word {
@@ -246,28 +267,30 @@ func operand(word string) (selector, bool) {
 // finish resolves like, sorts the flags, looks up the flags of conditions and
 // marks the wrappers.
 func (t *Table) finish() error {
-	all := t.Programs()
-	for _, p := range all {
+	for _, p := range t.blocks {
 		if err := t.inherit(p, 0); err != nil {
 			return err
 		}
 	}
-	for _, p := range all {
+	for _, p := range t.blocks {
 		if !p.moded && p.parent != nil && (p.parent.mode == Long || p.parent.mode == Windows) {
 			p.mode = p.parent.mode
 		}
 		p.index.build(p)
 		p.Wrapper = p.executes()
-		for _, o := range p.options {
+		for i, o := range p.options {
+			if o.mask == 0 {
+				o.mask = 1 << (i % 64)
+			}
 			o.unreal = len(o.actions) > 0 && !slices.ContainsFunc(o.actions, func(a Action) bool { return a.Role != Dry })
 		}
 	}
 	for _, c := range t.pending {
-		if err := c.resolve(); err != nil {
+		if err := c.resolve(t.also); err != nil {
 			return err
 		}
 	}
-	t.pending = nil
+	t.pending, t.also = nil, nil
 	return nil
 }
 
@@ -281,7 +304,7 @@ type pending struct {
 }
 
 // resolve looks up the flags of a condition, in the block and those above it.
-func (c pending) resolve() error {
+func (c pending) resolve(also map[*option][]*option) error {
 	for flag := range strings.SplitSeq(c.flags, "|") {
 		var found *option
 		for p := c.in; p != nil && found == nil; p = p.parent {
@@ -290,7 +313,10 @@ func (c pending) resolve() error {
 		if found == nil {
 			return fmt.Errorf("%s:%d: the condition names %q, which is no flag of %s: describe the flag, or name an operand (1, 2+, *, last, butlast) or --", c.file, c.line, flag, c.in.Name)
 		}
-		c.cond.options = append(c.cond.options, found)
+		c.cond.options = append(append(c.cond.options, found), also[found]...)
+	}
+	for _, o := range c.cond.options {
+		c.cond.mask |= o.mask
 	}
 	return nil
 }
@@ -309,20 +335,20 @@ func (t *Table) inherit(p *Program, depth int) error {
 		if err := t.inherit(from, depth+1); err != nil {
 			return err
 		}
-		p.take(from)
+		t.take(p, from)
 	}
 	return nil
 }
 
 // take adds the lines of another block. A flag of both is that of p, which
 // stands first; conditions on the other's mean it too.
-func (p *Program) take(from *Program) {
+func (t *Table) take(p, from *Program) {
 	own := p.options
 	for _, o := range from.options {
 		for _, n := range o.names {
 			for _, have := range own {
 				if have.is(n.text) {
-					have.also = append(have.also, o)
+					t.also[o] = append(t.also[o], have)
 				}
 			}
 		}

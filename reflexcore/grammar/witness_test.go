@@ -1,0 +1,239 @@
+package grammar
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A row is one action of a block: what a flag, an operand or a stream means.
+type row struct {
+	p      *Program
+	option *option   // of a flag
+	sel    *selector // of an operand
+	stream bool      // of stdin or stdout
+	a      *Action
+}
+
+func (r row) String() string {
+	what := "a stream"
+	if r.option != nil {
+		what = r.option.names[0].text
+	} else if r.sel != nil {
+		what = fmt.Sprintf("operand %+v", *r.sel)
+	}
+	return fmt.Sprintf("%s:%d: %s: %s: %s %s", r.p.file, r.p.line, r.p.Name, what, r.a.Role, r.a.Arg)
+}
+
+// rows returns all actions of a table; what a block has from another is told of
+// that one.
+func rows(t *Table) []row {
+	var all []row
+	seen := map[*Action]bool{}
+	for _, p := range t.Programs() {
+		add := func(r row) {
+			if !seen[r.a] {
+				seen[r.a] = true
+				r.p = p
+				all = append(all, r)
+			}
+		}
+		for _, o := range p.options {
+			for i := range o.actions {
+				add(row{option: o, a: &o.actions[i]})
+			}
+		}
+		for i := range p.operands {
+			add(row{sel: &p.operands[i].sel, a: &p.operands[i].Action})
+		}
+		for _, list := range [][]Action{p.stdin, p.stdout} {
+			for i := range list {
+				add(row{stream: true, a: &list[i]})
+			}
+		}
+	}
+	return all
+}
+
+// A witness is a command line in the making, on which a row should hold.
+type witness struct {
+	flags, last []string
+	operands    map[int]string
+	at          int // the operand that is free next
+	dashes      bool
+	tail        []string
+}
+
+func sample(globs []string) string {
+	if len(globs) == 0 {
+		return "payload"
+	}
+	return strings.ReplaceAll(globs[len(globs)-1], "*", "x")
+}
+
+func (w *witness) flag(p *Program, o *option, value string) {
+	n := o.names[0]
+	for _, other := range o.names { // of names that another flag has taken, another
+		if have, _ := p.named(other.text); have == o {
+			n = other
+			break
+		}
+	}
+	sep := "="
+	if p.mode == Windows {
+		sep = ":"
+	} else if strings.HasPrefix(n.text, "-") && (len(n.text) == 2 || p.mode == Long) {
+		sep = ""
+	}
+	switch n.arity {
+	case argument:
+		if n.text[0] != '-' && n.text[0] != '/' && n.text[0] != '+' {
+			w.flags = append(w.flags, n.text+"="+value)
+			return
+		}
+		w.flags = append(w.flags, n.text, value)
+	case attached:
+		if value != "" && p.mode == Long && len(n.text) != 2 {
+			sep = "="
+		}
+		w.flags = append(w.flags, n.text+sep+value)
+	case until:
+		w.flags = append(w.flags, n.text, value, ";")
+	case rest:
+		w.last = append(w.last, n.text, value)
+	case second:
+		w.flags = append(w.flags, n.text, "first", value)
+	default:
+		w.flags = append(w.flags, n.text)
+	}
+}
+
+func (w *witness) operand(s selector, value string) {
+	switch {
+	case s.from == selPast && s.past[0] == "--":
+		w.dashes = true
+		w.tail = append(w.tail, value)
+	case s.from == selPast:
+		w.tail = append(w.tail, "x", s.past[0], value)
+	case s.from == selLast:
+		w.tail = append(w.tail, value)
+	case s.from == selButLast:
+		w.operands[1] = value
+		if w.tail == nil {
+			w.tail = []string{"x"}
+		}
+	case s.from == selAlways:
+	case s.more:
+		n := s.from
+		for w.operands[n] != "" {
+			n++
+		}
+		w.operands[n] = value
+	default:
+		w.operands[s.from] = value
+	}
+}
+
+// witness builds a command line on which all conditions of the row hold.
+func (r row) witness() []string {
+	w := &witness{operands: map[int]string{}}
+	value := sample(r.a.match)
+	for _, c := range r.a.ifs {
+		if r.option != nil && slices.Contains(c.options, r.option) && c.values != nil {
+			value = sample(c.values)
+		}
+	}
+	last := func(c *cond) int { // those that take any operand after those that take one
+		if c.sel.more {
+			return 1
+		}
+		return 0
+	}
+	ifs := slices.Clone(r.a.ifs)
+	slices.SortStableFunc(ifs, func(a, b *cond) int { return last(a) - last(b) })
+	if r.sel != nil && !r.sel.more && r.sel.from > 0 {
+		w.operand(*r.sel, value)
+	}
+	for _, c := range ifs {
+		switch {
+		case c.dashes:
+			w.dashes = true
+		case c.options != nil:
+			o := c.options[len(c.options)-1]
+			if r.option == o {
+				continue
+			}
+			w.flag(r.p, o, sample(c.values))
+		default:
+			w.operand(c.sel, sample(c.values))
+		}
+	}
+	if r.option != nil {
+		w.flag(r.p, r.option, value)
+	} else if r.sel != nil && (r.sel.more || r.sel.from <= 0) {
+		w.operand(*r.sel, value)
+	}
+	argv := strings.Fields(r.p.Name)
+	argv[0] = strings.ReplaceAll(argv[0], ".*", ".x")
+	var operands []string
+	highest := 0
+	for n := range w.operands {
+		highest = max(highest, n)
+	}
+	for n := 1; n <= highest; n++ {
+		word := w.operands[n]
+		if word == "" {
+			word = "x"
+		}
+		operands = append(operands, word)
+	}
+	if w.dashes {
+		operands = append(operands, "--")
+	}
+	operands = append(operands, w.tail...)
+	if r.p.mode == Find {
+		return slices.Concat(argv, operands, w.flags, w.last)
+	}
+	if r.p.mode == Bundle && w.flags == nil {
+		w.flags = []string{"-v"}
+	}
+	return slices.Concat(argv, w.flags, operands, w.last)
+}
+
+// Every row of the tables can happen: a command line that fulfils its conditions
+// gets its use. A row that another hides, or whose flag is read otherwise, would
+// be a hole that no example shows.
+func TestEveryRowHappens(t *testing.T) {
+	table, err := Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o Parsed
+	for _, r := range rows(table) {
+		argv := r.witness()
+		table.Parse(argv, &o)
+		if !r.in(&o) {
+			t.Errorf("%s does not happen on %q: uses %+v", r, argv, o.Uses)
+		}
+	}
+}
+
+// in reports whether the use of a row is there.
+func (r row) in(o *Parsed) bool {
+	switch r.a.Role {
+	case bits:
+		return o.Bits&r.a.Bits == r.a.Bits
+	case Dry:
+		return o.Dry
+	}
+	for _, u := range slices.Concat(o.Uses, o.Stdin, o.Stdout) {
+		if u.Role != r.a.Role || u.Arg != r.a.Arg || u.Bits != r.a.Bits {
+			continue
+		}
+		if u.Word < 0 || r.a.match != nil || r.a.ifs != nil || u.Text == "payload" || u.Text == "" && u.End > u.Word || r.a.after != 0 {
+			return true
+		}
+	}
+	return r.a.Role == Text && (r.option == nil || r.option.names[0].arity == none)
+}
