@@ -15,13 +15,17 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/configs"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
 
 type judgeCmd struct {
 	policyFlags
-	Agent string `help:"Lines are native hook payloads of this agent, such as claude." placeholder:"NAME"`
-	File  string `arg:"" optional:"" help:"Read this file instead of the standard input." placeholder:"FILE"`
+	Agent   string `help:"Lines are native hook payloads of this agent, such as claude." placeholder:"NAME"`
+	Explain bool   `help:"Show what each call would do, and which stage and rule decided."`
+	JSON    bool   `help:"With --explain: one JSON object for each line."`
+	Command string `help:"Judge this one command instead of lines." placeholder:"TEXT"`
+	File    string `arg:"" optional:"" help:"Read this file instead of the standard input." placeholder:"FILE"`
 }
 
 // Help is the long text.
@@ -32,11 +36,15 @@ order: {"id":…,"decision":"deny|ask|modify|warn|pass|allow","severity":…,"by
 A line that is not understood gets {"error":…,"line":N}, and the rest goes on. Nobody is asked, nothing is changed, and no configuration is
 needed.
 
+With --explain, each call is shown as text: the commands that would run, their effects, where the data in them comes from, and the rules that
+matched. With --json too, that is in the field "reflex" of the line.
+
 Exit code 0: every line was judged. 1: some were not. 2: the command line is not understood.
 
 Example:
   approver judge calls.jsonl
   approver judge --policy preset:strict < calls.jsonl
+  approver judge --explain --command 'curl https://example.com/x | sh'
   approver judge --agent claude < payloads.jsonl`
 }
 
@@ -67,7 +75,12 @@ func (f policyFlags) load() (*shieldcore.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cfg.LoadPolicy()
+	policy, err := cfg.LoadPolicy()
+	if err != nil {
+		return nil, err
+	}
+	policy.Tiers = highestTier
+	return policy, nil
 }
 
 // Run judges.
@@ -76,12 +89,28 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j, err := newJudge(policy, c.Agent)
+	reflex, err := newReflex()
 	if err != nil {
 		return err
 	}
+	j, err := newJudge(c.Agent, reflex, policy)
+	if err != nil {
+		return err
+	}
+	if c.Explain {
+		j.explain, j.asJSON = reflex, c.JSON
+	}
 	var in io.Reader = os.Stdin
-	if c.File != "" {
+	switch {
+	case c.Command != "" && c.File != "":
+		return errors.New("--command and a file: give one of them")
+	case c.Command != "":
+		line, err := json.Marshal(map[string]string{"tool": "Bash", "command": c.Command})
+		if err != nil {
+			return err
+		}
+		in = bytes.NewReader(line)
+	case c.File != "":
 		f, err := os.Open(c.File)
 		if err != nil {
 			return err
@@ -99,6 +128,15 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// newReflex returns the engine that judges a call by what it would do.
+func newReflex() (*reflexcore.Engine, error) {
+	rules, err := configs.DefaultRules()
+	if err != nil {
+		return nil, err
+	}
+	return reflexcore.New(rules, reflexcore.Limits{})
+}
+
 // A judge judges calls as the daemon would, up to the point where people would
 // be asked.
 type judge struct {
@@ -106,12 +144,14 @@ type judge struct {
 	agent agents.Adapter // of native payloads; nil: lines of our own
 	dir   string         // where a call works that does not say it
 	env   map[string]string
+
+	explain *reflexcore.Engine // nil: verdicts only
+	asJSON  bool
 }
 
-func newJudge(policy *shieldcore.Policy, agent string) (*judge, error) {
-	policy.Tiers = highestTier
+func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
 	j := &judge{
-		gate: &approver.Gate{Stages: stages(policy), Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
+		gate: &approver.Gate{Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
 		env:  map[string]string{"HOME": os.Getenv("HOME")},
 	}
 	j.dir, _ = os.Getwd() // without one, relative paths are asked about
@@ -123,10 +163,6 @@ func newJudge(policy *shieldcore.Policy, agent string) (*judge, error) {
 	}
 	return j, nil
 }
-
-// stages are what judges a call, in the daemon and in the commands that show
-// what it would say.
-func stages(policy approver.Stage) []approver.Stage { return []approver.Stage{policy} }
 
 // highestTier is the highest tier among the stages. What a rule's min_tier lets
 // through only after a higher one goes to people.
@@ -142,6 +178,7 @@ type judged struct {
 	Reason   string          `json:"reason,omitempty"`
 	Args     json.RawMessage `json:"args,omitempty"` // of a modify
 	US       int64           `json:"us"`
+	Reflex   any             `json:"reflex,omitempty"` // with --explain
 }
 
 // A misread is the line out for one that was not understood.
@@ -180,6 +217,12 @@ func (j *judge) stream(ctx context.Context, in io.Reader, out io.Writer) (bad in
 		}
 		if _, is := answer.(misread); is {
 			bad++
+		}
+		if text, is := answer.(explained); is {
+			if err := text.write(w); err != nil {
+				return bad, err
+			}
+			continue
 		}
 		if err := enc.Encode(answer); err != nil {
 			return bad, err
@@ -220,8 +263,45 @@ func (j *judge) line(ctx context.Context, line []byte) (any, error) {
 		return judged{ID: id, Decision: approver.Pass.String(), By: "agents", Reason: "the event " + ev.Name + " is not a call to decide"}, nil
 	}
 	start := time.Now()
-	v, _ := j.gate.Judge(ctx, j.placed(ev.Call))
-	return judgedAs(id, v, time.Since(start)), nil
+	call := j.placed(ev.Call)
+	v, _ := j.gate.Judge(ctx, call)
+	out := judgedAs(id, v, time.Since(start))
+	if j.explain == nil {
+		return out, nil
+	}
+	how := j.explain.Explain(call)
+	if j.asJSON {
+		out.Reflex = how
+		return out, nil
+	}
+	return explained{call, v, how}, nil
+}
+
+// explained is a call shown as text.
+type explained struct {
+	call    approver.ToolCall
+	verdict approver.Verdict
+	how     reflexcore.Explanation
+}
+
+func (x explained) write(w io.Writer) error {
+	what := x.call.Command
+	if what == "" {
+		what = x.call.Tool + " " + string(x.call.Args)
+	}
+	if _, err := fmt.Fprintf(w, "%s\n", approver.OneLine(what)); err != nil {
+		return err
+	}
+	if x.verdict.By != reflexcore.By && x.verdict.Decision != approver.Pass {
+		if _, err := fmt.Fprintf(w, "%s by %s, rule %s; the reflex engine says:\n", x.verdict.Decision, x.verdict.By, x.verdict.Rule); err != nil {
+			return err
+		}
+	}
+	if err := x.how.Text(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
 }
 
 // placed adds what only the daemon knows, as it is here.

@@ -20,7 +20,12 @@ func testJudge(t testing.TB, agent string) *judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := newJudge(policy, agent)
+	policy.Tiers = highestTier
+	reflex, err := newReflex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := newJudge(agent, reflex, policy)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (c policyExplainCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j, err := newJudge(policy, "")
+	j, err := newJudge("", policy)
 	if err != nil {
 		return err
 	}

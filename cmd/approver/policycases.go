@@ -74,7 +74,7 @@ func (c policyTestCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j, err := newJudge(policy, "")
+	j, err := newJudge("", policy)
 	if err != nil {
 		return err
 	}

@@ -69,6 +69,10 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	reflex, err := newReflex()
+	if err != nil {
+		return err
+	}
 	house, err := openHouse(cfg, log)
 	if err != nil {
 		return err
@@ -123,7 +127,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	authority.admitted = broadcaster.SetPeople
 	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
 	gate := &approver.Gate{
-		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}}, stages(policy)...), Ask: broadcaster.Ask,
+		Stages: []approver.Stage{approver.FreezeStage{Store: store}, reflex, policy}, Ask: broadcaster.Ask,
 		Observe: watching.observe, Paused: broadcaster.PausedFor, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
 	}
 	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents}

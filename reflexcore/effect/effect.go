@@ -129,6 +129,9 @@ type Effect struct {
 	// Target is the path (absolute where the directory is known), URL, host,
 	// program or resource, with [Unknown] for what is not known of it.
 	Target string `json:"target,omitempty"`
+	// What says what kind of it, where a program has several: "setuid" of rights,
+	// "remote-history" of what is discarded.
+	What string `json:"what,omitempty"`
 	// Bits say how.
 	Bits Bits `json:"how,omitempty"`
 	// Taint is where the data came from that is written, sent or executed.
@@ -148,6 +151,9 @@ func (e Effect) Known() bool { return IsKnown(e.Target) && e.Bits&(Splits|Partia
 func (e Effect) String() string {
 	var b strings.Builder
 	b.WriteString(e.Kind.String())
+	if e.What != "" {
+		b.WriteString(" " + e.What)
+	}
 	if e.Target != "" {
 		b.WriteString(" " + Show(e.Target))
 	}

@@ -51,9 +51,9 @@ func (l *loader) action(words []string) (Action, error) {
 		words = words[1:]
 		switch word {
 		case "matching":
-			a.match = append(a.match, strings.Split(strings.ToLower(value), "|")...)
+			a.match = append(a.match, alternatives(value)...)
 		case "except":
-			a.except = append(a.except, strings.Split(strings.ToLower(value), "|")...)
+			a.except = append(a.except, alternatives(value)...)
 		case "until":
 			a.until = append(a.until, strings.Split(value, "|")...)
 		case "after":
@@ -79,12 +79,26 @@ func (l *loader) action(words []string) (Action, error) {
 	return a, nil
 }
 
+// alternatives splits at each | that has no backslash before it.
+func alternatives(text string) []string {
+	list := strings.Split(strings.ToLower(text), "|")
+	for i := 0; i+1 < len(list); {
+		if head, escaped := strings.CutSuffix(list[i], `\`); escaped {
+			list[i] = head + "|" + list[i+1]
+			list = slices.Delete(list, i+1, i+2)
+			continue
+		}
+		i++
+	}
+	return list
+}
+
 // cond reads a condition. Its flag may stand below, so it is looked up at the end.
 func (l *loader) cond(text string) *cond {
 	name, value, valued := strings.Cut(text, "=")
 	c := &cond{}
 	if valued {
-		c.values = strings.Split(strings.ToLower(value), "|")
+		c.values = alternatives(value)
 	}
 	sel, ok := operand(name)
 	c.sel, c.dashes = sel, name == "--"

@@ -41,7 +41,7 @@
 // Then comes an action: a [Role], its argument if it needs one, +bits (see
 // [effect.Bits]), and conditions:
 //
-//	matching A|B*    the word itself is one of these, * being any text (case does not matter)
+//	matching A|B*    the word itself is one of these, * being any text (case does not matter), \| a |
 //	except A|B*      it is none of these
 //	each ,           the word is a list, split at that character; what else is said holds for each part
 //	after =          the meaning is in what follows the first such text in the word (for = also a space)

@@ -155,6 +155,7 @@ func (r row) witness() []string {
 	if r.sel != nil && !r.sel.more && r.sel.from > 0 {
 		w.operand(*r.sel, value)
 	}
+	placed := false
 	for _, c := range ifs {
 		switch {
 		case c.dashes:
@@ -166,12 +167,18 @@ func (r row) witness() []string {
 			}
 			w.flag(r.p, o, sample(c.values))
 		default:
+			if r.sel != nil && r.sel.from == c.sel.from && !c.sel.more {
+				placed = true
+				if c.values == nil {
+					continue
+				}
+			}
 			w.operand(c.sel, sample(c.values))
 		}
 	}
 	if r.option != nil {
 		w.flag(r.p, r.option, value)
-	} else if r.sel != nil && (r.sel.more || r.sel.from <= 0) {
+	} else if r.sel != nil && (r.sel.more || r.sel.from <= 0) && (!placed || r.sel.more) {
 		w.operand(*r.sel, value)
 	}
 	argv := strings.Fields(r.p.Name)
@@ -240,7 +247,7 @@ func (r row) in(o *Parsed) bool {
 		if u.Role != r.a.Role || u.Arg != r.a.Arg || u.Bits != r.a.Bits {
 			continue
 		}
-		if u.Word < 0 || r.a.match != nil || r.a.ifs != nil || u.Text == "payload" || u.Text == "" && u.End > u.Word || r.a.after != 0 {
+		if u.Word < 0 || r.a.match != nil || r.a.ifs != nil || u.Text == "payload" || u.Text == "" && u.End > u.Word || r.a.after != "" || r.a.before != "" {
 			return true
 		}
 	}

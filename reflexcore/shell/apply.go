@@ -144,7 +144,11 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 	if a.p.Dry {
 		return
 	}
-	a.in.add(effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.by})
+	e := effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.by}
+	if u.Word >= 0 {
+		e.What = u.Arg
+	}
+	a.in.add(e)
 }
 
 // stdin takes in what the standard input does.
@@ -320,8 +324,13 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			d = a.field(u).data
 		}
 		var more data
-		in.named = true // sh -c TEXT NAME ARGUMENTS
-		in.script("sh", d, a.after(u), a.std, &more, a.by)
+		if args := a.added(); len(args) > 0 {
+			a.each(d, args, &more)
+		} else {
+			in.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
+			in.script(u.Arg, d, a.after(u), a.std, &more, a.by)
+			in.named = false
+		}
 		*out = more
 	case grammar.Code:
 		var more data
@@ -333,6 +342,10 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			return
 		}
 		f := a.field(u)
+		if u.Arg == "package" || u.Arg == "url" {
+			a.add(effect.Exec, u, f.text, f.taint)
+			return
+		}
 		if isStdin(f.text) {
 			in.script(u.Arg, a.std.data, nil, &input{}, out, a.by+" -")
 			return
@@ -359,20 +372,23 @@ func (a *applied) after(u *grammar.Use) []field {
 // found; xargs adds its input.
 func (a *applied) vector(u *grammar.Use, out *data) {
 	in := a.in
-	mark := len(in.fields)
+	mark, placed := len(in.fields), false
 	end := min(u.End, len(a.argv))
 	for i := u.Word; i < end; i++ {
 		f := in.fields[a.mark+i]
 		if u.Arg == "found" && strings.Contains(f.text, "{}") {
-			f.text = strings.ReplaceAll(f.text, "{}", a.found())
-			f.quoted = true
+			f.text, placed = strings.ReplaceAll(f.text, "{}", a.found()), true
 		}
 		in.push(f)
 	}
-	for i := range a.p.Stdin {
-		if a.p.Stdin[i].Role == grammar.Argv {
-			a.appendInput(mark)
-		}
+	if u.Arg == "found" && !placed {
+		in.push(field{data: data{text: a.found()}})
+	}
+	if u.Arg == "stdin" {
+		a.appendInput(mark)
+	}
+	for _, f := range a.added() {
+		in.push(f)
 	}
 	if len(in.fields) > mark && !in.stopped() {
 		via := in.via
@@ -402,19 +418,23 @@ func (a *applied) found() string {
 // appendInput adds the words of the standard input, as xargs does.
 func (a *applied) appendInput(mark int) {
 	in := a.in
-	if a.std.text == "" && !a.std.present {
+	if !a.std.present {
+		in.push(field{data: unknown, splits: true}) // the terminal
 		return
 	}
 	placeholder := ""
 	for i, w := range a.argv {
-		switch {
-		case (w == "-I" || w == "-i" || w == "--replace") && i+1 < len(a.argv):
-			placeholder = "{}"
-			if w == "-I" {
+		if i >= len(a.argv)-1 || strings.HasPrefix(w, "--replace") || w == "-i" {
+			if strings.HasPrefix(w, "--replace") || w == "-i" {
+				placeholder = "{}"
+			}
+			continue
+		}
+		if at := strings.IndexByte(w, 'I'); at > 0 && w[0] == '-' && w[1] != '-' {
+			if placeholder = w[at+1:]; placeholder == "" {
 				placeholder = a.argv[i+1]
 			}
-		case strings.HasPrefix(w, "-I") && len(w) > 2:
-			placeholder = w[2:]
+			break
 		}
 	}
 	words := []data{{effect.Unknown, a.std.taint}}
@@ -457,21 +477,59 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	switch u.Role {
 	case grammar.Shell:
 		var more data
-		in.script("sh", a.std.data, nil, &input{}, &more, a.by+" (stdin)")
+		in.script(u.Arg, a.std.data, nil, &input{}, &more, a.by+" (stdin)")
 		*out = more
 	case grammar.Code:
 		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
 	case grammar.Sql:
 		a.sql(u.Arg, a.std.data)
-	case grammar.Argv:
-		if in.noOperands(a) && a.std.known() {
-			return // echo
-		}
+	case grammar.Persist:
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.by})
 	}
 	in.bits = held
 }
 
-func (in *interp) noOperands(a *applied) bool { return len(a.p.Uses) == 0 }
+// added are the words that a use of the role args adds to the command.
+func (a *applied) added() []field {
+	var out []field
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
+			out = append(out, a.field(u))
+		}
+	}
+	for i := range a.p.Stdin {
+		if a.p.Stdin[i].Role != grammar.Args || !a.std.present {
+			continue
+		}
+		if !a.std.known() {
+			out = append(out, field{data: data{effect.Unknown, a.std.taint}, splits: true})
+			continue
+		}
+		for w := range strings.FieldsSeq(a.std.text) {
+			out = append(out, field{data: data{w, a.std.taint}})
+		}
+	}
+	return out
+}
+
+// each runs a command line with words that are added to it: each in the place of
+// {}, or all at its end.
+func (a *applied) each(d data, args []field, out *data) {
+	if !strings.Contains(d.text, "{}") {
+		for _, f := range args {
+			d.text += " " + quote(f.text)
+			d.taint |= f.taint
+		}
+		a.in.script("sh", d, nil, a.std, out, a.by)
+		return
+	}
+	for i, f := range args {
+		if i >= a.in.lim.Rounds || a.in.stopped() {
+			return
+		}
+		a.in.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
+	}
+}
 
 // sql walks what a database client is told.
 func (a *applied) sql(dialect string, d data) {

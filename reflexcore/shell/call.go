@@ -274,7 +274,7 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		return
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: f.taint, By: by})
-	if lang == "" || lang == "sh" {
+	if lang == "" {
 		lang = shebang(f.text)
 	}
 	in.script(lang, f.data, args, std, sink, "file "+target)
@@ -418,7 +418,7 @@ func partialIf(b bool) effect.Bits {
 // script runs a text in a language.
 func (in *interp) script(lang string, d data, args []field, std *input, sink *data, via string) {
 	switch lang {
-	case "", "sh", "bash", "zsh", "fish", "ksh", "csh":
+	case "", "shell", "sh", "bash", "zsh", "fish", "ksh", "csh":
 		scope := in.enter()
 		zero := in.zero
 		in.params = make([]data, 0, len(args))

@@ -350,7 +350,7 @@ func (in *interp) slice(d data, s *syntax.Slice) data {
 
 // regex compiles a shell pattern, or returns nil.
 func (in *interp) regex(pat string, mode pattern.Mode) *regexp.Regexp {
-	if len(pat) > 1024 || !effect.IsKnown(pat) || !in.made(64*len(pat)+256) {
+	if len(pat) > 1024 || !effect.IsKnown(pat) || !in.work(64*len(pat)+256) {
 		return nil
 	}
 	expr, err := pattern.Regexp(pat, mode)
@@ -404,7 +404,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		return data{strings.Replace(d.text, pat, with.text, 1), taint}
 	}
 	rx := in.regex(pat, 0)
-	if rx == nil {
+	if rx == nil || !in.work(len(d.text)) {
 		return data{effect.Unknown, taint}
 	}
 	var b strings.Builder
@@ -532,7 +532,7 @@ func (in *interp) cut(text, pat string, op syntax.ParExpOperator) string {
 	}
 	small := op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix
 	for n := range len(text) + 1 {
-		if !in.made(len(text)) {
+		if !in.work(len(text)) {
 			return effect.Unknown
 		}
 		size := n
@@ -562,7 +562,7 @@ func (in *interp) matches(text, pat string) (matched, sure bool) {
 		return true, true
 	}
 	rx := in.regex(pat, pattern.EntireString)
-	if rx == nil {
+	if rx == nil || !in.work(len(text)) {
 		return false, false
 	}
 	return rx.MatchString(text), true

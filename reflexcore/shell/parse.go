@@ -141,3 +141,9 @@ func keywordAt(src string, i int) bool {
 }
 
 func closerAt(src string, i int) bool { return wordAt(src, i, "done") || wordAt(src, i, "esac") }
+
+// Read says how a text would be read, without walking it.
+func Read(src string, lim Limits) How {
+	_, how := parse(src, &lim)
+	return how
+}

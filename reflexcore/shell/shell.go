@@ -40,7 +40,7 @@ type Limits struct {
 
 // DefaultLimits are what the engine uses.
 var DefaultLimits = Limits{
-	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 20_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16, Effects: 4096,
+	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 10_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16, Effects: 4096,
 }
 
 // An Analyzer analyses command lines. It can be shared.
@@ -129,6 +129,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		in.over("depth")
 		return
 	}
+	in.steps += 8 + len(src)/256 // a parse costs more than a step
 	file, how := parse(src, in.lim)
 	if how > in.res.How {
 		in.res.How = how

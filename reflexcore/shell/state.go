@@ -161,6 +161,12 @@ func (in *interp) spend() bool {
 	return !in.stopped()
 }
 
+// work takes the steps that looking for a pattern in so many bytes is worth.
+func (in *interp) work(bytes int) bool {
+	in.steps += bytes / 8
+	return in.spend()
+}
+
 // made counts bytes that an expansion made.
 func (in *interp) made(n int) bool {
 	if in.expanded += n; in.expanded > in.lim.Expanded {
@@ -176,6 +182,13 @@ func (in *interp) add(e effect.Effect) {
 	}
 	e.Bits |= in.bits
 	e.Step = in.step
+	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-4); i-- {
+		if have := in.res.Effects[i]; have.Kind == e.Kind {
+			if have.Step = e.Step; have == e {
+				return
+			}
+		}
+	}
 	in.res.Effects = append(in.res.Effects, e)
 }
 

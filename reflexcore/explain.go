@@ -1,0 +1,181 @@
+package reflexcore
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// An Explanation is one call's way through the stages.
+type Explanation struct {
+	Verdict approver.Verdict `json:"verdict"`
+	// Read says how the command was read: parsed, recovered, tokens or refused.
+	Read string `json:"read,omitempty"`
+	// Decoded are the texts that were found encoded.
+	Decoded []Decoded `json:"decoded,omitempty"`
+	// Steps are the commands that would run, in the order of the walk.
+	Steps []shell.Step `json:"steps,omitempty"`
+	// Effects are what the call would do.
+	Effects []Explained `json:"effects"`
+	// Findings are all rules that matched, the one that decides first.
+	Findings []Found `json:"findings"`
+}
+
+// Decoded is a text that was found encoded.
+type Decoded struct {
+	Via  string `json:"via"`
+	Text string `json:"text"`
+}
+
+// Explained is an effect with the words for its place.
+type Explained struct {
+	effect.Effect
+	Places []string `json:"places,omitempty"`
+}
+
+// Found is a rule that matched.
+type Found struct {
+	Rule     string            `json:"rule"`
+	Category string            `json:"category"`
+	Decision approver.Decision `json:"decision"`
+	Severity approver.Severity `json:"severity"`
+	Stage    string            `json:"stage"`
+	Where    approver.Position `json:"where,omitzero"`
+	Reason   string            `json:"reason"`
+	// Effect is the index of the effect, or -1: a pattern matched.
+	Effect int `json:"effect"`
+	// Taint is the way of the data that made it so, as indices of effects.
+	Taint []int `json:"taint,omitempty"`
+}
+
+// Explain judges a call and says how.
+func (e *Engine) Explain(call approver.ToolCall) Explanation {
+	w := &work{explain: true}
+	v := e.run(w, call)
+	out := Explanation{Verdict: v, Steps: w.result.Steps, Effects: []Explained{}, Findings: []Found{}}
+	if call.Command != "" {
+		out.Read = w.result.How.String()
+	}
+	for _, l := range w.layers {
+		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
+	}
+	for i, ef := range w.effects {
+		out.Effects = append(out.Effects, Explained{ef, names(w.places[i])})
+	}
+	for _, f := range w.findings {
+		r := &e.rules.list[f.rule]
+		found := Found{Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where, Reason: r.Reason, Effect: f.effect}
+		if f.layer >= 0 {
+			found.Stage = "2 decode, 8 match"
+		}
+		if f.effect >= 0 {
+			found.Taint = w.sources(f.effect)
+		}
+		if r.ID == v.Rule && len(out.Findings) > 0 && out.Findings[0].Rule != v.Rule {
+			out.Findings = append([]Found{found}, out.Findings...)
+			continue
+		}
+		out.Findings = append(out.Findings, found)
+	}
+	return out
+}
+
+// names are the words for places, sorted.
+func names(p Place) []string {
+	var out []string
+	for _, name := range PlaceNames() {
+		if bit := placeNames[name]; p&bit != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Text writes the explanation for people.
+func (x Explanation) Text(w io.Writer) error {
+	var b strings.Builder
+	v := x.Verdict
+	fmt.Fprintf(&b, "%s", strings.ToUpper(v.Decision.String()))
+	if v.Rule != "" {
+		fmt.Fprintf(&b, " %s  %s (%s)", v.Severity, v.Rule, v.Category)
+	}
+	b.WriteString("\n")
+	if v.Reason != "" {
+		fmt.Fprintf(&b, "  %s\n", v.Reason)
+	}
+	if x.Read != "" && x.Read != "parsed" {
+		fmt.Fprintf(&b, "\nread as %s: not everything in it could be parsed\n", x.Read)
+	}
+	for i, d := range x.Decoded {
+		if i == 0 {
+			b.WriteString("\ndecoded\n")
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", d.Via, oneLine(d.Text))
+	}
+	x.walk(&b)
+	x.effects(&b)
+	x.findings(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// walk writes the commands as a tree.
+func (x Explanation) walk(b *strings.Builder) {
+	depth := make([]int, len(x.Steps))
+	for i, s := range x.Steps {
+		if i == 0 {
+			b.WriteString("\nwalk\n")
+		}
+		if s.Parent >= 0 && s.Parent < i {
+			depth[i] = depth[s.Parent] + 1
+		}
+		via := ""
+		if s.Via != "" {
+			via = "  [" + s.Via + "]"
+		}
+		fmt.Fprintf(b, "  %s%s%s\n", strings.Repeat("  ", depth[i]), oneLine(s.Command), via)
+	}
+}
+
+func (x Explanation) effects(b *strings.Builder) {
+	for i, e := range x.Effects {
+		if i == 0 {
+			b.WriteString("\neffects\n")
+		}
+		places := ""
+		if len(e.Places) > 0 {
+			places = "  (" + strings.Join(e.Places, ", ") + ")"
+		}
+		fmt.Fprintf(b, "  %2d  %s  by %s%s\n", i, oneLine(e.Effect.String()), e.By, places)
+	}
+}
+
+func (x Explanation) findings(b *strings.Builder) {
+	for i, f := range x.Findings {
+		if i == 0 {
+			b.WriteString("\nrules\n")
+		}
+		fmt.Fprintf(b, "  %s %s  %s: %s  [stage %s", f.Decision, f.Severity, f.Rule, f.Reason, f.Stage)
+		if f.Effect >= 0 {
+			fmt.Fprintf(b, ", effect %d", f.Effect)
+		}
+		b.WriteString("]\n")
+		for _, source := range f.Taint {
+			fmt.Fprintf(b, "      data from effect %d: %s\n", source, oneLine(x.Effects[source].Effect.String()))
+		}
+	}
+}
+
+// oneLine shows a text on one line, with … for what is not known of it.
+func oneLine(s string) string {
+	s = strings.ReplaceAll(s, "…", effect.Unknown)
+	var parts []string
+	for part := range strings.SplitSeq(s, effect.Unknown) {
+		parts = append(parts, approver.Visible(strings.ReplaceAll(part, "\n", "⏎")))
+	}
+	return short(strings.Join(parts, "…"))
+}

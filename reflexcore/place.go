@@ -1,0 +1,262 @@
+package reflexcore
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/urls"
+)
+
+// A Place is what a path or a URL is, as far as rules care. Places add up.
+type Place uint64
+
+// The places of paths; those of package content follow, then those of URLs.
+const (
+	Root    Place = 1 << iota // the whole file system, or what may be it
+	System                    // the operating system's folders
+	Top                       // a folder directly below the root, or a whole home
+	Home                      // somewhere below the home
+	Project                   // below the working directory
+	Whole                     // the working directory itself, all of it, or a folder above it
+	Temp                      // temporary files
+	Build                     // what builds make: output, caches, dependencies
+	Device                    // a disk or another device
+	Git                       // a repository's own files
+	Unclear                   // the path is not known
+	Outside                   // none of project, temp
+	Secret                    // a credential
+	placeContent
+)
+
+const placeURL = placeContent << 17
+
+// placeNames are the words of rules for places.
+var placeNames = func() map[string]Place {
+	m := map[string]Place{
+		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp, "build-output": Build, "device": Device, "git": Git,
+		"unknown": Unclear, "outside": Outside, "secret": Secret,
+	}
+	for _, k := range content.Kinds() {
+		if k != content.Unclear && k != content.Plain {
+			m[k.String()] |= placeContent << k
+		}
+	}
+	for i, name := range urlNames {
+		m[name] = placeURL << i
+	}
+	return m
+}()
+
+// urlNames are the words for the flags of package urls, in their order.
+var urlNames = []string{
+	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code", "secret-query", "secret-path", "long-label", "odd-port", "disguised",
+	"lookalike", "local-file", "code-url", "odd-scheme", "plaintext", "address",
+}
+
+// surroundings are the folders of a call.
+type surroundings struct{ dir, home string }
+
+// place says what an effect's target is.
+func (s *surroundings) place(e *effect.Effect) Place {
+	switch e.Kind {
+	case effect.NetIn, effect.NetOut:
+		if e.Target == "" || isPackage(e) {
+			return 0
+		}
+		return placeURL * Place(urls.Classify(e.Target).Flags)
+	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Exec, effect.Persist:
+		return s.path(e)
+	}
+	return 0
+}
+
+// packagers are the programs that fetch packages by name.
+var packagers = map[string]bool{
+	"npm": true, "pnpm": true, "yarn": true, "bun": true, "npx": true, "bunx": true, "pnpx": true, "pip": true, "pipx": true, "uv": true, "uvx": true, "poetry": true, "conda": true, "mamba": true, "rye": true, "pdm": true,
+	"hatch": true, "brew": true, "apt": true, "apt-get": true, "dnf": true, "yum": true, "apk": true, "pacman": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "go": true,
+	"gem": true, "bundle": true, "composer": true, "dotnet": true, "nuget": true, "choco": true, "winget": true, "scoop": true, "opam": true, "stack": true, "cabal": true, "mix": true, "luarocks": true, "cpan": true, "port": true,
+	"docker": true, "podman": true, "helm": true, "gh": true, "code": true, "asdf": true, "mise": true, "nvm": true, "pyenv": true, "rustup": true, "volta": true, "deno": true, "jsr": true, "easy_install": true,
+}
+
+// isPackage reports whether a target is the name of a package and no address.
+func isPackage(e *effect.Effect) bool {
+	if strings.Contains(e.Target, "://") {
+		return false
+	}
+	by, _, _ := strings.Cut(e.By, " ")
+	return packagers[by]
+}
+
+func (s *surroundings) path(e *effect.Effect) Place {
+	p := e.Target
+	if rest, ok := strings.CutPrefix(p, "secret:"); ok && rest != "" {
+		return Secret
+	}
+	var out Place
+	if p == "" {
+		return 0
+	}
+	sink := content.Classify(p)
+	if sink.Secret {
+		out |= Secret
+	}
+	if sink.Kind != content.Unclear && sink.Kind != content.Plain {
+		out |= placeContent << sink.Kind
+	}
+	if e.Bits&effect.Remote != 0 {
+		return out | s.remote(p)
+	}
+	return out | s.local(p, e)
+}
+
+// remote looks only at whether it is all of another machine.
+func (s *surroundings) remote(p string) Place {
+	if isRoot(p) {
+		return Root
+	}
+	if isTop(p) {
+		return Top | System
+	}
+	return 0
+}
+
+func isRoot(p string) bool {
+	switch strings.TrimRight(p, "/*.") {
+	case "", effect.Unknown:
+		return p != "" && p != effect.Unknown && p[0] != '.' && p[0] != '*'
+	}
+	if len(p) >= 2 && p[1] == ':' && strings.Trim(p[2:], `\/*.`) == "" {
+		return true
+	}
+	return false
+}
+
+// systemDirs are the folders of the operating system, of the Unix family and of
+// Windows.
+var systemDirs = []string{
+	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/opt", "/srv", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/run",
+	"c:/windows", "c:/program files", "c:/programdata",
+}
+
+var tops = []string{"/home", "/root", "/Users", "/mnt", "/media", "/dev", "/data", "/Volumes", "c:/users"}
+
+func isTop(p string) bool {
+	p = strings.TrimRight(p, "/*")
+	for _, d := range systemDirs {
+		if p == d {
+			return true
+		}
+	}
+	for _, d := range tops {
+		if p == d {
+			return true
+		}
+	}
+	return false
+}
+
+// below reports whether p is dir or lies in it.
+func below(p, dir string) bool {
+	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
+}
+
+func (s *surroundings) local(p string, e *effect.Effect) Place {
+	switch {
+	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Delete || e.Kind == effect.Permission):
+		return Root | Top | Outside | System
+	case !effect.IsKnown(p) && (p[0] == 0 || e.Bits&effect.Splits != 0 && p == effect.Unknown):
+		return Unclear
+	}
+	if strings.IndexByte(p, '\\') >= 0 {
+		p = strings.ToLower(strings.ReplaceAll(p, `\`, "/"))
+	}
+	bare := strings.TrimRight(p, "/*")
+	if strings.HasSuffix(p, "/.") || strings.HasSuffix(p, "/..") {
+		bare = p[:strings.LastIndexByte(p, '/')]
+	}
+	out := s.folder(p, bare)
+	if !effect.IsKnown(p) {
+		out |= Unclear
+	}
+	if isTop(p) {
+		out |= Top
+	}
+	if s.home != "" && bare == s.home || below(s.home, bare) && bare != "" {
+		out |= Top
+	}
+	if s.dir != "" && below(s.dir, bare) {
+		out |= Whole
+	}
+	if strings.Contains(p, "/.git/") || strings.HasSuffix(p, "/.git") {
+		out |= Git
+	}
+	if isBuilt(p) {
+		out |= Build
+	}
+	return out
+}
+
+// folder says in which of the great folders a path lies.
+func (s *surroundings) folder(p, bare string) Place {
+	var out Place
+	switch {
+	case strings.HasPrefix(p, "/dev/"):
+		if isDisk(p) {
+			return Device | Outside
+		}
+		if below(p, "/dev/shm") {
+			return Temp
+		}
+		return 0
+	case below(p, "/tmp"), below(p, "/var/tmp"), below(p, "/private/tmp"), below(p, "/var/folders"), below(p, "/private/var/folders"):
+		if bare == "/tmp" || bare == "/var/tmp" {
+			return Temp | Outside
+		}
+		return Temp
+	case s.dir != "" && s.dir != "/" && below(p, s.dir):
+		out = Project
+	default:
+		out = Outside
+	}
+	for _, d := range systemDirs {
+		if below(p, d) {
+			return out | System
+		}
+	}
+	if s.home != "" && below(p, s.home) || below(p, "/root") {
+		out |= Home
+	}
+	return out
+}
+
+// isDisk reports whether a device holds data.
+func isDisk(p string) bool {
+	for _, prefix := range []string{"/dev/sd", "/dev/hd", "/dev/nvme", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/mapper/", "/dev/md", "/dev/mmcblk", "/dev/rdisk", "/dev/dm-", "/dev/loop", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/zd", "/dev/ram"} {
+		if strings.HasPrefix(p, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// builds are the names of folders that builds and tools make and can make again.
+var builds = map[string]bool{
+	"node_modules": true, "dist": true, "build": true, "target": true, "out": true, "coverage": true, ".next": true, ".nuxt": true, ".turbo": true, ".parcel-cache": true, "__pycache__": true, ".pytest_cache": true,
+	".mypy_cache": true, ".ruff_cache": true, ".tox": true, ".nox": true, ".gradle": true, ".cache": true, "tmp": true, "temp": true, "logs": true, "log": true, ".venv": true, "venv": true, "vendor": true, "bin": true, "obj": true,
+	".svelte-kit": true, ".angular": true, ".output": true, ".vite": true, "htmlcov": true, ".eggs": true, "_build": true, "DerivedData": true, "Pods": true, ".terraform": true, ".dart_tool": true, "zig-cache": true, "cmake-build-debug": true, "storybook-static": true, "public": false,
+}
+
+func isBuilt(p string) bool {
+	for part := range strings.SplitSeq(strings.TrimRight(p, "/*"), "/") {
+		if builds[part] {
+			return true
+		}
+	}
+	for _, suffix := range []string{".o", ".pyc", ".class", ".log", ".tmp", ".bak", ".egg-info", ".out", "~", ".swp"} {
+		if strings.HasSuffix(p, suffix) {
+			return true
+		}
+	}
+	return false
+}
