@@ -170,13 +170,16 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	return best
 }
 
-// narrowed returns v with the people, the channels and the tier on which all that
-// ask agree. If they name nobody in common, nobody can be asked.
+// narrowed returns v with the people, the channels, the tier and the time on which
+// all that ask agree. If they name nobody in common, nobody can be asked.
 func narrowed(v Verdict, asks ...Verdict) Verdict {
-	v.Channels, v.Approvers = nil, nil
+	v.Channels, v.Approvers, v.TTL = nil, nil, 0
 	nobody := false
 	for _, ask := range asks {
 		v.MinTier = max(v.MinTier, ask.MinTier)
+		if ask.TTL > 0 && (v.TTL == 0 || ask.TTL < v.TTL) {
+			v.TTL = ask.TTL // the shortest that a rule names
+		}
 		for of, more := range map[*[]string][]string{&v.Channels: ask.Channels, &v.Approvers: ask.Approvers} {
 			switch {
 			case len(more) == 0:
@@ -203,7 +206,9 @@ func stricter(v, best Verdict) bool {
 	case best.Decision == Allow && v.Decision == Pass:
 		return false
 	case v.Decision == Ask && best.Decision == Ask:
-		return v.Severity < best.Severity
+		// Of equals the later counts: a rule that people wrote says more than the
+		// engine before it.
+		return v.Severity <= best.Severity
 	}
 	return v.Decision < best.Decision
 }

@@ -1,6 +1,7 @@
 package reflexcore
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/content"
@@ -15,7 +16,7 @@ type Place uint64
 const (
 	Root    Place = 1 << iota // the whole file system, or what may be it
 	System                    // the operating system's folders
-	Top                       // a folder directly below the root, or a whole home
+	Top                       // a folder without which a machine is gone, or a whole home
 	Home                      // somewhere below the home
 	Project                   // below the working directory
 	Whole                     // the working directory itself, all of it, or a folder above it
@@ -139,22 +140,13 @@ var systemDirs = []string{
 	"c:/windows", "c:/program files", "c:/programdata",
 }
 
-var tops = []string{"/home", "/root", "/Users", "/mnt", "/media", "/dev", "/data", "/Volumes", "c:/users"}
-
-func isTop(p string) bool {
-	p = strings.TrimRight(p, "/*")
-	for _, d := range systemDirs {
-		if p == d {
-			return true
-		}
-	}
-	for _, d := range tops {
-		if p == d {
-			return true
-		}
-	}
-	return false
+// tops are the folders without which a machine, or its people's work, is gone.
+var tops = []string{
+	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/dev", "/home", "/root", "/Users", "/System", "/Library", "/Applications", "/nix",
+	"c:/windows", "c:/users", "c:/program files", "c:/programdata",
 }
+
+func isTop(p string) bool { return slices.Contains(tops, strings.TrimRight(p, "/*")) }
 
 // below reports whether p is dir or lies in it.
 func below(p, dir string) bool {

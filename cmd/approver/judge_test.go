@@ -94,7 +94,7 @@ func TestJudgeLines(t *testing.T) {
 		"args a text":         {"", `{"tool":"Read","args":"x"}`, `\"args\" is not an object`},
 		"relative cwd":        {"", `{"tool":"Bash","command":"ls","cwd":"x"}`, `not an absolute path`},
 		"cwd":                 {"", `{"id":1,"tool":"Write","cwd":"/etc","args":{"file_path":"hosts","content":""}}`, `"rule":"system.write"`},
-		"last line":           {"", `{"id":{"a":1},"tool":"Bash","command":"rm -rf /"}`, `{"id":{"a":1},"decision":"ask","severity":"CATASTROPHIC","by":"policy","rule":"delete.vital"`},
+		"last line":           {"", `{"id":{"a":1},"tool":"Bash","command":"rm -rf /"}`, `{"id":{"a":1},"decision":"deny","severity":"CATASTROPHIC","by":"reflex","rule":"delete_root"`},
 		"native": {"claude", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
 			`{"id":"t1","decision":"ask","severity":"HIGH","by":"policy","rule":"git.force_push"`},
 		"native, nothing to decide": {"claude", `{"hook_event_name":"SessionStart","session_id":"s","cwd":"/x"}`, `"decision":"pass","by":"agents"`},
