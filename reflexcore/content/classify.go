@@ -436,7 +436,7 @@ func (p *parsed) secretWord() bool {
 		if i < len(base) && base[i] >= 'a' && base[i] <= 'z' {
 			continue
 		}
-		if secretWords[string(base[start:i])] {
+		if secretWords[string(base[start:i])] && (start == 0 || base[start-1] < '0' || base[start-1] > '9') { // 1password
 			return true
 		}
 		start = i + 1

@@ -92,6 +92,10 @@ type Sink struct {
 	format format
 }
 
+// Parts reports whether the parts of a content that run are looked for, so that
+// a content without any runs nothing.
+func (s Sink) Parts() bool { return s.format != formatNone }
+
 // format is how the parts that run are found.
 type format uint8
 
@@ -120,9 +124,10 @@ const (
 // is there is a payload of which nothing is known.
 type Limits struct {
 	Bytes    int // of content
+	YAML     int // of a YAML document
 	Payloads int // handed out; what is left over is one unknown payload
 	Depth    int // of JSON and YAML
 }
 
 // DefaultLimits suit a tool call.
-func DefaultLimits() Limits { return Limits{Bytes: 1 << 20, Payloads: 256, Depth: 32} }
+func DefaultLimits() Limits { return Limits{Bytes: 1 << 20, YAML: 16 << 10, Payloads: 256, Depth: 32} }

@@ -30,13 +30,13 @@ var jsonKeys = map[string]bool{
 }
 
 func (x *extractor) yaml(content string) {
-	// Anchors can multiply a small text; go-yaml's decoder follows them. A
-	// document that uses many is not read.
-	if strings.Count(content, "*") > 500 && strings.Contains(content, "&") || deep(content, x.lim.Depth) {
-		x.hidden("a document with more references or levels than are read")
+	// The parser takes time that grows with the square of a document, and follows
+	// references, which multiply a small text.
+	if len(content) > x.lim.YAML || references(content) || deep(content, x.lim.Depth) {
+		x.hidden("a document with more text, references or levels than are read")
 		return
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(content), yaml.UseOrderedMap(), yaml.AllowDuplicateMapKey())
+	decoder := yaml.NewDecoder(strings.NewReader(content), yaml.UseOrderedMap())
 	for {
 		var doc any
 		switch err := decoder.Decode(&doc); {
@@ -48,6 +48,23 @@ func (x *extractor) yaml(content string) {
 		}
 		x.walkYAML(doc, "", "", 0)
 	}
+}
+
+// references reports whether a document has more anchors and aliases than
+// honest ones have.
+func references(s string) bool {
+	anchors, aliases := 0, 0
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] != '&' && s[i] != '*' || i > 0 && !strings.ContainsRune(" \t\n-[,{:", rune(s[i-1])) || s[i+1] <= ' ' || s[i+1] == '*' || s[i+1] == '&' {
+			continue
+		}
+		if s[i] == '&' {
+			anchors++
+		} else {
+			aliases++
+		}
+	}
+	return anchors > 8 || anchors > 0 && aliases > 16
 }
 
 // deep reports whether a document nests deeper than is read, before a parser

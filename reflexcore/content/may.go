@@ -4,7 +4,10 @@ import "strings"
 
 // maxSteps bounds the matching of one path with wildcards; when it is used up,
 // the path is unclear.
-const maxSteps = 200_000
+const maxSteps = 60_000
+
+// maxName is the longest name that a file system takes.
+const maxName = 255
 
 // wildcards says what a path with *, ?, [ and { may match.
 func (p *parsed) wildcards() Sink {
@@ -132,7 +135,10 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 	for _, path := range paths {
 		segs := make([]name, len(path))
 		for i, text := range path {
-			segs[i] = name{text, text == "" || strings.ContainsAny(text, "*?[")}
+			if text = unbracket(text); len(text) > maxName {
+				return Sink{May: true}
+			}
+			segs[i] = name{text, text == "" || strings.ContainsAny(text, "*?")}
 		}
 		for _, r := range built().all {
 			if table[r.row-1].kind == Plain {
@@ -201,57 +207,57 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 	if m.segs[i].text == "**" {
 		return m.meet(i+1, j, letters, last) || m.meet(i, j+1, letters, last)
 	}
-	n, ok := m.segs[i].meets(m.flat.segs[j])
+	n, ok, cost := m.segs[i].meets(m.flat.segs[j])
+	m.left -= cost
 	return ok && m.meet(i+1, j+1, letters+n, n)
 }
 
 // meets reports whether some name matches both patterns, and how many letters
-// they share then at most. A shell's * does not match a leading dot. An ending
+// they share then at most, and what it cost to find out. A shell's * does not match a leading dot. An ending
 // counts only where the row is about endings.
-func (n name) meets(other name) (letters int, ok bool) {
+func (n name) meets(other name) (letters int, ok bool, cost int) {
 	a, b := n.text, other.text
 	if a == "" {
-		return 0, false
+		return 0, false, 0
 	}
 	if !n.wild && !other.wild {
 		switch {
 		case a != b:
-			return 0, false
+			return 0, false, 0
 		case a == "tmp" || a == "var" || a == "run" || a == "usr":
-			return 0, true // too much lies there
+			return 0, true, 0 // too much lies there
 		}
-		return len(a), true
+		return len(a), true, 0
 	}
 	if b[0] == '.' && (a[0] == '*' || a[0] == '?') {
-		return 0, false
+		return 0, false, 0
 	}
 	if a == ".*" && b[0] == '.' { // every dot file
-		return enough, true
+		return enough, true, 0
 	}
 	stem := len(b)
 	if i := strings.LastIndexByte(b, '.'); i > 1 || i == 1 && b[0] != '*' {
 		stem = i
 	}
 	if a == "*" {
-		return 0, true
+		return 0, true, 0
 	}
 	if fixed(a[0]) && fixed(b[0]) && a[0] != b[0] || fixed(a[len(a)-1]) && fixed(b[len(b)-1]) && a[len(a)-1] != b[len(b)-1] {
-		return 0, false // nearly all end here
+		return 0, false, 0 // nearly all end here
 	}
-	return shared(a, b, stem)
+	letters, ok = shared(a, b, stem)
+	return letters, ok, len(a) * len(b) / 16
 }
 
-func fixed(c byte) bool { return c != '*' && c != '?' && c != '[' && c != ']' }
+func fixed(c byte) bool { return c != '*' && c != '?' }
 
 // shared goes through both patterns at once and keeps, for each pair of
-// positions, the most letters from there on; -1 if they do not meet. A bracket
-// stands for any letter.
+// positions, the most letters from there on; -1 if they do not meet.
 func shared(a, b string, stem int) (letters int, ok bool) {
 	const width = 48
 	if len(b) >= width {
 		return 0, false
 	}
-	a = unbracket(a)
 	var below, row [width]int16
 	for i := len(a); i >= 0; i-- {
 		for j := len(b); j >= 0; j-- {
@@ -282,20 +288,23 @@ func shared(a, b string, stem int) (letters int, ok bool) {
 	return int(max(row[0], 0)), row[0] >= 0
 }
 
-// unbracket writes [abc] as ?.
+// unbracket writes [abc] as ?: a bracket stands for any letter.
 func unbracket(s string) string {
-	for {
-		open := strings.IndexByte(s, '[')
-		if open < 0 {
-			return s
-		}
-		end := -1
-		if open+2 < len(s) {
-			end = strings.IndexByte(s[open+2:], ']')
-		}
-		if end < 0 {
-			return s[:open] + "?" + s[open+1:]
-		}
-		s = s[:open] + "?" + s[open+2+end+1:]
+	if strings.IndexByte(s, '[') < 0 {
+		return s
 	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '[' {
+			b.WriteByte(s[i])
+			continue
+		}
+		b.WriteByte('?')
+		if i+2 < len(s) && len(s) <= maxPath {
+			if end := strings.IndexByte(s[i+2:min(len(s), i+maxName)], ']'); end >= 0 {
+				i += 2 + end
+			}
+		}
+	}
+	return b.String()
 }

@@ -342,17 +342,9 @@ func (x *extractor) makefile(content string) {
 				break
 			}
 			rest = rest[i+len("$(shell "):]
-			depth := 1
-			for j := 0; j < len(rest); j++ {
-				if rest[j] == '(' {
-					depth++
-				} else if rest[j] == ')' {
-					if depth--; depth == 0 {
-						x.give(effect.Shell, unmake(rest[:j]), "a makefile's $(shell)")
-						break
-					}
-				}
-			}
+			end := closing(rest)
+			x.give(effect.Shell, unmake(rest[:end]), "a makefile's $(shell)")
+			rest = rest[end:] // what is called inside is part of it
 		}
 		if i := strings.Index(line, "!="); i > 0 && !strings.HasPrefix(line, "\t") {
 			x.give(effect.Shell, unmake(line[i+2:]), "a makefile's !=")
@@ -368,6 +360,22 @@ func (x *extractor) makefile(content string) {
 		recipe.WriteByte('\n')
 	})
 	flush()
+}
+
+// closing returns where the bracket closes that opened before s; the length if
+// it does not.
+func closing(s string) int {
+	depth := 1
+	for i := 0; i < len(s); i++ {
+		if s[i] == '(' {
+			depth++
+		} else if s[i] == ')' {
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
 }
 
 // unmake writes make's variables as the shell's, whose value is not known

@@ -85,7 +85,14 @@ func (j *judge) url(text string, out bool) {
 		}
 		return
 	}
+	if u.Has(urls.Packages) {
+		j.addTainted(effect.Publish, text, bits, taint|j.carried())
+		return
+	}
 	j.addTainted(effect.NetOut, text, bits, taint|j.carried())
+	if u.Has(urls.Access) {
+		j.add(effect.Permission, text, bits)
+	}
 }
 
 // carried says whether what is sent has a credential in it.

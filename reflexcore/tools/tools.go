@@ -457,9 +457,7 @@ func (j *judge) written(p, text string, known bool) {
 	paths, _ := j.locate(p)
 	for _, target := range paths {
 		s := content.Classify(target)
-		if s.Kind.RunsLater() && s.Kind != content.Build {
-			j.add(effect.Persist, target, 0)
-		}
+		before := len(j.result.Payloads)
 		switch {
 		case known && !j.edits():
 			content.Payloads(target, text, j.lim.Content, j.payload)
@@ -467,6 +465,10 @@ func (j *judge) written(p, text string, known bool) {
 			j.edited(target)
 		case s.Kind.RunsLater():
 			j.payload(effect.Payload{Why: s.Name, Path: target, Later: true})
+		}
+		// Settings in which nothing runs are settings.
+		if s.Kind.RunsLater() && s.Kind != content.Build && (!s.Parts() || len(j.result.Payloads) > before) {
+			j.add(effect.Persist, target, 0)
 		}
 	}
 	if j.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.values("celltype"), ""), "markdown") {

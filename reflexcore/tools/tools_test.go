@@ -84,6 +84,8 @@ func TestEffects(t *testing.T) {
 		{"LS", `{"path":"/w"}`, []string{"read /w"}, nil},
 		{"Write", `{"file_path":"x.sh","content":"rm -rf /"}`, []string{"write /w/x.sh"}, []string{"sh:rm -rf /"}},
 		{"Write", `{"file_path":"/home/ada/.bashrc","content":"id"}`, []string{"write /home/ada/.bashrc", "persist /home/ada/.bashrc"}, []string{"sh:id"}},
+		{"Write", `{"file_path":".vscode/settings.json","content":"{\"editor.fontSize\":12}"}`, []string{"write /w/.vscode/settings.json"}, nil},
+		{"Write", `{"file_path":"/home/ada/.tmux.conf","content":"set -g mouse on"}`, []string{"write /home/ada/.tmux.conf", "persist /home/ada/.tmux.conf"}, nil},
 		{"Write", `{"file_path":"README.md","content":"rm -rf / and /etc/shadow"}`, []string{"write /w/README.md"}, nil},
 		{"mcp__fs__write_file", `{"path":"/w/link","content":"x"}`, []string{"write /w/link", "write /home/ada/.ssh/id_rsa"}, nil},
 		{"mcp__fs__append_file", `{"path":"/etc/crontab","content":"* * * * * root id"}`, []string{"write /etc/crontab append", "persist /etc/crontab"}, []string{"sh:id"}},
@@ -116,6 +118,8 @@ func TestEffects(t *testing.T) {
 		{"mcp__x__fetch", `{"url":"file:///etc/shadow"}`, []string{"read /etc/shadow from secret"}, nil},
 		{"mcp__x__navigate", `{"url":"javascript:alert(1)"}`, nil, []string{"node:alert(1)"}},
 		{"mcp__x__thing", `{"anything":"https://a.example/?token=x"}`, []string{"net-in https://a.example/?token=x from secret", "net-out https://a.example/?token=x from secret"}, nil},
+		{"mcp__x__http_request", `{"url":"https://registry.npmjs.org/x","method":"PUT"}`, []string{"publish https://registry.npmjs.org/x"}, nil},
+		{"mcp__x__http_request", `{"url":"https://api.github.com/repos/a/b/collaborators/eve","method":"PUT"}`, []string{"net-out https://api.github.com/repos/a/b/collaborators/eve", "permission https://api.github.com/repos/a/b/collaborators/eve"}, nil},
 		// Databases.
 		{"mcp__pg__query", `{"sql":"DROP TABLE a"}`, []string{"remote-delete table a bulk"}, nil},
 		{"mcp__x__execute_query", `{"query":"DELETE FROM a"}`, []string{"remote-delete rows of a bulk"}, nil},

@@ -54,7 +54,9 @@ var services = map[string]drop{
 	"serveo.net": {flags: Drop}, "serveousercontent.com": {flags: Drop}, "pinggy.io": {flags: Drop}, "pinggy.link": {flags: Drop}, "pagekite.me": {flags: Drop}, "telebit.io": {flags: Drop}, "bore.pub": {flags: Drop}, "tunnelto.dev": {flags: Drop}, "playit.gg": {flags: Drop}, "devtunnels.ms": {flags: Drop}, "zrok.io": {flags: Drop}, "localxpose.io": {flags: Drop}, "ts.net": {flags: Drop},
 	"duckdns.org": {flags: Drop}, "no-ip.org": {flags: Drop}, "ddns.net": {flags: Drop}, "hopto.org": {flags: Drop}, "zapto.org": {flags: Drop}, "dynu.net": {flags: Drop},
 	// Names carry data out inside the question.
-	"dns.google": {flags: Drop, path: "/resolve"}, "cloudflare-dns.com": {flags: Drop, path: "/dns-query"},
+	"dns.google": {flags: Drop, path: "/resolve"},
+	// Whatever is sent there is public.
+	"registry.npmjs.org": {flags: Packages}, "rubygems.org": {flags: Packages}, "crates.io": {flags: Packages}, "pypi.org": {flags: Packages}, "upload.pypi.org": {flags: Packages}, "hub.docker.com": {flags: Packages}, "registry-1.docker.io": {flags: Packages}, "ghcr.io": {flags: Packages}, "packagist.org": {flags: Packages}, "nuget.org": {flags: Packages}, "uploads.github.com": {flags: Packages},
 	// A repository's or a paste's file as it is.
 	"raw.githubusercontent.com": {flags: RawCode}, "gist.githubusercontent.com": {flags: RawCode}, "gist.github.com": {flags: Drop | RawCode}, "raw.github.com": {flags: RawCode}, "objects.githubusercontent.com": {flags: RawCode}, "rawgit.com": {flags: RawCode}, "raw.githack.com": {flags: RawCode}, "rawcdn.githack.com": {flags: RawCode},
 	"cdn.jsdelivr.net": {flags: RawCode, path: "/gh/"}, "statically.io": {flags: RawCode, path: "/gh/"}, "cdn.discordapp.com": {flags: RawCode}, "codeload.github.com": {flags: RawCode},
@@ -98,8 +100,6 @@ func (i *Info) name(h string) {
 	case (strings.HasSuffix(h, "github.com") || strings.HasSuffix(h, "gitlab.com")) && (strings.Contains(i.Path, "/raw/") || strings.Contains(i.Path, "/-/raw")),
 		h == "bitbucket.org" && strings.Contains(i.Path, "/raw/"):
 		i.Flags |= RawCode
-	case strings.HasSuffix(h, ".amazonaws.com") && strings.HasPrefix(h, "iam."), strings.HasPrefix(h, "sts.") && strings.HasSuffix(h, ".amazonaws.com"):
-		i.Flags |= SecretPath
 	}
 }
 
@@ -225,7 +225,7 @@ func secretQuery(query string) bool {
 // secretPath knows addresses whose answer is a credential on any host.
 func secretPath(path, query string) bool {
 	for _, p := range [...]string{"/latest/meta-data", "/latest/user-data", "/latest/api/token", "/computemetadata/", "/computeMetadata/", "/metadata/instance", "/metadata/identity", "/opc/v1/", "/opc/v2/", "/actions/secrets", "/dependabot/secrets",
-		"/v1/secret/data", "/v1/secret/", "/secretmanager", "/actuator/env", "/actuator/heapdump", "/debug/pprof/heap", "/.env", "/.git/config", "/.aws/credentials"} {
+		"/v1/secret/data", "/v1/secret/", "/secretmanager", "/actuator/env", "/actuator/heapdump", "/debug/pprof/heap", "/envvar", "/ci/variables", "/.env", "/.git/config", "/.aws/credentials"} {
 		if strings.Contains(path, p) {
 			return true
 		}
@@ -233,5 +233,23 @@ func secretPath(path, query string) bool {
 	if strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") || strings.Contains(path, "/secrets/")) {
 		return true
 	}
+	if strings.HasPrefix(path, "/api/v4/") && strings.HasSuffix(path, "/variables") {
+		return true
+	}
 	return strings.Contains(query, "Action=CreateAccessKey") || strings.Contains(query, "Action=GetSecretValue") || strings.Contains(query, "Action=AssumeRole")
+}
+
+// accessPath knows addresses under which rights are given, on any host.
+func accessPath(path, query string) bool {
+	for _, p := range [...]string{"/collaborators", "/memberships", "/roleAssignments", ":setIamPolicy", "/members/", "/keys", "/branches/main/protection", "/protection", "/invitations", "/clusterrolebindings", "/rolebindings", "/outside_collaborators", "/deploy_keys", "/hooks"} {
+		if strings.Contains(path, p) {
+			return true
+		}
+	}
+	for _, p := range [...]string{"Action=Attach", "Action=Put", "Action=CreateAccessKey", "Action=CreateUser", "Action=AddUser", "Action=CreateLoginProfile"} {
+		if strings.Contains(query, p) {
+			return true
+		}
+	}
+	return false
 }

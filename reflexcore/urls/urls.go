@@ -45,10 +45,12 @@ const (
 	OddScheme                     // a scheme by which other services can be spoken to: gopher:, dict:, ldap:
 	Plaintext                     // not encrypted, to another machine
 	Address                       // the host is an IP address
+	Packages                      // a public registry: what is sent there is published
+	Access                        // what is sent there changes who may do what, by the path
 )
 
 var flagNames = []string{"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code", "secret-query",
-	"secret-path", "long-label", "odd-port", "disguised", "lookalike", "local-file", "code", "odd-scheme", "plaintext", "address"}
+	"secret-path", "long-label", "odd-port", "disguised", "lookalike", "local-file", "code", "odd-scheme", "plaintext", "address", "packages", "access"}
 
 // String lists the words, separated by +.
 func (f Flags) String() string {
@@ -309,6 +311,12 @@ func (i *Info) tail(rest string) {
 	}
 	if secretPath(i.Path, query) {
 		i.Flags |= SecretPath
+	}
+	if query != "" && strings.HasSuffix(i.Path, "/dns-query") { // DNS over HTTPS, on any host
+		i.Flags |= Drop
+	}
+	if accessPath(i.Path, query) {
+		i.Flags |= Access
 	}
 }
 

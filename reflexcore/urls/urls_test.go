@@ -93,6 +93,11 @@ func TestClassify(t *testing.T) {
 		{"https://" + strings.Repeat("a1", 30) + ".example.com/", urls.LongLabel, 0},
 		{"https://user:pw@example.com/", urls.Credentials, urls.Malformed},
 		{"http://example.com:4444/", urls.OddPort, 0},
+		{"https://1.1.1.1/dns-query?name=x.example", urls.Drop, 0},
+		{"https://gitlab.com/api/v4/projects/1/variables", urls.SecretPath, 0},
+		{"https://registry.npmjs.org/x", urls.Packages, urls.Drop},
+		{"https://iam.amazonaws.com/?Action=CreateAccessKey&UserName=x", urls.SecretPath | urls.Access, 0},
+		{"https://iam.amazonaws.com/?Action=ListUsers", 0, urls.SecretPath | urls.Access},
 		// Schemes.
 		{"file:///etc/passwd", urls.LocalFile, urls.Malformed},
 		{"FILE:/etc/passwd", urls.LocalFile, 0},
@@ -126,6 +131,8 @@ func TestClassify(t *testing.T) {
 		{"https://api.example.com/" + x, urls.UnknownPart, urls.UnknownHost},
 		{"https://api.example.com/?token=" + x, urls.UnknownPart | urls.SecretQuery, urls.UnknownHost},
 		{x + "://api.example.com/", urls.UnknownHost, 0},
+		{"example.com:" + x, urls.UnknownHost, 0}, // may be 80@evil.example
+		{"git@example.com:a/" + x, urls.UnknownPart, urls.UnknownHost},
 		// Broken.
 		{"", urls.Malformed, 0},
 		{"http://", urls.Malformed, 0},
@@ -138,7 +145,7 @@ func TestClassify(t *testing.T) {
 		// Honest.
 		{"https://example.com/", 0, ^urls.Flags(0)},
 		{"https://docs.python.org/3/library/re.html?highlight=x#top", 0, ^urls.Flags(0)},
-		{"https://registry.npmjs.org/left-pad", 0, ^urls.Flags(0)},
+		{"https://registry.npmjs.org/left-pad", urls.Packages, ^urls.Packages},
 		{"example.com", 0, ^urls.Flags(0)},
 		{"example.com:443/path", 0, ^urls.Flags(0)},
 		{"https://internal-docs.example.com/", 0, ^urls.Flags(0)},
