@@ -74,8 +74,9 @@ func (k Kind) RunsLater() bool {
 	switch k {
 	case Startup, Cron, Service, CI, Hook, Build:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // A Sink is what a path is for. The zero value is unclear.

@@ -367,9 +367,10 @@ func (x *extractor) makefile(content string) {
 func closing(s string) int {
 	depth := 1
 	for i := 0; i < len(s); i++ {
-		if s[i] == '(' {
+		switch s[i] {
+		case '(':
 			depth++
-		} else if s[i] == ')' {
+		case ')':
 			if depth--; depth == 0 {
 				return i
 			}

@@ -2,6 +2,8 @@ package content
 
 import "approver.example/reflexcore/effect"
 
+// The table is long because it is data: one line for each place.
+
 // A row names places. Patterns stand one a line: /… from the root, ~/… from a
 // home, anything else below any folder. * and ? stay within a name; /** at the
 // end is the folder with all that is below it. Where several rows match, the

@@ -86,8 +86,9 @@ func (c *condition) not() truth {
 			return no
 		case no:
 			return yes
+		default:
+			return maybe
 		}
-		return maybe
 	}
 	return c.primary()
 }
@@ -241,6 +242,7 @@ func constant(t token) truth {
 		case "false", "null":
 			return no
 		}
+	default:
 	}
 	return maybe
 }

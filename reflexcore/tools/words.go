@@ -156,7 +156,7 @@ func (j *judge) actions() {
 		switch a.key {
 		case "action", "operation", "op", "actiontype", "subcommand":
 		case "command":
-			if j.verbs&verbEditor == 0 && !(j.has(rolePath) && editorWords[a.text]) {
+			if j.verbs&verbEditor == 0 && (!j.has(rolePath) || !editorWords[a.text]) {
 				continue
 			}
 			j.verbs |= verbEditor

@@ -1,0 +1,331 @@
+package tools
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+)
+
+// files looks at paths.
+func (j *judge) files() {
+	if j.verbs&verbMove != 0 || j.verbs&verbCopy != 0 {
+		j.move()
+		return
+	}
+	text, hasText := j.body()
+	for _, a := range j.args {
+		if a.role != rolePath && a.role != roleSource && a.role != roleDestination && a.role != rolePattern {
+			continue
+		}
+		kind, bits := j.fileKind(a, hasText)
+		if a.role == rolePattern {
+			j.pattern(a.text)
+			continue
+		}
+		if kind == effect.Delete && (j.flag("recursive", "force") || j.nouns&nounFolder != 0) {
+			bits |= effect.Recursive
+		}
+		if kind == effect.Delete || kind == effect.Write {
+			bits |= j.bulk()
+		}
+		if kind == effect.Permission {
+			if modes := j.values("mode", "permissions", "permission", "owner", "acl"); len(modes) > 0 {
+				j.permission(a.text, modes[0])
+				continue
+			}
+		}
+		j.file(kind, a.text, bits)
+		if kind == effect.Write {
+			j.written(a.text, text, hasText)
+		}
+		if j.verbs&(verbSend|verbUpload) != 0 && kind == effect.Read {
+			j.addTainted(effect.NetOut, j.subject(), 0, secretOf(a.text)|effect.File)
+		}
+	}
+}
+
+// permission says the mode with the path.
+func (j *judge) permission(p, mode string) {
+	bits := effect.Bits(0)
+	// Set-uid and set-gid, or writable by everybody.
+	if m, err := strconv.ParseUint(mode, 8, 32); err == nil && (m&0o6000 != 0 || m&0o002 != 0) || strings.Contains(mode, "+s") || strings.Contains(mode, "s") && strings.ContainsAny(mode, "+=") || strings.Contains(mode, "o+w") || strings.Contains(mode, "a+w") {
+		bits |= effect.Force
+	}
+	if j.flag("recursive") {
+		bits |= effect.Recursive
+	}
+	paths, partial := j.locate(p)
+	for _, target := range paths {
+		e := effect.Effect{Kind: effect.Permission, Target: target, Bits: bits | partial, By: j.tool + " " + mode}
+		j.result.Effects = append(j.result.Effects, e)
+	}
+}
+
+// fileKind is what the verbs do to a path.
+func (j *judge) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
+	switch v := j.verbs; {
+	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") || strings.HasPrefix(a.key, "out"):
+		return effect.Write, 0
+	case v&verbDelete != 0:
+		return effect.Delete, 0
+	case v&verbGrant != 0:
+		return effect.Permission, 0
+	case v&verbAppend != 0:
+		return effect.Write, effect.Append
+	case v&verbUpload != 0, a.role == roleSource:
+		return effect.Read, 0
+	case v&verbWrite != 0, v&verbDownload != 0:
+		return effect.Write, 0
+	case v&verbExec != 0 && v&verbRead == 0:
+		return effect.Exec, 0
+	case v&(verbRead|verbSearch|verbSend) != 0:
+		return effect.Read, 0
+	case hasText:
+		return effect.Write, 0
+	}
+	return effect.Read, effect.Partial
+}
+
+// move reads a source and writes a destination; a move also takes the source
+// away.
+func (j *judge) move() {
+	var from, to []string
+	for _, a := range j.args {
+		switch a.role {
+		case roleSource:
+			from = append(from, a.text)
+		case roleDestination:
+			to = append(to, a.text)
+		case rolePath:
+			if len(from) == 0 {
+				from = append(from, a.text)
+			} else {
+				to = append(to, a.text)
+			}
+		default:
+		}
+	}
+	for _, p := range from {
+		j.file(effect.Read, p, j.bulk())
+		if j.verbs&verbMove != 0 {
+			j.file(effect.Delete, p, j.bulk())
+		}
+	}
+	for _, p := range to {
+		j.file(effect.Write, p, 0)
+		j.written(p, "", false)
+	}
+}
+
+// file gives the effect on a path, as it is named and as links lead.
+func (j *judge) file(kind effect.Kind, p string, bits effect.Bits) {
+	if rest, ok := strings.CutPrefix(p, "file://"); ok {
+		p = rest
+	}
+	taint := effect.Taint(0)
+	if strings.ContainsAny(p, "*?[{") {
+		bits |= effect.Glob
+	}
+	paths, partial := j.locate(p)
+	bits |= partial
+	for _, target := range paths {
+		if kind == effect.Read || kind == effect.NetOut {
+			taint = secretOf(target)
+		}
+		j.addTainted(kind, target, bits, taint)
+	}
+}
+
+func secretOf(p string) effect.Taint {
+	if content.Classify(p).Secret {
+		return effect.Secret
+	}
+	return 0
+}
+
+// pattern is what a search looks for: names of files, or texts in them.
+func (j *judge) pattern(p string) {
+	if j.nouns&nounText != 0 || j.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) || secretText(p) {
+		if secretText(p) {
+			j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
+		}
+		return
+	}
+	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
+		for _, a := range j.args {
+			if a.role == rolePath {
+				p = path.Join(a.text, p)
+				break
+			}
+		}
+	}
+	j.file(effect.Read, p, effect.Glob)
+}
+
+// written says what of a content runs, and that it will.
+func (j *judge) written(p, text string, known bool) {
+	paths, _ := j.locate(p)
+	for _, target := range paths {
+		s := content.Classify(target)
+		before := len(j.result.Payloads)
+		switch {
+		case known && !j.edits():
+			content.Payloads(target, text, j.lim.Content, j.payload)
+		case j.edits():
+			j.edited(target)
+		case s.Kind.RunsLater():
+			j.payload(effect.Payload{Why: s.Name, Path: target, Later: true})
+		}
+		// Settings in which nothing runs are settings.
+		if s.Kind.RunsLater() && s.Kind != content.Build && (!s.Parts() || len(j.result.Payloads) > before) {
+			j.add(effect.Persist, target, 0)
+		}
+	}
+	if j.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.values("celltype"), ""), "markdown") {
+		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.values("newsource"), "\n"), Why: "a cell of a notebook", Path: p, Later: true})
+	}
+}
+
+// edits reports whether the call changes a part of a file.
+func (j *judge) edits() bool {
+	for _, a := range j.args {
+		if a.role == roleNew {
+			return true
+		}
+	}
+	return false
+}
+
+// edited applies the edits to the file, as far as it can be read, and hands out
+// what runs now and did not before. If it cannot be read, the new texts are
+// looked at by themselves.
+func (j *judge) edited(target string) {
+	var before string
+	readable := false
+	if j.fs != nil {
+		if b, err := j.fs.ReadFile(target, j.lim.File); err == nil {
+			before, readable = string(b), true
+		}
+	}
+	after, old, fresh := before, "", ""
+	for _, a := range j.args {
+		switch a.role {
+		case roleOld:
+			old = a.text
+		case roleNew:
+			fresh += a.text + "\n"
+			switch {
+			case old == "" || !strings.Contains(after, old):
+				readable = readable && old == "" && before == ""
+				after += a.text
+			case j.flag("replaceall"):
+				after = strings.ReplaceAll(after, old, a.text)
+			default:
+				after = strings.Replace(after, old, a.text, 1)
+			}
+			if len(after) > 4*max(j.lim.File, j.lim.Bytes) {
+				after, readable = fresh, false
+			}
+			old = ""
+		default:
+		}
+	}
+	if !readable {
+		content.Payloads(target, fresh, j.lim.Content, j.payload)
+		return
+	}
+	known := map[effect.Payload]bool{}
+	content.Payloads(target, before, j.lim.Content, func(p effect.Payload) { known[p] = true })
+	content.Payloads(target, after, j.lim.Content, func(p effect.Payload) {
+		if !known[p] {
+			j.payload(p)
+		}
+	})
+}
+
+// body is the text that a call writes or sends.
+func (j *judge) body() (text string, ok bool) {
+	for _, a := range j.args {
+		if a.role == roleContent {
+			return a.text, true
+		}
+	}
+	for _, a := range j.args {
+		if (a.role == roleText || a.role == roleCode) && j.verbs&verbWrite != 0 {
+			return a.text, true
+		}
+	}
+	return "", false
+}
+
+// patch reads the files of a patch: apply_patch's own form and unified diffs.
+func (j *judge) patch() bool {
+	text := ""
+	for _, a := range j.args {
+		if strings.Contains(a.text, "*** ") || strings.Contains(a.text, "+++ ") {
+			text = a.text
+		}
+	}
+	if text == "" {
+		text = j.call.Command
+	}
+	var file, added strings.Builder
+	found := false
+	done := func() {
+		if file.Len() > 0 && added.Len() > 0 {
+			paths, _ := j.locate(file.String())
+			for _, target := range paths {
+				content.Payloads(target, added.String(), j.lim.Content, j.payload)
+				if s := content.Classify(target); s.Kind.RunsLater() && s.Kind != content.Build {
+					j.add(effect.Persist, target, 0)
+				}
+			}
+		}
+		file.Reset()
+		added.Reset()
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		kind, p := patchLine(line)
+		if p != "" {
+			found = true
+			if kind == effect.Delete {
+				j.file(kind, p, 0)
+				continue
+			}
+			done()
+			file.WriteString(p)
+			j.file(kind, p, 0)
+			continue
+		}
+		if rest, ok := strings.CutPrefix(line, "+"); ok && !strings.HasPrefix(line, "+++ ") {
+			added.WriteString(rest + "\n")
+		}
+	}
+	done()
+	if !found {
+		j.add(effect.Write, effect.Unknown, effect.Partial)
+	}
+	return true
+}
+
+func patchLine(line string) (effect.Kind, string) {
+	for _, p := range [...]struct {
+		prefix string
+		kind   effect.Kind
+	}{{"*** Add File: ", effect.Write}, {"*** Update File: ", effect.Write}, {"*** Move to: ", effect.Write}, {"*** Delete File: ", effect.Delete}, {"+++ ", effect.Write}, {"rename to ", effect.Write}, {"copy to ", effect.Write}, {"rename from ", effect.Delete}} {
+		if rest, ok := strings.CutPrefix(line, p.prefix); ok {
+			rest, _, _ = strings.Cut(rest, "\t")
+			if rest = strings.TrimSpace(rest); p.prefix == "+++ " {
+				rest = strings.TrimPrefix(rest, "b/")
+			}
+			if rest != "/dev/null" {
+				return p.kind, strings.Trim(rest, `"`)
+			}
+		}
+	}
+	return effect.Opaque, ""
+}
