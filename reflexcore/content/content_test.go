@@ -31,6 +31,9 @@ func TestClassify(t *testing.T) {
 		{"/mnt/host/etc/shadow", content.System, true},
 		{"~/../etc/shadow", content.System, true},
 		{"../../../../../etc/shadow", content.System, true},
+		{"~/../etc/pam.d/sshd", content.System, false},
+		{"../../../../etc/pam.d/sshd", content.System, false},
+		{"../etc/pam.d/sshd", content.Plain, false},
 		{"/proc/self/environ", content.System, true},
 		{".env", content.Credential, true},
 		{"app/.env.production", content.Credential, true},
@@ -71,6 +74,7 @@ func TestClassify(t *testing.T) {
 		{"/tmp/" + x, content.Unclear, false},
 		{x + "/.ssh/id_rsa", content.Credential, true},
 		{"/home/" + x + "/.ssh/" + x, content.Credential, true},
+		{"/et" + x + "debian.cnf", content.Credential, true},
 		{"/etc/" + x + "dow", content.Credential, true},
 		{"src/" + x + ".go", content.Unclear, false},
 		{"", content.Unclear, false},
@@ -215,6 +219,11 @@ func TestPayloadLimits(t *testing.T) {
 		t.Errorf("no budget: %q", got)
 	}
 	lim := content.DefaultLimits()
+	lim.Bytes = 2
+	if got := payloads(long, "id; evil", lim); !slices.Equal(got, []string{":", "sh:id"}) {
+		t.Errorf("too long: %q", got)
+	}
+	lim = content.DefaultLimits()
 	lim.Payloads = 1
 	if got := payloads(".gitconfig", "[alias]\na=!x\nb=!y\nc=!z", lim); !slices.Equal(got, []string{"sh:x", ":"}) {
 		t.Errorf("too many: %q", got)

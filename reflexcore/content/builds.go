@@ -1,0 +1,186 @@
+package content
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// makefile hands out the recipes, and what $(shell …) runs while it is read.
+func (x *extractor) makefile(content string) {
+	var recipe strings.Builder
+	flush := func() {
+		x.give(effect.Shell, recipe.String(), "a recipe")
+		recipe.Reset()
+	}
+	just := strings.Contains(strings.ToLower(x.path), "justfile")
+	lines(content, func(line string) {
+		for rest := line; ; {
+			i := strings.Index(rest, "$(shell ")
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len("$(shell "):]
+			end := closing(rest)
+			x.give(effect.Shell, unmake(rest[:end]), "a makefile's $(shell)")
+			rest = rest[end:] // what is called inside is part of it
+		}
+		if i := strings.Index(line, "!="); i > 0 && !strings.HasPrefix(line, "\t") {
+			x.give(effect.Shell, unmake(line[i+2:]), "a makefile's !=")
+		}
+		if !strings.HasPrefix(line, "\t") && (!just || !strings.HasPrefix(line, " ")) {
+			flush()
+			if i := strings.Index(line, ";"); i > 0 && strings.Contains(line[:i], ":") && !strings.Contains(line[:i], "=") {
+				x.give(effect.Shell, unmake(line[i+1:]), "a recipe")
+			}
+			return
+		}
+		recipe.WriteString(unmake(strings.TrimLeft(strings.TrimSpace(line), "@-+")))
+		recipe.WriteByte('\n')
+	})
+	flush()
+}
+
+// closing returns where the bracket closes that opened before s; the length if
+// it does not.
+func closing(s string) int {
+	depth := 1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// unmake writes make's variables as the shell's, whose value is not known
+// either, and $$ as $.
+func unmake(s string) string {
+	if strings.IndexByte(s, '$') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '$' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch s[i] {
+		case '$':
+			b.WriteByte('$')
+		case '(', '{':
+			depth := 0
+			for ; i < len(s); i++ {
+				if s[i] == '(' || s[i] == '{' {
+					depth++
+				} else if s[i] == ')' || s[i] == '}' {
+					if depth--; depth == 0 {
+						break
+					}
+				}
+			}
+			b.WriteString(effect.Unknown)
+		default:
+			b.WriteString(effect.Unknown)
+		}
+	}
+	return b.String()
+}
+
+func (x *extractor) docker(content string) {
+	heredoc := ""
+	var body strings.Builder
+	lines(content, func(line string) {
+		if heredoc != "" {
+			if strings.TrimSpace(line) == heredoc {
+				x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
+				heredoc = ""
+				body.Reset()
+				return
+			}
+			body.WriteString(line + "\n")
+			return
+		}
+		line = strings.TrimSpace(line)
+		word, rest, _ := strings.Cut(line, " ")
+		word = strings.ToUpper(word)
+		if word == "ONBUILD" {
+			word, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
+			word = strings.ToUpper(word)
+		}
+		rest = strings.TrimSpace(rest)
+		switch word {
+		case "RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK":
+		default:
+			return
+		}
+		for strings.HasPrefix(rest, "--") { // --mount=…
+			_, rest, _ = strings.Cut(rest, " ")
+			rest = strings.TrimSpace(rest)
+		}
+		if word == "HEALTHCHECK" {
+			rest = strings.TrimPrefix(rest, "CMD ")
+		}
+		if tag, ok := strings.CutPrefix(rest, "<<"); ok {
+			heredoc = strings.Trim(strings.TrimPrefix(tag, "-"), `'" `)
+			return
+		}
+		if strings.HasPrefix(rest, "[") {
+			if words, ok := jsonWords(rest); ok {
+				rest = shellJoin(words)
+			}
+		}
+		x.give(effect.Shell, rest, "a Dockerfile's "+word)
+	})
+	x.give(effect.Shell, body.String(), "a Dockerfile's RUN")
+}
+
+// groovy finds the shell steps of a Jenkinsfile.
+func (x *extractor) groovy(content string) {
+	for i := 0; i < len(content); i++ {
+		if content[i] != '\'' && content[i] != '"' {
+			continue
+		}
+		q := content[i : i+1]
+		if strings.HasPrefix(content[i:], q+q+q) {
+			q = q + q + q
+		}
+		start := i + len(q)
+		end := start
+		for end < len(content) && !strings.HasPrefix(content[end:], q) {
+			if content[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end, len(content))
+		start = min(start, end)
+		before := strings.TrimRight(content[max(0, i-40):i], " \t(\n")
+		before = strings.TrimRight(strings.TrimSuffix(before, "script:"), " \t(")
+		lang := effect.Shell
+		switch {
+		case strings.HasSuffix(before, "powershell"), strings.HasSuffix(before, "pwsh"):
+			lang = effect.PowerShell
+		case strings.HasSuffix(before, "bat"):
+			lang = effect.Batch
+		case endsWithWord(before, "sh"):
+		default:
+			lang = ""
+		}
+		if lang != "" {
+			x.give(lang, content[start:end], "a step of a pipeline")
+		}
+		i = end + len(q) - 1
+	}
+}
+
+func endsWithWord(s, word string) bool {
+	rest, ok := strings.CutSuffix(s, word)
+	return ok && (rest == "" || strings.ContainsRune(" \t\n{;(", rune(rest[len(rest)-1])))
+}
