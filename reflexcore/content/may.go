@@ -205,7 +205,7 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 		return false
 	}
 	if m.segs[i].text == "**" {
-		return m.meet(i+1, j, letters, last) || m.meet(i, j+1, letters, last)
+		return m.meet(i+1, j, letters, last) || m.meet(i, j+1, letters, 0)
 	}
 	n, ok, cost := m.segs[i].meets(m.flat.segs[j])
 	m.left -= cost
