@@ -201,47 +201,66 @@ func ofAlternate(subs []*syntax.Regexp) literalInfo {
 // Aho-Corasick automaton.
 type literals struct {
 	nodes   []literalNode
-	groups  []uint32 // by group: its pattern
-	needs   []uint8  // by pattern: its groups
-	without []uint32 // patterns that have none
+	rest    [][][]uint32 // by pattern: its other groups, as the nodes where their literals end
+	without []uint32     // patterns that have none
 }
 
 // literalNode is a beginning of literals. Its children lie side by side, in
 // the order of their characters.
 type literalNode struct {
-	has    [2]uint64 // a bit for each character that leads to a child
-	first  uint32    // child
-	fail   uint32    // the longest other beginning that ends here
-	report uint32    // the nearest node on the way of fails that ends a literal, this one included; 0 is none
-	groups []uint32  // that have the literal that ends here
+	has      [2]uint64 // a bit for each character that leads to a child
+	first    uint32    // child
+	fail     uint32    // the longest other beginning that ends here
+	report   uint32    // the nearest node on the way of fails that ends a literal, this one included; 0 is none
+	patterns []uint32  // in whose rarest group the literal that ends here is
 }
 
 // trie is a literalNode before its place is known.
 type trie struct {
 	children map[byte]*trie
-	groups   []uint32
+	uses     int // groups that have the literal that ends here
+	place    uint32
 }
 
 // newLiterals makes the automaton of each pattern's groups.
 func newLiterals(required [][][]string) *literals {
-	l, root := &literals{}, &trie{}
-	for pattern, groups := range required {
-		l.needs = append(l.needs, uint8(len(groups)))
-		if len(groups) == 0 {
-			l.without = append(l.without, uint32(pattern))
-		}
+	l, root := &literals{rest: make([][][]uint32, len(required))}, &trie{}
+	for _, groups := range required {
 		for _, group := range groups {
 			for _, s := range group {
-				root.add(s, uint32(len(l.groups)))
+				root.add(s).uses++
 			}
-			l.groups = append(l.groups, uint32(pattern))
 		}
 	}
 	l.lay(root)
+	for pattern, groups := range required {
+		if len(groups) == 0 {
+			l.without = append(l.without, uint32(pattern))
+			continue
+		}
+		rarest, least := 0, 0
+		for i, group := range groups {
+			uses, places := 0, make([]uint32, 0, len(group))
+			for _, s := range group {
+				end := root.add(s)
+				uses += end.uses
+				places = append(places, end.place)
+			}
+			l.rest[pattern] = append(l.rest[pattern], places)
+			if i == 0 || uses < least {
+				rarest, least = i, uses
+			}
+		}
+		for _, at := range l.rest[pattern][rarest] {
+			l.nodes[at].patterns = append(l.nodes[at].patterns, uint32(pattern))
+		}
+		l.rest[pattern] = slices.Delete(l.rest[pattern], rarest, rarest+1)
+	}
 	return l
 }
 
-func (t *trie) add(s string, group uint32) {
+// add returns the node where a literal ends.
+func (t *trie) add(s string) *trie {
 	for i := range len(s) {
 		child := t.children[s[i]]
 		if child == nil {
@@ -253,7 +272,7 @@ func (t *trie) add(s string, group uint32) {
 		}
 		t = child
 	}
-	t.groups = append(t.groups, group)
+	return t
 }
 
 // lay gives every node its place, breadth first, so that what a node fails to
@@ -262,8 +281,9 @@ func (l *literals) lay(root *trie) {
 	l.nodes = append(l.nodes, literalNode{})
 	queue := []*trie{root}
 	for at := 0; at < len(queue); at++ {
-		n := literalNode{fail: l.nodes[at].fail, groups: queue[at].groups, first: uint32(len(queue))}
-		if n.report = l.nodes[n.fail].report; len(n.groups) > 0 {
+		queue[at].place = uint32(at)
+		n := literalNode{fail: l.nodes[at].fail, first: uint32(len(queue))}
+		if n.report = l.nodes[n.fail].report; queue[at].uses > 0 {
 			n.report = uint32(at)
 		}
 		for _, c := range slices.Sorted(maps.Keys(queue[at].children)) {
@@ -303,21 +323,24 @@ func (l *literals) next(at uint32, c byte) uint32 {
 
 // search is the working memory of one find.
 type search struct {
-	nodes, groups []uint64 // bits: those that were met
-	left          []uint8  // by pattern: groups that were not
-	found         []uint32 // patterns whose groups were all met, or that have none
+	met   []uint32 // nodes whose literals the text has
+	nodes []uint64 // a bit for each of them
+	tried []uint64 // a bit for each pattern that was looked at
+	found []uint32
 }
 
 func (l *literals) newSearch() *search {
-	return &search{nodes: make([]uint64, len(l.nodes)/64+1), groups: make([]uint64, len(l.groups)/64+1), left: make([]uint8, len(l.needs))}
+	return &search{nodes: make([]uint64, len(l.nodes)/64+1), tried: make([]uint64, len(l.rest)/64+1)}
 }
 
-// find returns the patterns whose required literals the text has.
+// find returns the patterns whose required literals the text has, and those
+// that have none.
 func (l *literals) find(text string, s *search) []uint32 {
-	clear(s.nodes)
-	clear(s.groups)
-	copy(s.left, l.needs)
-	s.found = append(s.found[:0], l.without...)
+	for _, node := range s.met {
+		s.nodes[node/64] = 0
+	}
+	clear(s.tried)
+	s.met, s.found = s.met[:0], append(s.found[:0], l.without...)
 	at := uint32(0)
 	for i, width := 0, 0; i < len(text); i += width {
 		r := rune(text[i])
@@ -325,26 +348,32 @@ func (l *literals) find(text string, s *search) []uint32 {
 			r, width = utf8.DecodeRuneInString(text[i:])
 		}
 		at = l.next(at, plain(r))
-		for node := l.nodes[at].report; node != 0; node = l.nodes[l.nodes[node].fail].report {
-			if s.nodes[node/64]>>(node&63)&1 != 0 {
-				break // and so was every node after it
-			}
+		for node := l.nodes[at].report; node != 0 && !s.has(node); node = l.nodes[l.nodes[node].fail].report {
 			s.nodes[node/64] |= 1 << (node & 63)
-			l.meet(node, s)
+			s.met = append(s.met, node) // if it is there, so is every node after it
+		}
+	}
+	for _, node := range s.met {
+		for _, pattern := range l.nodes[node].patterns {
+			if bit := uint64(1) << (pattern & 63); s.tried[pattern/64]&bit == 0 {
+				s.tried[pattern/64] |= bit
+				if l.hasRest(pattern, s) {
+					s.found = append(s.found, pattern)
+				}
+			}
 		}
 	}
 	return s.found
 }
 
-// meet counts the groups that have the literal of a node.
-func (l *literals) meet(node uint32, s *search) {
-	for _, group := range l.nodes[node].groups {
-		if bit := uint64(1) << (group & 63); s.groups[group/64]&bit == 0 {
-			s.groups[group/64] |= bit
-			pattern := l.groups[group]
-			if s.left[pattern]--; s.left[pattern] == 0 {
-				s.found = append(s.found, pattern)
-			}
+func (s *search) has(node uint32) bool { return s.nodes[node/64]>>(node&63)&1 != 0 }
+
+// hasRest reports whether the text has one literal of each other group.
+func (l *literals) hasRest(pattern uint32, s *search) bool {
+	for _, group := range l.rest[pattern] {
+		if !slices.ContainsFunc(group, s.has) {
+			return false
 		}
 	}
+	return true
 }

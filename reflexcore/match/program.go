@@ -2,8 +2,8 @@ package match
 
 import (
 	"fmt"
-	"math/bits"
 	"regexp/syntax"
+	"slices"
 	"unicode"
 )
 
@@ -33,14 +33,26 @@ type program struct {
 	patterns int
 	always   []int // patterns that match every text: not in the automaton
 	classes
-	startAny []startList            // by class: of patterns that begin without an assertion
-	startAt  [kinds + 1][]startList // by the kind of the rune before, then by class: of the others
+	start  [anyKind + 1][]startList // by the kind of the rune before, then by class
+	begins []begin                  // the parts of start, by pattern
+	of     []uint32                 // by pattern: where its parts begin; the last is the end
 }
 
-// startList is what beginning all patterns before one rune leads to.
+// anyKind has the patterns that begin without an assertion.
+const anyKind = kinds + 1
+
+// startList is what beginning patterns before one rune leads to.
 type startList struct {
 	pcs     []uint32 // instructions after the rune, closed
 	matched []uint32 // patterns that match there already
+}
+
+// begin is one pattern's part of a start list.
+type begin struct {
+	before              kind
+	class               uint16
+	pcs, pcsEnd         uint32
+	matched, matchedEnd uint32
 }
 
 func (l *startList) size() int { return len(l.pcs) + len(l.matched) }
@@ -123,63 +135,67 @@ func (t *setTable) of(in *syntax.Inst) uint32 {
 // takes the patterns that match every text out of the automaton.
 func (p *program) starts(first []uint32) {
 	w := newStepper(p)
-	p.startAny = make([]startList, p.count+1)
-	for prev := range p.startAt {
-		p.startAt[prev] = make([]startList, p.count+1)
+	for before := range p.start {
+		p.start[before] = make([]startList, p.count+1)
 	}
 	for pat, pc := range first {
+		p.of = append(p.of, uint32(len(p.begins)))
 		w.begin()
 		w.follow(pc, edge)
 		if len(w.matched) > 0 {
 			p.always = append(p.always, pat)
 			continue
 		}
-		asserts := false
-		for _, pc := range w.next {
-			asserts = asserts || p.insts[pc].op == opEmpty
-		}
-		if !asserts {
-			p.startBefore(w, pc, 0, p.startAny, func(int) bool { return true })
+		if !slices.ContainsFunc(w.next, func(pc uint32) bool { return p.insts[pc].op == opEmpty }) {
+			p.startBefore(w, pc, 0, anyKind, func(int) bool { return true })
 			continue
 		}
-		for prev := range p.startAt {
+		for before := range kinds + 1 {
 			for next := range kinds + 1 {
-				p.startBefore(w, pc, holds(kind(prev), next), p.startAt[prev], func(class int) bool { return p.kind[class] == next })
+				p.startBefore(w, pc, holds(before, next), before, func(class int) bool { return p.kind[class] == next })
 			}
 		}
 	}
+	p.of = append(p.of, uint32(len(p.begins)))
 }
 
-// startBefore adds to the lists of the classes what the pattern that begins at
+// startBefore adds to the lists of some classes what the pattern that begins at
 // pc leads to, where these assertions hold.
-func (p *program) startBefore(w *stepper, pc uint32, holding syntax.EmptyOp, lists []startList, of func(class int) bool) {
+func (p *program) startBefore(w *stepper, pc uint32, holding syntax.EmptyOp, before kind, some func(class int) bool) {
 	w.begin()
 	w.reach(pc, holding)
 	if len(w.matched) > 0 {
 		for class := range p.count + 1 {
-			if of(class) {
-				lists[class].matched = append(lists[class].matched, w.matched...)
+			if some(class) {
+				p.startWith(before, class, nil, w.matched)
 			}
 		}
 		return
 	}
-	for _, pc := range w.before {
-		set := p.members[int(p.insts[pc].arg)*p.words:][:p.words]
-		for i, left := range set {
-			for ; left != 0; left &= left - 1 {
-				class := i*64 + bits.TrailingZeros64(left)
-				if !of(class) {
-					continue
-				}
-				w.begin()
-				w.follow(p.insts[pc].out, p.kind[class])
-				lists[class].matched = append(lists[class].matched, w.matched...)
-				if len(w.matched) == 0 { // else its threads could only find it again
-					lists[class].pcs = append(lists[class].pcs, w.next...)
-				}
+	for class := range p.count {
+		if !some(class) {
+			continue
+		}
+		w.begin()
+		for _, pc := range w.before {
+			if in := &p.insts[pc]; p.member(in.arg, class) {
+				w.follow(in.out, p.kind[class])
 			}
 		}
+		w.end()
+		if len(w.next)+len(w.matched) > 0 {
+			p.startWith(before, class, w.next, w.matched)
+		}
 	}
+}
+
+// startWith adds a pattern's part to a list.
+func (p *program) startWith(before kind, class int, pcs, matched []uint32) {
+	l := &p.start[before][class]
+	b := begin{before: before, class: uint16(class), pcs: uint32(len(l.pcs)), matched: uint32(len(l.matched))}
+	l.pcs, l.matched = append(l.pcs, pcs...), append(l.matched, matched...)
+	b.pcsEnd, b.matchedEnd = uint32(len(l.pcs)), uint32(len(l.matched))
+	p.begins = append(p.begins, b)
 }
 
 // stepper is the working memory of one step of the automaton, for one
@@ -246,7 +262,7 @@ func (w *stepper) start(l *startList) {
 			w.match(pat)
 		}
 	}
-	w.cost += len(l.pcs) + len(l.matched)
+	w.cost += l.size()
 }
 
 // end drops the threads of the patterns that were found in this step: they

@@ -7,25 +7,20 @@ import "unicode/utf8"
 // patterns whose required literals the text has and that were not found yet.
 // It is the same step, so it gives the same answers.
 
-// anyKind stands for patterns that begin without an assertion.
-const anyKind = kinds + 1
-
 // slow is the working memory of a call that goes on without remembering.
 type slow struct {
 	w          *stepper
 	set        []uint32
 	candidates int // bits in w.only
 	search     *search
-	starts     [][]startList // as the program's, of the candidates only: by kind of the rune before, the last for any, then by class
-	known      [][]bool      // which of starts this call has made
+	starts     [anyKind + 1][]startList // as the program's, of the candidates only
 }
 
 func newSlow(p *program, l *literals) *slow {
 	s := &slow{w: newStepper(p), search: l.newSearch()}
 	s.w.only = make([]uint64, p.patterns/64+1)
-	for range anyKind + 1 {
-		s.starts = append(s.starts, make([]startList, p.count+1))
-		s.known = append(s.known, make([]bool, p.count+1))
+	for before := range s.starts {
+		s.starts[before] = make([]startList, p.count+1)
 	}
 	return s
 }
@@ -46,7 +41,7 @@ func (r *run) uncached(key string, i int) (complete bool) {
 				class, width = p.decode(r.text[i:])
 			}
 		}
-		free, bound := s.start(anyKind, class, &p.startAny[class]), s.start(prev, class, &p.startAt[prev][class])
+		free, bound := &s.starts[anyKind][class], &s.starts[prev][class]
 		if len(s.set) > 0 || free.size()+bound.size() > 0 {
 			w.begin()
 			w.step(s.set, prev, class)
@@ -77,18 +72,22 @@ func (r *run) settle(s *slow) {
 	s.candidates -= len(s.w.matched)
 }
 
-// begin finds the candidates, and takes their threads out of the key.
+// begin finds the candidates, how they begin, and their threads in the key.
 func (s *slow) begin(r *run, key string) (prev kind) {
 	r.report(nil) // so that reported is there
 	s.candidates = 0
 	clear(s.w.only)
-	for i := range s.known {
-		clear(s.known[i])
+	for _, lists := range s.starts {
+		for class := range lists {
+			l := &lists[class]
+			l.pcs, l.matched = l.pcs[:0], l.matched[:0]
+		}
 	}
 	for _, pattern := range r.literal.find(r.text, s.search) {
 		if bit := uint64(1) << (pattern & 63); r.reported.bits[pattern/64]&bit == 0 {
 			s.w.only[pattern/64] |= bit
 			s.candidates++
+			s.start(r.p, pattern)
 		}
 	}
 	prev, s.set = readKey(key, s.set)
@@ -102,24 +101,14 @@ func (s *slow) begin(r *run, key string) (prev kind) {
 	return prev
 }
 
-// start returns what all has of the candidates.
-func (s *slow) start(before kind, class int, all *startList) *startList {
-	l := &s.starts[before][class]
-	if s.known[before][class] {
-		return l
+// start adds how a candidate begins.
+func (s *slow) start(p *program, pattern uint32) {
+	parts := p.begins[p.of[pattern]:p.of[pattern+1]]
+	for i := range parts {
+		b := &parts[i]
+		from, l := &p.start[b.before][b.class], &s.starts[b.before][b.class]
+		l.pcs = append(l.pcs, from.pcs[b.pcs:b.pcsEnd]...)
+		l.matched = append(l.matched, from.matched[b.matched:b.matchedEnd]...)
 	}
-	s.known[before][class] = true
-	l.pcs, l.matched = l.pcs[:0], l.matched[:0]
-	for _, pc := range all.pcs {
-		if s.w.wants(s.w.p.insts[pc].pat) {
-			l.pcs = append(l.pcs, pc)
-		}
-	}
-	for _, pattern := range all.matched {
-		if s.w.wants(pattern) {
-			l.matched = append(l.matched, pattern)
-		}
-	}
-	s.w.cost += len(all.pcs)/8 + len(all.matched)/8
-	return l
+	s.w.cost += len(parts)
 }
