@@ -83,14 +83,15 @@ func (d *dfa) flush() {
 	v := &view{rows: make([]uint32, rows*d.stride), states: make([]state, rows), cache: &cache{rowOf: map[string]uint32{}}}
 	v.cache.bytes = rows * d.rowBytes()
 	d.newest.Store(v)
-	d.row(appendKey(nil, edge, nil, nil), nil) // not in d.key, which may hold the state that asked for room
+	d.row(appendKey(nil, edge, d.p.after[edge][d.p.count], nil, nil), nil) // not in d.key, which may hold the state that asked for room
 }
 
-// appendKey writes a state as bytes: the kind of the rune before, how many
-// patterns were found, these, and the threads; all in order, so that equal
-// states have equal keys.
-func appendKey(key []byte, prev kind, matched, set []uint32) []byte {
+// appendKey writes a state as bytes: the kind of the rune before, the list of
+// what began before that rune (see program.begun), how many patterns were found,
+// these, and all other threads; in order, so that equal states have equal keys.
+func appendKey(key []byte, prev kind, begun uint32, matched, set []uint32) []byte {
 	key = binary.LittleEndian.AppendUint32(key, uint32(prev))
+	key = binary.LittleEndian.AppendUint32(key, begun)
 	key = binary.LittleEndian.AppendUint32(key, uint32(len(matched)))
 	for _, pat := range matched {
 		key = binary.LittleEndian.AppendUint32(key, pat)
@@ -101,15 +102,16 @@ func appendKey(key []byte, prev kind, matched, set []uint32) []byte {
 	return key
 }
 
-// readKey returns what stands behind a rune: its kind, and the threads.
-func readKey(key string, set []uint32) (prev kind, threads []uint32) {
+// readKey returns what stands behind a rune: its kind, and the threads, of
+// which those that have just begun are in a list of their own.
+func readKey(key string, set []uint32) (prev kind, begun uint32, threads []uint32) {
 	b := unsafe.Slice(unsafe.StringData(key), len(key)) // read only, here
-	prev = kind(binary.LittleEndian.Uint32(b))
-	b = b[8+4*binary.LittleEndian.Uint32(b[4:]):]
+	prev, begun = kind(binary.LittleEndian.Uint32(b)), binary.LittleEndian.Uint32(b[4:])
+	b = b[12+4*binary.LittleEndian.Uint32(b[8:]):]
 	for set = set[:0]; len(b) > 0; b = b[4:] {
 		set = append(set, binary.LittleEndian.Uint32(b))
 	}
-	return prev, set
+	return prev, begun, set
 }
 
 // rowBytes is what the place for a state costs, used or not.
@@ -176,12 +178,10 @@ func (d *dfa) next(v *view, base uint32, class int, work *int) (nv *view, entry 
 	if known && cur.rows[int(base)+class] != 0 {
 		return cur, cur.rows[int(base)+class], true
 	}
-	prev, matched := d.step(from, class)
+	matched := d.step(from, class)
 	*work -= d.w.cost + stepCost
 	d.credit.Add(-int64(d.w.cost + stepCost))
 	d.w.cost = 0
-
-	d.key = appendKey(d.key[:0], prev, matched, d.w.next)
 	row, flushed := d.row(d.key, matched)
 	entry = row * uint32(d.stride)
 	if len(matched) > 0 {
@@ -197,17 +197,26 @@ func (d *dfa) next(v *view, base uint32, class int, work *int) (nv *view, entry 
 // stepCost is what a new entry costs beside its threads, in visits.
 const stepCost = 32
 
-// step computes the state behind a rune of the class. Its threads are left in
-// the stepper, in order.
-func (d *dfa) step(key string, class int) (prev kind, matched []uint32) {
-	w := d.w
-	prev, d.set = readKey(key, d.set)
+// step computes the state behind a rune of the class, and leaves its key in
+// d.key.
+func (d *dfa) step(key string, class int) (matched []uint32) {
+	w, p := d.w, d.p
+	prev, begun, set := readKey(key, d.set)
+	d.set = set
 	w.begin()
-	w.step(d.set, prev, class)
-	w.start(&d.p.start[anyKind][class])
-	w.start(&d.p.start[prev][class])
+	w.step(set, prev, class)
+	w.step(p.begun[begun], prev, class)
+	w.startMatches(&p.start[anyKind][class])
+	w.startMatches(&p.start[prev][class])
 	w.end()
+	begun = p.after[prev][class]
+	w.next = slices.DeleteFunc(w.next, func(pc uint32) bool {
+		_, there := slices.BinarySearch(p.begun[begun], pc)
+		return there
+	})
 	slices.Sort(w.next)
 	slices.Sort(w.matched)
-	return d.p.kind[class], w.matched
+	d.key = appendKey(d.key[:0], p.kind[class], begun, w.matched, w.next)
+	w.cost += 4 * len(w.next) // sorting and storing
+	return w.matched
 }

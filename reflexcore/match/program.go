@@ -1,7 +1,10 @@
 package match
 
 import (
+	"encoding/binary"
 	"fmt"
+	"iter"
+	"math/bits"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -36,6 +39,8 @@ type program struct {
 	start  [anyKind + 1][]startList // by the kind of the rune before, then by class
 	begins []begin                  // the parts of start, by pattern
 	of     []uint32                 // by pattern: where its parts begin; the last is the end
+	after  [kinds + 1][]uint32      // by the kind of the rune before, then by class: the number of the list in begun
+	begun  [][]uint32               // distinct lists of the instructions in start, of both kinds, in order
 }
 
 // anyKind has the patterns that begin without an assertion.
@@ -157,6 +162,7 @@ func (p *program) starts(first []uint32) {
 		}
 	}
 	p.of = append(p.of, uint32(len(p.begins)))
+	p.number()
 }
 
 // startBefore adds to the lists of some classes what the pattern that begins at
@@ -172,7 +178,7 @@ func (p *program) startBefore(w *stepper, pc uint32, holding syntax.EmptyOp, bef
 		}
 		return
 	}
-	for class := range p.count {
+	for class := range p.classesOf(w.before) {
 		if !some(class) {
 			continue
 		}
@@ -183,8 +189,23 @@ func (p *program) startBefore(w *stepper, pc uint32, holding syntax.EmptyOp, bef
 			}
 		}
 		w.end()
-		if len(w.next)+len(w.matched) > 0 {
-			p.startWith(before, class, w.next, w.matched)
+		p.startWith(before, class, w.next, w.matched)
+	}
+}
+
+// classesOf yields the classes of runes that some of the instructions consume.
+func (p *program) classesOf(pcs []uint32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range p.words {
+			var left uint64
+			for _, pc := range pcs {
+				left |= p.members[int(p.insts[pc].arg)*p.words+i]
+			}
+			for ; left != 0; left &= left - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(left)) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -196,6 +217,32 @@ func (p *program) startWith(before kind, class int, pcs, matched []uint32) {
 	l.pcs, l.matched = append(l.pcs, pcs...), append(l.matched, matched...)
 	b.pcsEnd, b.matchedEnd = uint32(len(l.pcs)), uint32(len(l.matched))
 	p.begins = append(p.begins, b)
+}
+
+// number gives each distinct list of instructions that beginning all patterns
+// leads to a number.
+func (p *program) number() {
+	ids := map[string]uint32{}
+	var key []byte
+	for before := range p.after {
+		p.after[before] = make([]uint32, p.count+1)
+		for class := range p.after[before] {
+			pcs := slices.Concat(p.start[anyKind][class].pcs, p.start[before][class].pcs)
+			slices.Sort(pcs)
+			pcs = slices.Compact(pcs)
+			key = key[:0]
+			for _, pc := range pcs {
+				key = binary.LittleEndian.AppendUint32(key, pc)
+			}
+			id, ok := ids[string(key)]
+			if !ok {
+				id = uint32(len(p.begun))
+				ids[string(key)] = id
+				p.begun = append(p.begun, pcs)
+			}
+			p.after[before][class] = id
+		}
+	}
 }
 
 // stepper is the working memory of one step of the automaton, for one
@@ -257,12 +304,18 @@ func (w *stepper) start(l *startList) {
 			w.next = append(w.next, pc)
 		}
 	}
+	w.startMatches(l)
+	w.cost += len(l.pcs)
+}
+
+// startMatches adds the patterns that match as soon as they begin.
+func (w *stepper) startMatches(l *startList) {
 	for _, pat := range l.matched {
 		if w.wants(pat) {
 			w.match(pat)
 		}
 	}
-	w.cost += l.size()
+	w.cost += len(l.matched)
 }
 
 // end drops the threads of the patterns that were found in this step: they

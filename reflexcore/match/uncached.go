@@ -90,9 +90,10 @@ func (s *slow) begin(r *run, key string) (prev kind) {
 			s.start(r.p, pattern)
 		}
 	}
-	prev, s.set = readKey(key, s.set)
-	kept := s.set[:0]
-	for _, pc := range s.set {
+	prev, begun, set := readKey(key, s.set)
+	set = append(set, r.p.begun[begun]...)
+	kept := set[:0]
+	for _, pc := range set {
 		if s.w.wants(r.p.insts[pc].pat) {
 			kept = append(kept, pc)
 		}
