@@ -106,13 +106,16 @@ func BenchmarkNew(b *testing.B) {
 		exprs := patterns(guardExprs(n))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
-			var s *Set
 			for b.Loop() {
-				s, _ = New(exprs, Limits{})
+				if _, err := New(exprs, Limits{}); err != nil {
+					b.Fatal(err)
+				}
 			}
-			s = nil
 			before := heap()
-			s, _ = New(exprs, Limits{})
+			s, err := New(exprs, Limits{})
+			if err != nil {
+				b.Fatal(err)
+			}
 			b.ReportMetric(float64(heap()-before)/1e6, "heap-MB")
 			runtime.KeepAlive(s)
 		})

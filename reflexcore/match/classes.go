@@ -30,12 +30,14 @@ func holds(prev, next kind) syntax.EmptyOp {
 		op |= syntax.EmptyBeginText | syntax.EmptyBeginLine
 	case newline:
 		op |= syntax.EmptyBeginLine
+	default:
 	}
 	switch next {
 	case edge:
 		op |= syntax.EmptyEndText | syntax.EmptyEndLine
 	case newline:
 		op |= syntax.EmptyEndLine
+	default:
 	}
 	return op
 }

@@ -130,6 +130,7 @@ func foldedAway(re *syntax.Regexp) string {
 		if len(runes) > 0 && !anyStays(runes) {
 			return re.String()
 		}
+	default: // of characters, those two only
 	}
 	return ""
 }

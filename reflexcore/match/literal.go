@@ -94,6 +94,7 @@ func literalsOf(re *syntax.Regexp) literalInfo {
 		return ofConcat(re.Sub)
 	case syntax.OpAlternate:
 		return ofAlternate(re.Sub)
+	default: // may be anything
 	}
 	return literalInfo{}
 }

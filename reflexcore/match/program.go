@@ -88,6 +88,7 @@ func (p *program) add(prog *syntax.Prog, sets *setTable) uint32 {
 			c.op = opMatch
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 			c.op, c.out, c.arg = opRune, base+skip(in.Out), sets.of(in)
+		default: // a dead end, or skipped
 		}
 		p.insts = append(p.insts, c)
 	}
@@ -379,6 +380,7 @@ func (w *stepper) reach(pc uint32, holding syntax.EmptyOp) {
 			w.before = append(w.before, pc)
 		case opMatch:
 			w.match(in.pat)
+		default: // a dead end
 		}
 	}
 }
@@ -406,6 +408,7 @@ func (w *stepper) follow(pc uint32, prev kind) {
 			w.next = append(w.next, pc)
 		case opMatch:
 			w.match(in.pat)
+		default: // a dead end
 		}
 	}
 }

@@ -26,8 +26,8 @@ type Limits struct {
 	CacheBytes int
 	// BuildWork is how many instructions one call may visit to extend the
 	// automaton, before it goes on without remembering; some 5 ns each. Over
-	// time much less is spent, see the package comment. Default 200,000; less
-	// than zero extends nothing.
+	// time less is spent, see the package comment. Default 200,000; less than
+	// zero extends nothing.
 	BuildWork int
 	// MatchWork is how many instructions one call may visit after that, before
 	// it gives up. Default 1,000,000.

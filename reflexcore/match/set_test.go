@@ -106,6 +106,7 @@ func sample(r *rand.Rand, re *syntax.Regexp) string {
 		b.WriteString(sample(r, re.Sub[r.IntN(len(re.Sub))]))
 	case syntax.OpBeginLine, syntax.OpEndLine:
 		b.WriteString("\n")
+	default: // nothing to write
 	}
 	return b.String()
 }

@@ -30,8 +30,8 @@ func (r *run) uncached(key string, i int) (complete bool) {
 	s := r.slow.Get().(*slow)
 	defer r.slow.Put(s)
 	prev := s.begin(r, key)
-	p, w, work := r.p, s.w, r.limits.MatchWork
-	for width := 1; i <= len(r.text) && s.candidates > 0 && work > 0; i += width {
+	p, w, work, width := r.p, s.w, r.limits.MatchWork, 0
+	for ; i <= len(r.text) && s.candidates > 0 && work > 0; i += width {
 		class := p.count
 		width = 1
 		if i < len(r.text) {
