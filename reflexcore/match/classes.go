@@ -112,7 +112,6 @@ func newClasses(t *setTable) classes {
 				split[label[at]] = to
 			}
 			label[at] = to
-			split[to] = to // a range that is listed twice
 		})
 	}
 	c := classes{}
