@@ -77,13 +77,15 @@ func newDFA(p *program, limits Limits) *dfa {
 	return d
 }
 
-// flush begins a new generation, which knows the first state only.
+// flush begins a new generation, which knows the first state only. It touches
+// neither key, which may hold the state that asked for room, nor w.
 func (d *dfa) flush() {
 	const rows = 16
-	v := &view{rows: make([]uint32, rows*d.stride), states: make([]state, rows), cache: &cache{rowOf: map[string]uint32{}}}
-	v.cache.bytes = rows * d.rowBytes()
-	d.newest.Store(v)
-	d.row(appendKey(nil, edge, d.p.after[edge][d.p.count], nil, nil), nil) // not in d.key, which may hold the state that asked for room
+	first := string(appendKey(nil, edge, d.p.after[edge][d.p.count], nil, nil))
+	v := &view{rows: make([]uint32, rows*d.stride), states: make([]state, rows), cache: &cache{rowOf: map[string]uint32{first: firstRow}}}
+	v.states[firstRow].key = first
+	v.cache.bytes = rows*d.rowBytes() + len(first) + mapPlace
+	d.newest.Store(v) // whole: readers begin with it at once
 }
 
 // appendKey writes a state as bytes: the kind of the rune before, the list of

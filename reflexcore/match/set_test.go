@@ -193,30 +193,38 @@ func TestTooComplex(t *testing.T) {
 	}
 }
 
-// A text that asks for states without end leaves the cache within its limit.
+// Texts that ask for states without end leave the cache within its limit, be
+// it rows or threads that fill it.
 func TestCacheStaysWithinItsLimit(t *testing.T) {
 	const limit = 300_000
-	s := mustNew(t, guardExprs(300), Limits{CacheBytes: limit})
-	flushed := 0
-	was := s.dfa.newest.Load().cache
-	for seed := range uint64(60) {
-		s.dfa.credit.Store(1 << 30)
-		s.Match(nil, hostile10k(seed))
-		v := s.dfa.newest.Load()
-		used := len(v.rows)*4 + len(v.states)*statePlace
-		for key := range v.cache.rowOf {
-			used += len(key) + mapPlace
+	for name, exprs := range map[string][]string{"rows": guardExprs(300), "threads": {`a.{0,400}b`, `c.{0,400}d`}} {
+		s := mustNew(t, exprs, Limits{CacheBytes: limit})
+		r := rand.New(rand.NewPCG(14, 15))
+		flushed, was := 0, s.dfa.newest.Load().cache
+		for seed := range uint64(12) {
+			text := hostile10k(seed)
+			if name == "threads" {
+				text = strings.Map(func(rune) rune { return rune("acx"[r.IntN(3)]) }, text)
+			}
+			for i := range 20 {
+				s.dfa.credit.Store(1 << 30)
+				s.Match(nil, text[i*450:][:1000])
+				v := s.dfa.newest.Load()
+				used := len(v.rows)*4 + len(v.states)*statePlace
+				for key := range v.cache.rowOf {
+					used += len(key) + mapPlace
+				}
+				if used > limit || v.cache.bytes > limit || v.cache.bytes < used {
+					t.Fatalf("%s: used %d, counted %d, limit %d", name, used, v.cache.bytes, limit)
+				}
+				if v.cache != was {
+					flushed, was = flushed+1, v.cache
+				}
+			}
 		}
-		if used > limit || v.cache.bytes > limit || v.cache.bytes < used {
-			t.Fatalf("used %d, counted %d, limit %d", used, v.cache.bytes, limit)
+		if flushed == 0 {
+			t.Errorf("%s: never full", name)
 		}
-		if v.cache != was {
-			flushed++
-			was = v.cache
-		}
-	}
-	if flushed == 0 {
-		t.Error("never full")
 	}
 }
 
@@ -293,8 +301,11 @@ func TestConcurrent(t *testing.T) {
 						if ids, complete = s.Match(ids[:0], all[i]); !complete || !slices.Equal(ids, wants[i]) {
 							t.Errorf("%q: got %v, want %v, complete %v", all[i], ids, wants[i], complete)
 						}
-						if g == 0 && i%8 == 0 {
-							s.dfa.credit.Add(1 << 20) // so that there is always something to build
+						if g == 0 && i%8 == 0 { // so that there is always something to build
+							s.dfa.credit.Add(1 << 20)
+							s.dfa.mu.Lock()
+							s.dfa.flush()
+							s.dfa.mu.Unlock()
 						}
 					}
 				})
