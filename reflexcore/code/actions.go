@@ -29,18 +29,27 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 		m.callbacks(callee, args, taint)
 		return unknown(taint), true
 	case "shell":
-		if a := target(); a.kind == listValue && a.keys == nil {
+		a := target()
+		if a.kind == listValue && a.keys == nil {
 			m.argv(a.words(), taint, by)
 		} else {
 			m.shell(a, by)
 		}
+		if in, ok := named(args, "input"); ok {
+			m.fed(a, in, by)
+		}
 		return unknown(taint | effect.File), true
 	case "process":
 		m.process(target(), args, by)
-		return value{kind: objectValue, s: "process", taint: effect.File}, true
+		return value{kind: objectValue, s: "process", from: processName(target()), taint: effect.File}, true
 	case "argv":
 		m.spawn(r, args, by)
-		return value{kind: objectValue, s: "process", taint: effect.File}, true
+		return value{kind: objectValue, s: "process", from: processName(target()), taint: effect.File}, true
+	case "input": // what is written to a process that was started
+		if callee.of != nil && callee.of.from != "" {
+			m.fed(text(callee.of.from, 0), target(), by)
+		}
+		return unknown(effect.File), true
 	case "list":
 		m.systemList(args, r.arg, by)
 		return unknown(effect.File), true
@@ -81,6 +90,11 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 		return m.network(r, target(), args, taint, by), true
 	case "connect":
 		return m.connect(r, args, taint, by), true
+	case "send": // data for a socket that is open
+		if args := argTaint(args); args&(effect.Secret|effect.File) != 0 {
+			m.found(Found{Op: NetOut, Text: effect.Unknown, Taint: args, By: by})
+		}
+		return unknown(0), true
 	case "environment":
 		if a := target(); r.arg >= 0 && a.kind == textValue {
 			return m.env(a.s, by), true
@@ -98,6 +112,9 @@ func (m *machine) shell(v value, by string) {
 	line := v.str()
 	if v.kind == nameValue && v.of != nil {
 		v.taint |= v.of.taint
+	}
+	if strings.TrimSpace(line) == "" { // awk's system("") only flushes
+		return
 	}
 	m.found(Found{Op: Shell, Text: line, Taint: v.taint, By: by})
 	m.remoteShell(line, line, by)
@@ -127,8 +144,10 @@ func (m *machine) connect(r row, args []arg, taint effect.Taint, by string) valu
 		first = list([]value{second, first}, 0)
 	case first.keys == nil && r.arg > 0 && ok:
 		first = second
+	default:
+		r.arg = 0
 	}
-	r.action, r.arg = "netin", 0
+	r.action = "netin"
 	return m.network(r, first, args, taint, by)
 }
 
@@ -165,6 +184,9 @@ func isShellLine(line string) bool {
 // process is subprocess.run and its like: a list of words, a line for the shell.
 func (m *machine) process(v value, args []arg, by string) {
 	shell, _ := named(args, "shell")
+	if in, ok := named(args, "input"); ok {
+		defer m.fed(v, in, by)
+	}
 	switch {
 	case v.kind != listValue:
 		m.shell(v, by)
@@ -172,6 +194,21 @@ func (m *machine) process(v value, args []arg, by string) {
 		m.shell(v.list[0], by)
 	default:
 		m.argv(v.words(), v.taint, by)
+	}
+}
+
+// processName is what an object that stands for a process remembers: its command.
+func processName(v value) string {
+	if v.kind == listValue && v.keys == nil {
+		return strings.Join(v.words(), " ")
+	}
+	return v.str()
+}
+
+// fed: a shell that is started gets its commands on its standard input.
+func (m *machine) fed(program, in value, by string) {
+	if isShellLine(strings.Join(program.words(), " ")) {
+		m.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})
 	}
 }
 
@@ -186,7 +223,11 @@ func (m *machine) spawn(r row, args []arg, by string) {
 	words := vs[0].words()
 	for _, v := range vs[1:] {
 		switch {
-		case v.fn != nil, v.keys != nil:
+		case v.keys != nil:
+			if more, ok := v.key("args"); ok { // Deno.Command
+				words = append(words, more.words()...)
+			}
+		case v.fn != nil:
 		case v.kind == listValue:
 			words = append(words, v.words()...)
 		default:
@@ -260,7 +301,7 @@ func (m *machine) code(r row, v value, by string) value {
 	switch {
 	case v.fn != nil:
 		return m.apply(v.fn, nil)
-	case v.kind == objectValue && v.s == "code", v.kind == numberValue:
+	case v.kind == objectValue && (v.s == "code" || v.s == "scriptblock"), v.kind == numberValue:
 		return unknown(v.taint) // what compile() gave has been looked into
 	case !v.known():
 		m.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
@@ -389,13 +430,10 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 			f.Taint = effect.Secret
 		}
 	case Write:
-		f.Taint = taint &^ path.taint
-		if body, ok := argument(args, r.arg+1); ok && r.arg >= 0 && body.known() {
+		f.Taint = taint&^path.taint | r.taint
+		n := r.arg + 1 // for a receiver, the first argument
+		if body, ok := argument(args, n); ok && r.param == "body" && body.known() {
 			f.Args = []string{body.str()}
-		} else if r.arg == argReceiver {
-			if body, ok := argument(args, 0); ok && body.known() {
-				f.Args = []string{body.str()}
-			}
 		}
 	default:
 	}
@@ -445,10 +483,19 @@ func (m *machine) network(r row, target value, args []arg, taint effect.Taint, b
 		op = NetOut
 	}
 	where := address(target)
-	if len(args) > r.arg+1 && r.arg >= 0 && target.kind != listValue && where != "" {
-		if port, ok := argument(args, r.arg+1); ok && port.kind == numberValue && port.n > 0 && port.n < 65536 {
-			where += ":" + strconv.FormatInt(port.n, 10)
+	if host, ok := named(args, "PeerAddr", "PeerHost", "PeerAddress", "host", "hostname"); ok && target.keys == nil {
+		where = host.str()
+		if port, ok := named(args, "PeerPort", "port"); ok {
+			where += ":" + port.str()
 		}
+	}
+	if len(args) > r.arg+1 && r.arg >= 0 && target.kind != listValue && where != "" {
+		if port, ok := argument(args, r.arg+1); ok && port.known() && isPort(port.str()) {
+			where += ":" + port.str()
+		}
+	}
+	if op == NetIn {
+		carried &^= effect.Network // which the object has that it is called on
 	}
 	m.found(Found{Op: op, Text: where, Taint: carried, By: by})
 	if file, ok := named(args, "outfile"); ok {
@@ -459,6 +506,11 @@ func (m *machine) network(r row, target value, args []arg, taint effect.Taint, b
 		result.s = r.result
 	}
 	return result
+}
+
+func isPort(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0 && n < 65536
 }
 
 // address is a URL, or host:port of a pair or of options.

@@ -121,6 +121,9 @@ func (m *machine) batchCommand(words []string) {
 		op = Write
 	case "echo", "rem", "cd", "chdir", "set", "setlocal", "endlocal", "pause", "cls", "exit", "goto", "ver", "vol", "dir", "title", "pushd", "popd":
 		return
+	case "do", "else":
+		m.batchCommand(words[1:])
+		return
 	case "if", "for", "call", "start":
 		m.found(Found{Text: strings.Join(words, " "), By: "cmd " + name})
 		return
@@ -129,6 +132,9 @@ func (m *machine) batchCommand(words []string) {
 		return
 	}
 	for _, path := range operands {
+		if len(path) > 1 && path[0] == '%' && isLetter(path[len(path)-1]) { // the variable of a loop
+			path = effect.Unknown
+		}
 		m.found(Found{Op: op, Text: path, Bits: bits, By: name})
 	}
 }

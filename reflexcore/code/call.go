@@ -112,6 +112,9 @@ func (m *machine) oneArgument(out []arg) []arg {
 		t.kind == tkName && next.kind == tkOp && next.text == ":" && next.pos == t.end && (m.d.name == "ruby" || m.d.name == "php"):
 		name = t.text
 		m.i += 2
+	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && (m.d.name == "perl" || m.d.name == "ruby"):
+		m.i += 2
+		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
 	}
 	splat := m.is("*") || m.is("...") || m.is("@")
 	v := m.expr(bindAssign)
@@ -141,7 +144,7 @@ func (m *machine) call(callee value, args []arg) value {
 	if callee.of != nil {
 		taint |= callee.of.taint
 	}
-	if m.d.name == "php" && callee.kind != nameValue { // $f(…) calls what $f names
+	if m.d.name == "php" && (callee.kind != nameValue || callee.s[0] == '$' && callee.of == nil) { // $f(…) calls what $f names
 		if !callee.known() {
 			m.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
 			return unknown(taint)
@@ -233,9 +236,16 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 		}
 		lists++
 	}
-	if lists == 0 {
-		m.call(fn, []arg{{value: unknown(taint)}})
+	if lists > 0 {
+		return
 	}
+	for i := range args { // pcall(f, "a")
+		if args[i].s == path && i+1 < len(args) && args[i+1].fn == nil && args[i+1].kind != unknownValue && args[i+1].kind != numberValue {
+			m.call(fn, args[i+1:])
+			return
+		}
+	}
+	m.call(fn, []arg{{value: unknown(taint)}})
 }
 
 func isMap(path string) bool {

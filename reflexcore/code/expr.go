@@ -516,7 +516,8 @@ func (m *machine) name(t *token) value {
 	}
 	for m.i+1 < len(m.toks) { // a.b.c is a part of the source
 		dot, part := &m.toks[m.i], &m.toks[m.i+1]
-		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end || part.pos != dot.end || int(part.end) > len(m.src) {
+		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end || part.pos != dot.end || int(part.end) > len(m.src) ||
+			m.d.name == "ruby" && m.api.find(s) != nil {
 			break
 		}
 		s, end = m.src[t.pos:part.end], part.end
@@ -567,6 +568,8 @@ func (m *machine) postfix(v value) value {
 		target := m.last
 		m.last = ""
 		switch {
+		case !(t.kind == tkOp && t.text == "(") && m.callsItself(v) && !m.bareCall(v, t):
+			v = m.call(v, nil)
 		case t.kind == tkOp && m.isMember(t.text):
 			m.i++
 			v = m.member(v)
@@ -608,7 +611,34 @@ func (m *machine) postfix(v value) value {
 			return m.resolved(v)
 		}
 	}
+	if m.callsItself(v) {
+		v = m.call(v, nil)
+	}
 	return m.resolved(v)
+}
+
+// callsItself reports whether a method is called although neither brackets nor
+// arguments follow, as in Ruby and Perl.
+func (m *machine) callsItself(v value) bool {
+	if !m.d.bareCalls || m.d.name == "php" || v.kind != nameValue || v.fn != nil || !strings.Contains(v.s, ".") {
+		return false
+	}
+	rows := m.api.find(v.s)
+	if rows == nil && v.of != nil {
+		rows = m.api.method(v.s)
+	}
+	if len(rows) == 0 {
+		return false
+	}
+	switch r := rows[0]; r.action {
+	case "fold", "object", "unknown":
+		return true
+	case "environment":
+		return r.arg == argNone
+	case "read", "delete", "write", "kill":
+		return r.arg == argReceiver
+	}
+	return false
 }
 
 // stops reports whether the line's end ends the value: a member may follow on the
@@ -659,7 +689,7 @@ func (m *machine) bareCall(v value, t *token) bool {
 		case "$", "@", "\\":
 			return m.d.name == "perl"
 		case "{":
-			return m.d.name == "lua" || m.d.name == "perl" && (v.s == "print" || v.s == "printf")
+			return m.d.name == "lua" || m.d.name == "perl" && (v.s == "print" || v.s == "printf" || v.s == "exec" || v.s == "system")
 		}
 	default:
 	}

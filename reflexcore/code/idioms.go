@@ -46,7 +46,7 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		return first, true
 	case "argvslice":
 		return m.operands(0), true
-	case "send": // obj.send(:system, "x")
+	case "dispatch": // obj.send(:system, "x")
 		if len(args) > 0 {
 			return m.call(m.methodNamed(callee, first), args[1:]), true
 		}

@@ -237,7 +237,7 @@ func (m *machine) findJoined() {
 		nested bool
 	}
 	var buf [16]seen
-	names, nest, line := buf[:0], 0, false
+	names, nest, line, last := buf[:0], 0, false, -1
 	for i := range m.toks {
 		t := &m.toks[i]
 		if t.nl && !m.d.braces {
@@ -251,6 +251,9 @@ func (m *machine) findJoined() {
 		case t.kind != tkName:
 		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else", t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do", t.text == "foreach":
 			line = true
+			if last >= 0 && !t.nl { // x = 1 if y
+				names[last].nested = true
+			}
 		case i+1 < len(m.toks) && isAssign(&m.toks[i+1]):
 			at := len(names)
 			for j := range names {
@@ -266,10 +269,11 @@ func (m *machine) findJoined() {
 				names = append(names, seen{name: t.text})
 			}
 			names[at].times++
+			last = at
 			names[at].nested = names[at].nested || nest > 0 || line
 		}
-		if t.kind == tkOp && t.text == ";" && m.d.braces {
-			line = false
+		if t.kind == tkOp && t.text == ";" {
+			line, last = line && !m.d.braces, -1
 		}
 	}
 	for _, n := range names {

@@ -27,23 +27,26 @@ var psDialect = &dialect{name: "powershell", member: []string{"."}}
 
 func (p *psReader) at(n int) byte { return byteAt(p.src, p.i+n) }
 
+// skip goes n bytes on, to the end at most.
+func (p *psReader) skip(n int) { p.i = min(p.i+n, len(p.src)) }
+
 // space skips blanks and comments; with lines also line ends.
 func (p *psReader) space(lines bool) {
 	for p.i < len(p.src) {
 		switch c := p.src[p.i]; {
 		case c == ' ' || c == '\t' || c == '\r' || lines && c == '\n':
-			p.i++
+			p.skip(1)
 		case c == '`' && (p.at(1) == '\n' || p.at(1) == '\r'):
-			p.i += 2
+			p.skip(2)
 		case c == '<' && p.at(1) == '#':
 			if end := strings.Index(p.src[p.i:], "#>"); end >= 0 {
-				p.i += end + 2
+				p.skip(end + 2)
 			} else {
 				p.i = len(p.src)
 			}
 		case c == '#':
 			for p.i < len(p.src) && p.src[p.i] != '\n' {
-				p.i++
+				p.skip(1)
 			}
 		default:
 			return
@@ -63,19 +66,19 @@ func (p *psReader) block(end byte) (last value) {
 		before := p.i
 		switch c := p.src[p.i]; {
 		case c == end && end != 0:
-			p.i++
+			p.skip(1)
 			m.depth--
 			return last
 		case c == ';' || c == '}' || c == ')' || c == ']' || c == ',' || c == '|' || c == '&' && p.at(1) == '&' || c == '=':
-			p.i++
+			p.skip(1)
 		case c == '{':
-			p.i++
+			p.skip(1)
 			last = p.block('}')
 		default:
 			last = p.pipeline()
 		}
 		if p.i == before {
-			p.i++
+			p.skip(1)
 		}
 	}
 	if p.i < len(p.src) { // out of steps
@@ -100,7 +103,7 @@ func (p *psReader) pipeline() value {
 		if p.at(0) != '|' || p.at(1) == '|' {
 			return in
 		}
-		p.i++
+		p.skip(1)
 	}
 	return in
 }
@@ -111,10 +114,10 @@ func (p *psReader) redirection(content value) {
 		if p.at(0) == '>' && p.at(1) == '>' {
 			bits = effect.Append
 		}
-		p.i++
+		p.skip(1)
 	}
 	if p.at(0) == '&' {
-		p.i += 2
+		p.skip(2)
 		return
 	}
 	p.space(false)
@@ -132,11 +135,11 @@ func (p *psReader) redirection(content value) {
 func (p *psReader) element(in value, piped bool) value {
 	switch c := p.at(0); {
 	case c == '&' || c == '.' && (p.at(1) == ' ' || p.at(1) == '(' || p.at(1) == '$' || p.at(1) == '"' || p.at(1) == '\''):
-		p.i++
+		p.skip(1)
 		p.space(false)
 		var name value
 		if p.at(0) == '{' {
-			p.i++
+			p.skip(1)
 			return p.block('}')
 		}
 		if p.startsExpression() {
@@ -151,14 +154,14 @@ func (p *psReader) element(in value, piped bool) value {
 	start := p.i
 	name := p.word()
 	if p.i == start {
-		p.i++
+		p.skip(1)
 		return unknown(0)
 	}
 	switch strings.ToLower(name.str()) {
 	case "if", "while", "foreach", "for", "switch", "elseif", "catch", "until", "param":
 		p.space(true)
 		if p.at(0) == '(' {
-			p.i++
+			p.skip(1)
 			p.loopHead()
 		}
 		return unknown(0)
@@ -170,10 +173,10 @@ func (p *psReader) element(in value, piped bool) value {
 		return unknown(0)
 	case "function", "filter", "workflow", "class":
 		p.space(false)
-		p.word()
+		p.m.bind("function:"+strings.ToLower(p.word().str()), unknown(0))
 		p.space(true)
 		if p.at(0) == '(' {
-			p.i++
+			p.skip(1)
 			p.block(')')
 		}
 		return unknown(0)
@@ -189,7 +192,7 @@ func (p *psReader) loopHead() {
 		name := p.variableName()
 		p.space(true)
 		if len(p.src)-p.i > 3 && strings.EqualFold(p.src[p.i:p.i+2], "in") && p.src[p.i+2] <= ' ' {
-			p.i += 2
+			p.skip(2)
 			v := p.block(')')
 			p.m.bind(strings.ToLower(name), unknown(v.taint))
 			return
@@ -235,7 +238,7 @@ func (p *psReader) word() value {
 			}
 		case c == '`' && p.i+1 < len(p.src):
 			out = add(out, text(p.src[p.i+1:p.i+2], 0), true)
-			p.i += 2
+			p.skip(2)
 		default:
 			start := p.i
 			for p.i++; p.i < len(p.src) && strings.IndexByte("\"'$(){};|,`>&", p.src[p.i]) < 0 && p.src[p.i] > ' '; p.i++ {
@@ -250,7 +253,7 @@ func (p *psReader) word() value {
 // quoted reads a string; l.i is at its quote.
 func (p *psReader) quoted() value {
 	quote := p.src[p.i]
-	p.i++
+	p.skip(1)
 	if quote == '\'' {
 		var b strings.Builder
 		for p.i < len(p.src) {
@@ -258,10 +261,10 @@ func (p *psReader) quoted() value {
 				if p.at(1) != '\'' {
 					break
 				}
-				p.i++
+				p.skip(1)
 			}
 			b.WriteByte(p.src[p.i])
-			p.i++
+			p.skip(1)
 		}
 		p.i = min(p.i+1, len(p.src))
 		return text(b.String(), 0)
@@ -274,12 +277,12 @@ func (p *psReader) quoted() value {
 		switch c := p.src[p.i]; {
 		case c == '"' && p.at(1) != '"':
 			flush()
-			p.i++
+			p.skip(1)
 			return out
 		case c == '"':
-			p.i++
+			p.skip(1)
 			flush()
-			p.i++
+			p.skip(1)
 			start = p.i
 		case c == '`' && p.i+1 < len(p.src):
 			flush()
@@ -288,14 +291,14 @@ func (p *psReader) quoted() value {
 				r = "n\nt\tr\r"[at+1 : at+2]
 			}
 			out = add(out, text(r, 0), true)
-			p.i += 2
+			p.skip(2)
 			start = p.i
 		case c == '$' && (p.at(1) == '(' || p.at(1) == '{' || isWord(p.at(1))):
 			flush()
 			out = add(out, p.variable(), true)
 			start = p.i
 		default:
-			p.i++
+			p.skip(1)
 		}
 	}
 	flush()
@@ -303,11 +306,11 @@ func (p *psReader) quoted() value {
 }
 
 func (p *psReader) variableName() string {
-	p.i++
+	p.skip(1)
 	if p.at(0) == '{' {
 		start := p.i + 1
 		for p.i < len(p.src) && p.src[p.i] != '}' {
-			p.i++
+			p.skip(1)
 		}
 		name := p.src[min(start, p.i):p.i]
 		p.i = min(p.i+1, len(p.src))
@@ -315,10 +318,10 @@ func (p *psReader) variableName() string {
 	}
 	start := p.i
 	for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == ':' && isLetter(p.at(1)) || p.src[p.i] == '_') {
-		p.i++
+		p.skip(1)
 	}
 	if start == p.i && p.i < len(p.src) && strings.IndexByte("?$^", p.src[p.i]) >= 0 {
-		p.i++
+		p.skip(1)
 	}
 	return p.src[start:p.i]
 }
@@ -326,7 +329,7 @@ func (p *psReader) variableName() string {
 // variable evaluates $x, ${x}, $env:X and $(…).
 func (p *psReader) variable() value {
 	if p.at(1) == '(' {
-		p.i += 2
+		p.skip(2)
 		return p.block(')')
 	}
 	name := strings.ToLower(p.variableName())
@@ -369,7 +372,7 @@ func (p *psReader) expression() value {
 			op = p.src[p.i : p.i+2]
 		}
 		if op != "" {
-			p.i += len(op)
+			p.skip(len(op))
 			p.space(true)
 			v := p.pipeline()
 			old, _ := m.get(name)
@@ -392,15 +395,15 @@ func (p *psReader) expression() value {
 		p.space(false)
 		switch c := p.at(0); {
 		case c == '+' && p.at(1) != '+':
-			p.i++
+			p.skip(1)
 			left = add(left, p.operand(), false)
 		case c == '*' || c == '/' || c == '%':
-			p.i++
+			p.skip(1)
 			left = repeat(left, p.operand())
 		case c == '-' && isLetter(p.at(1)):
 			left = p.operator(left)
 		case c == '-' && p.at(1) != '-':
-			p.i++
+			p.skip(1)
 			right := p.operand()
 			if left.kind == numberValue && right.kind == numberValue {
 				left.n -= right.n
@@ -408,10 +411,10 @@ func (p *psReader) expression() value {
 				left = unknown(left.taint | right.taint)
 			}
 		case c == '+' || c == '-': // ++ and --
-			p.i += 2
+			p.skip(2)
 			left = unknown(left.taint)
 		case c == '=': // an assignment to a member
-			p.i++
+			p.skip(1)
 			p.space(true)
 			left = p.pipeline()
 		default:
@@ -435,7 +438,7 @@ func (p *psReader) listOf() value {
 	}
 	out := []value{v}
 	for p.at(0) == ',' && p.m.step() {
-		p.i++
+		p.skip(1)
 		p.space(true)
 		out = append(out, p.primary())
 		p.space(false)
@@ -446,9 +449,9 @@ func (p *psReader) listOf() value {
 // operator evaluates -join, -f, -replace, -split and their like.
 func (p *psReader) operator(left value) value {
 	start := p.i
-	p.i++
+	p.skip(1)
 	for p.i < len(p.src) && isWord(p.src[p.i]) {
-		p.i++
+		p.skip(1)
 	}
 	op := strings.TrimPrefix(strings.ToLower(p.src[start+1:p.i]), "c")
 	p.space(true)

@@ -20,7 +20,7 @@ func (p *psReader) primary() value {
 	switch c := p.at(0); {
 	case c == '@' && (p.at(1) == '"' || p.at(1) == '\''): // a text of several lines
 		quote := p.at(1)
-		p.i += 2
+		p.skip(2)
 		end := strings.Index(p.src[p.i:], "\n"+string(quote)+"@")
 		if end < 0 {
 			end = len(p.src) - p.i
@@ -31,36 +31,36 @@ func (p *psReader) primary() value {
 		}
 		p.i = min(len(p.src), p.i+end+3)
 	case c == '@' && p.at(1) == '(':
-		p.i += 2
+		p.skip(2)
 		v = p.block(')')
 		if v.kind != listValue && v.kind != unknownValue {
 			v = list([]value{v}, 0)
 		}
 	case c == '@' && p.at(1) == '{':
-		p.i += 2
-		v = unknown(p.block('}').taint)
+		p.skip(2)
+		v = p.table()
 	case c == '"' || c == '\'':
 		v = p.quoted()
 	case c == '(':
-		p.i++
+		p.skip(1)
 		v = p.block(')')
 	case c == '$':
 		v = p.variable()
 	case c == '{':
 		start := p.i
-		p.i++
+		p.skip(1)
 		p.block('}')
 		v = value{kind: objectValue, s: "scriptblock", from: p.src[start:p.i]}
 	case c == '[':
 		return p.typed()
 	case isDigit(c):
 		start := p.i
-		for p.i < len(p.src) && (isWord(p.src[p.i])) {
-			p.i++
+		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '.' && isDigit(p.at(1))) {
+			p.skip(1)
 		}
 		v = number(p.src[start:p.i])
 		if p.at(0) == '.' && p.at(1) == '.' { // a range
-			p.i += 2
+			p.skip(2)
 			to := p.primary()
 			if v.kind == numberValue && to.kind == numberValue {
 				return psRange(v.n, to.n)
@@ -71,7 +71,7 @@ func (p *psReader) primary() value {
 		if c == '-' && isLetter(p.at(1)) {
 			return p.operatorFirst()
 		}
-		p.i++
+		p.skip(1)
 		p.space(false)
 		v = p.primary()
 		if c == '-' && v.kind == numberValue {
@@ -84,12 +84,35 @@ func (p *psReader) primary() value {
 	return p.postfix(v)
 }
 
+// table evaluates @{ a = 1; 'b' = 2 }.
+func (p *psReader) table() value {
+	v := value{kind: listValue, keys: []string{}}
+	for p.space(true); p.i < len(p.src) && p.at(0) != '}' && p.m.step(); p.space(true) {
+		before := p.i
+		key := p.word()
+		p.space(true)
+		if p.at(0) == '=' {
+			p.skip(1)
+			p.space(true)
+			e := p.pipeline()
+			v.keys, v.list = append(v.keys, strings.ToLower(key.str())), append(v.list, e)
+			v.taint |= e.taint
+		}
+		p.space(true)
+		if p.at(0) == ';' || p.i == before {
+			p.skip(1)
+		}
+	}
+	p.skip(1)
+	return v
+}
+
 // operatorFirst evaluates -join (…) and -not $x.
 func (p *psReader) operatorFirst() value {
 	start := p.i
-	p.i++
+	p.skip(1)
 	for p.i < len(p.src) && isWord(p.src[p.i]) {
-		p.i++
+		p.skip(1)
 	}
 	op := strings.ToLower(p.src[start:p.i])
 	p.space(false)
@@ -123,9 +146,9 @@ func (p *psReader) typed() value {
 		return unknown(0)
 	}
 	name := strings.ToLower(strings.TrimSpace(p.src[p.i+1 : p.i+end]))
-	p.i += end + 1
+	p.skip(end + 1)
 	for p.at(0) == ']' {
-		p.i++
+		p.skip(1)
 	}
 	name = strings.TrimPrefix(name, "system.")
 	if p.at(0) == ':' && p.at(1) == ':' {
@@ -171,13 +194,13 @@ func (p *psReader) postfix(v value) value {
 	for p.m.step() {
 		switch {
 		case p.at(0) == '.' && (isLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' || p.at(1) == '('):
-			p.i++
+			p.skip(1)
 			v = p.member(v)
 		case p.at(0) == ':' && p.at(1) == ':':
-			p.i += 2
+			p.skip(2)
 			v = p.member(v)
 		case p.at(0) == '[':
-			p.i++
+			p.skip(1)
 			v = psElement(v, p.block(']'))
 		default:
 			return v
@@ -211,12 +234,12 @@ func (p *psReader) member(v value) value {
 	case '$':
 		name = p.variable()
 	case '(':
-		p.i++
+		p.skip(1)
 		name = p.block(')')
 	default:
 		start := p.i
 		for p.i < len(p.src) && isWord(p.src[p.i]) {
-			p.i++
+			p.skip(1)
 		}
 		name = text(strings.ToLower(p.src[start:p.i]), 0)
 	}
@@ -230,7 +253,7 @@ func (p *psReader) member(v value) value {
 		}
 		return method
 	}
-	p.i++
+	p.skip(1)
 	var args []arg
 	for p.space(true); p.i < len(p.src) && p.at(0) != ')' && p.m.step(); p.space(true) {
 		before := p.i
@@ -242,7 +265,7 @@ func (p *psReader) member(v value) value {
 		}
 		p.space(true)
 		if p.at(0) == ',' || p.i == before {
-			p.i++
+			p.skip(1)
 		}
 	}
 	p.i = min(p.i+1, len(p.src))
@@ -267,7 +290,7 @@ func (p *psReader) command(name, in value, piped bool) value {
 		before := p.i
 		words = append(words, p.commandWord())
 		if p.i == before {
-			p.i++
+			p.skip(1)
 		}
 	}
 	return p.m.psCommand(name, words, in, piped)
@@ -283,11 +306,11 @@ func (p *psReader) commandWord() psWord {
 	if c := p.at(0); c == '-' && isLetter(p.at(1)) {
 		start := p.i
 		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '-') {
-			p.i++
+			p.skip(1)
 		}
 		name := strings.ToLower(p.src[start+1 : p.i])
 		if p.at(0) == ':' {
-			p.i++
+			p.skip(1)
 			return psWord{name + ":", p.word()}
 		}
 		return psWord{param: name, value: text(p.src[start:p.i], 0)}
@@ -296,7 +319,7 @@ func (p *psReader) commandWord() psWord {
 		return psWord{value: p.primary()}
 	}
 	if p.at(0) == ',' {
-		p.i++
+		p.skip(1)
 		p.space(false)
 	}
 	v := p.argumentWord()
@@ -306,7 +329,7 @@ func (p *psReader) commandWord() psWord {
 	}
 	out := []value{v}
 	for p.at(0) == ',' && p.m.step() {
-		p.i++
+		p.skip(1)
 		p.space(true)
 		out = append(out, p.argumentWord())
 		p.space(false)
@@ -336,6 +359,9 @@ func (m *machine) psCommand(name value, words []psWord, in value, piped bool) va
 		return unknown(name.taint)
 	}
 	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
+	if _, own := m.get("function:" + by); own {
+		return unknown(in.taint)
+	}
 	rows := m.api.find(by)
 	if rows == nil {
 		m.psProgram(name, words, in, piped)
@@ -413,9 +439,9 @@ func psPrefix(name, full string, least int) bool {
 func psPosition(name, action string) int {
 	switch {
 	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1), psPrefix(name, "filepath", 5), psPrefix(name, "command", 3),
-		psPrefix(name, "scriptblock", 3), name == "typename", psPrefix(name, "name", 2), name == "id", name == "source", name == "inputobject", name == "identity", name == "computername":
+		psPrefix(name, "scriptblock", 3), name == "typename", psPrefix(name, "name", 2), name == "id", name == "source", name == "inputobject", name == "identity", name == "computername", psPrefix(name, "executionpolicy", 2):
 		return 0
-	case psPrefix(name, "value", 1), psPrefix(name, "destination", 3), psPrefix(name, "argumentlist", 4), name == "args", name == "target", name == "executionpolicy":
+	case psPrefix(name, "value", 1), psPrefix(name, "destination", 3), psPrefix(name, "argumentlist", 4), name == "args", name == "target":
 		return 1
 	}
 	return -1

@@ -22,11 +22,26 @@ func (m *machine) statement() {
 		}
 	}
 	if t.kind == tkName {
-		if m.keyword(t) {
+		if m.keyword(t) || m.method(t) {
 			return
 		}
 	}
 	m.assignment()
+}
+
+// method notes name(a, b) {…} in the body of a class.
+func (m *machine) method(t *token) bool {
+	if next := m.ahead(1); m.d.name != "node" || next.kind != tkOp || next.text != "(" {
+		return false
+	}
+	open := m.match(m.i+1) + 1
+	if open >= len(m.toks) || m.toks[open].kind != tkOp || m.toks[open].text != "{" || m.toks[open].nl {
+		return false
+	}
+	end := m.match(open)
+	m.newFunction(m.params(m.i+2, open-1), open+1, end, false)
+	m.i = min(end+1, len(m.toks))
+	return true
 }
 
 // assignment evaluates a, b = c, d; what is no assignment is an expression.
@@ -596,7 +611,8 @@ func (m *machine) pythonDef() {
 // first token of its statement.
 func (m *machine) suite(head *token) int {
 	if m.i >= len(m.toks) {
-		return len(m.toks)
+		m.i = len(m.toks)
+		return m.i
 	}
 	oneLine, j := !m.toks[m.i].nl, m.i
 	for ; j < len(m.toks); j++ {

@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 	"compress/bzip2"
+	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/ascii85"
@@ -47,9 +48,9 @@ var decoders = map[string]func(in string, limit int) (string, error){
 	"utf16le":   func(in string, _ int) (string, error) { return decodeUTF16(in) },
 	"quoted":    func(in string, limit int) (string, error) { return drain(quoted(in), len(in), limit) },
 	"gzip":      func(in string, limit int) (string, error) { return decompress(in, limit, gzipReader) },
+	"deflate":   func(in string, limit int) (string, error) { return decompress(in, limit, flateReader) },
 	"zlib":      func(in string, limit int) (string, error) { return decompress(in, limit, zlib.NewReader) },
 	"bzip2":     func(in string, limit int) (string, error) { return decompress(in, limit, bzip2Reader) },
-	"bytes":     func(in string, _ int) (string, error) { return in, nil },
 	"base64url": func(in string, _ int) (string, error) { return decodeBase64(in) },
 }
 
@@ -206,6 +207,8 @@ func reverse(in string) string {
 func quoted(in string) io.Reader { return quotedprintable.NewReader(strings.NewReader(in)) }
 
 func gzipReader(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
+
+func flateReader(r io.Reader) (io.ReadCloser, error) { return flate.NewReader(r), nil }
 
 func bzip2Reader(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }
 
