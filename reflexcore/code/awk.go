@@ -11,6 +11,7 @@ import (
 // print has redirections.
 func (m *machine) awk(src string) {
 	m.d, m.api = dialects["awk"], tableOf("awk")
+	m.variables()
 	defer m.enter(src)()
 	m.findJoined()
 	for m.i < len(m.toks) && m.step() {

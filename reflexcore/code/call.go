@@ -159,6 +159,12 @@ func (m *machine) call(callee value, args []arg) value {
 	if rows == nil && callee.s != "" {
 		rows = m.api.method(callee.s)
 	}
+	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
+		rows = m.api.find(callee.of.s + ".*")
+	}
+	if remote, ok := named(args, "trust_remote_code"); ok && remote.truthy() {
+		m.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})
+	}
 	if rows == nil {
 		m.unknownCall(callee, args, taint)
 		return unknown(taint)

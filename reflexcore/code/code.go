@@ -88,6 +88,8 @@ type Limits struct {
 	Depth  int // of nesting: 64
 	// Args are the operands of the script, as sys.argv[1:] or @ARGV have them.
 	Args []string
+	// Vars are variables that are set before the code runs, as awk -v sets them.
+	Vars map[string]string
 	// Env returns a variable of the environment.
 	Env func(name string) (string, bool)
 	// Secret reports whether a path holds credentials.

@@ -620,10 +620,13 @@ func (m *machine) postfix(v value) value {
 // callsItself reports whether a method is called although neither brackets nor
 // arguments follow, as in Ruby and Perl.
 func (m *machine) callsItself(v value) bool {
-	if !m.d.bareCalls || m.d.name == "php" || v.kind != nameValue || v.fn != nil || !strings.Contains(v.s, ".") {
+	if !m.d.bareCalls || m.d.name == "php" || v.kind != nameValue || v.fn != nil {
 		return false
 	}
 	rows := m.api.find(v.s)
+	if !strings.Contains(v.s, ".") {
+		return len(rows) > 0 && rows[0].action == "fork"
+	}
 	if rows == nil && v.of != nil {
 		rows = m.api.method(v.s)
 	}

@@ -90,6 +90,17 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 	case "perlopen":
 		m.perlOpen(args, by)
 		return unknown(effect.File), true
+	case "unpickle":
+		weights, _ := named(args, "weights_only")
+		pickle, given := named(args, "allow_pickle")
+		if !weights.truthy() && (by == "torch.load" || given && (pickle.kind != nameValue || pickle.truthy())) {
+			m.found(Found{Text: by, Taint: taint, By: by})
+		}
+		return unknown(taint | effect.File), true
+	case "fork":
+		if m.loops() {
+			m.found(Found{Op: Kill, Text: "host", By: by + " in a loop"})
+		}
 	case "newobject":
 		return m.newObject(r, args, taint, by), true
 	case "startprocess": // Start-Process program -ArgumentList …
@@ -118,6 +129,16 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		return unknown(taint), true
 	}
 	return value{}, false
+}
+
+// loops reports whether there is a loop without an end of its own in the source.
+func (m *machine) loops() bool {
+	for i := range m.toks {
+		if t := &m.toks[i]; t.kind == tkName && (t.text == "while" || t.text == "until" || t.text == "loop" || t.text == "redo") {
+			return true
+		}
+	}
+	return false
 }
 
 func asArgs(vs []value) []arg {

@@ -670,14 +670,22 @@ func byteAt(s string, i int) byte {
 // that a language does not have does not occur in it.
 var operators = [...]string{
 	"**=", "||=", "&&=", "??=", "===", "!==", "<=>", "...", "<<=", ">>=", "//=", "?->", ">>>",
-	"=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", "^=", "x=",
+	"=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", "^=",
 	":=", "=~", "!~", "**", "//", "..", "<<", ">>", "++", "--", "&.", "~=",
 }
 
+// operatorsBy are the operators by their first byte.
+var operatorsBy = func() (by [128][]string) {
+	for _, op := range operators {
+		by[op[0]] = append(by[op[0]], op)
+	}
+	return by
+}()
+
 func (l *lexer) op() {
 	start, rest := l.i, l.src[l.i:]
-	if len(rest) > 1 && !isWord(rest[1]) && rest[1] > ' ' {
-		for _, op := range operators {
+	if len(rest) > 1 && rest[0] < 128 {
+		for _, op := range operatorsBy[rest[0]] {
 			if strings.HasPrefix(rest, op) {
 				l.i += len(op)
 				l.emit(tkOp, start, op)

@@ -71,11 +71,19 @@ func (m *machine) found(f Found) {
 // script scans a language of the shared machinery.
 func (m *machine) script(lang, src string) {
 	m.d, m.api = dialects[lang], tableOf(lang)
+	m.variables()
 	m.source(src)
 	for i := 0; i < len(m.funcs) && m.step(); i++ {
 		if f := m.funcs[i]; !f.called {
 			m.apply(f, nil)
 		}
+	}
+}
+
+// variables binds those that are set from outside.
+func (m *machine) variables() {
+	for name, s := range m.lim.Vars {
+		m.bind(name, text(s, 0))
 	}
 }
 
@@ -94,8 +102,7 @@ func (m *machine) source(src string) {
 // enter makes the tokens of src current; its result goes back.
 func (m *machine) enter(src string) func() {
 	oldSrc, oldToks, oldI, oldParen := m.src, m.toks, m.i, m.paren
-	var buf [48]token
-	toks, ok := lex(m.d, src, buf[:0], m.left)
+	toks, ok := lex(m.d, src, make([]token, 0, max(0, min(len(src)/2+4, m.left))), m.left)
 	m.over = m.over || !ok
 	m.left -= len(toks)
 	m.src, m.toks, m.i, m.paren = src, toks, 0, 0
@@ -222,7 +229,7 @@ func isAssign(t *token) bool {
 		return false
 	}
 	switch t.text {
-	case "=", "+=", ".=", ":=", "||=", "??=", "//=", "&&=", "-=", "*=", "|=", "x=", "%=", "/=":
+	case "=", "+=", ".=", ":=", "||=", "??=", "//=", "&&=", "-=", "*=", "|=", "%=", "/=":
 		return true
 	}
 	return false
