@@ -408,6 +408,10 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
 		return unknown(effect.Secret), true
 	}
+	if strings.HasPrefix(p, "|") && m.d.name == "ruby" {
+		m.shell(text(p[1:], path.taint), by)
+		return unknown(effect.File), true
+	}
 	if isURL(p) {
 		return m.network(row{action: "netin"}, path, args, taint, by), true
 	}

@@ -151,6 +151,9 @@ func (m *machine) call(callee value, args []arg) value {
 		}
 		callee = value{kind: nameValue, s: callee.str()}
 	}
+	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.name == "perl" { // &{"system"}(…)
+		callee = value{kind: nameValue, s: callee.s}
+	}
 	if callee.kind != nameValue {
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
@@ -166,6 +169,9 @@ func (m *machine) call(callee value, args []arg) value {
 		m.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})
 	}
 	if rows == nil {
+		if v, ok := m.indirect(callee, args); ok {
+			return v
+		}
 		m.unknownCall(callee, args, taint)
 		return unknown(taint)
 	}
@@ -184,11 +190,29 @@ func (m *machine) call(callee value, args []arg) value {
 	return result
 }
 
+// indirect finds what a call reaches in another way than by its name: a function
+// that a class took over, a member that is looked up in a module.
+func (m *machine) indirect(callee value, args []arg) (value, bool) {
+	dot := strings.LastIndexByte(callee.s, '.')
+	if dot < 0 {
+		return value{}, false
+	}
+	module, name := callee.s[:dot], callee.s[dot+1:]
+	if own, ok := m.get(name); ok && own.kind == nameValue && own.of == nil && m.isDanger(own.s) {
+		return m.call(own, args), true
+	}
+	first, _, _ := strings.Cut(module, ".")
+	if callee.of == nil && len(args) > 0 && m.api.dangers[first] && (name == "get" || name == "__getattribute__" || name == "__getitem__") {
+		return m.memberOf(value{kind: nameValue, s: module}, args[0].str()), true
+	}
+	return value{}, false
+}
+
 // unknownCall looks at a call of something that is not in the table.
 func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
 	if !effect.IsKnown(callee.s) {
 		first, _, _ := strings.Cut(callee.s, ".")
-		if callee.of == nil && m.api.dangers[first] {
+		if callee.of == nil && (m.api.dangers[first] || first == effect.Unknown) || callee.of != nil && callee.of.kind == listValue && callee.of.keys == nil {
 			m.found(Found{Text: callee.s, Taint: taint, By: first})
 		}
 	}
@@ -205,6 +229,9 @@ func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 			params := make([]value, len(a.fn.params))
 			for j := range params {
 				params[j] = unknown(taint)
+			}
+			if module, ok := strings.CutSuffix(callee.s, ".then"); ok && callee.of == nil && len(params) > 0 { // import("x").then(m => …)
+				params[0] = value{kind: nameValue, s: module}
 			}
 			m.apply(a.fn, params)
 		case a.kind == nameValue && a.of == nil && m.isDanger(a.s):

@@ -40,4 +40,7 @@ var perlCases = []testCase{
 	{`printf "%s\n", $1 while /(\w+)/g; =~ m{system}; $x = $y / 2 / 3`, nil},
 	{"print <<EOF;\nsystem(\"rm -rf /\")\nEOF\nprint 1", nil},
 	{"=pod\n\nsystem(\"x\")\n\n=cut\nprint 1", nil},
+	{"fork while 1", is("kill host")},
+	{`&{"system"}("id"); my $f = "exec"; &$f("ls"); my $g = \&CORE::system; $g->("x")`, is("shell id", "shell ls", "shell x")},
+	{`"x" =~ /(?{ system("id") })/; system qw(rm -rf /x)`, is("shell id", "argv [rm|-rf|/x]")},
 }

@@ -34,4 +34,5 @@ var phpCases = []testCase{
 	{"echo PHP_VERSION, PHP_EOL; var_dump(array_map(fn($x) => $x * 2, [1, 2]));", nil},
 	{"echo <<<EOT\nsystem('x')\nEOT;\necho strtoupper('a'), count($argv) / 2;", nil},
 	{`printf("%05.2f", round(3.14159, 2)); exit(version_compare(PHP_VERSION, '8.0') >= 0 ? 0 : 1);`, nil},
+	{`SYSTEM('id'); \eval('Exec("ls");'); system/**/ ('x');`, is("shell id", `code Exec("ls");`, "shell ls", "shell x")},
 }

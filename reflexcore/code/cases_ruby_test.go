@@ -40,4 +40,7 @@ var rubyCases = []testCase{
 	{"=begin\nsystem \"x\"\n=end\nputs %q(exec \"x\"), %w[eval system].inspect", nil},
 	{`puts RUBY_VERSION; exit 1 unless Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.0")`, nil},
 	{`method(:system).call("y")`, is("shell y")},
+	{"loop { fork }", is("kill host")},
+	{"pid = fork { puts 1 }; Process.wait(pid)", nil},
+	{`IO.read("|id"); open("| ls"); system(*%w[rm -rf /x]); %w[a b].each(&method(:system))`, is("shell id", "shell  ls", "argv [rm|-rf|/x]", "shell a", "shell b")},
 }

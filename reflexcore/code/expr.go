@@ -228,7 +228,12 @@ func (m *machine) unary() value {
 				m.depth--
 				return unknown(0)
 			}
-			v := m.unary()
+			var v value
+			if t.text == "&" && m.d.name == "perl" && m.take("{") { // &{"name"}(…)
+				v = m.postfix(m.subscript("}"))
+			} else {
+				v = m.unary()
+			}
 			m.depth--
 			m.last = ""
 			switch {
@@ -285,6 +290,7 @@ func (m *machine) primary() value {
 		if t.evaluat {
 			m.inside(t.more)
 		}
+		m.patternCode(t.text)
 		return value{kind: objectValue, s: "regex"}
 	case tkWords:
 		m.i++
@@ -311,6 +317,19 @@ func (m *machine) primary() value {
 	default:
 	}
 	return unknown(0)
+}
+
+// patternCode evaluates (?{ code }) in a pattern of Perl.
+func (m *machine) patternCode(pattern string) {
+	for m.d.name == "perl" && m.step() {
+		at := strings.Index(pattern, "?{")
+		if at < 0 {
+			return
+		}
+		end := closing(pattern, at+2, '{')
+		m.inside(strings.TrimSuffix(pattern[at+2:end], "}"))
+		pattern = pattern[end:]
+	}
 }
 
 // group evaluates (…): one value, a list, or the parameters of an arrow function.
@@ -507,8 +526,15 @@ func (m *machine) name(t *token) value {
 	}
 	m.i++
 	s, end := t.text, t.end
-	if m.d.name == "perl" {
+	switch m.d.name {
+	case "perl":
 		s = m.perlName(t)
+	case "php":
+		if s[0] != '$' && strings.ToLower(s) != s && m.api.find(s) == nil { // functions do not depend on case
+			if lower := strings.ToLower(s); m.api.find(lower) != nil {
+				s = lower
+			}
+		}
 	}
 	m.last = s
 	if v, ok := m.get(s); ok {
@@ -517,7 +543,7 @@ func (m *machine) name(t *token) value {
 	for m.i+1 < len(m.toks) { // a.b.c is a part of the source
 		dot, part := &m.toks[m.i], &m.toks[m.i+1]
 		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end || part.pos != dot.end || int(part.end) > len(m.src) ||
-			m.d.name == "ruby" && m.api.find(s) != nil {
+			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.name == "ruby" && m.api.find(s) != nil {
 			break
 		}
 		s, end = m.src[t.pos:part.end], part.end
@@ -542,11 +568,11 @@ func (m *machine) perlName(t *token) string {
 			return "%" + s[1:]
 		}
 	}
+	if s[0] == '&' {
+		s = s[1:]
+	}
 	if strings.Contains(s, "::") {
 		return strings.ReplaceAll(s, "::", ".")
-	}
-	if s[0] == '&' {
-		return s[1:]
 	}
 	return s
 }
@@ -821,9 +847,8 @@ func (m *machine) element(v value) value {
 		if n < 3 && first.kind == numberValue {
 			i := first.n
 			bounds[n] = &i
-		} else {
-			sliced = sliced || n > 0
-			v = join(v, unknown(first.taint))
+		} else if n > 0 {
+			v = unknown(v.taint | first.taint)
 		}
 		if m.i == before {
 			m.i++
@@ -851,7 +876,7 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
-	case v.kind == nameValue && v.of == nil && !strings.HasPrefix(v.s, "ARGV"):
+	case v.kind == nameValue && v.of == nil:
 		if sliced, ok := m.indexed(v.s, key); ok {
 			return sliced
 		}
@@ -866,6 +891,11 @@ func (m *machine) elementOf(v, key value) value {
 		if key.kind == textValue {
 			return m.memberOf(*v.of, key.s)
 		}
+		if v.of.kind == listValue && key.kind == unknownValue {
+			return m.memberOf(*v.of, effect.Unknown)
+		}
+	case v.kind == listValue && key.kind == unknownValue && m.d.name == "node":
+		return m.memberOf(v, effect.Unknown)
 	case key.kind == numberValue:
 		i := key.n
 		if m.d.name == "lua" {

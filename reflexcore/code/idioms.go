@@ -120,7 +120,11 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		m.cmdNested(args, by)
 	case "setvariable":
 		if first.known() {
-			m.bind(strings.ToLower(first.str()), second)
+			name := strings.ToLower(first.str())
+			if strings.HasSuffix(by, "al") || strings.HasSuffix(by, "alias") {
+				name = "alias:" + name
+			}
+			m.bind(name, second)
 		}
 	case "geturl": // LWP::Simple exports get: only a URL makes it that
 		if isURL(first.str()) {
@@ -159,6 +163,7 @@ func (m *machine) methodNamed(callee, name value) value {
 	}
 	if !name.known() {
 		m.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
+		return unknown(name.taint)
 	}
 	return value{kind: nameValue, s: name.str()}
 }

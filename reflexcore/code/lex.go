@@ -1,6 +1,10 @@
 package code
 
-import "strings"
+import (
+	"strings"
+
+	"approver.example/reflexcore/decode"
+)
 
 type tokenKind uint8
 
@@ -204,6 +208,11 @@ func (l *lexer) token() {
 	switch {
 	case isLetter(c) || c >= 0x80:
 		l.name()
+	case c == '\\' && l.d.name == "node" && l.i+1 < len(l.src) && l.src[l.i+1] == 'u': // \u0065val
+		for l.i < len(l.src) && (isWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
+			l.i++
+		}
+		l.emit(tkName, start, decode.Unescape(l.src[start:l.i]))
 	case isDigit(c) || c == '.' && l.i+1 < len(l.src) && isDigit(l.src[l.i+1]) && !l.afterValue():
 		for l.i++; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '.' && l.i+1 < len(l.src) && isDigit(l.src[l.i+1])); l.i++ {
 		}
@@ -280,7 +289,15 @@ func (l *lexer) name() {
 	}
 	text := l.src[start:l.i]
 	switch l.d.name {
+	case "node":
+		if l.i+1 < len(l.src) && l.src[l.i] == '\\' && l.src[l.i+1] == 'u' {
+			for l.i < len(l.src) && (isWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
+				l.i++
+			}
+			text = decode.Unescape(l.src[start:l.i])
+		}
 	case "python":
+		text = plainLetters(text)
 		if l.i < len(l.src) && (l.src[l.i] == '"' || l.src[l.i] == '\'') && len(text) <= 2 {
 			if how, ok := pythonPrefix(text); ok {
 				l.quoted(start, l.src[l.i], how)

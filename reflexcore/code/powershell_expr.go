@@ -269,6 +269,10 @@ func (p *psReader) member(v value) value {
 		}
 	}
 	p.i = min(p.i+1, len(p.src))
+	if v.kind == nameValue && v.of == nil && name.str() == "new" {
+		all := append([]arg{{value: text(v.s, 0)}}, args...)
+		return p.m.newObject(row{}, all, argTaint(args), v.s)
+	}
 	return p.m.call(method, args)
 }
 
@@ -359,6 +363,10 @@ func (m *machine) psCommand(name value, words []psWord, in value, piped bool) va
 		return unknown(name.taint)
 	}
 	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
+	if alias, ok := m.get("alias:" + by); ok && alias.known() {
+		by = strings.ToLower(alias.str())
+		name = alias
+	}
 	if _, own := m.get("function:" + by); own {
 		return unknown(in.taint)
 	}

@@ -11,6 +11,14 @@ func (m *machine) statement() {
 	t := m.tok()
 	if t.kind == tkOp {
 		switch t.text {
+		case "@":
+			if m.d.name == "python" { // a decorator is called with what it decorates
+				m.i++
+				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
+					m.found(Found{Text: v.s, By: "@" + v.s})
+				}
+				return
+			}
 		case ";", "}", ")", "]", ",", ":", "?", ".", "=>", "|", "=":
 			m.i++
 			return
@@ -151,6 +159,13 @@ func (m *machine) keyword(t *token) bool {
 		if m.d.name == "python" {
 			m.i++
 			m.pythonWith()
+			return true
+		}
+		if next := m.ahead(1); m.d.name == "node" && next.kind == tkOp && next.text == "(" { // with (module) …
+			m.i++
+			if v := m.expr(bindPower); v.kind == nameValue {
+				m.star(v.s)
+			}
 			return true
 		}
 	case "return":
