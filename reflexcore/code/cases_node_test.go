@@ -55,7 +55,7 @@ var nodeCases = []testCase{
 	{"with (require('child_process')) execSync('id')", is("shell id")},
 	{`\u0065val("require('fs').rmSync('/x')"); ev\u{61}l("fetch('http://evil.example')")`, is("code require('fs').rmSync('/x')", "delete /x", "code fetch('http://evil.example')", "net-in http://evil.example")},
 	{`(0, eval)("require('fs').rmSync('/x')"); globalThis[x](y); window['ev' + 'al']("1")`, is("code require('fs').rmSync('/x')", "delete /x", "opaque …", "code 1")},
-	{"[][f + g][h](i)()", nil},
+	{"[][f + g][h](i)()", is("opaque list.…")},
 	{"const handlers = {a: 1}; handlers[name](x); list[i](x)", nil},
 	{"process['mainModule']['require']('child_process')['ex' + 'ec']('id')", is("shell id")},
 }

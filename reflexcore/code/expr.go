@@ -825,6 +825,11 @@ func (m *machine) subscript(end string) value {
 // element evaluates v[i] and v[a:b:c].
 func (m *machine) element(v value) value {
 	m.i++
+	if v.kind == nameValue && v.of == nil && m.d.name == "python" { // sys.argv[1:]
+		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
+			v = m.operands(rows[0].arg)
+		}
+	}
 	if m.d.name != "python" || v.kind == nameValue {
 		return m.elementOf(v, m.subscript("]"))
 	}
@@ -891,10 +896,10 @@ func (m *machine) elementOf(v, key value) value {
 		if key.kind == textValue {
 			return m.memberOf(*v.of, key.s)
 		}
-		if v.of.kind == listValue && key.kind == unknownValue {
+		if v.of.kind == listValue && !key.known() {
 			return m.memberOf(*v.of, effect.Unknown)
 		}
-	case v.kind == listValue && key.kind == unknownValue && m.d.name == "node":
+	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.name == "node":
 		return m.memberOf(v, effect.Unknown)
 	case key.kind == numberValue:
 		i := key.n
