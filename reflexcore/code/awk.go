@@ -90,7 +90,7 @@ func (m *machine) awkPrint(formatted bool) {
 
 func (m *machine) awkList(end string) []value {
 	var out []value
-	for m.step() && !m.ends() && !(end != "" && m.is(end)) {
+	for m.step() && !m.ends() && (end == "" || !m.is(end)) {
 		before := m.i
 		t := m.tok()
 		if t.kind == tkOp && (t.text == ";" || t.text == "}" || t.text == ">" || t.text == ">>" || t.text == "|") {

@@ -111,7 +111,7 @@ func (m *machine) batchCommand(words []string) {
 			}
 		}
 	}
-	op := Opaque
+	var op Op
 	switch name {
 	case "del", "erase", "rd", "rmdir":
 		op = Delete

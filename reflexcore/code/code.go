@@ -60,8 +60,9 @@ func (o Op) Kind() effect.Kind {
 		return effect.Kill
 	case Privilege:
 		return effect.Privilege
+	default:
+		return effect.Opaque
 	}
-	return effect.Opaque
 }
 
 // A Found is one thing that a piece of code would do, or a payload in it. The

@@ -124,11 +124,12 @@ func decodeBase32(in string) (string, error) {
 func decodeHex(in string) (string, error) {
 	digits := make([]byte, 0, len(in))
 	for i := 0; i < len(in); i++ {
+		prefix := i+1 < len(in) && in[i+1]|0x20 == 'x' // 0x or \x
 		switch c := in[i]; {
-		case hexDigit(c) < 16 && !(c == '0' && i+1 < len(in) && in[i+1]|0x20 == 'x'):
-			digits = append(digits, c)
-		case c == '0', c == '\\' && i+1 < len(in) && in[i+1]|0x20 == 'x':
+		case prefix && (c == '0' || c == '\\'):
 			i++
+		case hexDigit(c) < 16:
+			digits = append(digits, c)
 		case isSpace(rune(c)), c == ':', c == ',':
 		default:
 			return "", errInput

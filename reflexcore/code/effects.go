@@ -1,0 +1,205 @@
+package code
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+func (m *machine) connect(r row, args []arg, taint effect.Taint, by string) value {
+	if m.shellRan != "" && !m.connected {
+		m.found(Found{Op: Exec, Text: m.shellRan, Taint: effect.Network, By: by})
+	}
+	m.connected = true
+	first, _ := argument(args, 0)
+	second, ok := argument(args, 1)
+	switch {
+	case first.kind == numberValue && ok && second.kind == textValue: // a port, then a host
+		first = list([]value{second, first}, 0)
+	case first.keys == nil && r.arg > 0 && ok:
+		first = second
+	default:
+		r.arg = 0
+	}
+	r.action = "netin"
+	return m.network(r, first, args, taint, by)
+}
+
+// open is a function that reads or writes depending on its mode, which follows
+// the path.
+func (m *machine) open(r row, path value, args []arg, by string) value {
+	mode, ok := argument(args, r.arg+1)
+	if r.arg == argReceiver {
+		mode, ok = argument(args, 0)
+	}
+	if v, isNamed := named(args, "mode", "flags", "flag"); isNamed {
+		mode, ok = v, true
+	}
+	if mode.keys != nil || mode.fn != nil {
+		ok = false
+	}
+	if p := path.str(); strings.HasPrefix(p, "|") && m.d.name == "ruby" {
+		m.shell(text(p[1:], path.taint), by)
+		return unknown(effect.File)
+	}
+	kind := row{action: "read"}
+	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")
+	if ok && !readOnly && (!mode.known() || strings.ContainsAny(mode.str(), "wax+c>")) {
+		kind.action = "write"
+		if mode.known() && strings.ContainsAny(mode.str(), "a") || strings.HasPrefix(mode.str(), ">>") {
+			kind.bits = effect.Append
+		}
+	}
+	v, _ := m.files(kind, path, nil, 0, by)
+	return value{kind: objectValue, s: "file", from: path.str(), taint: v.taint}
+}
+
+var fileOps = map[string]Op{"read": Read, "write": Write, "delete": Delete, "chmod": Permission}
+
+// files is a function on paths. A path with a scheme is the network.
+func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by string) (value, bool) {
+	if path.kind == listValue && path.keys == nil {
+		for _, p := range path.list {
+			m.files(r, p, args, taint, by)
+		}
+		return unknown(effect.File), true
+	}
+	p := path.str()
+	if m.d.name == "powershell" && strings.EqualFold(strings.TrimRight(p, `\/*`), "env:") {
+		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+		return unknown(effect.Secret), true
+	}
+	if strings.HasPrefix(p, "|") && m.d.name == "ruby" {
+		m.shell(text(p[1:], path.taint), by)
+		return unknown(effect.File), true
+	}
+	if isURL(p) {
+		return m.network(row{action: "netin"}, path, args, taint, by), true
+	}
+	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {
+		return unknown(0), true
+	}
+	f := Found{Op: fileOps[r.action], Text: p, Bits: r.bits, By: by}
+	if recursive, ok := named(args, "recursive"); ok && recursive.truthy() {
+		f.Bits |= effect.Recursive
+	}
+	if force, ok := named(args, "force"); ok && force.truthy() {
+		f.Bits |= effect.Force
+	}
+	result := r.taint
+	switch f.Op {
+	case Read:
+		result |= effect.File
+		if m.lim.Secret != nil && effect.IsKnown(p) && m.lim.Secret(p) {
+			result |= effect.Secret
+			f.Taint = effect.Secret
+		}
+	case Write:
+		f.Taint = taint&^path.taint | r.taint
+		n := r.arg + 1 // for a receiver, the first argument
+		if body, ok := argument(args, n); ok && r.param == "body" && body.known() {
+			f.Args = []string{body.str()}
+		}
+	default:
+	}
+	m.found(f)
+	return unknown(result), r.action == "read"
+}
+
+// content is what is written to a file that is open.
+func (m *machine) content(callee value, args []arg, by string) {
+	if callee.of == nil || callee.of.from == "" {
+		return
+	}
+	body, ok := argument(args, 0)
+	if !ok {
+		return
+	}
+	f := Found{Op: Write, Text: callee.of.from, Taint: body.taint, Bits: effect.Append, By: by}
+	if body.known() {
+		f.Args = []string{body.str()}
+	}
+	if f.Args != nil || f.Taint != 0 {
+		m.found(f)
+	}
+}
+
+func isURL(s string) bool {
+	for _, scheme := range [...]string{"http://", "https://", "ftp://", "ftps://", "ws://", "wss://", "tcp://"} {
+		if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// network is a function that talks to a host. What is tainted by secrets or files
+// goes out, whatever the function is for.
+func (m *machine) network(r row, target value, args []arg, taint effect.Taint, by string) value {
+	op := NetIn
+	if r.action == "netout" {
+		op = NetOut
+	}
+	if method, ok := named(args, "method"); ok && method.known() && !strings.EqualFold(method.str(), "GET") && !strings.EqualFold(method.str(), "HEAD") {
+		op = NetOut
+	}
+	carried := taint | target.taint
+	if carried&(effect.Secret|effect.File) != 0 {
+		op = NetOut
+	}
+	where := address(target)
+	if host, ok := named(args, "PeerAddr", "PeerHost", "PeerAddress", "host", "hostname"); ok && target.keys == nil {
+		where = host.str()
+		if port, ok := named(args, "PeerPort", "port"); ok {
+			where += ":" + port.str()
+		}
+	}
+	if len(args) > r.arg+1 && r.arg >= 0 && target.kind != listValue && where != "" {
+		if port, ok := argument(args, r.arg+1); ok && port.known() && isPort(port.str()) {
+			where += ":" + port.str()
+		}
+	}
+	if op == NetIn {
+		carried &^= effect.Network // which the object has that it is called on
+	}
+	m.found(Found{Op: op, Text: where, Taint: carried, By: by})
+	if file, ok := named(args, "outfile"); ok {
+		m.found(Found{Op: Write, Text: file.str(), Taint: effect.Network, By: by})
+	}
+	result := value{kind: objectValue, s: "response", taint: effect.Network}
+	if r.result != "" {
+		result.s = r.result
+	}
+	return result
+}
+
+func isPort(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0 && n < 65536
+}
+
+// address is a URL, or host:port of a pair or of options.
+func address(v value) string {
+	switch {
+	case v.keys != nil:
+		if url, ok := v.key("url", "uri", "href"); ok {
+			return url.str()
+		}
+		host, ok := v.key("host", "hostname", "PeerAddr", "PeerHost", "PeerAddress")
+		if !ok {
+			return effect.Unknown
+		}
+		out := host.str()
+		if port, ok := v.key("port", "PeerPort"); ok {
+			out += ":" + port.str()
+		}
+		if path, ok := v.key("path"); ok {
+			out += path.str()
+		}
+		return out
+	case v.kind == listValue && len(v.list) >= 2:
+		return v.list[0].str() + ":" + v.list[1].str()
+	}
+	return v.str()
+}

@@ -1,0 +1,334 @@
+package code
+
+import (
+	"strings"
+)
+
+// longBracket returns the level of Lua's [[ or [==[, or -1.
+func longBracket(s string) int {
+	if s == "" || s[0] != '[' {
+		return -1
+	}
+	n := 1
+	for n < len(s) && s[n] == '=' {
+		n++
+	}
+	if n < len(s) && s[n] == '[' {
+		return n - 1
+	}
+	return -1
+}
+
+func (l *lexer) longString(level int) string {
+	start := l.i + level + 2
+	l.i = start
+	l.skipPast("]" + strings.Repeat("=", level) + "]")
+	return l.src[start:max(start, min(l.i-level-2, len(l.src)))]
+}
+
+func pythonPrefix(text string) (how quoting, ok bool) {
+	for i := range len(text) {
+		switch text[i] | 0x20 {
+		case 'r':
+			how |= qRaw
+		case 'f':
+			how |= qFormat
+		case 'b', 'u':
+		default:
+			return 0, false
+		}
+	}
+	return how, true
+}
+
+// quoted reads a string; l.i is at its quote, start at its prefix.
+func (l *lexer) quoted(start int, quote byte, how quoting) {
+	if l.d.triple && strings.HasPrefix(l.src[l.i:], strings.Repeat(string(quote), 3)) {
+		l.i += 3
+		from := l.i
+		for l.i < len(l.src) && !strings.HasPrefix(l.src[l.i:], l.src[from-3:from]) {
+			if l.src[l.i] == '\\' && l.i+1 < len(l.src) {
+				l.i++
+			}
+			l.i++
+		}
+		end := min(l.i, len(l.src))
+		l.i = min(l.i+3, len(l.src))
+		l.emit(tkString, start, l.src[from:end]).how = how
+		return
+	}
+	l.i++
+	body := l.until(quote, quote)
+	l.emit(tkString, start, body).how = how
+}
+
+// until reads to the closing delimiter and past it, over escapes, pairs of
+// delimiters and ${…} in templates; it returns what lies before it.
+func (l *lexer) until(open, end byte) string {
+	start, depth := l.i, 0
+	for l.i < len(l.src) {
+		switch c := l.src[l.i]; {
+		case c == '\\' && l.i+1 < len(l.src) && !(l.d.name == "powershell"):
+			l.i++
+		case c == '`' && l.d.name == "powershell" && open == '"' && l.i+1 < len(l.src):
+			l.i++
+		case c == end && depth == 0:
+			// PowerShell doubles a quote inside a string.
+			if l.d.name == "powershell" && l.i+1 < len(l.src) && l.src[l.i+1] == end {
+				l.i += 2
+				continue
+			}
+			l.i++
+			return l.src[start : l.i-1]
+		case c == end:
+			depth--
+		case c == open && open != end:
+			depth++
+		case c == '[' && end == '/' && open == '/' && l.d.name == "node": // a class in a pattern
+			for l.i++; l.i < len(l.src) && l.src[l.i] != ']' && l.src[l.i] != '\n'; l.i++ {
+				if l.src[l.i] == '\\' {
+					l.i++
+				}
+			}
+		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) && (end == '`' || l.d.name != "node"):
+			l.i += len(l.d.inner)
+			l.i = closing(l.src, l.i, l.d.inner[len(l.d.inner)-1])
+			continue
+		case c == '\n' && l.d.regex && open == '/' && end == '/' && l.d.name != "perl" && l.d.name != "ruby":
+			return l.src[start:l.i] // no pattern after all
+		}
+		l.i++
+	}
+	l.i = len(l.src)
+	return l.src[min(start, len(l.src)):]
+}
+
+// closing returns the place behind the bracket that closes the one before i, over
+// strings and brackets.
+func closing(src string, i int, open byte) int {
+	end := byte('}')
+	if open == '(' {
+		end = ')'
+	}
+	depth := 0
+	for ; i < len(src); i++ {
+		switch c := src[i]; c {
+		case '\\':
+			i++
+		case open:
+			depth++
+		case end:
+			if depth == 0 {
+				return i + 1
+			}
+			depth--
+		case '"', '\'', '`':
+			for i++; i < len(src) && src[i] != c; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return len(src)
+}
+
+func (l *lexer) flags() string {
+	start := l.i
+	for l.i < len(l.src) && isLetter(l.src[l.i]) {
+		l.i++
+	}
+	return l.src[start:l.i]
+}
+
+func closer(open byte) byte {
+	switch open {
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	case '{':
+		return '}'
+	case '<':
+		return '>'
+	}
+	return open
+}
+
+// quoteLike reads Perl's q qq qw qx m qr s tr y.
+func (l *lexer) quoteLike(start int, text string) bool {
+	switch text {
+	case "q", "qq", "qw", "qx", "m", "qr", "s", "tr", "y":
+	default:
+		return false
+	}
+	i := l.i
+	for i < len(l.src) && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\n') {
+		i++
+	}
+	if i >= len(l.src) || isWord(l.src[i]) || strings.IndexByte(",;)", l.src[i]) >= 0 || l.src[i] == '#' && i > l.i ||
+		l.src[i] == '=' && (i > l.i || i+1 < len(l.src) && (l.src[i+1] == '>' || l.src[i+1] == '=')) {
+		return false
+	}
+	open := l.src[i]
+	l.i = i + 1
+	body := l.until(open, closer(open))
+	kind, how, more := tkString, quoting(qInter), ""
+	switch text {
+	case "q":
+		how = qSingle
+	case "qw":
+		kind, how = tkWords, qRaw
+	case "qx":
+		kind = tkCommand
+	case "m", "qr":
+		kind = tkRegex
+	case "s", "tr", "y":
+		kind = tkRegex
+		if closer(open) != open {
+			for l.i < len(l.src) && (l.src[l.i] == ' ' || l.src[l.i] == '\n' || l.src[l.i] == '\t') {
+				l.i++
+			}
+			if l.i < len(l.src) {
+				open = l.src[l.i]
+				l.i++
+			}
+		}
+		more = l.until(open, closer(open))
+	}
+	if open == '\'' && text != "q" {
+		how = qRaw
+	}
+	flags := ""
+	if kind == tkRegex {
+		flags = l.flags()
+	}
+	t := l.emit(kind, start, body)
+	t.how, t.more, t.evaluat = how, more, text == "s" && strings.Contains(flags, "e")
+	return true
+}
+
+// percent reads Ruby's %w[] %q() %x() %().
+func (l *lexer) percent() bool {
+	start, i := l.i, l.i+1
+	letter := byte('Q')
+	if i < len(l.src) && isLetter(l.src[i]) {
+		letter = l.src[i]
+		i++
+	}
+	if i >= len(l.src) || isWord(l.src[i]) || l.src[i] <= ' ' || l.src[i] == '=' {
+		return false
+	}
+	open := l.src[i]
+	l.i = i + 1
+	t := l.emit(tkString, start, "")
+	t.text = l.until(open, closer(open))
+	t.end = int32(l.i)
+	switch letter {
+	case 'q', 's':
+		t.how = qSingle
+	case 'w', 'i', 'W', 'I':
+		t.kind, t.how = tkWords, qRaw
+	case 'x':
+		t.kind, t.how = tkCommand, qInter
+	case 'r':
+		t.kind = tkRegex
+		l.flags()
+	default:
+		t.how = qInter
+	}
+	return true
+}
+
+// symbol reads Ruby's :name and :"name" as strings.
+func (l *lexer) symbol() bool {
+	if l.i+1 >= len(l.src) || l.i > 0 && l.src[l.i-1] == ':' {
+		return false
+	}
+	start := l.i
+	switch c := l.src[l.i+1]; {
+	case c == '"':
+		l.i++
+		l.quoted(start, '"', qInter)
+		return true
+	case isLetter(c) && !(l.afterValue() && !l.sp):
+		for l.i += 2; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '?' || l.src[l.i] == '!'); l.i++ {
+		}
+		l.emit(tkString, start, l.src[start+1:l.i]).how = qRaw
+		return true
+	}
+	return false
+}
+
+// opensHeredoc reads <<EOF, <<~'EOF', <<<EOT as a string whose body comes when
+// the line has ended.
+func (l *lexer) opensHeredoc() bool {
+	rest, start := l.src[l.i:], l.i
+	skip := "<<"
+	if l.d.name == "php" {
+		skip = "<<<"
+	}
+	if !strings.HasPrefix(rest, skip) || l.d.name != "php" && l.afterValue() && !l.sp {
+		return false
+	}
+	i := len(skip)
+	for l.d.name == "php" && i < len(rest) && rest[i] == ' ' {
+		i++
+	}
+	if i < len(rest) && (rest[i] == '~' || rest[i] == '-') {
+		i++
+	}
+	how, quote := qInter, byte(0)
+	if i < len(rest) && (rest[i] == '"' || rest[i] == '\'') {
+		quote = rest[i]
+		if quote == '\'' {
+			how = qRaw
+		}
+		i++
+	}
+	from := i
+	for i < len(rest) && isWord(rest[i]) {
+		i++
+	}
+	tag := rest[from:i]
+	if tag == "" || isDigit(tag[0]) || l.d.name == "ruby" && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') && rest[2] != '~' && rest[2] != '-' {
+		return false
+	}
+	if quote != 0 {
+		if i >= len(rest) || rest[i] != quote {
+			return false
+		}
+		i++
+	}
+	l.i += i
+	t := l.emit(tkString, start, tag)
+	t.how = how
+	l.heredocs = append(l.heredocs, len(l.toks)-1)
+	return true
+}
+
+// heredoc gives a token its body: the lines up to its tag.
+func (l *lexer) heredoc(at int) {
+	tag, from := l.toks[at].text, l.i
+	for l.i < len(l.src) {
+		line := l.src[l.i:]
+		next := len(l.src)
+		if n := strings.IndexByte(line, '\n'); n >= 0 {
+			line, next = line[:n], l.i+n+1
+		}
+		trimmed := strings.Trim(line, " \t\r")
+		if trimmed == tag || l.d.name == "php" && strings.HasPrefix(trimmed, tag) && !isWord(byteAt(trimmed, len(tag))) {
+			l.toks[at].text = l.src[from:l.i]
+			l.i = next
+			if l.d.name == "php" {
+				l.i -= len(line) - strings.Index(line, tag) - len(tag) + 1
+				l.i = max(from, min(l.i, len(l.src)))
+			}
+			l.lineStart = l.i
+			return
+		}
+		l.i = next
+	}
+	l.toks[at].text = l.src[from:]
+	l.lineStart = l.i
+}

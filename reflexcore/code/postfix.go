@@ -1,0 +1,333 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// postfix evaluates members, elements and calls that follow a value.
+func (m *machine) postfix(v value) value {
+	for m.step() && !m.stops() {
+		t := m.tok()
+		target := m.last
+		m.last = ""
+		switch {
+		case !(t.kind == tkOp && t.text == "(") && m.callsItself(v) && !m.bareCall(v, t):
+			v = m.call(v, nil)
+		case t.kind == tkOp && m.isMember(t.text):
+			m.i++
+			v = m.member(v)
+			if target != "" && v.kind == nameValue && v.of == nil {
+				m.last = v.s
+			}
+		case t.kind == tkOp && t.text == "(" && m.callable(t):
+			v = m.call(v, m.arguments())
+		case t.kind == tkOp && t.text == "[" && !(t.sp && m.d.bareCalls && v.kind == nameValue && m.d.name == "ruby"):
+			v = m.element(v)
+		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue:
+			m.i++
+			key := m.subscript("}")
+			v = m.elementOf(v, key)
+		case t.kind == tkOp && (t.text == "++" || t.text == "--"):
+			m.i++
+			if target != "" {
+				m.set(target, unknown(v.taint))
+			}
+			v = unknown(v.taint)
+		case t.kind == tkOp && t.text == "=>" && m.d.name == "node" && target != "":
+			m.i++
+			v = m.arrow([]string{target})
+		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
+			m.i++
+			v = m.call(v, []arg{{value: m.literal(t)}})
+		case m.d.bareCalls && m.bareCall(v, t):
+			v = m.call(v, m.bareArguments())
+		case t.kind == tkOp && t.text == "{" && m.d.name == "ruby" && v.kind != textValue || m.d.name == "ruby" && t.kind == tkName && t.text == "do" && !t.nl:
+			m.i++ // a block: its statements follow
+			if m.is("|") {
+				for m.i++; m.tok().kind != tkEnd && !m.is("|"); m.i++ {
+				}
+				m.i++
+			}
+			return unknown(v.taint)
+		default:
+			m.last = target
+			return m.resolved(v)
+		}
+	}
+	if m.callsItself(v) {
+		v = m.call(v, nil)
+	}
+	return m.resolved(v)
+}
+
+// callsItself reports whether a method is called although neither brackets nor
+// arguments follow, as in Ruby and Perl.
+func (m *machine) callsItself(v value) bool {
+	if !m.d.bareCalls || m.d.name == "php" || v.kind != nameValue || v.fn != nil {
+		return false
+	}
+	rows := m.api.find(v.s)
+	if !strings.Contains(v.s, ".") {
+		return len(rows) > 0 && rows[0].action == "fork"
+	}
+	if rows == nil && v.of != nil {
+		rows = m.api.method(v.s)
+	}
+	if len(rows) == 0 {
+		return false
+	}
+	switch r := rows[0]; r.action {
+	case "fold", "object", "unknown":
+		return true
+	case "environment":
+		return r.arg == argNone
+	case "read", "delete", "write", "kill":
+		return r.arg == argReceiver
+	}
+	return false
+}
+
+// stops reports whether the line's end ends the value: a member may follow on the
+// next line in some languages.
+func (m *machine) stops() bool {
+	t := m.tok()
+	if t.kind == tkEnd {
+		return true
+	}
+	if !t.nl || m.paren > 0 {
+		return false
+	}
+	if t.kind == tkOp && m.isMember(t.text) {
+		return m.d.name == "python"
+	}
+	return m.d.lineEnds || t.kind != tkOp || t.text == "[" || t.text == "(" || t.text == "++" || t.text == "--"
+}
+
+func (m *machine) isMember(op string) bool {
+	for _, d := range m.d.member {
+		if d == op {
+			return true
+		}
+	}
+	return false
+}
+
+// callable reports whether a bracket after a value is a call.
+func (m *machine) callable(t *token) bool {
+	return !(m.d.name == "ruby" && t.sp && m.ahead(1).kind == tkEnd)
+}
+
+// bareCall reports whether what follows a name is the arguments of a call without
+// brackets.
+func (m *machine) bareCall(v value, t *token) bool {
+	if v.kind != nameValue || t.nl && m.d.name != "perl" || !t.sp && t.kind != tkString && t.kind != tkCommand && !(t.kind == tkOp && t.text == "{") || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
+		return false
+	}
+	switch t.kind {
+	case tkString, tkNumber, tkCommand, tkWords, tkRegex:
+		return m.d.name != "lua" || t.kind == tkString
+	case tkName:
+		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
+	case tkOp:
+		switch t.text {
+		case "*", "-", "[", "&", ":":
+			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
+		case "$", "@", "\\":
+			return m.d.name == "perl"
+		case "{":
+			return m.d.name == "lua" || m.d.name == "perl" && (v.s == "print" || v.s == "printf" || v.s == "exec" || v.s == "system")
+		}
+	default:
+	}
+	return false
+}
+
+// member reads the name after a dot, an arrow or a double colon.
+func (m *machine) member(v value) value {
+	t := m.tok()
+	switch {
+	case t.kind == tkName && !(m.d.name == "php" && t.text[0] == '$' || m.d.name == "perl" && t.text[0] == '$'):
+		m.i++
+		return m.memberOf(v, t.text)
+	case t.kind == tkName: // ->$method
+		m.i++
+		name, _ := m.get(t.text)
+		return m.memberOf(v, name.str())
+	case t.kind == tkOp && t.text == "(" && (m.d.name == "ruby" || m.d.name == "perl" || m.d.name == "node"): // .() and ->() and ?.()
+		return v
+	case t.kind == tkOp && (t.text == "[" || t.text == "{") && m.d.name != "php":
+		end := "]"
+		if t.text == "{" {
+			end = "}"
+		}
+		m.i++
+		return m.elementOf(v, m.subscript(end))
+	case t.kind == tkOp && t.text == "{":
+		m.i++
+		return m.memberOf(v, m.subscript("}").str())
+	case t.kind == tkOp && (t.text == "@" || t.text == "%"):
+		m.i++
+	}
+	return v
+}
+
+func (m *machine) memberOf(v value, name string) value {
+	switch {
+	case v.kind == nameValue && v.of == nil && m.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
+		recv := v
+		return value{kind: nameValue, s: "function." + name, of: &recv}
+	case v.fn != nil && (name == "call" || name == "()"):
+		return v
+	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.name == "node"):
+		return v
+	case v.kind == nameValue && v.of == nil:
+		path := name
+		if v.s != "" {
+			path = v.s + "." + name
+		}
+		if len(path) > 256 {
+			path = effect.Unknown
+		}
+		if known, ok := m.get(path); ok {
+			return known
+		}
+		return value{kind: nameValue, s: m.canonical(path), taint: v.taint}
+	case v.keys != nil:
+		if e, ok := v.key(name); ok {
+			return e
+		}
+	}
+	prefix := "?"
+	switch v.kind {
+	case objectValue, nameValue:
+		prefix = v.s
+	case textValue:
+		prefix = "text"
+	case listValue:
+		prefix = "list"
+	default:
+	}
+	if len(prefix) > 256 {
+		prefix = "?"
+	}
+	recv := v
+	result := value{kind: nameValue, s: prefix + "." + name, of: &recv, taint: v.taint}
+	if rows := m.api.find(result.s); len(rows) > 0 && rows[0].action == "property" {
+		return m.call(result, nil)
+	}
+	return result
+}
+
+// subscript evaluates what stands between brackets, where a bare word is a text
+// in some languages.
+func (m *machine) subscript(end string) value {
+	if t := m.tok(); t.kind == tkName && m.ahead(1).kind == tkOp && m.ahead(1).text == end && end == "}" && isLetter(t.text[0]) {
+		m.i += 2
+		return text(t.text, 0)
+	}
+	m.paren++
+	v := m.expr(0)
+	for m.step() && m.tok().kind != tkEnd && !m.is(end) {
+		m.expr(0)
+		if !m.is(end) {
+			m.i++
+		}
+	}
+	m.take(end)
+	m.paren--
+	m.last = ""
+	return v
+}
+
+// element evaluates v[i] and v[a:b:c].
+func (m *machine) element(v value) value {
+	m.i++
+	if v.kind == nameValue && v.of == nil && m.d.name == "python" { // sys.argv[1:]
+		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
+			v = m.operands(rows[0].arg)
+		}
+	}
+	if m.d.name != "python" || v.kind == nameValue {
+		return m.elementOf(v, m.subscript("]"))
+	}
+	m.paren++
+	defer func() { m.paren-- }()
+	var bounds [3]*int64
+	n, sliced := 0, false
+	var first value
+	for m.step() && m.tok().kind != tkEnd && !m.is("]") {
+		if m.take(":") {
+			n, sliced = n+1, true
+			continue
+		}
+		if m.take("::") {
+			n, sliced = n+2, true
+			continue
+		}
+		before := m.i
+		first = m.expr(0)
+		if n < 3 && first.kind == numberValue {
+			i := first.n
+			bounds[n] = &i
+		} else if n > 0 {
+			v = unknown(v.taint | first.taint)
+		}
+		if m.i == before {
+			m.i++
+		}
+	}
+	m.take("]")
+	m.last = ""
+	if !sliced {
+		if first.kind != numberValue && v.kind == unknownValue {
+			return v
+		}
+		return m.elementOf(v, first)
+	}
+	step := int64(1)
+	if bounds[2] != nil {
+		step = *bounds[2]
+	}
+	return slice(v, bounds[0], bounds[1], step)
+}
+
+func (m *machine) elementOf(v, key value) value {
+	switch {
+	case v.keys != nil:
+		if e, ok := v.key(key.str()); ok && key.known() {
+			return e
+		}
+		return unknown(v.taint)
+	case v.kind == nameValue && v.of == nil:
+		if sliced, ok := m.indexed(v.s, key); ok {
+			return sliced
+		}
+		if key.kind == textValue {
+			return m.memberOf(v, key.s)
+		}
+		if key.kind == numberValue {
+			return unknown(v.taint)
+		}
+		return m.memberOf(v, effect.Unknown)
+	case v.kind == nameValue:
+		if key.kind == textValue {
+			return m.memberOf(*v.of, key.s)
+		}
+		if v.of.kind == listValue && !key.known() {
+			return m.memberOf(*v.of, effect.Unknown)
+		}
+	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.name == "node":
+		return m.memberOf(v, effect.Unknown)
+	case key.kind == numberValue:
+		i := key.n
+		if m.d.name == "lua" {
+			i--
+		}
+		return at(v, i)
+	case key.kind == textValue && v.kind != textValue:
+		return m.memberOf(v, key.s)
+	}
+	return unknown(v.taint | key.taint)
+}

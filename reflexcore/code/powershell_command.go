@@ -1,0 +1,222 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// command evaluates a command: its name and its words.
+func (p *psReader) command(name, in value, piped bool) value {
+	var words []psWord
+	for p.m.step() {
+		p.space(false)
+		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' || p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
+			break
+		}
+		before := p.i
+		words = append(words, p.commandWord())
+		if p.i == before {
+			p.skip(1)
+		}
+	}
+	return p.m.psCommand(name, words, in, piped)
+}
+
+// A psWord is a parameter, which begins with a dash, or an argument.
+type psWord struct {
+	param string // in lower case, without the dash
+	value
+}
+
+func (p *psReader) commandWord() psWord {
+	if c := p.at(0); c == '-' && isLetter(p.at(1)) {
+		start := p.i
+		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '-') {
+			p.skip(1)
+		}
+		name := strings.ToLower(p.src[start+1 : p.i])
+		if p.at(0) == ':' {
+			p.skip(1)
+			return psWord{name + ":", p.word()}
+		}
+		return psWord{param: name, value: text(p.src[start:p.i], 0)}
+	}
+	if p.at(0) == '{' {
+		return psWord{value: p.primary()}
+	}
+	if p.at(0) == ',' {
+		p.skip(1)
+		p.space(false)
+	}
+	v := p.argumentWord()
+	p.space(false)
+	if p.at(0) != ',' {
+		return psWord{value: v}
+	}
+	out := []value{v}
+	for p.at(0) == ',' && p.m.step() {
+		p.skip(1)
+		p.space(true)
+		out = append(out, p.argumentWord())
+		p.space(false)
+	}
+	return psWord{value: list(out, 0)}
+}
+
+// argumentWord evaluates a word with the members behind it.
+func (p *psReader) argumentWord() value {
+	if p.startsExpression() && p.at(0) != '-' && !isDigit(p.at(0)) {
+		v := p.primary()
+		if p.i < len(p.src) && p.src[p.i] > ' ' && strings.IndexByte(";|),}", p.src[p.i]) < 0 {
+			v = add(v, p.word(), true)
+		}
+		return v
+	}
+	return p.word()
+}
+
+// psCommand does what a command does: a row of the table, or a program.
+func (m *machine) psCommand(name value, words []psWord, in value, piped bool) value {
+	switch {
+	case name.kind == objectValue && name.s == "scriptblock":
+		return unknown(in.taint)
+	case !name.known():
+		m.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
+		return unknown(name.taint)
+	}
+	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
+	if alias, ok := m.get("alias:" + by); ok && alias.known() {
+		by = strings.ToLower(alias.str())
+		name = alias
+	}
+	if _, own := m.get("function:" + by); own {
+		return unknown(in.taint)
+	}
+	rows := m.api.find(by)
+	if rows == nil {
+		m.psProgram(name, words, in, piped)
+		return unknown(effect.File)
+	}
+	args, bits, taint := psArguments(words, rows[0])
+	if piped && rows[0].param != "nopipe" {
+		args = append([]arg{{value: in}}, args...)
+		if len(args) > 1 && (rows[0].action == "write" || rows[0].action == "netin" || rows[0].action == "netout") {
+			args[0], args[1] = args[1], args[0]
+		}
+	}
+	result := unknown(taint)
+	for _, r := range rows {
+		r.bits |= bits
+		if v, ok := m.act(r, value{kind: nameValue, s: by}, args, taint|in.taint); ok {
+			result = v
+		}
+	}
+	return result
+}
+
+// psArguments sorts the words of a command: what the table's functions take by
+// position comes first.
+func psArguments(words []psWord, r row) (args []arg, bits effect.Bits, taint effect.Taint) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		taint |= w.taint
+		name, hasValue := strings.CutSuffix(w.param, ":")
+		switch {
+		case name == "":
+			args = append(args, arg{value: w.value})
+		case psPrefix(name, "recurse", 1):
+			bits |= effect.Recursive
+		case psPrefix(name, "force", 2):
+			bits |= effect.Force
+		default:
+			v := w.value
+			if !hasValue && i+1 < len(words) && words[i+1].param == "" && !psSwitch(name) {
+				i++
+				v = words[i].value
+				taint |= v.taint
+			} else if !hasValue {
+				continue
+			}
+			at := psPosition(name, r.action)
+			switch {
+			case at < 0:
+				args = append(args, arg{name: name, value: v})
+			case at < len(args) && at == 0:
+				args = slices.Insert(args, 0, arg{value: v})
+			default:
+				args = append(args, arg{value: v})
+			}
+		}
+	}
+	return args, bits, taint
+}
+
+// psSwitch reports whether a parameter takes no value.
+func psSwitch(name string) bool {
+	switch name {
+	case "confirm", "whatif", "verbose", "noprofile", "nop", "usebasicparsing", "useb", "asplaintext", "append", "nonewline", "raw", "passthru", "wait", "nonewwindow", "asjob", "hidden":
+		return true
+	}
+	return false
+}
+
+func psPrefix(name, full string, least int) bool {
+	return len(name) >= least && strings.HasPrefix(full, name)
+}
+
+// psPosition is where a named parameter stands among the arguments that a row
+// counts, or -1.
+func psPosition(name, action string) int {
+	switch {
+	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1), psPrefix(name, "filepath", 5), psPrefix(name, "command", 3),
+		psPrefix(name, "scriptblock", 3), name == "typename", psPrefix(name, "name", 2), name == "id", name == "source", name == "inputobject", name == "identity", name == "computername", psPrefix(name, "executionpolicy", 2):
+		return 0
+	case psPrefix(name, "value", 1), psPrefix(name, "destination", 3), psPrefix(name, "argumentlist", 4), name == "args", name == "target":
+		return 1
+	}
+	return -1
+}
+
+// psProgram is a command that is no cmdlet: its words go back to the caller.
+func (m *machine) psProgram(name value, words []psWord, in value, piped bool) {
+	argv, taint := []string{name.str()}, name.taint
+	for _, w := range words {
+		taint |= w.taint
+		switch {
+		case strings.HasSuffix(w.param, ":"):
+			argv = append(argv, "-"+w.param+w.str())
+		case w.kind == listValue && w.keys == nil:
+			argv = append(argv, w.words()...)
+		default:
+			argv = append(argv, w.str())
+		}
+	}
+	if isVerbNoun(argv[0]) {
+		if psHarmless(argv[0]) {
+			return
+		}
+		m.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
+		return
+	}
+	m.argv(argv, taint, argv[0])
+	if piped && isShellLine(strings.Join(argv, " ")) {
+		m.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
+	}
+}
+
+func isVerbNoun(s string) bool {
+	verb, noun, ok := strings.Cut(s, "-")
+	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z' && isPlainName(verb) && isPlainName(noun)
+}
+
+// psHarmless reports whether the verb of a cmdlet only looks, compares or prints.
+func psHarmless(name string) bool {
+	verb, _, _ := strings.Cut(strings.ToLower(name), "-")
+	switch verb {
+	case "get", "select", "where", "sort", "measure", "compare", "convertto", "convertfrom", "convert", "format", "group", "join", "split", "test", "resolve", "write", "find", "read", "show", "wait", "tee", "foreach", "import":
+		return !strings.EqualFold(name, "format-volume")
+	}
+	return false
+}

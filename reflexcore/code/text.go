@@ -1,0 +1,263 @@
+package code
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/effect"
+)
+
+// decoderOf names the decoder for an encoding's name, or "".
+func decoderOf(name string) string {
+	switch strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "-", ""), "_", "")) {
+	case "base64", "base64codec", "base64url":
+		return "base64"
+	case "hex", "hexcodec":
+		return "hex"
+	case "rot13", "rot":
+		return "rot13"
+	case "zlib", "zip", "zlibcodec":
+		return "zlib"
+	case "bz2", "bz2codec":
+		return "bzip2"
+	case "uu", "uucodec":
+		return "uu"
+	case "quopri", "quotedprintable":
+		return "quoted"
+	case "unicodeescape":
+		return "escape"
+	case "utf16le", "utf16":
+		return "utf16le"
+	}
+	return ""
+}
+
+// charsOf is the text of characters given by number or as texts.
+func charsOf(vs []value, taint effect.Taint) value {
+	var b strings.Builder
+	for _, v := range vs {
+		switch {
+		case v.kind == numberValue && v.n > 0 && v.n <= utf8.MaxRune:
+			b.WriteRune(rune(v.n))
+		case v.kind == textValue && v.known():
+			b.WriteString(v.s)
+		default:
+			return unknown(taint)
+		}
+	}
+	return text(b.String(), taint)
+}
+
+func parseNumber(v, base value, taint effect.Taint) value {
+	if v.kind == numberValue {
+		return v
+	}
+	radix := 10
+	if base.kind == numberValue && base.n >= 2 && base.n <= 36 {
+		radix = int(base.n)
+	}
+	if !v.known() {
+		return unknown(taint)
+	}
+	s := v.str()
+	if radix == 16 {
+		s = strings.TrimPrefix(s, "0x")
+	}
+	n, err := strconv.ParseInt(s, radix, 64)
+	if err != nil {
+		return unknown(taint)
+	}
+	return value{kind: numberValue, n: n, taint: taint}
+}
+
+func reversed(v value, all []value, perl bool, taint effect.Taint) value {
+	if perl && len(all) == 1 && all[0].known() { // scalar reverse
+		v = all[0]
+	} else if perl && len(all) > 1 {
+		v = list(all, taint)
+	}
+	switch {
+	case v.kind == listValue && v.keys == nil:
+		out := slices.Clone(v.list)
+		slices.Reverse(out)
+		return list(out, taint)
+	case v.kind == textValue && v.known():
+		r := []rune(v.s)
+		slices.Reverse(r)
+		return text(string(r), taint)
+	}
+	return unknown(taint)
+}
+
+func split(v, sep value, taint effect.Taint) value {
+	if !v.known() || sep.kind == objectValue {
+		return unknown(taint)
+	}
+	var parts []string
+	switch {
+	case sep.kind == unknownValue:
+		parts = strings.Fields(v.str())
+	case !sep.known():
+		return unknown(taint)
+	default:
+		parts = strings.SplitN(v.str(), sep.str(), maxList)
+	}
+	out := make([]value, 0, len(parts))
+	for _, p := range parts {
+		out = append(out, text(p, taint))
+	}
+	return list(out, taint)
+}
+
+// sprintf fills in %s and %d; every other verb gives what is not known.
+func sprintf(format value, args []value) value {
+	t := format.taint | taints(args)
+	if !format.known() {
+		return unknown(t)
+	}
+	var b strings.Builder
+	s, n := format.str(), 0
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if s[i] == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		plain := true
+		if s[i] == '(' { // Python's %(name)s
+			for i < len(s) && s[i] != ')' {
+				i++
+			}
+			i++
+			plain = false
+		}
+		for i < len(s) && !isLetter(s[i]) {
+			plain = false
+			i++
+		}
+		v := unknown(0)
+		if n < len(args) {
+			v = args[n]
+		}
+		n++
+		verb := byteAt(s, i)
+		switch {
+		case plain && verb == 's', plain && (verb == 'd' || verb == 'i') && v.kind == numberValue:
+			b.WriteString(v.str())
+		case plain && verb == 'c' && v.kind == numberValue && v.n > 0 && v.n <= utf8.MaxRune:
+			b.WriteRune(rune(v.n))
+		default:
+			b.WriteString(effect.Unknown)
+		}
+		if b.Len() > maxText {
+			return unknown(t)
+		}
+	}
+	return text(b.String(), t)
+}
+
+// formatBraces fills in "{} {0} {name}".
+func formatBraces(format value, args []arg) value {
+	t := format.taint | argTaint(args)
+	if !format.known() {
+		return unknown(t)
+	}
+	var b strings.Builder
+	s, n, vs := format.str(), 0, values(args)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c == '{' || c == '}') && byteAt(s, i+1) == c {
+			b.WriteByte(c)
+			i++
+			continue
+		}
+		if c != '{' {
+			b.WriteByte(c)
+			continue
+		}
+		end := strings.IndexByte(s[i:], '}')
+		if end < 0 {
+			break
+		}
+		field := s[i+1 : i+end]
+		i += end
+		v := unknown(0)
+		index, err := strconv.Atoi(field)
+		switch {
+		case field == "" && n < len(vs):
+			v = vs[n]
+			n++
+		case err == nil && index >= 0 && index < len(vs):
+			v = vs[index]
+		case field != "":
+			for _, a := range args {
+				if a.name == field {
+					v = a.value
+				}
+			}
+		}
+		b.WriteString(v.str())
+		if b.Len() > maxText {
+			return unknown(t)
+		}
+	}
+	return text(b.String(), t)
+}
+
+// substring is slice(from, to) of JavaScript, substr(s, from, length) of the
+// others; base is where the arguments begin.
+func (m *machine) substring(v value, args []value, arg int, taint effect.Taint) value {
+	if arg != argReceiver && len(args) > 0 {
+		args = args[1:]
+	}
+	var from, to *int64
+	if len(args) > 0 {
+		if args[0].kind != numberValue {
+			return unknown(taint)
+		}
+		i := args[0].n
+		if m.d.name == "lua" && i > 0 {
+			i--
+		}
+		from = &i
+	}
+	if len(args) > 1 {
+		if args[1].kind != numberValue {
+			return unknown(taint)
+		}
+		i := args[1].n
+		if arg != argReceiver && m.d.name != "lua" && from != nil && i >= 0 && *from >= 0 {
+			i += *from
+		}
+		to = &i
+	}
+	return slice(v, from, to, 1)
+}
+
+// applyDecoder runs a decoder on a value. Bytes that cannot stand in a text stay
+// in an unknown value, for the next decoder.
+func applyDecoder(name string, v value) value {
+	t := v.taint | effect.Decoded
+	in := v.s
+	if v.kind != unknownValue {
+		in = v.str()
+	}
+	if in == "" || v.kind != unknownValue && !v.known() {
+		return unknown(t)
+	}
+	out, ok := decode.Apply(name, in, maxText)
+	switch {
+	case !ok:
+		return unknown(t)
+	case strings.IndexByte(out, 0) >= 0:
+		return value{s: out, taint: t}
+	}
+	return text(out, t)
+}
