@@ -68,16 +68,9 @@ func (l *lexer) until(open, end byte) string {
 	start, depth := l.i, 0
 	for l.i < len(l.src) {
 		switch c := l.src[l.i]; {
-		case c == '\\' && l.i+1 < len(l.src) && !(l.d.name == "powershell"):
-			l.i++
-		case c == '`' && l.d.name == "powershell" && open == '"' && l.i+1 < len(l.src):
+		case c == '\\' && l.i+1 < len(l.src):
 			l.i++
 		case c == end && depth == 0:
-			// PowerShell doubles a quote inside a string.
-			if l.d.name == "powershell" && l.i+1 < len(l.src) && l.src[l.i+1] == end {
-				l.i += 2
-				continue
-			}
 			l.i++
 			return l.src[start : l.i-1]
 		case c == end:
@@ -251,7 +244,7 @@ func (l *lexer) symbol() bool {
 		l.i++
 		l.quoted(start, '"', qInter)
 		return true
-	case isLetter(c) && !(l.afterValue() && !l.sp):
+	case isLetter(c) && (l.sp || !l.afterValue()):
 		for l.i += 2; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '?' || l.src[l.i] == '!'); l.i++ {
 		}
 		l.emit(tkString, start, l.src[start+1:l.i]).how = qRaw
