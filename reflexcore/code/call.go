@@ -144,7 +144,7 @@ func (m *machine) call(callee value, args []arg) value {
 	if callee.of != nil {
 		taint |= callee.of.taint
 	}
-	if m.d.name == "php" && (callee.kind != nameValue || callee.s[0] == '$' && callee.of == nil) { // $f(…) calls what $f names
+	if m.d.name == "php" && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
 		if !callee.known() {
 			m.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
 			return unknown(taint)

@@ -170,3 +170,13 @@ func TestHonestCodeIsHarmless(t *testing.T) {
 		}
 	}
 }
+
+// Names may be empty where they are computed.
+func TestEmptyNames(t *testing.T) {
+	for lang, src := range map[string]string{
+		"ruby": `Object.const_get("") "x"`, "php": `$f = ''; $f('x'); $o->{''}('x');`, "perl": `&{""}("x"); ${""}->[0]; $h{""}`, "python": `getattr(__import__(""), "")("x"); globals()[""]("x")`,
+		"node": `require("")[""]("x"); [][""]("x")`, "lua": `_G[""]("x")`, "powershell": `& "" x; ""."y"(1)`,
+	} {
+		everything(lang, src, code.Limits{})
+	}
+}

@@ -294,7 +294,7 @@ func (l *lexer) name() {
 		}
 		text = l.src[start:l.i]
 	case "ruby":
-		if l.i < len(l.src) && (l.src[l.i] == '?' || l.src[l.i] == '!') && !(l.i+1 < len(l.src) && l.src[l.i+1] == '=') {
+		if l.i < len(l.src) && (l.src[l.i] == '?' || l.src[l.i] == '!') && byteAt(l.src, l.i+1) != '=' {
 			l.i++
 			text = l.src[start:l.i]
 		}

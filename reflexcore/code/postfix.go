@@ -13,7 +13,7 @@ func (m *machine) postfix(v value) value {
 		target := m.last
 		m.last = ""
 		switch {
-		case !(t.kind == tkOp && t.text == "(") && m.callsItself(v) && !m.bareCall(v, t):
+		case (t.kind != tkOp || t.text != "(") && m.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
 		case t.kind == tkOp && m.isMember(t.text):
 			m.i++
@@ -23,7 +23,7 @@ func (m *machine) postfix(v value) value {
 			}
 		case t.kind == tkOp && t.text == "(" && m.callable(t):
 			v = m.call(v, m.arguments())
-		case t.kind == tkOp && t.text == "[" && !(t.sp && m.d.bareCalls && v.kind == nameValue && m.d.name == "ruby"):
+		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || m.d.name != "ruby"):
 			v = m.element(v)
 		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue:
 			m.i++
@@ -116,13 +116,14 @@ func (m *machine) isMember(op string) bool {
 
 // callable reports whether a bracket after a value is a call.
 func (m *machine) callable(t *token) bool {
-	return !(m.d.name == "ruby" && t.sp && m.ahead(1).kind == tkEnd)
+	return m.d.name != "ruby" || !t.sp || m.ahead(1).kind != tkEnd
 }
 
 // bareCall reports whether what follows a name is the arguments of a call without
 // brackets.
 func (m *machine) bareCall(v value, t *token) bool {
-	if v.kind != nameValue || t.nl && m.d.name != "perl" || !t.sp && t.kind != tkString && t.kind != tkCommand && !(t.kind == tkOp && t.text == "{") || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
+	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.kind == tkOp && t.text == "{"
+	if v.kind != nameValue || t.nl && m.d.name != "perl" || !apart || v.s == "" || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
 		return false
 	}
 	switch t.kind {
@@ -148,7 +149,7 @@ func (m *machine) bareCall(v value, t *token) bool {
 func (m *machine) member(v value) value {
 	t := m.tok()
 	switch {
-	case t.kind == tkName && !(m.d.name == "php" && t.text[0] == '$' || m.d.name == "perl" && t.text[0] == '$'):
+	case t.kind == tkName && (t.text[0] != '$' || m.d.name != "php" && m.d.name != "perl"):
 		m.i++
 		return m.memberOf(v, t.text)
 	case t.kind == tkName: // ->$method
