@@ -38,6 +38,9 @@ func (l *loader) action(words []string) (Action, error) {
 			}
 			a.Bits |= 1 << i
 			continue
+		case word == "joined":
+			a.join = true
+			continue
 		case !slices.Contains(keywords, word):
 			if a.Arg != "" || a.Role == bits {
 				return a, l.errorf("%q: after the role comes one argument, +bits, %s", word, strings.Join(keywords, ", "))

@@ -23,7 +23,7 @@ func (o *Parsed) apply(argv []string) {
 				}
 			case s.arity == until:
 				o.joined(a, argv, s.word, s.end)
-			case s.arity == rest && (a.Role == Code || a.Role == Exec):
+			case s.arity == rest && (a.Role == Code && !a.join || a.Role == Exec):
 				if s.word < s.end {
 					o.parts(a, s.value, s.word, s.word+1)
 				}
@@ -82,8 +82,11 @@ func (o *Parsed) joined(a *Action, argv []string, word, end int) {
 		return
 	}
 	u := Use{Word: word, End: end}
-	if end == word+1 {
+	switch {
+	case end == word+1:
 		u.Text = argv[word]
+	case a.join:
+		u.Text = strings.Join(argv[word:end], " ")
 	}
 	o.emit(a, u)
 }
@@ -126,7 +129,7 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 	if from >= to {
 		return
 	}
-	if r.Role == Argv || (r.Role == Shell || r.Role == Sql) && r.sel.more && r.after == "" {
+	if r.Role == Argv || r.join || (r.Role == Shell || r.Role == Sql) && r.sel.more && r.after == "" {
 		o.joined(&r.Action, argv, o.operands[from], end)
 		return
 	}

@@ -14,7 +14,8 @@ type Use struct {
 	Arg  string
 	Bits effect.Bits
 	// Text is the part of the word that is meant; with Word < 0 there is none and
-	// Arg is the target. Of several words it is empty, or it stands for the first.
+	// Arg is the target. Of several words it is empty, or it stands for the
+	// first, or in Code for all of them.
 	Text string
 	// Word is the index of the word, or -1; of Argv, and of Shell, Sql and Code
 	// that join words, the words are [Word, End).

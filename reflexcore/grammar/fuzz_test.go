@@ -59,7 +59,7 @@ func check(t *testing.T, argv []string, p *grammar.Parsed) {
 				}
 			case u.Word >= u.End || u.End > len(argv):
 				t.Fatalf("%q: %+v is not within the words", argv, u)
-			case !strings.Contains(argv[u.Word], u.Text):
+			case !strings.Contains(strings.Join(argv[u.Word:u.End], " "), u.Text):
 				t.Fatalf("%q: %+v is not in its word", argv, u)
 			}
 		}

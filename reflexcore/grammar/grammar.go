@@ -47,6 +47,7 @@
 //	after =          the meaning is in what follows the first such text in the word (for = also a space)
 //	before :         the meaning ends before the first such text
 //	until A|B        of operands: they end before the first word that is A or B
+//	joined           of code: all its words are one text, with spaces between
 //	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag; X=A|B* compares its
 //	                 value; all conditions must hold
 //
@@ -149,6 +150,7 @@ type Action struct {
 	after  string
 	before string
 	each   byte
+	join   bool
 	match  []string
 	except []string
 	until  []string

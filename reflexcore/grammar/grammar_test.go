@@ -51,7 +51,9 @@ func show(argv []string, p *grammar.Parsed) string {
 			case u.Word < 0:
 			case u.Role == grammar.Argv || u.End > u.Word+1:
 				span := slices.Clone(argv[u.Word:u.End])
-				if u.Text != "" {
+				if u.Role == grammar.Code {
+					span = []string{u.Text}
+				} else if u.Text != "" {
 					span[0] = u.Text
 				}
 				fields = append(fields, strings.Join(span, " "))

@@ -102,7 +102,7 @@ func (t *Table) add(file, text string) error {
 
 // header begins a block.
 func (l *loader) header(text string) error {
-	words := strings.Fields(text)
+	words := l.fields(text)
 	first := strings.Split(words[0], "|")
 	p := l.table.programs[first[0]]
 	if p == nil {
