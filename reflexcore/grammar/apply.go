@@ -17,6 +17,7 @@ func (o *Parsed) apply(argv []string) {
 			a := &s.option.actions[i]
 			switch {
 			case !o.holds(a, argv):
+			case a.Role == Dry && takesBack(argv, s.value):
 			case s.arity == none:
 				if a.match == nil {
 					o.emit(a, Use{Word: -1})
@@ -46,6 +47,18 @@ func (o *Parsed) apply(argv []string) {
 		o.Stdout = o.stream(o.Stdout, p.stdout, argv)
 	}
 	o.Copies = o.Program.copies
+}
+
+// takesBack reports whether a flag that says that nothing is done, with this
+// value, says the opposite: --dry-run=false, or --no-dry-run beside it.
+func takesBack(argv []string, value string) bool {
+	switch value {
+	case "false", "no", "none", "off", "0":
+		return true
+	}
+	return !effect.IsKnown(value) || slices.ContainsFunc(argv, func(word string) bool {
+		return len(word) > len("--no-") && strings.HasPrefix("--no-dry-run", word)
+	})
 }
 
 // stream adds what becomes of a standard stream.

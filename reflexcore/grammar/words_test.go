@@ -24,6 +24,10 @@ tool
   1      read
 strict
   1      read
+rehearse
+  -n --dry-run        dry
+  --simulate=?        dry
+  1                   remote-delete
 db
   2+     sql psql
 `)
@@ -43,6 +47,14 @@ db
 		"cloud -x delete y":                     "remote-delete y; odd",
 		"tool -x --long a":                      "read a",
 		"db h drop table x":                     "sql drop table x psql",
+		"rehearse -n a":                         "remote-delete a; dry",
+		"rehearse --simulate a":                 "remote-delete a; dry",
+		"rehearse --dry-run=true a":             "remote-delete a; dry",
+		"rehearse --dry-run=false a":            "remote-delete a",
+		"rehearse --simulate=none a":            "remote-delete a",
+		"rehearse --simulate=… a":               "remote-delete a",
+		"rehearse --dry-run --no-dry-run a":     "remote-delete a; odd",
+		"rehearse --dry-run --no-dry a":         "remote-delete a; odd",
 		"strict -x a":                           "read a; odd",
 		"strict --long a":                       "read a; odd",
 	} {
