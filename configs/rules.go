@@ -45,7 +45,9 @@ type conditionFile struct {
 	How      []string `yaml:"how"`
 	Without  []string `yaml:"without"`
 	From     []string `yaml:"from"`
+	What     []string `yaml:"what"`
 	By       []string `yaml:"by"`
+	NotBy    []string `yaml:"not_by"`
 	Certain  bool     `yaml:"certain"`
 }
 
@@ -81,7 +83,7 @@ func LoadRules(name string, data []byte) ([]reflexcore.Rule, error) {
 			in := fmt.Sprintf("%s.when[%d]", at, j)
 			rule.When = append(rule.When, reflexcore.Condition{
 				Effects: kinds(f, in+".effects", c.Effects), Together: kinds(f, in+".together", c.Together), Places: c.Places, Never: c.Never, Targets: c.Targets, How: c.How, Without: c.Without,
-				From: c.From, By: c.By, Certain: c.Certain,
+				From: c.From, What: c.What, By: c.By, NotBy: c.NotBy, Certain: c.Certain,
 			})
 		}
 		out[i] = rule

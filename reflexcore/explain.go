@@ -15,6 +15,13 @@ type Explanation struct {
 	Verdict approver.Verdict `json:"verdict"`
 	// Read says how the command was read: parsed, recovered, tokens or refused.
 	Read string `json:"read,omitempty"`
+	// Commands counts the simple commands that would run, Partial those with a
+	// word that is not known, Unlisted those of programs that no table has, Opaque
+	// those of which nothing can be said.
+	Commands int `json:"commands"`
+	Partial  int `json:"partial"`
+	Unlisted int `json:"unlisted"`
+	Opaque   int `json:"opaque"`
 	// Decoded are the texts that were found encoded.
 	Decoded []Decoded `json:"decoded,omitempty"`
 	// Steps are the commands that would run, in the order of the walk.
@@ -58,7 +65,8 @@ func (e *Engine) Explain(call approver.ToolCall) Explanation {
 	v := e.run(w, call)
 	out := Explanation{Verdict: v, Steps: w.result.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
-		out.Read = w.result.How.String()
+		r := &w.result
+		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque
 	}
 	for _, l := range w.layers {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})

@@ -44,7 +44,9 @@ type Condition struct {
 	How      []string      // all of these bits
 	Without  []string      // none of these bits
 	From     []string      // data of one of these taints
+	What     []string      // the effect's What is one of these; * is any text
 	By       []string      // by one of these programs; * is any text
+	NotBy    []string      // by none of these
 	Certain  bool          // all of the target is known, and none of it partial
 	Together []effect.Kind // the call has one of these effects too
 }
@@ -59,6 +61,7 @@ type compiled struct {
 	how, without    effect.Bits
 	from            effect.Taint
 	targets, by     []string
+	what, notBy     []string
 	certain         bool
 	rule            int
 }
@@ -132,7 +135,7 @@ func at(p approver.Position) string {
 }
 
 func (c Condition) compile() (compiled, error) {
-	out := compiled{certain: c.Certain, targets: lowerAll(c.Targets), by: lowerAll(c.By)}
+	out := compiled{certain: c.Certain, targets: lowerAll(c.Targets), by: lowerAll(c.By), what: lowerAll(c.What), notBy: lowerAll(c.NotBy)}
 	if len(c.Effects) == 0 {
 		return out, errors.New("a condition names no effect")
 	}
@@ -191,7 +194,8 @@ func (c *compiled) holds(e *effect.Effect, at Place, all uint32) bool {
 		(c.together == 0 || all&c.together != 0) &&
 		(!c.certain || e.Known()) &&
 		(len(c.targets) == 0 || anyGlob(c.targets, e.Target)) &&
-		(len(c.by) == 0 || anyGlob(c.by, e.By))
+		(len(c.what) == 0 || anyGlob(c.what, e.What)) &&
+		(len(c.by) == 0 || anyGlob(c.by, e.By)) && !anyGlob(c.notBy, e.By)
 }
 
 func anyGlob(globs []string, text string) bool {

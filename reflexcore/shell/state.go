@@ -321,6 +321,9 @@ func (in *interp) environment(name string) data {
 	if in.ctx.Unset {
 		return data{}
 	}
+	if name == "TMPDIR" { // where it is not set, programs use this
+		return data{text: "/tmp"}
+	}
 	if secretName(name) {
 		return data{text: effect.Unknown, taint: effect.Secret}
 	}

@@ -150,10 +150,10 @@ func (w *world) oneTap() error {
 	return nil
 }
 
-// catastrophe: a tap cannot approve rm -rf /; the typed code decides.
+// catastrophe: a tap cannot approve rm -rf /srv; the typed code decides.
 func (w *world) catastrophe() error {
-	w.title("catastrophe", "2. Claude Code wants to run: rm -rf /   (nothing is ever run here)")
-	hook := w.hook("rm -rf /", "clean up the workspace")
+	w.title("catastrophe", "2. Claude Code wants to run: rm -rf /srv   (nothing is ever run here)")
+	hook := w.hook("rm -rf /srv", "clean up the workspace")
 	cards, err := w.newCards()
 	if err != nil {
 		return err
