@@ -137,6 +137,7 @@ func TestLanguage(t *testing.T) {
 		{"a family", "mk.*\n  1 delete\n", "mk.x d", "delete d"},
 		{"{} + ends -exec, + does not", "find\n  mode find\n  -exec=; argv\n  -delete +force\n  * read\n", "find a -exec x + y {} + -delete", "argv x + y {}; read a force"},
 		{"an escaped bar", "a\n  -o= shell after | matching \\|*\n  -o= write except \\|*\n", "a -o '|rm x' -o f", "shell rm x; write f"},
+		{"code of many words", "a\n  1+ code x joined\n  -c=* code x joined\n", "a -c b c", "code b c x"},
 		{"no words", "a\n  1 read\n", "a", ""},
 		{"an empty word", "a\n  1 read\n", "a ''", "read "},
 	} {
