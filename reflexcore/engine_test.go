@@ -94,6 +94,7 @@ func TestVerdicts(t *testing.T) {
 		{bash("if then fi ("), "ask not_understood"},
 		{bash(strings.Repeat("$(", 5000)), "ask not_understood"},
 		{bash("psql -c 'DROP TABLE users'"), "ask"},
+		{bash("redis-cli -h cache flushdb async"), "ask"}, // one command in several words
 
 		{tool("Read", `{"file_path":"/home/ada/shop/main.go"}`), "pass"},
 		{tool("Read", `{"file_path":"/home/ada/.ssh/id_ed25519"}`), "ask read_secret"},

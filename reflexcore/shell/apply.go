@@ -307,22 +307,10 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		a.vector(u, &more)
 		*out = more
 	case grammar.Shell:
-		var d data
 		if u.Word < 0 {
 			return
 		}
-		if u.End > u.Word+1 {
-			for i := u.Word; i < u.End; i++ {
-				f := in.fields[a.mark+i]
-				if i > u.Word {
-					d.text += " "
-				}
-				d.text += f.text
-				d.taint |= f.taint
-			}
-		} else {
-			d = a.field(u).data
-		}
+		d := a.joined(u)
 		var more data
 		if args := a.added(); len(args) > 0 {
 			a.each(d, args, &more)
@@ -353,9 +341,26 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
 	case grammar.Sql:
 		if u.Word >= 0 {
-			a.sql(u.Arg, a.field(u).data)
+			a.sql(u.Arg, a.joined(u))
 		}
 	}
+}
+
+// joined is the text of a use that may be of several words.
+func (a *applied) joined(u *grammar.Use) data {
+	if u.End <= u.Word+1 {
+		return a.field(u).data
+	}
+	var d data
+	for i := u.Word; i < u.End; i++ {
+		f := a.in.fields[a.mark+i]
+		if i > u.Word {
+			d.text += " "
+		}
+		d.text += f.text
+		d.taint |= f.taint
+	}
+	return d
 }
 
 // after are the words behind the one of a use.
