@@ -272,6 +272,10 @@ func (m *machine) special(t *token) (value, bool) {
 				m.pattern("(")
 				return unknown(0), true
 			}
+			if m.tok().kind != tkName || !m.deeper() {
+				return unknown(0), true
+			}
+			defer func() { m.depth-- }()
 			return m.name(m.tok()), true
 		case t.text == "do" && m.ahead(1).text == "{", t.text == "eval" && m.ahead(1).text == "{":
 			m.i++
