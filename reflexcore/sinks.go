@@ -1,6 +1,8 @@
 package reflexcore
 
 import (
+	"strings"
+
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
@@ -18,20 +20,26 @@ func (e *Engine) decoded(name, text string) (string, bool) {
 }
 
 // code hands what code in another language does to the walk of the shell.
-func (e *Engine) code(lang, src string, args []string, yield func(shell.Found) bool) {
+func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield func(shell.Found) bool) {
 	if code.Language(lang) == "" {
 		otherCode(lang, src, yield)
 		return
 	}
 	lim := e.limits.Code
-	lim.Args, lim.Secret = args, isSecret
+	lim.Args, lim.Secret, lim.Home = args, isSecret, ctx.Env["HOME"]
+	lim.Env = func(name string) (string, bool) {
+		value, ok := ctx.Env[name]
+		return value, ok
+	}
 	code.Scan(lang, src, lim, func(f code.Found) bool {
-		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint}}
+		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint, By: f.By}}
 		switch f.Op {
 		case code.Shell:
 			out.Shell = f.Text
 		case code.Argv:
 			out.Argv = f.Args
+		case code.Write:
+			out.Content = strings.Join(f.Args, "")
 		case code.Code:
 			out.Lang, out.Code = f.Lang, f.Text
 		}

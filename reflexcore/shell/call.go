@@ -461,7 +461,7 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 		texts[i] = a.text
 	}
 	taint := std.taint | d.taint
-	in.Code(lang, d.text, texts, func(f Found) bool {
+	in.Code(lang, d.text, texts, in.ctx, func(f Found) bool {
 		if !in.spend() {
 			return false
 		}
@@ -494,14 +494,25 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint) ef
 		return out.taint
 	}
 	e := f.Effect
-	e.By = lang
+	if e.By == "" {
+		e.By = lang
+	}
 	switch e.Kind {
 	case effect.Read, effect.Write, effect.Delete:
-		e.Target = in.home(e.Target)
+		if e.Target != "environment" {
+			e.Target = in.home(e.Target)
+		}
 		if e.Kind == effect.Read {
 			e.Taint |= in.secret(e.Target)
-		} else {
-			e.Taint |= taint
+			break
+		}
+		e.Taint |= taint
+		if e.Kind == effect.Write && !in.stopped() {
+			text := f.Content
+			if text == "" {
+				text = effect.Unknown
+			}
+			in.write(e.Target, data{text, e.Taint}, e.Bits&effect.Append != 0)
 		}
 	case effect.NetOut:
 		e.Taint |= taint

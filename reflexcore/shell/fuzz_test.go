@@ -23,7 +23,7 @@ func FuzzAnalyze(f *testing.F) {
 		f.Add(s)
 	}
 	a := analyzer(f)
-	a.Code = func(lang, src string, args []string, yield func(shell.Found) bool) {
+	a.Code = func(lang, src string, args []string, _ shell.Context, yield func(shell.Found) bool) {
 		if src != "" {
 			yield(shell.Found{Shell: src})
 		}

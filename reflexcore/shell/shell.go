@@ -51,7 +51,7 @@ type Analyzer struct {
 	Secret func(path string) bool
 	// Code analyses code that is not shell, such as python's, and yields what it
 	// does. Nil: such code is opaque.
-	Code func(lang, src string, args []string, yield func(Found) bool)
+	Code func(lang, src string, args []string, ctx Context, yield func(Found) bool)
 	// SQL is the same for databases. Nil: nothing is said of it.
 	SQL func(dialect, src string, yield func(Found) bool)
 	// Decode decodes a constant by the name of an encoding. Nil: nothing is known.
@@ -62,10 +62,11 @@ type Analyzer struct {
 // payload for a shell (Shell), an argument vector (Argv) or code once more (Lang).
 type Found struct {
 	effect.Effect
-	Shell string
-	Argv  []string
-	Lang  string
-	Code  string
+	Content string // of a Write
+	Shell   string
+	Argv    []string
+	Lang    string
+	Code    string
 }
 
 // A Context is what is known of the place where a command runs.
