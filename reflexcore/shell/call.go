@@ -509,7 +509,7 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint) ef
 		e.Taint |= taint
 		if e.Kind == effect.Write && !in.stopped() {
 			text := f.Content
-			if text == "" {
+			if text == "" && !strings.HasSuffix(e.By, "open") { // which empties the file for the writes that follow
 				text = effect.Unknown
 			}
 			in.write(e.Target, data{text, e.Taint}, e.Bits&effect.Append != 0)
