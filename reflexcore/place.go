@@ -66,7 +66,11 @@ func (s *surroundings) place(e *effect.Effect) Place {
 			return 0
 		}
 		return placeURL * Place(urls.Classify(e.Target).Flags)
-	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Exec, effect.Persist:
+	case effect.Exec:
+		if strings.IndexByte(e.Target, '/') >= 0 {
+			return s.path(e)
+		}
+	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Persist:
 		return s.path(e)
 	}
 	return 0
