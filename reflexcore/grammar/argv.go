@@ -211,7 +211,7 @@ func (o *Parsed) special(word string) bool {
 		if !x.bare {
 			continue
 		}
-		if x.fold && word[0] == '/' {
+		if x.fold && len(word) > 1 && word[0] == '/' {
 			name, _, _ := cutWindows(word)
 			if x.find(name) != nil || len(name) <= 2 || strings.IndexByte(name, '/') > 0 && x.slashes(name) || x.attachedRest(name) != nil {
 				return true
