@@ -72,6 +72,7 @@ func (s *surroundings) place(e *effect.Effect) Place {
 		}
 	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Persist:
 		return s.path(e)
+	default: // of the others rules name the target itself
 	}
 	return 0
 }

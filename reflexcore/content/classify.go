@@ -30,7 +30,53 @@ type index struct {
 	root, home, any node
 	endings         map[string]int
 	first, last     [256][]edge
-	all             []flat
+	flats           [3]flats // from the root, from a home, from any folder
+}
+
+// flats are flat patterns by their first name, so that a path meets few of them.
+type flats struct {
+	lit  map[string][]flat
+	end  [256][]flat // those of lit, by the last byte of the name
+	wild []flat      // the first name has wildcards of its own
+}
+
+// each calls yield with the patterns whose first name may meet n.
+func (f *flats) each(n name, yield func(flat)) {
+	switch {
+	case !n.wild:
+		for _, r := range f.lit[n.text] {
+			yield(r)
+		}
+	case n.text != "" && fixed(n.text[len(n.text)-1]):
+		for _, r := range f.end[n.text[len(n.text)-1]] {
+			yield(r)
+		}
+	default:
+		for i := range f.end {
+			for _, r := range f.end[i] {
+				yield(r)
+			}
+		}
+	}
+	for _, r := range f.wild {
+		yield(r)
+	}
+}
+
+// add files a pattern; one of nothing plain is not looked for.
+func (f *flats) add(r flat) {
+	switch first := r.segs[0]; {
+	case table[r.row-1].kind == Plain:
+	case first.wild:
+		f.wild = append(f.wild, r)
+	default:
+		if f.lit == nil {
+			f.lit = map[string][]flat{}
+		}
+		f.lit[first.text] = append(f.lit[first.text], r)
+		last := first.text[len(first.text)-1]
+		f.end[last] = append(f.end[last], r)
+	}
 }
 
 // A flat pattern is for paths with wildcards of their own.
@@ -73,7 +119,7 @@ func (x *index) add(pattern string, row int) {
 	for _, seg := range segs {
 		f.segs = append(f.segs, name{seg, strings.ContainsAny(seg, "*?")})
 	}
-	x.all = append(x.all, f)
+	x.flats[map[byte]int{'/': 0, '~': 1, 0: 2}[f.kind]].add(f)
 	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") && !strings.ContainsAny(pattern[1:], "*?") {
 		if x.endings[pattern[1:]] == 0 {
 			x.endings[pattern[1:]] = row

@@ -140,33 +140,31 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 			}
 			segs[i] = name{text, text == "" || strings.ContainsAny(text, "*?")}
 		}
-		for _, r := range built().all {
-			if table[r.row-1].kind == Plain {
-				continue
-			}
-			m.flat = r
-			home := p.home
+		for kind := range built().flats {
+			rows := &built().flats[kind]
+			from, to := 0, 1
 			switch {
-			case r.kind == '/' && p.rooted:
-				m.segs = segs
-			case r.kind == '~' && home >= 0 && home <= len(segs):
-				m.segs = segs[home:]
-			case r.kind == 0:
-				for i := range segs {
-					if segs[i].text == "**" { // the starts after it are tried too
-						continue
-					}
-					m.segs = segs[i:]
-					if m.meet(0, 0, 0, 0) {
-						add(r.row)
-					}
-				}
-				continue
+			case kind == 0 && p.rooted:
+			case kind == 1 && p.home >= 0 && p.home < len(segs):
+				from, to = p.home, p.home+1
+			case kind == 2:
+				to = len(segs)
 			default:
 				continue
 			}
-			if m.meet(0, 0, 0, 0) {
-				add(r.row)
+			for i := from; i < min(to, len(segs)); i++ {
+				if kind == 2 && segs[i].text == "**" { // the starts after it are tried too
+					continue
+				}
+				m.segs = segs[i:]
+				rows.each(segs[i], func(r flat) {
+					if segs[i].text == "*" && hopeless(r, segs[i+1:]) {
+						return
+					}
+					if m.flat = r; m.meet(0, 0, 0, 0) {
+						add(r.row)
+					}
+				})
 			}
 		}
 	}
@@ -177,6 +175,15 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 		return secret.sink(true)
 	}
 	return f.sink(true)
+}
+
+// hopeless reports whether a pattern cannot meet a path that begins with any
+// name and goes on as rest.
+func hopeless(r flat, rest []name) bool {
+	if len(r.segs) == 1 {
+		return true // no letter is shared
+	}
+	return len(rest) == 0 && !r.deep || len(rest) > 0 && !rest[0].wild && !r.segs[1].wild && rest[0].text != r.segs[1].text
 }
 
 // A meeting asks whether two patterns have a path in common that is more than
