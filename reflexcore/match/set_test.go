@@ -252,6 +252,36 @@ func TestHostileTextsEarnLess(t *testing.T) {
 	}
 }
 
+// A call that gives up has not gone on: what it earned says what it spent.
+func TestWorkEnds(t *testing.T) {
+	s := mustNew(t, guardExprs(300), Limits{BuildWork: -1, MatchWork: 1000})
+	s.dfa.credit.Store(0)
+	if _, complete := s.Match(nil, hostile10k(1)); complete {
+		t.Error("complete")
+	}
+	if spent := 2 * s.dfa.credit.Load(); spent < 1000 || spent > 10_000 {
+		t.Errorf("%d visits, of 1,000", spent)
+	}
+}
+
+// A remembered text that finds the same patterns again and again is read on
+// only for those that were not found.
+func TestFindingAgainIsWork(t *testing.T) {
+	var exprs []string
+	for i := range 200 {
+		exprs = append(exprs, fmt.Sprintf("a|x%d", i), fmt.Sprintf("b|x%d", i))
+	}
+	s := mustNew(t, append(exprs, `[0-9][0-9]`), Limits{BuildWork: 20_000}) // the last is looked for to the end
+	s.Match(nil, "abab")
+	s.dfa.credit.Store(0)
+	if ids, complete := s.Match(nil, strings.Repeat("ab", 100)); !complete || len(ids) != 400 || s.dfa.credit.Load() != 0 {
+		t.Errorf("a short text: %d found, complete %v, %d earned", len(ids), complete, s.dfa.credit.Load())
+	}
+	if ids, complete := s.Match(nil, strings.Repeat("ab", 5000)); !complete || len(ids) != 400 || s.dfa.credit.Load() == 0 {
+		t.Errorf("a long one: %d found, complete %v, %d earned", len(ids), complete, s.dfa.credit.Load())
+	}
+}
+
 // A text that is read again and again is remembered in the end, also when
 // hostile texts have used up the credit.
 func TestRepeatedTextIsLearned(t *testing.T) {
