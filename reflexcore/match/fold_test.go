@@ -15,6 +15,7 @@ func TestFold(t *testing.T) {
 		{"nothing", "", ""},
 		{"plain", "rm -rf /tmp/x_1", "rm -rf /tmp/x_1"},
 		{"capitals on each place of a word", "ABCDEFGHIJKLMNOPQRSTUVWXYZ@[`{", "abcdefghijklmnopqrstuvwxyz@[`{"},
+		{"the edges of the capitals in a whole word", "@AZ[`az{@AZ[`az{Z", "@az[`az{@az[`az{z"},
 		{"capitals before and after", "ABCDEFGHI\u00e9JKLMNOPQRSTUVWXYZ", "abcdefghiejklmnopqrstuvwxyz"},
 		{"full width", "ｒｍ　－ｒｆ　／", "rm -rf /"},
 		{"mathematical", "𝐫𝐦 𝑐𝑢𝑟𝑙 𝟏𝟐", "rm curl 12"},
