@@ -8,9 +8,8 @@ import (
 )
 
 // apply turns what the grammar says of a command into effects.
-func (in *interp) apply(p *grammar.Parsed, argv []string, mark int, std *input, sink *data) {
-	by := p.Program.Name
-	a := applied{in: in, p: p, argv: argv, mark: mark, std: std, by: by}
+func (in *interp) apply(a *applied, sink *data) {
+	p, argv, by := a.p, a.argv, a.by
 	held := in.bits
 	if p.Odd {
 		a.bits |= effect.Partial
@@ -49,6 +48,8 @@ func (in *interp) apply(p *grammar.Parsed, argv []string, mark int, std *input, 
 
 // applied is one command while its uses become effects.
 type applied struct {
+	parsed grammar.Parsed // the memory of p
+
 	in    *interp
 	p     *grammar.Parsed
 	argv  []string
@@ -59,7 +60,12 @@ type applied struct {
 	taint effect.Taint // of all that it read
 	text  string       // of the only file that it read
 	reads int
-	used  bool // standard input is used for something else
+}
+
+// forget drops what the command was, and keeps the memory.
+func (a *applied) forget() {
+	clear(a.parsed.Uses)
+	*a = applied{parsed: a.parsed}
 }
 
 // field is the word that a use is about.

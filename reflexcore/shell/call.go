@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -21,19 +20,19 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 	}
 	mark, choices, choose := len(in.fields), in.choices, in.choose
 	in.choices, in.choose = in.choices[len(in.choices):], true
-	stdin, out := *std, data{}
+	stdin := *std
 	for try := 0; ; try++ {
-		own := sink
-		if sink != nil && try > 0 {
-			out = data{}
-			own = &out
-		}
 		*std = stdin
-		in.simple(c, std, own, background)
-		in.fields = in.fields[:mark]
-		if sink != nil && try > 0 && out != *sink {
-			*sink = data{effect.Unknown, sink.taint | out.taint}
+		if sink == nil || try == 0 {
+			in.simple(c, std, sink, background)
+		} else {
+			out := new(data)
+			in.simple(c, std, out, background)
+			if *out != *sink {
+				*sink = data{effect.Unknown, sink.taint | out.taint}
+			}
 		}
+		in.fields = in.fields[:mark]
 		if !in.next() || in.stopped() {
 			break
 		}
@@ -194,7 +193,8 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.words = append(in.words, f.text)
 	}
 	argv := in.words[words:]
-	p := in.borrow()
+	a := in.borrow()
+	p := &a.parsed
 	in.Table.Parse(argv, p)
 	switch {
 	case p.Program == nil && (!name.known() || name.splits):
@@ -202,24 +202,27 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
-		in.apply(p, argv, mark, std, sink)
+		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Program.Name}
+		in.apply(a, sink)
 	}
-	in.giveBack(p)
+	in.giveBack(a)
 	in.words = in.words[:words]
 }
 
-func (in *interp) borrow() *grammar.Parsed {
-	if n := len(in.parsed); n > 0 {
-		p := in.parsed[n-1]
-		in.parsed = in.parsed[:n-1]
-		return p
+// borrow returns the memory for one command; commands run in commands.
+func (in *interp) borrow() *applied {
+	if n := len(in.spare); n > 0 {
+		a := in.spare[n-1]
+		in.spare = in.spare[:n-1]
+		return a
 	}
-	return &grammar.Parsed{}
+	return &applied{}
 }
 
-func (in *interp) giveBack(p *grammar.Parsed) {
-	if len(in.parsed) < 32 {
-		in.parsed = append(in.parsed, p)
+func (in *interp) giveBack(a *applied) {
+	if len(in.spare) < 32 {
+		a.forget()
+		in.spare = append(in.spare, a)
 	}
 }
 

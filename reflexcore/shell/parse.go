@@ -78,8 +78,11 @@ func try(p *syntax.Parser, src string) (file *syntax.File, err error) {
 // parser's stack should follow. It counts what may nest, without regard to
 // quotes: a text with that many open brackets is refused either way.
 func tooDeep(src string, limit int) bool {
-	depth, most, words := 0, 0, 0
+	depth, most := 0, 0
 	for i := 0; i < len(src); i++ {
+		if !nesting[src[i]] {
+			continue
+		}
 		switch src[i] {
 		case '(', '{', '[':
 			depth++
@@ -89,7 +92,6 @@ func tooDeep(src string, limit int) bool {
 				depth--
 			}
 		case '`':
-			words++
 			// Backquotes nest by backslashes.
 			if i > 0 && src[i-1] == '\\' {
 				n := 0
@@ -108,7 +110,6 @@ func tooDeep(src string, limit int) bool {
 			if closerAt(src, i) && depth > 0 {
 				depth--
 			}
-		case '!', '|', '&':
 		}
 		if most > limit {
 			return true
@@ -116,6 +117,14 @@ func tooDeep(src string, limit int) bool {
 	}
 	return false
 }
+
+// nesting marks the bytes at which something may open or close.
+var nesting = func() (t [256]bool) {
+	for _, c := range []byte("(){}[]`iwfucde") {
+		t[c] = true
+	}
+	return t
+}()
 
 func wordAt(src string, i int, word string) bool {
 	if !strings.HasPrefix(src[i:], word) {

@@ -107,6 +107,7 @@ type Result struct {
 func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	in := interps.Get().(*interp)
 	in.reset(a, ctx, out)
+	in.texts.Grow(len(src) + 256)
 	in.source(src, "", &input{}, nil)
 	in.release()
 	interps.Put(in)

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -101,10 +100,12 @@ type interp struct {
 	eof      bool           // read found nothing more
 	active   []*syntax.Stmt // bodies of functions that are running
 
-	fields  []field // a stack
+	texts   strings.Builder // what words are made of, in one piece of memory
+	fields  []field         // a stack
 	words   []string
 	buf     []byte
-	parsed  []*grammar.Parsed
+	spare   []*applied
+	pipes   []*pipe
 	level   int
 	choices []choice
 	choose  bool // choices are open: the command is tried for each
@@ -125,22 +126,44 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], params: in.params[:0],
-		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], parsed: in.parsed, choices: in.choices[:0],
+		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, pipes: in.pipes, choices: in.choices[:0],
 	}
 	if in.dir == "" {
 		in.dir = effect.Unknown
 	}
 }
 
+// wiped returns the memory of a list for the next text, or none if it is large.
+func wiped[T any](list []T) []T {
+	if cap(list) > 256 {
+		return nil
+	}
+	clear(list[:cap(list)])
+	return list[:0]
+}
+
 // release forgets what the text was, so that nothing of it is kept.
 func (in *interp) release() {
-	clear(in.vars[:cap(in.vars)])
-	clear(in.funcs[:cap(in.funcs)])
-	clear(in.aliases[:cap(in.aliases)])
-	clear(in.files[:cap(in.files)])
-	clear(in.fields[:cap(in.fields)])
-	clear(in.words[:cap(in.words)])
+	in.vars, in.funcs, in.aliases = wiped(in.vars), wiped(in.funcs), wiped(in.aliases)
+	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
+	in.texts.Reset()
 	in.Analyzer, in.res, in.ctx, in.params = nil, nil, Context{}, nil
+}
+
+// keep returns bytes as a text.
+func (in *interp) keep(b []byte) string {
+	start := in.texts.Len()
+	in.texts.Write(b)
+	return in.texts.String()[start:]
+}
+
+// concat joins texts.
+func (in *interp) concat(parts ...string) string {
+	start := in.texts.Len()
+	for _, p := range parts {
+		in.texts.WriteString(p)
+	}
+	return in.texts.String()[start:]
 }
 
 func (in *interp) stopped() bool { return in.res.Over != "" }
@@ -376,7 +399,7 @@ func (in *interp) abs(p string) string {
 		if p[0] == 0 || p[0] == '\\' || len(p) > 2 && p[1] == ':' {
 			return p
 		}
-		p = in.dir + "/" + p
+		p = in.concat(in.dir, "/", p)
 	}
 	if strings.Contains(p, "/.") || strings.Contains(p, "//") || len(p) > 1 && p[len(p)-1] == '/' {
 		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {

@@ -31,11 +31,12 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		return
 	}
 	fds := in.fds
-	var out data
-	own := *std
-	r := redirected{std: &own, sink: sink}
+	p := in.pipe()
+	p.in = *std
+	r, out := &p.to, &p.out
+	r.std, r.sink = &p.in, sink
 	for _, redir := range s.Redirs {
-		in.redirect(redir, &r, &out)
+		in.redirect(redir, r, out)
 	}
 	if s.Cmd != nil {
 		in.cmd(s, r.std, r.sink)
@@ -43,13 +44,36 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	for _, t := range r.targets[:r.n] {
 		d := data{taint: out.taint}
 		if t.fd == 1 {
-			d = out
+			d = *out
 		}
 		in.wrote(t.path, d, t.more, "redirection")
 	}
 	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
 		in.fds = fds
 	}
+	in.drop(p)
+}
+
+// A pipe is the memory for what flows between two commands, or into files.
+type pipe struct {
+	out data
+	in  input
+	to  redirected
+}
+
+// pipe returns an empty one.
+func (in *interp) pipe() *pipe {
+	if n := len(in.pipes); n > 0 {
+		p := in.pipes[n-1]
+		in.pipes = in.pipes[:n-1]
+		return p
+	}
+	return &pipe{}
+}
+
+func (in *interp) drop(p *pipe) {
+	*p = pipe{}
+	in.pipes = append(in.pipes, p)
 }
 
 // redirected is where the streams of a statement go.
@@ -229,16 +253,18 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		in.stmt(c.Y, std, sink)
 		in.join(scope)
 	default:
-		piped := data{}
+		p := in.pipe()
 		scope := in.enter()
-		in.stmt(c.X, std, &piped)
+		in.stmt(c.X, std, &p.out)
 		in.leave(scope)
 		via := in.via
 		in.via = "pipe"
 		scope = in.enter()
-		in.stmt(c.Y, &input{piped, true}, sink)
+		p.in = input{p.out, true}
+		in.stmt(c.Y, &p.in, sink)
 		in.join(scope) // zsh runs the last one in the shell itself
 		in.via = via
+		in.drop(p)
 	}
 }
 

@@ -87,7 +87,7 @@ func (b *builder) text(s string, quoted bool) {
 // flush ends a field.
 func (b *builder) flush() {
 	if b.any {
-		b.field.text = string(b.in.buf[b.start:])
+		b.field.text = b.in.keep(b.in.buf[b.start:])
 		b.in.push(b.field)
 	}
 	b.in.buf = b.in.buf[:b.start]
@@ -288,7 +288,7 @@ func (in *interp) one(w *syntax.Word) data {
 			in.part(&b, part, true)
 		}
 	}
-	text, taint := string(in.buf[b.start:]), b.taint
+	text, taint := in.keep(in.buf[b.start:]), b.taint
 	in.buf = in.buf[:b.start]
 	for i := len(in.fields) - 1; i >= mark; i-- { // "$@" made fields of its own
 		text, taint = in.fields[i].text+" "+text, taint|in.fields[i].taint
