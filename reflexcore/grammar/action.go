@@ -20,11 +20,11 @@ func (l *loader) action(words []string) (Action, error) {
 		return a, l.errorf("an action is missing: a role such as read or delete, or +bits")
 	}
 	if words[0][0] != '+' {
-		i := slices.Index(roleNames[:], words[0])
-		if i < 0 || Role(i) == bits {
+		role, ok := l.roles[words[0]]
+		if !ok {
 			return a, l.errorf("%q is no role: one of %s", words[0], strings.Join(roleNames[:bits], ", "))
 		}
-		a.Role = Role(i)
+		a.Role = role
 		words = words[1:]
 	}
 	for len(words) > 0 {
@@ -37,79 +37,100 @@ func (l *loader) action(words []string) (Action, error) {
 				return a, l.errorf("%q is no bit: one of +%s", word, strings.Join(bitNames, ", +"))
 			}
 			a.Bits |= 1 << i
-			continue
 		case word == "joined":
 			a.join = true
-			continue
 		case !slices.Contains(keywords, word):
 			if a.Arg != "" || a.Role == bits {
 				return a, l.errorf("%q: after the role comes one argument, +bits, %s", word, strings.Join(keywords, ", "))
 			}
 			a.Arg = word
-			continue
 		case len(words) == 0:
 			return a, l.errorf("%q needs a word after it", word)
-		}
-		value := words[0]
-		words = words[1:]
-		switch word {
-		case "matching":
-			a.match = append(a.match, alternatives(value)...)
-		case "except":
-			a.except = append(a.except, alternatives(value)...)
-		case "until":
-			a.until = append(a.until, strings.Split(value, "|")...)
-		case "after":
-			a.after = value
-		case "before":
-			a.before = value
-		case "each":
-			if len(value) != 1 {
-				return a, l.errorf("each needs one character, not %q", value)
-			}
-			a.each = value[0]
 		default:
-			if c := l.cond(value); word == "if" {
-				a.ifs = append(a.ifs, c)
-			} else {
-				a.unless = append(a.unless, c)
+			if err := l.term(&a, word, words[0]); err != nil {
+				return a, err
 			}
+			words = words[1:]
 		}
 	}
 	if a.Arg == "" && (a.Role == Code || a.Role == Decode || a.Role == Encode) {
 		return a, l.errorf("%s needs an argument: which language or encoding", a.Role)
 	}
+	if len(l.conds) > 0 { // there are terms
+		a.terms.conds = l.condRoom.keep(l.conds)
+		for i := range a.terms.conds {
+			if l.names[i] != "" {
+				l.pending = append(l.pending, pending{&a.terms.conds[i], l.names[i], l.line})
+			}
+		}
+		l.conds, l.names = l.conds[:0], l.names[:0]
+	}
 	return a, nil
 }
 
-// alternatives splits at each | that has no backslash before it.
-func alternatives(text string) []string {
-	list := strings.Split(strings.ToLower(text), "|")
-	for i := 0; i+1 < len(list); {
-		if head, escaped := strings.CutSuffix(list[i], `\`); escaped {
-			list[i] = head + "|" + list[i+1]
-			list = slices.Delete(list, i+1, i+2)
-			continue
+// term reads one condition or detail.
+func (l *loader) term(a *Action, word, value string) error {
+	if word == "each" {
+		if len(value) != 1 {
+			return l.errorf("each needs one character, not %q", value)
 		}
-		i++
+		a.each = value[0]
+		return nil
 	}
-	return list
+	if a.terms == nil {
+		a.terms = l.termRoom.one(terms{})
+	}
+	switch word {
+	case "matching":
+		a.terms.match = append(a.terms.match, l.alternatives(value)...)
+	case "except":
+		a.terms.except = append(a.terms.except, l.alternatives(value)...)
+	case "until":
+		a.terms.until = append(a.terms.until, strings.Split(value, "|")...)
+	case "after":
+		a.terms.after = value
+	case "before":
+		a.terms.before = value
+	default:
+		l.cond(value, word == "unless")
+	}
+	return nil
+}
+
+// alternatives splits at each | that has no backslash before it.
+func (l *loader) alternatives(text string) []string {
+	text = strings.ToLower(text)
+	l.match = l.match[:0]
+	open := false // the last part goes on
+	for more := true; more; {
+		var part string
+		part, text, more = strings.Cut(text, "|")
+		head, escaped := strings.CutSuffix(part, `\`)
+		if escaped = escaped && more; escaped {
+			part = head + "|"
+		}
+		if open {
+			l.match[len(l.match)-1] += part
+		} else {
+			l.match = append(l.match, part)
+		}
+		open = escaped
+	}
+	return l.texts.keep(l.match)
 }
 
 // cond reads a condition. Its flag may stand below, so it is looked up at the end.
-func (l *loader) cond(text string) *cond {
+func (l *loader) cond(text string, unless bool) {
 	name, value, valued := strings.Cut(text, "=")
-	c := &cond{}
+	c := cond{unless: unless, dashes: name == "--"}
 	if valued {
-		c.values = alternatives(value)
+		c.values = l.alternatives(value)
 	}
 	sel, ok := operand(name)
-	c.sel, c.dashes = sel, name == "--"
-	if !ok && !c.dashes {
-		if l.now.mode == Windows {
-			name = strings.ToLower(name)
-		}
-		l.table.pending = append(l.table.pending, pending{c, l.now, name, l.file, l.line})
+	if c.sel = sel; ok || c.dashes {
+		name = ""
+	} else if l.now.mode == Windows {
+		name = strings.ToLower(name)
 	}
-	return c
+	l.conds, l.names = append(l.conds, c), append(l.names, name)
 }

@@ -19,7 +19,7 @@ func (o *Parsed) apply(argv []string) {
 			case !o.holds(a, argv):
 			case a.Role == Dry && takesBack(argv, s.value):
 			case s.arity == none:
-				if a.match == nil {
+				if a.when().match == nil {
 					o.emit(a, Use{Word: -1})
 				}
 			case s.arity == until:
@@ -37,7 +37,7 @@ func (o *Parsed) apply(argv []string) {
 	}
 	for b := range o.depth {
 		p := o.blocks[b]
-		if p != o.Program && p.subs != nil && b < o.depth-1 {
+		if p != o.Program && p.parental && b < o.depth-1 {
 			continue // the operands of git are those of its subcommand
 		}
 		for i := range p.operands {
@@ -91,7 +91,8 @@ func (o *Parsed) emit(a *Action, u Use) {
 
 // joined adds one use of several words.
 func (o *Parsed) joined(a *Action, argv []string, word, end int) {
-	if word >= end || a.match != nil && !anyMatch(a.match, argv[word], false) || anyMatch(a.except, argv[word], true) {
+	when := a.when()
+	if word >= end || when.match != nil && !anyMatch(when.match, argv[word], false) || anyMatch(when.except, argv[word], true) {
 		return
 	}
 	u := Use{Word: word, End: end}
@@ -106,6 +107,7 @@ func (o *Parsed) joined(a *Action, argv []string, word, end int) {
 
 // parts adds the uses of a word.
 func (o *Parsed) parts(a *Action, text string, word, end int) {
+	when := a.when()
 	for left, more := text, true; more; {
 		part := left
 		if more = a.each != 0; more {
@@ -114,10 +116,10 @@ func (o *Parsed) parts(a *Action, text string, word, end int) {
 				part, left = left[:i], left[i+1:]
 			}
 		}
-		if a.match != nil && !anyMatch(a.match, part, a.Role == Dry) || anyMatch(a.except, part, true) {
+		if when.match != nil && !anyMatch(when.match, part, a.Role == Dry) || anyMatch(when.except, part, true) {
 			continue
 		}
-		o.emit(a, Use{Text: a.part(part), Word: word, End: end})
+		o.emit(a, Use{Text: when.part(part), Word: word, End: end})
 	}
 }
 
@@ -132,9 +134,10 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 	}
 	from, to := o.span(&r.sel, argv)
 	end := len(argv)
-	if r.until != nil {
+	when := r.when()
+	if when.until != nil {
 		for i := from; i < to; i++ {
-			if slices.Contains(r.until, argv[o.operands[i]]) {
+			if slices.Contains(when.until, argv[o.operands[i]]) {
 				end, to = o.operands[i], i
 			}
 		}
@@ -142,7 +145,7 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 	if from >= to {
 		return
 	}
-	if r.Role == Argv || r.join || (r.Role == Shell || r.Role == Sql) && r.sel.more && r.after == "" {
+	if r.Role == Argv || r.join || (r.Role == Shell || r.Role == Sql) && r.sel.more && when.after == "" {
 		o.joined(&r.Action, argv, o.operands[from], end)
 		return
 	}
@@ -170,21 +173,17 @@ func (o *Parsed) span(s *selector, argv []string) (from, to int) {
 		}
 		return n, n
 	case s.more:
-		return min(s.from-1, n), n
+		return min(int(s.from)-1, n), n
 	}
-	return min(s.from-1, n), min(s.from, n)
+	return min(int(s.from)-1, n), min(int(s.from), n)
 }
 
 // holds reports whether the conditions of an action hold. What is not known
 // makes an if hold, except of dry, and never an unless.
 func (o *Parsed) holds(a *Action, argv []string) bool {
-	for _, c := range a.ifs {
-		if !o.is(c, argv, a.Role == Dry) {
-			return false
-		}
-	}
-	for _, c := range a.unless {
-		if o.is(c, argv, a.Role != Dry) {
+	conds := a.when().conds
+	for i := range conds {
+		if c := &conds[i]; o.is(c, argv, c.unless != (a.Role == Dry)) == c.unless {
 			return false
 		}
 	}
@@ -220,8 +219,8 @@ func (o *Parsed) is(c *cond, argv []string, surely bool) bool {
 	return false
 }
 
-// part is what follows the first a.after, and ends before the first a.before.
-func (a *Action) part(text string) string {
+// part is what follows the first after, and ends before the first before.
+func (a *terms) part(text string) string {
 	if a.after == "=" {
 		text = text[strings.IndexAny(text, "= ")+1:]
 	} else if _, rest, found := strings.Cut(text, a.after); found {

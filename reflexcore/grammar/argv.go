@@ -40,6 +40,7 @@ type Parsed struct {
 	// Copies: what is read is written as it is.
 	Copies bool
 
+	table    *Table
 	seen     []seen
 	mask     uint64 // the bits of the options seen
 	operands []int
@@ -112,6 +113,7 @@ func (t *Table) Parse(argv []string, out *Parsed) {
 	if p == nil {
 		return
 	}
+	out.table = t
 	out.Program, out.blocks[0], out.depth = p, p, 1
 	out.words(argv, 1)
 	out.apply(argv)
@@ -135,14 +137,14 @@ func (o *Parsed) words(argv []string, i int) {
 		switch {
 		case word == "--" && o.mode() != Windows:
 			i++
-			if o.Program.subs != nil {
+			if o.Program.parental {
 				continue // git -- push
 			}
 			o.dashes = len(o.operands) + 1
 			i = o.remaining(argv, i)
 		case len(word) > 1 && word[0] == '-' || len(word) > 0 && o.special(word):
 			i = o.flag(argv, i)
-		case o.Program.subs != nil:
+		case o.Program.parental:
 			i = o.sub(argv, i)
 		case o.mode() == EnvCmd && isAssignment(word):
 			o.Uses = append(o.Uses, Use{Role: Env, Text: word, Word: i, End: i + 1})
@@ -155,7 +157,7 @@ func (o *Parsed) words(argv []string, i int) {
 			}
 			o.operands = append(o.operands, i)
 			i++
-			if o.Program.stop > 0 && len(o.operands) >= o.Program.stop {
+			if o.Program.stop > 0 && len(o.operands) >= int(o.Program.stop) {
 				i = o.remaining(argv, i)
 			}
 		}
@@ -174,9 +176,9 @@ func (o *Parsed) remaining(argv []string, i int) int {
 // know, all is operands and flags of the blocks so far.
 func (o *Parsed) sub(argv []string, i int) int {
 	word := argv[i]
-	sub := o.Program.subs[word]
+	sub := o.table.subs[subcommand{o.Program, word}]
 	if sub == nil {
-		sub = o.Program.subs[strings.ToLower(word)]
+		sub = o.table.subs[subcommand{o.Program, strings.ToLower(word)}]
 	}
 	if sub != nil {
 		o.Program = sub
@@ -207,11 +209,11 @@ func (o *Parsed) mode() Mode { return o.Program.mode }
 // special reports whether a word without a dash is a flag: dd's of=x, +x, /x.
 func (o *Parsed) special(word string) bool {
 	for b := o.depth - 1; b >= 0; b-- {
-		x := &o.blocks[b].index
+		x := o.blocks[b]
 		if !x.bare {
 			continue
 		}
-		if x.fold && len(word) > 1 && word[0] == '/' {
+		if x.mode == Windows && len(word) > 1 && word[0] == '/' {
 			name, _, _ := cutWindows(word)
 			if x.find(name) != nil || len(name) <= 2 || strings.IndexByte(name, '/') > 0 && x.slashes(name) || x.attachedRest(name) != nil {
 				return true

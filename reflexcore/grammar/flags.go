@@ -50,7 +50,7 @@ func (o *Parsed) unnamed(argv []string, i int, value string, cut bool) int {
 // find finds a flag in the blocks, from the subcommand up.
 func (o *Parsed) find(text string) *flag {
 	for b := o.depth - 1; b >= 0; b-- {
-		if f := o.blocks[b].index.find(text); f != nil {
+		if f := o.blocks[b].find(text); f != nil {
 			return f
 		}
 	}
@@ -59,7 +59,7 @@ func (o *Parsed) find(text string) *flag {
 
 func (o *Parsed) letter(c byte) *flag {
 	for b := o.depth - 1; b >= 0; b-- {
-		if f := o.blocks[b].index.letter(c); f != nil {
+		if f := o.blocks[b].letter(c); f != nil {
 			return f
 		}
 	}
@@ -72,8 +72,8 @@ func (o *Parsed) abbreviated(text string) *flag {
 	}
 	var found *flag
 	for b := o.depth - 1; b >= 0; b-- {
-		f := o.blocks[b].index.abbreviated(text)
-		if f != nil && (found == nil || len(found.option.actions) == 0) {
+		f := o.blocks[b].abbreviated(text)
+		if f != nil && (found == nil || !found.does()) {
 			found = f
 		}
 	}
@@ -112,8 +112,15 @@ func (o *Parsed) take(argv []string, i int, f *flag, value string, cut bool) int
 		s.word, s.end, s.value = next, next+1, argv[next]
 		next = s.end
 	}
-	o.seen = append(o.seen, s)
+	o.note(s)
 	return next
+}
+
+// note keeps a flag that has a meaning, or on which conditions depend.
+func (o *Parsed) note(s seen) {
+	if s.option != nil {
+		o.seen = append(o.seen, s)
+	}
 }
 
 // cluster reads short flags in one word: -rf, -czfFILE.
@@ -131,12 +138,12 @@ func (o *Parsed) cluster(argv []string, i int, letters string) int {
 		case (f.arity == argument || f.arity == rest) && left != "" && dashed:
 			return o.take(argv, i, f, strings.TrimPrefix(left, "="), true)
 		case f.arity == argument && next < len(argv): // tar xfz FILE: the letters go on
-			o.seen = append(o.seen, seen{option: f.option, arity: f.arity, word: next, end: next + 1, value: argv[next]})
+			o.note(seen{option: f.option, arity: f.arity, word: next, end: next + 1, value: argv[next]})
 			next++
 		case f.arity == attached:
 			return o.take(argv, i, f, left, true)
 		case f.arity == none:
-			o.seen = append(o.seen, seen{option: f.option, word: i, end: i + 1})
+			o.note(seen{option: f.option, word: i, end: i + 1})
 		default:
 			return o.take(argv, i, f, "", false)
 		}
@@ -155,13 +162,13 @@ func (o *Parsed) windows(argv []string, i int) int {
 		return o.take(argv, i, f, value, cut)
 	}
 	for b := o.depth - 1; b >= 0; b-- {
-		x := &o.blocks[b].index
+		x := o.blocks[b]
 		if f := x.attachedRest(text); f != nil { // cmd /cdel
 			return o.take(argv, i, f, argv[i][2:], true)
 		}
 		if x.slashes(text) {
 			for part := range strings.SplitSeq(text, "/") {
-				o.seen = append(o.seen, seen{option: x.find(part).option, word: i, end: i + 1})
+				o.note(seen{option: x.find(part).option, word: i, end: i + 1})
 			}
 			return i + 1
 		}
@@ -181,12 +188,12 @@ func cutWindows(word string) (name, value string, cut bool) {
 }
 
 // slashes reports whether a text is several flags without arguments, as s/q.
-func (x *index) slashes(text string) bool {
+func (p *Program) slashes(text string) bool {
 	if strings.IndexByte(text, '/') < 0 {
 		return false
 	}
 	for part := range strings.SplitSeq(text, "/") {
-		if f := x.find(part); f == nil || f.arity != none {
+		if f := p.find(part); f == nil || f.arity != none {
 			return false
 		}
 	}
@@ -195,11 +202,11 @@ func (x *index) slashes(text string) bool {
 
 // attachedRest finds a flag of one letter that takes all that follows, also in
 // its own word.
-func (x *index) attachedRest(text string) *flag {
-	if !x.fold || text == "" {
+func (p *Program) attachedRest(text string) *flag {
+	if p.mode != Windows || text == "" {
 		return nil
 	}
-	if f := x.letter(text[0]); f != nil && f.arity == rest {
+	if f := p.letter(text[0]); f != nil && f.arity == rest {
 		return f
 	}
 	return nil

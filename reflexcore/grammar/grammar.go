@@ -69,6 +69,8 @@ package grammar
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"approver.example/reflexcore/effect"
 )
@@ -144,41 +146,49 @@ var modeNames = []string{"gnu", "posix", "env", "long", "find", "bundle", "words
 
 // An Action is what a line of a table says of a word.
 type Action struct {
-	Role   Role
-	Arg    string
-	Bits   effect.Bits
+	Role  Role
+	each  byte
+	join  bool
+	Bits  effect.Bits
+	Arg   string
+	terms *terms // nil: it always holds, for the whole word
+}
+
+// The terms of an action say when it holds, and for which part of a word.
+type terms struct {
 	after  string
 	before string
-	each   byte
-	join   bool
 	match  []string
 	except []string
 	until  []string
-	ifs    []*cond
-	unless []*cond
+	conds  []cond
+}
+
+// noTerms are those of most actions.
+var noTerms terms
+
+func (a *Action) when() *terms {
+	if a.terms == nil {
+		return &noTerms
+	}
+	return a.terms
 }
 
 // A cond is one if or unless.
 type cond struct {
 	options []*option // any of them; nil: an operand
 	mask    uint64    // the bits of the options
-	dashes  bool      // or --
 	sel     selector
 	values  []string // nil: it is there
+	dashes  bool     // or --
+	unless  bool
 }
 
-// An option is one line of flags, which all mean the same.
+// An option is what one line of flags says of them, which all mean the same.
 type option struct {
-	names   []name
 	actions []Action
 	mask    uint64 // one bit, which other options of a block may share
 	unreal  bool   // it only says that nothing is done
-}
-
-// A name is one spelling of a flag.
-type name struct {
-	text  string
-	arity arity
 }
 
 type arity uint8
@@ -194,9 +204,9 @@ const (
 
 // A selector says which operands a line is about.
 type selector struct {
-	from int // from 1; last, butlast and past are below 0; 0 is always
-	more bool
 	past []string // of past
+	from int8     // from 1; last, butlast and past are below 0; 0 is always
+	more bool
 }
 
 const (
@@ -215,28 +225,26 @@ type operandRule struct {
 // A Program is one block: a program, or a subcommand of one.
 type Program struct {
 	// Name is the first of its names, with those of the commands above it.
-	Name string
-	// Wrapper reports whether it runs a command, code or a file that it is given.
-	Wrapper  bool
+	Name     string
 	parent   *Program
-	mode     Mode
-	moded    bool // the mode is said
-	stop     int  // flags end at this operand; 0: never
-	copies   bool
-	options  []*option
-	index    index
+	own      index
+	parts    []*index // its flags: its own, then those of the blocks that it is like
+	likes    []*Program
 	operands []operandRule
 	stdin    []Action
 	stdout   []Action
-	subs     map[string]*Program
-	like     []string
-	defined  bool // has a block of its own; the others only have subcommands
-	line     int
 	file     string
+	line     int32
+	conds    [2]int32 // its conditions in the list of the pending ones, from and to
+	stop     int8     // flags end at this operand; 0: never
+	mode     Mode
+	moded    bool // the mode is said
+	copies   bool
+	parental bool // has subcommands
+	bare     bool // there are flags that begin with no dash
+	defined  bool // has a block of its own; the others only have subcommands
+	ready    bool // what it is like is resolved
 }
-
-// HasSubcommands reports whether its first operand is a subcommand.
-func (p *Program) HasSubcommands() bool { return p.subs != nil }
 
 // An Example is one line of examples.
 type Example struct {
@@ -249,15 +257,46 @@ type Example struct {
 type Table struct {
 	programs map[string]*Program
 	families map[string]*Program // of names that end in .*
+	subs     map[subcommand]*Program
 	blocks   []*Program
-	examples []Example
-	pending  []pending
-	also     map[*option][]*option // of a flag in a block, those of the same name in blocks that are like it: conditions on it mean them too
+	sources  []source
 }
 
-// Examples returns every example, in the order of the files.
-func (t *Table) Examples() []Example { return t.examples }
+// A subcommand is a word after a program.
+type subcommand struct {
+	of   *Program
+	word string
+}
+
+// A source is one file of tables.
+type source struct{ file, text string }
 
 // Programs returns every block, programs and subcommands, in the order of the
 // files.
 func (t *Table) Programs() []*Program { return slices.Clone(t.blocks) }
+
+// Examples returns every example, in the order of the files. It reads the files
+// once more: a program that runs has no use for them.
+func (t *Table) Examples() []Example {
+	var out []Example
+	for _, s := range t.sources {
+		program, n := "", 0
+		for line := range strings.Lines(s.text) {
+			n++
+			body := strings.TrimSpace(line)
+			switch {
+			case body == "" || body[0] == '#':
+			case line[0] != ' ' && line[0] != '\t':
+				names := strings.Fields(body)
+				for i, name := range names {
+					names[i], _, _ = strings.Cut(name, "|")
+				}
+				program = t.Lookup(strings.Join(names, " ")).Name
+			case body[0] == '?':
+				words, want, _ := strings.Cut(body[1:], "=>")
+				out = append(out, Example{program, strings.TrimSpace(words), strings.TrimSpace(want), s.file + ":" + strconv.Itoa(n)})
+			}
+		}
+	}
+	return out
+}

@@ -1,85 +1,85 @@
 package grammar
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // An index finds the flags of a block.
 type index struct {
-	long    []flag       // sorted by text; without what they begin with in the mode windows
-	short   []flag       // -x
-	letters *[128]uint16 // the place of -x in short, counted from 1; nil without such
-	bare    bool         // there are names that begin with no dash
-	fold    bool         // case does not matter
+	flags   []flag // those of letters first, in their order; then the others, sorted by text
+	letters string // of the flags -x
+	fold    bool   // case does not matter, and names are without what they begin with
 }
 
 // A flag is one spelling.
 type flag struct {
-	name
-	order  int32 // in the block
-	option *option
+	text   string
+	option *option // nil: nothing is said of it
+	line   int32
+	arity  arity
 }
 
-// build sorts the flags of a block. Of two with one name the first counts.
-func (x *index) build(p *Program) {
-	short, long := 0, 0
-	for _, o := range p.options {
-		for _, n := range o.names {
-			if len(n.text) == 2 {
-				short++
-			} else {
-				long++
-			}
+// does reports whether something is said of the flag.
+func (f *flag) does() bool { return f.option != nil && len(f.option.actions) > 0 }
+
+// build sorts the flags, with room for them in spare. It returns one that is
+// there twice, or nil.
+func (x *index) build(spare []flag) *flag {
+	var buf [128]byte
+	var have [128]bool
+	letters, long := buf[:0], spare[:0]
+	for _, f := range x.flags {
+		letter := len(f.text) == 2 && f.text[0] == '-' && f.text[1] < 128
+		if x.fold {
+			f.text = strings.ToLower(strings.TrimLeft(f.text, "-/"))
+			letter = len(f.text) == 1 && f.text[0] < 128
 		}
-	}
-	*x = index{long: make([]flag, 0, long), short: make([]flag, 0, short), fold: p.mode == Windows}
-	for _, o := range p.options {
-		for _, name := range o.names {
-			x.add(name, o)
+		if !letter {
+			long = append(long, f)
+			continue
 		}
+		c := f.text[len(f.text)-1]
+		if have[c] {
+			return &f
+		}
+		have[c] = true
+		x.flags[len(letters)] = f
+		letters = append(letters, c)
 	}
-	slices.SortFunc(x.long, func(a, b flag) int {
+	slices.SortFunc(long, func(a, b flag) int {
 		if a.text != b.text {
 			return strings.Compare(a.text, b.text)
 		}
-		return int(a.order - b.order)
+		return cmp.Compare(a.line, b.line)
 	})
-	x.long = slices.CompactFunc(x.long, func(a, b flag) bool { return a.text == b.text })
+	copy(x.flags[len(letters):], long)
+	x.letters = string(letters)
+	for i := 1; i < len(long); i++ {
+		if long[i].text == long[i-1].text {
+			return &long[i]
+		}
+	}
+	return nil
 }
 
-func (x *index) add(n name, o *option) {
-	if n.text[0] != '-' {
-		x.bare = true
+// folded is the same index for a block in which case does not matter.
+func (x *index) folded(l *loader) (*index, *flag) {
+	for i := range x.flags {
+		l.need(&x.flags[i])
 	}
-	letter := len(n.text) == 2 && n.text[0] == '-' && n.text[1] < 128
-	if x.fold {
-		n.text = strings.ToLower(strings.TrimLeft(n.text, "-/"))
-		letter = len(n.text) == 1 && n.text[0] < 128
-	}
-	if !letter {
-		x.long = append(x.long, flag{n, int32(len(x.long)), o})
-		return
-	}
-	if x.letters == nil {
-		x.letters = &[128]uint16{}
-	}
-	if at := &x.letters[n.text[len(n.text)-1]]; *at == 0 {
-		x.short = append(x.short, flag{n, 0, o})
-		*at = uint16(len(x.short))
-	}
+	f := &index{flags: l.flagRoom.keep(x.flags), fold: true}
+	return f, f.build(l.spare(len(f.flags)))
 }
 
 // letter finds -x.
 func (x *index) letter(c byte) *flag {
-	if x.letters == nil || c >= 128 {
-		return nil
-	}
 	if x.fold {
 		c = lower(c)
 	}
-	if i := x.letters[c]; i > 0 {
-		return &x.short[i-1]
+	if i := strings.IndexByte(x.letters, c); i >= 0 {
+		return &x.flags[i]
 	}
 	return nil
 }
@@ -92,20 +92,22 @@ func (x *index) find(text string) *flag {
 			return f
 		}
 	case !x.fold && len(text) == 2 && text[0] == '-':
-		return x.letter(text[1])
+		if f := x.letter(text[1]); f != nil {
+			return f
+		}
 	}
-	if i := x.from(text); i < len(x.long) && len(x.long[i].text) == len(text) && x.begins(i, text) {
-		return &x.long[i]
+	if i := x.from(text); i < len(x.flags) && len(x.flags[i].text) == len(text) && x.begins(i, text) {
+		return &x.flags[i]
 	}
 	return nil
 }
 
-// from is the place of the first flag that is not before the text.
+// from is the place of the first long flag that is not before the text.
 func (x *index) from(text string) int {
-	lo, hi := 0, len(x.long)
+	lo, hi := len(x.letters), len(x.flags)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		if x.before(x.long[mid].text, text) {
+		if x.before(x.flags[mid].text, text) {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -128,7 +130,7 @@ func (x *index) before(name, text string) bool {
 
 // begins reports whether the i-th flag begins with the text.
 func (x *index) begins(i int, text string) bool {
-	name := x.long[i].text
+	name := x.flags[i].text
 	if len(name) < len(text) {
 		return false
 	}
@@ -138,28 +140,48 @@ func (x *index) begins(i int, text string) bool {
 	return strings.EqualFold(name[:len(text)], text)
 }
 
+// find finds a flag by its whole name. Of two with one name that of the block
+// itself counts, then that of the first block that it is like.
+func (p *Program) find(text string) *flag {
+	for _, x := range p.parts {
+		if f := x.find(text); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// letter finds -x.
+func (p *Program) letter(c byte) *flag {
+	for _, x := range p.parts {
+		if f := x.letter(c); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
 // abbreviated finds a flag whose name is cut short so. Of several, one that does
 // something counts. One that only says that nothing is done must be written out:
 // if the table did not know another flag that begins so, it would hide what the
 // command does.
-func (x *index) abbreviated(text string) *flag {
+func (p *Program) abbreviated(text string) *flag {
 	var found *flag
-	for i := x.from(text); i < len(x.long) && x.begins(i, text); i++ {
-		f := &x.long[i]
-		if !f.option.unreal && (found == nil || len(found.option.actions) == 0) {
-			found = f
+	for _, x := range p.parts {
+		for i := x.from(text); i < len(x.flags) && x.begins(i, text); i++ {
+			f := &x.flags[i]
+			if (f.option == nil || !f.option.unreal) && (found == nil || !found.does()) {
+				found = f
+			}
 		}
 	}
 	return found
 }
 
-// named returns the flag with that spelling, or nil.
-func (p *Program) named(text string) (*option, arity) {
-	if p.index.fold {
-		text = strings.TrimLeft(text, "-/")
+// named finds a flag as the tables spell it.
+func (p *Program) named(text string) *flag {
+	if p.mode == Windows {
+		text = strings.ToLower(strings.TrimLeft(text, "-/"))
 	}
-	if f := p.index.find(text); f != nil {
-		return f.option, f.arity
-	}
-	return nil, none
+	return p.find(text)
 }

@@ -1,23 +1,22 @@
 package grammar
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// flags reads a line of flags.
-func (l *loader) flags(words []string) error {
-	groups, words, err := l.spellings(words)
+// flagLine reads a line of flags.
+func (l *loader) flagLine(words []string) error {
+	begin := len(l.flags)
+	words, err := l.spellings(words)
 	switch {
 	case err != nil:
 		return err
-	case len(groups) == 0:
+	case len(l.group) == 0:
 		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, flow, mode, like or ?", words[0])
 	case len(words) == 0:
-		for _, g := range groups {
-			if err := l.option(g, nil); err != nil {
-				return err
+		for _, end := range l.group {
+			if end > begin+1 {
+				l.mean(l.flags[begin:end])
 			}
+			begin = end
 		}
 		return nil
 	}
@@ -25,78 +24,102 @@ func (l *loader) flags(words []string) error {
 	if err != nil {
 		return err
 	}
-	names := slices.Concat(groups...)
 	// A flag may be named again, for one more action.
-	if have := l.names[l.key(names[0].text)]; have != nil && slices.Equal(have.names, names) {
-		have.actions = append(have.actions, a)
-		return nil
+	have := l.same(begin)
+	if have != nil {
+		l.flags = l.flags[:begin]
+	} else {
+		have = l.flags[begin:]
 	}
-	return l.option(names, []Action{a})
-}
-
-// option adds a flag.
-func (l *loader) option(names []name, actions []Action) error {
-	if len(l.options) == cap(l.options) {
-		l.options = make([]option, 0, 256)
+	o := have[0].option
+	if o == nil {
+		o = l.mean(have)
 	}
-	l.options = append(l.options, option{names: names, actions: actions})
-	o := &l.options[len(l.options)-1]
-	for _, n := range names {
-		if l.names[l.key(n.text)] != nil {
-			return l.errorf("%s is described twice: leave one, or name the same flags on both lines", n.text)
-		}
-		l.names[l.key(n.text)] = o
+	o.unreal = a.Role == Dry && (o.unreal || o.actions == nil)
+	if o.actions == nil {
+		o.actions = l.actions.take(1)
+		o.actions[0] = a
+	} else {
+		o.actions = append(o.actions, a)
 	}
-	l.now.options = append(l.now.options, o)
 	return nil
 }
 
-// key is what makes two spellings the same flag.
-func (l *loader) key(name string) string {
-	if l.now.mode == Windows {
-		return strings.TrimLeft(name, "-/")
+// mean makes spellings one flag.
+func (l *loader) mean(flags []flag) *option {
+	o := l.optionRoom.one(option{mask: 1 << (l.options % 64)})
+	l.options++
+	for i := range flags {
+		flags[i].option = o
 	}
-	return name
+	return o
 }
 
-var arities = []struct {
-	suffix string
-	arity  arity
-}{{"=?", attached}, {"=;", until}, {"=*", rest}, {"==", second}, {"=", argument}}
-
-// spellings reads the flags at the beginning of a line, those joined by | as
-// one, and returns the words after them.
-func (l *loader) spellings(words []string) (groups [][]name, left []string, err error) {
-	groups = l.groups[:0]
-	for ; len(words) > 0; words = words[1:] {
-		text, takes := words[0], none
-		for _, s := range arities {
-			if name, ok := strings.CutSuffix(text, s.suffix); ok {
-				text, takes = name, s.arity
-				break
+// same finds the flag with the very names of those from begin on.
+func (l *loader) same(begin int) []flag {
+	names := l.flags[begin:]
+	for i := 0; i+len(names) <= begin; i++ {
+		if l.flags[i].text != names[0].text {
+			continue
+		}
+		have := l.flags[i : i+len(names)]
+		for j := range have {
+			if have[j].text != names[j].text || have[j].arity != names[j].arity || have[j].option != have[0].option {
+				return nil
 			}
 		}
-		dashed := len(text) > 1 && strings.IndexByte("-+/", text[0]) >= 0 && (text[0] != '+' || !isBit(text[1:]))
+		if end := i + len(names); have[0].option == nil && len(names) > 1 || have[0].option != nil && end < begin && l.flags[end].option == have[0].option {
+			return nil
+		}
+		return have
+	}
+	return nil
+}
+
+// spellings reads the flags at the beginning of a line, notes where those end
+// that | joins, and returns the words after them.
+func (l *loader) spellings(words []string) (left []string, err error) {
+	l.group = l.group[:0]
+	for ; len(words) > 0; words = words[1:] {
+		text, takes := spelling(words[0])
+		dashed := len(text) > 1 && (text[0] == '-' || text[0] == '/' || text[0] == '+' && !isBit(text[1:]))
 		if !dashed && (takes == none || text == "") {
 			break
 		}
 		if l.now.mode == Windows {
 			text = strings.ToLower(text)
 		}
-		if len(l.spelled)+strings.Count(text, "|") >= cap(l.spelled) {
-			l.spelled = make([]name, 0, 1024+len(text))
-		}
-		begin := len(l.spelled)
 		for more := true; more; {
 			var part string
 			part, text, more = strings.Cut(text, "|")
 			if part == "" || strings.IndexByte(part, '=') >= 0 {
-				return nil, nil, l.errorf("the flag %q has = inside, or | at an end: one = at its end says that it takes an argument, | stands between names of one flag", words[0])
+				return nil, l.errorf("the flag %q has = inside, or | at an end: one = at its end says that it takes an argument, | stands between names of one flag", words[0])
 			}
-			l.spelled = append(l.spelled, name{part, takes})
+			l.flags = append(l.flags, flag{text: part, arity: takes, line: l.line})
 		}
-		groups = append(groups, slices.Clip(l.spelled[begin:]))
+		l.group = append(l.group, len(l.flags))
 	}
-	l.groups = groups
-	return groups, words, nil
+	return words, nil
+}
+
+// spelling takes off what says which argument a flag takes.
+func spelling(word string) (string, arity) {
+	last := word[len(word)-1]
+	if last == '=' {
+		if name, ok := strings.CutSuffix(word, "=="); ok {
+			return name, second
+		}
+		return word[:len(word)-1], argument
+	}
+	if len(word) > 1 && word[len(word)-2] == '=' {
+		switch last {
+		case '?':
+			return word[:len(word)-2], attached
+		case ';':
+			return word[:len(word)-2], until
+		case '*':
+			return word[:len(word)-2], rest
+		}
+	}
+	return word, none
 }

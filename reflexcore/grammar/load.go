@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -14,10 +13,6 @@ var tables embed.FS
 
 // maxTable bounds a table file, in bytes.
 const maxTable = 1 << 20
-
-func newTable() *Table {
-	return &Table{programs: map[string]*Program{}, families: map[string]*Program{}, also: map[*option][]*option{}}
-}
 
 // Default returns the tables that are built in.
 func Default() (*Table, error) {
@@ -34,59 +29,128 @@ func LoadFS(dir fs.FS) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newTable()
+	l := newLoader(4096)
 	for _, name := range names {
 		text, err := fs.ReadFile(dir, name)
 		if err != nil {
 			return nil, err
 		}
-		if err := t.add(name, string(text)); err != nil {
+		if err := l.add(name, string(text)); err != nil {
 			return nil, err
 		}
 	}
-	return t, t.finish()
+	return l.finish()
 }
 
 // Load reads one table. Errors begin with file:line.
 func Load(file, text string) (*Table, error) {
-	t := newTable()
-	if err := t.add(file, text); err != nil {
+	l := newLoader(0)
+	if err := l.add(file, text); err != nil {
 		return nil, err
 	}
-	return t, t.finish()
+	return l.finish()
 }
 
-// A loader reads one file.
+// A loader reads files. The start of the program waits for it: what is made in
+// thousands is cut from rooms, and the lists of a block are gathered in scratch
+// space first.
 type loader struct {
-	table  *Table
-	file   string
-	line   int
-	now    *Program           // the block that is read
-	names  map[string]*option // its flags
-	words  []string           // of the line
-	groups [][]name           // of the line
-	// What is made in thousands is made in one piece.
-	spelled []name
-	options []option
+	table   *Table
+	file    string
+	line    int32
+	now     *Program // the block that is read
+	options int      // of the block
+	pending []pending
+	like    []like
+	// Of the block.
+	flags         []flag
+	operands      []operandRule
+	stdin, stdout []Action
+	// Of the line.
+	words []string
+	group []int // where the groups of flags end
+	conds []cond
+	names []string // the flags that they name
+	match []string
+
+	roles      map[string]Role
+	programs   room[Program]
+	flagRoom   room[flag]
+	optionRoom room[option]
+	rules      room[operandRule]
+	actions    room[Action]
+	termRoom   room[terms]
+	condRoom   room[cond]
+	texts      room[string]
+	partsRoom  room[*index]
+	sorting    []flag
+}
+
+func newLoader(programs int) *loader {
+	l := &loader{roles: make(map[string]Role, bits), table: &Table{programs: make(map[string]*Program, programs), families: map[string]*Program{}, subs: make(map[subcommand]*Program, programs/4)}}
+	for r := range bits {
+		l.roles[roleNames[r]] = r
+	}
+	return l
+}
+
+// A room is space for many values of one kind.
+type room[T any] struct{ free []T }
+
+// roomSize is how many values a room gets at once.
+const roomSize = 256
+
+func (r *room[T]) take(n int) []T {
+	if n > len(r.free) {
+		r.free = make([]T, max(n, roomSize))
+	}
+	out := r.free[:n:n]
+	r.free = r.free[n:]
+	return out
+}
+
+// keep copies a list.
+func (r *room[T]) keep(list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	out := r.take(len(list))
+	copy(out, list)
+	return out
+}
+
+func (r *room[T]) one(v T) *T {
+	out := r.take(1)
+	out[0] = v
+	return &out[0]
 }
 
 func (l *loader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %s", l.file, l.line, fmt.Sprintf(format, args...))
 }
 
-func (t *Table) add(file, text string) error {
+func (l *loader) add(file, text string) error {
 	if len(text) > maxTable {
 		return fmt.Errorf("%s: longer than %d bytes", file, maxTable)
 	}
-	l := &loader{table: t, file: file, names: map[string]*option{}}
-	for line := range strings.Lines(text) {
+	l.table.sources = append(l.table.sources, source{file, text})
+	l.file, l.line, l.now = file, 0, nil
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		text = rest
 		l.line++
-		line = strings.TrimRight(line, " \t\r\n")
-		body := strings.TrimLeft(line, " \t")
+		begin, end := 0, len(line)
+		for end > 0 && (line[end-1] == ' ' || line[end-1] == '\t' || line[end-1] == '\r') {
+			end--
+		}
+		for begin < end && (line[begin] == ' ' || line[begin] == '\t') {
+			begin++
+		}
+		body := line[begin:end]
 		var err error
 		switch {
 		case body == "" || body[0] == '#':
-		case len(body) == len(line):
+		case begin == 0:
 			err = l.header(body)
 		case l.now == nil:
 			err = l.errorf("a line of a block before any block: begin with the program's name in column 1")
@@ -97,18 +161,32 @@ func (t *Table) add(file, text string) error {
 			return err
 		}
 	}
+	l.end()
 	return nil
+}
+
+// end closes the block that was read.
+func (l *loader) end() {
+	if p := l.now; p != nil {
+		p.own.flags = l.flagRoom.keep(l.flags)
+		p.operands = l.rules.keep(l.operands)
+		p.stdin, p.stdout = l.actions.keep(l.stdin), l.actions.keep(l.stdout)
+		p.conds[1] = int32(len(l.pending))
+	}
+	l.flags, l.operands, l.stdin, l.stdout, l.options = l.flags[:0], l.operands[:0], l.stdin[:0], l.stdout[:0], 0
 }
 
 // header begins a block.
 func (l *loader) header(text string) error {
+	l.end()
 	words := l.fields(text)
-	first := strings.Split(words[0], "|")
-	p := l.table.programs[first[0]]
+	first, _, _ := strings.Cut(words[0], "|")
+	p := l.table.programs[first]
 	if p == nil {
-		p = &Program{Name: first[0]}
+		p = l.programs.one(Program{Name: first})
 	}
-	for _, name := range first {
+	for name, left, more := "", words[0], true; more; {
+		name, left, more = strings.Cut(left, "|")
 		if have := l.table.programs[name]; have != nil && have != p || name == "" {
 			return l.errorf("the name %q is taken by another program: give each name to one block", name)
 		}
@@ -118,41 +196,37 @@ func (l *loader) header(text string) error {
 		}
 	}
 	for _, word := range words[1:] {
-		names := strings.Split(word, "|")
-		if p.subs == nil {
-			p.subs = map[string]*Program{}
-		}
-		sub := p.subs[names[0]]
+		p.parental = true
+		first, _, _ := strings.Cut(word, "|")
+		sub := l.table.subs[subcommand{p, first}]
 		if sub == nil {
-			sub = &Program{Name: p.Name + " " + names[0], parent: p}
+			sub = l.programs.one(Program{Name: p.Name + " " + first, parent: p})
 		}
-		for _, name := range names {
-			if have := p.subs[name]; have != nil && have != sub || name == "" {
+		for name, left, more := "", word, true; more; {
+			name, left, more = strings.Cut(left, "|")
+			key := subcommand{p, name}
+			if have := l.table.subs[key]; have != nil && have != sub || name == "" {
 				return l.errorf("the subcommand %q is taken by another block", name)
 			}
-			p.subs[name] = sub
+			l.table.subs[key] = sub
 		}
 		p = sub
 	}
 	if p.defined {
 		return l.errorf("%s has a block already, at %s:%d: write one block for each", p.Name, p.file, p.line)
 	}
-	p.defined, p.file, p.line = true, l.file, l.line
+	p.defined, p.file, p.line, p.conds[0] = true, l.file, l.line, int32(len(l.pending))
 	l.now = p
 	l.table.blocks = append(l.table.blocks, p)
-	clear(l.names)
 	return nil
 }
 
 // body reads a line of a block.
 func (l *loader) body(text string) error {
-	if example, ok := strings.CutPrefix(text, "?"); ok {
-		words, want, found := strings.Cut(example, "=>")
-		if !found {
+	if text[0] == '?' {
+		if !strings.Contains(text, "=>") {
 			return l.errorf("an example needs =>: ? WORDS => USES")
 		}
-		e := Example{Program: l.now.Name, Line: strings.TrimSpace(words), Want: strings.TrimSpace(want), Where: l.file + ":" + strconv.Itoa(l.line)}
-		l.table.examples = append(l.table.examples, e)
 		return nil
 	}
 	words := l.fields(text)
@@ -169,7 +243,7 @@ func (l *loader) body(text string) error {
 		if len(words) < 2 {
 			return l.errorf("like needs the name of a block")
 		}
-		l.now.like = append(l.now.like, strings.Join(words[1:], " "))
+		l.like = append(l.like, like{l.now, strings.TrimSpace(text[len("like"):])})
 		return nil
 	case "stdin", "stdout":
 		a, err := l.action(words[1:])
@@ -177,13 +251,12 @@ func (l *loader) body(text string) error {
 			return err
 		}
 		if words[0] == "stdin" {
-			l.now.stdin = append(l.now.stdin, a)
+			l.stdin = append(l.stdin, a)
 		} else {
-			l.now.stdout = append(l.now.stdout, a)
+			l.stdout = append(l.stdout, a)
 		}
 		return nil
-	}
-	if words[0] == "past" {
+	case "past":
 		if len(words) < 2 {
 			return l.errorf("past needs a word after it, such as --")
 		}
@@ -191,7 +264,7 @@ func (l *loader) body(text string) error {
 		if err != nil {
 			return err
 		}
-		l.now.operands = append(l.now.operands, operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
+		l.operands = append(l.operands, operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
 		return nil
 	}
 	if sel, ok := operand(words[0]); ok {
@@ -199,10 +272,10 @@ func (l *loader) body(text string) error {
 		if err != nil {
 			return err
 		}
-		l.now.operands = append(l.now.operands, operandRule{sel, a})
+		l.operands = append(l.operands, operandRule{sel, a})
 		return nil
 	}
-	return l.flags(words)
+	return l.flagLine(words)
 }
 
 // mode reads how the words are told apart.
@@ -232,15 +305,17 @@ func (l *loader) mode(words []string) error {
 // fields splits a line into words, which are good until the next line.
 func (l *loader) fields(text string) []string {
 	l.words = l.words[:0]
-	for text != "" {
-		i := strings.IndexAny(text, " \t")
-		if i < 0 {
-			i = len(text)
+	begin := 0
+	for i := 0; i < len(text); i++ {
+		if text[i] == ' ' || text[i] == '\t' {
+			if i > begin {
+				l.words = append(l.words, text[begin:i])
+			}
+			begin = i + 1
 		}
-		if i > 0 {
-			l.words = append(l.words, text[:i])
-		}
-		text = strings.TrimLeft(text[i:], " \t")
+	}
+	if begin < len(text) {
+		l.words = append(l.words, text[begin:])
 	}
 	return l.words
 }
@@ -261,141 +336,5 @@ func operand(word string) (selector, bool) {
 	if len(digits) != 1 || digits[0] < '1' || digits[0] > '9' {
 		return selector{}, false
 	}
-	return selector{from: int(digits[0] - '0'), more: len(word) > 1}, true
-}
-
-// finish resolves like, sorts the flags, looks up the flags of conditions and
-// marks the wrappers.
-func (t *Table) finish() error {
-	for _, p := range t.blocks {
-		if err := t.inherit(p, 0); err != nil {
-			return err
-		}
-	}
-	for _, p := range t.blocks {
-		if !p.moded && p.parent != nil && (p.parent.mode == Long || p.parent.mode == Windows) {
-			p.mode = p.parent.mode
-		}
-		p.index.build(p)
-		p.Wrapper = p.executes()
-		for i, o := range p.options {
-			if o.mask == 0 {
-				o.mask = 1 << (i % 64)
-			}
-			o.unreal = len(o.actions) > 0 && !slices.ContainsFunc(o.actions, func(a Action) bool { return a.Role != Dry })
-		}
-	}
-	for _, c := range t.pending {
-		if err := c.resolve(t.also); err != nil {
-			return err
-		}
-	}
-	t.pending, t.also = nil, nil
-	return nil
-}
-
-// A pending condition waits until all flags are known.
-type pending struct {
-	cond  *cond
-	in    *Program
-	flags string
-	file  string
-	line  int
-}
-
-// resolve looks up the flags of a condition, in the block and those above it.
-func (c pending) resolve(also map[*option][]*option) error {
-	for flag := range strings.SplitSeq(c.flags, "|") {
-		var found *option
-		for p := c.in; p != nil && found == nil; p = p.parent {
-			found, _ = p.named(flag)
-		}
-		if found == nil {
-			return fmt.Errorf("%s:%d: the condition names %q, which is no flag of %s: describe the flag, or name an operand (1, 2+, *, last, butlast) or --", c.file, c.line, flag, c.in.Name)
-		}
-		c.cond.options = append(append(c.cond.options, found), also[found]...)
-	}
-	for _, o := range c.cond.options {
-		c.cond.mask |= o.mask
-	}
-	return nil
-}
-
-// maxLike bounds chains of like.
-const maxLike = 4
-
-func (t *Table) inherit(p *Program, depth int) error {
-	names := p.like
-	p.like = nil
-	for _, name := range names {
-		from := t.Lookup(name)
-		if from == nil || from == p || depth > maxLike {
-			return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one: name another block", p.file, p.line, name)
-		}
-		if err := t.inherit(from, depth+1); err != nil {
-			return err
-		}
-		t.take(p, from)
-	}
-	return nil
-}
-
-// take adds the lines of another block. A flag of both is that of p, which
-// stands first; conditions on the other's mean it too.
-func (t *Table) take(p, from *Program) {
-	own := p.options
-	for _, o := range from.options {
-		for _, n := range o.names {
-			for _, have := range own {
-				if have.is(n.text) {
-					t.also[o] = append(t.also[o], have)
-				}
-			}
-		}
-		p.options = append(p.options, o)
-	}
-	p.operands = append(p.operands, from.operands...)
-	p.stdin, p.stdout = append(p.stdin, from.stdin...), append(p.stdout, from.stdout...)
-	p.copies = p.copies || from.copies
-	if !p.moded && from.moded {
-		p.mode, p.stop, p.moded = from.mode, from.stop, true
-	}
-}
-
-func (o *option) is(name string) bool {
-	for _, n := range o.names {
-		if n.text == name {
-			return true
-		}
-	}
-	return false
-}
-
-// Lookup returns a block by its whole name, such as "git push", or nil.
-func (t *Table) Lookup(name string) *Program {
-	words := strings.Fields(name)
-	if len(words) == 0 {
-		return nil
-	}
-	p := t.programs[words[0]]
-	for _, word := range words[1:] {
-		if p == nil {
-			return nil
-		}
-		p = p.subs[word]
-	}
-	return p
-}
-
-// executes reports whether some line of the block runs what it is given.
-func (p *Program) executes() bool {
-	runs := func(a Action) bool {
-		return a.Role == Exec || a.Role == Shell || a.Role == Argv || a.Role == Code || a.Role == Sql
-	}
-	for _, o := range p.options {
-		if slices.ContainsFunc(o.actions, runs) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.operands, func(r operandRule) bool { return runs(r.Action) }) || slices.ContainsFunc(p.stdin, runs)
+	return selector{from: int8(digits[0] - '0'), more: len(word) > 1}, true
 }

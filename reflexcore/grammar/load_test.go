@@ -39,7 +39,7 @@ var badTables = []struct{ text, want string }{
 	{"a\n  past\n", "t.grammar:2: past needs a word after it, such as --"},
 	{"a\n  -x -y -x\n", "t.grammar:2: -x is described twice: leave one"},
 	{"a\n  -x read\n  -x -y write\n", "t.grammar:3: -x is described twice: leave one, or name the same flags on both lines"},
-	{"a\n  mode windows\n  /s -S\n", "t.grammar:3: -s is described twice"},
+	{"a\n  mode windows\n  /s -S\n", "t.grammar:3: /s is described twice"},
 	{"a\n  -x=y= read\n", `t.grammar:2: the flag "-x=y=" has = inside`},
 	{"a\n  -x|\n", `t.grammar:2: the flag "-x|" has = inside, or | at an end`},
 	{"a\n  x read\n", `t.grammar:2: "x" is neither a flag, nor an operand`},

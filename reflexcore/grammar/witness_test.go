@@ -19,7 +19,7 @@ type row struct {
 func (r row) String() string {
 	what := "a stream"
 	if r.option != nil {
-		what = r.option.names[0].text
+		what = r.p.spellings(r.option)[0].text
 	} else if r.sel != nil {
 		what = fmt.Sprintf("operand %+v", *r.sel)
 	}
@@ -39,9 +39,13 @@ func rows(t *Table) []row {
 				all = append(all, r)
 			}
 		}
-		for _, o := range p.options {
-			for i := range o.actions {
-				add(row{option: o, a: &o.actions[i]})
+		for _, x := range p.parts {
+			for _, f := range x.flags {
+				if o := f.option; o != nil {
+					for i := range o.actions {
+						add(row{option: o, a: &o.actions[i]})
+					}
+				}
 			}
 		}
 		for i := range p.operands {
@@ -54,6 +58,11 @@ func rows(t *Table) []row {
 		}
 	}
 	return all
+}
+
+// ifs are the conditions that must hold.
+func (r row) ifs() []cond {
+	return slices.DeleteFunc(slices.Clone(r.a.when().conds), func(c cond) bool { return c.unless })
 }
 
 // A witness is a command line in the making, on which a row should hold.
@@ -71,12 +80,32 @@ func sample(globs []string) string {
 	return strings.ReplaceAll(globs[len(globs)-1], "*", "x")
 }
 
+// spellings returns the names of an option, beginning with one that no other flag
+// of the block has taken.
+func (p *Program) spellings(o *option) []flag {
+	var list []flag
+	for ; p != nil && list == nil; p = p.parent {
+		for _, x := range p.parts {
+			for _, f := range x.flags {
+				switch have := p.find(f.text); {
+				case f.option != o:
+				case have != nil && have.option == o:
+					list = slices.Insert(list, 0, f)
+				default:
+					list = append(list, f)
+				}
+			}
+		}
+	}
+	return list
+}
+
 func (w *witness) flag(p *Program, o *option, value string) {
-	n := o.names[0]
-	for _, other := range o.names { // of names that another flag has taken, another
-		if have, _ := p.named(other.text); have == o {
-			n = other
-			break
+	n := p.spellings(o)[0]
+	if p.mode == Windows {
+		n.text = "/" + n.text
+		if len(n.text) > 2 {
+			n.text = "-" + n.text[1:]
 		}
 	}
 	sep := "="
@@ -124,33 +153,33 @@ func (w *witness) operand(s selector, value string) {
 		}
 	case s.from == selAlways:
 	case s.more:
-		n := s.from
+		n := int(s.from)
 		for w.operands[n] != "" {
 			n++
 		}
 		w.operands[n] = value
 	default:
-		w.operands[s.from] = value
+		w.operands[int(s.from)] = value
 	}
 }
 
 // witness builds a command line on which all conditions of the row hold.
 func (r row) witness() []string {
 	w := &witness{operands: map[int]string{}}
-	value := sample(r.a.match)
-	for _, c := range r.a.ifs {
+	value := sample(r.a.when().match)
+	for _, c := range r.ifs() {
 		if r.option != nil && slices.Contains(c.options, r.option) && c.values != nil {
 			value = sample(c.values)
 		}
 	}
-	last := func(c *cond) int { // those that take any operand after those that take one
+	last := func(c cond) int { // those that take any operand after those that take one
 		if c.sel.more {
 			return 1
 		}
 		return 0
 	}
-	ifs := slices.Clone(r.a.ifs)
-	slices.SortStableFunc(ifs, func(a, b *cond) int { return last(a) - last(b) })
+	ifs := r.ifs()
+	slices.SortStableFunc(ifs, func(a, b cond) int { return last(a) - last(b) })
 	if r.sel != nil && !r.sel.more && r.sel.from > 0 {
 		w.operand(*r.sel, value)
 	}
@@ -245,9 +274,9 @@ func (r row) in(o *Parsed) bool {
 		if u.Role != r.a.Role || u.Arg != r.a.Arg || u.Bits != r.a.Bits {
 			continue
 		}
-		if u.Word < 0 || r.a.match != nil || r.a.ifs != nil || u.Text == "payload" || u.Text == "" && u.End > u.Word || r.a.after != "" || r.a.before != "" {
+		if u.Word < 0 || r.a.when().match != nil || len(r.ifs()) > 0 || u.Text == "payload" || u.Text == "" && u.End > u.Word || r.a.when().after != "" || r.a.when().before != "" {
 			return true
 		}
 	}
-	return r.a.Role == Text && (r.option == nil || r.option.names[0].arity == none)
+	return r.a.Role == Text && (r.option == nil || r.p.spellings(r.option)[0].arity == none)
 }
