@@ -91,7 +91,8 @@ func isPackage(e *effect.Effect) bool {
 		return false
 	}
 	by, _, _ := strings.Cut(e.By, " ")
-	return packagers[by]
+	by = strings.TrimSuffix(strings.TrimSuffix(by, ".exe"), ".cmd")
+	return packagers[by] || packagers[strings.TrimRight(by, "0123456789.-")] // pip3.11
 }
 
 func (s *surroundings) path(e *effect.Effect) Place {

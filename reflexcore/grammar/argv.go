@@ -46,6 +46,7 @@ type Parsed struct {
 	operands []int
 	dashes   int         // how many operands were before --, plus 1
 	blocks   [4]*Program // from the program down to the subcommand
+	typed    [3]int      // the words of the subcommands
 	depth    int
 }
 
@@ -100,6 +101,46 @@ func (t *Table) family(base []byte) *Program {
 		return t.families[string(base[:i])] // mkfs.*
 	}
 	return nil
+}
+
+// The blocks that are no programs.
+const (
+	environment = "="        // the variables of the environment
+	modules     = "=modules" // the modules of Python that have a block of their name
+)
+
+// Variable reports whether the table knows a variable of the environment; only
+// then is there a use in parsing [=, NAME=VALUE]. It costs no memory.
+func (t *Table) Variable(name string) bool { return t.names(environment, name) }
+
+// Module reports whether the block of that name says what a module does that
+// Python runs (python -m NAME).
+func (t *Table) Module(name string) bool { return t.names(modules, name) && t.Find(name) != nil }
+
+// names reports whether a block has a flag.
+func (t *Table) names(block, flag string) bool {
+	p := t.programs[block]
+	return p != nil && p.find(flag) != nil
+}
+
+// Typed is the program as people know it: its word without the folder, and the
+// subcommands after it.
+func (o *Parsed) Typed(argv []string) string {
+	base := argv[0][strings.LastIndexByte(argv[0], '/')+1:]
+	base = base[strings.LastIndexByte(base, '\\')+1:]
+	n := len(base)
+	same := strings.HasPrefix(o.Program.Name, base)
+	for _, i := range o.typed[:o.depth-1] {
+		same = same && n < len(o.Program.Name) && o.Program.Name[n] == ' ' && strings.HasPrefix(o.Program.Name[n+1:], argv[i])
+		n += 1 + len(argv[i])
+	}
+	if same && n == len(o.Program.Name) {
+		return o.Program.Name // without a copy
+	}
+	for _, i := range o.typed[:o.depth-1] {
+		base += " " + argv[i]
+	}
+	return base
 }
 
 // Parse applies the table to an argument vector. In argv a word with
@@ -183,7 +224,7 @@ func (o *Parsed) sub(argv []string, i int) int {
 	if sub != nil {
 		o.Program = sub
 		if o.depth < len(o.blocks) {
-			o.blocks[o.depth] = sub
+			o.blocks[o.depth], o.typed[o.depth-1] = sub, i
 			o.depth++
 		}
 		return i + 1

@@ -54,12 +54,18 @@
 // What is not known may be anything: matching and if take it as a match, except,
 // unless and dry do not.
 //
+// The argument of a line with always, or of a flag that takes none, is a fixed
+// target. It is a path where the role is about files (exec, read, write, append,
+// delete, sendfile, dir), unless it has a colon: secret:aws and device:flash are
+// no files. For all other roles it is a word, such as host or firewall.
+//
 // Flags on one line with an action are one flag with several names. A line of
 // flags without an action lists flags that have nothing to do with each other;
 // there | joins the names of one: -f|--file=.
 // A name that ends in .* (mkfs.*) stands for every name that begins so. The
 // program named = is no program: its flags are the variables of the environment
-// that make other programs do something, for Parse([=, NAME=VALUE]).
+// that make other programs do something, for Parse([=, NAME=VALUE]). Those of
+// =modules are the modules of Python that have a block of their name.
 //
 // The word - is handed on as it is: it names a standard stream to the programs
 // that read or write it.

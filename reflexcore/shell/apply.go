@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -93,10 +94,10 @@ func (a *applied) how(u *grammar.Use) effect.Bits {
 // path is the path that a use names.
 func (a *applied) path(u *grammar.Use) string {
 	if u.Word < 0 {
-		if strings.HasPrefix(u.Arg, "secret:") || u.Arg == "" {
-			return u.Arg
+		if strings.IndexByte(u.Arg, ':') > 1 {
+			return u.Arg // no path: secret:aws
 		}
-		return a.in.abs(u.Arg)
+		return a.in.home(u.Arg)
 	}
 	return a.in.home(u.Text)
 }
@@ -310,7 +311,9 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			return
 		}
 		var more data
-		a.vector(u, &more)
+		if u.Arg != "module" || !a.module(u, &more) {
+			a.vector(u, &more)
+		}
 		*out = more
 	case grammar.Shell:
 		if u.Word < 0 {
@@ -336,8 +339,12 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			return
 		}
 		f := a.field(u)
-		if u.Arg == "package" || u.Arg == "url" {
+		if u.Arg == "package" || u.Arg == "url" || u.Arg == "options" {
 			a.add(effect.Exec, u, f.text, f.taint)
+			return
+		}
+		if u.Arg == "search" { // whatever lies in that folder
+			a.add(effect.Exec, u, in.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 			return
 		}
 		if isStdin(f.text) {
@@ -414,6 +421,26 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 		in.via = via
 	}
 	in.fields = in.fields[:mark]
+}
+
+// module runs a module of Python, if it is not one that the table knows by its
+// name: it is code of the module search path, and no program.
+func (a *applied) module(u *grammar.Use, out *data) bool {
+	in, f := a.in, a.in.fields[a.mark+u.Word]
+	f.text = u.Text
+	if f.text == "" {
+		f.text = a.argv[u.Word]
+	}
+	if in.Table.Module(f.text) {
+		return false
+	}
+	if target := in.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.file(target) != nil {
+		in.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.by)
+		return true
+	}
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.by})
+	out.append(data{effect.Unknown, f.taint | a.std.taint})
+	return true
 }
 
 // found is what find would put in the place of {}.

@@ -202,7 +202,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
-		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Program.Name}
+		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.apply(a, sink)
 	}
 	in.giveBack(a)
@@ -446,6 +446,9 @@ func (in *interp) script(lang string, d data, args []field, std *input, sink *da
 
 // code runs code that is not shell.
 func (in *interp) code(lang string, d data, args []field, std *input, sink *data, via string) {
+	if lang == "powershell-base64" {
+		lang, d = "powershell", in.encoded(d)
+	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || in.Code == nil {
 		in.add(effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang})
 	}
@@ -473,6 +476,18 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 	})
 	in.depth--
 	sink.append(data{effect.Unknown, taint})
+}
+
+// encoded is the text that PowerShell's -EncodedCommand runs.
+func (in *interp) encoded(d data) data {
+	if in.Decode != nil && d.known() {
+		if raw, ok := in.Decode("base64", d.text); ok {
+			if plain, ok := in.Decode("utf16le", raw); ok && in.made(len(plain)) {
+				return data{plain, d.taint | effect.Decoded}
+			}
+		}
+	}
+	return data{effect.Unknown, d.taint | effect.Decoded}
 }
 
 // found takes over one finding in code, and returns the taint that it adds.
