@@ -113,7 +113,7 @@ func (in *interp) assignNumber(x syntax.ArithmExpr, n int64, ok bool) {
 		return
 	}
 	d := data{text: strconv.FormatInt(n, 10)}
-	if !ok {
+	if !ok || in.vague {
 		d = data{text: "1" + effect.Unknown}
 	}
 	in.set(w.Lit(), d)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,13 +23,17 @@ func init() { // the table refers to itself through eval
 		"type": (*interp).which, "which": (*interp).which, "alias": (*interp).defineAlias, "mapfile": (*interp).mapfile, "readarray": (*interp).mapfile,
 		"export": (*interp).export, "readonly": (*interp).export, "declare": (*interp).export, "typeset": (*interp).export, "local": (*interp).export,
 		"history": (*interp).history, "enable": (*interp).enable, "bind": (*interp).bind, "complete": (*interp).complete, "pwd": (*interp).pwd,
-		":": quiet, "true": quiet, "false": quiet, "test": quiet, "[": quiet, "exit": quiet, "return": quiet, "break": quiet, "continue": quiet,
+		":": quiet, "true": quiet, "false": quiet, "test": quiet, "[": quiet, "exit": quiet, "return": (*interp).leaveFunction, "break": (*interp).leaveLoop, "continue": (*interp).leaveLoop,
 		"let": quiet, "getopts": (*interp).getopts, "umask": quiet, "hash": quiet, "shopt": quiet, "wait": quiet, "jobs": quiet, "bg": quiet, "fg": quiet, "disown": quiet,
 		"times": quiet, "ulimit": quiet, "dirs": quiet, "unalias": quiet, "suspend": quiet, "logout": quiet, "compopt": quiet, "compgen": quiet, "caller": quiet, "setopt": quiet, "unsetopt": quiet,
 	}
 }
 
 func quiet(in *interp, mark int, std *input, sink *data) {}
+
+func (in *interp) leaveFunction(int, *input, *data) { in.jumped |= leavesFunction }
+
+func (in *interp) leaveLoop(int, *input, *data) { in.jumped |= leavesLoop }
 
 // echo gives its words, with escapes if -e says so or the shell may be one that
 // needs no -e.
@@ -353,7 +358,7 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 			for _, p := range args[i:] {
 				params = append(params, p.data)
 			}
-			in.params = params
+			in.setPositional(params)
 			return
 		}
 	}
@@ -364,8 +369,8 @@ func (in *interp) shift(mark int, std *input, sink *data) {
 	if args := in.fields[mark+1:]; len(args) > 0 {
 		n, _ = strconv.Atoi(args[0].text)
 	}
-	if in.params != nil && n >= 0 {
-		in.params = in.params[min(n, len(in.params)):]
+	if list := in.positional(); list != nil && n >= 0 {
+		in.setPositional(list[min(n, len(list)):])
 	}
 }
 
@@ -378,10 +383,8 @@ func (in *interp) unset(mark int, std *input, sink *data) {
 			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "unset"})
 		}
 		*in.slot(f.text) = variable{name: f.text, unset: true}
-		for i := range in.funcs {
-			if in.funcs[i].name == f.text {
-				in.funcs[i].name = ""
-			}
+		if slices.ContainsFunc(in.funcs, func(have function) bool { return have.name == f.text }) {
+			in.funcs = append(in.funcs, function{name: f.text})
 		}
 	}
 }
@@ -395,10 +398,10 @@ func (in *interp) eval(mark int, std *input, sink *data) {
 		d.text += f.text
 		d.taint |= f.taint
 	}
-	choices, choose := in.choices, in.choose
-	in.choices = nil
+	choices, choose, shared := in.choices, in.choose, in.shared
+	in.choices, in.choose, in.shared = nil, false, false
 	in.payload(d, "eval", std, sink)
-	in.choices, in.choose = choices, choose
+	in.choices, in.choose, in.shared = choices, choose, shared
 }
 
 func (in *interp) exec(mark int, std *input, sink *data) {
@@ -451,18 +454,18 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 	if f == nil {
 		return
 	}
-	held := in.params
+	held, others := in.params, in.others
 	if len(args) > 1 {
-		in.params = nil
+		in.setPositional(nil)
 		for _, a := range args[1:] {
 			in.params = append(in.params, a.data)
 		}
 	}
-	choices, choose := in.choices, in.choose
-	in.choices = nil
+	choices, choose, shared := in.choices, in.choose, in.shared
+	in.choices, in.choose, in.shared = nil, false, false
 	in.payload(f.data, "source", std, sink)
-	in.choices, in.choose = choices, choose
-	in.params = held
+	in.choices, in.choose, in.shared = choices, choose, shared
+	in.params, in.others = held, others
 }
 
 func (in *interp) trap(mark int, std *input, sink *data) {
@@ -510,7 +513,7 @@ func (in *interp) defineAlias(mark int, std *input, sink *data) {
 			in.over("aliases")
 			return
 		}
-		in.aliases = append(in.aliases, alias{name, text})
+		in.aliases = append(in.aliases, alias{name: name, text: text})
 	}
 }
 

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -18,12 +17,17 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		}
 		return
 	}
-	mark, choices, choose := len(in.fields), in.choices, in.choose
-	in.choices, in.choose = in.choices[len(in.choices):], true
-	stdin := *std
-	for try := 0; ; try++ {
+	mark := len(in.fields)
+	if in.shared {
+		in.simple(c, std, sink, background)
+		in.fields = in.fields[:mark]
+		return
+	}
+	in.choose = false
+	stdin, first := *std, true
+	in.every(func() {
 		*std = stdin
-		if sink == nil || try == 0 {
+		if sink == nil || first {
 			in.simple(c, std, sink, background)
 		} else {
 			out := new(data)
@@ -32,26 +36,17 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 				*sink = data{effect.Unknown, sink.taint | out.taint}
 			}
 		}
-		in.fields = in.fields[:mark]
-		if !in.next() || in.stopped() {
-			break
-		}
-		if try >= in.lim.Alternatives {
-			in.over("alternatives")
-			break
-		}
-	}
-	in.choices, in.choose = choices, choose
+		in.fields, first = in.fields[:mark], false
+	})
 }
 
 // simple walks a simple command with the values that are chosen.
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	if len(c.Assigns) > 0 {
-		scope := in.enter()
-		defer func() {
-			in.leave(scope)
-		}()
+		locals := len(in.locals)
+		defer in.unhold(locals)
 		for _, a := range c.Assigns {
+			in.locals = append(in.locals, in.hold(a.Name.Value))
 			in.assign(a)
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
@@ -70,8 +65,18 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	in.run(mark, std, sink, background)
 }
 
+// unhold restores the variables that were held since then.
+func (in *interp) unhold(since int) {
+	for len(in.locals) > since {
+		last := len(in.locals) - 1
+		in.restore(in.locals[last])
+		in.locals = in.locals[:last]
+	}
+}
+
 // alias walks an alias that the text defined, with the words after it.
 func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
+	found := false
 	for i := len(in.aliases) - 1; i >= 0; i-- {
 		a := in.aliases[i]
 		if a.name != name {
@@ -79,15 +84,25 @@ func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
 		}
 		text := a.text
 		for _, f := range in.fields[mark+1:] {
-			text += " " + quote(f.text)
+			word := quote(f.text)
+			if strings.HasSuffix(text, " ") { // the next word may be an alias as well
+				for j := range in.aliases {
+					if in.aliases[j].name == word {
+						word = in.aliases[j].text
+					}
+				}
+			}
+			text += " " + word
 		}
 		held := in.aliases
 		in.aliases = in.aliases[:i:i] // an alias does not expand itself
 		in.source(text, "alias", std, sink)
 		in.aliases = held
-		return true
+		if found = true; !a.maybe {
+			break
+		}
 	}
-	return false
+	return found
 }
 
 // quote makes a text one word of a shell again.
@@ -115,8 +130,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 		}
 	}
 	name := args[0]
-	if f := in.function(name.text); f != nil {
-		in.invoke(f, mark, std, sink, background)
+	if in.calls(mark, std, sink, background) {
 		return
 	}
 	if b := builtins[name.text]; b != nil {
@@ -144,22 +158,39 @@ func (in *interp) note(mark int) {
 	in.step = len(in.res.Steps) - 1
 }
 
-func (in *interp) function(name string) *function {
+// calls walks the function of that name, and where it is defined in a branch those
+// that it may be as well. It is false where there may be none.
+func (in *interp) calls(mark int, std *input, sink *data, background bool) bool {
+	name := in.fields[mark].text
 	for i := len(in.funcs) - 1; i >= 0; i-- {
-		if in.funcs[i].name == name {
-			return &in.funcs[i]
+		f := in.funcs[i]
+		if f.name != name {
+			continue
+		}
+		if f.body != nil {
+			in.invoke(f.body, mark, std, sink, background)
+		}
+		if !f.maybe {
+			return f.body != nil
 		}
 	}
-	return nil
+	return false
 }
 
 // invoke walks a function's body.
-func (in *interp) invoke(f *function, mark int, std *input, sink *data, background bool) {
-	if slices.Contains(in.active, f.body) {
-		// A function that calls itself: it ends somehow, or floods the host.
-		if background || in.via == "pipe" {
-			in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
+func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, background bool) {
+	rounds := 0
+	for _, b := range in.active {
+		if b == body {
+			rounds++
 		}
+	}
+	if rounds > 0 && (background || in.via == "pipe") {
+		in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
+		rounds++
+	}
+	if rounds > 2 {
+		// A function that calls itself: it ends somehow, or floods the host.
 		sink.append(unknown)
 		return
 	}
@@ -169,18 +200,21 @@ func (in *interp) invoke(f *function, mark int, std *input, sink *data, backgrou
 	}
 	params := make([]data, 0, len(in.fields)-mark-1)
 	for _, p := range in.fields[mark+1:] {
+		if rounds > 1 { // it may go on with anything
+			p.data = data{effect.Unknown, p.taint}
+		}
 		params = append(params, p.data)
 	}
-	held := in.params
-	in.params = params
-	body := f.body // a function may define itself anew
+	held, others := in.params, in.others
+	in.setPositional(params)
 	in.active = append(in.active, body)
-	choices, choose := in.choices, in.choose
-	in.choices = nil
+	choices, choose, shared, jumped, locals := in.choices, in.choose, in.shared, in.jumped, len(in.locals)
+	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
 	in.stmt(body, std, sink)
-	in.choices, in.choose = choices, choose
+	in.unhold(locals)
+	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped
 	in.active = in.active[:len(in.active)-1]
-	in.params = held
+	in.params, in.others = held, others
 }
 
 // program walks a command that is no function and no builtin.
@@ -383,10 +417,10 @@ func (in *interp) maybeShell(d data) {
 // sub walks a text in a shell of its own.
 func (in *interp) sub(d data, via string, std *input, sink *data) {
 	scope := in.enter()
-	choices, choose := in.choices, in.choose
-	in.choices = nil
+	choices, choose, shared := in.choices, in.choose, in.shared
+	in.choices, in.choose, in.shared = nil, false, false
 	in.payload(d, via, std, sink)
-	in.choices, in.choose = choices, choose
+	in.choices, in.choose, in.shared = choices, choose, shared
 	in.leave(scope)
 }
 
@@ -424,7 +458,7 @@ func (in *interp) script(lang string, d data, args []field, std *input, sink *da
 	case "", "shell", "sh", "bash", "zsh", "fish", "ksh", "csh":
 		scope := in.enter()
 		zero := in.zero
-		in.params = make([]data, 0, len(args))
+		in.setPositional(make([]data, 0, len(args)))
 		for i, a := range args {
 			if i == 0 && in.named {
 				in.zero = a.data
@@ -433,10 +467,10 @@ func (in *interp) script(lang string, d data, args []field, std *input, sink *da
 			in.params = append(in.params, a.data)
 		}
 		in.named = false
-		choices, choose := in.choices, in.choose
-		in.choices = nil
+		choices, choose, shared := in.choices, in.choose, in.shared
+		in.choices, in.choose, in.shared = nil, false, false
 		in.payload(d, via, std, sink)
-		in.choices, in.choose = choices, choose
+		in.choices, in.choose, in.shared = choices, choose, shared
 		in.zero = zero
 		in.leave(scope)
 	default:

@@ -15,12 +15,12 @@ import (
 func (in *interp) value(name string) data {
 	switch name {
 	case "@", "*":
-		return join(in.params, " ")
+		return join(in.positional(), " ")
 	case "#":
 		if in.openParams() {
 			return unknown
 		}
-		return data{text: strconv.Itoa(len(in.params))}
+		return data{text: strconv.Itoa(len(in.positional()))}
 	case "?":
 		return unknown
 	case "$", "!", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "UID", "EUID", "PPID", "SRANDOM":
@@ -32,13 +32,13 @@ func (in *interp) value(name string) data {
 	}
 	if name != "" && name[0] >= '0' && name[0] <= '9' {
 		n, err := strconv.Atoi(name)
-		if err != nil || n < 1 || n > len(in.params) {
+		if err != nil || n < 1 || n > len(in.positional()) {
 			if in.openParams() {
 				return unknown
 			}
 			return data{}
 		}
-		return in.params[n-1]
+		return in.positional()[n-1]
 	}
 	v := in.lookup(name)
 	switch {
@@ -59,7 +59,9 @@ func (in *interp) value(name string) data {
 
 // openParams reports whether the positional parameters are not known: those of
 // the script itself are those that it was called with.
-func (in *interp) openParams() bool { return in.params == nil && len(in.active) == 0 }
+func (in *interp) openParams() bool {
+	return in.params == nil && in.others == nil && len(in.active) == 0
+}
 
 func join(list []data, sep string) data {
 	var out data
@@ -80,10 +82,10 @@ func (in *interp) isSet(name string) (set, sure bool) {
 			return false, false
 		}
 		if name == "@" || name == "*" {
-			return len(in.params) > 0, true
+			return len(in.positional()) > 0, true
 		}
 		n, _ := strconv.Atoi(name)
-		return n <= len(in.params), true
+		return n <= len(in.positional()), true
 	}
 	if v := in.lookup(name); v != nil {
 		return !v.unset, true
@@ -100,7 +102,7 @@ func (in *interp) elements(name string) ([]data, bool) {
 		if in.openParams() {
 			return []data{unknown}, false
 		}
-		return in.params, true
+		return in.positional(), true
 	}
 	v := in.lookup(name)
 	switch {

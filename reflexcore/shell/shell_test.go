@@ -55,6 +55,25 @@ func TestOneDeleteInManyWords(t *testing.T) {
 		`coproc rm -rf /x`, `rm -rf /x &`, `true && rm -rf /x`, `command rm -rf /x`, `exec rm -rf /x`, `env A=b rm -rf /x`, `xargs rm -rf <<< /x`, `echo /x | xargs rm -rf`, `echo /x | xargs -I% rm -rf %`, `find /x -delete`, `rm -rf /w/../x`, `rm -rf //x/`, `function k { rm -rf /x; }; k`,
 		`echo "rm -rf /x" | tee a.sh; . ./a.sh`, "rm -r\\\nf /x", `unset Z; rm -rf "/${Z}x"`, `X=$((1+1)); [ $X ] && rm -rf /x`, `rm -rf /x # comment`, `echo $(rm -rf /x)`, `: $(rm -rf /x)`, `cat < <(rm -rf /x)`, `((rm -rf /x) ; true)`, `[[ -n $(rm -rf /x) ]]`, `A=$(rm -rf /x) true`, `echo ${Z:-$(rm -rf /x)}`, `X[$(rm -rf /x)]=1`,
 		`printf '%b' '\162\155 -rf /x' | sh`, `echo -e '\x72m -rf /x' | sh`, `exec 3<<< 'rm -rf /x'; sh <&3`, `mapfile -t a <<< "rm"; ${a[0]} -rf /x`, `eval "$(echo rm) -rf /x"`, `X='r'; X+='m'; $X -rf /x`, `$(printf '\x72\x6d') -rf /x`, `g=/bin/r?; rm -rf /x`,
+		// What a command with an assignment before it changes stays.
+		`A=1 cd /; rm -rf x`, `B=ls; A=1 eval 'B=rm'; $B -rf /x`, `B=ls; A=1 read B <<< rm; $B -rf /x`, `X=rm; X=ls true; $X -rf /x`,
+		// A branch may not be taken: what was before counts as well.
+		`echo 'rm -rf /x' > a.sh; if false; then echo hi > a.sh; fi; sh a.sh`, `f(){ rm -rf /x; }; false && f(){ :; }; f`, `f(){ rm -rf /x; }; (f(){ :; }); f`, `f(){ rm -rf /x; }; false && unset -f f; f`,
+		`a=(rm); false && a=(ls); ${a[0]} -rf /x`, `set -- ls; true && set -- rm -rf /x; "$@"`, `if true; then set -- rm -rf /x; fi; "$@"`, `alias k='rm -rf'; false && alias k=ls; k /x`, `alias k='sudo ' l='rm -rf'; k l /x`,
+		// One of several values goes through everything that takes a value.
+		`X=a; [ -e z ] && X=b; case $X in b) rm -rf /x;; esac`, `X=ls; [ -e z ] && X=rm; Y=$X; $Y -rf /x`, `X=ls; [ -e z ] && X=rm; for c in $X; do $c -rf /x; done`, `X=ls; [ -e z ] && X='rm -rf /x'; sh <<< "$X"`,
+		`X=ls; [ -e z ] && X='rm -rf /x'; echo "$X" | sh`, `X=ls; [ -e z ] && X=rm; a=($X); ${a[0]} -rf /x`, `X=ls; [ -e z ] && X=rm; read Y <<< $X; $Y -rf /x`, `X=ls; [ -e z ] && X=rm; Y=$(echo $X); $Y -rf /x`,
+		`X=rm; [ -e z ] && X=ls; export Y=$X; $Y -rf /x`, `X=rm; [ -e z ] && X=ls; printf -v Y %s $X; $Y -rf /x`, `X=s; [ -e z ] && X=m; Y=r; Y+=$X; $Y -rf /x`, `X=rm; [ -e z ] && X=ls; set -- $X; $1 -rf /x`,
+		// What stands after a jump may not run.
+		`for c in rm ls; do break; done; $c -rf /x`, `f(){ X=rm; return; X=ls; }; f; $X -rf /x`, `for i in 1; do X=rm; continue; X=ls; done; $X -rf /x`,
+		// Functions have variables of their own, and call themselves with other words.
+		`X=rm; f(){ local X=ls; }; f; $X -rf /x`, `X=rm; f(){ declare X=ls; }; f; $X -rf /x`, `f(){ case $1 in a) f b;; b) rm -rf /x;; esac; }; f a`, `f(){ if [ $1 = 0 ]; then $2 -rf /x; else f 0 rm; fi; }; f 3 ls`,
+		`command_not_found_handle(){ rm -rf /x; }; zzz`,
+		// Loops that count beyond what is walked.
+		`for ((i=0;i<100;i++)); do case $i in 99) rm -rf /x;; esac; done`, `i=0; while ((i<100)); do i=$((i+1)); case $i in 50) rm -rf /x;; esac; done`,
+		// A name for another variable.
+		`c=ls; declare -n r=c; r=rm; $c -rf /x`, `c=rm; typeset -n r=c; $r -rf /x`,
+		`echo 'rm -rf /x' > a; eval "$(<a)"`,
 	} {
 		if got := effects(a, src); !strings.Contains(got, "delete /x") {
 			t.Errorf("%s\n got %s", src, got)

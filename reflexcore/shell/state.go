@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -50,19 +51,32 @@ type field struct {
 type variable struct {
 	name string
 	data
-	alts  []data // more than one value is possible
-	list  []data // an array
-	keys  []string
-	array bool
-	unset bool
+	alts    []data // more than one value is possible
+	list    []data // an array
+	keys    []string
+	array   bool
+	unset   bool
+	forms   []variable // more than one array is possible
+	settled int        // how many alts it had after a loop's first round
+	ref     string     // it stands for the variable of this name
 }
 
 type function struct {
-	name string
-	body *syntax.Stmt
+	name  string
+	body  *syntax.Stmt // nil: it was taken back
+	maybe bool         // in a branch: an earlier one may count
 }
 
-type alias struct{ name, text string }
+type alias struct {
+	name, text string
+	maybe      bool
+}
+
+// A held variable is restored when a function or a command ends.
+type held struct {
+	variable
+	was bool // there was one
+}
 
 // A virtual file is a file that this text wrote, copied, or connected.
 type virtual struct {
@@ -80,15 +94,21 @@ type interp struct {
 	res *Result
 	ctx Context
 
-	vars    []variable // the last one of a name counts
-	mark    int        // variables before it belong to an outer scope
-	funcs   []function
-	aliases []alias
-	files   []virtual
-	params  []data
-	zero    data // $0
-	named   bool // the first word after a script is $0
-	dir     string
+	vars     []variable // the last one of a name counts
+	mark     int        // variables before it belong to an outer scope
+	funcs    []function
+	aliases  []alias
+	files    []virtual
+	params   []data
+	others   [][]data // more than one list of parameters is possible
+	locals   []held   // what functions that are running restore
+	branches int      // how many branches, which may not be taken, enclose this
+	jumped   jump
+	vague    bool // numbers that are assigned are not known
+	shared   bool // a command chooses for the one that it is part of
+	zero     data // $0
+	named    bool // the first word after a script is $0
+	dir      string
 
 	depth    int
 	steps    int
@@ -100,17 +120,25 @@ type interp struct {
 	eof      bool           // read found nothing more
 	active   []*syntax.Stmt // bodies of functions that are running
 
-	texts   strings.Builder // what words are made of, in one piece of memory
-	fields  []field         // a stack
-	words   []string
-	buf     []byte
-	spare   []*applied
-	pipes   []*pipe
-	level   int
-	choices []choice
-	choose  bool // choices are open: the command is tried for each
-	procs   int
+	texts    strings.Builder // what words are made of, in one piece of memory
+	fields   []field         // a stack
+	words    []string
+	buf      []byte
+	spare    []*applied
+	conduits []*conduit
+	level    int
+	choices  []choice
+	choose   bool // choices are open: the command is tried for each
+	procs    int
 }
+
+// A jump leaves a loop or a function: what stands after it may not run.
+type jump uint8
+
+const (
+	leavesLoop jump = 1 << iota
+	leavesFunction
+)
 
 // A choice is a value that may be one of several.
 type choice struct {
@@ -125,8 +153,8 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*out = Result{Effects: out.Effects[:0], Steps: out.Steps[:0]}
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
-		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], params: in.params[:0],
-		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, pipes: in.pipes, choices: in.choices[:0],
+		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
+		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0],
 	}
 	if in.dir == "" {
 		in.dir = effect.Unknown
@@ -147,7 +175,8 @@ func (in *interp) release() {
 	in.vars, in.funcs, in.aliases = wiped(in.vars), wiped(in.funcs), wiped(in.aliases)
 	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
 	in.texts.Reset()
-	in.Analyzer, in.res, in.ctx, in.params = nil, nil, Context{}, nil
+	in.locals = wiped(in.locals)
+	in.Analyzer, in.res, in.ctx, in.params, in.others = nil, nil, Context{}, nil, nil
 }
 
 // keep returns bytes as a text.
@@ -217,6 +246,20 @@ func (in *interp) add(e effect.Effect) {
 
 // lookup finds a variable, or nil.
 func (in *interp) lookup(name string) *variable {
+	for hops := 0; hops < 8; hops++ {
+		v := in.find(name)
+		if v == nil || v.ref == "" {
+			if v != nil && v.forms != nil {
+				return &v.forms[in.pick(name, len(v.forms))]
+			}
+			return v
+		}
+		name = v.ref
+	}
+	return nil
+}
+
+func (in *interp) find(name string) *variable {
 	for i := len(in.vars) - 1; i >= 0; i-- {
 		if in.vars[i].name == name {
 			return &in.vars[i]
@@ -225,8 +268,41 @@ func (in *interp) lookup(name string) *variable {
 	return nil
 }
 
+// hold remembers a variable until [interp.restore].
+func (in *interp) hold(name string) held {
+	v := in.find(name)
+	if v == nil {
+		return held{variable: variable{name: name}}
+	}
+	h := held{variable: *v, was: true}
+	h.list, h.keys = slices.Clone(v.list), slices.Clone(v.keys)
+	return h
+}
+
+// restore gives a variable back the value that it had.
+func (in *interp) restore(h held) {
+	for i := len(in.vars) - 1; i >= in.mark; i-- {
+		if in.vars[i].name == h.name {
+			if in.vars[i] = h.variable; !h.was {
+				in.vars[i] = variable{}
+			}
+			return
+		}
+	}
+	if h.was {
+		in.vars = append(in.vars, h.variable)
+	}
+}
+
 // slot returns the variable to assign to, in the present scope.
 func (in *interp) slot(name string) *variable {
+	for hops := 0; hops < 8; hops++ {
+		v := in.find(name)
+		if v == nil || v.ref == "" {
+			break
+		}
+		name = v.ref
+	}
 	for i := len(in.vars) - 1; i >= in.mark; i-- {
 		if in.vars[i].name == name {
 			return &in.vars[i]
@@ -236,7 +312,7 @@ func (in *interp) slot(name string) *variable {
 		in.over("variables")
 	}
 	v := variable{name: name}
-	if outer := in.lookup(name); outer != nil {
+	if outer := in.find(name); outer != nil {
 		v = *outer
 		v.list, v.keys = append([]data(nil), outer.list...), append([]string(nil), outer.keys...)
 	}
@@ -246,39 +322,60 @@ func (in *interp) slot(name string) *variable {
 
 func (in *interp) set(name string, d data) {
 	v := in.slot(name)
-	*v = variable{name: name, data: d}
+	*v = variable{name: v.name, data: d}
 }
 
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
-	mark, length int
-	dir          string
-	params       []data
+	mark, length   int
+	dir            string
+	params         []data
+	others         [][]data
+	funcs, aliases int
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.params}
+	s := scope{in.mark, len(in.vars), in.dir, in.params, in.others, len(in.funcs), len(in.aliases)}
 	in.mark = s.length
 	return s
+}
+
+// branch begins a scope that [interp.join] ends.
+func (in *interp) branch() scope {
+	in.branches++
+	return in.enter()
 }
 
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
-	in.mark, in.vars, in.dir, in.params = s.mark, in.vars[:s.length], s.dir, s.params
+	in.mark, in.vars, in.dir, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.params, s.others
+	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
 func (in *interp) join(s scope) {
-	dir := in.dir
-	if len(in.vars) == s.length {
-		in.mark, in.params = s.mark, s.params
-	} else {
+	in.branches--
+	dir, params, others := in.dir, in.params, in.others
+	in.mark, in.params, in.others = s.mark, s.params, s.others
+	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
+		in.joinParams(params, others)
+	}
+	for i := s.funcs; i < len(in.funcs); i++ {
+		in.funcs[i].maybe = true
+	}
+	for i := s.aliases; i < len(in.aliases); i++ {
+		in.aliases[i].maybe = true
+	}
+	if len(in.vars) > s.length {
 		changed := append([]variable(nil), in.vars[s.length:]...)
-		in.leave(s)
+		clear(in.vars[s.length:])
+		in.vars = in.vars[:s.length]
 		for _, v := range changed {
-			in.merge(v)
+			if v.name != "" {
+				in.merge(v)
+			}
 		}
 	}
 	if in.dir = s.dir; dir != s.dir {
@@ -286,12 +383,45 @@ func (in *interp) join(s scope) {
 	}
 }
 
+// joinParams makes what a branch set the parameters to one more possibility.
+func (in *interp) joinParams(params []data, others [][]data) {
+	all := slices.Clone(in.others)
+	if all == nil {
+		all = append(all, in.params)
+	}
+	if others == nil {
+		others = append(others, params)
+	}
+	for _, list := range others {
+		if !slices.ContainsFunc(all, func(have []data) bool { return slices.Equal(have, list) && (have == nil) == (list == nil) }) {
+			all = append(all, list)
+		}
+	}
+	if len(all) > in.lim.Alternatives {
+		in.over("alternatives")
+		return
+	}
+	if len(all) > 1 {
+		in.others = all
+	}
+}
+
+// setPositional sets the positional parameters.
+func (in *interp) setPositional(list []data) { in.params, in.others = list, nil }
+
+// positional are the positional parameters.
+func (in *interp) positional() []data {
+	if in.others != nil {
+		return in.others[in.pick("@", len(in.others))]
+	}
+	return in.params
+}
+
 // merge makes what a branch assigned one more possible value.
 func (in *interp) merge(v variable) {
-	old := in.lookup(v.name)
-	if v.array || old != nil && old.array {
-		slot := in.slot(v.name)
-		*slot = v
+	old := in.find(v.name)
+	if v.array || v.ref != "" || old != nil && old.array {
+		in.mergeArray(old, v)
 		return
 	}
 	var alts []data
@@ -320,7 +450,7 @@ func (in *interp) merge(v variable) {
 		}
 	}
 	slot := in.slot(v.name)
-	*slot = variable{name: v.name, data: alts[0]}
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled}
 	if len(alts) > in.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {
@@ -330,6 +460,74 @@ func (in *interp) merge(v variable) {
 	}
 	if len(alts) > 1 {
 		slot.alts = alts
+	}
+}
+
+// mergeArray does it for arrays. One that only grew takes the place of the other.
+func (in *interp) mergeArray(old *variable, v variable) {
+	var forms []variable
+	if old != nil {
+		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)])
+		switch {
+		case grew && v.forms == nil:
+		case old.forms != nil:
+			forms = append(forms, old.forms...)
+		default:
+			forms = append(forms, *old)
+		}
+	}
+	if v.forms != nil {
+		forms = append(forms, v.forms...)
+	} else if len(forms) > 0 {
+		forms = append(forms, v)
+	}
+	slot := in.slot(v.name)
+	*slot = v
+	if slot.forms = nil; len(forms) > 1 && len(forms) <= in.lim.Alternatives {
+		slot.forms = forms
+	}
+}
+
+// every does something for each combination of what the variables in it may be.
+// What the later ones assign is one more possibility.
+func (in *interp) every(do func()) {
+	if in.choose {
+		do()
+		return
+	}
+	choices := in.choices
+	in.choices, in.choose = in.choices[len(in.choices):], true
+	do()
+	for try := 1; in.next() && !in.stopped(); try++ {
+		if try > in.lim.Alternatives {
+			in.over("alternatives")
+			break
+		}
+		in.choose = true
+		scope := in.branch()
+		do()
+		in.join(scope)
+	}
+	in.choices, in.choose = choices, false
+}
+
+// values are all that an expansion may give.
+func (in *interp) values(w func() data) []data {
+	var one [1]data
+	out := one[:0]
+	in.every(func() {
+		if d := w(); !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	})
+	return out
+}
+
+// assignAll gives a variable all the values that it may have.
+func (in *interp) assignAll(name string, values []data) {
+	in.set(name, values[0])
+	if len(values) > 1 {
+		in.slot(name).alts = values
 	}
 }
 
@@ -429,7 +627,10 @@ func (in *interp) write(p string, d data, more bool) {
 			in.leave(s)
 			return
 		}
-		if more {
+		if more || in.branches > 0 { // what was there may still be
+			if !more && f.text != "" && d.text != "" {
+				d.text = "\n" + d.text
+			}
 			f.append(d)
 		} else {
 			f.data, f.alias = d, ""

@@ -9,11 +9,18 @@ import (
 )
 
 func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
-	for _, s := range list {
+	for i, s := range list {
 		if in.stopped() {
 			return
 		}
+		before := in.jumped
 		in.stmt(s, std, sink)
+		if in.jumped != before && i+1 < len(list) { // the rest may not run
+			scope := in.branch()
+			in.stmts(list[i+1:], std, sink)
+			in.join(scope)
+			return
+		}
 	}
 }
 
@@ -31,49 +38,55 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		return
 	}
 	fds := in.fds
-	p := in.pipe()
-	p.in = *std
-	r, out := &p.to, &p.out
-	r.std, r.sink = &p.in, sink
-	for _, redir := range s.Redirs {
-		in.redirect(redir, r, out)
-	}
-	if s.Cmd != nil {
-		in.cmd(s, r.std, r.sink)
-	}
-	for _, t := range r.targets[:r.n] {
-		d := data{taint: out.taint}
-		if t.fd == 1 {
-			d = *out
+	p := in.conduit()
+	own, r, out := &p.in, &p.to, &p.out
+	in.every(func() {
+		*own, *r, *out = *std, redirected{std: own, sink: sink}, data{}
+		for _, redir := range s.Redirs {
+			in.redirect(redir, r, out)
 		}
-		in.wrote(t.path, d, t.more, "redirection")
-	}
+		if s.Cmd != nil {
+			choose := in.choose
+			in.choose = choose && in.shared
+			in.cmd(s, r.std, r.sink)
+			in.choose = choose
+		} else if own.present {
+			r.sink.append(own.data) // $(<FILE)
+		}
+		for _, t := range r.targets[:r.n] {
+			d := data{taint: out.taint}
+			if t.fd == 1 {
+				d = *out
+			}
+			in.wrote(t.path, d, t.more, "redirection")
+		}
+	})
 	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
 		in.fds = fds
 	}
 	in.drop(p)
 }
 
-// A pipe is the memory for what flows between two commands, or into files.
-type pipe struct {
+// A conduit is the memory for what flows between two commands, or into files.
+type conduit struct {
 	out data
 	in  input
 	to  redirected
 }
 
-// pipe returns an empty one.
-func (in *interp) pipe() *pipe {
-	if n := len(in.pipes); n > 0 {
-		p := in.pipes[n-1]
-		in.pipes = in.pipes[:n-1]
+// conduit returns an empty one.
+func (in *interp) conduit() *conduit {
+	if n := len(in.conduits); n > 0 {
+		p := in.conduits[n-1]
+		in.conduits = in.conduits[:n-1]
 		return p
 	}
-	return &pipe{}
+	return &conduit{}
 }
 
-func (in *interp) drop(p *pipe) {
-	*p = pipe{}
-	in.pipes = append(in.pipes, p)
+func (in *interp) drop(p *conduit) {
+	*p = conduit{}
+	in.conduits = append(in.conduits, p)
 }
 
 // redirected is where the streams of a statement go.
@@ -242,36 +255,60 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	case syntax.AndStmt:
 		in.stmt(c.X, std, sink)
 		// The right side may not run; where it does, the left did too.
-		scope := in.enter()
+		scope := in.branch()
 		in.stmt(c.Y, std, sink)
 		dir := in.dir
 		in.join(scope)
 		in.dir = dir
 	case syntax.OrStmt:
 		in.stmt(c.X, std, sink)
-		scope := in.enter()
+		scope := in.branch()
 		in.stmt(c.Y, std, sink)
 		in.join(scope)
 	default:
-		p := in.pipe()
-		scope := in.enter()
-		in.stmt(c.X, std, &p.out)
-		in.leave(scope)
-		via := in.via
-		in.via = "pipe"
-		scope = in.enter()
-		p.in = input{p.out, true}
-		in.stmt(c.Y, &p.in, sink)
-		in.join(scope) // zsh runs the last one in the shell itself
-		in.via = via
-		in.drop(p)
+		if !in.shared && flat(c.X) && flat(c.Y) {
+			in.every(func() {
+				in.shared = true
+				in.pipe(c, std, sink)
+				in.shared = false
+			})
+			return
+		}
+		in.pipe(c, std, sink)
 	}
+}
+
+// flat reports whether a statement is simple commands in a pipe: what they choose
+// is chosen for all of them.
+func flat(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return c.Op != syntax.AndStmt && c.Op != syntax.OrStmt && flat(c.X) && flat(c.Y)
+	}
+	return false
+}
+
+func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
+	p := in.conduit()
+	scope := in.enter()
+	in.stmt(c.X, std, &p.out)
+	in.leave(scope)
+	via := in.via
+	in.via = "pipe"
+	scope = in.branch()
+	p.in = input{p.out, true}
+	in.stmt(c.Y, &p.in, sink)
+	in.join(scope) // zsh runs the last one in the shell itself
+	in.via = via
+	in.drop(p)
 }
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	for ; c != nil; c = c.Else {
 		in.stmts(c.Cond, std, sink)
-		scope := in.enter()
+		scope := in.branch()
 		in.stmts(c.Then, std, sink)
 		in.join(scope)
 	}
@@ -280,6 +317,7 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 // while walks a loop as often as it reads lines that are known, else twice: what
 // the first round assigned is there in the second.
 func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
+	defer in.landed(in.jumped)
 	for round := 0; round < in.lim.Rounds && in.spend(); round++ {
 		before := len(std.text)
 		eof := in.eof
@@ -290,21 +328,62 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		if done && round > 0 {
 			return
 		}
-		scope := in.enter()
+		scope := in.branch()
 		in.stmts(c.Do, std, sink)
 		in.join(scope)
-		if round >= 1 && len(std.text) == before {
-			return
+		if round == 0 {
+			in.settle()
 		}
+		if round >= 1 && len(std.text) == before {
+			break
+		}
+		if round == in.lim.Rounds-2 {
+			std.data = data{effect.Unknown, std.taint} // more than is looked at one by one
+		}
+	}
+	if in.widen() {
+		in.stmts(c.Cond, std, sink)
+		scope := in.branch()
+		in.stmts(c.Do, std, sink)
+		in.join(scope)
 	}
 }
 
+// settle notes how many values each variable has after the first round of a loop.
+func (in *interp) settle() {
+	for i := range in.vars {
+		in.vars[i].settled = len(in.vars[i].alts)
+	}
+}
+
+// widen makes unknown what has more values with each round of a loop, and reports
+// whether there is such a variable.
+func (in *interp) widen() (any bool) {
+	for i := range in.vars {
+		v := &in.vars[i]
+		if len(v.alts) <= max(v.settled, 2) {
+			continue
+		}
+		any = true
+		d := data{text: "1" + effect.Unknown}
+		for _, a := range v.alts {
+			d.taint |= a.taint
+			if _, err := strconv.Atoi(a.text); err != nil {
+				d.text = effect.Unknown
+			}
+		}
+		v.data, v.alts = d, nil
+	}
+	return any
+}
+
 func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
+	defer in.landed(in.jumped)
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		mark := len(in.fields)
 		if l.InPos.IsValid() {
-			in.expand(l.Items)
+			in.every(func() { in.expand(l.Items) })
 		} else {
 			list, sure := in.elements("@")
 			for _, d := range list {
@@ -319,8 +398,15 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 				in.stmts(c.Do, std, sink)
 				break
 			}
+			if in.jumped&leavesLoop == 0 {
+				in.set(l.Name.Value, f.data)
+				in.stmts(c.Do, std, sink)
+				continue
+			}
+			scope := in.branch() // the loop may have ended
 			in.set(l.Name.Value, f.data)
 			in.stmts(c.Do, std, sink)
+			in.join(scope)
 		}
 		in.fields = in.fields[:mark]
 	case *syntax.CStyleLoop:
@@ -336,11 +422,30 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			in.stmts(c.Do, std, sink)
 			in.number(l.Post)
 		}
+		in.vague = true // from here on it counts to what is not known
+		in.number(l.Post)
+		in.vague = false
+		in.stmts(c.Do, std, sink)
 	}
 }
 
+// landed ends a loop: what left it goes on behind it.
+func (in *interp) landed(before jump) { in.jumped = in.jumped&^leavesLoop | before&leavesLoop }
+
 func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
-	word := in.one(c.Word)
+	words := in.values(func() data { return in.one(c.Word) })
+	if len(words) == 1 {
+		in.cases(c, words[0], std, sink)
+		return
+	}
+	for _, word := range words {
+		scope := in.branch()
+		in.cases(c, word, std, sink)
+		in.join(scope)
+	}
+}
+
+func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data) {
 	certain := true // no item before this one may have matched
 	for _, item := range c.Items {
 		matched, sure := false, true
@@ -357,7 +462,7 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 			return
 		}
 		certain = false
-		scope := in.enter()
+		scope := in.branch()
 		in.stmts(item.Stmts, std, sink)
 		in.join(scope)
 		if sure && item.Op == syntax.Break {
@@ -380,7 +485,13 @@ func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
 			in.over("functions")
 			return
 		}
-		in.funcs = append(in.funcs, function{n.Value, c.Body})
+		in.funcs = append(in.funcs, function{name: n.Value, body: c.Body})
+		switch n.Value {
+		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
+			scope := in.enter() // nobody needs to call it
+			in.stmt(c.Body, &input{}, nil)
+			in.leave(scope)
+		}
 	}
 }
 
@@ -404,12 +515,30 @@ func (in *interp) test(x syntax.TestExpr) {
 
 // declClause is export, declare, local, readonly and typeset.
 func (in *interp) declClause(c *syntax.DeclClause) {
+	var ref, global bool
+	variant := ""
+	if c.Variant != nil {
+		variant = c.Variant.Value
+	}
 	for _, a := range c.Args {
-		if a.Name != nil && !a.Naked {
-			in.assign(a)
+		if a.Name != nil {
+			if len(in.active) > 0 && !global && (variant == "local" || variant == "declare" || variant == "typeset") {
+				in.locals = append(in.locals, in.hold(a.Name.Value))
+			}
+			if !a.Naked {
+				in.assign(a)
+			}
+			if ref && a.Value != nil {
+				*in.slot(a.Name.Value) = variable{name: a.Name.Value, ref: in.value(a.Name.Value).text}
+			}
 			continue
 		}
-		if a.Name != nil || a.Value == nil {
+		if a.Value == nil {
+			continue
+		}
+		if flag := a.Value.Lit(); flag != "" && flag[0] == '-' {
+			ref = ref || strings.Contains(flag, "n")
+			global = global || strings.Contains(flag, "g")
 			continue
 		}
 		// The word may itself expand to an assignment.
@@ -422,11 +551,9 @@ func (in *interp) declClause(c *syntax.DeclClause) {
 		}
 		in.fields = in.fields[:mark]
 	}
-	if c.Variant != nil && c.Variant.Value == "export" {
-		for _, a := range c.Args {
-			if a.Name != nil && !a.Naked {
-				in.environ(a.Name.Value, in.value(a.Name.Value))
-			}
+	for _, a := range c.Args {
+		if a.Name != nil && !a.Naked && !ref {
+			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
 	}
 }
@@ -436,23 +563,24 @@ func (in *interp) assign(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
-		in.assignArray(a)
+		in.every(func() { in.assignArray(a) })
 	case a.Index != nil:
-		in.assignIndex(name, a)
+		in.every(func() { in.assignIndex(name, a) })
 	case a.Append:
-		old, more := in.value(name), in.one(a.Value)
-		v := in.slot(name)
-		if v.array {
-			if len(v.list) > 0 {
+		if v := in.slot(name); v.array {
+			more := in.one(a.Value)
+			if v = in.slot(name); len(v.list) > 0 {
 				v.list[0].append(more)
 			}
 			return
 		}
-		if in.made(len(old.text) + len(more.text)) {
-			*v = variable{name: name, data: data{old.text + more.text, old.taint | more.taint}}
-		}
+		in.assignAll(name, in.values(func() data {
+			old, more := in.value(name), in.one(a.Value)
+			in.made(len(old.text) + len(more.text))
+			return data{old.text + more.text, old.taint | more.taint}
+		}))
 	default:
-		in.set(name, in.one(a.Value))
+		in.assignAll(name, in.values(func() data { return in.one(a.Value) }))
 	}
 }
 
@@ -477,7 +605,9 @@ func (in *interp) assignArray(a *syntax.Assign) {
 		}
 	}
 	in.fields = in.fields[:mark]
-	*in.slot(v.name) = v
+	slot := in.slot(v.name)
+	v.name = slot.name
+	*slot = v
 }
 
 func (in *interp) assignIndex(name string, a *syntax.Assign) {

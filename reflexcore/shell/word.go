@@ -361,7 +361,14 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 		in.over("depth")
 	}
 	s := in.enter()
-	in.nested(stmts, &input{}, &out)
+	if in.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
+		shared := in.shared
+		in.shared = true
+		in.stmts(stmts, &input{}, &out)
+		in.shared = shared
+	} else {
+		in.nested(stmts, &input{}, &out)
+	}
 	in.leave(s)
 	in.level--
 	out.text = strings.TrimRight(out.text, "\n")
@@ -370,10 +377,10 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 
 // nested walks statements inside the expansion of a command: its choices stay.
 func (in *interp) nested(stmts []*syntax.Stmt, std *input, sink *data) {
-	choices, choose := in.choices, in.choose
-	in.choices = nil
+	choices, choose, shared := in.choices, in.choose, in.shared
+	in.choices, in.choose, in.shared = nil, false, false
 	in.stmts(stmts, std, sink)
-	in.choices, in.choose = choices, choose
+	in.choices, in.choose, in.shared = choices, choose, shared
 }
 
 // process makes the path that stands for a process substitution.
