@@ -41,30 +41,37 @@ type flats struct {
 }
 
 // each calls yield with the patterns whose first name may meet n.
-func (f *flats) each(n name, yield func(flat)) {
+func (f *flats) each(n name, yield func(*flat)) {
 	switch {
 	case !n.wild:
-		for _, r := range f.lit[n.text] {
-			yield(r)
+		list := f.lit[n.text]
+		for i := range list {
+			yield(&list[i])
 		}
 	case n.text != "" && fixed(n.text[len(n.text)-1]):
-		for _, r := range f.end[n.text[len(n.text)-1]] {
-			yield(r)
+		list := f.end[n.text[len(n.text)-1]]
+		for i := range list {
+			yield(&list[i])
 		}
 	default:
 		for i := range f.end {
-			for _, r := range f.end[i] {
-				yield(r)
+			for j := range f.end[i] {
+				yield(&f.end[i][j])
 			}
 		}
 	}
-	for _, r := range f.wild {
-		yield(r)
+	for i := range f.wild {
+		yield(&f.wild[i])
 	}
 }
 
 // add files a pattern; one of nothing plain is not looked for.
 func (f *flats) add(r flat) {
+	for i := range len(r.segs[0].text) {
+		if c := r.segs[0].text[i]; fixed(c) {
+			r.letters |= 1 << (c & 63)
+		}
+	}
 	switch first := r.segs[0]; {
 	case table[r.row-1].kind == Plain:
 	case first.wild:
@@ -85,6 +92,8 @@ type flat struct {
 	row  int
 	kind byte // '/' from the root, '~' from a home, 0 from any folder
 	deep bool
+	// letters has a bit for each letter of the first name, by its last six bits.
+	letters uint64
 }
 
 // A name is one part of a path.

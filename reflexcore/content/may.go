@@ -157,11 +157,11 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 					continue
 				}
 				m.segs = segs[i:]
-				rows.each(segs[i], func(r flat) {
-					if segs[i].text == "*" && hopeless(r, segs[i+1:]) {
+				rows.each(segs[i], func(r *flat) {
+					if segs[i].text == "*" && hopeless(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild && !mayShare(segs[i].text, r.letters) {
 						return
 					}
-					if m.flat = r; m.meet(0, 0, 0, 0) {
+					if m.flat = *r; m.meet(0, 0, 0, 0) {
 						add(r.row)
 					}
 				})
@@ -179,11 +179,25 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 
 // hopeless reports whether a pattern cannot meet a path that begins with any
 // name and goes on as rest.
-func hopeless(r flat, rest []name) bool {
+func hopeless(r *flat, rest []name) bool {
 	if len(r.segs) == 1 {
 		return true // no letter is shared
 	}
 	return len(rest) == 0 && !r.deep || len(rest) > 0 && !rest[0].wild && !r.segs[1].wild && rest[0].text != r.segs[1].text
+}
+
+// mayShare reports whether a pattern may have enough letters in common with one
+// that has these.
+func mayShare(pattern string, letters uint64) bool {
+	n := 0
+	for i := range len(pattern) {
+		if c := pattern[i]; c == '?' || c != '*' && letters&(1<<(c&63)) != 0 {
+			if n++; n >= enough {
+				return true
+			}
+		}
+	}
+	return pattern == ".*"
 }
 
 // A meeting asks whether two patterns have a path in common that is more than
