@@ -8,7 +8,6 @@ import (
 
 	"approver.example"
 	"approver.example/reflexcore/code"
-	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
@@ -33,6 +32,7 @@ type Engine struct {
 	limits Limits
 	rules  *rules
 	files  tools.FS
+	paths  *memo
 }
 
 // By is the name of the engine in verdicts.
@@ -58,12 +58,10 @@ func New(list []Rule, limits Limits) (*Engine, error) {
 	if limits.Tools == (tools.Limits{}) {
 		limits.Tools = tools.DefaultLimits()
 	}
-	e := &Engine{limits: limits, rules: r, files: tools.OS{}}
-	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: isSecret, Decode: e.decoded, Code: e.code, SQL: e.sql}
+	e := &Engine{limits: limits, rules: r, files: tools.OS{}, paths: newMemo()}
+	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql}
 	return e, nil
 }
-
-func isSecret(path string) bool { return content.Classify(path).Secret }
 
 // work is one call on its way through the stages.
 type work struct {
@@ -214,7 +212,7 @@ func (e *Engine) match(w *work) {
 		ef := &w.effects[i]
 		p := Place(0)
 		if len(e.rules.byKind[ef.Kind]) > 0 {
-			p = w.around.place(ef)
+			p = w.around.place(ef, e.paths)
 		}
 		w.places = append(w.places, p)
 		for j := range e.rules.byKind[ef.Kind] {

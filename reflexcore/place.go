@@ -59,7 +59,7 @@ var urlNames = []string{
 type surroundings struct{ dir, home string }
 
 // place says what an effect's target is.
-func (s *surroundings) place(e *effect.Effect) Place {
+func (s *surroundings) place(e *effect.Effect, known *memo) Place {
 	switch e.Kind {
 	case effect.NetIn, effect.NetOut:
 		if e.Target == "" || isPackage(e) {
@@ -68,10 +68,10 @@ func (s *surroundings) place(e *effect.Effect) Place {
 		return placeURL * Place(urls.Classify(e.Target).Flags)
 	case effect.Exec:
 		if strings.IndexByte(e.Target, '/') >= 0 {
-			return s.path(e)
+			return s.path(e, known)
 		}
 	case effect.Delete, effect.Write, effect.Read, effect.Permission, effect.Persist:
-		return s.path(e)
+		return s.path(e, known)
 	default: // of the others rules name the target itself
 	}
 	return 0
@@ -95,7 +95,7 @@ func isPackage(e *effect.Effect) bool {
 	return packagers[by] || packagers[strings.TrimRight(by, "0123456789.-")] // pip3.11
 }
 
-func (s *surroundings) path(e *effect.Effect) Place {
+func (s *surroundings) path(e *effect.Effect, known *memo) Place {
 	p := e.Target
 	if rest, ok := strings.CutPrefix(p, "secret:"); ok && rest != "" {
 		return Secret
@@ -104,7 +104,7 @@ func (s *surroundings) path(e *effect.Effect) Place {
 	if p == "" {
 		return 0
 	}
-	sink := content.Classify(p)
+	sink := known.classify(p)
 	if sink.Secret {
 		out |= Secret
 	}

@@ -26,7 +26,7 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 		return
 	}
 	lim := e.limits.Code
-	lim.Args, lim.Secret, lim.Home = args, isSecret, ctx.Env["HOME"]
+	lim.Args, lim.Secret, lim.Home = args, e.paths.secret, ctx.Env["HOME"]
 	lim.Env = func(name string) (string, bool) {
 		value, ok := ctx.Env[name]
 		return value, ok
