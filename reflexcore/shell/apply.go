@@ -2,6 +2,8 @@ package shell
 
 import (
 	"cmp"
+	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -229,6 +231,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		in.write(p, d, false)
 		if a.p.Copies {
 			a.copied(p)
+			a.copiedInto(p)
 		}
 	case grammar.Host:
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
@@ -284,6 +287,24 @@ func (a *applied) copied(to string) {
 			from := a.path(u)
 			if f := a.in.file(to); f != nil && a.in.file(from) == nil {
 				f.alias = from
+				if f.link = a.by == "ln"; f.link {
+					a.in.links++
+				}
+			}
+		}
+	}
+}
+
+// copiedInto notes what is copied as if the target were a folder.
+func (a *applied) copiedInto(folder string) {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			from := a.path(u)
+			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
+				a.in.write(to, a.in.contentOf(from), false)
+				if f := a.in.file(to); f != nil && a.in.file(from) == nil {
+					f.alias = from
+				}
 			}
 		}
 	}
@@ -352,6 +373,10 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			return
 		}
 		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
+	case grammar.Args:
+		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
+			in.sub(a.field(u).data, a.by, &input{}, out) // parallel ::: COMMANDS
+		}
 	case grammar.Sql:
 		if u.Word >= 0 {
 			a.sql(u.Arg, a.joined(u))
@@ -447,10 +472,18 @@ func (a *applied) module(u *grammar.Use, out *data) bool {
 func (a *applied) found() string {
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			return strings.TrimSuffix(a.path(u), "/") + "/" + effect.Unknown
+			return strings.TrimSuffix(a.path(u), "/") + "/" + effect.Unknown + a.named()
 		}
 	}
-	return a.in.dir + "/" + effect.Unknown
+	return a.in.dir + "/" + effect.Unknown + a.named()
+}
+
+// named is the name that find looks for.
+func (a *applied) named() string {
+	if i := slices.Index(a.argv, "-name"); i > 0 && i+1 < len(a.argv) && !strings.ContainsAny(a.argv[i+1], "*?[") {
+		return "/" + a.argv[i+1]
+	}
+	return ""
 }
 
 // appendInput adds the words of the standard input, as xargs does.
@@ -478,8 +511,14 @@ func (a *applied) appendInput(mark int) {
 	words := []data{{effect.Unknown, a.std.taint}}
 	if a.std.known() {
 		words = words[:0]
-		for w := range strings.FieldsSeq(a.std.text) {
-			words = append(words, data{strings.Trim(w, `'"`), a.std.taint})
+		if a.lines() {
+			for w := range strings.FieldsFuncSeq(a.std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
+				words = append(words, data{w, a.std.taint})
+			}
+		} else {
+			for w := range strings.FieldsSeq(a.std.text) {
+				words = append(words, data{strings.Trim(w, `'"`), a.std.taint})
+			}
 		}
 	}
 	if placeholder != "" {
@@ -502,6 +541,16 @@ func (a *applied) appendInput(mark int) {
 	for _, w := range words {
 		in.push(field{data: w, splits: !w.known()})
 	}
+}
+
+// lines reports whether xargs takes each line for a word.
+func (a *applied) lines() bool {
+	for _, w := range a.argv {
+		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
+			return true
+		}
+	}
+	return false
 }
 
 // stdinPayload walks what the standard input executes.

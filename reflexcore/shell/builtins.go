@@ -22,10 +22,10 @@ func init() { // the table refers to itself through eval
 		"source": (*interp).dot, ".": (*interp).dot, "trap": (*interp).trap, "command": (*interp).command, "builtin": (*interp).command, "noglob": (*interp).command, "nocorrect": (*interp).command,
 		"type": (*interp).which, "which": (*interp).which, "alias": (*interp).defineAlias, "mapfile": (*interp).mapfile, "readarray": (*interp).mapfile,
 		"export": (*interp).export, "readonly": (*interp).export, "declare": (*interp).export, "typeset": (*interp).export, "local": (*interp).export,
-		"history": (*interp).history, "enable": (*interp).enable, "bind": (*interp).bind, "complete": (*interp).complete, "pwd": (*interp).pwd,
+		"history": (*interp).history, "fc": (*interp).history, "enable": (*interp).enable, "bind": (*interp).bind, "complete": (*interp).complete, "pwd": (*interp).pwd,
 		":": quiet, "true": quiet, "false": quiet, "test": quiet, "[": quiet, "exit": quiet, "return": (*interp).leaveFunction, "break": (*interp).leaveLoop, "continue": (*interp).leaveLoop,
-		"let": quiet, "getopts": (*interp).getopts, "umask": quiet, "hash": quiet, "shopt": quiet, "wait": quiet, "jobs": quiet, "bg": quiet, "fg": quiet, "disown": quiet,
-		"times": quiet, "ulimit": quiet, "dirs": quiet, "unalias": quiet, "suspend": quiet, "logout": quiet, "compopt": quiet, "compgen": quiet, "caller": quiet, "setopt": quiet, "unsetopt": quiet,
+		"let": quiet, "getopts": (*interp).getopts, "umask": quiet, "hash": (*interp).hash, "shopt": quiet, "wait": quiet, "jobs": quiet, "bg": quiet, "fg": quiet, "disown": quiet,
+		"times": quiet, "ulimit": quiet, "dirs": quiet, "unalias": quiet, "suspend": quiet, "logout": quiet, "compopt": quiet, "compgen": (*interp).environs, "caller": quiet, "setopt": quiet, "unsetopt": quiet,
 	}
 }
 
@@ -89,6 +89,7 @@ func (in *interp) printf(mark int, std *input, sink *data) {
 	d.taint |= args[0].taint
 	if into != "" {
 		in.set(into, d)
+		in.environ(into, d)
 		return
 	}
 	sink.append(d)
@@ -285,6 +286,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 			d.text = effect.Unknown
 		}
 		in.set(name, d)
+		in.environ(name, d)
 	}
 }
 
@@ -349,6 +351,9 @@ func (in *interp) pwd(mark int, std *input, sink *data) { sink.append(data{text:
 // setParams is set: with words, they become the positional parameters.
 func (in *interp) setParams(mark int, std *input, sink *data) {
 	args := in.fields[mark+1:]
+	if len(args) == 0 {
+		in.environs(mark, std, sink)
+	}
 	for i, f := range args {
 		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && (i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
 			if f.text == "--" {
@@ -560,6 +565,18 @@ func (in *interp) history(mark int, std *input, sink *data) {
 			return
 		}
 	}
+	sink.append(data{effect.Unknown, effect.Secret})
+}
+
+// hash -p says where a program is.
+func (in *interp) hash(mark int, std *input, sink *data) {
+	if args := in.fields[mark+1:]; len(args) > 2 && args[0].text == "-p" && len(in.aliases) < in.lim.Fields {
+		in.aliases = append(in.aliases, alias{name: args[2].text, text: quote(args[1].text)})
+	}
+}
+
+// environs prints what the shell knows, tokens and all.
+func (in *interp) environs(mark int, std *input, sink *data) {
 	sink.append(data{effect.Unknown, effect.Secret})
 }
 

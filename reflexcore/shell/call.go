@@ -285,7 +285,7 @@ func (in *interp) created(name string) *virtual {
 	if strings.IndexByte(name, '/') >= 0 {
 		return in.file(in.abs(name))
 	}
-	if in.Table.Find(name) != nil {
+	if in.Table.Find(name) != nil && in.find("PATH") == nil {
 		return nil
 	}
 	for i := len(in.files) - 1; i >= 0; i-- {
@@ -438,12 +438,15 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 		sink.append(unknown)
 		return
 	}
+	if !d.known() {
+		in.murky |= d.taint
+	}
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 }
 
 // unknownWord is a variable that nobody can set: it stands for what is not known
 // in a text that is parsed once more.
-const unknownWord = "${__unknown__}"
+const unknownName, unknownWord = "__unknown__", "${__unknown__}"
 
 func partialIf(b bool) effect.Bits {
 	if b {
@@ -589,7 +592,7 @@ func (in *interp) home(p string) string {
 
 // secret is the taint of a file's content.
 func (in *interp) secret(p string) effect.Taint {
-	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) {
+	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) || p == "/" || p == in.value("HOME").text {
 		return effect.Secret | effect.File
 	}
 	return effect.File

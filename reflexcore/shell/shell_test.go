@@ -73,6 +73,10 @@ func TestOneDeleteInManyWords(t *testing.T) {
 		`for ((i=0;i<100;i++)); do case $i in 99) rm -rf /x;; esac; done`, `i=0; while ((i<100)); do i=$((i+1)); case $i in 50) rm -rf /x;; esac; done`,
 		// A name for another variable.
 		`c=ls; declare -n r=c; r=rm; $c -rf /x`, `c=rm; typeset -n r=c; $r -rf /x`,
+		// Files under other names: links, folders, patterns, descriptors, places where programs are looked for.
+		`ln -s / /tmp/l; rm -rf /tmp/l/x`, `ln -s / l && cd l && rm -rf x`, `echo 'rm -rf /x' > a.sh; sh *.sh`, `echo 'rm -rf /x' > a.sh; . ./a.s?`, `echo 'rm -rf /x' > a.sh; mv a.sh d/; sh d/a.sh`, `echo 'rm -rf /x' > a.sh; cp a.sh d; sh d/a.sh`,
+		`echo 'rm -rf /x' > a; exec 3<a; . /dev/fd/3`, `echo 'rm -rf /x' > a; exec 3<a; sh /proc/self/fd/3`, `mkdir b; echo 'rm -rf /x' > b/ls; PATH=$PWD/b:$PATH; ls`, `hash -p /bin/rm ls; ls -rf /x`,
+		`echo 'rm -rf /x' | xargs -d '\n' sh -c`, `parallel ::: 'rm -rf /x'`,
 		`echo 'rm -rf /x' > a; eval "$(<a)"`,
 	} {
 		if got := effects(a, src); !strings.Contains(got, "delete /x") {

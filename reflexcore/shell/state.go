@@ -83,6 +83,7 @@ type virtual struct {
 	path string
 	data
 	alias string            // it is another file
+	link  bool              // and a link to it: what lies below it lies there
 	sink  []*syntax.Stmt    // what is written there is read by these
 	src   *syntax.ProcSubst // for which they were made
 }
@@ -130,6 +131,8 @@ type interp struct {
 	choices  []choice
 	choose   bool // choices are open: the command is tried for each
 	procs    int
+	links    int          // how many files are links
+	murky    effect.Taint // of what is not known in texts that are parsed once more
 }
 
 // A jump leaves a loop or a function: what stands after it may not run.
@@ -533,8 +536,11 @@ func (in *interp) assignAll(name string, values []data) {
 
 // environment is the value of a variable that the text did not assign.
 func (in *interp) environment(name string) data {
-	if name == "PWD" {
+	switch name {
+	case "PWD":
 		return data{text: in.dir}
+	case unknownName:
+		return data{effect.Unknown, in.murky}
 	}
 	if v, ok := in.ctx.Env[name]; ok {
 		return data{text: v}
@@ -603,7 +609,26 @@ func (in *interp) abs(p string) string {
 		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {
 			return p // the part that is not known may be empty: this may be the root
 		}
-		return path.Clean(p)
+		p = path.Clean(p)
+	}
+	return in.resolve(p)
+}
+
+// resolve follows descriptors, and links that this text made.
+func (in *interp) resolve(p string) string {
+	for _, folder := range [...]string{"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
+		if n, ok := strings.CutPrefix(p, folder); ok && len(n) == 1 && n[0] >= '3' && n[0] <= '9' && in.fds[n[0]-'0'] != "" {
+			return in.abs(in.fds[n[0]-'0'])
+		}
+	}
+	for hops := 0; in.links > 0 && hops < 4; hops++ {
+		i := slices.IndexFunc(in.files, func(f virtual) bool {
+			return f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path
+		})
+		if i < 0 {
+			break
+		}
+		p = path.Clean(in.files[i].alias + p[len(in.files[i].path):])
 	}
 	return p
 }
@@ -613,6 +638,13 @@ func (in *interp) file(p string) *virtual {
 	for i := len(in.files) - 1; i >= 0; i-- {
 		if in.files[i].path == p {
 			return &in.files[i]
+		}
+	}
+	if strings.ContainsAny(p, "*?[") {
+		for i := len(in.files) - 1; i >= 0; i-- {
+			if ok, err := path.Match(p, in.files[i].path); ok && err == nil {
+				return &in.files[i]
+			}
 		}
 	}
 	return nil

@@ -236,7 +236,7 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.TestClause:
 		in.test(c.X)
 	case *syntax.DeclClause:
-		in.declClause(c)
+		in.declClause(c, sink)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			in.stmt(c.Stmt, std, sink)
@@ -514,7 +514,10 @@ func (in *interp) test(x syntax.TestExpr) {
 }
 
 // declClause is export, declare, local, readonly and typeset.
-func (in *interp) declClause(c *syntax.DeclClause) {
+func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
+	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value.Lit() == "-p" || len(c.Args) == 1 && c.Args[0].Value.Lit() == "-x" {
+		in.environs(0, nil, sink)
+	}
 	var ref, global bool
 	variant := ""
 	if c.Variant != nil {
