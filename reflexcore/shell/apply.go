@@ -142,11 +142,30 @@ func (a *applied) source(u *grammar.Use) {
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
 		a.taint |= effect.Network
+		a.saved(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
 		}
 	}
+}
+
+// saved notes the file that a download is saved as where no flag names one.
+func (a *applied) saved(url string) {
+	if a.p.Dry || a.by == "curl" && !slices.ContainsFunc(a.argv, savesByName) {
+		return
+	}
+	url, _, _ = strings.Cut(url, "?")
+	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
+	if name == "" || name == "." || name == "/" || a.in.dir == effect.Unknown {
+		return
+	}
+	a.in.write(a.in.abs(name), data{effect.Unknown, effect.Network}, false)
+}
+
+// savesByName reports whether a word is curl's -O, alone or among other letters.
+func savesByName(w string) bool {
+	return strings.HasPrefix(w, "--remote-n") || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, 'O') > 0
 }
 
 func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
@@ -189,6 +208,17 @@ func (a *applied) output() data {
 			return data{effect.Unknown, a.taint | effect.Decoded}
 		case grammar.Fetched:
 			return data{effect.Unknown, a.taint | effect.Network}
+		}
+	}
+	if text != "" && effect.IsKnown(text) {
+		switch a.by {
+		case "head", "tail", "sort", "tac", "uniq":
+			if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && len(a.argv) < 3 {
+				return data{text, a.taint} // one line is what it was
+			}
+			return data{effect.Unknown, a.taint | effect.Decoded}
+		case "tr", "sed", "awk", "gawk", "cut", "grep", "egrep", "fold", "fmt", "paste", "column", "jq", "dd", "iconv", "nl", "expand", "perl":
+			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
 		}
 	}
 	return data{effect.Unknown, a.taint}

@@ -232,7 +232,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	in.Table.Parse(argv, p)
 	switch {
 	case p.Program == nil && (!name.known() || name.splits):
-		in.unknownProgram(mark, sink)
+		in.unknownProgram(mark, std, sink)
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
@@ -332,16 +332,37 @@ func shebang(text string) string {
 }
 
 // unknownProgram is a command whose name is not known.
-func (in *interp) unknownProgram(mark int, sink *data) {
+func (in *interp) unknownProgram(mark int, std *input, sink *data) {
 	in.res.Opaque++
 	args := in.fields[mark:]
-	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint, Bits: effect.Partial}
-	for _, f := range args {
-		e.Taint |= f.taint
+	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
+	for _, f := range args[1:] {
+		e.Taint |= f.taint &^ effect.Decoded
+		if wipes(f.text) {
+			in.asRemoval(mark)
+		}
 	}
 	in.add(e)
 	in.suspects(mark + 1)
 	sink.append(data{effect.Unknown, e.Taint})
+}
+
+// wipes reports whether a word is the flags of rm that nothing else has.
+func wipes(s string) bool {
+	return len(s) > 2 && len(s) < 6 && s[0] == '-' && strings.ContainsAny(s, "rR") && strings.Contains(s, "f") && strings.Trim(s[1:], "rRfvdI") == ""
+}
+
+// asRemoval walks a command of which only the name is not known as if it were rm.
+func (in *interp) asRemoval(from int) {
+	mark := len(in.fields)
+	before := len(in.res.Effects)
+	in.fields = append(in.fields, in.fields[from:]...)
+	in.fields[mark] = field{data: data{text: "rm"}}
+	in.program(mark, &input{}, nil)
+	in.fields = in.fields[:mark]
+	for i := before; i < len(in.res.Effects); i++ {
+		in.res.Effects[i].Bits |= effect.Partial
+	}
 }
 
 // unlisted is a program that no table has: what it does is not known. What it
