@@ -286,8 +286,12 @@ func (in *interp) hold(name string) held {
 func (in *interp) restore(h held) {
 	for i := len(in.vars) - 1; i >= in.mark; i-- {
 		if in.vars[i].name == h.name {
-			if in.vars[i] = h.variable; !h.was {
+			in.vars[i] = h.variable
+			if !h.was {
 				in.vars[i] = variable{}
+				if i == len(in.vars)-1 {
+					in.vars = in.vars[:i]
+				}
 			}
 			return
 		}
@@ -635,12 +639,14 @@ func (in *interp) resolve(p string) string {
 
 // file finds what this text knows of a file.
 func (in *interp) file(p string) *virtual {
+	in.steps += len(in.files) / 64
 	for i := len(in.files) - 1; i >= 0; i-- {
 		if in.files[i].path == p {
 			return &in.files[i]
 		}
 	}
 	if strings.ContainsAny(p, "*?[") {
+		in.steps += len(in.files) / 4
 		for i := len(in.files) - 1; i >= 0; i-- {
 			if ok, err := path.Match(p, in.files[i].path); ok && err == nil {
 				return &in.files[i]

@@ -590,6 +590,7 @@ func (in *interp) assign(a *syntax.Assign) {
 func (in *interp) assignArray(a *syntax.Assign) {
 	v := variable{name: a.Name.Value, array: true}
 	if old := in.lookup(v.name); a.Append && old != nil && old.array {
+		in.steps += len(old.list) / 16
 		v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
 	}
 	mark := len(in.fields)
