@@ -2,6 +2,7 @@ package reflexcore
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/content"
@@ -62,7 +63,7 @@ type surroundings struct{ dir, home string }
 func (s *surroundings) place(e *effect.Effect, known *memo) Place {
 	switch e.Kind {
 	case effect.NetIn, effect.NetOut:
-		if e.Target == "" || isPackage(e) {
+		if e.Target == "" || isPackage(e) || isPort(e.Target) {
 			return 0
 		}
 		return placeURL * Place(urls.Classify(e.Target).Flags)
@@ -85,6 +86,13 @@ var packagers = map[string]bool{
 	"docker": true, "podman": true, "helm": true, "gh": true, "code": true, "asdf": true, "mise": true, "nvm": true, "pyenv": true, "rustup": true, "volta": true, "deno": true, "jsr": true, "easy_install": true,
 }
 
+// isPort reports whether a target is a small number: the value of a flag that no
+// table names. As an address it would be one of 0.0.0.0/16.
+func isPort(target string) bool {
+	n, err := strconv.ParseUint(target, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == target && n > 0
+}
+
 // isPackage reports whether a target is the name of a package and no address.
 func isPackage(e *effect.Effect) bool {
 	if strings.Contains(e.Target, "://") {
@@ -105,7 +113,7 @@ func (s *surroundings) path(e *effect.Effect, known *memo) Place {
 		return 0
 	}
 	sink := known.classify(p)
-	if sink.Secret {
+	if sink.Secret && e.What != "cookies" {
 		out |= Secret
 	}
 	if sink.Kind != content.Unclear && sink.Kind != content.Plain {

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -94,8 +95,10 @@ func (t *Table) family(base []byte) *Program {
 		return p
 	}
 	// python3.11, gcc-12
-	if cut := bytes.TrimRight(base, "0123456789.-"); len(cut) > 0 && t.programs[string(cut)] != nil {
-		return t.programs[string(cut)]
+	if cut := bytes.TrimRight(base, "0123456789.-"); len(cut) > 0 {
+		if p := t.programs[string(cut)]; p != nil && (p.mode != Windows || p.executes()) { // cmdlets have no versions
+			return p
+		}
 	}
 	if i := bytes.IndexByte(base, '.'); i > 0 {
 		return t.families[string(base[:i])] // mkfs.*
@@ -141,6 +144,39 @@ func (o *Parsed) Typed(argv []string) string {
 		base += " " + argv[i]
 	}
 	return base
+}
+
+// Plausible returns the block of a word that may be a command where it is not said
+// to be one. One that runs something counts under all its names; another only by
+// its very name, and no short alias of a cmdlet, such as cli.
+func (t *Table) Plausible(word string) *Program {
+	p := t.Find(word)
+	switch {
+	case p == nil || p.executes():
+		return p
+	case p.mode == Windows:
+		if strings.IndexByte(word, '-') < 0 {
+			return nil
+		}
+	case t.programs[word[strings.LastIndexByte(word, '/')+1:]] != p:
+		return nil
+	}
+	return p
+}
+
+// executes reports whether some line of the block runs what it is given.
+func (p *Program) executes() bool {
+	runs := func(a Action) bool {
+		return a.Role == Exec || a.Role == Shell || a.Role == Argv || a.Role == Code || a.Role == Sql
+	}
+	for _, x := range p.parts {
+		for i := range x.flags {
+			if o := x.flags[i].option; o != nil && slices.ContainsFunc(o.actions, runs) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(p.operands, func(r operandRule) bool { return runs(r.Action) }) || slices.ContainsFunc(p.stdin, runs)
 }
 
 // Parse applies the table to an argument vector. In argv a word with

@@ -124,8 +124,13 @@ func (a *applied) source(u *grammar.Use) {
 		if a.p.Dry {
 			return
 		}
+		what := ""
+		if u.Arg == "cookies" { // the jar of one's own requests
+			what = u.Arg
+			d.taint &^= effect.Secret
+		}
 		if !strings.HasPrefix(p, "/dev/fd/") && p != "/dev/null" {
-			a.in.add(effect.Effect{Kind: effect.Read, Target: p, Bits: a.how(u), Taint: d.taint, By: a.by})
+			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.by})
 		}
 		a.taint |= d.taint
 		if a.reads++; a.reads == 1 {
@@ -256,7 +261,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 			if u.Role == grammar.Append {
 				bits |= effect.Append
 			}
-			in.add(effect.Effect{Kind: effect.Write, Target: p, Bits: bits, Taint: d.taint, By: a.by})
+			what := ""
+			if u.Word >= 0 {
+				what = u.Arg // a folder
+			}
+			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
 		in.write(p, d, false)
 		if a.p.Copies {

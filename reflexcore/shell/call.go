@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -398,8 +399,7 @@ func (in *interp) suspects(from int) {
 			in.maybeShell(f.data)
 			continue
 		}
-		p := in.Table.Find(f.text)
-		if p == nil || i == n-1 {
+		if in.Table.Plausible(f.text) == nil || i == n-1 {
 			continue
 		}
 		in.level++
@@ -408,12 +408,26 @@ func (in *interp) suspects(from int) {
 		in.fields = append(in.fields, in.fields[i:n]...)
 		in.run(mark, &input{}, nil, false)
 		in.fields = in.fields[:mark]
+		in.level--
+		if !slices.ContainsFunc(in.res.Effects[before:], harms) {
+			in.res.Effects = in.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
+			continue
+		}
 		for j := before; j < len(in.res.Effects); j++ {
 			in.res.Effects[j].Bits |= effect.Partial
 		}
-		in.level--
 		return
 	}
+}
+
+// harms reports whether an effect is one for which a program that nobody knows
+// is taken for a wrapper.
+func harms(e effect.Effect) bool {
+	switch e.Kind {
+	case effect.Read, effect.NetIn, effect.NetOut, effect.Write:
+		return e.Taint&(effect.Secret|effect.Network|effect.Decoded) != 0
+	}
+	return true
 }
 
 // maybeShell walks a word that looks like a command line and that an unknown
