@@ -158,7 +158,7 @@ func (x Explanation) effects(b *strings.Builder) {
 		if len(e.Places) > 0 {
 			places = "  (" + strings.Join(e.Places, ", ") + ")"
 		}
-		fmt.Fprintf(b, "  %2d  %s  by %s%s\n", i, oneLine(e.Effect.String()), e.By, places)
+		fmt.Fprintf(b, "  %2d  %s  by %s%s\n", i, oneLine(e.String()), e.By, places)
 	}
 }
 
@@ -173,7 +173,7 @@ func (x Explanation) findings(b *strings.Builder) {
 		}
 		b.WriteString("]\n")
 		for _, source := range f.Taint {
-			fmt.Fprintf(b, "      data from effect %d: %s\n", source, oneLine(x.Effects[source].Effect.String()))
+			fmt.Fprintf(b, "      data from effect %d: %s\n", source, oneLine(x.Effects[source].String()))
 		}
 	}
 }

@@ -42,6 +42,7 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 			out.Content = strings.Join(f.Args, "")
 		case code.Code:
 			out.Lang, out.Code = f.Lang, f.Text
+		default: // nothing for the others
 		}
 		return yield(out)
 	})

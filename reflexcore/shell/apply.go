@@ -152,6 +152,7 @@ func (a *applied) source(u *grammar.Use) {
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
 		}
+	default: // nothing for the others
 	}
 }
 
@@ -189,6 +190,7 @@ func (a *applied) stdin(u *grammar.Use) {
 	switch u.Role {
 	case grammar.Send, grammar.Read, grammar.SendFile:
 		a.taint |= a.std.taint
+	default: // nothing for the others
 	}
 }
 
@@ -213,6 +215,7 @@ func (a *applied) output() data {
 			return data{effect.Unknown, a.taint | effect.Decoded}
 		case grammar.Fetched:
 			return data{effect.Unknown, a.taint | effect.Network}
+		default: // nothing for the others
 		}
 	}
 	if text != "" && effect.IsKnown(text) {
@@ -296,6 +299,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if name, value, ok := strings.Cut(text, "="); ok {
 			in.environ(name, data{value, taint})
 		}
+	default: // nothing for the others
 	}
 }
 
@@ -420,6 +424,7 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		if u.Word >= 0 {
 			a.sql(u.Arg, a.joined(u))
 		}
+	default: // nothing for the others
 	}
 }
 
@@ -611,6 +616,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		a.sql(u.Arg, a.std.data)
 	case grammar.Persist:
 		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.by})
+	default: // nothing for the others
 	}
 	in.bits = held
 }

@@ -140,6 +140,7 @@ func (in *interp) binary(x *syntax.BinaryArithm) (int64, bool) {
 		n, ok := in.number(x.Y)
 		in.assignNumber(x.X, n, ok)
 		return n, ok
+	default: // nothing for the others
 	}
 	a, okA := in.number(x.X)
 	b, okB := in.number(x.Y)
@@ -149,6 +150,7 @@ func (in *interp) binary(x *syntax.BinaryArithm) (int64, bool) {
 	switch x.Op {
 	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
 		in.assignNumber(x.X, n, ok)
+	default: // nothing for the others
 	}
 	return n, ok
 }
@@ -214,6 +216,7 @@ func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
 		return truth(a != 0 || b != 0)
 	case syntax.Comma:
 		return b, true
+	default: // nothing for the others
 	}
 	return 0, false
 }

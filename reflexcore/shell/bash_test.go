@@ -20,7 +20,6 @@ import (
 // side effects.
 type script struct {
 	*rand.Rand
-	b     strings.Builder
 	depth int
 }
 

@@ -108,7 +108,7 @@ func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
 
 // quote makes a text one word of a shell again.
 func quote(s string) string {
-	if s != "" && strings.IndexAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") < 0 {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
@@ -426,6 +426,7 @@ func harms(e effect.Effect) bool {
 	switch e.Kind {
 	case effect.Read, effect.NetIn, effect.NetOut, effect.Write:
 		return e.Taint&(effect.Secret|effect.Network|effect.Decoded) != 0
+	default: // nothing for the others
 	}
 	return true
 }
@@ -612,6 +613,7 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint) ef
 			in.add(effect.Effect{Kind: effect.NetOut, Target: e.Target, Taint: taint, By: lang, Bits: effect.Partial})
 		}
 		return effect.Network
+	default: // nothing for the others
 	}
 	in.add(e)
 	return e.Taint

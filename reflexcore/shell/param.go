@@ -381,9 +381,10 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		in.made(len(d.text))
 		switch {
 		case pat == "":
-			if anchor == '#' {
+			switch anchor {
+			case '#':
 				return data{with.text + d.text, taint}
-			} else if anchor == '%' {
+			case '%':
 				return data{d.text + with.text, taint}
 			}
 			return data{d.text, taint}
@@ -464,6 +465,7 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		in.one(e.Word)
 		return d
+	default: // nothing for the others
 	}
 	return in.cutOrCase(d, e)
 }
@@ -494,6 +496,7 @@ func (in *interp) cutOrCase(d data, e *syntax.Expansion) data {
 			return d
 		}
 		return data{change(d.text[:1]) + d.text[1:], d.taint}
+	default: // nothing for the others
 	}
 	if e.Op == syntax.OtherParamOps {
 		return in.atOperator(d, pat.text)

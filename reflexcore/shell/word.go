@@ -108,7 +108,7 @@ func (b *builder) value(d data, quoted bool) {
 		b.glob = true
 	}
 	ifs := b.in.ifs()
-	if strings.IndexAny(d.text, ifs) < 0 {
+	if !strings.ContainsAny(d.text, ifs) {
 		b.text(d.text, false)
 		return
 	}
