@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -232,6 +233,8 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	p := &a.parsed
 	in.Table.Parse(argv, p)
 	switch {
+	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && in.level < in.lim.Nesting:
+		in.pattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
 		in.unknownProgram(mark, std, sink)
 	case p.Program == nil:
@@ -363,6 +366,32 @@ func (in *interp) asRemoval(from int) {
 	in.fields = in.fields[:mark]
 	for i := before; i < len(in.res.Effects); i++ {
 		in.res.Effects[i].Bits |= effect.Partial
+	}
+}
+
+// patterns are the programs that a pattern of a path is tried for.
+var patterns = [...]string{"rm", "sh", "bash", "dash", "zsh", "dd", "cat", "nc", "cp", "mv", "tee", "curl", "wget", "find", "chmod", "shred", "python3", "perl", "node", "ruby", "base64", "xargs", "env", "sudo", "ssh", "scp"}
+
+// pattern walks a command whose program is a pattern, such as /bin/r?, as each of
+// the programs that do harm and that it matches.
+func (in *interp) pattern(mark int, std *input, sink *data) {
+	base := path.Base(in.fields[mark].text)
+	found := false
+	for _, name := range patterns {
+		if ok, err := path.Match(base, name); !ok || err != nil || strings.Trim(base, "*?") == "" && len(base) != len(name) {
+			continue
+		}
+		found = true
+		from := len(in.fields)
+		in.fields = append(in.fields, in.fields[mark:]...)
+		in.fields[from] = field{data: data{text: name}}
+		in.level++
+		in.program(from, std, sink)
+		in.level--
+		in.fields = in.fields[:from]
+	}
+	if !found {
+		in.unlisted(mark, std, sink)
 	}
 }
 

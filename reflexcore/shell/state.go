@@ -626,9 +626,13 @@ func (in *interp) resolve(p string) string {
 		}
 	}
 	for hops := 0; in.links > 0 && hops < 4; hops++ {
-		i := slices.IndexFunc(in.files, func(f virtual) bool {
-			return f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path
-		})
+		i := len(in.files) - 1
+		in.steps += i / 16
+		for ; i >= 0; i-- {
+			if f := &in.files[i]; f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path {
+				break
+			}
+		}
 		if i < 0 {
 			break
 		}
