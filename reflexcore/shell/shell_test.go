@@ -78,7 +78,7 @@ func TestOneDeleteInManyWords(t *testing.T) {
 		`echo 'rm -rf /x' > a; exec 3<a; . /dev/fd/3`, `echo 'rm -rf /x' > a; exec 3<a; sh /proc/self/fd/3`, `mkdir b; echo 'rm -rf /x' > b/ls; PATH=$PWD/b:$PATH; ls`, `hash -p /bin/rm ls; ls -rf /x`,
 		`echo 'rm -rf /x' | xargs -d '\n' sh -c`, `parallel ::: 'rm -rf /x'`,
 		// A command whose name is not known, with the words of rm; one line that a filter leaves as it is.
-		`/bin/r? -rf /x`, `/b*/r[m] -rf /x`, `/???/rm -rf /x`, `echo 'rm -rf /x' | /bin/b?sh`, `true rm; $_ -rf /x`, `$(basename /bin/rm) -rf /x`, `echo 'rm -rf /x' | head -1 | sh`, `echo 'rm -rf /x' | tac | sort | sh`,
+		`/bin/r? -rf /x`, `/b*/r[m] -rf /x`, `/???/rm -rf /x`, `echo 'rm -rf /x' | /bin/b?sh`, `true rm; $_ -rf /x`, `exec <<< 'rm -rf /x'; sh`, `{ echo 'rm -rf /x' >&2; } 2>&1 | sh`, `$(basename /bin/rm) -rf /x`, `echo 'rm -rf /x' | head -1 | sh`, `echo 'rm -rf /x' | tac | sort | sh`,
 		`echo 'rm -rf /x' > a; eval "$(<a)"`,
 	} {
 		if got := effects(a, src); !strings.Contains(got, "delete /x") {

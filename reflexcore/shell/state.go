@@ -105,10 +105,11 @@ type interp struct {
 	locals   []held   // what functions that are running restore
 	branches int      // how many branches, which may not be taken, enclose this
 	jumped   jump
-	vague    bool // numbers that are assigned are not known
-	shared   bool // a command chooses for the one that it is part of
-	zero     data // $0
-	named    bool // the first word after a script is $0
+	vague    bool  // numbers that are assigned are not known
+	err      *data // where the error output goes; nil: nowhere
+	shared   bool  // a command chooses for the one that it is part of
+	zero     data  // $0
+	named    bool  // the first word after a script is $0
 	dir      string
 
 	depth    int

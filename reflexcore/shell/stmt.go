@@ -37,7 +37,7 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.cmd(s, std, sink)
 		return
 	}
-	fds := in.fds
+	fds, err := in.fds, in.err
 	p := in.conduit()
 	own, r, out := &p.in, &p.to, &p.out
 	in.every(func() {
@@ -63,7 +63,10 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	})
 	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
 		in.fds = fds
+	} else if own.present {
+		*std = *own // exec connects what comes after it
 	}
+	in.err = err
 	in.drop(p)
 }
 
@@ -199,7 +202,9 @@ func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *
 	case fd == 1 && from != "" && n != 1:
 		in.opened(data{text: from}, 1, true, r, out)
 	case fd == 1 && n == 2:
-		r.sink = nil
+		r.sink = in.err
+	case fd == 2 && n == 1:
+		in.err = r.sink
 	}
 }
 
