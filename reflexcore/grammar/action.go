@@ -92,7 +92,7 @@ func (l *loader) term(a *Action, word, value string) error {
 	case "before":
 		a.terms.before = value
 	default:
-		l.cond(value, word == "unless")
+		return l.cond(value, word == "unless")
 	}
 	return nil
 }
@@ -120,17 +120,21 @@ func (l *loader) alternatives(text string) []string {
 }
 
 // cond reads a condition. Its flag may stand below, so it is looked up at the end.
-func (l *loader) cond(text string, unless bool) {
+func (l *loader) cond(text string, unless bool) error {
 	name, value, valued := strings.Cut(text, "=")
 	c := cond{unless: unless, dashes: name == "--"}
 	if valued {
 		c.values = l.alternatives(value)
 	}
 	sel, ok := operand(name)
+	if name == "" || name == "always" {
+		return l.errorf("the condition %q needs a flag, an operand (1, 2+, *, last, butlast) or --", text)
+	}
 	if c.sel = sel; ok || c.dashes {
 		name = ""
 	} else if l.now.mode == Windows {
 		name = strings.ToLower(name)
 	}
 	l.conds, l.names = append(l.conds, c), append(l.names, name)
+	return nil
 }

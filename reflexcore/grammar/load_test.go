@@ -32,6 +32,8 @@ var badTables = []struct{ text, want string }{
 	{"a\n  1 read x y\n", `t.grammar:2: "y": after the role comes one argument`},
 	{"a\n  1 +force x\n", `t.grammar:2: "x": after the role comes one argument`},
 	{"a\n  1 read if\n", `t.grammar:2: "if" needs a word after it`},
+	{"a\n  1 read if =x\n", `t.grammar:2: the condition "=x" needs a flag, an operand`},
+	{"a\n  1 read if always\n", `t.grammar:2: the condition "always" needs a flag`},
 	{"a\n  1 read each ab\n", `t.grammar:2: each needs one character, not "ab"`},
 	{"a\n  1 code\n", "t.grammar:2: code needs an argument: which language"},
 	{"a\n  stdout decode\n", "t.grammar:2: decode needs an argument"},
