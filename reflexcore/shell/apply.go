@@ -243,6 +243,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 	switch u.Role {
 	case grammar.Delete:
 		a.add(effect.Delete, u, a.path(u), taint)
+		a.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
 		if a.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
@@ -301,6 +302,22 @@ func (a *applied) target(u *grammar.Use, out data) {
 		}
 	default: // nothing for the others
 	}
+}
+
+// deleteBefore adds what is deleted if the last cd failed, where that is worse: in
+// the root, in a folder of it, or in the home.
+func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
+	in := a.in
+	if in.before == "" || in.before == in.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
+		return
+	}
+	if strings.LastIndexByte(in.before, '/') != 0 && in.before != in.value("HOME").text {
+		return
+	}
+	dir := in.dir
+	in.dir = in.before
+	a.add(effect.Delete, u, a.path(u), taint)
+	in.dir = dir
 }
 
 // secrets is the taint of words that carry secrets somewhere.

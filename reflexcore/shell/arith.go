@@ -64,6 +64,7 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 		n, err := strconv.ParseInt(text, 0, 64)
 		return n, err == nil
 	}
+	in.injected(data{text: text})
 	if depth > 8 || strings.ContainsAny(text, " +-*/$()[]") {
 		return 0, false
 	}
@@ -219,4 +220,21 @@ func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
 	default: // nothing for the others
 	}
 	return 0, false
+}
+
+// injected walks the substitutions in a text that a shell expands once more: an
+// index in arithmetic or in a name, a prompt.
+func (in *interp) injected(d data) {
+	if !strings.Contains(d.text, "$(") && strings.IndexByte(d.text, '`') < 0 {
+		return
+	}
+	d.text = `: "` + strings.ReplaceAll(d.text, `"`, `\"`) + `"`
+	in.sub(d, "index", &input{}, nil)
+}
+
+// names is for builtins that take names or numbers: each may have an index.
+func (in *interp) names(mark int, std *input, sink *data) {
+	for _, f := range in.fields[mark+1:] {
+		in.injected(f.data)
+	}
 }

@@ -23,8 +23,8 @@ func init() { // the table refers to itself through eval
 		"type": (*interp).which, "which": (*interp).which, "alias": (*interp).defineAlias, "mapfile": (*interp).mapfile, "readarray": (*interp).mapfile,
 		"export": (*interp).export, "readonly": (*interp).export, "declare": (*interp).export, "typeset": (*interp).export, "local": (*interp).export,
 		"history": (*interp).history, "fc": (*interp).history, "enable": (*interp).enable, "bind": (*interp).bind, "complete": (*interp).complete, "pwd": (*interp).pwd,
-		":": quiet, "true": quiet, "false": quiet, "test": quiet, "[": quiet, "exit": quiet, "return": (*interp).leaveFunction, "break": (*interp).leaveLoop, "continue": (*interp).leaveLoop,
-		"let": quiet, "getopts": (*interp).getopts, "umask": quiet, "hash": (*interp).hash, "shopt": quiet, "wait": quiet, "jobs": quiet, "bg": quiet, "fg": quiet, "disown": quiet,
+		":": quiet, "true": quiet, "false": quiet, "test": (*interp).names, "[": (*interp).names, "exit": quiet, "return": (*interp).leaveFunction, "break": (*interp).leaveLoop, "continue": (*interp).leaveLoop,
+		"let": (*interp).names, "getopts": (*interp).getopts, "umask": quiet, "hash": (*interp).hash, "shopt": quiet, "wait": quiet, "jobs": quiet, "bg": quiet, "fg": quiet, "disown": quiet,
 		"times": quiet, "ulimit": quiet, "dirs": quiet, "unalias": quiet, "suspend": quiet, "logout": quiet, "compopt": quiet, "compgen": (*interp).environs, "caller": quiet, "setopt": quiet, "unsetopt": quiet,
 	}
 }
@@ -77,6 +77,7 @@ func (in *interp) printf(mark int, std *input, sink *data) {
 	args := in.fields[mark+1:]
 	into := ""
 	if len(args) > 1 && args[0].text == "-v" {
+		in.injected(args[1].data)
 		into, args = args[1].text, args[2:]
 	}
 	if len(args) > 0 && args[0].text == "--" {
@@ -227,6 +228,7 @@ func pad(text, flags string) string {
 
 // read takes one line of the standard input into variables.
 func (in *interp) read(mark int, std *input, sink *data) {
+	in.names(mark, std, sink)
 	var names []string
 	array := ""
 	delimiter, raw := "\n", false
@@ -328,13 +330,14 @@ func (in *interp) cutIFS(text string, n int) []string {
 
 func (in *interp) cd(mark int, std *input, sink *data) {
 	args := in.fields[mark+1:]
-	for len(args) > 0 && len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "" {
+	for len(args) > 0 && (args[0].text == "" || len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
 		args = args[1:]
 	}
+	in.before = in.dir
 	switch {
 	case len(args) == 0:
 		in.dir = in.value("HOME").text
-	case args[0].text == "-" || args[0].glob:
+	case args[0].text == "-" || args[0].glob || strings.HasPrefix(args[0].text, "+") || in.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
 		in.dir = effect.Unknown
 	default:
 		in.dir = in.abs(args[0].text)
@@ -380,6 +383,7 @@ func (in *interp) shift(mark int, std *input, sink *data) {
 }
 
 func (in *interp) unset(mark int, std *input, sink *data) {
+	in.names(mark, std, sink)
 	for _, f := range in.fields[mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
 			continue
@@ -550,6 +554,10 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 
 // export is export and its like where they are not a declaration of the syntax.
 func (in *interp) export(mark int, std *input, sink *data) {
+	for _, f := range in.fields[mark+1:] {
+		name, _, _ := strings.Cut(f.text, "=")
+		in.injected(data{name, f.taint})
+	}
 	for _, f := range in.fields[mark+1:] {
 		if name, value, ok := strings.Cut(f.text, "="); ok && effect.IsKnown(name) {
 			in.set(name, data{value, f.taint})

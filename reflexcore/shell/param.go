@@ -510,6 +510,8 @@ func (in *interp) atOperator(d data, op string) data {
 		return data{strings.ToLower(d.text), d.taint}
 	case "U":
 		return data{strings.ToUpper(d.text), d.taint}
+	case "P":
+		in.injected(d)
 	}
 	return data{effect.Unknown, d.taint}
 }

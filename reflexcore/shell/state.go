@@ -105,11 +105,12 @@ type interp struct {
 	locals   []held   // what functions that are running restore
 	branches int      // how many branches, which may not be taken, enclose this
 	jumped   jump
-	vague    bool  // numbers that are assigned are not known
-	err      *data // where the error output goes; nil: nowhere
-	shared   bool  // a command chooses for the one that it is part of
-	zero     data  // $0
-	named    bool  // the first word after a script is $0
+	vague    bool   // numbers that are assigned are not known
+	err      *data  // where the error output goes; nil: nowhere
+	shared   bool   // a command chooses for the one that it is part of
+	before   string // where it still is if the last cd failed; empty: it did not
+	zero     data   // $0
+	named    bool   // the first word after a script is $0
 	dir      string
 
 	depth    int
@@ -336,7 +337,7 @@ func (in *interp) set(name string, d data) {
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
 	mark, length   int
-	dir            string
+	dir, before    string
 	params         []data
 	others         [][]data
 	funcs, aliases int
@@ -344,7 +345,7 @@ type scope struct {
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.params, in.others, len(in.funcs), len(in.aliases)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.params, in.others, len(in.funcs), len(in.aliases)}
 	in.mark = s.length
 	return s
 }
@@ -358,7 +359,7 @@ func (in *interp) branch() scope {
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
-	in.mark, in.vars, in.dir, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.params, s.others
+	in.mark, in.vars, in.dir, in.before, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
 }
 

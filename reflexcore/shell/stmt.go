@@ -258,13 +258,17 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	switch c.Op {
 	case syntax.AndStmt:
+		before := in.before
 		in.stmt(c.X, std, sink)
+		in.before = before
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
 		in.stmt(c.Y, std, sink)
 		dir := in.dir
 		in.join(scope)
-		in.dir = dir
+		if in.dir != dir {
+			in.dir, in.before = dir, scope.dir
+		}
 	case syntax.OrStmt:
 		in.stmt(c.X, std, sink)
 		scope := in.branch()
@@ -511,10 +515,24 @@ func (in *interp) test(x syntax.TestExpr) {
 	case *syntax.BinaryTest:
 		in.test(x.X)
 		in.test(x.Y)
+		if x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr { // numbers
+			in.testNumber(x.X)
+			in.testNumber(x.Y)
+		}
 	case *syntax.UnaryTest:
 		in.test(x.X)
+		if x.Op == syntax.TsVarSet {
+			in.testNumber(x.X)
+		}
 	case *syntax.ParenTest:
 		in.test(x.X)
+	}
+}
+
+// testNumber walks what the index in a number or a name of [[ ]] runs.
+func (in *interp) testNumber(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		in.injected(in.one(w))
 	}
 }
 
