@@ -59,11 +59,17 @@ type Found struct {
 	Taint []int `json:"taint,omitempty"`
 }
 
-// Explain judges a call and says how.
-func (e *Engine) Explain(call approver.ToolCall) Explanation {
+// Explain judges a call and says how. Where the engine fails, as a stage it would
+// be a denial.
+func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = Explanation{Verdict: approver.Verdict{By: By, Reason: "the engine failed", Detail: fmt.Sprint(p)}}
+		}
+	}()
 	w := &work{explain: true}
 	v := e.run(w, call)
-	out := Explanation{Verdict: v, Steps: w.result.Steps, Effects: []Explained{}, Findings: []Found{}}
+	out = Explanation{Verdict: v, Steps: w.result.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
 		r := &w.result
 		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque

@@ -156,10 +156,17 @@ func (a *applied) source(u *grammar.Use) {
 	}
 }
 
+// downloaders save what they fetch under its own name, also from an address
+// without a scheme.
+var downloaders = []string{"wget", "curl", "aria2c", "axel", "scp", "rsync", "sftp"}
+
 // saved notes the file that a download is saved as where no flag names one.
 func (a *applied) saved(url string) {
 	if a.p.Dry || a.by == "curl" && !slices.ContainsFunc(a.argv, savesByName) {
 		return
+	}
+	if !strings.Contains(url, "://") && !slices.Contains(downloaders, a.p.Program.Name) {
+		return // the name of a package
 	}
 	url, _, _ = strings.Cut(url, "?")
 	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])

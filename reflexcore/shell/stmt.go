@@ -538,7 +538,7 @@ func (in *interp) testNumber(x syntax.TestExpr) {
 
 // declClause is export, declare, local, readonly and typeset.
 func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
-	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value.Lit() == "-p" || len(c.Args) == 1 && c.Args[0].Value.Lit() == "-x" {
+	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
 		in.environs(0, nil, sink)
 	}
 	var ref, global bool
