@@ -1,0 +1,166 @@
+package content
+
+import (
+	"strings"
+	"sync"
+)
+
+// A node is a place in the tree of patterns, reached by the names before it.
+type node struct {
+	lit  map[string]*node
+	wild []edge
+	leaf int // row, counted from 1, of a pattern that ends here
+	deep int // the same with all that is below
+}
+
+type edge struct {
+	pattern string
+	to      *node
+}
+
+// An index finds the rows of a path without going through all of them: names
+// by map, endings by map, other wildcards by their first or last byte.
+type index struct {
+	root, home, any node
+	endings         map[string]int
+	first, last     [256][]edge
+	flats           [3]flats // from the root, from a home, from any folder
+}
+
+// flats are flat patterns by their first name, so that a path meets few of them.
+type flats struct {
+	lit  map[string][]flat
+	end  [256][]flat // those of lit, by the last byte of the name
+	wild []flat      // the first name has wildcards of its own
+}
+
+// each calls yield with the patterns whose first name may meet n.
+func (f *flats) each(n name, yield func(*flat)) {
+	switch {
+	case !n.wild:
+		list := f.lit[n.text]
+		for i := range list {
+			yield(&list[i])
+		}
+	case n.text != "" && fixed(n.text[len(n.text)-1]):
+		list := f.end[n.text[len(n.text)-1]]
+		for i := range list {
+			yield(&list[i])
+		}
+	default:
+		for i := range f.end {
+			for j := range f.end[i] {
+				yield(&f.end[i][j])
+			}
+		}
+	}
+	for i := range f.wild {
+		yield(&f.wild[i])
+	}
+}
+
+// add files a pattern; one of nothing plain is not looked for.
+func (f *flats) add(r flat) {
+	for i := range len(r.segs[0].text) {
+		if c := r.segs[0].text[i]; fixed(c) {
+			r.letters |= 1 << (c & 63)
+		}
+	}
+	switch first := r.segs[0]; {
+	case table[r.row-1].kind == Plain:
+	case first.wild:
+		f.wild = append(f.wild, r)
+	default:
+		if f.lit == nil {
+			f.lit = map[string][]flat{}
+		}
+		f.lit[first.text] = append(f.lit[first.text], r)
+		last := first.text[len(first.text)-1]
+		f.end[last] = append(f.end[last], r)
+	}
+}
+
+// A flat pattern is for paths with wildcards of their own.
+type flat struct {
+	segs []name
+	row  int
+	kind byte // '/' from the root, '~' from a home, 0 from any folder
+	deep bool
+	// letters has a bit for each letter of the first name, by its last six bits.
+	letters uint64
+}
+
+// A name is one part of a path.
+type name struct {
+	text string
+	wild bool
+}
+
+var built = sync.OnceValue(func() *index {
+	x := &index{endings: map[string]int{}}
+	for i, r := range table {
+		for p := range strings.FieldsFuncSeq(r.patterns, func(c rune) bool { return c == '\n' }) {
+			x.add(p, i+1)
+		}
+	}
+	return x
+})
+
+func (x *index) add(pattern string, row int) {
+	f := flat{row: row}
+	at := &x.any
+	switch {
+	case strings.HasPrefix(pattern, "/"):
+		at, f.kind, pattern = &x.root, '/', pattern[1:]
+	case strings.HasPrefix(pattern, "~/"):
+		at, f.kind, pattern = &x.home, '~', pattern[2:]
+	}
+	if p, ok := strings.CutSuffix(pattern, "/**"); ok {
+		pattern, f.deep = p, true
+	}
+	segs := strings.Split(pattern, "/")
+	for _, seg := range segs {
+		f.segs = append(f.segs, name{seg, strings.ContainsAny(seg, "*?")})
+	}
+	x.flats[map[byte]int{'/': 0, '~': 1, 0: 2}[f.kind]].add(f)
+	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") && !strings.ContainsAny(pattern[1:], "*?") {
+		if x.endings[pattern[1:]] == 0 {
+			x.endings[pattern[1:]] = row
+		}
+		return
+	}
+	for i, seg := range segs {
+		at = x.child(at, seg, i == 0 && f.kind == 0)
+	}
+	if f.deep && at.deep == 0 {
+		at.deep = row
+	}
+	if !f.deep && at.leaf == 0 {
+		at.leaf = row
+	}
+}
+
+func (x *index) child(at *node, seg string, floating bool) *node {
+	if !strings.ContainsAny(seg, "*?") {
+		if at.lit == nil {
+			at.lit = map[string]*node{}
+		}
+		if at.lit[seg] == nil {
+			at.lit[seg] = &node{}
+		}
+		return at.lit[seg]
+	}
+	list := &at.wild
+	if floating {
+		if list = &x.first[seg[0]]; seg[0] == '*' || seg[0] == '?' {
+			list = &x.last[seg[len(seg)-1]]
+		}
+	}
+	for _, e := range *list {
+		if e.pattern == seg {
+			return e.to
+		}
+	}
+	*list = append(*list, edge{seg, &node{}})
+	return (*list)[len(*list)-1].to
+}

@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"slices"
+)
+
+// A choice is a value that may be one of several.
+type choice struct {
+	key string
+	n   int
+	at  int
+}
+
+// every does something for each combination of what the variables in it may be.
+// What the later ones assign is one more possibility.
+func (in *interp) every(do func()) {
+	if in.choose {
+		do()
+		return
+	}
+	choices := in.choices
+	in.choices, in.choose = in.choices[len(in.choices):], true
+	do()
+	for try := 1; in.next() && !in.stopped(); try++ {
+		if try > in.lim.Alternatives {
+			in.over("alternatives")
+			break
+		}
+		in.choose = true
+		scope := in.branch()
+		do()
+		in.join(scope)
+	}
+	in.choices, in.choose = choices, false
+}
+
+// values are all that an expansion may give.
+func (in *interp) values(w func() data) []data {
+	var one [1]data
+	out := one[:0]
+	in.every(func() {
+		if d := w(); !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	})
+	return out
+}
+
+// pick chooses one of n values of key. Within a command the same key gives the
+// same value; the command is tried for the others.
+func (in *interp) pick(key string, n int) int {
+	for i := range in.choices {
+		if in.choices[i].key == key {
+			return min(in.choices[i].at, n-1)
+		}
+	}
+	if !in.choose {
+		return 0
+	}
+	in.choices = append(in.choices, choice{key: key, n: n})
+	return 0
+}
+
+// next moves to the next combination of choices.
+func (in *interp) next() bool {
+	for i := range in.choices {
+		if in.choices[i].at++; in.choices[i].at < in.choices[i].n {
+			return true
+		}
+		in.choices[i].at = 0
+	}
+	return false
+}

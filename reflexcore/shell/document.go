@@ -1,0 +1,61 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// document expands a here-document's body.
+func (in *interp) document(r *syntax.Redirect) data {
+	if r.Hdoc == nil {
+		return data{}
+	}
+	literal := false // a quoted delimiter: nothing is expanded
+	for _, part := range r.Word.Parts {
+		switch p := part.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			literal = true
+		case *syntax.Lit:
+			literal = literal || strings.Contains(p.Value, "\\")
+		}
+	}
+	b := builder{in: in, start: len(in.buf)}
+	for _, part := range r.Hdoc.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			switch {
+			case literal:
+				b.text(lit.Value, true)
+			default:
+				mark := len(in.buf)
+				in.buf = unescapeHeredoc(in.buf, lit.Value)
+				in.made(len(in.buf) - mark)
+			}
+			continue
+		}
+		in.part(&b, part, true)
+	}
+	d := data{string(in.buf[b.start:]), b.taint}
+	in.buf = in.buf[:b.start]
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(d.text, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimLeft(lines[i], "\t")
+		}
+		d.text = strings.Join(lines, "\n")
+	}
+	return d
+}
+
+func unescapeHeredoc(buf []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\\\n", s[i+1]) >= 0 {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		buf = append(buf, s[i])
+	}
+	return buf
+}

@@ -1,0 +1,34 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// downloaders save what they fetch under its own name, also from an address
+// without a scheme.
+var downloaders = []string{"wget", "curl", "aria2c", "axel", "scp", "rsync", "sftp"}
+
+// saved notes the file that a download is saved as where no flag names one.
+func (a *applied) saved(url string) {
+	if a.p.Dry || a.by == "curl" && !slices.ContainsFunc(a.argv, savesByName) {
+		return
+	}
+	if !strings.Contains(url, "://") && !slices.Contains(downloaders, a.p.Program.Name) {
+		return // the name of a package
+	}
+	url, _, _ = strings.Cut(url, "?")
+	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
+	if name == "" || name == "." || name == "/" || a.in.dir == effect.Unknown {
+		return
+	}
+	a.in.write(a.in.abs(name), data{effect.Unknown, effect.Network}, false)
+}
+
+// savesByName reports whether a word is curl's -O, alone or among other letters.
+func savesByName(w string) bool {
+	return strings.HasPrefix(w, "--remote-n") || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, 'O') > 0
+}

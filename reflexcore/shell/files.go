@@ -1,0 +1,196 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// home makes a path absolute, and expands ~.
+func (in *interp) home(p string) string {
+	if p == "~" || strings.HasPrefix(p, "~/") {
+		p = in.value("HOME").text + p[1:]
+	}
+	return in.abs(p)
+}
+
+// secret is the taint of a file's content.
+func (in *interp) secret(p string) effect.Taint {
+	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) || p == "/" || p == in.value("HOME").text {
+		return effect.Secret | effect.File
+	}
+	return effect.File
+}
+
+// contentOf is what is read from a path.
+func (in *interp) contentOf(p string) data {
+	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
+		return data{effect.Unknown, effect.Network}
+	}
+	if f := in.file(p); f != nil {
+		for hops := 0; f.alias != "" && hops < 4; hops++ {
+			to := in.file(f.alias)
+			if to == nil {
+				return data{effect.Unknown, in.secret(f.alias)}
+			}
+			f = to
+		}
+		return f.data
+	}
+	switch p {
+	case "/dev/null":
+		return data{}
+	case "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty", "/dev/stdin":
+		return unknown
+	}
+	return data{effect.Unknown, in.secret(p)}
+}
+
+// readFile notes that a file is read and returns what is in it.
+func (in *interp) readFile(p data, by string) data {
+	target := in.abs(p.text)
+	if host, ok := socket(target); ok {
+		in.add(effect.Effect{Kind: effect.NetIn, Target: host, By: by})
+		return data{effect.Unknown, effect.Network}
+	}
+	d := in.contentOf(target)
+	if !strings.HasPrefix(target, "/dev/fd/") && target != "/dev/null" {
+		in.add(effect.Effect{Kind: effect.Read, Target: target, Taint: d.taint | p.taint, By: by})
+	}
+	return d
+}
+
+// socket is the host and port of bash's /dev/tcp.
+func socket(p string) (string, bool) {
+	for _, kind := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, ok := strings.CutPrefix(p, kind); ok {
+			host, port, _ := strings.Cut(rest, "/")
+			return host + ":" + port, true
+		}
+	}
+	return "", false
+}
+
+// wrote notes that data was written to a path.
+func (in *interp) wrote(p string, d data, more bool, by string) {
+	target := in.abs(p)
+	if host, ok := socket(target); ok {
+		in.add(effect.Effect{Kind: effect.NetOut, Target: host, Taint: d.taint, By: by})
+		return
+	}
+	switch target {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2":
+		return
+	}
+	if !strings.HasPrefix(target, "/dev/fd/") {
+		e := effect.Effect{Kind: effect.Write, Target: target, Taint: d.taint, By: by}
+		if more {
+			e.Bits = effect.Append
+		}
+		in.add(e)
+	}
+	in.write(target, d, more)
+}
+
+// A virtual file is a file that this text wrote, copied, or connected.
+type virtual struct {
+	path string
+	data
+	alias string            // it is another file
+	link  bool              // and a link to it: what lies below it lies there
+	sink  []*syntax.Stmt    // what is written there is read by these
+	src   *syntax.ProcSubst // for which they were made
+}
+
+// abs makes a path absolute where the directory is known, and clean.
+func (in *interp) abs(p string) string {
+	if p == "" {
+		return p
+	}
+	if p[0] != '/' {
+		if p[0] == 0 || p[0] == '\\' || len(p) > 2 && p[1] == ':' {
+			return p
+		}
+		p = in.concat(in.dir, "/", p)
+	}
+	if strings.Contains(p, "/.") || strings.Contains(p, "//") || len(p) > 1 && p[len(p)-1] == '/' {
+		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {
+			return p // the part that is not known may be empty: this may be the root
+		}
+		p = path.Clean(p)
+	}
+	return in.resolve(p)
+}
+
+// resolve follows descriptors, and links that this text made.
+func (in *interp) resolve(p string) string {
+	for _, folder := range [...]string{"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
+		if n, ok := strings.CutPrefix(p, folder); ok && len(n) == 1 && n[0] >= '3' && n[0] <= '9' && in.fds[n[0]-'0'] != "" {
+			return in.abs(in.fds[n[0]-'0'])
+		}
+	}
+	for hops := 0; in.links > 0 && hops < 4; hops++ {
+		i := len(in.files) - 1
+		in.steps += i / 16
+		for ; i >= 0; i-- {
+			if f := &in.files[i]; f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path {
+				break
+			}
+		}
+		if i < 0 {
+			break
+		}
+		p = path.Clean(in.files[i].alias + p[len(in.files[i].path):])
+	}
+	return p
+}
+
+// file finds what this text knows of a file.
+func (in *interp) file(p string) *virtual {
+	in.steps += len(in.files) / 64
+	for i := len(in.files) - 1; i >= 0; i-- {
+		if in.files[i].path == p {
+			return &in.files[i]
+		}
+	}
+	if strings.ContainsAny(p, "*?[") {
+		in.steps += len(in.files) / 4
+		for i := len(in.files) - 1; i >= 0; i-- {
+			if ok, err := path.Match(p, in.files[i].path); ok && err == nil {
+				return &in.files[i]
+			}
+		}
+	}
+	return nil
+}
+
+// write notes that data was written to a path.
+func (in *interp) write(p string, d data, more bool) {
+	if f := in.file(p); f != nil {
+		if f.sink != nil {
+			s := in.enter()
+			in.nested(f.sink, &input{d, true}, nil)
+			in.leave(s)
+			return
+		}
+		if more || in.branches > 0 { // what was there may still be
+			if !more && f.text != "" && d.text != "" {
+				d.text = "\n" + d.text
+			}
+			f.append(d)
+		} else {
+			f.data, f.alias = d, ""
+		}
+		return
+	}
+	if len(in.files) >= in.lim.Fields {
+		in.over("files")
+		return
+	}
+	if more {
+		d = data{effect.Unknown + d.text, d.taint}
+	}
+	in.files = append(in.files, virtual{path: p, data: d})
+}

@@ -1,0 +1,335 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/pattern"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// changed applies a slice, a replacement or an operator to each of many values.
+func (in *interp) changed(list []data, p *syntax.ParamExp, sure bool) []data {
+	switch {
+	case p.Slice != nil:
+		from := in.arithmetic(p.Slice.Offset)
+		n, err := strconv.Atoi(from.text)
+		if err != nil || !sure {
+			return []data{{effect.Unknown, join(list, "").taint}}
+		}
+		if name := p.Param.Value; name == "@" || name == "*" {
+			n-- // $0 is the first
+			if n < 0 {
+				n = 0
+			}
+		}
+		if n < 0 {
+			n += len(list)
+		}
+		n = min(max(n, 0), len(list))
+		rest := list[n:]
+		if p.Slice.Length != nil {
+			m, err := strconv.Atoi(in.arithmetic(p.Slice.Length).text)
+			if err != nil {
+				return []data{{effect.Unknown, join(list, "").taint}}
+			}
+			if m < 0 {
+				m += len(rest)
+			}
+			rest = rest[:min(max(m, 0), len(rest))]
+		}
+		return rest
+	case p.Repl == nil && p.Exp == nil:
+		return list
+	}
+	if p.Exp != nil && isDefault(p.Exp.Op) {
+		if len(list) > 0 && sure {
+			if p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull {
+				return []data{in.one(p.Exp.Word)}
+			}
+			return list
+		}
+		return []data{in.operate(join(list, " "), p.Param.Value, p)}
+	}
+	out := make([]data, len(list))
+	for i, d := range list {
+		out[i] = in.operate(d, "", p)
+	}
+	return out
+}
+
+func isDefault(op syntax.ParExpOperator) bool {
+	return op >= syntax.AlternateUnset && op <= syntax.AssignUnsetOrNull
+}
+
+// operate applies what follows the name in ${name…}.
+func (in *interp) operate(d data, name string, p *syntax.ParamExp) data {
+	switch {
+	case p.Length:
+		if !d.known() {
+			return unknown
+		}
+		return data{text: strconv.Itoa(len([]rune(d.text)))}
+	case p.Slice != nil:
+		return in.slice(d, p.Slice)
+	case p.Repl != nil:
+		return in.replace(d, p.Repl)
+	case p.Exp != nil:
+		return in.operator(d, name, p.Exp)
+	}
+	return data{effect.Unknown, d.taint}
+}
+
+func (in *interp) slice(d data, s *syntax.Slice) data {
+	from, err := strconv.Atoi(strings.TrimSpace(in.arithmetic(s.Offset).text))
+	if err != nil || !d.known() {
+		return data{effect.Unknown, d.taint}
+	}
+	runes := []rune(d.text)
+	if from < 0 {
+		from += len(runes)
+	}
+	if from < 0 || from > len(runes) {
+		return data{"", d.taint}
+	}
+	runes = runes[from:]
+	if s.Length != nil {
+		n, err := strconv.Atoi(strings.TrimSpace(in.arithmetic(s.Length).text))
+		if err != nil {
+			return data{effect.Unknown, d.taint}
+		}
+		if n < 0 {
+			n += len(runes)
+		}
+		runes = runes[:min(max(n, 0), len(runes))]
+	}
+	return data{string(runes), d.taint}
+}
+
+// regex compiles a shell pattern, or returns nil.
+func (in *interp) regex(pat string, mode pattern.Mode) *regexp.Regexp {
+	if len(pat) > 1024 || !effect.IsKnown(pat) || !in.work(64*len(pat)+256) {
+		return nil
+	}
+	expr, err := pattern.Regexp(pat, mode)
+	if err != nil {
+		return nil
+	}
+	rx, err := regexp.Compile(expr)
+	if err != nil {
+		return nil
+	}
+	return rx
+}
+
+func (in *interp) replace(d data, r *syntax.Replace) data {
+	orig, with := in.one(r.Orig), in.one(r.With)
+	taint := d.taint | with.taint
+	if !d.known() || !orig.known() {
+		return data{effect.Unknown, taint}
+	}
+	pat := orig.text
+	anchor := byte(0)
+	if !r.All && pat != "" && (pat[0] == '#' || pat[0] == '%') {
+		anchor, pat = pat[0], pat[1:]
+	}
+	if !strings.ContainsAny(pat, `*?[\`) {
+		in.made(len(d.text))
+		switch {
+		case pat == "":
+			switch anchor {
+			case '#':
+				return data{with.text + d.text, taint}
+			case '%':
+				return data{d.text + with.text, taint}
+			}
+			return data{d.text, taint}
+		case anchor == '#':
+			if rest, ok := strings.CutPrefix(d.text, pat); ok {
+				return data{with.text + rest, taint}
+			}
+			return data{d.text, taint}
+		case anchor == '%':
+			if rest, ok := strings.CutSuffix(d.text, pat); ok {
+				return data{rest + with.text, taint}
+			}
+			return data{d.text, taint}
+		case r.All:
+			if !in.made(strings.Count(d.text, pat) * len(with.text)) {
+				return unknown
+			}
+			return data{strings.ReplaceAll(d.text, pat, with.text), taint}
+		}
+		return data{strings.Replace(d.text, pat, with.text, 1), taint}
+	}
+	rx := in.regex(pat, 0)
+	if rx == nil || !in.work(len(d.text)) {
+		return data{effect.Unknown, taint}
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range rx.FindAllStringIndex(d.text, -1) {
+		if anchor == '#' && m[0] != 0 || anchor == '%' && m[1] != len(d.text) || m[0] == m[1] {
+			continue
+		}
+		b.WriteString(d.text[at:m[0]])
+		b.WriteString(with.text)
+		at = m[1]
+		if !in.made(len(with.text)) {
+			return unknown
+		}
+		if !r.All {
+			break
+		}
+	}
+	b.WriteString(d.text[at:])
+	return data{b.String(), taint}
+}
+
+// operator applies :- # % ^ , and their like.
+func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
+	set, sure := in.isSet(name)
+	switch e.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		null := e.Op == syntax.DefaultUnsetOrNull || e.Op == syntax.AssignUnsetOrNull
+		assign := e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull
+		if sure && set && (!null || d.text != "" && d.known()) {
+			return d
+		}
+		other := in.one(e.Word)
+		if sure && (!set || null && d.text == "") {
+			if assign {
+				in.set(name, other)
+			}
+			return other
+		}
+		// It may be set, to what is not known, or not.
+		v := variable{name: name, data: d, alts: []data{other, d}}
+		if assign {
+			*in.slot(name) = v
+		}
+		return v.alts[in.pick("-"+name+other.text, 2)]
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		other := in.one(e.Word)
+		if sure && (!set || e.Op == syntax.AlternateUnsetOrNull && d.text == "") {
+			return data{}
+		}
+		if sure && (e.Op == syntax.AlternateUnset || d.known()) {
+			return other
+		}
+		return []data{other, {}}[in.pick("+"+name+other.text, 2)]
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		in.one(e.Word)
+		return d
+	default: // nothing for the others
+	}
+	return in.cutOrCase(d, e)
+}
+
+func (in *interp) cutOrCase(d data, e *syntax.Expansion) data {
+	pat := in.one(e.Word)
+	if !d.known() {
+		return data{effect.Unknown, d.taint}
+	}
+	if !pat.known() {
+		return data{effect.Unknown, d.taint}
+	}
+	switch e.Op {
+	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+		return data{in.cut(d.text, pat.text, e.Op), d.taint}
+	case syntax.UpperFirst, syntax.LowerFirst, syntax.UpperAll, syntax.LowerAll:
+		if pat.text != "" && pat.text != "?" && pat.text != "*" {
+			return data{effect.Unknown, d.taint}
+		}
+		change := strings.ToUpper
+		if e.Op == syntax.LowerFirst || e.Op == syntax.LowerAll {
+			change = strings.ToLower
+		}
+		if e.Op == syntax.UpperAll || e.Op == syntax.LowerAll {
+			return data{change(d.text), d.taint}
+		}
+		if d.text == "" {
+			return d
+		}
+		return data{change(d.text[:1]) + d.text[1:], d.taint}
+	default: // nothing for the others
+	}
+	if e.Op == syntax.OtherParamOps {
+		return in.atOperator(d, pat.text)
+	}
+	return data{effect.Unknown, d.taint}
+}
+
+func (in *interp) atOperator(d data, op string) data {
+	switch op {
+	case "L":
+		return data{strings.ToLower(d.text), d.taint}
+	case "U":
+		return data{strings.ToUpper(d.text), d.taint}
+	case "P":
+		in.injected(d)
+	}
+	return data{effect.Unknown, d.taint}
+}
+
+// cut removes a prefix or suffix that a pattern matches.
+func (in *interp) cut(text, pat string, op syntax.ParExpOperator) string {
+	prefix := op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix
+	if !strings.ContainsAny(pat, `*?[\`) {
+		if prefix {
+			return strings.TrimPrefix(text, pat)
+		}
+		return strings.TrimSuffix(text, pat)
+	}
+	// The commonest forms need no regular expression.
+	if prefix && len(pat) == 2 && pat[0] == '*' && pat[1] != '\\' && pat[1] != '*' && pat[1] != '?' && pat[1] != '[' {
+		i := strings.IndexByte(text, pat[1])
+		if op == syntax.RemLargePrefix {
+			i = strings.LastIndexByte(text, pat[1])
+		}
+		return text[i+1:]
+	}
+	rx := in.regex(pat, pattern.EntireString)
+	if rx == nil {
+		return effect.Unknown
+	}
+	small := op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix
+	for n := range len(text) + 1 {
+		if !in.work(len(text)) {
+			return effect.Unknown
+		}
+		size := n
+		if !small {
+			size = len(text) - n
+		}
+		if prefix && rx.MatchString(text[:size]) {
+			return text[size:]
+		}
+		if !prefix && rx.MatchString(text[len(text)-size:]) {
+			return text[:len(text)-size]
+		}
+	}
+	return text
+}
+
+// matches compares a text with a shell pattern; sure is false where that is not
+// known.
+func (in *interp) matches(text, pat string) (matched, sure bool) {
+	if !effect.IsKnown(text) || !effect.IsKnown(pat) {
+		return false, false
+	}
+	if !strings.ContainsAny(pat, `*?[\(`) {
+		return text == pat, true
+	}
+	if ok, err := path.Match(pat, text); err == nil && ok {
+		return true, true
+	}
+	rx := in.regex(pat, pattern.EntireString)
+	if rx == nil || !in.work(len(text)) {
+		return false, false
+	}
+	return rx.MatchString(text), true
+}

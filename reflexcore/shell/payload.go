@@ -1,0 +1,334 @@
+package shell
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// payload walks what a use executes.
+func (a *applied) payload(u *grammar.Use, out *data) {
+	in := a.in
+	if a.p.Dry {
+		return
+	}
+	held := in.bits
+	in.bits |= u.Bits & effect.Remote
+	defer func() { in.bits = held }()
+	switch u.Role {
+	case grammar.Argv:
+		if u.Word < 0 || u.Word >= len(a.argv) {
+			return
+		}
+		var more data
+		if u.Arg != "module" || !a.module(u, &more) {
+			a.vector(u, &more)
+		}
+		*out = more
+	case grammar.Shell:
+		if u.Word < 0 {
+			return
+		}
+		d := a.joined(u)
+		var more data
+		if args := a.added(); len(args) > 0 {
+			a.each(d, args, &more)
+		} else {
+			in.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
+			in.script(u.Arg, d, a.after(u), a.std, &more, a.by)
+			in.named = false
+		}
+		*out = more
+	case grammar.Code:
+		var more data
+		in.code(u.Arg, a.field(u).data, a.after(u), a.std, &more, a.by)
+		*out = more
+	case grammar.Exec:
+		if u.Word < 0 {
+			a.add(effect.Exec, u, u.Arg, a.taint)
+			return
+		}
+		f := a.field(u)
+		if u.Arg == "package" || u.Arg == "url" || u.Arg == "options" {
+			a.add(effect.Exec, u, f.text, f.taint)
+			return
+		}
+		if u.Arg == "search" { // whatever lies in that folder
+			a.add(effect.Exec, u, in.abs(cmp.Or(f.text, "."))+"/*", f.taint)
+			return
+		}
+		if isStdin(f.text) {
+			in.script(u.Arg, a.std.data, nil, &input{}, out, a.by+" -")
+			return
+		}
+		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
+	case grammar.Args:
+		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
+			in.sub(a.field(u).data, a.by, &input{}, out) // parallel ::: COMMANDS
+		}
+	case grammar.Sql:
+		if u.Word >= 0 {
+			a.sql(u.Arg, a.joined(u))
+		}
+	default: // nothing for the others
+	}
+}
+
+// joined is the text of a use that may be of several words.
+func (a *applied) joined(u *grammar.Use) data {
+	if u.End <= u.Word+1 {
+		return a.field(u).data
+	}
+	var d data
+	for i := u.Word; i < u.End; i++ {
+		f := a.in.fields[a.mark+i]
+		if i > u.Word {
+			d.text += " "
+		}
+		d.text += f.text
+		d.taint |= f.taint
+	}
+	return d
+}
+
+// after are the words behind the one of a use.
+func (a *applied) after(u *grammar.Use) []field {
+	from := min(a.mark+max(u.End, u.Word+1), len(a.in.fields))
+	to := min(a.mark+len(a.argv), len(a.in.fields))
+	if from >= to {
+		return nil
+	}
+	return a.in.fields[from:to]
+}
+
+// vector walks the words of a use as a command. For find's {} stands what was
+// found; xargs adds its input.
+func (a *applied) vector(u *grammar.Use, out *data) {
+	in := a.in
+	mark, placed := len(in.fields), false
+	end := min(u.End, len(a.argv))
+	for i := u.Word; i < end; i++ {
+		f := in.fields[a.mark+i]
+		if u.Arg == "found" && strings.Contains(f.text, "{}") {
+			f.text, placed = strings.ReplaceAll(f.text, "{}", a.found()), true
+		}
+		in.push(f)
+	}
+	if u.Arg == "found" && !placed {
+		in.push(field{data: data{text: a.found()}})
+	}
+	if u.Arg == "stdin" {
+		a.appendInput(mark)
+	}
+	for _, f := range a.added() {
+		in.push(f)
+	}
+	if len(in.fields) > mark && !in.stopped() {
+		via := in.via
+		in.via = a.by
+		in.level++
+		if in.level > in.lim.Nesting {
+			in.over("depth")
+		} else {
+			in.run(mark, a.std, out, false)
+		}
+		in.level--
+		in.via = via
+	}
+	in.fields = in.fields[:mark]
+}
+
+// module runs a module of Python, if it is not one that the table knows by its
+// name: it is code of the module search path, and no program.
+func (a *applied) module(u *grammar.Use, out *data) bool {
+	in, f := a.in, a.in.fields[a.mark+u.Word]
+	f.text = u.Text
+	if f.text == "" {
+		f.text = a.argv[u.Word]
+	}
+	if in.Table.Module(f.text) {
+		return false
+	}
+	if target := in.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.file(target) != nil {
+		in.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.by)
+		return true
+	}
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.by})
+	out.append(data{effect.Unknown, f.taint | a.std.taint})
+	return true
+}
+
+// found is what find would put in the place of {}.
+func (a *applied) found() string {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			return strings.TrimSuffix(a.path(u), "/") + "/" + effect.Unknown + a.named()
+		}
+	}
+	return a.in.dir + "/" + effect.Unknown + a.named()
+}
+
+// named is the name that find looks for.
+func (a *applied) named() string {
+	if i := slices.Index(a.argv, "-name"); i > 0 && i+1 < len(a.argv) && !strings.ContainsAny(a.argv[i+1], "*?[") {
+		return "/" + a.argv[i+1]
+	}
+	return ""
+}
+
+// appendInput adds the words of the standard input, as xargs does.
+func (a *applied) appendInput(mark int) {
+	in := a.in
+	if !a.std.present {
+		in.push(field{data: unknown, splits: true}) // the terminal
+		return
+	}
+	placeholder := ""
+	for i, w := range a.argv {
+		if i >= len(a.argv)-1 || strings.HasPrefix(w, "--replace") || w == "-i" {
+			if strings.HasPrefix(w, "--replace") || w == "-i" {
+				placeholder = "{}"
+			}
+			continue
+		}
+		if at := strings.IndexByte(w, 'I'); at > 0 && w[0] == '-' && w[1] != '-' {
+			if placeholder = w[at+1:]; placeholder == "" {
+				placeholder = a.argv[i+1]
+			}
+			break
+		}
+	}
+	words := []data{{effect.Unknown, a.std.taint}}
+	if a.std.known() {
+		words = words[:0]
+		if a.lines() {
+			for w := range strings.FieldsFuncSeq(a.std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
+				words = append(words, data{w, a.std.taint})
+			}
+		} else {
+			for w := range strings.FieldsSeq(a.std.text) {
+				words = append(words, data{strings.Trim(w, `'"`), a.std.taint})
+			}
+		}
+	}
+	if placeholder != "" {
+		value := effect.Unknown
+		if a.std.known() {
+			value = strings.TrimSpace(a.std.text)
+		}
+		replaced := false
+		for i := mark; i < len(in.fields); i++ {
+			if strings.Contains(in.fields[i].text, placeholder) {
+				in.fields[i].text = strings.ReplaceAll(in.fields[i].text, placeholder, value)
+				in.fields[i].taint |= a.std.taint
+				replaced = true
+			}
+		}
+		if replaced {
+			return
+		}
+	}
+	for _, w := range words {
+		in.push(field{data: w, splits: !w.known()})
+	}
+}
+
+// lines reports whether xargs takes each line for a word.
+func (a *applied) lines() bool {
+	for _, w := range a.argv {
+		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
+			return true
+		}
+	}
+	return false
+}
+
+// stdinPayload walks what the standard input executes.
+func (a *applied) stdinPayload(u *grammar.Use, out *data) {
+	if a.p.Dry || !a.std.present {
+		return
+	}
+	in := a.in
+	held := in.bits
+	in.bits |= u.Bits & effect.Remote
+	switch u.Role {
+	case grammar.Shell:
+		var more data
+		in.script(u.Arg, a.std.data, nil, &input{}, &more, a.by+" (stdin)")
+		*out = more
+	case grammar.Code:
+		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
+	case grammar.Sql:
+		a.sql(u.Arg, a.std.data)
+	case grammar.Persist:
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.by})
+	default: // nothing for the others
+	}
+	in.bits = held
+}
+
+// added are the words that a use of the role args adds to the command.
+func (a *applied) added() []field {
+	var out []field
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
+			out = append(out, a.field(u))
+		}
+	}
+	for i := range a.p.Stdin {
+		if a.p.Stdin[i].Role != grammar.Args || !a.std.present {
+			continue
+		}
+		if !a.std.known() {
+			out = append(out, field{data: data{effect.Unknown, a.std.taint}, splits: true})
+			continue
+		}
+		for w := range strings.FieldsSeq(a.std.text) {
+			out = append(out, field{data: data{w, a.std.taint}})
+		}
+	}
+	return out
+}
+
+// each runs a command line with words that are added to it: each in the place of
+// {}, or all at its end.
+func (a *applied) each(d data, args []field, out *data) {
+	if !strings.Contains(d.text, "{}") {
+		for _, f := range args {
+			d.text += " " + quote(f.text)
+			d.taint |= f.taint
+		}
+		a.in.script("sh", d, nil, a.std, out, a.by)
+		return
+	}
+	for i, f := range args {
+		if i >= a.in.lim.Rounds || a.in.stopped() {
+			return
+		}
+		a.in.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
+	}
+}
+
+// sql walks what a database client is told.
+func (a *applied) sql(dialect string, d data) {
+	in := a.in
+	if !d.known() {
+		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.by})
+	}
+	if in.SQL == nil {
+		return
+	}
+	in.SQL(dialect, d.text, func(f Found) bool {
+		if f.Shell != "" {
+			in.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil)
+			return !in.stopped()
+		}
+		e := f.Effect
+		e.By, e.Taint = a.by, e.Taint|d.taint
+		in.add(e)
+		return !in.stopped()
+	})
+}

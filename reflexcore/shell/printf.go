@@ -1,0 +1,199 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// echo gives its words, with escapes if -e says so or the shell may be one that
+// needs no -e.
+func (in *interp) echo(mark int, std *input, sink *data) {
+	if sink == nil {
+		return
+	}
+	args := in.fields[mark+1:]
+	escapes, newline := false, true
+	for len(args) > 0 && len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "neE") == "" {
+		escapes = escapes || strings.Contains(args[0].text, "e")
+		newline = newline && !strings.Contains(args[0].text, "n")
+		args = args[1:]
+	}
+	buf, taint := []byte(nil), effect.Taint(0)
+	for i, f := range args {
+		if i > 0 {
+			buf = append(buf, ' ')
+		}
+		if escapes {
+			stopped := false
+			if buf, stopped = ansiC(buf, f.text, true); stopped {
+				newline = false
+				break
+			}
+		} else {
+			buf = append(buf, f.text...)
+		}
+		taint |= f.taint
+	}
+	if newline {
+		buf = append(buf, '\n')
+	}
+	if in.made(len(buf)) {
+		sink.append(data{string(buf), taint})
+	}
+}
+
+// printf formats; what it cannot format is not known.
+func (in *interp) printf(mark int, std *input, sink *data) {
+	args := in.fields[mark+1:]
+	into := ""
+	if len(args) > 1 && args[0].text == "-v" {
+		in.injected(args[1].data)
+		into, args = args[1].text, args[2:]
+	}
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 || sink == nil && into == "" {
+		return
+	}
+	d := in.format(args[0].text, args[1:])
+	d.taint |= args[0].taint
+	if into != "" {
+		in.set(into, d)
+		in.environ(into, d)
+		return
+	}
+	sink.append(d)
+}
+
+func (in *interp) format(format string, args []field) data {
+	var buf []byte
+	var taint effect.Taint
+	for round := 0; ; round++ {
+		used := 0
+		next := func() string {
+			if used < len(args) {
+				used++
+				taint |= args[used-1].taint
+				return args[used-1].text
+			}
+			return ""
+		}
+		for i := 0; i < len(format); i++ {
+			if format[i] == '\\' {
+				end := i + 2
+				for end < len(format) && end < i+10 && isEscape(format[i:end+1]) {
+					end++
+				}
+				end = min(end, len(format))
+				buf, _ = ansiC(buf, format[i:end], false)
+				i = end - 1
+				continue
+			}
+			if format[i] != '%' || i+1 == len(format) {
+				buf = append(buf, format[i])
+				continue
+			}
+			start := i
+			for i++; i < len(format) && strings.IndexByte("#0- +'.123456789", format[i]) >= 0; i++ {
+			}
+			if i == len(format) {
+				break
+			}
+			buf = verb(buf, format[start:i], format[i], next)
+		}
+		args = args[used:]
+		if len(args) == 0 || used == 0 || !in.made(len(buf)) || round > in.lim.Fields {
+			in.made(len(buf))
+			return data{string(buf), taint}
+		}
+	}
+}
+
+// isEscape reports whether a text may be all of one numeric escape.
+func isEscape(s string) bool {
+	if len(s) < 3 {
+		return true
+	}
+	switch s[1] {
+	case 'x':
+		return len(s) <= 4 && isDigits(s[2:], 16)
+	case 'u':
+		return len(s) <= 6 && isDigits(s[2:], 16)
+	case 'U':
+		return len(s) <= 10 && isDigits(s[2:], 16)
+	}
+	return len(s) <= 4 && isDigits(s[1:], 8)
+}
+
+func isDigits(s string, base int) bool {
+	_, used := number(s, base, len(s))
+	return used == len(s)
+}
+
+// verb formats one argument.
+func verb(buf []byte, flags string, verb byte, next func() string) []byte {
+	switch verb {
+	case '%':
+		return append(buf, '%')
+	case 's', 'b', 'q':
+		text := next()
+		if verb == 'b' {
+			decoded, _ := ansiC(nil, text, true)
+			text = string(decoded)
+		}
+		if _, precision, ok := strings.Cut(flags, "."); ok {
+			if n, err := strconv.Atoi(precision); err == nil && n < len(text) {
+				text = text[:n]
+			}
+		}
+		return append(buf, pad(text, flags)...)
+	case 'c':
+		if text := next(); text != "" {
+			return append(buf, text[0])
+		}
+		return buf
+	case 'd', 'i', 'u', 'x', 'X', 'o':
+		text := next()
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 0, 64)
+		if len(text) > 1 && (text[0] == '\'' || text[0] == '"') {
+			n, err = int64(text[1]), nil
+		}
+		if text == "" {
+			n, err = 0, nil
+		}
+		if err != nil {
+			return append(buf, effect.Unknown...)
+		}
+		base := map[byte]int{'x': 16, 'X': 16, 'o': 8}[verb]
+		if base == 0 {
+			base = 10
+		}
+		out := strconv.FormatInt(n, base)
+		if verb == 'X' {
+			out = strings.ToUpper(out)
+		}
+		return append(buf, pad(out, flags)...)
+	}
+	next()
+	return append(buf, effect.Unknown...)
+}
+
+// pad fills to the width in the flags of a verb.
+func pad(text, flags string) string {
+	flags, _, _ = strings.Cut(flags[1:], ".")
+	digits := strings.TrimLeft(flags, "#- +'0")
+	width, err := strconv.Atoi(digits)
+	if err != nil || width <= len(text) || width > 4096 {
+		return text
+	}
+	switch {
+	case strings.Contains(flags, "-"):
+		return text + strings.Repeat(" ", width-len(text))
+	case strings.HasPrefix(flags, "0"):
+		return strings.Repeat("0", width-len(text)) + text
+	}
+	return strings.Repeat(" ", width-len(text)) + text
+}

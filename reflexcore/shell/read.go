@@ -1,0 +1,136 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// read takes one line of the standard input into variables.
+func (in *interp) read(mark int, std *input, sink *data) {
+	in.names(mark, std, sink)
+	var names []string
+	array := ""
+	delimiter, raw := "\n", false
+	args := in.fields[mark+1:]
+	for i := 0; i < len(args); i++ {
+		text := args[i].text
+		if len(text) < 2 || text[0] != '-' {
+			names = append(names, text)
+			continue
+		}
+		letters := strings.TrimLeft(text[1:], "rse")
+		raw = raw || strings.Contains(text, "r")
+		if letters == "" {
+			continue
+		}
+		value := letters[1:]
+		if value == "" && i+1 < len(args) && strings.IndexByte("adinNptu", letters[0]) >= 0 {
+			i++
+			value = args[i].text
+		}
+		switch letters[0] {
+		case 'a', 'A':
+			array = value
+		case 'd':
+			delimiter = value
+		case 'n', 'N', 'k', 'q':
+			delimiter = "\x01" // all that there is
+		case 'u':
+			if n, err := strconv.Atoi(value); err == nil && n < len(in.fds) && in.fds[n] != "" {
+				std = &input{in.contentOf(in.fds[n]), true}
+			}
+		}
+	}
+	line := in.line(std, delimiter)
+	if !raw && line.known() {
+		line.text = string(unescape(nil, line.text))
+	}
+	if array != "" {
+		v := in.slot(array)
+		*v = variable{name: array, array: true}
+		for _, w := range in.cutIFS(line.text, -1) {
+			v.list = append(v.list, data{w, line.taint})
+		}
+		return
+	}
+	if len(names) == 0 {
+		in.set("REPLY", line)
+		return
+	}
+	words := in.cutIFS(line.text, len(names))
+	for i, name := range names {
+		d := data{taint: line.taint}
+		switch {
+		case i < len(words):
+			d.text = words[i]
+		case !line.known():
+			d.text = effect.Unknown
+		}
+		in.set(name, d)
+		in.environ(name, d)
+	}
+}
+
+// line takes one line from the input.
+func (in *interp) line(std *input, delimiter string) data {
+	if !std.present {
+		return unknown // the terminal
+	}
+	if std.text == "" {
+		in.eof = true
+		return data{}
+	}
+	if !std.known() {
+		return data{effect.Unknown, std.taint}
+	}
+	line, rest := std.text, ""
+	if delimiter != "" {
+		line, rest, _ = strings.Cut(std.text, delimiter[:1])
+	}
+	std.text = rest
+	return data{line, std.taint}
+}
+
+// cutIFS splits a line into at most n words, all if n is below 0.
+func (in *interp) cutIFS(text string, n int) []string {
+	ifs := in.ifs()
+	var words []string
+	text = strings.Trim(text, " \t\n")
+	for text != "" {
+		i := strings.IndexAny(text, ifs)
+		if i < 0 || n > 0 && len(words) == n-1 {
+			return append(words, text)
+		}
+		words = append(words, text[:i])
+		text = strings.TrimLeft(text[i+1:], " \t\n")
+	}
+	return words
+}
+
+func (in *interp) mapfile(mark int, std *input, sink *data) {
+	name := "MAPFILE"
+	args := in.fields[mark+1:]
+	for i := 0; i < len(args); i++ {
+		if text := args[i].text; strings.HasPrefix(text, "-") {
+			if len(text) == 2 && strings.IndexByte("dnOsuCc", text[1]) >= 0 {
+				i++
+				if text[1] == 'C' && i < len(args) {
+					in.sub(args[i].data, "mapfile -C", &input{}, nil)
+				}
+			}
+			continue
+		}
+		name = args[i].text
+	}
+	v := variable{name: name, array: true}
+	if std.known() {
+		for line := range strings.Lines(std.text) {
+			v.list = append(v.list, data{strings.TrimSuffix(line, "\n"), std.taint})
+		}
+	} else {
+		v = variable{name: name, data: data{effect.Unknown, std.taint}}
+	}
+	*in.slot(name) = v
+}

@@ -1,0 +1,283 @@
+package shell
+
+import (
+	"slices"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A variable has one value, or one of several.
+type variable struct {
+	name string
+	data
+	alts    []data // more than one value is possible
+	list    []data // an array
+	keys    []string
+	array   bool
+	unset   bool
+	forms   []variable // more than one array is possible
+	settled int        // how many alts it had after a loop's first round
+	ref     string     // it stands for the variable of this name
+}
+
+// A held variable is restored when a function or a command ends.
+type held struct {
+	variable
+	was bool // there was one
+}
+
+// lookup finds a variable, or nil.
+func (in *interp) lookup(name string) *variable {
+	for hops := 0; hops < 8; hops++ {
+		v := in.find(name)
+		if v == nil || v.ref == "" {
+			if v != nil && v.forms != nil {
+				return &v.forms[in.pick(name, len(v.forms))]
+			}
+			return v
+		}
+		name = v.ref
+	}
+	return nil
+}
+
+func (in *interp) find(name string) *variable {
+	for i := len(in.vars) - 1; i >= 0; i-- {
+		if in.vars[i].name == name {
+			return &in.vars[i]
+		}
+	}
+	return nil
+}
+
+// hold remembers a variable until [interp.restore].
+func (in *interp) hold(name string) held {
+	v := in.find(name)
+	if v == nil {
+		return held{variable: variable{name: name}}
+	}
+	h := held{variable: *v, was: true}
+	h.list, h.keys = slices.Clone(v.list), slices.Clone(v.keys)
+	return h
+}
+
+// restore gives a variable back the value that it had.
+func (in *interp) restore(h held) {
+	for i := len(in.vars) - 1; i >= in.mark; i-- {
+		if in.vars[i].name == h.name {
+			in.vars[i] = h.variable
+			if !h.was {
+				in.vars[i] = variable{}
+				if i == len(in.vars)-1 {
+					in.vars = in.vars[:i]
+				}
+			}
+			return
+		}
+	}
+	if h.was {
+		in.vars = append(in.vars, h.variable)
+	}
+}
+
+// slot returns the variable to assign to, in the present scope.
+func (in *interp) slot(name string) *variable {
+	for hops := 0; hops < 8; hops++ {
+		v := in.find(name)
+		if v == nil || v.ref == "" {
+			break
+		}
+		name = v.ref
+	}
+	for i := len(in.vars) - 1; i >= in.mark; i-- {
+		if in.vars[i].name == name {
+			return &in.vars[i]
+		}
+	}
+	if len(in.vars) >= in.lim.Fields {
+		in.over("variables")
+	}
+	v := variable{name: name}
+	if outer := in.find(name); outer != nil {
+		v = *outer
+		v.list, v.keys = append([]data(nil), outer.list...), append([]string(nil), outer.keys...)
+	}
+	in.vars = append(in.vars, v)
+	return &in.vars[len(in.vars)-1]
+}
+
+func (in *interp) set(name string, d data) {
+	v := in.slot(name)
+	*v = variable{name: v.name, data: d}
+}
+
+// A scope is what a subshell or a branch has for itself.
+type scope struct {
+	mark, length   int
+	dir, before    string
+	params         []data
+	others         [][]data
+	funcs, aliases int
+}
+
+// enter begins a scope for variables, directory and parameters.
+func (in *interp) enter() scope {
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.params, in.others, len(in.funcs), len(in.aliases)}
+	in.mark = s.length
+	return s
+}
+
+// branch begins a scope that [interp.join] ends.
+func (in *interp) branch() scope {
+	in.branches++
+	return in.enter()
+}
+
+// leave ends a scope and forgets what became of it, as a subshell does.
+func (in *interp) leave(s scope) {
+	clear(in.vars[s.length:])
+	in.mark, in.vars, in.dir, in.before, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.params, s.others
+	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
+}
+
+// join ends the scope of a branch: what it assigned is one more possibility.
+func (in *interp) join(s scope) {
+	in.branches--
+	dir, params, others := in.dir, in.params, in.others
+	in.mark, in.params, in.others = s.mark, s.params, s.others
+	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
+		in.joinParams(params, others)
+	}
+	for i := s.funcs; i < len(in.funcs); i++ {
+		in.funcs[i].maybe = true
+	}
+	for i := s.aliases; i < len(in.aliases); i++ {
+		in.aliases[i].maybe = true
+	}
+	if len(in.vars) > s.length {
+		changed := append([]variable(nil), in.vars[s.length:]...)
+		clear(in.vars[s.length:])
+		in.vars = in.vars[:s.length]
+		for _, v := range changed {
+			if v.name != "" {
+				in.merge(v)
+			}
+		}
+	}
+	if in.dir = s.dir; dir != s.dir {
+		in.dir = effect.Unknown
+	}
+}
+
+// joinParams makes what a branch set the parameters to one more possibility.
+func (in *interp) joinParams(params []data, others [][]data) {
+	all := slices.Clone(in.others)
+	if all == nil {
+		all = append(all, in.params)
+	}
+	if others == nil {
+		others = append(others, params)
+	}
+	for _, list := range others {
+		if !slices.ContainsFunc(all, func(have []data) bool { return slices.Equal(have, list) && (have == nil) == (list == nil) }) {
+			all = append(all, list)
+		}
+	}
+	if len(all) > in.lim.Alternatives {
+		in.over("alternatives")
+		return
+	}
+	if len(all) > 1 {
+		in.others = all
+	}
+}
+
+// setPositional sets the positional parameters.
+func (in *interp) setPositional(list []data) { in.params, in.others = list, nil }
+
+// positional are the positional parameters.
+func (in *interp) positional() []data {
+	if in.others != nil {
+		return in.others[in.pick("@", len(in.others))]
+	}
+	return in.params
+}
+
+// merge makes what a branch assigned one more possible value.
+func (in *interp) merge(v variable) {
+	old := in.find(v.name)
+	if v.array || v.ref != "" || old != nil && old.array {
+		in.mergeArray(old, v)
+		return
+	}
+	var alts []data
+	switch {
+	case old == nil:
+		alts = append(alts, in.environment(v.name))
+	case old.alts != nil:
+		alts = append(alts, old.alts...)
+	default:
+		alts = append(alts, old.data)
+	}
+	more := v.alts
+	if more == nil {
+		more = []data{v.data}
+	}
+	for _, d := range more {
+		have := false
+		for i := range alts {
+			if have = alts[i].text == d.text; have {
+				alts[i].taint |= d.taint
+				break
+			}
+		}
+		if !have {
+			alts = append(alts, d)
+		}
+	}
+	slot := in.slot(v.name)
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled}
+	if len(alts) > in.lim.Alternatives {
+		slot.data = unknown
+		for _, d := range alts {
+			slot.taint |= d.taint
+		}
+		return
+	}
+	if len(alts) > 1 {
+		slot.alts = alts
+	}
+}
+
+// mergeArray does it for arrays. One that only grew takes the place of the other.
+func (in *interp) mergeArray(old *variable, v variable) {
+	var forms []variable
+	if old != nil {
+		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)])
+		switch {
+		case grew && v.forms == nil:
+		case old.forms != nil:
+			forms = append(forms, old.forms...)
+		default:
+			forms = append(forms, *old)
+		}
+	}
+	if v.forms != nil {
+		forms = append(forms, v.forms...)
+	} else if len(forms) > 0 {
+		forms = append(forms, v)
+	}
+	slot := in.slot(v.name)
+	*slot = v
+	if slot.forms = nil; len(forms) > 1 && len(forms) <= in.lim.Alternatives {
+		slot.forms = forms
+	}
+}
+
+// assignAll gives a variable all the values that it may have.
+func (in *interp) assignAll(name string, values []data) {
+	in.set(name, values[0])
+	if len(values) > 1 {
+		in.slot(name).alts = values
+	}
+}
