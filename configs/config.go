@@ -25,6 +25,7 @@ import (
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
+	"approver.example/reflexcore"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/tokens"
@@ -60,6 +61,9 @@ type Config struct {
 	Audit    Audit    `yaml:"audit"`
 	Store    Store    `yaml:"store"`
 	Channels Channels `yaml:"channels"`
+
+	// Reflex has the budgets of the analysis of a call.
+	Reflex reflexcore.Config `yaml:"reflex"`
 }
 
 // Sockets are the paths of the two unix sockets. Empty means the place where
@@ -227,6 +231,7 @@ func Default() Config {
 			CheckpointEvery: audit.DefaultCheckpointEvery,
 			CheckpointAfter: audit.DefaultCheckpointAfter,
 		},
+		Reflex: reflexcore.DefaultConfig(),
 	}
 }
 

@@ -101,6 +101,7 @@ func (c Config) sectionProblems() []problem {
 			out = append(out, locate(path, keys, err))
 		}
 	}
+	add("reflex", reflect.TypeOf(c.Reflex), c.Reflex.Validate())
 	if b := c.Store.Bolt; b != nil {
 		add("store.bolt", reflect.TypeOf(*b), b.Validate())
 	}

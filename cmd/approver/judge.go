@@ -85,11 +85,15 @@ func (f policyFlags) load() (*shieldcore.Policy, error) {
 
 // Run judges.
 func (c judgeCmd) Run(ctx context.Context) error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
 	policy, err := c.load()
 	if err != nil {
 		return err
 	}
-	reflex, err := newReflex()
+	reflex, err := newReflex(cfg.Reflex)
 	if err != nil {
 		return err
 	}
@@ -129,12 +133,12 @@ func (c judgeCmd) Run(ctx context.Context) error {
 }
 
 // newReflex returns the engine that judges a call by what it would do.
-func newReflex() (*reflexcore.Engine, error) {
+func newReflex(cfg reflexcore.Config) (*reflexcore.Engine, error) {
 	rules, err := configs.DefaultRules()
 	if err != nil {
 		return nil, err
 	}
-	return reflexcore.New(rules, reflexcore.Limits{})
+	return reflexcore.New(rules, cfg.Limits())
 }
 
 // A judge judges calls as the daemon would, up to the point where people would

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"approver.example/configs"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
 
@@ -21,7 +22,7 @@ func testJudge(t testing.TB, agent string) *judge {
 		t.Fatal(err)
 	}
 	policy.Tiers = highestTier
-	reflex, err := newReflex()
+	reflex, err := newReflex(reflexcore.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	reflex, err := newReflex()
+	reflex, err := newReflex(cfg.Reflex)
 	if err != nil {
 		return err
 	}
