@@ -38,6 +38,9 @@ func (h How) String() string {
 	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
 }
 
+// maxRetried is the longest text that is parsed again when it is no bash.
+const maxRetried = 32 << 10
+
 // parse reads a command line: as bash, then as zsh, then with errors mended. It
 // returns nil if none of that works.
 func parse(src string, lim *Limits) (file *syntax.File, how How) {
@@ -54,6 +57,9 @@ func parse(src string, lim *Limits) (file *syntax.File, how How) {
 		if file, err := try(p.bash, strings.ReplaceAll(src, "((", "( (")); err == nil {
 			return file, Parsed
 		}
+	}
+	if len(src) > maxRetried {
+		return nil, Tokens // another parse of so much would cost too much
 	}
 	if file, err := try(p.zsh, src); err == nil {
 		return file, Parsed
