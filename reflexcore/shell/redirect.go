@@ -115,7 +115,7 @@ func (in *interp) opened(p data, fd int, more bool, r *redirected, out *data) {
 // duplicate is >&N, <&N, and >&FILE.
 func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *data) {
 	to := in.one(redir.Word)
-	n, err := strconv.Atoi(strings.TrimSuffix(to.text, "-"))
+	n, err := strconv.ParseUint(strings.TrimSuffix(to.text, "-"), 10, 16)
 	if fd < 0 {
 		fd = 1
 		if redir.Op == syntax.DplIn {
@@ -129,8 +129,8 @@ func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *
 		in.opened(to, 1, false, r, out)
 		in.fds[2] = to.text
 		return
-	case err != nil || n >= len(in.fds):
-		n = len(in.fds) - 1
+	case err != nil || n >= uint64(len(in.fds)):
+		n = uint64(len(in.fds)) - 1
 	}
 	from := in.fds[n]
 	in.fds[fd] = from
