@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/httpapi"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
@@ -69,10 +71,9 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	reflex, err := newReflex(cfg.Reflex)
-	if err != nil {
-		return err
-	}
+	// The engine's tables are read while store and audit are opened.
+	loadReflex := sync.OnceValues(func() (*reflexcore.Engine, error) { return newReflex(cfg.Reflex) })
+	go loadReflex()
 	house, err := openHouse(cfg, log)
 	if err != nil {
 		return err
@@ -125,6 +126,10 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	broadcaster.SetPeople(cfg.PeopleHeldTo(authority.counting()))
 	authority.admitted = broadcaster.SetPeople
+	reflex, err := loadReflex()
+	if err != nil {
+		return err
+	}
 	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
 	gate := &approver.Gate{
 		Stages: []approver.Stage{approver.FreezeStage{Store: store}, reflex, policy}, Ask: broadcaster.Ask,
@@ -149,6 +154,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return fmt.Errorf("the audit: %w", err)
 	}
 	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
+	debug.FreeOSMemory() // what was only needed to start
 	reload := &reloader{cfg: cfg, inForce: standing, ask: broadcaster.Ask, every: reloadEvery}
 	admit := func(ctx context.Context) error { return authority.run(ctx, broadcaster.Ask) }
 	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, admit, watching.run)...)

@@ -145,7 +145,7 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 			text = string(decoded)
 		}
 		if _, precision, ok := strings.Cut(flags, "."); ok {
-			if n, err := strconv.Atoi(precision); err == nil && n < len(text) {
+			if n, err := strconv.Atoi(precision); err == nil && n >= 0 && n < len(text) {
 				text = text[:n]
 			}
 		}

@@ -38,7 +38,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		case 'n', 'N', 'k', 'q':
 			delimiter = "\x01" // all that there is
 		case 'u':
-			if n, err := strconv.Atoi(value); err == nil && n < len(in.fds) && in.fds[n] != "" {
+			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
 				std = &input{in.contentOf(in.fds[n]), true}
 			}
 		}

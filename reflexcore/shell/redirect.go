@@ -48,7 +48,7 @@ type target struct {
 func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 	fd := -1
 	if redir.N != nil {
-		if n, err := strconv.Atoi(redir.N.Value); err == nil && n < len(in.fds) {
+		if n, err := strconv.Atoi(redir.N.Value); err == nil && n >= 0 && n < len(in.fds) {
 			fd = n
 		} else {
 			fd = len(in.fds) - 1

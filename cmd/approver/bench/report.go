@@ -135,7 +135,7 @@ func (r *Report) print(out io.Writer) error {
 	fmt.Fprintf(w, "  %.0f µs\t%.0f µs\t%.0f µs\t%.0f µs\t%.0f µs\t%.2f\t%.2f\n",
 		h.TrueUS, h.EmptyGoUS, h.HookUS, h.HookP99US, h.DaemonUS, h.OverEmptyGo, h.OverTrue)
 
-	fmt.Fprintf(w, "\njudge (default policy)\n  call\tbytes\tdecision\tp50\tp99\n")
+	fmt.Fprintf(w, "\njudge (default rules and policy)\n  call\tbytes\tdecision\tp50\tp99\n")
 	for _, j := range r.Judge {
 		fmt.Fprintf(w, "  %s\t%d\t%s\t%.1f µs\t%.1f µs\n", j.Kind, j.Bytes, j.Decision, j.P50US, j.P99US)
 	}
