@@ -73,7 +73,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	// The engine's tables are read while store and audit are opened.
 	loadReflex := sync.OnceValues(func() (*reflexcore.Engine, error) { return newReflex(cfg.Reflex) })
-	go loadReflex()
+	go func() { _, _ = loadReflex() }() // the error is looked at below
 	house, err := openHouse(cfg, log)
 	if err != nil {
 		return err
