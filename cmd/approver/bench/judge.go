@@ -17,7 +17,7 @@ import (
 var judgeCalls = []struct{ kind, tool, command string }{
 	{"plain shell", "Bash", "git status --short && go test ./..."},
 	{"long shell", "Bash", strings.Repeat("printf '%s\\n' \"$line\" | sed -e 's/a/b/' >> out.log; ", 10)},
-	{"10 KB shell", "Bash", strings.Repeat("install -m 0644 build/object.o dist/lib/object.o && ", 200)},
+	{"10 KB shell", "Bash", strings.Repeat("install -m 0644 build/object.o dist/lib/object.o && ", 200) + "true"},
 	{"asks people", "Bash", "git push --force origin main"},
 	{"catastrophic", "Bash", "rm -rf /"},
 	{"reads a file", "Read", ""},
