@@ -2,6 +2,7 @@ package reflexcore_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,7 @@ func commands() []struct{ name, text string } {
 		{"hostile_10KB_patterns", "x=" + strings.Repeat("a", 5000) + "; " + strings.Repeat("y=${x//a*b/c}; z=${x%%a*a*a*b}; ", 150)},
 		{"hostile_10KB_substitutions", strings.Repeat(strings.Repeat("$(", 40)+"x"+strings.Repeat(")", 40)+"; ", 81)},
 		{"hostile_10KB_wrappers", strings.Repeat("env ", 2_500) + "rm x"},
+		{"hostile_128KB_variables", variables(125_000)},
 		{"hostile_128KB_words", "rm " + strings.Repeat("a ", 65_000)},
 		{"hostile_128KB_commands", strings.Repeat("rm x;", 26_000)},
 		{"hostile_128KB_base64", strings.Repeat("echo "+hidden+" | base64 -d | bash\n", 130_000/(len(hidden)+25))},
@@ -31,6 +33,15 @@ func commands() []struct{ name, text string } {
 		{"hostile_128KB_quotes", strings.Repeat(`"'`, 65_000)},
 		{"hostile_128KB_brackets", strings.Repeat("$(", 65_000)},
 	}
+}
+
+// variables assigns as many different ones as fit.
+func variables(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "v%d=x;", i)
+	}
+	return b.String()
 }
 
 // BenchmarkJudge is the whole verdict: capture to reason.

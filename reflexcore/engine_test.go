@@ -120,6 +120,8 @@ func TestVerdicts(t *testing.T) {
 		{bash(":(){ :|:& };:"), "ask stop_host"},
 		{bash("if then fi ("), "ask not_understood"},
 		{bash(strings.Repeat("$(", 5000)), "ask not_understood"},
+		{bash(variables(60_000)), "ask not_understood"}, // looking through thousands of variables counts as work
+		{bash(variables(2_000)), "pass"},
 		{bash("psql -c 'DROP TABLE users'"), "ask"},
 		{bash("psql -c 'SELECT 1'"), "pass"},
 		{bash("duckdb -c 'SELECT 1'"), "pass"},

@@ -42,6 +42,7 @@ func (in *interp) lookup(name string) *variable {
 }
 
 func (in *interp) find(name string) *variable {
+	in.steps += len(in.vars) / 64 // looking through many is work
 	for i := len(in.vars) - 1; i >= 0; i-- {
 		if in.vars[i].name == name {
 			return &in.vars[i]
