@@ -25,7 +25,9 @@ func commands() []struct{ name, text string } {
 		{"hostile_10KB_patterns", "x=" + strings.Repeat("a", 5000) + "; " + strings.Repeat("y=${x//a*b/c}; z=${x%%a*a*a*b}; ", 150)},
 		{"hostile_10KB_substitutions", strings.Repeat(strings.Repeat("$(", 40)+"x"+strings.Repeat(")", 40)+"; ", 81)},
 		{"hostile_10KB_wrappers", strings.Repeat("env ", 2_500) + "rm x"},
-		{"hostile_128KB_variables", variables(125_000)},
+		{"hostile_128KB_variables", many(125_000, "v%d=x;")},
+		{"hostile_128KB_globs", many(125_000, "rm *f%d*;")},
+		{"hostile_128KB_parameters", many(125_000, "set -- $@ a%d;")},
 		{"hostile_128KB_words", "rm " + strings.Repeat("a ", 65_000)},
 		{"hostile_128KB_commands", strings.Repeat("rm x;", 26_000)},
 		{"hostile_128KB_base64", strings.Repeat("echo "+hidden+" | base64 -d | bash\n", 130_000/(len(hidden)+25))},
@@ -35,11 +37,11 @@ func commands() []struct{ name, text string } {
 	}
 }
 
-// variables assigns as many different ones as fit.
-func variables(size int) string {
+// many repeats a command with a number in it until the text has that size.
+func many(size int, command string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
-		fmt.Fprintf(&b, "v%d=x;", i)
+		fmt.Fprintf(&b, command, i)
 	}
 	return b.String()
 }

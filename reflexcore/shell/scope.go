@@ -194,7 +194,10 @@ func (in *interp) joinParams(params []data, others [][]data) {
 }
 
 // setPositional sets the positional parameters.
-func (in *interp) setPositional(list []data) { in.params, in.others = list, nil }
+func (in *interp) setPositional(list []data) {
+	in.steps += len(list) / 8 // each was copied
+	in.params, in.others = list, nil
+}
 
 // positional are the positional parameters.
 func (in *interp) positional() []data {

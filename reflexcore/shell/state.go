@@ -198,6 +198,12 @@ func (in *interp) add(e effect.Effect) {
 		in.over("effects")
 		return
 	}
+	// What a pattern may name is found out by looking through many places.
+	if strings.Count(e.Target, "*") > 1 {
+		in.steps += 96
+	} else if strings.ContainsAny(e.Target, "*?[{\x00") {
+		in.steps += 16
+	}
 	e.Bits |= in.bits
 	e.Step = in.step
 	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-4); i-- {
