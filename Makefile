@@ -1,8 +1,11 @@
 # The shortest way to each task; the work itself is in the go command and .ci.
-.PHONY: build test race lint ci crash demo pictures
+.PHONY: build classifier test race lint ci crash demo pictures
 
 build: ## build both programs into bin/
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+classifier: ## build the optional classifier program into bin/; needs a C compiler
+	cd cmd/approver-classifier && CGO_ENABLED=1 go build -trimpath -o ../../bin/ .
 
 test: ## install what the tests need, then run them
 	bash .ci/test

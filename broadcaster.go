@@ -190,12 +190,8 @@ var (
 
 func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
 	// Couriers that come back may be faster than the start of the rest.
-	select {
-	case <-b.ready:
-	case <-ctx.Done():
-		return Request{}, context.Cause(ctx)
-	case <-time.After(StorePatience):
-		return Request{}, errNotRunning
+	if err := b.awaitReady(ctx); err != nil {
+		return Request{}, err
 	}
 	if call.ID == "" {
 		return Request{}, errors.New("the call has no id")

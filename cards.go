@@ -23,9 +23,9 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
 		OneTap:  r.Verdict.Severity == High,
 		Command: squeeze(safe(r.Call.Text())),
-		Why:     safe(firstOf(r.Verdict.Detail, r.Verdict.Reason, "a rule asks for a person")),
+		Why:     safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
-		Claimed: safe(r.Call.Claimed), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
+		Claimed: safe(claimed(r)), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
 		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
@@ -79,6 +79,23 @@ func squeeze(s string) string {
 	})
 }
 
+// claimed is what the agent says of the call, and of its appeal.
+func claimed(r Request) string {
+	if r.Verdict.Appeal.Claimed == "" {
+		return r.Call.Claimed
+	}
+	return strings.TrimSpace("appeal: " + r.Verdict.Appeal.Claimed + "\n" + r.Call.Claimed)
+}
+
+// whyLine says why people are asked, and how hard the call is to take back.
+func whyLine(v Verdict) string {
+	why := firstOf(v.Detail, v.Reason, "a rule asks for a person")
+	if loss := v.Irreversible.String(); loss != "" {
+		why += "; " + loss
+	}
+	return why
+}
+
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {
@@ -100,7 +117,11 @@ func ruleLine(v Verdict) string {
 		at.File = filepath.Base(at.File)
 		parts = append(parts, safe(at.String()))
 	}
-	return strings.Join(parts, " · ")
+	tier := fmt.Sprintf("tier %d", v.Tier)
+	if v.Confidence > 0 {
+		tier += fmt.Sprintf(", confidence %.2f", v.Confidence)
+	}
+	return strings.Join(append(parts, tier), " · ")
 }
 
 // Text is the whole call for people: the command, or the tool with its
@@ -246,6 +267,7 @@ func shortDuration(d time.Duration) string {
 // verdict is the answer to the courier of callID.
 func (b *Broadcaster) verdict(r Request, callID string) Verdict {
 	v := r.Verdict
+	v.Chain = nil // the question's: this is the answer
 	res, settled := r.Told()
 	took := shortDuration(res.At.Sub(r.Created))
 	who := firstOf(res.Person.Name, res.Person.ID)

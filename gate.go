@@ -35,6 +35,29 @@ type Gate struct {
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies what was modified.
 	Rewrite func(call ToolCall, args json.RawMessage) (ToolCall, error)
+	// Budgets bound the time that judging takes. Nil is no bound.
+	Budgets *Budgets
+	// Appeals let people be asked about a denial when its rule says so. Nil is
+	// never.
+	Appeals *Appeals
+	// Weak is the confidence below which a denial that may be appealed becomes a
+	// question if a strong approval stands against it. Zero is never.
+	Weak float64
+	// Tiers is the highest tier among Stages, and so the highest floor that they
+	// satisfy: [TierPolicy] or [TierScreen].
+	Tiers uint8
+	// Evaluator is [TierEvaluation]. It is asked about calls that nothing denies and
+	// that only it may let go. With nil, people are.
+	Evaluator Stage
+	// Again are the stages that judge once more after an evaluation, which may take a
+	// minute: people may have frozen everything or changed the policy meanwhile. They
+	// must take no note of calls.
+	Again []Stage
+	// FailOpen lets a call go on that a stage could not judge, where the fail-closed
+	// table has a row for that. It is logged at each use, and flagged in the audit.
+	FailOpen bool
+	// OnFailOpen is told of each such stage. Nil tells nobody.
+	OnFailOpen func(call ToolCall, stage string, err error)
 	// Audit must not be nil.
 	Audit Recorder
 	// Log must not be nil.
@@ -53,7 +76,8 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	call = judged
 	// A change that a rule demands is not let go, nor what only some may approve:
 	// whoever paused need not be one of them.
-	if v.Decision == Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 {
+	// Nor is a denial that is only asked about because something speaks for the call.
+	if v.Decision == Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.weakened {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = Pass, "not asked: "+notice
 			g.Log.Warn("a call that needs people was let through", "call", call.ID, "why", notice)
@@ -65,6 +89,9 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 		} else {
 			return g.ask(ctx, call, v)
 		}
+	}
+	if v.Decision == Deny && v.Appealable && g.Appeals != nil {
+		return g.denial(ctx, call, v, time.Since(start))
 	}
 	return g.record(ctx, Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)})
 }
@@ -120,54 +147,69 @@ func (g *Gate) judge(ctx context.Context, call ToolCall) (Verdict, ToolCall) {
 		return denied(v, "the call could not be changed as a rule demands", err.Error()), call
 	}
 	again := g.strictest(ctx, changed)
+	again.Chain = chained(slices.Clone(v.Chain), again.Chain...)
+	again.Appealable = false // the agent's own call is another one
 	if again.Args != nil {
 		return denied(again, "the call was changed twice", "a modified call was modified again"), changed
 	}
-	first := v
+	first, open := v, slices.Concat(v.FailedOpen, again.FailedOpen)
 	if stricter(again, v) {
 		again.Args = v.Args
 		v = again
 	}
+	v.Chain = again.Chain
 	if first.Decision == Ask && again.Decision == Ask {
 		v = narrowed(v, first, again)
 	}
-	return v, changed
+	v.FailedOpen = open
+	return v.reduced(), changed
 }
 
-// strictest combines the stages: any Deny denies; else any Ask asks and keeps a
-// Modify's arguments; else Modify, Warn, Allow; all Pass is Pass.
+// strictest asks the stages and combines what they say. Once a stage denies what
+// no appeal can lift, nothing that another says could change it.
 func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	if len(g.Stages) == 0 {
 		return Verdict{Reason: "approver has no rules", Detail: "no stage is configured", By: "gate"}
 	}
-	best := Verdict{Decision: Pass, Severity: High}
-	var args json.RawMessage
-	var asks []Verdict
+	found := make([]Verdict, 0, 8)
+	var chain []Finding
+	var shadow, allowed, open []string
+	watch := stopwatch{budgets: g.Budgets}
 	for _, s := range g.Stages {
-		v := g.judgeSafely(ctx, s, call)
-		if v.Decision == Deny {
-			return v
-		}
-		if v.Decision == Modify {
-			args = v.Args
-		}
-		if v.Decision == Ask {
-			asks = append(asks, v)
-		}
-		if stricter(v, best) {
-			best = v
+		start := time.Now()
+		v := watch.timed(ctx, s, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
+		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
+		chain = chained(chained(chain, v.finding(time.Since(start))), v.Chain...)
+		found = append(found, v)
+		if v.Decision == Deny && !v.Appealable {
+			break
 		}
 	}
-	if best.Decision == Ask {
-		best = narrowed(best, asks...)
+	watch.begin(Coherence)
+	v := Combine(found)
+	watch.end()
+	if over := watch.verdicts(); len(over) > 0 {
+		for _, o := range over {
+			link := o.finding(0)
+			link.Note = o.Detail
+			chain = chained(chain, link)
+		}
+		found = append(found, over...)
+		v = Combine(found)
 	}
-	if best.Decision == Ask || best.Decision == Modify {
-		best.Args = args
+	if w := weighed(v, found, g.Weak); w.weakened {
+		chain = chained(chain, Finding{By: "gate", Decision: Ask, Severity: w.Severity, Confidence: v.Confidence, Note: "a weak denial against a strong approval: people are asked"})
+		v = w
 	}
-	if best.Decision == Modify && args == nil {
-		return denied(best, "the call would have to be changed, but no change was given", "modify without arguments")
+	v, more := g.raise(ctx, call, v, found)
+	if len(more) > 0 {
+		var late []Finding
+		v, late = g.meanwhile(ctx, call, v)
+		more = append(more, late...)
 	}
-	return best
+	chain = chained(chain, more...)
+	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...) // whichever stage decided
+	return v.reduced()
 }
 
 // narrowed returns v with the people, the channels, the tier and the time on which
@@ -197,31 +239,19 @@ func narrowed(v Verdict, asks ...Verdict) Verdict {
 	return v
 }
 
-// stricter reports whether v outranks best. Allow outranks only Pass: it is an
-// opinion where Pass has none, and every other finding beats it.
-func stricter(v, best Verdict) bool {
-	switch {
-	case best.Decision == Pass && v.Decision == Allow:
-		return true
-	case best.Decision == Allow && v.Decision == Pass:
-		return false
-	case v.Decision == Ask && best.Decision == Ask:
-		// Of equals the later counts: a rule that people wrote says more than the
-		// engine before it.
-		return v.Severity <= best.Severity
-	}
-	return v.Decision < best.Decision
-}
-
 // judgeSafely is where it is written what a failing stage means: a configured
 // stage that errs, panics or answers nonsense blocks.
 func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdict) {
 	fail := func(err error) Verdict {
 		g.Log.Error("a stage failed, so the call was denied", "call", call.ID, "error", err)
-		return denied(Verdict{By: "gate"}, "a safety check failed, so the call was blocked", err.Error())
+		d := denied(Verdict{By: "gate"}, firstOf(v.Reason, "a safety check failed, so the call was blocked"), err.Error())
+		var gone *UnavailableError
+		d.unavailable = errors.As(err, &gone)
+		return d
 	}
 	defer func() {
 		if p := recover(); p != nil {
+			v = Verdict{}
 			v = fail(fmt.Errorf("panic in a stage: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -230,18 +260,23 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 	}
 	v, err := s.Judge(ctx, call)
 	if err != nil {
+		if open, ok := g.failedOpen(call, v.By, err); ok {
+			return open
+		}
 		return fail(err)
 	}
 	if v.Decision > Allow {
 		return fail(fmt.Errorf("a stage returned the unknown decision %d", v.Decision))
 	}
 	v.ruled = v.Rule != ""
+	v.weakened, v.unavailable, v.FailedOpen = false, false, nil
 	return v
 }
 
 // denied turns a verdict into a Deny that keeps saying which rule it was.
 func denied(v Verdict, reason, detail string) Verdict {
 	v.Decision, v.Severity, v.Args, v.ruled = Deny, Catastrophic, nil, false
+	v.Appealable, v.weakened, v.Confidence = false, false, 0
 	v.Reason, v.Detail = reason, detail
 	return v
 }

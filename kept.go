@@ -129,7 +129,7 @@ func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, 
 // saw was released. Without a session there is none for a session.
 func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
-	if !term.lasts() || r.State != Consumed || r.Verdict.Severity != High || term.Session && r.Call.Session == "" {
+	if !term.lasts() || r.Verdict.Appeal.Of != "" || r.State != Consumed || r.Verdict.Severity != High || term.Session && r.Call.Session == "" {
 		return nil
 	}
 	until := r.Resolution.At.Add(term.For)

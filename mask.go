@@ -21,6 +21,9 @@ import (
 type secretForm struct {
 	hints   []string
 	pattern string
+	// follows, when set, says of what stands behind a hint whether a match may go on
+	// there.
+	follows func(rest []byte) bool
 	random  bool // only if the value also looks random
 	silent  bool // say nothing of the value, not even its fingerprint
 }
@@ -42,14 +45,15 @@ var secretForms = []secretForm{
 	{hints: []string{"sg."}, pattern: `\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b`},
 	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
 	{hints: []string{":aa"}, pattern: `\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`},
-	{hints: []string{"bearer", "basic"}, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true},
+	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true},
 	{hints: []string{"://"}, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
 	{hints: []string{"confirm-"}, pattern: `(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`, silent: true},
 	{
 		// A value behind a telling name is hidden only if it also looks random:
 		// token=shutdown; $token must stay in sight. So must what follows a
 		// space behind the = of an assignment: the shell runs it.
-		hints:   []string{"pass", "secret", "token", "key"},
+		hints:   []string{"password", "passwd", "secret", "token", "apikey", "api_key", "accesskey", "access_key"},
+		follows: isGiven,
 		pattern: `(?i)\b((?:[a-z0-9_-]*(?:password|passwd|secret|token|api_?key|access_?key))(?:=|["']=|["']?[ \t]+=[ \t]*|["']?[ \t]*:[ \t]*)["']?)[A-Za-z0-9_+-]{16,}`,
 		random:  true,
 	},

@@ -117,6 +117,9 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if !call.ParkAt.IsZero() {
 		r.ParkAt = now.Add(max(0, time.Until(call.ParkAt)))
 	}
+	if why.Appeal.Of != "" { // nobody waits
+		r.Parked, r.ParkAt, r.TakeBy = true, now, r.Due.Add(GrantMargin)
+	}
 	ways, err := b.mint(&r, to, now)
 	if err != nil {
 		return Request{}, err

@@ -58,8 +58,12 @@ func (r Request) Take(call ToolCall, fp Fingerprint, audit string, deadline, now
 
 // covers reports that an answer to the question v is one to the question now: it
 // is as strict, of the same arguments, and to nobody else. Rules that look at the
-// clock can ask about one call in two ways.
+// clock can ask about one call in two ways. An answer to an appeal is one to a
+// denial by the same rule, and to nothing else, nor is any other answer one to it.
 func (v Verdict) covers(now Verdict) bool {
+	if (v.Appeal.Of != "") != (now.Appeal.Of != "") || now.Appeal.Of != "" && (v.By != now.By || v.Rule != now.Rule) {
+		return false
+	}
 	return v.Severity <= now.Severity && bytes.Equal(v.Args, now.Args) && within(v.Approvers, now.Approvers) && within(v.Channels, now.Channels)
 }
 

@@ -66,6 +66,7 @@ func TestParkedYesRunsOnce(t *testing.T) {
 		if v := <-x.askAsync(t.Context(), parkedCall("c5", 0), High); v.Decision != Deny { // asked anew
 			t.Errorf("used twice: %+v", v)
 		}
+		synctest.Wait() // the agent has its answer before the release is in the audit
 		_, first := x.tg.card(0)
 		var got []string
 		for _, e := range x.audit.events(first.Request) {

@@ -11,6 +11,7 @@ type Event string
 // The events: a verdict without people, and the steps of a request's life.
 const (
 	EventVerdict      Event = "verdict"       // the path decided without people
+	EventAppealed     Event = "appealed"      // a denial is to be put before people
 	EventAsked        Event = "asked"         // a request was made and is being shown
 	EventPosted       Event = "posted"        // a card is before people
 	EventApproved     Event = "approved"      // a person said yes; not yet released
@@ -20,6 +21,7 @@ const (
 	EventWithdrawn    Event = "withdrawn"     // the agent went away
 	EventRefused      Event = "refused"       // a reply that did not count: wrong code, stranger, too late
 	EventRan          Event = "ran"           // the agent reports that a call ran
+	EventResult       Event = "result"        // something was found in what a call returned
 	EventAlarm        Event = "alarm"         // something that should not be: went around the gate, tampered record
 	EventParked       Event = "parked"        // the agent was told to run the same call again later
 	EventGranted      Event = "granted"       // a yes waits for that call, or for others like it

@@ -66,6 +66,9 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if rep.Approve && rep.Grant != (Term{}) && (r.Verdict.Severity != High || rep.Method != ByCommand) {
 		return r, Outcome{OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
 	}
+	if rep.Approve && rep.Grant != (Term{}) && r.Verdict.Appeal.Of != "" {
+		return r, Outcome{OutcomeNeedCode, "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
+	}
 	if rep.Approve && rep.Grant.lasts() && !r.Fingerprint.Bound() {
 		return r, Outcome{OutcomeNeedCode, "This can be approved once only: approver could not read all files of the call, so it could not tell if they change. Nothing was approved."}
 	}

@@ -13,20 +13,36 @@ import (
 
 // A Secret is a token or key that masks itself in fmt, slog, JSON and YAML.
 // The zero value is no secret.
-type Secret struct{ value string }
+type Secret struct {
+	_ [0]func() // not comparable: equal secrets would differ, compare what Reveal returns
+
+	// Behind a pointer, because fmt calls no method of what lies in a field that is
+	// not exported: it would print the text itself, and prints an address.
+	value *string
+}
 
 // NewSecret wraps a secret text.
-func NewSecret(s string) Secret { return Secret{value: s} }
+func NewSecret(s string) Secret {
+	if s == "" {
+		return Secret{}
+	}
+	return Secret{value: &s}
+}
 
 // Reveal returns the secret itself.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // IsZero reports whether there is no secret.
-func (s Secret) IsZero() bool { return s.value == "" }
+func (s Secret) IsZero() bool { return s.value == nil }
 
 // String masks the secret.
 func (s Secret) String() string {
-	if s.value == "" {
+	if s.IsZero() {
 		return ""
 	}
 	return "<secret>"
@@ -43,7 +59,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a secret from a configuration file.
 func (s *Secret) UnmarshalText(b []byte) error {
-	s.value = string(b)
+	*s = NewSecret(string(b))
 	return nil
 }
 
@@ -88,7 +104,7 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 		if text == "" {
 			return Secret{}, fmt.Errorf("%s_file: the variable %s is not set, or empty: set it in the daemon's environment, or name a file", name, file[len(fromEnv):])
 		}
-		return Secret{value: text}, nil
+		return NewSecret(text), nil
 	case strings.HasPrefix(file, fromCredential):
 		path, err := credential(file[len(fromCredential):])
 		if err != nil {
@@ -115,7 +131,7 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 	if text == "" || len(b) > maxSecretFile {
 		return Secret{}, fmt.Errorf("%s_file: %s is empty or larger than %d bytes", name, file, maxSecretFile)
 	}
-	return Secret{value: text}, nil
+	return NewSecret(text), nil
 }
 
 // credential returns the path of what systemd hands over.
@@ -134,9 +150,9 @@ func credential(name string) (string, error) {
 // Those below it are older, and only verify what they once signed.
 func (s Secret) Lines() []Secret {
 	var all []Secret
-	for line := range strings.Lines(s.value) {
+	for line := range strings.Lines(s.Reveal()) {
 		if line = strings.TrimSpace(line); line != "" {
-			all = append(all, Secret{value: line})
+			all = append(all, NewSecret(line))
 		}
 	}
 	return all

@@ -1,6 +1,9 @@
 package approver
 
 import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +46,32 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 		}
 		if _, err := SecretFrom("token", Secret{}, path); err == nil || !strings.Contains(err.Error(), "belongs to neither") {
 			t.Errorf("another user's file: %v", err)
+		}
+	}
+}
+
+// The story: a channel's configuration is logged as a whole. Its token lies in a field
+// that is not exported, of which fmt calls no method: it printed the text.
+func TestASecretIsNeverPrinted(t *testing.T) {
+	type config struct {
+		name  string
+		token Secret
+		Token Secret
+	}
+	c := config{"bot", NewSecret("s3cr3t"), NewSecret("s3cr3t")}
+	nested := struct{ c *config }{&c}
+	list := []any{c, &c, nested, &nested, c.token, &c.token, []config{c}, map[string]Secret{"a": c.token}, struct{ list []Secret }{[]Secret{c.token}}}
+	for _, v := range list {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			if out := fmt.Sprintf(verb, v); strings.Contains(out, "s3cr3t") || strings.Contains(out, hex.EncodeToString([]byte("s3cr3t"))) {
+				t.Errorf("%s of %T prints the secret", verb, v)
+			}
+		}
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", v)
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", v)
+		if strings.Contains(log.String(), "s3cr3t") {
+			t.Errorf("the log of %T prints the secret", v)
 		}
 	}
 }

@@ -115,9 +115,11 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		x := newBenchOn(t, kv.memKV, kv)
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
-		// With two cards, each of which is noted by itself.
-		if n := kv.trips.Swap(0); n > 14 {
-			t.Errorf("%d round trips until people are asked and that is noted, want 14", n)
+		// With two cards, each of which is noted by itself: whichever comes second may
+		// have to read and write again, once for each time that the other was noted.
+		asked := kv.trips.Swap(0)
+		if asked > 11+2*3 {
+			t.Errorf("%d round trips until people are asked and that is noted, want 11, and 3 for each conflict", asked)
 		}
 		x.kv.mu.Lock()
 		gets, puts := 0, 0
@@ -133,9 +135,11 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		x.kv.mu.Unlock()
 		x.tap(x.tg, 0, "1", true)
 		<-answer
-		released := kv.trips.Load()
 		time.Sleep(time.Second)
 		synctest.Wait()
+		// The cards are told while the call is released: what of it comes first is
+		// anybody's guess, so all of it is counted.
+		told := kv.trips.Load()
 		x.kv.mu.Lock()
 		defer x.kv.mu.Unlock()
 		// The yes, its release, and what became of the cards.
@@ -154,10 +158,10 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 				t.Errorf("%d records of %s too few", n, e)
 			}
 		}
-		if released > 14 {
-			t.Errorf("from the tap to the release %d round trips", released)
+		if told > 18 {
+			t.Errorf("from the tap until both cards are told %d round trips", told)
 		}
-		t.Logf("%d reads, %d round trips to the release", gets, released)
+		t.Logf("%d round trips to ask, %d from the tap until both cards are told, %d of them reads", asked, told, gets)
 	})
 }
 

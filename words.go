@@ -166,6 +166,8 @@ type Verdict struct {
 	By    string   `json:"by,omitempty"`
 	Rule  string   `json:"rule,omitempty"`
 	Where Position `json:"where,omitzero"`
+	// Tier is which of the tiers says it.
+	Tier uint8 `json:"tier,omitempty"`
 	// Reason is for the agent; Detail is for people and the audit.
 	Reason     string   `json:"reason,omitempty"`
 	Detail     string   `json:"detail,omitempty"`
@@ -175,9 +177,14 @@ type Verdict struct {
 	// TTL is how long people have when the decision is Ask; zero means the
 	// configured default.
 	TTL time.Duration `json:"ttl,omitempty"`
-	// MinTier is the lowest tier that has to look at the call, 0 to 3, where 3 is
-	// people. It only raises: the path's own floors stay, and the greater counts.
+	// MinTier is the lowest tier that has to look at the call before it goes on. It
+	// only raises: of several the greatest counts. An Ask of severity HIGH whose
+	// MinTier is [TierEvaluation], and that names no Approvers, leaves the call to
+	// that tier, which may let it go; every other Ask is for people.
 	MinTier uint8 `json:"min_tier,omitempty"`
+	// WantTier is the tier that should look at the call if it is there; without it the
+	// call goes on.
+	WantTier uint8 `json:"want_tier,omitempty"`
 	// Channels are the names of the channels that may show the request when the
 	// decision is Ask. None means every channel.
 	Channels []string `json:"channels,omitempty"`
@@ -188,7 +195,47 @@ type Verdict struct {
 	// Args replace the call's arguments when the decision is Modify, and are
 	// kept through an Ask.
 	Args json.RawMessage `json:"args,omitempty"`
+	// Shadow are rules that matched and are not enforced. Allowed are those whose
+	// finding was dropped, each with the exception that people made.
+	Shadow  []string `json:"shadow,omitempty"`
+	Allowed []string `json:"allowed,omitempty"`
+	// FailedOpen are the stages that could not judge the call, which went on all the
+	// same, each with its error. Only a Gate with an open fail mode sets it.
+	FailedOpen []string `json:"failed_open,omitempty"`
+	// Appealable says that people may be asked about a call that the rule denied.
+	// Nothing that denies without a rule is appealable.
+	Appealable bool `json:"appealable,omitempty"`
+	// Appeal says whose denial people are asked about, when the decision is Ask
+	// because of an appeal.
+	Appeal Appeal `json:"appeal,omitzero"`
+	// Irreversible is how hard it is to take back what the call does.
+	Irreversible Irreversibility `json:"irreversible,omitzero"`
+	// Chain is what every part of the path said, in their order, at most MaxChain.
+	Chain []Finding `json:"chain,omitempty"`
+	// weakened marks a denial that became a question; see weighed. Only a Gate
+	// sets it.
+	weakened bool
+	// unavailable marks the Deny of a stage that could not look. Only a Gate sets it.
+	unavailable bool
 	// ruled marks a rule's own finding; a failure's deny has no such mark. Only
 	// a Gate sets it.
 	ruled bool
+}
+
+// An Irreversibility says how hard it is to take back what a call does. The zero
+// value is a call that destroys nothing.
+type Irreversibility struct {
+	Score uint8  `json:"score"`         // 0 to 100
+	Why   string `json:"why,omitempty"` // in a few words: what is lost, and what makes it worse or better
+}
+
+// String is "irreversible 85/100: why", or empty for 0.
+func (i Irreversibility) String() string {
+	switch {
+	case i.Score == 0:
+		return ""
+	case i.Why == "":
+		return fmt.Sprintf("irreversible %d/100", i.Score)
+	}
+	return fmt.Sprintf("irreversible %d/100: %s", i.Score, i.Why)
 }

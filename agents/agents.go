@@ -60,6 +60,10 @@ type Event struct {
 	Subagent string
 	// Response is what a call returned, as the agent reports it, for Ran.
 	Response json.RawMessage
+	// Output is what a call printed or returned, as text, for Ran; of one that
+	// failed, its error. What only says how long it took is left out where the
+	// agent gives it by itself.
+	Output string
 	// Failure is why a call failed. A Ran with an empty Failure succeeded.
 	Failure string
 }

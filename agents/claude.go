@@ -112,6 +112,7 @@ func (c Claude) decode(payload []byte) (Event, error) {
 func (Claude) outcome(ev *Event, o object) (err error) {
 	if ev.Name == "PostToolUseFailure" {
 		ev.Failure, err = o.need("error")
+		ev.Output = ev.Failure
 		return err
 	}
 	response, ok := o["tool_response"]
@@ -119,7 +120,47 @@ func (Claude) outcome(ev *Event, o object) (err error) {
 		return errors.New(`"tool_response" is missing`)
 	}
 	ev.Response = response
+	ev.Output = claudeOutputOf(response)
 	return nil
+}
+
+// claudeOutputOf is the text of a tool's response: both streams of a shell, the
+// texts of a list of contents, a string; or else the JSON without what is only
+// about the call.
+func claudeOutputOf(response json.RawMessage) string {
+	var text string
+	if json.Unmarshal(response, &text) == nil {
+		return text
+	}
+	var contents []struct {
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(response, &contents) == nil {
+		for _, c := range contents {
+			if c.Text == nil {
+				return string(response)
+			}
+			text += *c.Text + "\n"
+		}
+		return text
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(response, &fields) != nil {
+		return string(response)
+	}
+	var stdout, stderr string
+	if raw, ok := fields["stdout"]; ok && json.Unmarshal(raw, &stdout) == nil {
+		if raw, ok := fields["stderr"]; !ok || json.Unmarshal(raw, &stderr) == nil {
+			return strings.TrimSuffix(stdout+"\n"+stderr, "\n")
+		}
+	}
+	delete(fields, "durationMs")
+	delete(fields, "durationSeconds")
+	out, err := json.Marshal(fields) // keys in their order
+	if err != nil {
+		return string(response)
+	}
+	return string(out)
 }
 
 func (c Claude) call(o object) (approver.ToolCall, error) {

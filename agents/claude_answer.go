@@ -27,6 +27,7 @@ type (
 		Prompt   *claudePrompt   `json:"decision,omitempty"`
 		Input    json.RawMessage `json:"updatedInput,omitempty"`
 		Context  string          `json:"additionalContext,omitempty"`
+		Output   json.RawMessage `json:"updatedToolOutput,omitempty"`
 	}
 	claudePrompt struct {
 		Behavior string          `json:"behavior"`

@@ -93,8 +93,15 @@ type LineVerdict struct {
 	Reason     string             `json:"reason,omitempty"`
 	Detail     string             `json:"detail,omitempty"`
 	Confidence float64            `json:"confidence,omitempty"`
-	Args       json.RawMessage    `json:"args,omitempty"`     // what runs instead
-	ArgsHash   string             `json:"argsHash,omitempty"` // SHA-256 of its exact bytes
+	Appealable bool               `json:"appealable,omitempty"` // people could be asked about the denial
+	Appeal     string             `json:"appeal,omitempty"`     // the call whose denial people are asked about
+	// How hard the call is to take back; left out if nothing is lost.
+	Irreversible *approver.Irreversibility `json:"irreversible,omitempty"`
+	Chain        []LineFinding             `json:"chain,omitempty"`    // what each part of the path said
+	Args         json.RawMessage           `json:"args,omitempty"`     // what runs instead
+	ArgsHash     string                    `json:"argsHash,omitempty"` // SHA-256 of its exact bytes
+	Shadow       []string                  `json:"shadow,omitempty"`   // rules that matched and are not enforced
+	Allowed      []string                  `json:"allowed,omitempty"`  // rules whose finding was dropped, and by which exception
 }
 
 // A LineResolution is an approver.Resolution in a Line.
@@ -209,7 +216,7 @@ func decisionOf(rec approver.Record) string {
 			return Pending
 		case approver.Deny:
 		}
-	case approver.EventAsked, approver.EventPosted, approver.EventParked:
+	case approver.EventAppealed, approver.EventAsked, approver.EventPosted, approver.EventParked:
 		return Pending
 	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased:
 		if rec.Resolution.Approve {
@@ -220,7 +227,7 @@ func decisionOf(rec approver.Record) string {
 			return Rejected
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
-	case approver.EventRefused, approver.EventRan, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
+	case approver.EventRefused, approver.EventRan, approver.EventResult, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
 		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved,
 		approver.EventObserving, approver.EventEnforcing:
 		return ""
@@ -282,6 +289,7 @@ func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 	l := &LineVerdict{
 		Decision: v.Decision, By: r.text(v.By, wordLimit), Rule: r.text(v.Rule, wordLimit), Category: r.text(v.Category, wordLimit),
 		Reason: r.text(v.Reason, textLimit), Detail: r.text(v.Detail, textLimit),
+		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.loss(v.Irreversible), Chain: r.chain(v.Chain),
 		Args: r.args(v.Args), ArgsHash: hashOf(v.Args),
 	}
 	if !math.IsNaN(v.Confidence) && !math.IsInf(v.Confidence, 0) { // JSON has neither
@@ -293,8 +301,17 @@ func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 	if v.Decision <= approver.Ask || v.Decision > approver.Allow {
 		l.Severity = v.Severity.String()
 	}
+	for _, id := range v.Shadow[:min(len(v.Shadow), namesLimit)] {
+		l.Shadow = append(l.Shadow, r.text(id, wordLimit))
+	}
+	for _, what := range v.Allowed[:min(len(v.Allowed), namesLimit)] {
+		l.Allowed = append(l.Allowed, r.text(what, textLimit))
+	}
 	return l
 }
+
+// namesLimit is how many rules beside the one that decided a record names.
+const namesLimit = 50
 
 func (r *redactor) resolution(res approver.Resolution) *LineResolution {
 	l := &LineResolution{

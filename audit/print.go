@@ -187,7 +187,7 @@ type csvPrinter struct{ w *csv.Writer }
 var csvHeader = []string{
 	"seq", "timestamp", "event", "decision", "severity", "agent", "tool", "command", "rule", "reason",
 	"person", "channel", "identity", "conversation", "method", "cause", "took_ms",
-	"request", "call", "user", "hostname", "dir", "fingerprint", "note", "hash", "observed",
+	"request", "call", "user", "hostname", "dir", "fingerprint", "note", "hash", "observed", "irreversible", "chain",
 }
 
 func (p csvPrinter) print(line []byte) error {
@@ -198,9 +198,12 @@ func (p csvPrinter) print(line []byte) error {
 	if err != nil {
 		return err
 	}
-	var rule, person, channel, identity, conversation, method, cause, observed string
+	var rule, person, channel, identity, conversation, method, cause, observed, score string
 	if v := l.found(); v != nil {
 		rule = ruleName(v)
+		if v.Irreversible != nil {
+			score = strconv.Itoa(int(v.Irreversible.Score))
+		}
 	}
 	if l.Observed != nil {
 		observed = l.Observed.Decision.String()
@@ -224,7 +227,7 @@ func (p csvPrinter) print(line []byte) error {
 		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
 		l.Agent, l.Tool, call, rule, l.Reason, person, channel, identity, conversation, method, cause,
 		strconv.FormatFloat(l.TookMS, 'f', -1, 64), l.Request, l.Call, l.User, l.Hostname, l.Dir,
-		string(l.Fingerprint), l.Note, l.Hash, observed,
+		string(l.Fingerprint), l.Note, l.Hash, observed, score, l.chainText(),
 	}
 	for i := range row {
 		row[i] = cell(row[i])

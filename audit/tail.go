@@ -260,6 +260,10 @@ func Export(ctx context.Context, dir string, from, to time.Time, format Format, 
 	if err != nil {
 		return err
 	}
+	return export(ctx, dir, from, to, p)
+}
+
+func export(ctx context.Context, dir string, from, to time.Time, p printer) error {
 	walk, err := newWalker(dir)
 	if err != nil {
 		return fmt.Errorf("export: %w", err)

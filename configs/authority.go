@@ -8,8 +8,9 @@ import (
 	"approver.example"
 )
 
-// An authority is one thing in the configuration by which an answer counts, as a
-// line for people, and what takes it out of a configuration.
+// An authority is one thing in the configuration by which an answer counts, or which
+// takes a protection away, as a line for people, and what takes it out of a
+// configuration.
 type authority struct {
 	line string
 	drop func()
@@ -17,14 +18,15 @@ type authority struct {
 
 // Authority returns what in the configuration decides whose answers count, one
 // sorted line each: everybody on an approver list with the person they stand for,
-// and each setting that lets answers count which otherwise would not. More lines
-// loosen, fewer tighten. No line has a secret in it.
+// each setting that lets answers count which otherwise would not, or that takes a
+// protection away, and what may let a call go in their place: the evaluator, and an
+// open fail mode. More lines loosen, fewer tighten. No line has a secret in it.
 func (c Config) Authority() []string {
 	var lines []string
 	for id, who := range c.People() {
 		lines = append(lines, ApproverLine(id.Channel, id.ID, who.ID))
 	}
-	for _, a := range c.Channels.authorities() {
+	for _, a := range append(c.Channels.authorities(), c.shieldAuthorities()...) {
 		lines = append(lines, a.line)
 	}
 	slices.Sort(lines)
@@ -45,11 +47,8 @@ func ApproverLine(channel, id, person string) string {
 // approver lists stay; see [Config.PeopleHeldTo].
 func (c Config) HeldTo(granted []string) Config {
 	c.Channels.own()
-	for _, a := range c.Channels.authorities() {
-		if !slices.Contains(granted, a.line) {
-			a.drop()
-		}
-	}
+	held(c.Channels.authorities(), granted)
+	held(c.shieldAuthorities(), granted)
 	return c
 }
 

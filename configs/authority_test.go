@@ -86,3 +86,39 @@ func TestAuthority(t *testing.T) {
 		t.Error("an account that stands for another person now counts unasked")
 	}
 }
+
+// What lets a call go in the place of people has a line too: an open fail mode, the
+// evaluator and where it is, and calls that are not scored.
+func TestAuthorityOfTheShield(t *testing.T) {
+	const text = `
+fail_mode: open
+shield:
+  classifier: {skip: [write_file, write, shell_exec, exec, read]}
+  evaluator: {provider: openai, url: "http://127.0.0.1:1/v1", model: m}
+`
+	cfg, err := configs.Parse("/etc/x/approver.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"fail_mode: open", "shield.classifier.skip: exec", "shield.classifier.skip: read", "shield.evaluator: openai m at http://127.0.0.1:1/v1"}
+	lines := cfg.Authority()
+	if !slices.Equal(lines, want) {
+		t.Fatalf("%s", strings.Join(lines, "\n"))
+	}
+	for i, line := range lines {
+		granted := slices.Delete(slices.Clone(lines), i, i+1)
+		if left := cfg.HeldTo(granted).Authority(); !slices.Equal(left, granted) {
+			t.Errorf("without %s there is\n%s", line, strings.Join(left, "\n"))
+		}
+	}
+	left := cfg.HeldTo(nil)
+	if left.FailMode != configs.FailClosed || left.Shield.Evaluator != nil || !slices.Equal(left.Shield.Classifier.Skip, []string{"write_file", "write"}) {
+		t.Errorf("%s, %+v", left.FailMode, left.Shield)
+	}
+	if !slices.Equal(cfg.Authority(), want) {
+		t.Error("holding the configuration changed it")
+	}
+	if lines := configs.Default().Authority(); len(lines) > 0 {
+		t.Errorf("the default has %q", lines)
+	}
+}

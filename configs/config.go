@@ -49,8 +49,8 @@ type Config struct {
 	TTL time.Duration `yaml:"ttl"`
 	// CodeLength is the number of characters in a confirmation code.
 	CodeLength int `yaml:"code_length"`
-	// FailMode says what becomes of a call that cannot be judged: closed blocks
-	// it. There is no other mode in this version.
+	// FailMode says what becomes of a call that cannot be judged: FailClosed or
+	// FailOpen.
 	FailMode string `yaml:"fail_mode"`
 	// FreezeOnBypass freezes everything when an agent reports a call that ran
 	// without a yes.
@@ -61,6 +61,9 @@ type Config struct {
 	Audit    Audit    `yaml:"audit"`
 	Store    Store    `yaml:"store"`
 	Channels Channels `yaml:"channels"`
+
+	// Shield is about the tiers and what tools return.
+	Shield Shield `yaml:"shield"`
 
 	// Reflex has the budgets of the analysis of a call.
 	Reflex reflexcore.Config `yaml:"reflex"`
@@ -100,12 +103,22 @@ func (a Agents) Of(name string) Agent {
 	return map[string]Agent{"claude": a.Claude}[name]
 }
 
-// Hold is how long the named agent's hook may have to wait for an answer.
+// Hold is how long the named agent's hook may have to wait for an answer: for people,
+// and before that for the evaluation.
 func (c Config) Hold(agent string) time.Duration {
+	hold := c.TTL
 	if park := c.Agents.Of(agent).ParkAfter; park > 0 {
-		return min(park, c.TTL)
+		hold = min(park, c.TTL)
 	}
-	return c.TTL
+	return hold + c.Evaluating()
+}
+
+// Evaluating is how long one call may be with the evaluator, zero without one.
+func (c Config) Evaluating() time.Duration {
+	if c.Shield.Evaluator == nil {
+		return 0
+	}
+	return c.Shield.Evaluator.Longest()
 }
 
 // Log says what the daemon writes to its standard error.
@@ -214,9 +227,6 @@ type section interface {
 	Secrets() []approver.SecretSetting
 }
 
-// FailClosed is the one value of Config.FailMode.
-const FailClosed = "closed"
-
 // Default returns the configuration of an empty file: no channel, so that every
 // call that needs people is denied.
 func Default() Config {
@@ -232,6 +242,7 @@ func Default() Config {
 			CheckpointAfter: audit.DefaultCheckpointAfter,
 		},
 		Reflex: reflexcore.DefaultConfig(),
+		Shield: defaultShield(),
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 	"approver.example/shieldcore/strictyaml"
 )
 
-//go:generate go test -run "^(TestBadConfigs|TestManual)$" -update .
+//go:generate go test -run "^(TestGeneratedRules|TestGeneratedHeuristics)$" -update .
+//go:generate go test -run "^(TestBadConfigs|TestManual|TestRulesPage|TestCountsInPages|TestHeuristicCounts)$" -update .
 
 var update = flag.Bool("update", false, "write the golden files and docs/config.md anew")
 

@@ -43,6 +43,9 @@ func (c Config) inlineSecret() string {
 			}
 		}
 	}
+	if e := c.Shield.Evaluator; e != nil && !e.Key.IsZero() {
+		return "shield.evaluator.key"
+	}
 	if r := c.Store.Redis; r != nil && !r.Password.IsZero() {
 		return "store.redis.password"
 	} else if r != nil && !r.SentinelPassword.IsZero() {

@@ -69,7 +69,7 @@ func (c *Config) place(home string) error {
 // paths returns every setting of c that is a path, after it has made what c
 // points to its own.
 func (c *Config) paths() []*string {
-	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile}
+	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile, &c.Reflex.Rules.Hub, &c.Reflex.Rules.User}
 	var secrets []*string
 	if b := own(&c.Store.Bolt); b != nil {
 		all = append(all, &b.Path)
@@ -77,6 +77,12 @@ func (c *Config) paths() []*string {
 	if r := own(&c.Store.Redis); r != nil {
 		all = append(all, &r.TLS.CAFile, &r.TLS.CertFile, &r.TLS.KeyFile)
 		secrets = append(secrets, &r.PasswordFile, &r.SentinelPasswordFile, &r.HubKeyFile)
+	}
+	if m := own(&c.Shield.Sidecar); m != nil {
+		all = append(all, &m.Program, &m.Library, &m.Model)
+	}
+	if e := own(&c.Shield.Evaluator); e != nil {
+		secrets = append(secrets, &e.KeyFile)
 	}
 	c.Channels.own()
 	for _, ch := range c.Channels.list() {

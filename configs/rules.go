@@ -2,29 +2,59 @@ package configs
 
 import (
 	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"approver.example"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/match"
 	"approver.example/shieldcore/strictyaml"
 )
 
-//go:embed rules.default.yaml
+// defaultRules are the built-in rules as the generator has read them from the folder rules: reading YAML
+// would take most of a start. A test holds it equal to the files.
+//
+//go:embed rules.gen.json
 var defaultRules []byte
 
-// RulesFile is the name of the built-in rules in positions.
-const RulesFile = "rules.default.yaml"
-
-// DefaultRulesYAML returns the text of the built-in rules.
-func DefaultRulesYAML() []byte { return defaultRules }
-
-// rulesFile is a file of rules as written.
+// rulesFile is a file of rules as written. The built-in ones have nothing but
+// rules.
 type rulesFile struct {
-	Version int        `yaml:"version"`
-	Rules   []ruleFile `yaml:"rules"`
+	Version int         `yaml:"version"`
+	Rules   []ruleFile  `yaml:"rules"`
+	Disable []string    `yaml:"disable"`
+	Shadow  []string    `yaml:"shadow"`
+	Allow   []allowFile `yaml:"allow"`
+	// Sources of data that others should not know; only projects have them here.
+	Sources []flow.Source `yaml:"sources"`
+}
+
+type allowFile struct {
+	Rule    string    `yaml:"rule"`
+	Scope   scopeFile `yaml:"scope"`
+	Expires string    `yaml:"expires"`
+	Reason  string    `yaml:"reason"`
+}
+
+type scopeFile struct {
+	Command string `yaml:"command"`
+	Path    string `yaml:"path"`
+	Agent   string `yaml:"agent"`
+	Project string `yaml:"project"`
 }
 
 type ruleFile struct {
+	Replace    bool            `yaml:"replace"`
+	Expires    string          `yaml:"expires"`
 	ID         string          `yaml:"id"`
 	Category   string          `yaml:"category"`
 	Decision   string          `yaml:"decision"`
@@ -32,8 +62,16 @@ type ruleFile struct {
 	Confidence float64         `yaml:"confidence"`
 	Reason     string          `yaml:"reason"`
 	Cure       string          `yaml:"cure"`
+	Appealable bool            `yaml:"appealable"`
+	MinTier    uint8           `yaml:"min_tier"`
 	Pattern    string          `yaml:"pattern"`
 	When       []conditionFile `yaml:"when"`
+	Examples   examplesFile    `yaml:"examples"`
+}
+
+type examplesFile struct {
+	Match []string `yaml:"match"`
+	Pass  []string `yaml:"pass"`
 }
 
 type conditionFile struct {
@@ -42,36 +80,107 @@ type conditionFile struct {
 	Places   []string `yaml:"places"`
 	Never    []string `yaml:"never"`
 	Targets  []string `yaml:"targets"`
+	Except   []string `yaml:"except"`
 	How      []string `yaml:"how"`
 	Without  []string `yaml:"without"`
 	From     []string `yaml:"from"`
+	FromAll  []string `yaml:"from_all"`
 	What     []string `yaml:"what"`
 	By       []string `yaml:"by"`
 	NotBy    []string `yaml:"not_by"`
 	Certain  bool     `yaml:"certain"`
+	Reads    []string `yaml:"reads"`
+	ReadsAt  []string `yaml:"reads_at"`
+	MoreThan int      `yaml:"more_than"`
 }
 
-// DefaultRules returns the built-in rules of the reflex engine.
-func DefaultRules() ([]reflexcore.Rule, error) { return LoadRules(RulesFile, defaultRules) }
+// DefaultRules returns the built-in rules of the reflex engine: all files of the
+// folder rules. They are read once.
+func DefaultRules() ([]reflexcore.Rule, error) {
+	rules, err := builtInRules()
+	return slices.Clone(rules), err
+}
+
+// ReadDefaultRules returns the same from the files of a folder that holds the folder
+// rules. The error holds every problem, each as file:line:col.
+func ReadDefaultRules(folder fs.FS) ([]reflexcore.Rule, error) {
+	files, err := fs.Glob(folder, "rules/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []reflexcore.Rule
+	var errs []error
+	for _, name := range files {
+		data, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		list, err := LoadRules(name, data)
+		all, errs = append(all, list...), append(errs, err)
+	}
+	return all, errors.Join(errs...)
+}
+
+var builtInRules = sync.OnceValues(func() (all []reflexcore.Rule, err error) {
+	return all, json.Unmarshal(defaultRules, &all)
+})
 
 // LoadRules reads a file of rules; name is used in positions only. The error
 // holds every problem, each as file:line:col.
 func LoadRules(name string, data []byte) ([]reflexcore.Rule, error) {
-	f, err := strictyaml.Parse(name, data)
+	f, file, err := parseRules(name, data)
 	if err != nil {
 		return nil, err
 	}
-	var file rulesFile
-	f.Decode(&file)
+	noSources(f, file)
+	for _, key := range []string{"disable", "shadow", "allow"} {
+		if f.Has(key) {
+			f.ReportKey(key, key+" is for layers over the built-in rules")
+		}
+	}
+	rules := readRules(f, file, reflexcore.BuiltInLayer)
+	return rules, f.Err()
+}
+
+// ReadLayer reads the rules of a file by themselves, whichever layer it is for.
+func ReadLayer(name string, data []byte) ([]reflexcore.Rule, error) {
+	f, file, err := parseRules(name, data)
+	if err != nil {
+		return nil, err
+	}
+	noSources(f, file)
+	rules := readRules(f, file, reflexcore.UserLayer)
+	return rules, f.Err()
+}
+
+func parseRules(name string, data []byte) (*strictyaml.File, *rulesFile, error) {
+	f, err := strictyaml.Parse(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := &rulesFile{}
+	f.Decode(file)
 	if file.Version != 1 {
 		f.Report("version", "version must be 1")
 	}
+	return f, file, nil
+}
+
+// noSources refuses sources in a file that is no project's.
+func noSources(f *strictyaml.File, file *rulesFile) {
+	if len(file.Sources) > 0 {
+		f.ReportKey("sources", "sources belong under reflex.flow of the configuration; only a project's file has them beside its rules")
+	}
+}
+
+// readRules returns the rules of a file, and reports what is wrong with each.
+func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []reflexcore.Rule {
 	out := make([]reflexcore.Rule, len(file.Rules))
 	for i, r := range file.Rules {
 		at := fmt.Sprintf("rules[%d]", i)
 		rule := reflexcore.Rule{
-			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Pattern: r.Pattern,
-			Where: f.Position(at),
+			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Appealable: r.Appealable, MinTier: r.MinTier, Pattern: r.Pattern,
+			Where: f.Position(at), Layer: layer, Match: examples(r.Examples.Match), Pass: examples(r.Examples.Pass),
 		}
 		if err := rule.Decision.UnmarshalText([]byte(r.Decision)); err != nil {
 			f.Report(at+".decision", err.Error())
@@ -79,16 +188,56 @@ func LoadRules(name string, data []byte) ([]reflexcore.Rule, error) {
 		if err := rule.Severity.UnmarshalText([]byte(r.Severity)); err != nil {
 			f.Report(at+".severity", err.Error())
 		}
+		if f.Good(at+".min_tier") && r.MinTier != 0 && (r.MinTier != approver.TierEvaluation || rule.Decision != approver.Ask || rule.Severity != approver.High) {
+			f.Report(at+".min_tier", "min_tier can only be 2, in a rule that asks with severity high: it leaves the call to the evaluation, and to people where there is none; remove the line to mean people")
+		}
+		if r.Expires != "" {
+			rule.Expires = expiry(f, at+".expires", r.Expires)
+			if r.Replace {
+				f.Report(at+".expires", "a rule that replaces another cannot expire: nothing would stand in its place")
+			}
+		}
 		for j, c := range r.When {
 			in := fmt.Sprintf("%s.when[%d]", at, j)
 			rule.When = append(rule.When, reflexcore.Condition{
-				Effects: kinds(f, in+".effects", c.Effects), Together: kinds(f, in+".together", c.Together), Places: c.Places, Never: c.Never, Targets: c.Targets, How: c.How, Without: c.Without,
-				From: c.From, What: c.What, By: c.By, NotBy: c.NotBy, Certain: c.Certain,
+				Effects: kinds(f, in+".effects", c.Effects), Together: kinds(f, in+".together", c.Together), Places: c.Places, Never: c.Never, Targets: c.Targets, Except: c.Except, Reads: c.Reads, ReadsAt: c.ReadsAt, MoreThan: c.MoreThan, How: c.How, Without: c.Without,
+				From: c.From, FromAll: c.FromAll, What: c.What, By: c.By, NotBy: c.NotBy, Certain: c.Certain,
 			})
+			if err := rule.When[j].Check(); err != nil && f.Good(in) {
+				f.Report(in, err.Error())
+			}
+		}
+		// Those of this program are linted by a test: it takes a millisecond each.
+		if r.Pattern != "" && layer != reflexcore.BuiltInLayer && f.Good(at+".pattern") {
+			for _, w := range match.Lint(r.Pattern) {
+				f.Report(at+".pattern", w.Rule+": "+w.Text)
+			}
+		} else if _, err := syntax.Parse(r.Pattern, syntax.Perl); err != nil {
+			f.Report(at+".pattern", err.Error())
+		}
+		if f.Good(at) {
+			for _, fault := range rule.Faults() {
+				// What could not be read was told already.
+				if in := at + "." + fault.Field; !f.Has(in) || f.Good(in) {
+					f.Report(in, fault.Text)
+				}
+			}
 		}
 		out[i] = rule
 	}
-	return out, f.Err()
+	return out
+}
+
+// expiry reads a date, which means its end, or a time.
+func expiry(f *strictyaml.File, path, text string) time.Time {
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, 1)
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		f.Report(path, "not a date: write one like 2027-01-31, which ends with that day in UTC, or a time like 2027-01-31T18:00:00Z")
+	}
+	return t
 }
 
 func kinds(f *strictyaml.File, at string, names []string) []effect.Kind {
@@ -96,6 +245,19 @@ func kinds(f *strictyaml.File, at string, names []string) []effect.Kind {
 	for i, name := range names {
 		if err := out[i].UnmarshalText([]byte(name)); err != nil {
 			f.Report(fmt.Sprintf("%s[%d]", at, i), err.Error())
+		}
+	}
+	return out
+}
+
+// examples reads calls: a shell command, or the name of another tool and its
+// arguments as JSON, such as `Write {"file_path": "/etc/hosts"}`.
+func examples(list []string) []reflexcore.Example {
+	out := make([]reflexcore.Example, len(list))
+	for i, text := range list {
+		out[i].Command = text
+		if tool, args, ok := strings.Cut(text, " "); ok && strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
+			out[i] = reflexcore.Example{Tool: tool, Args: args}
 		}
 	}
 	return out

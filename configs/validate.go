@@ -47,7 +47,7 @@ func (c Config) ownProblems() []problem {
 	bad(c.TTL < shieldcore.MinTTL || c.TTL > shieldcore.MaxTTL, "ttl", "ttl must be %s to %s", short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
 	bad(c.CodeLength < tokens.MinLength || c.CodeLength > tokens.MaxLength, "code_length",
 		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
-	bad(c.FailMode != FailClosed, "fail_mode", "fail_mode must be %s: this version blocks whatever it cannot judge", FailClosed)
+	bad(c.FailMode != FailClosed && c.FailMode != FailOpen, "fail_mode", "fail_mode must be %s, which blocks whatever cannot be judged, or %s", FailClosed, FailOpen)
 
 	park := c.Agents.Claude.ParkAfter
 	bad(park != 0 && (park < shieldcore.MinTTL || park > shieldcore.MaxTTL), "agents.claude.park_after",
@@ -102,6 +102,14 @@ func (c Config) sectionProblems() []problem {
 		}
 	}
 	add("reflex", reflect.TypeOf(c.Reflex), c.Reflex.Validate())
+	add("shield.classifier", reflect.TypeOf(c.Shield.Classifier), c.Shield.Classifier.Validate())
+	add("shield.quota", reflect.TypeOf(c.Shield.Quota), c.Shield.Quota.Validate())
+	if m := c.Shield.Sidecar; m != nil {
+		add("shield.sidecar", reflect.TypeOf(*m), m.Validate())
+	}
+	if e := c.Shield.Evaluator; e != nil {
+		add("shield.evaluator", reflect.TypeOf(*e), e.Validate())
+	}
 	if b := c.Store.Bolt; b != nil {
 		add("store.bolt", reflect.TypeOf(*b), b.Validate())
 	}

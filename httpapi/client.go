@@ -74,11 +74,21 @@ func (c ResolveClient) Operate(ctx context.Context, op string, body, out any) er
 // AskSubmit asks a script's question on a submit socket and waits for the
 // answer. ErrRefused means that nobody was asked.
 func AskSubmit(ctx context.Context, socket string, body, out any) error {
+	return submit(ctx, socket, askPath, body, out)
+}
+
+// AppealSubmit appeals a denial on a submit socket. ErrRefused means that nobody
+// was asked.
+func AppealSubmit(ctx context.Context, socket string, body, out any) error {
+	return submit(ctx, socket, appealPath, body, out)
+}
+
+func submit(ctx context.Context, socket, path string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	return call(ctx, socket, http.MethodPost, askPath, text, func(res *http.Response) error {
+	return call(ctx, socket, http.MethodPost, path, text, func(res *http.Response) error {
 		return readJSON(res.Body, out)
 	})
 }

@@ -52,6 +52,9 @@ type Submit struct {
 	// same rules for its context. The text of an error goes to the peer. Nil
 	// refuses.
 	Ask func(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
+	// Appeal puts a call that was denied before people, under the same rules as Ask.
+	// It returns once they are asked. Nil refuses.
+	Appeal func(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
 	// Admit says who may ask; nil admits nobody.
 	Admit Admit
 	// MaxBody bounds the payload in bytes; 0 is 4 MiB, which is also the most
@@ -69,6 +72,7 @@ type Submit struct {
 const (
 	defaultHeld = 1024
 	askPath     = "/v1/ask"
+	appealPath  = "/v1/appeal"
 	maxBytes    = 128 << 20 // bodies of all held calls together
 	maxDeadline = 24 * time.Hour
 )
@@ -91,7 +95,9 @@ func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST " + wire.HookPath:
 		s.hook(w, r, peer)
 	case "POST " + askPath:
-		s.ask(w, r, peer)
+		s.ask(w, r, peer, s.Ask)
+	case "POST " + appealPath:
+		s.ask(w, r, peer, s.Appeal)
 	case "GET " + healthPath:
 		writeJSON(w, http.StatusOK, Health{"ok", "submit", os.Getpid()})
 	default:
@@ -139,20 +145,22 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 }
 
 // ask answers a script. It holds the connection like a hook.
-func (s *Submit) ask(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+func (s *Submit) ask(
+	w http.ResponseWriter, r *http.Request, peer approver.Peer, answer func(context.Context, approver.Peer, json.RawMessage) (json.RawMessage, error),
+) {
 	limit := int64(defaultHeld)
 	if s.MaxHeld > 0 {
 		limit = int64(s.MaxHeld)
 	}
 	defer s.held.Add(-1)
-	if s.held.Add(1) > limit || s.Ask == nil {
+	if s.held.Add(1) > limit || answer == nil {
 		writeError(w, http.StatusServiceUnavailable, "too many calls wait for an answer, or scripts cannot ask here")
 		return
 	}
 	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
 		ctx, done := requestContext(r.Context(), maxDeadline)
 		defer done()
-		out, err := s.Ask(ctx, peer, body)
+		out, err := answer(ctx, peer, body)
 		if context.Cause(r.Context()) != nil {
 			panic(http.ErrAbortHandler) // the script comes back, or has gone
 		}

@@ -3,8 +3,13 @@ package reflexcore_test
 import (
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/memory"
 )
 
 // commands are what the whole verdict is measured on, by size and kind.
@@ -59,5 +64,25 @@ func BenchmarkJudge(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkFlow is the whole verdict without information flow, and with it in audit
+// mode, which has to cost less than a tenth more.
+func BenchmarkFlow(b *testing.B) {
+	for _, c := range commands()[:5] {
+		for _, mode := range []flow.Mode{flow.Off, flow.Audit} {
+			e := engine(b).With(memory.New(nil, loop.DefaultLimits, slog.New(slog.DiscardHandler)))
+			e.SetFlow(compiled(b, func(c *flow.Config) { c.Mode = mode }))
+			call := bash(c.text)
+			b.Run(c.name+"/"+mode.String(), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := e.Judge(b.Context(), call); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

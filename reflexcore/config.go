@@ -3,24 +3,95 @@ package reflexcore
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"approver.example"
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/precedent"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/tools"
 )
 
-// A Config is the section reflex of the configuration: the budgets of the
-// analysis of one call. What goes beyond a budget is asked about.
+// A Config is the section reflex of the configuration: the files of rules, and the
+// budgets of the analysis of one call. What goes beyond a budget is asked about.
 type Config struct {
-	Shell   ShellBudget   `yaml:"shell"`
-	Decode  DecodeBudget  `yaml:"decode"`
-	Code    CodeBudget    `yaml:"code"`
-	SQL     SQLBudget     `yaml:"sql"`
-	Tools   ToolsBudget   `yaml:"tools"`
-	Content ContentBudget `yaml:"content"`
+	Rules      RuleFiles        `yaml:"rules"`
+	Shell      ShellBudget      `yaml:"shell"`
+	Decode     DecodeBudget     `yaml:"decode"`
+	Code       CodeBudget       `yaml:"code"`
+	SQL        SQLBudget        `yaml:"sql"`
+	Tools      ToolsBudget      `yaml:"tools"`
+	Content    ContentBudget    `yaml:"content"`
+	Loop       LoopBudget       `yaml:"loop"`
+	Gatekeeper GatekeeperConfig `yaml:"gatekeeper"`
+	Budgets    TimeBudgets      `yaml:"budgets"`
+	Precedents PrecedentConfig  `yaml:"precedents"`
+	Flow       flow.Config      `yaml:"flow"`
+}
+
+// A PrecedentConfig says when a call is like one that people denied, see
+// [precedent.Limits].
+type PrecedentConfig struct {
+	Keep       time.Duration `yaml:"keep"`
+	Similarity float64       `yaml:"similarity"`
+	Most       int           `yaml:"most"`
+}
+
+// Limits are the same for package precedent.
+func (c PrecedentConfig) Limits() precedent.Limits { return precedent.Limits(c) }
+
+// validate says what is wrong. A call of which half is the same is not like another.
+func (c PrecedentConfig) validate() []error {
+	var errs []error
+	if c.Keep < time.Hour || c.Keep > 365*24*time.Hour {
+		errs = append(errs, errors.New("precedents.keep must be 1h to 8760h"))
+	}
+	if !(c.Similarity >= 0.5 && c.Similarity < 1) {
+		errs = append(errs, errors.New("precedents.similarity must be 0.5 to below 1"))
+	}
+	if c.Most < 1 || c.Most > 1000 {
+		errs = append(errs, errors.New("precedents.most must be 1 to 1000"))
+	}
+	return errs
+}
+
+// TimeBudgets bound the processor time that each part of the path may take of one
+// call, see [approver.Budgets].
+type TimeBudgets struct {
+	Reflex    time.Duration `yaml:"reflex"`
+	Intuition time.Duration `yaml:"intuition"`
+	Coherence time.Duration `yaml:"coherence"`
+	Arbiter   time.Duration `yaml:"arbiter"`
+}
+
+// Gate is the time budgets for a [approver.Gate].
+func (c Config) Gate() *approver.Budgets {
+	b := &approver.Budgets{}
+	b.Limit[approver.Reflex], b.Limit[approver.Intuition] = c.Budgets.Reflex, c.Budgets.Intuition
+	b.Limit[approver.Coherence], b.Limit[approver.Arbiter] = c.Budgets.Coherence, c.Budgets.Arbiter
+	return b
+}
+
+// A GatekeeperConfig says when a denial is weak, and how long it can be appealed.
+type GatekeeperConfig struct {
+	// Weak is the confidence, 0 to 1, below which a denial that may be appealed
+	// becomes a question if a strong approval stands against it; 0 is never.
+	Weak float64 `yaml:"weak"`
+	// AppealWithin is how long after its denial a call can be appealed.
+	AppealWithin time.Duration `yaml:"appeal_within"`
+}
+
+// RuleFiles are the layers over the built-in rules, lowest first. Empty is none for
+// Hub, and for User the file rules.yaml in the data folder if there is one.
+type RuleFiles struct {
+	Hub  string `yaml:"hub"`
+	User string `yaml:"user"`
 }
 
 // A ShellBudget bounds the walk of command lines, see [shell.Limits].
@@ -77,16 +148,36 @@ type ContentBudget struct {
 	Depth    int `yaml:"depth"`
 }
 
+// A LoopBudget has the thresholds of the loopbreaker, see [loop.Limits].
+type LoopBudget struct {
+	Window  int `yaml:"window"`
+	Repeat  int `yaml:"repeat"`
+	Grams   int `yaml:"grams"`
+	Spiral  int `yaml:"spiral"`
+	Reads   int `yaml:"reads"`
+	Outputs int `yaml:"outputs"`
+	Entropy int `yaml:"entropy"`
+}
+
+// Limits are the same for package memory.
+func (b LoopBudget) Limits() loop.Limits { return loop.Limits(b) }
+
 // DefaultConfig is what counts where nothing is configured.
 func DefaultConfig() Config {
 	s, q, t, c := shell.DefaultLimits, sqltext.DefaultLimits(), tools.DefaultLimits(), content.DefaultLimits()
+	b := approver.DefaultBudgets()
 	return Config{
-		Shell:   ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives, s.Effects},
-		Decode:  DecodeBudget{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
-		Code:    CodeBudget{Bytes: 256 << 10, Tokens: 20_000, Steps: 100_000, Depth: 64},
-		SQL:     SQLBudget{q.Bytes, q.Tokens, q.Depth},
-		Tools:   ToolsBudget{t.Bytes, t.Args, t.Depth, t.Paths, t.Bulk, t.File},
-		Content: ContentBudget{c.Bytes, c.YAML, c.Payloads, c.Depth},
+		Budgets:    TimeBudgets{b[approver.Reflex], b[approver.Intuition], b[approver.Coherence], b[approver.Arbiter]},
+		Shell:      ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives, s.Effects},
+		Decode:     DecodeBudget{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
+		Code:       CodeBudget{Bytes: 256 << 10, Tokens: 20_000, Steps: 100_000, Depth: 64},
+		SQL:        SQLBudget{q.Bytes, q.Tokens, q.Depth},
+		Tools:      ToolsBudget{t.Bytes, t.Args, t.Depth, t.Paths, t.Bulk, t.File},
+		Content:    ContentBudget{c.Bytes, c.YAML, c.Payloads, c.Depth},
+		Gatekeeper: GatekeeperConfig{Weak: approver.DefaultWeak, AppealWithin: approver.DefaultAppealWithin},
+		Loop:       LoopBudget(loop.DefaultLimits),
+		Precedents: PrecedentConfig(precedent.DefaultLimits),
+		Flow:       flow.DefaultConfig(),
 	}
 }
 
@@ -133,8 +224,50 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("%s must be 1 to %d", b.key, b.max))
 		}
 	}
-	return errors.Join(errs...)
+	for _, b := range []struct {
+		key  string
+		have time.Duration
+	}{
+		{"budgets.reflex", c.Budgets.Reflex}, {"budgets.intuition", c.Budgets.Intuition}, {"budgets.coherence", c.Budgets.Coherence}, {"budgets.arbiter", c.Budgets.Arbiter},
+	} {
+		if b.have < time.Millisecond || b.have > 5*time.Second {
+			errs = append(errs, fmt.Errorf("%s must be 1ms to 5s", b.key))
+		}
+	}
+	if g := c.Gatekeeper; !(g.Weak >= 0 && g.Weak <= maxWeak) {
+		errs = append(errs, fmt.Errorf("gatekeeper.weak must be 0 to %v: what is surer is no weak denial", maxWeak))
+	}
+	if w := c.Gatekeeper.AppealWithin; w < time.Minute || w > time.Hour {
+		errs = append(errs, errors.New("gatekeeper.appeal_within must be 1m to 1h"))
+	}
+	return errors.Join(slices.Concat(errs, c.Loop.validate(), c.Precedents.validate(), c.Flow.Faults())...)
 }
+
+// validate says what is wrong: a threshold of 1 would warn of every call, and one
+// that the window cannot hold would never.
+func (b LoopBudget) validate() []error {
+	var errs []error
+	for _, t := range []struct {
+		key               string
+		have, least, most int
+	}{
+		{"loop.window", b.Window, 10, 100},
+		{"loop.repeat", b.Repeat, 2, 20},
+		{"loop.grams", b.Grams, 2, 20},
+		{"loop.spiral", b.Spiral, 2, 20},
+		{"loop.reads", b.Reads, 3, 50},
+		{"loop.outputs", b.Outputs, 5, 50},
+		{"loop.entropy", b.Entropy, 100, 8000},
+	} {
+		if t.have < t.least || t.have > t.most {
+			errs = append(errs, fmt.Errorf("%s must be %d to %d", t.key, t.least, t.most))
+		}
+	}
+	return errs
+}
+
+// maxWeak keeps the denials of sure rules from being weak.
+const maxWeak = 0.85
 
 // Limits are the same for [New].
 func (c Config) Limits() Limits {

@@ -2,16 +2,21 @@ package reflexcore
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"approver.example"
 	"approver.example/reflexcore/code"
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/match"
+	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/precedent"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/tools"
@@ -30,9 +35,22 @@ type Limits struct {
 type Engine struct {
 	shell  shell.Analyzer
 	limits Limits
-	rules  *rules
-	files  tools.FS
+	rules  atomic.Pointer[Rules]
+	files  Disk
+	index  atomic.Pointer[keptIndex]
 	paths  *memo
+	flow   atomic.Pointer[flow.Policy]
+
+	remotes atomic.Pointer[gitRemotes]
+
+	// Project returns the rules of the project of a folder, nil for none. They add to
+	// the others, so that they can only tighten. Nil is no project.
+	Project func(dir string) *Rules
+	// Memory returns what is remembered for a call, nil for nothing: then the call
+	// is judged by itself. Nil is no memory.
+	Memory func(call approver.ToolCall) *memory.Memory
+	// Precedents are what people said no to; nil is none.
+	Precedents *precedent.Precedents
 }
 
 // By is the name of the engine in verdicts.
@@ -41,11 +59,16 @@ const By = "reflex"
 // New returns an engine with the built-in grammar. The error names every rule
 // that is not usable; there is no engine with one.
 func New(list []Rule, limits Limits) (*Engine, error) {
-	table, err := grammar.Default()
+	r, err := Compile(list)
 	if err != nil {
 		return nil, err
 	}
-	r, err := compile(list)
+	return NewWith(r, limits)
+}
+
+// NewWith is [New] with rules that are compiled already.
+func NewWith(r *Rules, limits Limits) (*Engine, error) {
+	table, err := grammar.Default()
 	if err != nil {
 		return nil, err
 	}
@@ -58,74 +81,120 @@ func New(list []Rule, limits Limits) (*Engine, error) {
 	if limits.Tools == (tools.Limits{}) {
 		limits.Tools = tools.DefaultLimits()
 	}
-	e := &Engine{limits: limits, rules: r, files: tools.OS{}, paths: newMemo()}
-	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql}
+	e := &Engine{limits: limits, files: OS{}, paths: newMemo()}
+	e.rules.Store(r)
+	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.top}
 	return e, nil
 }
+
+// SetRules puts other rules in force. A call is judged by one set as a whole.
+func (e *Engine) SetRules(r *Rules) { e.rules.Store(r) }
 
 // work is one call on its way through the stages.
 type work struct {
 	call   approver.ToolCall
 	around surroundings
+	sets   [2]*Rules // the rules in force, and those of the project
 
 	text    string // what is matched: the command, or the arguments of another tool
 	layers  []decode.Layer
 	folded  []byte
 	matched []int
 
-	result   shell.Result // of the command
-	part     shell.Result // of a payload
-	other    tools.Result
-	effects  []effect.Effect
-	places   []Place
-	complete bool // patterns were all tried
-	findings []finding
-	explain  bool
+	result            shell.Result // of the command
+	part              shell.Result // of a payload
+	other             tools.Result
+	effects           []effect.Effect
+	facts             facts // of the effects
+	places            []Place
+	complete          bool // patterns were all tried
+	looked, bytesRead int  // of the disk
+	links             links
+	findings          []finding
+	explain           bool
+
+	odd     shell.Oddity // how the texts were written that run
+	oddName string
+	layered int
+	trips   []trip
+	lookups int          // of files that are copied into agents' folders
+	past    *memory.Past // nil: nothing is remembered
+	left    []shell.File // what the call leaves in files
+	flows   flows
+	label   func(string, bool) effect.Taint // flows.label, made once
 }
 
 // A finding is a rule that matched.
 type finding struct {
-	rule   int
-	effect int // index, or -1: the pattern did
-	layer  int // of the pattern's text, or -1: the text itself
+	rule    *Rule
+	says    int        // how much the condition names
+	effect  int        // index, or -1: the pattern did
+	layer   int        // of the pattern's text, or -1: the text itself
+	allowed *Allowance // the exception that drops it
 }
+
+// enforced reports whether the finding counts for the verdict.
+func (f *finding) enforced() bool { return !f.rule.Shadow && f.allowed == nil }
 
 var works = sync.Pool{New: func() any { return &work{} }}
 
-// Judge says what the rules make of a call: deny, ask, warn or pass. It does not
-// block and never errs; what cannot be understood is in the verdict.
-func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
+// Judge says what the rules make of a call: deny, ask, warn or pass. What cannot
+// be understood is in the verdict. An error is one of the memory: without one it
+// never errs, and does not block.
+func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	w := works.Get().(*work)
+	w.past = e.recall(ctx, call)
 	v := e.run(w, call)
+	approver.Lap(ctx, approver.Intuition) // what calls before it say
+	v, err := e.remember(w, e.intuit(ctx, w, v))
 	w.forget()
 	works.Put(w)
-	return v, nil
+	return v, err
 }
 
 // forget drops what the call was, and keeps the memory.
 func (w *work) forget() {
 	clear(w.effects)
 	clear(w.layers)
+	clear(w.findings)
+	clear(w.trips)
+	w.facts.of(nil)
+	w.links.forget()
 	*w = work{
 		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part,
 		effects: w.effects[:0], places: w.places[:0], findings: w.findings[:0],
+		trips: w.trips[:0], left: w.left[:0], facts: w.facts, links: w.links,
+		flows: flows{found: w.flows.found[:0]}, label: w.label,
 	}
 }
 
 // run takes a call through the ten stages.
 func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
-	w.capture(call)     // 1
-	e.decode(w)         // 2
-	e.understand(w)     // 3 to 7: whitespace, aliases, compounds, variables, quotes
-	e.match(w)          // 8
-	w.context()         // 9
-	return e.verdict(w) // 10
+	w.sets[0] = e.rules.Load()
+	if e.Project != nil {
+		w.sets[1] = e.Project(call.Dir)
+	}
+	w.capture(call) // 1
+	w.flows.begin(e, w)
+	e.decode(w)     // 2
+	e.understand(w) // 3 to 7: whitespace, aliases, compounds, variables, quotes
+	w.ownService()
+	w.fetched()
+	e.match(w) // 8
+	e.trip(w)
+	w.obeys()
+	w.context() // 9
+	e.flows(w)
+	return w.decideFlow(w.gatekeep(e.verdict(w))) // 10
 }
 
 // capture is stage 1: the call as the agent sent it.
 func (w *work) capture(call approver.ToolCall) {
 	w.call = call
 	w.around = surroundings{dir: strings.TrimSuffix(call.Dir, "/"), home: strings.TrimSuffix(call.Env["HOME"], "/")}
+	if !isProject(w.around.dir, w.around.home) {
+		w.around.dir = ""
+	}
 	w.text = call.Command
 	if w.text == "" {
 		w.text = string(call.Args)
@@ -140,12 +209,35 @@ func (e *Engine) decode(w *work) {
 // understand is stages 3 to 7: one parse and one walk, for shells; the meaning of
 // the arguments, for other tools.
 func (e *Engine) understand(w *work) {
-	place := shell.Context{Dir: w.call.Dir, Env: w.call.Env, Explain: w.explain}
+	place := shell.Context{Dir: w.call.Dir, Env: w.call.Env, Label: w.labels(), Explain: w.explain}
+	if w.past != nil {
+		place.Known = w.past.Taint
+	}
 	if w.call.Command != "" {
 		e.shell.Analyze(w.call.Command, place, &w.result)
+		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
+		if isPowerShell(w.call.Command) {
+			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
+			w.part.Effects = slices.DeleteFunc(w.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) // bash may know it
+			w.take(0, 0)
+		}
+		w.left = append(w.left, w.result.Files...)
+		for _, t := range w.result.Texts {
+			hand := content.Payloads
+			if t.Part {
+				hand = content.Part
+			}
+			hand(t.Path, t.Text, e.limits.Tools.Content, func(p effect.Payload) {
+				if p.Lang != "" { // what a redirection adds is no whole document
+					e.payload(w, p, place)
+				}
+			})
+		}
 	} else {
 		w.other = tools.Effects(w.call, e.limits.Tools, e.files)
+		w.labelled(w.other.Effects)
+		w.tainted(w.other.Effects)
 		w.effects = append(w.effects, w.other.Effects...)
 		for _, p := range w.other.Payloads {
 			e.payload(w, p, place)
@@ -173,6 +265,7 @@ func (w *work) hidden() bool {
 
 // take adds the effects of the payload that was analysed last.
 func (w *work) take(bits effect.Bits, taint effect.Taint) {
+	w.left = append(w.left, w.part.Files...)
 	for _, e := range w.part.Effects {
 		if bits&effect.Partial != 0 && e.Kind == effect.Opaque {
 			continue // that noise does not parse says nothing
@@ -185,11 +278,14 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 
 // payload analyses what another tool runs, or leaves to be run.
 func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
-	switch p.Lang {
-	case "":
+	place.Written = p.Later
+	switch {
+	case p.Later && isSQL(p.Lang): // a migration is written to be read and run by people's tools
+		return
+	case p.Lang == "":
 		w.effects = append(w.effects, effect.Effect{Kind: effect.Opaque, Target: p.Why, Bits: effect.Partial, By: w.call.Tool})
 		return
-	case effect.Shell, effect.Fish:
+	case p.Lang == effect.Shell || p.Lang == effect.Fish:
 		e.shell.Analyze(p.Text, place, &w.part)
 	default:
 		e.shell.AnalyzeCode(p.Lang, p.Text, place, &w.part)
@@ -197,6 +293,8 @@ func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 	bits := effect.Bits(0)
 	if p.Later {
 		bits = effect.Later
+	} else {
+		w.form(&w.part)
 	}
 	w.take(bits, 0)
 }
@@ -204,40 +302,43 @@ func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 // match is stage 8: rules over effects, and patterns over text.
 func (e *Engine) match(w *work) {
 	w.complete = true
-	all := uint32(0)
-	for i := range w.effects {
-		all |= 1 << w.effects[i].Kind
-	}
+	w.facts.of(w.effects)
+	w.facts.around, w.facts.paths = &w.around, e.paths
 	for i := range w.effects {
 		ef := &w.effects[i]
-		p := Place(0)
-		if len(e.rules.byKind[ef.Kind]) > 0 {
-			p = w.around.place(ef, e.paths)
+		p, placed := Place(0), false
+		for _, set := range w.sets {
+			if set == nil || set.byKind[ef.Kind].empty() && !isDestruction(ef.Kind) {
+				continue
+			}
+			if !placed {
+				p, placed = e.onDisk(w, i, w.around.place(ef, e.paths)), true
+			}
+			w.findings = set.find(w.findings, i, &w.facts, p)
 		}
 		w.places = append(w.places, p)
-		for j := range e.rules.byKind[ef.Kind] {
-			c := &e.rules.byKind[ef.Kind][j]
-			if n := len(w.findings); c.holds(ef, p, all) && (n == 0 || w.findings[n-1] != finding{c.rule, i, -1}) {
-				w.findings = append(w.findings, finding{c.rule, i, -1})
-			}
+		w.facts.makes(ef, p)
+	}
+	for _, set := range w.sets {
+		if set == nil || set.patterns == nil {
+			continue
+		}
+		w.patterns(set, w.text, -1)
+		for i := range w.layers {
+			w.patterns(set, w.layers[i].Text, i)
 		}
 	}
-	if e.rules.patterns == nil {
-		return
-	}
-	e.patterns(w, w.text, -1)
-	for i := range w.layers {
-		e.patterns(w, w.layers[i].Text, i)
-	}
+	// A rule counts up to its end.
+	w.findings = slices.DeleteFunc(w.findings, func(f finding) bool { return past(f.rule.Expires, w.call.At) })
 }
 
-func (e *Engine) patterns(w *work, text string, layer int) {
+func (w *work) patterns(set *Rules, text string, layer int) {
 	w.folded = match.Fold(w.folded[:0], text)
 	var complete bool
-	w.matched, complete = e.rules.patterns.MatchBytes(w.matched[:0], w.folded)
+	w.matched, complete = set.patterns.MatchBytes(w.matched[:0], w.folded)
 	w.complete = w.complete && complete
 	for _, id := range w.matched {
-		w.findings = append(w.findings, finding{e.rules.ofMatch[id], -1, layer})
+		w.findings = append(w.findings, finding{rule: set.ofMatch[id], says: 1, effect: -1, layer: layer})
 	}
 }
 
@@ -247,116 +348,21 @@ func (e *Engine) patterns(w *work, text string, layer int) {
 func (w *work) context() {
 	kept := w.findings[:0]
 	for _, f := range w.findings {
-		if f.effect >= 0 && w.effects[f.effect].Kind == effect.Delete && w.made(w.effects[f.effect].Target) {
+		if f.effect >= 0 && w.effects[f.effect].Kind == effect.Delete && w.made(w.effects[f.effect].Target) && !w.movedIn(f.effect) {
 			continue
 		}
+		f.allowed = w.exception(&f)
 		kept = append(kept, f)
 	}
 	w.findings = kept
+	w.excused()
 }
 
-// made reports whether the command itself makes the file that it deletes.
+// made reports whether the command itself, or a call before it, makes the file
+// that it deletes.
 func (w *work) made(target string) bool {
 	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {
 		return false
 	}
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Write && e.Target == target && e.Bits == 0 && w.places[i]&(Temp|Project) != 0 && w.places[i]&(Whole|Git|System) == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// verdict is stage 10: the strictest finding counts.
-func (e *Engine) verdict(w *work) approver.Verdict {
-	best := -1
-	for i, f := range w.findings {
-		if best < 0 || stricter(&e.rules.list[f.rule], &e.rules.list[w.findings[best].rule]) {
-			best = i
-		}
-	}
-	if best < 0 && !w.complete {
-		return approver.Verdict{
-			Decision: approver.Ask, Severity: approver.Catastrophic, By: By, Rule: "too_complex", Category: "evasion", Confidence: 0.5,
-			Reason: "the command is too complex to be checked: split it into simple commands",
-		}
-	}
-	if best < 0 {
-		return approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: By}
-	}
-	f := w.findings[best]
-	r := &e.rules.list[f.rule]
-	return approver.Verdict{
-		Decision: r.Decision, Severity: r.Severity, By: By, Rule: r.ID, Where: r.Where, Category: r.Category, Confidence: r.Confidence,
-		Reason: w.reason(r, f), Detail: w.detail(f),
-	}
-}
-
-// stricter reports whether a finding of a goes before one of b.
-func stricter(a, b *Rule) bool {
-	switch {
-	case a.Decision != b.Decision:
-		return a.Decision < b.Decision
-	case a.Severity != b.Severity:
-		return a.Severity < b.Severity
-	}
-	return a.Confidence > b.Confidence
-}
-
-// reason is one sentence for the agent: what was seen, and what to do instead.
-func (w *work) reason(r *Rule, f finding) string {
-	text := r.Reason
-	if f.effect >= 0 {
-		if e := &w.effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
-			text += " (" + short(effect.Show(e.Target)) + ")"
-		}
-	}
-	if r.Cure != "" {
-		text += ": " + r.Cure
-	}
-	return text
-}
-
-// detail is for people: what leads to the finding.
-func (w *work) detail(f finding) string {
-	if f.effect < 0 {
-		if f.layer >= 0 {
-			return "found in text that was encoded as " + w.layers[f.layer].Via
-		}
-		return ""
-	}
-	e := &w.effects[f.effect]
-	text := e.By + ": " + e.String()
-	for _, source := range w.sources(f.effect) {
-		text += fmt.Sprintf("; from %s (%s)", w.effects[source], w.effects[source].By)
-	}
-	return short(text)
-}
-
-// sources are the effects that the taint of an effect came from.
-func (w *work) sources(i int) []int {
-	var out []int
-	taint := w.effects[i].Taint
-	for j := range w.effects[:i] {
-		e := &w.effects[j]
-		switch {
-		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0, e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != w.effects[i].Target:
-			out = append(out, j)
-		}
-	}
-	return out
-}
-
-// short cuts a text for a reason.
-func short(text string) string {
-	const most = 300
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > 0 && text[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return text[:cut] + "…"
+	return w.madeBefore(target) || w.facts.made[target]
 }

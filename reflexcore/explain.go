@@ -1,13 +1,16 @@
 package reflexcore
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/tripwire"
 )
 
 // An Explanation is one call's way through the stages.
@@ -30,6 +33,18 @@ type Explanation struct {
 	Effects []Explained `json:"effects"`
 	// Findings are all rules that matched, the one that decides first.
 	Findings []Found `json:"findings"`
+	// Flow says where labelled data goes; nil: there is no such policy.
+	Flow *Flowing `json:"flow,omitempty"`
+}
+
+// Flowing is the information flow of one call.
+type Flowing struct {
+	Mode flow.Mode `json:"mode"`
+	// Session is the label of what the session has seen before the call; empty: it
+	// does not matter for the call.
+	Session string `json:"session,omitempty"`
+	// Flows are those that the matrix stops, and those of data that has a label.
+	Flows []flow.Finding `json:"flows"`
 }
 
 // Decoded is a text that was found encoded.
@@ -42,6 +57,8 @@ type Decoded struct {
 type Explained struct {
 	effect.Effect
 	Places []string `json:"places,omitempty"`
+	// Label is that of the data, if it is more than internal.
+	Label string `json:"label,omitempty"`
 }
 
 // Found is a rule that matched.
@@ -57,6 +74,14 @@ type Found struct {
 	Effect int `json:"effect"`
 	// Taint is the way of the data that made it so, as indices of effects.
 	Taint []int `json:"taint,omitempty"`
+	// Layer is where the rule comes from. Shadow says that it is not enforced,
+	// Allowed by which exception its finding was dropped.
+	Layer   Layer  `json:"layer,omitempty"`
+	Shadow  bool   `json:"shadow,omitempty"`
+	Allowed string `json:"allowed,omitempty"`
+	// Score is that of the tripwire, and Parts what it is made of.
+	Score float64         `json:"score,omitempty"`
+	Parts []tripwire.Part `json:"parts,omitempty"`
 }
 
 // Explain judges a call and says how. Where the engine fails, as a stage it would
@@ -67,7 +92,7 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 			out = Explanation{Verdict: approver.Verdict{By: By, Reason: "the engine failed", Detail: fmt.Sprint(p)}}
 		}
 	}()
-	w := &work{explain: true}
+	w := &work{explain: true, past: e.recall(context.Background(), call)}
 	v := e.run(w, call)
 	out = Explanation{Verdict: v, Steps: w.result.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
@@ -78,18 +103,32 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
 	}
 	for i, ef := range w.effects {
-		out.Effects = append(out.Effects, Explained{ef, names(w.places[i])})
+		shown := Explained{Effect: ef, Places: names(w.places[i])}
+		if l := flow.Of(ef.Taint); w.flows.policy != nil && l < flow.Internal {
+			shown.Label = l.String()
+		}
+		out.Effects = append(out.Effects, shown)
 	}
+	out.Flow = w.flowing()
 	for _, f := range w.findings {
-		r := &e.rules.list[f.rule]
-		found := Found{Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where, Reason: r.Reason, Effect: f.effect}
+		r := f.rule
+		found := Found{
+			Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where, Reason: r.Reason, Effect: f.effect,
+			Layer: r.Layer, Shadow: r.Shadow,
+		}
+		if f.allowed != nil {
+			found.Stage, found.Allowed = "9 context", f.allowed.String()
+		}
 		if f.layer >= 0 {
 			found.Stage = "2 decode, 8 match"
+		}
+		if t := w.tripOf(f); t != nil {
+			found.Stage, found.Reason, found.Score, found.Parts = "tripwire", t.what, t.score, t.parts
 		}
 		if f.effect >= 0 {
 			found.Taint = w.sources(f.effect)
 		}
-		if r.ID == v.Rule && len(out.Findings) > 0 && out.Findings[0].Rule != v.Rule {
+		if r.ID == v.Rule && f.enforced() && len(out.Findings) > 0 && out.Findings[0].Rule != v.Rule {
 			out.Findings = append([]Found{found}, out.Findings...)
 			continue
 		}
@@ -121,6 +160,9 @@ func (x Explanation) Text(w io.Writer) error {
 	if v.Reason != "" {
 		fmt.Fprintf(&b, "  %s\n", v.Reason)
 	}
+	if loss := v.Irreversible.String(); loss != "" {
+		fmt.Fprintf(&b, "  %s\n", loss)
+	}
 	if x.Read != "" && x.Read != "parsed" {
 		fmt.Fprintf(&b, "\nread as %s: not everything in it could be parsed\n", x.Read)
 	}
@@ -133,6 +175,7 @@ func (x Explanation) Text(w io.Writer) error {
 	x.walk(&b)
 	x.effects(&b)
 	x.findings(&b)
+	x.Flow.text(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -164,7 +207,42 @@ func (x Explanation) effects(b *strings.Builder) {
 		if len(e.Places) > 0 {
 			places = "  (" + strings.Join(e.Places, ", ") + ")"
 		}
+		if e.Label != "" {
+			places += "  " + e.Label
+		}
 		fmt.Fprintf(b, "  %2d  %s  by %s%s\n", i, oneLine(e.String()), e.By, places)
+	}
+}
+
+// flowing is what is known of the call's information flow.
+func (w *work) flowing() *Flowing {
+	f := &w.flows
+	if f.policy == nil {
+		return nil
+	}
+	out := &Flowing{Mode: f.policy.Mode, Flows: append([]flow.Finding{}, f.found...)}
+	if f.asked {
+		out.Session = f.seen.String()
+	}
+	return out
+}
+
+// text writes the flows, each with the cell of the matrix that decides.
+func (f *Flowing) text(b *strings.Builder) {
+	if f == nil || len(f.Flows) == 0 {
+		return
+	}
+	b.WriteString("\nflow")
+	if f.Mode != flow.Enforce {
+		b.WriteString(" (" + f.Mode.String() + ": recorded, not enforced)")
+	}
+	b.WriteString("\n")
+	for _, x := range f.Flows {
+		fmt.Fprintf(b, "  %s  %s data to %s  [%s", x.Action, x.Label, x.Sink, x.Cell())
+		if x.Effect >= 0 {
+			fmt.Fprintf(b, ", effect %d", x.Effect)
+		}
+		b.WriteString("]\n")
 	}
 }
 
@@ -177,7 +255,19 @@ func (x Explanation) findings(b *strings.Builder) {
 		if f.Effect >= 0 {
 			fmt.Fprintf(b, ", effect %d", f.Effect)
 		}
+		if f.Score > 0 {
+			fmt.Fprintf(b, ", score %.2f", f.Score)
+		}
 		b.WriteString("]\n")
+		if f.Shadow {
+			b.WriteString("      in shadow: recorded, not enforced\n")
+		}
+		if f.Allowed != "" {
+			fmt.Fprintf(b, "      dropped, allowed by %s\n", f.Allowed)
+		}
+		for _, p := range f.Parts {
+			fmt.Fprintf(b, "      %s %.2f: %s\n", p.Detector, p.Score, oneLine(p.What))
+		}
 		for _, source := range f.Taint {
 			fmt.Fprintf(b, "      data from effect %d: %s\n", source, oneLine(x.Effects[source].String()))
 		}

@@ -1,6 +1,7 @@
 package reflexcore
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,19 +16,21 @@ type Place uint64
 
 // The places of paths; those of package content follow, then those of URLs.
 const (
-	Root    Place = 1 << iota // the whole file system, or what may be it
-	System                    // the operating system's folders
-	Top                       // a folder without which a machine is gone, or a whole home
-	Home                      // somewhere below the home
-	Project                   // below the working directory
-	Whole                     // the working directory itself, all of it, or a folder above it
-	Temp                      // temporary files
-	Build                     // what builds make: output, caches, dependencies
-	Device                    // a disk or another device
-	Git                       // a repository's own files
-	Unclear                   // the path is not known
-	Outside                   // none of project, temp
-	Secret                    // a credential
+	Root        Place = 1 << iota // the whole file system, or what may be it
+	System                        // the operating system's folders
+	Top                           // a folder without which a machine is gone, or a whole home
+	Home                          // somewhere below the home
+	Project                       // below the working directory
+	Whole                         // the working directory itself, all of it, or a folder above it
+	Temp                          // temporary files
+	Build                         // what builds make: output, caches, dependencies
+	Device                        // a disk or another device
+	Git                           // a repository's own files
+	Unclear                       // the path is not known
+	Outside                       // none of project, temp
+	Secret                        // a credential
+	Recoverable                   // version control has all of it
+	Feature                       // a branch on which others do not build
 	placeContent
 )
 
@@ -37,7 +40,7 @@ const placeURL = placeContent << 17
 var placeNames = func() map[string]Place {
 	m := map[string]Place{
 		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp, "build-output": Build, "device": Device, "git": Git,
-		"unknown": Unclear, "outside": Outside, "secret": Secret,
+		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
 	}
 	for _, k := range content.Kinds() {
 		if k != content.Unclear && k != content.Plain {
@@ -160,7 +163,31 @@ var tops = []string{
 	"c:/windows", "c:/users", "c:/program files", "c:/programdata",
 }
 
-func isTop(p string) bool { return slices.Contains(tops, strings.TrimRight(p, "/*")) }
+func isTop(p string) bool {
+	if slices.Contains(tops, strings.TrimRight(p, "/*")) {
+		return true
+	}
+	pattern := strings.TrimSuffix(strings.TrimRight(p, "/"), "/*")
+	return strings.LastIndexByte(pattern, '/') == 0 && findsTop(pattern, tops)
+}
+
+// findsTop reports whether the first name of a path is a pattern that finds one of the
+// folders of the root, and not just any.
+func findsTop(p string, folders []string) bool {
+	if p == "" || p[0] != '/' {
+		return false
+	}
+	if end := strings.IndexByte(p[1:], '/'); end >= 0 {
+		p = p[:end+1]
+	}
+	if !strings.ContainsAny(p, "*?[") || strings.Trim(p, "/*?") == "" {
+		return false
+	}
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		ok, err := path.Match(p, folder)
+		return ok || err != nil
+	})
+}
 
 // below reports whether p is dir or lies in it.
 func below(p, dir string) bool {
@@ -188,7 +215,7 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if isTop(p) {
 		out |= Top
 	}
-	if s.home != "" && bare == s.home || below(s.home, bare) && bare != "" {
+	if s.home != "" && (bare == s.home || matches(bare, s.home)) || below(s.home, bare) && bare != "" {
 		out |= Top
 	}
 	if s.dir != "" && below(s.dir, bare) {
@@ -197,7 +224,7 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if strings.Contains(p, "/.git/") || strings.HasSuffix(p, "/.git") {
 		out |= Git
 	}
-	if isBuilt(p) {
+	if s.isBuilt(p) {
 		out |= Build
 	}
 	return out
@@ -230,37 +257,28 @@ func (s *surroundings) folder(p, bare string) Place {
 			return out | System
 		}
 	}
+	if findsTop(p, systemDirs) {
+		return out | System
+	}
 	if s.home != "" && below(p, s.home) || below(p, "/root") {
 		out |= Home
 	}
 	return out
 }
 
+// matches reports whether a path is a pattern that finds a folder.
+func matches(pattern, folder string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	ok, err := path.Match(pattern, folder)
+	return ok && err == nil
+}
+
 // isDisk reports whether a device holds data.
 func isDisk(p string) bool {
 	for _, prefix := range []string{"/dev/sd", "/dev/hd", "/dev/nvme", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/mapper/", "/dev/md", "/dev/mmcblk", "/dev/rdisk", "/dev/dm-", "/dev/loop", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/zd", "/dev/ram"} {
 		if strings.HasPrefix(p, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// builds are the names of folders that builds and tools make and can make again.
-var builds = map[string]bool{
-	"node_modules": true, "dist": true, "build": true, "target": true, "out": true, "coverage": true, ".next": true, ".nuxt": true, ".turbo": true, ".parcel-cache": true, "__pycache__": true, ".pytest_cache": true,
-	".mypy_cache": true, ".ruff_cache": true, ".tox": true, ".nox": true, ".gradle": true, ".cache": true, "tmp": true, "temp": true, "logs": true, "log": true, ".venv": true, "venv": true, "vendor": true, "bin": true, "obj": true,
-	".svelte-kit": true, ".angular": true, ".output": true, ".vite": true, "htmlcov": true, ".eggs": true, "_build": true, "DerivedData": true, "Pods": true, ".terraform": true, ".dart_tool": true, "zig-cache": true, "cmake-build-debug": true, "storybook-static": true, "public": false,
-}
-
-func isBuilt(p string) bool {
-	for part := range strings.SplitSeq(strings.TrimRight(p, "/*"), "/") {
-		if builds[part] {
-			return true
-		}
-	}
-	for _, suffix := range []string{".o", ".pyc", ".class", ".log", ".tmp", ".bak", ".egg-info", ".out", "~", ".swp"} {
-		if strings.HasSuffix(p, suffix) {
 			return true
 		}
 	}

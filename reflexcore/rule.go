@@ -1,15 +1,16 @@
 package reflexcore
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/match"
 )
 
 // A Rule is one thing that the engine looks for. It matches a call if one of its
@@ -25,213 +26,125 @@ type Rule struct {
 	Confidence float64
 	// Reason is one sentence on what it saw; Cure says what to do instead.
 	Reason, Cure string
+	// Appealable says that people may be asked about a call that the rule denied.
+	Appealable bool
+	// MinTier leaves a call that the rule asks about to the evaluation, if it is
+	// [approver.TierEvaluation]; zero means people. See [approver.Verdict].
+	MinTier uint8
 	// When holds conditions over effects: any of them.
 	When []Condition
 	// Pattern is a regular expression (RE2, lower case: text is folded to lower-case
 	// ASCII) over the command, and over every text that was found encoded in it.
 	Pattern string
-	// Where is the rule's place in its file.
+	// Match are calls that the rule finds, Pass are calls like them that it does not.
+	Match, Pass []Example
+	// Where is the rule's place in its file, Layer the layer that it is of.
 	Where approver.Position
+	Layer Layer
+
+	// Expires is when the rule ends by the time of a call; zero is never.
+	Expires time.Time
+	// Shadow says that what the rule finds is recorded and not enforced.
+	Shadow bool
+	// Allow are the exceptions from the rule.
+	Allow []Allowance
+}
+
+// A Layer is where a rule comes from.
+type Layer string
+
+// The layers, lowest first. Those above the built-in one add to it and change it;
+// the project's may only tighten.
+const (
+	BuiltInLayer Layer = "built-in"
+	HubLayer     Layer = "hub"
+	UserLayer    Layer = "user"
+	ProjectLayer Layer = "project"
+)
+
+// Categories returns the names of the groups of rules, sorted.
+func Categories() []string { return slices.Clone(categories) }
+
+var categories = []string{
+	"browser", "bulk", "ci", "cloud", "constitutional", "containers", "credentials", "databases", "destructive", "device", "evasion", "execution", "exfiltration",
+	"harmful", "infrastructure", "injection", "jailbreak", "persistence", "process", "publishing", "reconnaissance", "scope-escalation", "self-protection",
+	"supply-chain", "traversal", "version-control",
+}
+
+// Final reports whether no exception can be made from the rule: nobody may be asked
+// about what it denied, or it protects approver itself or the constitution.
+func (r *Rule) Final() bool {
+	return r.Decision == approver.Deny && !r.Appealable || slices.Contains(finalCategories, r.Category)
+}
+
+var finalCategories = []string{"constitutional", "self-protection"}
+
+// A Fault is one thing that is wrong with a rule: the word of the rule that is
+// wrong, as in its file, and what to do.
+type Fault struct{ Field, Text string }
+
+var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// Faults says what is wrong with the words of the rule. Its conditions and its
+// pattern are looked at by [Compile].
+func (r *Rule) Faults() (out []Fault) {
+	bad := func(is bool, field, format string, args ...any) {
+		if is {
+			out = append(out, Fault{field, fmt.Sprintf(format, args...)})
+		}
+	}
+	bad(r.ID == "", "id", "it has no id: give it a stable name in snake_case")
+	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64), "id", "the id %q is not in snake_case: at most 64 of a to z, 0 to 9 and _, and a letter first", r.ID)
+	bad(!slices.Contains(categories, r.Category), "category", "there is no category %q: one of %s", r.Category, strings.Join(categories, ", "))
+	bad(r.Decision != approver.Deny && r.Decision != approver.Ask && r.Decision != approver.Warn, "decision", "its decision is %s: deny, ask or warn", r.Decision)
+	bad(!(r.Confidence > 0 && r.Confidence <= 1), "confidence", "confidence must be more than 0 and at most 1: say how sure the rule is of what it saw")
+	bad(r.Reason == "", "reason", "it has no reason: say in one sentence what it saw")
+	bad(strings.HasSuffix(r.Reason, ".") || strings.ContainsAny(r.Reason, "\n\r") || len(r.Reason) > maxSentence, "reason",
+		"reason must be one sentence without a final period, at most %d bytes: the target and the cure are put behind it", maxSentence)
+	bad(strings.HasSuffix(r.Cure, ".") || strings.ContainsAny(r.Cure, "\n\r") || len(r.Cure) > maxSentence, "cure", "cure must be one sentence without a final period, at most %d bytes", maxSentence)
+	bad(len(r.When) == 0 && r.Pattern == "", "when", "it has no condition and no pattern, so that it finds nothing")
+	return out
+}
+
+// maxSentence is the longest reason, in bytes.
+const maxSentence = 300
+
+// An Example is a call that shows what a rule finds or leaves alone: a shell
+// command, or another tool with its arguments as JSON.
+type Example struct{ Command, Tool, Args string }
+
+// Call is the example as an agent would send it, from a project of its own.
+func (x Example) Call() approver.ToolCall {
+	call := approver.ToolCall{Agent: "claude", Tool: x.Tool, Command: x.Command, Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"}}
+	if x.Command != "" {
+		call.Tool = "Bash"
+	} else {
+		call.Args = json.RawMessage(x.Args)
+	}
+	return call
 }
 
 // A Condition holds for an effect if all that it names is so. An empty list says
 // nothing.
 type Condition struct {
-	Effects  []effect.Kind // one of these
-	Places   []string      // the target is one of these, in the words of [PlaceNames]
-	Never    []string      // and none of these
-	Targets  []string      // the target matches one of these; * is any text
-	How      []string      // all of these bits
-	Without  []string      // none of these bits
-	From     []string      // data of one of these taints
-	What     []string      // the effect's What is one of these; * is any text
-	By       []string      // by one of these programs; * is any text
-	NotBy    []string      // by none of these
-	Certain  bool          // all of the target is known, and none of it partial
-	Together []effect.Kind // the call has one of these effects too
+	Effects  []effect.Kind `json:"effects,omitempty"`   // one of these
+	Places   []string      `json:"places,omitempty"`    // the target is one of these, in the words of [PlaceNames]
+	Never    []string      `json:"never,omitempty"`     // and none of these
+	Targets  []string      `json:"targets,omitempty"`   // the target matches one of these; * is any text
+	Except   []string      `json:"except,omitempty"`    // and none of these
+	How      []string      `json:"how,omitempty"`       // all of these bits
+	Without  []string      `json:"without,omitempty"`   // none of these bits
+	From     []string      `json:"from,omitempty"`      // data of one of these taints
+	FromAll  []string      `json:"from_all,omitempty"`  // data of all of these taints
+	What     []string      `json:"what,omitempty"`      // the effect's What is one of these; * is any text
+	By       []string      `json:"by,omitempty"`        // by one of these programs; * is any text
+	NotBy    []string      `json:"not_by,omitempty"`    // by none of these
+	Certain  bool          `json:"certain,omitempty"`   // all of the target is known, and none of it partial
+	Together []effect.Kind `json:"together,omitempty"`  // the call has one of these effects too
+	Reads    []string      `json:"reads,omitempty"`     // and reads a file that matches one of these
+	ReadsAt  []string      `json:"reads_at,omitempty"`  // and reads a file that is at one of these places
+	MoreThan int           `json:"more_than,omitempty"` // and more than so many such effects
 }
 
 // PlaceNames returns the words for places, sorted.
 func PlaceNames() []string { return slices.Sorted(maps.Keys(placeNames)) }
-
-// compiled is a condition as it is checked.
-type compiled struct {
-	kinds, together uint32
-	places, never   Place
-	how, without    effect.Bits
-	from            effect.Taint
-	targets, by     []string
-	what, notBy     []string
-	certain         bool
-	rule            int
-}
-
-// rules is a compiled set.
-type rules struct {
-	list     []Rule
-	byKind   [16][]compiled // conditions by the kind of effect
-	patterns *match.Set
-	ofMatch  []int // the rule of each pattern
-}
-
-// compile checks rules. Every problem is in the error.
-func compile(list []Rule) (*rules, error) {
-	r := &rules{list: list}
-	var errs []error
-	seen := map[string]bool{}
-	var patterns []match.Pattern
-	for i, rule := range list {
-		fail := func(format string, args ...any) {
-			errs = append(errs, fmt.Errorf("%srule %q: %s", at(rule.Where), rule.ID, fmt.Sprintf(format, args...)))
-		}
-		switch {
-		case rule.ID == "":
-			fail("it has no id")
-		case seen[rule.ID]:
-			fail("the id is used twice")
-		case rule.Reason == "":
-			fail("it has no reason: say in one sentence what it saw")
-		case rule.Decision != approver.Deny && rule.Decision != approver.Ask && rule.Decision != approver.Warn:
-			fail("its decision is %s: deny, ask or warn", rule.Decision)
-		case len(rule.When) == 0 && rule.Pattern == "":
-			fail("it has no condition and no pattern")
-		}
-		seen[rule.ID] = true
-		for _, when := range rule.When {
-			c, err := when.compile()
-			if err != nil {
-				fail("%v", err)
-			}
-			c.rule = i
-			for k := range r.byKind {
-				if c.kinds&(1<<k) != 0 {
-					r.byKind[k] = append(r.byKind[k], c)
-				}
-			}
-		}
-		if rule.Pattern != "" {
-			for _, w := range match.Lint(rule.Pattern) {
-				fail("%s: %s", w.Rule, w.Text)
-			}
-			patterns = append(patterns, match.Pattern{ID: rule.ID, Expr: rule.Pattern})
-			r.ofMatch = append(r.ofMatch, i)
-		}
-	}
-	if len(patterns) > 0 && len(errs) == 0 {
-		set, err := match.New(patterns, match.Limits{})
-		if err != nil {
-			errs = append(errs, err)
-		}
-		r.patterns = set
-	}
-	return r, errors.Join(errs...)
-}
-
-func at(p approver.Position) string {
-	if p.File == "" {
-		return ""
-	}
-	return p.String() + ": "
-}
-
-func (c Condition) compile() (compiled, error) {
-	out := compiled{certain: c.Certain, targets: lowerAll(c.Targets), by: lowerAll(c.By), what: lowerAll(c.What), notBy: lowerAll(c.NotBy)}
-	if len(c.Effects) == 0 {
-		return out, errors.New("a condition names no effect")
-	}
-	for _, k := range c.Effects {
-		out.kinds |= 1 << k
-	}
-	for _, k := range c.Together {
-		out.together |= 1 << k
-	}
-	var errs []error
-	places := func(names []string) (p Place) {
-		for _, name := range names {
-			bit, ok := placeNames[name]
-			if !ok {
-				errs = append(errs, fmt.Errorf("there is no place %q: one of %s", name, strings.Join(PlaceNames(), ", ")))
-			}
-			p |= bit
-		}
-		return p
-	}
-	out.places, out.never = places(c.Places), places(c.Never)
-	bits := func(names []string) (b effect.Bits) {
-		for _, name := range names {
-			bit, ok := effect.BitOf(name)
-			if !ok {
-				errs = append(errs, fmt.Errorf("there is no bit %q: one of %s", name, strings.Join(effect.BitNames(), ", ")))
-			}
-			b |= bit
-		}
-		return b
-	}
-	out.how, out.without = bits(c.How), bits(c.Without)
-	for _, name := range c.From {
-		t, ok := effect.TaintOf(name)
-		if !ok {
-			errs = append(errs, fmt.Errorf("there is no taint %q: one of %s", name, strings.Join(effect.TaintNames(), ", ")))
-		}
-		out.from |= t
-	}
-	return out, errors.Join(errs...)
-}
-
-func lowerAll(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strings.ToLower(s)
-	}
-	return out
-}
-
-// holds reports whether a condition holds for an effect at a place.
-func (c *compiled) holds(e *effect.Effect, at Place, all uint32) bool {
-	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
-		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&
-		(c.from == 0 || e.Taint&c.from != 0) &&
-		(c.together == 0 || all&c.together != 0) &&
-		(!c.certain || e.Known()) &&
-		(len(c.targets) == 0 || anyGlob(c.targets, e.Target)) &&
-		(len(c.what) == 0 || anyGlob(c.what, e.What)) &&
-		(len(c.by) == 0 || anyGlob(c.by, e.By)) && !anyGlob(c.notBy, e.By)
-}
-
-func anyGlob(globs []string, text string) bool {
-	for _, g := range globs {
-		if glob(g, text) {
-			return true
-		}
-	}
-	return false
-}
-
-// glob compares a lower-case pattern, in which * is any text, with a text.
-func glob(pattern, text string) bool {
-	star, mark := -1, 0
-	i, j := 0, 0
-	for j < len(text) {
-		c := text[j]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		switch {
-		case i < len(pattern) && pattern[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(pattern) && pattern[i] == c:
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(pattern) && pattern[i] == '*' {
-		i++
-	}
-	return i == len(pattern)
-}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code"
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -21,19 +22,41 @@ func (e *Engine) decoded(name, text string) (string, bool) {
 
 // code hands what code in another language does to the walk of the shell.
 func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield func(shell.Found) bool) {
-	if code.Language(lang) == "" {
+	switch {
+	case code.Language(lang) != "":
+	case isSQL(lang):
+		e.sql(lang, src, yield)
+		return
+	case lang == "make":
+		content.Payloads("Makefile", src, e.limits.Tools.Content, func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
+		return
+	case lang == "curl-config":
+		curlConfig(src, yield)
+		return
+	case lang == "sftp":
+		sftpBatch(src, yield)
+		return
+	default:
 		otherCode(lang, src, yield)
 		return
 	}
 	lim := e.limits.Code
 	lim.Args, lim.Secret, lim.Home = args, e.paths.secret, ctx.Env["HOME"]
-	lim.Env = func(name string) (string, bool) {
-		value, ok := ctx.Env[name]
-		return value, ok
-	}
+	lim.Dir, lim.Input, lim.InputTaint, lim.HasInput = ctx.Dir, ctx.Input, ctx.InputTaint, ctx.HasInput
+	lim.Vars, lim.Env = ctx.Vars, ctx.Value
+	lim.Insert = func(text string) { yield(shell.Found{Insert: text}) }
 	code.Scan(lang, src, lim, func(f code.Found) bool {
-		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint, By: f.By}}
+		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint, By: f.By}, Dir: f.Dir}
 		switch f.Op {
+		case code.SQL:
+			if !ctx.Written {
+				e.sql("sql", f.Text, yield)
+			}
+			return true
+		case code.RemoteDelete:
+			if ctx.Written { // a program that may delete is no deletion
+				return true
+			}
 		case code.Shell:
 			out.Shell = f.Text
 		case code.Argv:
@@ -48,6 +71,15 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 	})
 }
 
+// isSQL reports whether a language is that of a database.
+func isSQL(lang string) bool {
+	switch lang {
+	case "sql", "psql", "mysql", "sqlite", "mssql", "clickhouse":
+		return true
+	}
+	return false
+}
+
 // sql does the same for databases.
 func (e *Engine) sql(dialect, src string, yield func(shell.Found) bool) {
 	stopped := false
@@ -58,6 +90,53 @@ func (e *Engine) sql(dialect, src string, yield func(shell.Found) bool) {
 	})
 	for _, f := range effects {
 		if stopped || !yield(shell.Found{Effect: f}) {
+			return
+		}
+	}
+}
+
+// curlConfig reads the options of a configuration of curl as those of its
+// command line.
+func curlConfig(src string, yield func(shell.Found) bool) {
+	words := []string{"curl"}
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		end := strings.IndexAny(line, " \t=:")
+		if end < 0 {
+			end = len(line)
+		}
+		name, value := line[:end], strings.Trim(line[end:], " \t=:")
+		if name[0] != '-' {
+			name = "--" + name
+		}
+		words = append(words, name)
+		if value != "" {
+			words = append(words, strings.Trim(value, `"`))
+		}
+	}
+	yield(shell.Found{Argv: words})
+}
+
+// sftpBatch reads what is sent by the commands of sftp and its like.
+func sftpBatch(src string, yield func(shell.Found) bool) {
+	for line := range strings.FieldsFuncSeq(src, func(r rune) bool { return r == '\n' || r == ';' }) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		var f shell.Found
+		switch first := words[0]; {
+		case first[0] == '!':
+			f.Shell = strings.TrimPrefix(strings.TrimSpace(line), "!")
+		case len(words) > 1 && (first == "put" || first == "mput" || first == "reput"):
+			f.Argv = append([]string{"scp"}, words[1], "server:")
+		default:
+			continue
+		}
+		if !yield(f) {
 			return
 		}
 	}

@@ -50,6 +50,19 @@ var programActions = map[string]string{
 	"mail": "email", "mailx": "email", "sendmail": "email", "mutt": "email",
 }
 
+// ActionTypes returns the kinds of action that a call is, in the words of a rule's
+// action_types; at least one.
+func ActionTypes(call approver.ToolCall) []string { return actionsOf(call) }
+
+// ActionType returns the kind of action that a word of a rule's action_types means,
+// and whether there is one.
+func ActionType(word string) (kind string, ok bool) {
+	if alias, is := actionAliases[word]; is {
+		word = alias
+	}
+	return word, slices.Contains(actions, word)
+}
+
 // actionsOf returns what a call does, as far as its tool and arguments tell.
 // More than one errs on the safe side: a rule that asks or denies matches any of
 // them, a rule that allows needs all.

@@ -62,7 +62,7 @@ func Compare(old, next *Policy) Change {
 			loosens(!there, "%s is no longer %s", strings.Join(g.exact, "/"), name)
 		}
 	}
-	loosens(next.fallback.Decision > old.fallback.Decision || next.fallback.MinTier < old.fallback.MinTier, "the default becomes milder")
+	loosens(next.fallback.Decision > old.fallback.Decision || floor(next.fallback) < floor(old.fallback), "the default becomes milder")
 	loosens(longer(old.ttl, next.ttl), "people have longer to say yes")
 	loosens(old.placed && !next.placed, "no rule looks at paths any more, so a relative path without a directory is not asked about")
 	c.Why = append(c.Why, compareRules(old, next)...)
@@ -117,10 +117,11 @@ func compareRules(old, next *Policy) (why []string) {
 
 // asksLast reports whether a new rule that asks can only take calls from rules
 // that allow, from a default that passes, or from the question about an unknown
-// tool, which is HIGH and goes to everybody.
+// tool, which is HIGH and goes to everybody. One that leaves calls to the evaluation
+// may take them from people.
 func asksLast(p *Policy, i int) bool {
 	v := p.rules[i].verdict
-	if p.fallback.Decision == approver.Deny || longer(p.ttl, v.TTL) {
+	if p.fallback.Decision == approver.Deny || longer(p.ttl, v.TTL) || floor(v) < approver.TierPeople {
 		return false
 	}
 	for _, later := range p.rules[i+1:] {
@@ -148,7 +149,7 @@ func compareRule(old, next *rule) (why []string) {
 	loosens(y.Decision > x.Decision, "decides "+y.Decision.String()+" instead of "+x.Decision.String())
 	// A rule that asks matches more than one that allows: also what a later rule denied.
 	loosens(y.Decision == approver.Ask && x.Decision == approver.Allow, "asks instead of allowing, and so matches more calls")
-	loosens(y.MinTier < x.MinTier && y.Decision != approver.Deny, "needs a lower tier")
+	loosens(floor(y) < floor(x) && y.Decision != approver.Deny, "needs a lower tier")
 	if y.Decision == approver.Ask && x.Decision == approver.Ask {
 		loosens(y.Severity > x.Severity, "is less severe")
 		loosens(longer(x.TTL, y.TTL), "gives people longer to say yes")
@@ -156,6 +157,15 @@ func compareRule(old, next *rule) (why []string) {
 		loosens(!within(y.Channels, x.Channels), "can be approved on more channels")
 	}
 	return why
+}
+
+// floor is the lowest tier that may let go what a verdict is about: a rule that asks
+// means people, unless it leaves the call to the evaluation.
+func floor(v approver.Verdict) uint8 {
+	if v.Decision == approver.Ask && !v.Escalates() {
+		return approver.TierPeople
+	}
+	return v.MinTier
 }
 
 // within reports whether a names nobody whom b does not. None is everybody.

@@ -159,6 +159,12 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		}
 		key, v.MinTier = "tier_override", rf.Tier
 	}
+	if rf.Decision == "escalate" && !c.Has(at+"."+key) {
+		v.MinTier = approver.TierEvaluation
+	}
+	if v.Decision == approver.Ask && v.MinTier == approver.TierEvaluation && !v.Escalates() && c.Good(at) {
+		c.Warn(at, fmt.Sprintf("rule %q never leaves a call to the evaluation: what is catastrophic, or names approvers, is for people; write severity: high and no approvers, or min_tier: 3", rf.Name))
+	}
 	c.tier(at+"."+key, v.MinTier)
 	if c.Good(at+"."+key) && v.Decision == approver.Deny {
 		c.ReportKey(at+"."+key, key+" has no meaning for a rule that denies: remove the line")

@@ -2,6 +2,7 @@ package shieldcore
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func (d denylist) judge(s *subject) (approver.Verdict, bool) {
 			return blockedPath(RuleProtected, s.call.Paths[i], "agents may read it, and not change it"), true
 		}
 	}
-	for _, word := range pathWords(s.call.Command) {
+	for _, word := range pathWords(withoutText(s.call.Command)) {
 		if matchesAny(d.restricted, s.locate(word)) {
 			return blockedPath(RuleRestricted, word, "no agent may read or write it"), true
 		}
@@ -95,6 +96,36 @@ func (s *subject) onlyReads() bool {
 		reads = reads || a == "read"
 	}
 	return reads
+}
+
+// writesText is a command that does nothing but write the lines below it into a
+// file: cat or tee with a here document, and no operator that could give those
+// lines to another program.
+var writesText = regexp.MustCompile(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[ \t]*(?:'(\w+)'|"(\w+)"|(\w+))([^|;&()\x60$\n<\\]*)\n`)
+
+// withoutText returns a command without the lines that it only writes into a
+// file: a text that names a path reads nothing there. What is substituted in
+// them does, and stays.
+func withoutText(command string) string {
+	m := writesText.FindStringSubmatch(command)
+	if m == nil {
+		return command
+	}
+	name, body := m[3]+m[4]+m[5], command[len(m[0]):]
+	if m[5] != "" && strings.ContainsAny(body, "$`\\") {
+		return command
+	}
+	for len(body) > 0 {
+		var line string
+		line, body, _ = strings.Cut(body, "\n")
+		if m[2] != "" {
+			line = strings.TrimLeft(line, "\t")
+		}
+		if line == name {
+			return "cat " + m[1] + " " + m[6] + "\n" + body
+		}
+	}
+	return command
 }
 
 // maxPathWords bounds the words of a command whose links are followed.

@@ -116,22 +116,39 @@ rules:
 	}
 }
 
-// A tier only raises, and without a tier that could look, people do.
+// A tier is said, and the gate obeys it: TestAFloorWithoutItsTierAsksPeople. What may
+// come of it has the policy's deadline.
 func TestMinTier(t *testing.T) {
-	text := head + "rules:\n  - {name: a, command: 'git status', decision: allow, min_tier: 2}\n  - {name: b, command: 'ls', decision: allow}\n"
-	for tiers, want := range map[uint8]approver.Decision{0: approver.Ask, 1: approver.Ask, 2: approver.Allow} {
-		p := mustLoad(t, text)
-		p.Tiers = tiers
-		if v := judge(t, p, bash("git status")); v.Decision != want || v.MinTier != 2 || v.Decision == approver.Ask && v.Rule != shieldcore.RuleMinTier {
-			t.Errorf("%d tiers: %+v", tiers, v)
+	p := mustLoad(t, head+"default_ttl: 77s\nrules:\n  - {name: a, command: 'git status', decision: allow, min_tier: 2}\n  - {name: b, command: 'ls', decision: allow}\n")
+	if v := judge(t, p, bash("git status")); v.Decision != approver.Allow || v.MinTier != 2 || v.TTL != 77*time.Second {
+		t.Errorf("%+v", v)
+	}
+	if v := judge(t, p, bash("ls")); v.Decision != approver.Allow || v.MinTier != 0 || v.TTL != 0 {
+		t.Errorf("%+v", v)
+	}
+	p = mustLoad(t, "version: 1\ndefault: {decision: pass, min_tier: 1}\ntools: {known: [Bash]}\n")
+	if v := judge(t, p, bash("x")); v.Decision != approver.Pass || v.MinTier != 1 {
+		t.Errorf("a default with a tier: %+v", v)
+	}
+}
+
+// "escalate" leaves a call to the evaluation, and "verify" to people.
+func TestEscalateMeansTheEvaluation(t *testing.T) {
+	for line, want := range map[string]uint8{
+		"decision: escalate, severity: high": 2, "decision: escalate, severity: high, min_tier: 3": 3, "decision: verify, severity: high": 0, "decision: ask, severity: high, min_tier: 2": 2,
+	} {
+		p := mustLoad(t, head+"rules:\n  - {name: a, command: x, "+line+"}\n")
+		if v := judge(t, p, bash("x")); v.Decision != approver.Ask || v.MinTier != want {
+			t.Errorf("%s: %+v", line, v)
 		}
-		if v := judge(t, p, bash("ls")); v.Decision != approver.Allow || v.MinTier != 0 {
-			t.Errorf("%d tiers: %+v", tiers, v)
+		if w := p.Warnings(); len(w) > 0 {
+			t.Errorf("%s: %v", line, w)
 		}
 	}
-	p := mustLoad(t, "version: 1\ndefault: {decision: pass, min_tier: 1}\ntools: {known: [Bash]}\n")
-	if v := judge(t, p, bash("x")); v.Decision != approver.Ask || v.Severity != approver.High {
-		t.Errorf("a default with a tier: %+v", v)
+	for _, line := range []string{"decision: escalate", "decision: ask, severity: high, min_tier: 2, approvers: [ada]"} {
+		if w := mustLoad(t, head+"rules:\n  - {name: a, command: x, "+line+"}\n").Warnings(); len(w) != 1 || !strings.Contains(w[0].Text, "never leaves a call to the evaluation") {
+			t.Errorf("%s: %v", line, w)
+		}
 	}
 }
 
@@ -215,6 +232,19 @@ rules:
 		{home(bash("cat $HOME/.approver/x")), shieldcore.RuleRestricted},
 		{home(bash(`git commit -m "mend /etc/shadow parsing"`)), "all"},
 		{home(bash("ls /etc /vaults")), "all"},
+		{home(bash("cat > notes.md <<'EOF'\nThe hashes are in /etc/shadow .\nEOF")), "all"},
+		{home(bash("cat <<EOF >> notes.md\nThe hashes are in /etc/shadow .\nEOF\n")), "all"},
+		{home(bash("tee notes.md <<-EOF\n\t/etc/shadow\n\tEOF\nls /etc")), "all"},
+		{home(bash("cat > notes.md <<EOF\n$(cat /etc/shadow)\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat > notes.md <<EOF\n`cat /etc/shadow`\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat /etc/shadow <<'EOF'\nx\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat > /etc/shadow <<'EOF'\nx\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat > x <<'EOF'\nx\nEOF\ncat /etc/shadow")), shieldcore.RuleRestricted},
+		{home(bash("cat <<'EOF' | sh\ncat /etc/shadow\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat > >(sh) <<'EOF'\ncat /etc/shadow\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat > x <<'A' <<'EOF'\nA\ncat /etc/shadow\nEOF")), shieldcore.RuleRestricted},
+		{home(bash("cat > x <<'EOF'\ncat /etc/shadow\n")), shieldcore.RuleRestricted},
+		{home(bash("bash <<'EOF'\ncat /etc/shadow\nEOF")), shieldcore.RuleRestricted},
 		{home(bash("curl https://x.example/etc/shadow")), "all"},
 	} {
 		v := judge(t, p, tt.call)

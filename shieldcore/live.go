@@ -11,9 +11,6 @@ import (
 // calls are judged; each call is judged by one policy as a whole. The zero value
 // denies.
 type Live struct {
-	// Tiers is [Policy.Tiers] of every policy that is put in force.
-	Tiers uint8
-
 	policy atomic.Pointer[Policy]
 }
 
@@ -29,9 +26,7 @@ func (l *Live) Policy() *Policy { return l.policy.Load() }
 func (l *Live) Version() string { return l.policy.Load().Version() }
 
 // Set puts a policy in force. Nil denies.
-func (l *Live) Set(p *Policy) {
-	if p != nil && p.Tiers != l.Tiers {
-		p.Tiers = l.Tiers
-	}
-	l.policy.Store(p)
-}
+func (l *Live) Set(p *Policy) { l.policy.Store(p) }
+
+// Part is [approver.Arbiter]: the policy has no budget of its own.
+func (l *Live) Part() approver.Part { return approver.Arbiter }

@@ -15,7 +15,7 @@ const (
 	MinTTL = 5 * time.Second // of ttl and default_ttl
 	MaxTTL = time.Hour
 
-	maxRules  = 1000
+	maxRules  = 10_000
 	maxReason = 500 // bytes of reason and agent_reason
 )
 
@@ -56,7 +56,7 @@ func Load(name string, data []byte) (*Policy, error) { return load(name, data, n
 func LoadFor(name string, data []byte, who Audience) (*Policy, error) { return load(name, data, who) }
 
 func load(name string, data []byte, who Audience) (*Policy, error) {
-	f, err := strictyaml.Parse(name, data)
+	f, err := strictyaml.ParseLong(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +117,7 @@ func (c *compiler) policy(file policyFile) *Policy {
 		p.placed = p.placed || len(r.paths) > 0
 		p.rules = append(p.rules, r)
 	}
+	p.index = newIndex(p.rules)
 	return p
 }
 

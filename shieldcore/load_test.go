@@ -118,15 +118,15 @@ func TestLoadProblems(t *testing.T) {
 
 func TestLoadBounds(t *testing.T) {
 	var rules, big strings.Builder
-	for i := range 1001 {
+	for i := range 10_001 {
 		fmt.Fprintf(&rules, "  - {name: r%d, command: x, decision: ask}\n", i)
 	}
-	for i := range 60 {
-		fmt.Fprintf(&big, "  - {name: r%d, command: 'x{1,900}y{1,900}z{1,900}w{1,900}', decision: ask}\n", i)
+	for i := range 140 {
+		fmt.Fprintf(&big, "  - {name: r%d, command: 'x{1,900}y{1,900}z{1,600}', decision: ask}\n", i)
 	}
 	for name, tt := range map[string]struct{ text, want string }{
-		"rules":      {head + "rules:\n" + rules.String(), "1001 rules: the limit is 1000"},
-		"all steps":  {head + "rules:\n" + big.String(), "too large together: the limit is about 200000 steps"},
+		"rules":      {head + "rules:\n" + rules.String(), "10001 rules: the limit is 10000"},
+		"all steps":  {head + "rules:\n" + big.String(), "too large together: the limit is about 500000 steps"},
 		"pattern":    {head + "rules: [{name: a, decision: ask, command: '" + strings.Repeat("x", 2001) + "'}]\n", "has 2001 bytes: the limit is 2000"},
 		"fragments":  {head + "define: {a: '" + strings.Repeat("x", 1500) + "'}\nrules: [{name: a, decision: ask, command: '%{a}%{a}%{a}%{a}%{a}%{a}'}]\n", "bytes with its fragments: the limit is 8000"},
 		"file":       {head + strings.Repeat("#", 1<<20), "the limit is 1048576"},

@@ -17,7 +17,7 @@ const (
 	maxPattern  = 2000
 	maxExpanded = 8000
 	maxSteps    = 5000
-	maxAllSteps = 200_000
+	maxAllSteps = 500_000
 )
 
 var (

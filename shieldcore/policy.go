@@ -2,6 +2,7 @@ package shieldcore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,10 +20,9 @@ const (
 	RuleUnplacedPath = "unplaced_path" // a relative path without a directory
 	RuleTooLong      = "too_long"      // a command beyond MaxCommand
 	RuleDefault      = "no_rule"       // no rule matches, and the policy has a default
-	RuleMinTier      = "min_tier"      // a higher tier has to look, and there is none but people
 )
 
-var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, RuleMinTier, RuleRestricted, RuleProtected}
+var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, approver.RuleMinTier, RuleRestricted, RuleProtected}
 
 // Bounds of what is judged.
 const (
@@ -40,11 +40,6 @@ type Policy struct {
 	// database. It must be set before the first call of Judge.
 	Home func(uid uint32) (dir string, ok bool)
 
-	// Tiers is the highest tier that judges every call behind this one, 0 to 2.
-	// What a rule's min_tier lets through only after a higher one goes to people.
-	// It must be set before the first call of Judge.
-	Tiers uint8
-
 	version  string
 	name     string
 	source   []byte
@@ -52,6 +47,7 @@ type Policy struct {
 	known    []toolGlob
 	denylist denylist
 	rules    []rule
+	index    *index
 	fallback approver.Verdict // of a call that no rule matches
 	placed   bool             // some rule has paths
 	warnings []strictyaml.Problem
@@ -92,16 +88,15 @@ func (p *Policy) Warnings() []strictyaml.Problem {
 }
 
 // Judge returns the verdict of the first rule that matches, unless the path
-// denylist denies. Without a rule, the policy's default counts; if that is to
+// denylist denies. What it lets go only after a higher tier says so in MinTier,
+// which a Gate obeys. A policy that was not loaded is an [approver.UnavailableError]. Without a rule, the policy's default counts; if that is to
 // pass, an unknown tool is put before people as HIGH. It returns an error if the
 // arguments are not JSON and a rule has to look into
 // them, if the call names more than [MaxPaths] paths, or when ctx ends.
 func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	if p == nil || p.version == "" {
-		return approver.Verdict{
-			By: By, Reason: "approver has no policy, so nothing is let through",
-			Detail: "no policy was loaded: every call is denied",
-		}, nil
+		return approver.Verdict{By: By, Reason: "approver has no policy, so nothing is let through"},
+			&approver.UnavailableError{Err: errors.New("no policy was loaded")}
 	}
 	if len(call.Paths) > MaxPaths {
 		return approver.Verdict{By: By}, fmt.Errorf("the call names %d paths: the limit is %d", len(call.Paths), MaxPaths)
@@ -119,27 +114,34 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 			return blocked, nil
 		}
 	}
-	if v.Decision >= approver.Pass && v.MinTier > p.Tiers {
-		ask := p.ask(RuleMinTier, fmt.Sprintf("tier %d has to look at this before it is let through, and only people are there to do it", v.MinTier))
-		ask.MinTier = v.MinTier
-		return ask, nil
+	if v.MinTier > 0 && v.TTL == 0 {
+		v.TTL = p.ttl // of the question that may come of it
 	}
 	return v, nil
 }
 
 // ruled is the verdict of the first rule that matches, or of none.
 func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error) {
-	for i := range p.rules {
-		if err := ctx.Err(); err != nil {
-			return approver.Verdict{}, fmt.Errorf("policy: %w", err)
+	first, err := -1, error(nil)
+	p.index.each(s, len(p.rules), func(i int) bool {
+		if err = ctx.Err(); err != nil {
+			err = fmt.Errorf("policy: %w", err)
+			return false
 		}
-		matched, err := p.rules[i].matches(s)
-		if err != nil {
-			return approver.Verdict{}, fmt.Errorf("policy rule %s: %w", p.rules[i].verdict.Rule, err)
+		matched, wrong := p.rules[i].matches(s)
+		if wrong != nil {
+			err = fmt.Errorf("policy rule %s: %w", p.rules[i].verdict.Rule, wrong)
 		}
 		if matched {
-			return p.rules[i].verdict, nil
+			first = i
 		}
+		return !matched && wrong == nil
+	})
+	switch {
+	case err != nil:
+		return approver.Verdict{}, err
+	case first >= 0:
+		return p.rules[first].verdict, nil
 	}
 	v := p.fallback
 	if v.Decision == approver.Ask {

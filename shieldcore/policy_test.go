@@ -3,6 +3,7 @@ package shieldcore_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,8 @@ func TestZeroPolicyDenies(t *testing.T) {
 	var none *shieldcore.Policy
 	for _, p := range []*shieldcore.Policy{none, {}} {
 		v, err := p.Judge(context.Background(), bash("true"))
-		if err != nil || v.Decision != approver.Deny || v.By != "policy" || v.Reason == "" {
+		var gone *approver.UnavailableError
+		if !errors.As(err, &gone) || gone.MinTier != 0 || v.Decision != approver.Deny || v.By != "policy" || v.Reason == "" {
 			t.Errorf("got %+v, %v", v, err)
 		}
 	}

@@ -59,6 +59,14 @@ var foldLower = strings.NewReplacer("ſ", "s", "\u212a", "k")
 // fold brings a text to the one form in which case makes no difference.
 func fold(s string) string { return foldLower.Replace(strings.ToLower(s)) }
 
+// folded is the text in lower case.
+func (t *text) folded() *text {
+	if t.lower == nil {
+		t.lower = &text{raw: fold(t.raw)}
+	}
+	return t.lower
+}
+
 // hasAny reports whether one of needs is in the text; nil needs are unknown
 // and taken to be there.
 func (t *text) hasAny(needs []string, folded bool) bool {
@@ -66,10 +74,7 @@ func (t *text) hasAny(needs []string, folded bool) bool {
 		return true
 	}
 	if folded {
-		if t.lower == nil {
-			t.lower = &text{raw: fold(t.raw)}
-		}
-		return t.lower.hasAny(needs, false)
+		return t.folded().hasAny(needs, false)
 	}
 	if t.pairs == nil && len(t.raw) > longText {
 		t.pairs = pairsOf(t.raw)

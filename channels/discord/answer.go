@@ -32,16 +32,40 @@ const (
 // replyWithin bounds how long an answer may take to be decided.
 const replyWithin = time.Minute
 
-// An intake takes the events of one Run.
+// An intake takes the events of one connection.
 type intake struct {
 	*Channel
 	crew  *crew
 	reply approver.ReplyFunc
+	known chan struct{} // closed when the connection has told who we are
+	gone  chan struct{} // closed when the connection has ended
 }
 
-// interaction takes a press, a dialogue or a command. It returns at once.
+func newIntake(c *Channel, crew *crew, reply approver.ReplyFunc) *intake {
+	return &intake{Channel: c, crew: crew, reply: reply, known: make(chan struct{}), gone: make(chan struct{})}
+}
+
+// introduced waits until it is known who we are: the library hands every event
+// to a goroutine of its own, so that an answer may overtake the first event, and
+// before that nobody can be told from ourselves. It returns false if that will
+// not be known.
+func (in *intake) introduced(ctx context.Context) bool {
+	select {
+	case <-in.known:
+		return true
+	case <-in.gone:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// interaction takes a press, a dialogue or a command. It waits for nothing but
+// the introduction.
 func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	defer in.recovered()
+	if !in.introduced(ctx) {
+		return
+	}
 	who, st := in.presser(i)
 	if st == nobody || in.seen.again(i.ID) {
 		return

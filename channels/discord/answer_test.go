@@ -142,7 +142,7 @@ func TestDetails(t *testing.T) {
 // An attachment is read only from Discord, and never with the token.
 func TestDownload(t *testing.T) {
 	b := newBench(t, nil)
-	in := &intake{Channel: b.c}
+	in := newIntake(b.c, nil, nil)
 	for _, address := range []string{
 		"http://127.0.0.1:1/x", "https://evil.example/command.txt", "http://cdn.discordapp.com/x", "https://cdn.discordapp.com.evil.example/x",
 		"file:///etc/passwd", "://", b.s.URL()[:len(b.s.URL())-len("/api")] + "x/",

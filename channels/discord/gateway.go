@@ -61,7 +61,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer cancel()
 	for failures := 0; ; failures++ {
 		began := time.Now()
-		err := c.connect(ctx, &intake{Channel: c, crew: crew, reply: reply})
+		err := c.connect(ctx, newIntake(c, crew, reply))
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -107,7 +107,7 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	if c.cfg.TextApprovals {
 		s.Identify.Intents |= discordgo.IntentMessageContent
 	}
-	ready, gone := handle(ctx, s, in)
+	ready := handle(ctx, s, in)
 	// Open knows no context: what it waits for is cut under it.
 	cut := context.AfterFunc(ctx, tcp.close)
 	err = s.Open()
@@ -123,7 +123,7 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-gone:
+	case <-in.gone:
 		return errors.New("discord: the gateway closed the connection before it was ready")
 	case <-timer.C:
 		return errors.New("discord: the gateway did not become ready")
@@ -131,6 +131,7 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 		if err := c.know(r); err != nil {
 			return err
 		}
+		close(in.known)
 	}
 	tcp.patience.Store(int64(c.silence))
 	c.log.Info("connected to Discord")
@@ -138,15 +139,14 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-gone:
+	case <-in.gone:
 		return errors.New("discord: the gateway closed the connection or fell silent")
 	}
 }
 
-// handle has the session's events taken in. ready gets the first, and gone is
-// closed when the connection has ended.
-func handle(ctx context.Context, s *discordgo.Session, in *intake) (ready chan *discordgo.Ready, gone chan struct{}) {
-	ready, gone = make(chan *discordgo.Ready, 1), make(chan struct{})
+// handle has the session's events taken in. ready gets the first.
+func handle(ctx context.Context, s *discordgo.Session, in *intake) (ready chan *discordgo.Ready) {
+	ready = make(chan *discordgo.Ready, 1)
 	var once sync.Once
 	s.AddHandler(func(_ *discordgo.Session, r *discordgo.Ready) {
 		select {
@@ -154,10 +154,10 @@ func handle(ctx context.Context, s *discordgo.Session, in *intake) (ready chan *
 		default:
 		}
 	})
-	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(gone) }) })
+	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(in.gone) }) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) { in.interaction(ctx, e.Interaction) })
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) })
-	return ready, gone
+	return ready
 }
 
 // mayIdentify asks whether the token is good and whether Discord allows another

@@ -2,13 +2,17 @@ package discord
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/discord/discordtest"
 )
 
 // After these Discord takes nobody back who tries again.
@@ -254,5 +258,64 @@ func TestCrew(t *testing.T) {
 	}
 	if !strings.Contains(b.log.String(), "boom") {
 		t.Error("a panic is not logged")
+	}
+}
+
+// A press that Discord delivers right behind its first message, before the bot has
+// read who it is, counts. It was dropped: nobody could be told from the bot
+// itself yet. The library hands every event to a goroutine of its own, so that the
+// second may come first.
+func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.run(nil)
+	b.until("the connection", func() bool { app, _ := b.c.self(); return app != "" })
+	card := high()
+	ref := b.post(b.here, card)
+	var press discordgo.Interaction
+	b.s.SendPress(b.ann, b.here, ref.Message, discordtest.CustomID(card.Request, actDeny), 0, func(event map[string]any) {
+		raw, err := json.Marshal(event)
+		if err = errors.Join(err, json.Unmarshal(raw, &press)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	app, bot := b.c.self()
+	fresh, err := New(b.cfg, b.c.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replies := make(chan approver.Reply, 1)
+	in := newIntake(fresh, newCrew(fresh.log), func(_ context.Context, r approver.Reply) approver.Outcome {
+		replies <- r
+		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "noted"}
+	})
+	t.Cleanup(in.crew.stop)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		in.interaction(t.Context(), &press)
+	}()
+	time.Sleep(20 * time.Millisecond) // it overtakes, if nothing holds it
+	if err := fresh.know(&discordgo.Ready{User: &discordgo.User{ID: bot}, Application: &discordgo.Application{ID: app}}); err != nil {
+		t.Fatal(err)
+	}
+	close(in.known)
+	<-done
+	select {
+	case r := <-replies:
+		if r.Sender != b.ann || r.Approve {
+			t.Errorf("got %+v", r)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the press was dropped")
+	}
+	// A connection that ends before it says who we are holds nobody back.
+	lost := newIntake(fresh, in.crew, nil)
+	close(lost.gone)
+	lost.interaction(t.Context(), &press)
+	select {
+	case r := <-replies:
+		t.Errorf("got %+v", r)
+	default:
 	}
 }

@@ -12,9 +12,12 @@ import (
 	"approver.example"
 )
 
-// message takes a typed message. It returns at once.
+// message takes a typed message. It waits for nothing but the introduction.
 func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 	defer in.recovered()
+	if !in.introduced(ctx) {
+		return
+	}
 	who, st := in.author(m)
 	if in.pairs(ctx, m, who, st) {
 		return

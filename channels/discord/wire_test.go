@@ -310,7 +310,7 @@ func TestDownloadFollowsNoRedirect(t *testing.T) {
 			authorized.Store(r.Header.Get("Authorization") != "")
 			answer(w)
 		})
-		in := &intake{Channel: c}
+		in := newIntake(c, nil, nil)
 		if _, err := in.download(t.Context(), originOf(c.wire.base)+"/attachments/1/2/command.txt"); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -22,6 +22,7 @@ import (
 
 type auditCmd struct {
 	Tail      auditTailCmd      `cmd:"" help:"Print the last records, and with --follow what comes."`
+	Show      auditShowCmd      `cmd:"" help:"Print all that is recorded of one call, with the reasoning chain."`
 	Verify    auditVerifyCmd    `cmd:"" help:"Check chain, signatures and end; name the first broken record."`
 	Export    auditExportCmd    `cmd:"" help:"Write the records of a time as JSONL or CSV."`
 	RotateKey auditRotateKeyCmd `cmd:"" help:"Replace the key that signs the audit."`
@@ -99,6 +100,35 @@ func (c auditTailCmd) Run(ctx context.Context) error {
 		format = audit.JSONL
 	}
 	return withCure(audit.Tail(ctx, dir, int(c.N), c.Follow, os.Stdout, format), dir)
+}
+
+type auditShowCmd struct {
+	auditDir
+	What string `arg:"" name:"id" help:"A record's seq, a call id, or a request's id." placeholder:"ID"`
+	JSON bool   `help:"Print the lines as they are."`
+}
+
+// Help is the long text.
+func (auditShowCmd) Help() string {
+	return `Prints each record of the call: what was decided and by which rule, how hard the call is to take back, and what every part of the path
+said of it, how sure it was and how long it took, also where another part was stricter.
+
+Example:
+  approver audit show 1207
+  approver audit show 0193d2c4-5f7a-7c1e-9a40-3b8f5d2e6a10 --json`
+}
+
+// Run prints the records of one call.
+func (c auditShowCmd) Run(ctx context.Context) error {
+	_, dir, err := c.resolve()
+	if err != nil {
+		return err
+	}
+	format := audit.Human
+	if c.JSON {
+		format = audit.JSONL
+	}
+	return withCure(audit.Show(ctx, dir, c.What, os.Stdout, format), dir)
 }
 
 type auditVerifyCmd struct {

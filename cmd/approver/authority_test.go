@@ -17,6 +17,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/shieldcore/evaluator"
 )
 
 // An authorityBench is an installation whose daemon starts again and again.
@@ -344,5 +345,44 @@ func TestAnAddedApproverWaitsForPeople(t *testing.T) {
 	code("+channels.telegram.approvers: " + app.ada)
 	if said := local(); strings.Contains(said, noAnswers) {
 		t.Errorf("what people approved does not count: %s", said)
+	}
+}
+
+// The story: an agent writes a model of its own into the configuration, or the open
+// fail mode, and makes the daemon restart. Neither counts until those who count said
+// yes to exactly that; another address is another model.
+func TestAnEvaluatorWaitsForPeople(t *testing.T) {
+	b := newAuthorityBench(t)
+	b.start(b.lists("", "1"))
+	with := func(url string) configs.Config {
+		cfg := b.lists("", "1")
+		cfg.FailMode = configs.FailOpen
+		cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: url, Model: "m"}
+		return cfg
+	}
+	counts := func(h *heldAuthority) (open, model bool) {
+		cfg := h.cfg.HeldTo(h.counting())
+		return cfg.FailMode == configs.FailOpen, cfg.Shield.Evaluator != nil
+	}
+	h := b.start(with("https://a.example/v1"))
+	if open, model := counts(h); open || model {
+		t.Fatalf("unasked: open %v, a model %v", open, model)
+	}
+	if h.cfg.Shield.Evaluator == nil || h.cfg.FailMode != configs.FailOpen {
+		t.Error("the file's own configuration was changed")
+	}
+	if asked := b.says(h, approver.Deny); !strings.Contains(asked, `+fail_mode: open`) || !strings.Contains(asked, `+shield.evaluator: openai m at https://a.example/v1`) {
+		t.Errorf("people see %s", asked)
+	}
+	h = b.start(with("https://a.example/v1"))
+	if open, model := counts(h); open || model {
+		t.Fatalf("after a no: open %v, a model %v", open, model)
+	}
+	b.says(h, approver.Allow)
+	if open, model := counts(b.start(with("https://a.example/v1"))); !open || !model {
+		t.Errorf("after a yes: open %v, a model %v", open, model)
+	}
+	if open, model := counts(b.start(with("https://b.example/v1"))); !open || model {
+		t.Errorf("another address: open %v, a model %v", open, model)
 	}
 }

@@ -53,7 +53,8 @@ var badInputs = map[string]func(m *badMachine){
 		m.blocked(bashPayload("ls"), "--agent", "nobody")
 	},
 	"unknown_tool": func(m *badMachine) {
-		m.start(terminalOnly)
+		m.file("p.yaml", "version: 1\ntools: {known: [Bash]}\nrules:\n  - {name: x, command: '^reboot$', decision: ask}\n")
+		m.start(terminalOnly + "policy: p.yaml\n")
 		m.blocked(strings.Replace(bashPayload("ls"), `"Bash"`, `"Frobnicate"`, 1))
 	},
 	"no_daemon": func(m *badMachine) { m.exit = -1; m.blocked(bashPayload("ls")) },

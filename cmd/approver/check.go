@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"approver.example/configs"
 	"approver.example/shieldcore/strictyaml"
@@ -19,7 +20,7 @@ type checkCmd struct {
 
 // Help is the long text.
 func (checkCmd) Help() string {
-	return `Reads the configuration and the policy as serve would, and starts nothing. A channel or a person whom only a rule knows is a problem. Warnings
+	return `Reads the configuration, the policy and the files of rules as serve would, and the rules of the project of this folder, and starts nothing. A channel or a person whom only a rule knows is a problem. Warnings
 are what works and is rarely meant, such as a rule that never decides, and, if the daemon runs, that calls are observed, paused or frozen.
 
 Exit code 0: no problem, though there may be warnings. 1: there are problems.
@@ -56,6 +57,7 @@ func (c checkCmd) Run(ctx context.Context) error {
 		}
 	}
 	if known {
+		out.rules(cfg)
 		if mode := (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).mode(ctx); mode != "" {
 			out.Warnings = append(out.Warnings, mode)
 		}
@@ -73,6 +75,36 @@ func (c checkCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// rules checks the layers of rules, and those of the project of this folder.
+func (out *checked) rules(cfg configs.Config) {
+	lib, err := cfg.LoadLibrary(time.Now())
+	out.problem(err)
+	if err == nil {
+		for _, w := range lib.Warnings() {
+			out.Warnings = append(out.Warnings, w.String())
+		}
+	}
+	out.Warnings = append(out.Warnings, projectProblems(cfg)...)
+}
+
+// projectProblems says what of the rules of the project of this folder does not
+// count.
+func projectProblems(cfg configs.Config) (out []string) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil // then there is no project
+	}
+	p := configs.ProjectRules{Skip: cfg.UserRules(), Report: func(file string, problem error) {
+		if placed := (*strictyaml.FileError)(nil); errors.As(problem, &placed) {
+			out = append(out, problem.Error())
+			return
+		}
+		out = append(out, projectProblem(file, problem))
+	}}
+	p.For(dir)
+	return out
+}
+
 // nobodyApproves says why every call that needs people would end in a no: empty
 // if somebody could approve one.
 func nobodyApproves(cfg configs.Config) string {
@@ -86,11 +118,16 @@ func nobodyApproves(cfg configs.Config) string {
 	return ""
 }
 
-// problem notes every problem that is in an error.
+// problem notes every problem that is in an error, of each file if it is of several.
 func (out *checked) problem(err error) {
 	var file *strictyaml.FileError
+	several, is := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
+	case is:
+		for _, one := range several.Unwrap() {
+			out.problem(one)
+		}
 	case errors.As(err, &file):
 		for _, p := range file.Problems {
 			out.Problems = append(out.Problems, p.String())

@@ -15,6 +15,7 @@ import (
 	"approver.example/agents/blocking"
 	"approver.example/configs"
 	"approver.example/httpapi"
+	"approver.example/reflexcore"
 )
 
 // A decider turns what a courier brings into the agent's own answer: decode,
@@ -25,6 +26,10 @@ type decider struct {
 	log     *slog.Logger
 	started time.Time
 	agents  configs.Agents
+	// remember, when set, takes what became of a call that was permitted.
+	remember func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
+	// outputs, when set, looks at what a call returned before the model reads it.
+	outputs *outputs
 	// freeze, when set, stops everything after a call that went around the gate.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
@@ -56,6 +61,9 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		return answer(told)
 	case agents.Ran:
 		d.ran(ctx, ev, call)
+		if d.outputs != nil {
+			return answer(d.outputs.answer(ctx, adapter, ev, call))
+		}
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	case agents.Notice:
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
@@ -110,6 +118,9 @@ func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	alarm := ""
 	switch d.known.take(ev) {
 	case permitted:
+		if d.remember != nil {
+			d.remember(ctx, call, reflexcore.Result{Output: ev.Output, Failed: ev.Failure != ""})
+		}
 	case denied:
 		alarm = "it ran although it was denied"
 	case unanswered:

@@ -28,8 +28,11 @@ type desk struct {
 	authority *heldAuthority
 	audit     *audit.Log
 	observer  *observer
+	budgets   *approver.Budgets
+	shield    *shield
 	store     string // where requests are kept, for people
 	policy    string // the configured one: a file, or a preset
+	output    string // what becomes of what tools return
 	notice    string // what cards and audit say of this installation
 	started   time.Time
 	log       *slog.Logger
@@ -104,6 +107,7 @@ type statusDoc struct {
 	Isolated bool             `json:"isolated"`
 	Notice   string           `json:"notice,omitempty"`
 	Store    string           `json:"store,omitempty"`
+	Output   string           `json:"output,omitempty"` // what becomes of what tools return
 	Trouble  string           `json:"store_error,omitempty"`
 	Channels []channelStatus  `json:"channels,omitempty"`
 	Waiting  []string         `json:"waiting_approvers,omitempty"` // in the configuration, and not counting yet
@@ -112,8 +116,11 @@ type statusDoc struct {
 	Pause    *approver.Pause  `json:"pause,omitempty"`   // while paused
 	Observe  *observeStatus   `json:"observe,omitempty"` // while rules are not enforced
 	Control  string           `json:"control,omitempty"` // any of them, in a sentence
-	Audit    *audit.Head      `json:"audit,omitempty"`
-	AuditErr string           `json:"audit_error,omitempty"` // why nothing can be recorded
+	// Calls since the start that took more than a budget, by its name.
+	OverBudget map[string]uint64 `json:"over_budget,omitempty"`
+	Shield     *shieldStatus     `json:"shield,omitempty"`
+	Audit      *audit.Head       `json:"audit,omitempty"`
+	AuditErr   string            `json:"audit_error,omitempty"` // why nothing can be recorded
 }
 
 // A channelStatus says whether a channel receives answers.
@@ -127,7 +134,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	head := d.audit.Head()
 	doc := statusDoc{
 		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
-		Store: d.store, Audit: &head, Waiting: d.authority.waiting(),
+		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
 	}
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr = err.Error()

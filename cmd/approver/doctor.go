@@ -31,7 +31,7 @@ type doctorCmd struct {
 
 // Help is the long text.
 func (doctorCmd) Help() string {
-	return `Looks at the configuration, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
+	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
 the audit, and says for each how to mend it. It changes nothing and asks nobody. Run it as the user whom the daemon runs as.
 
 With --json there is one object a line: check, result (ok, warn or fail), text and fix.
@@ -107,6 +107,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.sockets()
 		d.daemon(ctx)
 		d.mode(ctx, c.Config)
+		d.output()
 		d.store(ctx)
 		d.channels(ctx)
 		d.platformClocks(ctx)
@@ -148,6 +149,7 @@ func firstText(texts ...string) string {
 func (d *doctor) files() {
 	_, err := d.cfg.LoadPolicy()
 	d.judge("policy", err, firstText(d.cfg.Policy, "the built-in one"), "")
+	d.rules()
 	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
 		d.say("permissions", warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)
 	}
@@ -155,6 +157,26 @@ func (d *doctor) files() {
 		d.say("permissions", fail, fmt.Sprintf("%s is open to others (mode %04o)", d.cfg.Dir, st.Mode().Perm()), "chmod go-rwx "+d.cfg.Dir)
 	} else {
 		d.say("permissions", ok, d.cfg.Dir+" is the daemon's alone", "")
+	}
+}
+
+// rules looks at the layers of rules, and at those of the project of this folder.
+func (d *doctor) rules() {
+	lib, err := d.cfg.LoadLibrary(time.Now())
+	if err != nil {
+		d.say("rules", fail, err.Error(), "")
+		return
+	}
+	layers := ""
+	for _, s := range lib.Source() {
+		layers += ", with " + s.File
+	}
+	d.say("rules", ok, counted(uint64(len(lib.Rules().List())), "rule")+layers, "")
+	for _, w := range lib.Warnings() {
+		d.say("rules", warn, w.String(), "")
+	}
+	for _, problem := range projectProblems(d.cfg) {
+		d.say("rules", warn, "not all rules of this project count: "+problem, "")
 	}
 }
 

@@ -110,6 +110,8 @@ func (d *doctor) hookFits(matcher string, raw json.RawMessage) error {
 		return errors.New("the hook is only for calls that match " + strconv.Quote(h.If))
 	case deadline < d.cfg.TTL:
 		return fmt.Errorf("the hook gives people %v, less than the ttl of %v", deadline, d.cfg.TTL)
+	case deadline < d.cfg.TTL+d.cfg.Evaluating():
+		return fmt.Errorf("the hook waits for %v, less than the ttl of %v and the %v that the evaluator may take before", deadline, d.cfg.TTL, d.cfg.Evaluating())
 	case timeout <= deadline:
 		return fmt.Errorf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, deadline)
 	case h.OnFailure != "block":

@@ -58,13 +58,13 @@ func openKV(t *testing.T) approver.KV {
 }
 
 // testInForce is what keeps the policy of an installation whose keys are zeroes.
-func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce {
+func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
 	t.Helper()
 	codec, err := approver.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &inForce{sealed: sealed{name: "policy", store: kv, codec: codec, id: "here", where: "the store"}, live: &shieldcore.Live{}, audit: audit, log: log}
+	return holdPolicy(sealed{name: "policy", store: kv, codec: codec, id: "here", where: "the store"}, &shieldcore.Live{}, audit, log)
 }
 
 func policyOf(t *testing.T, text string) *shieldcore.Policy {
@@ -83,7 +83,7 @@ func policyOf(t *testing.T, text string) *shieldcore.Policy {
 func TestARestartIsNoWayAroundPeople(t *testing.T) {
 	kv, audit := openKV(t), &memAudit{}
 	log := slog.New(slog.DiscardHandler)
-	start := func(text string) *inForce {
+	start := func(text string) *inForce[*shieldcore.Policy] {
 		t.Helper()
 		f := testInForce(t, kv, audit, log)
 		if err := f.start(t.Context(), policyOf(t, text)); err != nil {
@@ -117,13 +117,14 @@ func TestARestartIsNoWayAroundPeople(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var call approver.ToolCall
-	r := &reloader{cfg: cfg, inForce: f, every: time.Millisecond, ask: func(_ context.Context, c approver.ToolCall, why approver.Verdict) approver.Verdict {
+	r := reloadPolicy(cfg, f, func(_ context.Context, c approver.ToolCall, why approver.Verdict) approver.Verdict {
 		call = c
 		if why.Severity != approver.Catastrophic || f.live.Version() != tight {
 			t.Errorf("%+v, in force: %s", why, f.live.Version())
 		}
 		return approver.Verdict{Decision: approver.Allow, Reason: "approved by Ada"}
-	}}
+	})
+	r.every = time.Millisecond
 	done := make(chan error)
 	go func() { done <- r.run(ctx) }()
 	eventually(t, "what people approved is in force", func() bool { return f.live.Version() == loose })
@@ -149,7 +150,7 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 		cfg := configs.Default()
 		cfg.Dir, cfg.Audit.ID = dir, name
 		record, err := newSealed(cfg, kv, "policy")
-		f := newInForce(record, &memAudit{}, slog.New(slog.DiscardHandler))
+		f := holdPolicy(record, &shieldcore.Live{}, &memAudit{}, slog.New(slog.DiscardHandler))
 		if err == nil {
 			err = f.start(t.Context(), policyOf(t, text))
 		}
@@ -184,9 +185,9 @@ func TestAPolicyThatIsGoneIsNotTheFirst(t *testing.T) {
 // of another installation.
 func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	for name, spoil := range map[string]func(t *testing.T, f *inForce) []byte{
-		"not JSON": func(*testing.T, *inForce) []byte { return []byte("x") },
-		"changed": func(t *testing.T, f *inForce) []byte {
+	for name, spoil := range map[string]func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte{
+		"not JSON": func(*testing.T, *inForce[*shieldcore.Policy]) []byte { return []byte("x") },
+		"changed": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
 			value, _, err := f.store.Get(t.Context(), f.key())
 			if err != nil {
 				t.Fatal(err)
@@ -195,7 +196,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			value[at] ^= 1
 			return value
 		},
-		"of another installation": func(t *testing.T, f *inForce) []byte {
+		"of another installation": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
 			other := *f
 			other.id = "there"
 			if err := other.put(t.Context(), policyOf(t, policyLoose), ""); err != nil {
@@ -207,7 +208,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			}
 			return value
 		},
-		"under another key": func(t *testing.T, f *inForce) []byte {
+		"under another key": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
 			codec, err := approver.NewRequestCodec(bytes.Repeat([]byte{1}, 32))
 			if err != nil {
 				t.Fatal(err)
@@ -218,7 +219,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			}
 			return value
 		},
-		"no policy": func(t *testing.T, f *inForce) []byte {
+		"no policy": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
 			value, err := f.codec.SealText(f.what(), []byte(`{"version":"1","text":"eA=="}`))
 			if err != nil {
 				t.Fatal(err)

@@ -264,7 +264,7 @@ func TestIsolatedInstall(t *testing.T) {
 	got := m.hook(agentUID, home, "ls -la")
 	m.note("agent", "submit: ls -la", got.exit == 0 && got.out == "", got)
 	got = m.hook(agentUID, home, forbidden)
-	m.note("agent", "submit: "+forbidden, blocks(got, "off limits to agents"), got)
+	m.note("agent", "submit: "+forbidden, blocks(got, "approver's own keys"), got)
 	got = m.approved("git push --force origin main")
 	m.note("agent", "submit: git push --force, Ada approves in Telegram", got.exit == 0 && strings.Contains(got.out, `"permissionDecision":"allow"`), got)
 	m.unbound()
@@ -404,7 +404,7 @@ func (m *isolatedMachine) elsewhere() {
 	pinned := m.hook(agentUID, nil, forbidden).err // the true daemon's words
 	env := []string{"HOME=" + m.path("home"), "APPROVER_SOCKET=" + own, "XDG_RUNTIME_DIR=" + m.path("home/.approver/run"), "APPROVER_CONFIG=" + m.path("home/x")}
 	got := m.hook(agentUID, env, forbidden)
-	m.note("agent", "courier with an environment that points to a daemon of its own", blocks(got, "off limits to agents") && got.err == pinned, got)
+	m.note("agent", "courier with an environment that points to a daemon of its own", blocks(got, "approver's own keys") && got.err == pinned, got)
 	got = m.hook(agentUID, env, forbidden, "--socket", own)
 	m.note("agent", "courier with --socket that points there", blocks(got, "--socket names "), got)
 

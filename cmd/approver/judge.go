@@ -16,25 +16,32 @@ import (
 	"approver.example/agents"
 	"approver.example/configs"
 	"approver.example/reflexcore"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/memory"
 	"approver.example/shieldcore"
+	"approver.example/shieldcore/evaluator"
 )
 
 type judgeCmd struct {
 	policyFlags
-	Agent   string `help:"Lines are native hook payloads of this agent, such as claude." placeholder:"NAME"`
-	Explain bool   `help:"Show what each call would do, and which stage and rule decided."`
-	JSON    bool   `help:"With --explain: one JSON object for each line."`
-	Command string `help:"Judge this one command instead of lines." placeholder:"TEXT"`
-	File    string `arg:"" optional:"" help:"Read this file instead of the standard input." placeholder:"FILE"`
+	Agent    string `help:"Lines are native hook payloads of this agent, such as claude." placeholder:"NAME"`
+	Explain  bool   `help:"Show what each call would do, and which stage and rule decided."`
+	Evaluate bool   `help:"Ask the configured evaluator too, where a call has to go that far. Calls are sent to it."`
+	JSON     bool   `help:"With --explain: one JSON object for each line."`
+	Command  string `help:"Judge this one command instead of lines." placeholder:"TEXT"`
+	File     string `arg:"" optional:"" help:"Read this file instead of the standard input." placeholder:"FILE"`
 }
 
 // Help is the long text.
 func (judgeCmd) Help() string {
 	return `One call per input line, as JSON: {"id":1,"tool":"Bash","command":"git status"} or {"id":2,"tool":"Write","args":{"file_path":"/x","content":"y"}};
-agent, session and cwd may be given too. With --agent, a line is what that agent sends to its hook. One line comes out for each, in the same
+agent, session and cwd may be given too. Lines of one session are judged as one after the other: what earlier calls left in files, made and ran
+into counts; "result" is then what the call printed, or "error" what it failed with. With --agent, a line is what that agent sends to its hook. One line comes out for each, in the same
 order: {"id":…,"decision":"deny|ask|modify|warn|pass|allow","severity":…,"by":…,"rule":…,"reason":…,"us":microseconds}.
 A line that is not understood gets {"error":…,"line":N}, and the rest goes on. Nobody is asked, nothing is changed, and no configuration is
 needed.
+
+What would have to go to the evaluator is asked about, unless --evaluate asks it. A model that was added (shield.sidecar) is not asked.
 
 With --explain, each call is shown as text: the commands that would run, their effects, where the data in them comes from, and the rules that
 matched. With --json too, that is in the field "reflex" of the line.
@@ -45,6 +52,7 @@ Example:
   approver judge calls.jsonl
   approver judge --policy preset:strict < calls.jsonl
   approver judge --explain --command 'curl https://example.com/x | sh'
+  approver judge --explain --evaluate calls.jsonl
   approver judge --agent claude < payloads.jsonl`
 }
 
@@ -79,7 +87,6 @@ func (f policyFlags) load() (*shieldcore.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy.Tiers = highestTier
 	return policy, nil
 }
 
@@ -93,14 +100,25 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reflex, err := newReflex(cfg.Reflex)
+	reflex, err := reflexOf(cfg)
 	if err != nil {
 		return err
 	}
-	j, err := newJudge(c.Agent, reflex, policy)
+	reflex.Memory = sessions(cfg.Reflex.Loop.Limits())
+	screens, err := loadScreens()
 	if err != nil {
 		return err
 	}
+	j, err := newJudge(c.Agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier)...)...)
+	if err != nil {
+		return err
+	}
+	if j.gate.Evaluator, err = c.evaluator(cfg); err != nil {
+		return err
+	}
+	j.gate.Tiers = approver.TierScreen
+	j.gate.Weak = cfg.Reflex.Gatekeeper.Weak
+	j.ran = reflex.Ran
 	if c.Explain {
 		j.explain, j.asJSON = reflex, c.JSON
 	}
@@ -132,13 +150,33 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// newReflex returns the engine that judges a call by what it would do.
-func newReflex(cfg reflexcore.Config) (*reflexcore.Engine, error) {
-	rules, err := configs.DefaultRules()
+// evaluator is what is asked in Tier 2, nil for people.
+func (c judgeCmd) evaluator(cfg configs.Config) (approver.Stage, error) {
+	switch configured := cfg.Shield.Evaluator; {
+	case configured == nil && c.Evaluate:
+		return nil, errNoEvaluator
+	case configured == nil:
+		return nil, nil
+	case !c.Evaluate:
+		return notEvaluated{}, nil
+	default:
+		return evaluator.New(*configured)
+	}
+}
+
+// reflexOf is the engine as the daemon would have it once people have approved
+// what its files say.
+func reflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
+	lib, err := cfg.LoadLibrary(time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return reflexcore.New(rules, cfg.Limits())
+	e, err := newReflex(cfg, lib)
+	if err != nil {
+		return nil, err
+	}
+	e.Project = (&configs.ProjectRules{Skip: cfg.UserRules()}).For
+	return e, nil
 }
 
 // A judge judges calls as the daemon would, up to the point where people would
@@ -151,6 +189,31 @@ type judge struct {
 
 	explain *reflexcore.Engine // nil: verdicts only
 	asJSON  bool
+
+	// ran takes what became of a call; nil: nobody wants to know.
+	ran func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
+}
+
+// sessions makes lines that name a session be judged after those before them of
+// the same one. Each session has a memory of its own, as if each were on another
+// machine, and a line that names none has none.
+func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
+	const most = 4096
+	memories := map[string]*memory.Memory{}
+	return func(call approver.ToolCall) *memory.Memory {
+		if call.Session == noSession {
+			return nil
+		}
+		m, ok := memories[call.Session]
+		if !ok {
+			if len(memories) == most {
+				clear(memories)
+			}
+			m = memory.New(nil, limits, slog.New(slog.DiscardHandler))
+			memories[call.Session] = m
+		}
+		return m
+	}
 }
 
 func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
@@ -168,10 +231,6 @@ func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
 	return j, nil
 }
 
-// highestTier is the highest tier among the stages. What a rule's min_tier lets
-// through only after a higher one goes to people.
-const highestTier = 0
-
 // A judged is one line out.
 type judged struct {
 	ID       json.RawMessage `json:"id"`
@@ -182,7 +241,10 @@ type judged struct {
 	Reason   string          `json:"reason,omitempty"`
 	Args     json.RawMessage `json:"args,omitempty"` // of a modify
 	US       int64           `json:"us"`
-	Reflex   any             `json:"reflex,omitempty"` // with --explain
+	// How hard the call is to take back, 0 to 100, left out for 0.
+	Irreversible uint8              `json:"irreversible,omitempty"`
+	Chain        []approver.Finding `json:"chain,omitempty"`  // with --explain: what each part said
+	Reflex       any                `json:"reflex,omitempty"` // with --explain
 }
 
 // A misread is the line out for one that was not understood.
@@ -263,19 +325,29 @@ func (j *judge) line(ctx context.Context, line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	call := j.placed(ev.Call)
+	became := reflexcore.Result{Output: ev.Output, Failed: ev.Failure != ""}
+	if ev.Kind == agents.Ran && j.ran != nil {
+		j.ran(ctx, call, became)
+	}
 	if ev.Kind != agents.Decide && ev.Kind != agents.Prompted {
 		return judged{ID: id, Decision: approver.Pass.String(), By: "agents", Reason: "the event " + ev.Name + " is not a call to decide"}, nil
 	}
+	var how reflexcore.Explanation
+	if j.explain != nil { // first: what the verdict remembers of this call is not what it was judged by
+		how = j.explain.Explain(call)
+	}
 	start := time.Now()
-	call := j.placed(ev.Call)
 	v, _ := j.gate.Judge(ctx, call)
 	out := judgedAs(id, v, time.Since(start))
+	if ev.Response != nil && j.ran != nil { // a line of our own says what came of it
+		j.ran(ctx, call, became)
+	}
 	if j.explain == nil {
 		return out, nil
 	}
-	how := j.explain.Explain(call)
 	if j.asJSON {
-		out.Reflex = how
+		out.Reflex, out.Chain = how, v.Chain
 		return out, nil
 	}
 	return explained{call, v, how}, nil
@@ -296,13 +368,24 @@ func (x explained) write(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s\n", approver.OneLine(what)); err != nil {
 		return err
 	}
-	if x.verdict.By != reflexcore.By && x.verdict.Decision != approver.Pass {
+	if x.verdict.Rule != x.how.Verdict.Rule && x.verdict.Decision != approver.Pass {
 		if _, err := fmt.Fprintf(w, "%s by %s, rule %s; the reflex engine says:\n", x.verdict.Decision, x.verdict.By, x.verdict.Rule); err != nil {
 			return err
 		}
 	}
 	if err := x.how.Text(w); err != nil {
 		return err
+	}
+	for i, f := range x.verdict.Chain {
+		if i == 0 {
+			if _, err := fmt.Fprintln(w, "\nchain"); err != nil {
+				return err
+			}
+		}
+		f.Took = 0 // the same text each time; --json has it
+		if _, err := fmt.Fprintf(w, "  %s\n", approver.OneLine(f.String())); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintln(w)
 	return err
@@ -318,7 +401,7 @@ func (j *judge) placed(call approver.ToolCall) approver.ToolCall {
 }
 
 func judgedAs(id json.RawMessage, v approver.Verdict, took time.Duration) judged {
-	out := judged{ID: id, Decision: v.Decision.String(), By: v.By, Rule: v.Rule, Reason: v.Reason, US: took.Microseconds()}
+	out := judged{ID: id, Decision: v.Decision.String(), By: v.By, Rule: v.Rule, Reason: v.Reason, US: took.Microseconds(), Irreversible: v.Irreversible.Score}
 	if v.Decision <= approver.Ask {
 		out.Severity = v.Severity.String()
 	}
@@ -326,71 +409,4 @@ func judgedAs(id json.RawMessage, v approver.Verdict, took time.Duration) judged
 		out.Args = v.Args
 	}
 	return out
-}
-
-// A lineCall is a line of our own.
-type lineCall struct {
-	ID      json.RawMessage `json:"id"`
-	Agent   string          `json:"agent"`
-	Session string          `json:"session"`
-	CWD     string          `json:"cwd"`
-	Tool    string          `json:"tool"`
-	Command *string         `json:"command"`
-	Args    json.RawMessage `json:"args"`
-}
-
-func (j *judge) decode(line []byte) (id json.RawMessage, ev agents.Event, err error) {
-	if j.agent != nil {
-		ev, err = j.agent.Decode(line)
-		id, _ = json.Marshal(ev.UseID) // a string
-		return id, ev, err
-	}
-	var c lineCall
-	if err := json.Unmarshal(line, &c); err != nil {
-		return nil, ev, fmt.Errorf("not a call: %w", err)
-	}
-	if c.Tool == "" {
-		return nil, ev, errors.New(`"tool" is missing`)
-	}
-	if c.CWD == "" {
-		c.CWD = j.dir
-	}
-	ev, err = c.event()
-	return c.ID, ev, err
-}
-
-// event reads the line as the agent's own payload of the same call, so that
-// arguments mean here what they mean to the hook.
-func (c lineCall) event() (agents.Event, error) {
-	args := map[string]json.RawMessage{}
-	if len(c.Args) > 0 && !bytes.Equal(c.Args, []byte("null")) {
-		if err := json.Unmarshal(c.Args, &args); err != nil {
-			return agents.Event{}, errors.New(`"args" is not an object`)
-		}
-	}
-	if c.Command != nil {
-		command, err := json.Marshal(*c.Command)
-		if err != nil {
-			return agents.Event{}, err
-		}
-		if _, twice := args["command"]; twice {
-			return agents.Event{}, errors.New(`the command is given twice: as "command" and in "args"`)
-		}
-		args["command"] = command
-	}
-	if c.Agent == "" {
-		c.Agent = agents.Claude{}.Name()
-	}
-	if c.Session == "" {
-		c.Session = "judge"
-	}
-	payload, err := json.Marshal(map[string]any{
-		"hook_event_name": "PreToolUse", "session_id": c.Session, "cwd": c.CWD, "tool_name": c.Tool, "tool_input": args, "tool_use_id": "judge",
-	})
-	if err != nil {
-		return agents.Event{}, err
-	}
-	ev, err := agents.Claude{}.Decode(payload)
-	ev.Call.Agent = c.Agent
-	return ev, err
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"approver.example/configs"
-	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
 
@@ -21,8 +20,7 @@ func testJudge(t testing.TB, agent string) *judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy.Tiers = highestTier
-	reflex, err := newReflex(reflexcore.DefaultConfig())
+	reflex, err := reflexOf(configs.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +92,10 @@ func TestJudgeLines(t *testing.T) {
 		"twice":               {"", `{"tool":"Bash","command":"ls","args":{"command":"rm"}}`, `given twice`},
 		"args a text":         {"", `{"tool":"Read","args":"x"}`, `\"args\" is not an object`},
 		"relative cwd":        {"", `{"tool":"Bash","command":"ls","cwd":"x"}`, `not an absolute path`},
-		"cwd":                 {"", `{"id":1,"tool":"Write","cwd":"/etc","args":{"file_path":"hosts","content":""}}`, `"rule":"system.write"`},
+		"cwd":                 {"", `{"id":1,"tool":"Write","cwd":"/etc","args":{"file_path":"hosts","content":""}}`, `"rule":"write_hosts"`},
 		"last line":           {"", `{"id":{"a":1},"tool":"Bash","command":"rm -rf /"}`, `{"id":{"a":1},"decision":"deny","severity":"CATASTROPHIC","by":"reflex","rule":"delete_root"`},
 		"native": {"claude", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
-			`{"id":"t1","decision":"ask","severity":"HIGH","by":"policy","rule":"git.force_push"`},
+			`{"id":"t1","decision":"ask","severity":"HIGH","by":"reflex","rule":"git_force_push"`},
 		"native, nothing to decide": {"claude", `{"hook_event_name":"SessionStart","session_id":"s","cwd":"/x"}`, `"decision":"pass","by":"agents"`},
 		"native, bad":               {"claude", `{"hook_event_name":"PreToolUse"}`, `{"error":"the payload is not what Claude Code sends`},
 	} {

@@ -34,6 +34,7 @@ type cli struct {
 	Policy     policyCmd     `cmd:"" help:"Test, explain and compare policies."`
 	Check      checkCmd      `cmd:"" help:"Check configuration and policy, and tell all problems at once."`
 	Ask        askCmd        `cmd:"" help:"Put an action before people from a script."`
+	Appeal     appealCmd     `cmd:"" help:"Put a call that a rule denied before people."`
 	Pending    pendingCmd    `cmd:"" help:"List the open requests."`
 	Approve    approveCmd    `cmd:"" help:"Approve an open request on this machine."`
 	Deny       denyCmd       `cmd:"" help:"Deny an open request on this machine."`
@@ -42,6 +43,8 @@ type cli struct {
 	Unfreeze   unfreezeCmd   `cmd:"" help:"Lift a freeze."`
 	Pause      pauseCmd      `cmd:"" help:"Ask nobody for a while; people approve that first."`
 	Observe    observeCmd    `cmd:"" help:"For some days only record what would be asked or denied; people approve that first."`
+	Rules      rulesCmd      `cmd:"" help:"List, show, test and lint the rules of the reflex engine."`
+	Model      modelCmd      `cmd:"" help:"Add and verify models of the optional classifier program."`
 	Report     reportCmd     `cmd:"" help:"Show what was, or would have been, asked and denied, by rule and session."`
 	Enforce    enforceCmd    `cmd:"" help:"End observe mode now."`
 	Grants     grantsCmd     `cmd:"" help:"List and revoke what may run without being asked again."`

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"approver.example/shieldcore/sidecar/sidecartest"
 )
 
 func TestMain(m *testing.M) {
@@ -17,6 +20,8 @@ func TestMain(m *testing.M) {
 		"approver":    func() { os.Exit(run(os.Args[1:])) },
 		"pinned-hook": pinnedHook,
 		"fake-daemon": fakeDaemon,
+		// Not under its own name: whether it is installed is for a script to say.
+		"fake-classifier": func() { os.Exit(sidecartest.Main(os.Args[1:])) },
 	})
 }
 
@@ -28,6 +33,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			payloads, err := filepath.Abs("../../agents/testdata/claude")
 			env.Setenv("PAYLOADS", payloads) // what Claude Code really sent
+			if err != nil {
+				return err
+			}
+			fake, err := exec.LookPath("fake-classifier")
+			env.Setenv("FAKE", fake)
 			return err
 		},
 		Condition: func(cond string) (bool, error) {
@@ -40,7 +50,7 @@ func TestScripts(t *testing.T) {
 }
 
 // readByPrograms are the commands whose exit code decides something in a script.
-var readByPrograms = []string{"ask", "approve", "audit verify", "check", "demo", "deny", "doctor", "freeze", "judge", "pause", "pending", "policy diff", "policy test", "status", "unfreeze"}
+var readByPrograms = []string{"ask", "approve", "audit verify", "check", "demo", "deny", "doctor", "freeze", "judge", "model add", "model verify", "pause", "pending", "policy diff", "policy test", "rules lint", "rules list", "rules show", "rules test", "status", "unfreeze"}
 
 // The program, every group and every command explains itself with an example.
 func TestEveryCommandHasAnExample(t *testing.T) {

@@ -14,19 +14,33 @@ import (
 	"approver.example"
 	"approver.example/configs"
 	"approver.example/shieldcore"
+	"approver.example/shieldcore/strictyaml"
 )
 
-// A reloader watches the policy file. A policy that tightens takes effect at
+// A reloader watches the files of a standard. One that tightens takes effect at
 // once; one that loosens only after people have approved its exact diff; one
 // with problems never does, and the last good one stays in force.
-type reloader struct {
-	*inForce
-	cfg   configs.Config
-	ask   func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict
-	every time.Duration // between two looks at the file
+type reloader[V standard] struct {
+	*inForce[V]
+	name     string   // of the files, for people
+	files    []string // none: it is built in
+	read     func() (V, error)
+	warnings func(V) []strictyaml.Problem
+	ask      asking
+	every    time.Duration // between two looks at the files
 
 	pending context.CancelFunc // ends the question that is open; nil: none is
 	done    chan struct{}      // closed when it has ended
+}
+
+type asking = func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict
+
+func reloadPolicy(cfg configs.Config, standing *inForce[*shieldcore.Policy], ask asking) *reloader[*shieldcore.Policy] {
+	r := &reloader[*shieldcore.Policy]{inForce: standing, name: cfg.Policy, read: cfg.LoadPolicy, warnings: (*shieldcore.Policy).Warnings, ask: ask, every: reloadEvery}
+	if cfg.Policy != "" && !strings.HasPrefix(cfg.Policy, configs.PresetPrefix) {
+		r.files = []string{cfg.Policy}
+	}
+	return r
 }
 
 const (
@@ -38,9 +52,9 @@ const (
 
 // run watches until ctx ends. A built-in policy does not change while the program
 // runs, and may have changed since the last one did.
-func (r *reloader) run(ctx context.Context) error {
+func (r *reloader[V]) run(ctx context.Context) error {
 	defer r.withdraw()
-	if r.cfg.Policy == "" || strings.HasPrefix(r.cfg.Policy, configs.PresetPrefix) {
+	if len(r.files) == 0 {
 		r.look(ctx, r.live.Version())
 		<-ctx.Done()
 		return nil
@@ -54,7 +68,7 @@ func (r *reloader) run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		now := stampOf(r.cfg.Policy)
+		now := stampOf(r.files)
 		if now == stamp && n%readAnyway != 0 {
 			continue
 		}
@@ -63,49 +77,54 @@ func (r *reloader) run(ctx context.Context) error {
 	}
 }
 
-func stampOf(name string) string {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err.Error()
+func stampOf(names []string) (stamp string) {
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			stamp += err.Error() + "\n"
+			continue
+		}
+		stamp += fmt.Sprintln(info.ModTime().UnixNano(), info.Size())
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), " ", info.Size())
+	return stamp
 }
 
 // look reads the file and deals with what is new in it. said names what was
 // dealt with last: a version, or the text of an error.
-func (r *reloader) look(ctx context.Context, said string) string {
-	next, err := r.cfg.LoadPolicy()
+func (r *reloader[V]) look(ctx context.Context, said string) string {
+	next, err := r.read()
+	noun := r.kind.noun
 	switch {
 	case err != nil && err.Error() == said, err == nil && next.Version() == said:
 		return said
 	case err != nil:
 		r.withdraw()
-		r.log.Error("the policy file has problems, so the last good policy stays in force", "in_force", r.live.Version()[:12], "problems", err.Error())
+		r.log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force", brief(r.live.Version()), "problems", err.Error())
 		return err.Error()
 	}
 	r.withdraw()
 	if next.Version() == r.live.Version() {
-		r.log.Info("the policy file is again the one in force")
+		r.log.Info("the " + noun + " file is again the one in force")
 		return next.Version()
 	}
-	for _, w := range next.Warnings() {
-		r.log.Warn("the policy has a rule that does nothing", "what", w.Pos.String()+": "+w.Text)
+	for _, w := range r.warnings(next) {
+		r.log.Warn("the "+noun+" has what does nothing, or not for long", "what", w.Pos.String()+": "+w.Text)
 	}
-	change := shieldcore.Compare(r.live.Policy(), next)
+	change := r.kind.compare(r.kind.current(), next)
 	if !change.Loosens() {
-		r.log.Info("a new policy is in force: it tightens, or changes no verdict", "version", next.Version()[:12])
+		r.log.Info("a new "+noun+" is in force: it tightens, or changes no verdict", "version", brief(next.Version()))
 		if err := r.tighten(ctx, next); err != nil {
-			r.log.Error("the new policy is in force, and that is not recorded", "error", err)
+			r.log.Error("the new "+noun+" is in force, and that is not recorded", "error", err)
 		}
 		return next.Version()
 	}
-	r.log.Warn("the new policy loosens, so it takes effect only if people approve it", "version", next.Version()[:12], "why", strings.Join(change.Why, "; "))
+	r.log.Warn("the new "+noun+" loosens, so it takes effect only if people approve it", "version", brief(next.Version()), "why", strings.Join(change.Why, "; "))
 	r.propose(ctx, next, change)
 	return next.Version()
 }
 
 // withdraw ends the question that is open and waits for its end.
-func (r *reloader) withdraw() {
+func (r *reloader[V]) withdraw() {
 	if r.pending != nil {
 		r.pending()
 		<-r.done
@@ -113,13 +132,13 @@ func (r *reloader) withdraw() {
 	}
 }
 
-// propose puts the exact diff before people, and the policy in force if they
-// approve. What they approve is the policy that was read, whatever becomes of
+// propose puts the exact diff before people, and the new one in force if they
+// approve. What they approve is what was read, whatever becomes of
 // the file meanwhile.
-func (r *reloader) propose(ctx context.Context, next *shieldcore.Policy, change shieldcore.Change) {
-	call, why, err := proposal(r.cfg.Policy, next, change)
+func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Change) {
+	call, why, err := r.proposal(next, change)
 	if err != nil {
-		r.log.Error("the looser policy could not be put before people, so it is refused", "error", err)
+		r.log.Error("the looser "+r.kind.noun+" could not be put before people, so it is refused", "error", err)
 		return
 	}
 	ctx, r.pending = context.WithCancel(ctx)
@@ -128,22 +147,22 @@ func (r *reloader) propose(ctx context.Context, next *shieldcore.Policy, change 
 		defer close(done)
 		v := r.ask(ctx, call, why)
 		if v.Decision != approver.Allow {
-			r.log.Warn("the looser policy was not approved, so the old one stays in force", "version", next.Version()[:12], "why", v.Reason)
+			r.log.Warn("the looser "+r.kind.noun+" was not approved, so the old one stays in force", "version", brief(next.Version()), "why", v.Reason)
 			return
 		}
 		if err := r.put(ctx, next, v.Reason); err != nil {
-			r.log.Error("people approved the looser policy, which cannot be put in force", "error", err)
+			r.log.Error("people approved the looser "+r.kind.noun+", which cannot be put in force", "error", err)
 			return
 		}
-		r.log.Warn("people approved the looser policy: it is in force", "version", next.Version()[:12])
+		r.log.Warn("people approved the looser "+r.kind.noun+": it is in force", "version", brief(next.Version()))
 	}(r.done)
 }
 
-// proposal is a change of policy as a call that people can decide.
-func proposal(file string, next *shieldcore.Policy, change shieldcore.Change) (approver.ToolCall, approver.Verdict, error) {
+// proposal is a change as a call that people can decide.
+func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolCall, approver.Verdict, error) {
 	// One text for each line of the diff, so that a card shows it line by line.
-	shown := map[string]any{"file": file, "version": next.Version(), "diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
-	return ownQuestion("change_policy", "policy_loosened", shown, "loosens the policy: "+strings.Join(change.Why, "; "))
+	shown := map[string]any{"file": r.name, "version": next.Version(), "diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
+	return ownQuestion(r.kind.tool, r.kind.rule, shown, "loosens the "+r.kind.noun+": "+strings.Join(change.Why, "; "))
 }
 
 // ownQuestion is a loosening of what is in force as a call that people can decide,

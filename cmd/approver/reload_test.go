@@ -82,7 +82,8 @@ func startReload(t *testing.T) (put func(string), live *shieldcore.Live, questio
 			return approver.Verdict{}
 		}
 	}
-	r := &reloader{cfg: cfg, inForce: standing, ask: ask, every: 2 * time.Millisecond}
+	r := reloadPolicy(cfg, standing, ask)
+	r.every = 2 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -92,7 +93,7 @@ func startReload(t *testing.T) (put func(string), live *shieldcore.Live, questio
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	return put, standing.live, questions, log
+	return put, standing.live.(*shieldcore.Live), questions, log
 }
 
 func eventually(t *testing.T, what string, is func() bool) {
@@ -179,7 +180,7 @@ func TestReloadRefusesAForeignFile(t *testing.T) {
 
 func TestTheZeroLiveDenies(t *testing.T) {
 	var l shieldcore.Live
-	if v, err := l.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny || l.Version() != "" {
+	if v, err := l.Judge(t.Context(), approver.ToolCall{}); err == nil || v.Decision != approver.Deny || l.Version() != "" {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

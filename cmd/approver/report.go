@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/reflexcore"
 )
 
 type reportCmd struct {
@@ -110,6 +111,10 @@ type report struct {
 	tally
 	Rules    []*ruleReport    `json:"rules"`
 	Sessions []*sessionReport `json:"sessions"`
+	// Shadow are rules that are recorded and not enforced, Excepted the exceptions
+	// that dropped what a rule found, each with the number of calls.
+	Shadow   map[string]int `json:"shadow,omitempty"`
+	Excepted map[string]int `json:"excepted,omitempty"`
 	// Unnamed are findings of rules and calls of sessions beyond what a report
 	// keeps.
 	Unnamed int `json:"unnamed"`
@@ -209,6 +214,8 @@ func (r *report) add(l audit.Line) {
 	if v.Decision == approver.Allow {
 		r.Allowed++
 	}
+	r.count(&r.Shadow, v.Shadow)
+	r.count(&r.Excepted, v.Allowed)
 	hour := l.Timestamp.Unix() / 3600
 	if hour != r.hour {
 		r.hour = hour
@@ -237,6 +244,20 @@ func (r *report) add(l audit.Line) {
 			rule.Severity = v.Severity
 		}
 		r.command(rule, l)
+	}
+}
+
+// count counts calls by name.
+func (r *report) count(by *map[string]int, names []string) {
+	for _, name := range names {
+		if *by == nil {
+			*by = map[string]int{}
+		}
+		if _, known := (*by)[name]; !known && len(*by) >= maxReportRules {
+			r.Unnamed++
+			continue
+		}
+		(*by)[name]++
 	}
 }
 
@@ -269,7 +290,7 @@ func (r *report) command(rule *ruleReport, l audit.Line) {
 			return
 		}
 		r.commands++
-		c = &commandReport{Tool: l.Tool, Command: l.Summary, Explain: explainLine(l)}
+		c = &commandReport{Tool: l.Tool, Command: l.Summary, Explain: explainLine(l, rule.By)}
 		rule.commands[key] = c
 	}
 	c.Times++
@@ -277,7 +298,7 @@ func (r *report) command(rule *ruleReport, l audit.Line) {
 
 // explainLine is the command that says what the policy makes of a recorded call,
 // if the audit has it as it was: plain, and nothing masked or cut.
-func explainLine(l audit.Line) string {
+func explainLine(l audit.Line, by string) string {
 	call := l.Command
 	if l.Tool != "Bash" || call == "" {
 		call = fmt.Sprintf(`{"tool":%q,"cwd":%q,"args":%s}`, l.Tool, l.Dir, l.Args)
@@ -285,6 +306,9 @@ func explainLine(l audit.Line) string {
 	plain := func(r rune) bool { return r >= ' ' && r <= '~' }
 	if len(call) > maxReportExample || strings.TrimFunc(call, plain) != "" || strings.Contains(call, "****") {
 		return ""
+	}
+	if by == reflexcore.By && l.Command != "" {
+		return "approver judge --explain --command " + shellLine([]string{call})
 	}
 	return "approver policy explain -- " + shellLine([]string{call})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/configs"
-	"approver.example/shieldcore"
+	"approver.example/reflexcore"
 )
 
 // recorded writes records into an audit and returns its folder.
@@ -52,10 +53,16 @@ func judgedAt(t *testing.T, at time.Time, session, command string, observe bool)
 	call := approver.ToolCall{
 		ID: "c", Agent: "claude", Session: session, Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/home/ada/shop", At: at,
 	}
-	v, err := policy.Judge(t.Context(), call)
+	rules, err := configs.DefaultRules()
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine, err := reflexcore.New(rules, reflexcore.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := approver.Gate{Stages: []approver.Stage{engine, policy}, Log: slog.New(slog.DiscardHandler)}
+	v, _ := gate.Judge(t.Context(), call)
 	r := approver.Record{Event: approver.EventVerdict, At: at, Call: call, Verdict: v}
 	switch {
 	case v.Decision == approver.Pass:
@@ -116,13 +123,14 @@ func TestFirstWeekShowsTheReport(t *testing.T) {
 func TestReportSuggestsAGoodRule(t *testing.T) {
 	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	for command, wanted := range map[string]bool{
-		"git push --force origin fix/1.0+2":             true,
-		"git push --force origin 'main'":                true,
-		`git push --force origin "$X"`:                  false, // no rule can allow it
-		"git push --force; ls":                          false,
-		"git push --force \x1b[2J":                      false,
-		"git push --force " + strings.Repeat("a ", 300): false,
-		"terraform destroy -auto-approve":               false, // CATASTROPHIC
+		"git push --force origin release/1.0+2":                     true,
+		"git push --force origin main":                              true,
+		"git push --force origin 'main'":                            false, // an exception means plain words
+		`git push --force origin "$X"`:                              false, // no rule can allow it
+		"git push --force; ls":                                      false,
+		"git push --force \x1b[2J":                                  false,
+		"git push --force origin main " + strings.Repeat("a ", 300): false,
+		"terraform destroy -auto-approve":                           false, // CATASTROPHIC
 	} {
 		r, err := reportCmd{}.read(t.Context(), recorded(t, judgedAt(t, at, "s", command, true)), at, at.Add(time.Hour))
 		if err != nil || len(r.Rules) != 1 {
@@ -130,7 +138,7 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 		}
 		var text string
 		if rule, c := r.loudest(); rule != nil {
-			text = relax(t.Context(), rule, c)
+			text = r.relax(t.Context(), rule, c)
 		}
 		if (text != "") != wanted {
 			t.Errorf("%q: suggested %q", command, text)
@@ -138,14 +146,18 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 		if text == "" {
 			continue
 		}
-		policy, err := shieldcore.Load("policy.yaml", []byte("version: 1\ntools: {known: [Bash]}\nrules:\n"+text+"    - {name: rest, tools: [Bash], decision: ask}\n"))
+		lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "rules.yaml", Text: []byte("version: 1\n" + strings.ReplaceAll("\n"+text, "\n    ", "\n"))}}, at)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
-		for c, want := range map[string]approver.Decision{command: approver.Allow, command + "; id": approver.Ask, "x" + command: approver.Ask} {
-			v, err := policy.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c, Dir: "/p"})
-			if err != nil || v.Decision != want {
-				t.Errorf("%q: %v, %v", c, v.Decision, err)
+		engine, err := reflexcore.NewWith(lib.Rules(), reflexcore.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c, stopped := range map[string]bool{command: false, command + "; id": true, command + "2 main": true} {
+			v, err := engine.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c, Dir: "/p", At: at})
+			if err != nil || (v.Decision <= approver.Ask) != stopped {
+				t.Errorf("%q: %v by %s, %v", c, v.Decision, v.Rule, err)
 			}
 		}
 	}

@@ -6,12 +6,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/configs"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
 
@@ -56,9 +60,23 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 		fmt.Fprintf(w, "Of this %d were only observed: those calls went on.\n", r.Observed)
 	}
 	r.printRules(w)
+	printCounts(w, "In shadow, recorded and not enforced", r.Shadow)
+	printCounts(w, "Let go by an exception", r.Excepted)
 	r.printSessions(w)
 	r.printNext(ctx, w, mode)
 	return w.Flush()
+}
+
+// printCounts prints what was counted, the most first.
+func printCounts(w io.Writer, title string, by map[string]int) {
+	if len(by) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(by[b]-by[a], strings.Compare(a, b)) })
+	for _, name := range names {
+		fmt.Fprintf(w, "  %4d x  %s\n", by[name], approver.OneLine(name))
+	}
 }
 
 func (r *report) printRules(w io.Writer) {
@@ -120,11 +138,12 @@ func (r *report) printSessions(w io.Writer) {
 	}
 }
 
-// loudest is the first command of the policy's rules that can be typed again.
+// loudest is the first command of a rule that people can change, and that can be
+// typed again.
 func (r *report) loudest() (*ruleReport, *commandReport) {
 	for _, rule := range r.Rules {
 		for _, c := range rule.Commands {
-			if rule.By == "policy" && rule.Asks > 0 && c.Explain != "" {
+			if (rule.By == "policy" || rule.By == reflexcore.By) && rule.Asks > 0 && c.Explain != "" {
 				return rule, c
 			}
 		}
@@ -136,8 +155,12 @@ func (r *report) printNext(ctx context.Context, w io.Writer, mode string) {
 	fmt.Fprintln(w, "\nNext")
 	if rule, c := r.loudest(); rule != nil {
 		fmt.Fprintf(w, "  %s interrupts most. See why:\n    %s\n", rule.name(), c.Explain)
-		if text := relax(ctx, rule, c); text != "" {
-			fmt.Fprintf(w, "  If this call needs nobody, put a rule above that one; people are asked to approve the change:\n%s", text)
+		if text := r.relax(ctx, rule, c); text != "" {
+			where := "put a rule above that one"
+			if rule.By == reflexcore.By {
+				where = "put an exception into rules.yaml in the data folder"
+			}
+			fmt.Fprintf(w, "  If this call needs nobody, %s; people are asked to approve the change:\n%s", where, text)
 		}
 	}
 	switch {
@@ -148,12 +171,15 @@ func (r *report) printNext(ctx context.Context, w io.Writer, mode string) {
 	}
 }
 
-// relax is a rule for the policy that lets the very same command run. It is
-// tried here: of what no rule can allow, nothing is suggested, nor of what is
-// CATASTROPHIC.
-func relax(ctx context.Context, rule *ruleReport, c *commandReport) string {
+// relax is a rule for the policy, or an exception from one of the reflex engine,
+// that lets the very same command run. It is tried here: of what cannot be allowed,
+// nothing is suggested, nor of what is CATASTROPHIC.
+func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) string {
 	if c.Tool != "Bash" || rule.Severity != approver.High.String() || rule.Denies > 0 {
 		return ""
+	}
+	if rule.By == reflexcore.By {
+		return except(ctx, rule, c, r.To)
 	}
 	pattern := strings.ReplaceAll("^"+regexp.QuoteMeta(c.Command)+"$", "'", "''")
 	text := fmt.Sprintf("    - name: ours.%s\n      tools: [Bash]\n      command: '%s'\n      decision: allow\n      reason: looked at in the first week\n",
@@ -167,4 +193,26 @@ func relax(ctx context.Context, rule *ruleReport, c *commandReport) string {
 		return ""
 	}
 	return text
+}
+
+// exceptFor is how long an exception that is suggested holds.
+const exceptFor = 90 * 24 * time.Hour
+
+// except is relax for the rules of the reflex engine.
+func except(ctx context.Context, rule *ruleReport, c *commandReport, now time.Time) string {
+	text := fmt.Sprintf("allow:\n  - rule: %s\n    scope: {command: '%s'}\n    expires: %s\n    reason: looked at in the first week\n",
+		rule.Rule, strings.ReplaceAll(c.Command, "'", "''"), now.Add(exceptFor).UTC().Format(time.DateOnly))
+	lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "suggested", Text: []byte("version: 1\n" + text)}}, now)
+	if err != nil {
+		return ""
+	}
+	engine, err := reflexcore.NewWith(lib.Rules(), reflexcore.Limits{})
+	if err != nil {
+		return ""
+	}
+	v, err := engine.Judge(ctx, approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c.Command, Dir: "/", At: now})
+	if err != nil || v.Decision <= approver.Ask {
+		return ""
+	}
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }

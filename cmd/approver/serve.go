@@ -22,6 +22,8 @@ import (
 	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/reflexcore"
+	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/precedent"
 	"approver.example/shieldcore"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
@@ -71,9 +73,16 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	rules, err := openRules(cfg, log)
+	if err != nil {
+		return err
+	}
 	// The engine's tables are read while store and audit are opened.
-	loadReflex := sync.OnceValues(func() (*reflexcore.Engine, error) { return newReflex(cfg.Reflex) })
-	go func() { _, _ = loadReflex() }() // the error is looked at below
+	asRead := cfg // without what people have to approve first, it becomes another
+	loadReflex := sync.OnceValues(func() (*reflexcore.Engine, error) { return newReflex(asRead, rules) })
+	screens := sync.OnceValues(loadScreens)
+	go func() { _, _ = loadReflex() }() // the errors are looked at below
+	go func() { _, _ = screens() }()
 	house, err := openHouse(cfg, log)
 	if err != nil {
 		return err
@@ -105,44 +114,86 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	standing := newInForce(policyRecord, records, log.With("part", "policy"))
+	policy := &shieldcore.Live{}
+	standing := holdPolicy(policyRecord, policy, records, log.With("part", "policy"))
 	standing.older = records.Head().Seq > 0
 	authority, err := holdAuthority(ctx, cfg, store, records, house.Isolated, log.With("part", "approvers"))
 	if err != nil {
 		return err
 	}
 	if len(authority.waiting()) > 0 {
-		if channels, local, err = openChannels(cfg.HeldTo(authority.counting()), house.Isolated, log); err != nil {
+		granted := cfg.HeldTo(authority.counting())
+		cfg.FailMode, cfg.Shield = granted.FailMode, granted.Shield
+		if channels, local, err = openChannels(granted, house.Isolated, log); err != nil {
 			return err
 		}
 	}
+	tier2, err := openShield(cfg, store, records, log.With("part", "shield"))
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "shield", tier2.close)
 	if err := standing.start(ctx, file); err != nil {
 		return err
 	}
-	policy := standing.live
-	broadcaster, err := newBroadcaster(cfg, policy, house.Notice(), store, records, channels, log.With("part", "people"))
+	reflex, err := loadReflex()
+	if err != nil {
+		return err
+	}
+	tier1, err := screens()
+	if err != nil {
+		return err
+	}
+	rulesRecord, err := newSealed(cfg, store, "rules")
+	if err != nil {
+		return err
+	}
+	ruling := &liveRules{engine: reflex}
+	standingRules := holdRules(rulesRecord, ruling, records, log.With("part", "rules"))
+	if err := standingRules.start(ctx, rules); err != nil {
+		return err
+	}
+	flowing := &liveFlow{engine: reflex}
+	standingFlow, err := startFlow(ctx, cfg, store, flowing, records, log.With("part", "flow"))
+	if err != nil {
+		return err
+	}
+	projects := newProjectReporter(records, log.With("part", "rules"))
+	reflex.Project = projects.rules(cfg).For
+	versions := func() string { return policy.Version() + ruling.Version() + flowing.Version() }
+	broadcaster, err := newBroadcaster(cfg, versions, house.Notice(), store, learner{records, reflex, log.With("part", "precedents")}, channels, log.With("part", "people"))
 	if err != nil {
 		return err
 	}
 	broadcaster.SetPeople(cfg.PeopleHeldTo(authority.counting()))
 	authority.admitted = broadcaster.SetPeople
-	reflex, err := loadReflex()
-	if err != nil {
+	reflex.Precedents = precedent.New(store, cfg.Reflex.Precedents.Limits())
+	remembered := memory.New(store, cfg.Reflex.Loop.Limits(), log.With("part", "memory"))
+	reflex.Memory = func(approver.ToolCall) *memory.Memory { return remembered }
+	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
+	budgets := cfg.Reflex.Gate()
+	screening := tier1(cfg.Shield.Classifier)
+	if tier2.model, err = addModel(cfg.Shield.Sidecar, screening); err != nil {
 		return err
 	}
-	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
 	gate := &approver.Gate{
-		Stages: []approver.Stage{approver.FreezeStage{Store: store}, reflex, policy}, Ask: broadcaster.Ask,
-		Observe: watching.observe, Paused: broadcaster.PausedFor, Rewrite: rewrite, Audit: records, Log: log.With("part", "gate"),
+		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}, reflex, policy}, screening...), Tiers: approver.TierScreen,
+		Evaluator: tier2.evaluator(), Again: []approver.Stage{approver.FreezeStage{Store: store}, policy}, FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening, Ask: broadcaster.Ask,
+		Observe: watching.observe, Paused: broadcaster.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: budgets,
+		Appeals: &approver.Appeals{People: broadcaster, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
 	}
-	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents}
+	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents, remember: reflex.Ran}
 	if cfg.FreezeOnBypass {
 		decide.freeze = broadcaster.Freeze
 	}
+	inForce := cfg.HeldTo(authority.counting())
+	if decide.outputs, err = newOutputs(inForce, reflex.Told, records, log.With("part", "output")); err != nil {
+		return err
+	}
 
 	desk := &desk{
-		people: broadcaster, channels: channels, authority: authority, audit: records, observer: watching, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started,
-		log: log.With("part", "desk"),
+		people: broadcaster, channels: channels, authority: authority, audit: records, observer: watching, budgets: budgets, shield: tier2, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started,
+		output: outputLine(inForce), log: log.With("part", "desk"),
 	}
 
 	serveSockets, err := openSockets(cfg.Sockets, house, decide, asker{*gate}, local, desk, log)
@@ -155,9 +206,11 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
 	debug.FreeOSMemory() // what was only needed to start
-	reload := &reloader{cfg: cfg, inForce: standing, ask: broadcaster.Ask, every: reloadEvery}
+	reload := reloadPolicy(cfg, standing, broadcaster.Ask)
+	reloadRuleSet := reloadRules(cfg, standingRules, broadcaster.Ask)
+	reloadFlow := proposeFlow(cfg, standingFlow, broadcaster.Ask)
 	admit := func(ctx context.Context) error { return authority.run(ctx, broadcaster.Ask) }
-	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, admit, watching.run)...)
+	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, reloadRuleSet.run, reloadFlow.run, projects.run, admit, watching.run, remembered.Run, tier2.run)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
 }
@@ -185,7 +238,7 @@ func holdAuthority(ctx context.Context, cfg configs.Config, kv approver.KV, reco
 }
 
 func newBroadcaster(
-	cfg configs.Config, policy *shieldcore.Live, notice string, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
+	cfg configs.Config, rules func() string, notice string, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
 ) (*approver.Broadcaster, error) {
 	codeKeys, err := openCodeKeys(cfg)
 	if err != nil {
@@ -199,7 +252,7 @@ func newBroadcaster(
 			if err != nil {
 				return "", err
 			}
-			return approver.FingerprintOf(call, policy.Version(), hashes)
+			return approver.FingerprintOf(call, rules(), hashes)
 		},
 		Rule: exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
 		Host: hostname(), Notice: notice, Log: log,
@@ -208,7 +261,7 @@ func newBroadcaster(
 
 // openSockets listens on both sockets and returns what serves each.
 func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Admit: h.submit, Log: log.With("part", "submit")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: desk, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = local

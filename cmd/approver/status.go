@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"approver.example"
@@ -73,6 +75,9 @@ func (s statusDoc) print() {
 	if s.Trouble != "" {
 		line("", "FAILS: %s", s.Trouble)
 	}
+	if s.Output != "" {
+		line("output", "%s", s.Output)
+	}
 	for _, c := range s.Channels {
 		if c.Receives {
 			line("channel", "%s receives", c.Name)
@@ -96,6 +101,14 @@ func (s statusDoc) print() {
 		}
 	}
 	line("open", "%d", s.Open)
+	for _, part := range slices.Sorted(maps.Keys(s.OverBudget)) {
+		if n := s.OverBudget[part]; n > 0 {
+			line("slow", "%d calls took more than the budget %s, and were asked about", n, part)
+		}
+	}
+	if s.Shield != nil {
+		s.Shield.print(line)
+	}
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
 	}

@@ -9,6 +9,10 @@ import (
 // act does what a row of the table says. If ok, v is the result of the call.
 func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v value, ok bool) {
 	by := callee.s
+	switch r.action {
+	case "shell", "process", "argv", "list":
+		defer m.elsewhere(args)()
+	}
 	target := func() value {
 		if r.arg == argReceiver {
 			if callee.of != nil {
@@ -77,12 +81,47 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 			return m.files(r, list(values(args), 0), nil, taint, by)
 		}
 		return m.files(r, target(), args, taint, by)
+	case "stdin":
+		return m.stdin(r), true
+	case "shift":
+		if len(args) == 0 {
+			return m.shift(), true
+		}
+		if !m.areOperands(args) {
+			return args[0].value, true
+		}
+		return m.nextOperand(), true
+	case "pop": // sys.argv.pop(1)
+		if first, ok := argument(args, 0); ok && first.kind == numberValue {
+			return at(m.operands(1), first.n), true
+		}
+		return at(m.operands(1), -1), true
+	case "chdir":
+		return m.chdir(r, args), true
 	case "content":
 		m.content(callee, args, by)
 		return unknown(0), true
 	case "kill":
 		a := target()
 		m.found(Found{Op: Kill, Text: a.str(), Bits: r.bits, By: by})
+	case "entries":
+		return m.entries(r, target(), args, by), true
+	case "answers":
+		return m.answers(r, args, taint, by), true
+	case "remotedelete":
+		switch r.param {
+		case "rows":
+			m.rowsGone(args, by)
+			return unknown(taint), true
+		case "options":
+			m.emptied(args, by)
+			return unknown(taint), true
+		}
+		m.found(Found{Op: RemoteDelete, Text: target().str(), By: by})
+	case "sql":
+		if a := target(); a.kind == textValue {
+			m.found(Found{Op: SQL, Text: a.str(), Taint: a.taint, By: by})
+		}
 	case "privilege":
 		m.found(Found{Op: Privilege, Text: target().str(), By: by})
 	case "netin", "netout":

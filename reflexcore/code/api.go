@@ -17,7 +17,8 @@ import (
 // writes; *.name is a method of that name of anything, type.name one of an object
 // that a row with ->type made, text.name and list.name those of texts and lists.
 // The action is a method of the machine (actions.go). The argument is the index of
-// the one that counts, or r for what the method is called on.
+// the one that counts, or r for what the method is called on. *.name.name is a method
+// of what has that name; name.** is all that a module has and no other row names.
 //
 //go:embed apis/*.txt
 var apiFiles embed.FS
@@ -120,18 +121,28 @@ func (r row) dangerous() bool {
 }
 
 func (t *table) find(path string) []row {
-	if rows, ok := t.rows[path]; ok {
-		return rows
+	return t.rows[path]
+}
+
+// module finds the rows for whatever else a module has.
+func (t *table) module(path string) []row {
+	if first, _, dotted := strings.Cut(path, "."); dotted {
+		return t.rows[first+".**"]
 	}
 	return nil
 }
 
 // method finds the rows of a method by its name alone.
 func (t *table) method(path string) []row {
-	if dot := strings.LastIndexByte(path, '.'); dot >= 0 {
-		return t.methods[path[dot+1:]]
+	dot := strings.LastIndexByte(path, '.')
+	if dot < 0 {
+		return nil
 	}
-	return nil
+	before := strings.LastIndexByte(path[:dot], '.')
+	if rows, ok := t.methods[path[before+1:]]; ok { // *.objects.all
+		return rows
+	}
+	return t.methods[path[dot+1:]]
 }
 
 // isDanger reports whether a name is that of a function that runs, deletes or

@@ -12,6 +12,29 @@ import (
 func (m *machine) awk(src string) {
 	m.d, m.api = dialects["awk"], tableOf("awk")
 	m.variables()
+	lines := m.inputLines()
+	if len(lines) == 0 || len(src) > 1024 || !strings.Contains(src, "system") && !strings.Contains(src, "|") {
+		m.awkProgram(src)
+		return
+	}
+	yield, seen := m.yield, map[string]bool{}
+	m.yield = func(f Found) bool { // what every line does is said once
+		key := f.Op.String() + "\x00" + f.Text + "\x00" + f.By + strings.Join(f.Args, "\x00")
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+		return yield(f)
+	}
+	for i := range lines {
+		m.record = &lines[i]
+		m.record.taint |= effect.File
+		m.awkProgram(src)
+	}
+}
+
+// awkProgram evaluates the program once.
+func (m *machine) awkProgram(src string) {
 	defer m.enter(src)()
 	m.findJoined()
 	for m.i < len(m.toks) && m.step() {
@@ -68,7 +91,7 @@ func (m *machine) awkPrint(formatted bool) {
 		body = sprintf(out[0], out[1:])
 	}
 	if len(out) == 0 {
-		body = unknown(effect.File) // the record
+		body = m.awkRecord()
 	}
 	t := m.tok()
 	if t.kind != tkOp || m.ends() {
@@ -86,6 +109,14 @@ func (m *machine) awkPrint(formatted bool) {
 		}
 		m.awkPipe(m.awkConcat(), body)
 	}
+}
+
+// awkRecord is $0.
+func (m *machine) awkRecord() value {
+	if m.record == nil {
+		return unknown(effect.File)
+	}
+	return *m.record
 }
 
 func (m *machine) awkList(end string) []value {
@@ -241,7 +272,13 @@ func (m *machine) awkPrimary() value {
 			}
 			return list(out, 0)
 		case "$":
-			m.awkPrimary()
+			n := m.awkPrimary()
+			if isAssign(m.tok()) {
+				m.record = nil
+			}
+			if n.kind == numberValue && n.n == 0 {
+				return m.awkRecord()
+			}
 			return unknown(effect.File)
 		case "!", "-", "+", "++", "--":
 			return unknown(m.awkPrimary().taint)
@@ -275,6 +312,9 @@ func (m *machine) awkName(t *token) value {
 			m.i++
 		}
 		m.paren--
+		if t.text == "ARGV" && key.kind == numberValue {
+			return at(m.operands(1), key.n)
+		}
 		if t.text == "ENVIRON" {
 			return m.env(key.str(), "ENVIRON")
 		}
@@ -319,6 +359,8 @@ func (m *machine) awkGetline(command *value) value {
 	}
 	if target != "" {
 		m.bind(target, unknown(taint))
+	} else {
+		m.record = nil
 	}
 	return unknown(taint)
 }
@@ -326,6 +368,10 @@ func (m *machine) awkGetline(command *value) value {
 func (m *machine) awkCall(name string, args []value) value {
 	t := taints(args)
 	switch name {
+	case "sub", "gsub":
+		if len(args) < 3 {
+			m.record = nil
+		}
 	case "system":
 		if len(args) > 0 {
 			m.shell(args[0], "awk system")

@@ -162,6 +162,9 @@ func (m *machine) call(callee value, args []arg) value {
 	if rows == nil && callee.s != "" {
 		rows = m.api.method(callee.s)
 	}
+	if rows == nil && callee.of == nil {
+		rows = m.api.module(callee.s)
+	}
 	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
 		rows = m.api.find(callee.of.s + ".*")
 	}
@@ -295,6 +298,10 @@ func (m *machine) resolved(v value) value {
 		switch r.action {
 		case "argv":
 			return m.operands(r.arg)
+		case "stdin":
+			return m.stdin(r)
+		case "shift":
+			return m.shift()
 		case "const":
 			return text(r.param, 0)
 		case "home":
@@ -352,6 +359,40 @@ func (m *machine) operands(skip int) value {
 	return list(out, 0)
 }
 
+// shift is Perl's without a list: the first argument of a function, or else the next
+// operand.
+func (m *machine) shift() value {
+	if m.d.name != "perl" || m.within == 0 {
+		return m.nextOperand()
+	}
+	if len(m.passed) == 0 {
+		return unknown(0)
+	}
+	first := m.passed[0]
+	m.passed = m.passed[1:]
+	return first
+}
+
+// nextOperand takes the operand of the script that is the first now. In a loop it may be
+// any of them.
+func (m *machine) nextOperand() value {
+	if m.shifted >= len(m.lim.Args) || len(m.lim.Args) > 1 && m.loops() {
+		return unknown(0)
+	}
+	m.shifted++
+	return text(m.lim.Args[m.shifted-1], 0)
+}
+
+// areOperands reports whether a list is that of the operands.
+func (m *machine) areOperands(args []arg) bool {
+	for i := range args {
+		if i >= len(m.lim.Args) || args[i].kind != textValue || args[i].s != m.lim.Args[i] {
+			return false
+		}
+	}
+	return len(args) == len(m.lim.Args)
+}
+
 // env reads one variable of the environment. Only one whose name tells of a
 // secret is worth a word.
 func (m *machine) env(name, by string) value {
@@ -364,8 +405,8 @@ func (m *machine) env(name, by string) value {
 		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
 	}
 	if m.lim.Env != nil && effect.IsKnown(name) {
-		if s, ok := m.lim.Env(name); ok {
-			return text(s, secretTaint(secret))
+		if s, from, ok := m.lim.Env(name); ok {
+			return text(s, from|secretTaint(secret))
 		}
 	}
 	return unknown(secretTaint(secret))

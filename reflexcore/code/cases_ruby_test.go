@@ -40,7 +40,11 @@ var rubyCases = []testCase{
 	{"=begin\nsystem \"x\"\n=end\nputs %q(exec \"x\"), %w[eval system].inspect", nil},
 	{`puts RUBY_VERSION; exit 1 unless Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.0")`, nil},
 	{`method(:system).call("y")`, is("shell y")},
+	{"User.delete_all; x = User.destroy_all\nUser.where(id: 1).delete_all", is("remote-delete …", "remote-delete …")},
 	{"loop { fork }", is("kill host")},
 	{"pid = fork { puts 1 }; Process.wait(pid)", nil},
 	{`IO.read("|id"); open("| ls"); system(*%w[rm -rf /x]); %w[a b].each(&method(:system))`, is("shell id", "shell  ls", "argv [rm|-rf|/x]", "shell a", "shell b")},
+	{`Dir.chdir("/srv") { File.delete "x" }; File.delete "y"`, is("delete /srv/x", "delete y")},
+	{"Dir.chdir '/srv' do\n  File.delete 'x'\nend\nFile.delete 'y'", is("delete /srv/x", "delete y")},
+	{`Dir.chdir("/"); system("id"); system("id", chdir: "/srv")`, is("shell id in /", "shell id in /srv")},
 }

@@ -13,23 +13,25 @@ type Op uint8
 // The ops. Of Shell, Argv, Code and Exec the caller goes on: they hand a payload
 // back.
 const (
-	Opaque     Op = iota // something runs, or may be done, and nothing is known of it; Text says where
-	Shell                // Text is a command line for the shell
-	Argv                 // Args are the words of a command, without a shell
-	Code                 // Text is code in Lang; in no Lang it has been looked into already, or is not known
-	Exec                 // Text is the path of a program or script that runs
-	Delete               // Text is the path
-	Write                // Text is the path, Args the content where it is known
-	Read                 // Text is the path, or "environment"
-	NetIn                // Text is the URL or host:port
-	NetOut               // Text is the URL or host:port
-	Permission           // Text is the path or account
-	Kill                 // Text is the process
-	Privilege            // Text is the account
+	Opaque       Op = iota // something runs, or may be done, and nothing is known of it; Text says where
+	Shell                  // Text is a command line for the shell
+	Argv                   // Args are the words of a command, without a shell
+	Code                   // Text is code in Lang; in no Lang it has been looked into already, or is not known
+	Exec                   // Text is the path of a program or script that runs
+	Delete                 // Text is the path
+	Write                  // Text is the path, Args the content where it is known
+	Read                   // Text is the path, or "environment"
+	NetIn                  // Text is the URL or host:port
+	NetOut                 // Text is the URL or host:port
+	Permission             // Text is the path or account
+	Kill                   // Text is the process
+	Privilege              // Text is the account
+	RemoteDelete           // Text is what is deleted elsewhere
+	SQL                    // Text is what a database is told
 	ops
 )
 
-var opNames = [ops]string{"opaque", "shell", "argv", "code", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "privilege"}
+var opNames = [ops]string{"opaque", "shell", "argv", "code", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "privilege", "remote-delete", "sql"}
 
 // String returns the word; an unknown value is "opaque".
 func (o Op) String() string {
@@ -42,7 +44,7 @@ func (o Op) String() string {
 // Kind is the effect that an op has by itself, before its payload is looked into.
 func (o Op) Kind() effect.Kind {
 	switch o {
-	case Shell, Argv, Code, Exec:
+	case Shell, Argv, Code, Exec, SQL:
 		return effect.Exec
 	case Delete:
 		return effect.Delete
@@ -60,6 +62,8 @@ func (o Op) Kind() effect.Kind {
 		return effect.Kill
 	case Privilege:
 		return effect.Privilege
+	case RemoteDelete:
+		return effect.RemoteDelete
 	default:
 		return effect.Opaque
 	}
@@ -72,6 +76,7 @@ type Found struct {
 	Text string   // see Op; effect.Unknown stands for each part that is not known
 	Args []string // the words of Argv, the content of Write
 	Lang string   // the language of Code that the caller is to scan
+	Dir  string   // the folder in which Shell, Argv and Code run; empty: the one in which the code began
 	Bits effect.Bits
 	// Taint is where what runs, is written or is sent came from.
 	Taint effect.Taint
@@ -91,10 +96,20 @@ type Limits struct {
 	Args []string
 	// Vars are variables that are set before the code runs, as awk -v sets them.
 	Vars map[string]string
-	// Env returns a variable of the environment.
-	Env func(name string) (string, bool)
+	// Env returns a variable of the environment, and where its value came from.
+	Env func(name string) (string, effect.Taint, bool)
 	// Secret reports whether a path holds credentials.
 	Secret func(path string) bool
+	// Insert is told what a stream editor puts into its stream, and with it into the
+	// files that it edits in place.
+	Insert func(text string)
+	// Input is the standard input, InputTaint where it came from. It is known only if
+	// HasInput.
+	Input      string
+	InputTaint effect.Taint
+	HasInput   bool
+	// Dir is the folder in which the code begins; empty: not known.
+	Dir string
 	// Home is the home directory; it stands as ~ in texts where it is empty.
 	Home string
 }

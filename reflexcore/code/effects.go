@@ -77,6 +77,9 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 	if isURL(p) {
 		return m.network(row{action: "netin"}, path, args, taint, by), true
 	}
+	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) && m.lim.HasInput {
+		return m.input(), true
+	}
 	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {
 		return unknown(0), true
 	}
@@ -89,9 +92,13 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 	}
 	result := r.taint
 	switch f.Op {
+	case Delete:
+		if m.deepens(p) {
+			f.Bits |= effect.Recursive
+		}
 	case Read:
 		result |= effect.File
-		if m.lim.Secret != nil && effect.IsKnown(p) && m.lim.Secret(p) {
+		if m.lim.Secret != nil && effect.IsKnown(p) && m.lim.Secret(m.below(p)) {
 			result |= effect.Secret
 			f.Taint = effect.Secret
 		}
@@ -105,6 +112,18 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 	}
 	m.found(f)
 	return unknown(result), r.action == "read"
+}
+
+// answers is a call of a client of a model: what it is given goes to the model's
+// host, and what comes back is what somebody else wrote.
+func (m *machine) answers(r row, args []arg, taint effect.Taint, by string) value {
+	carried := taint
+	for i := range args {
+		for _, e := range args[i].list {
+			carried |= e.taint
+		}
+	}
+	return m.network(row{action: "netin", result: "answer"}, text(r.param, 0), nil, carried, by)
 }
 
 // content is what is written to a file that is open.

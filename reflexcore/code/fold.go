@@ -116,6 +116,16 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 		return v
 	case "home":
 		return text(m.lim.Home, taint)
+	case "cwd":
+		return m.folder(taint)
+	case "tmp":
+		return text("/tmp", taint)
+	case "newtmp": // somewhere else if it is told so
+		if len(values(args)) == 0 {
+			return text("/tmp/tmp"+effect.Unknown, taint)
+		}
+	case "newnear":
+		return text(v.str()+effect.Unknown, taint)
 	case "slice":
 		return m.substring(v, values(args), r.arg, taint)
 	case "map":

@@ -192,17 +192,18 @@ func (m *machine) pythonFor() {
 	m.take(":")
 	end := m.suite(head)
 	items, ok := over.items()
-	if !ok || len(items) > maxUnroll || len(names) != 1 {
-		for _, n := range names {
-			m.bind(n, unknown(over.taint))
-		}
+	if !ok || len(items) > maxUnroll || len(names) == 0 {
 		items = []value{unknown(over.taint)}
 	}
 	start, toks := m.i, m.toks
 	m.toks = m.toks[:max(start, end)]
 	for _, item := range items {
-		if len(names) == 1 {
-			m.bind(names[0], item)
+		for i, name := range names {
+			if len(names) == 1 {
+				m.bind(name, item)
+			} else {
+				m.bind(name, at(item, int64(i)))
+			}
 		}
 		m.i = start
 		m.run()

@@ -62,6 +62,9 @@ func line(f code.Found) string {
 	case f.Text != "":
 		out += " " + f.Text
 	}
+	if f.Dir != "" {
+		out += " in " + f.Dir
+	}
 	if f.Bits != 0 {
 		out += " " + f.Bits.String()
 	}

@@ -21,8 +21,16 @@ type machine struct {
 	joined    []string // names that are set in a branch or loop besides elsewhere
 	joinAll   bool
 	funcs     []*function
-	connected bool   // a socket to another host was opened
-	shellRan  string // a shell that reads what it is connected to
+	connected bool     // a socket to another host was opened
+	walked    []string // the folders of which all that is below them is gone through
+	lineAt    int      // the lines of the input that were read
+	record    *value   // awk's $0, where it is known
+	shifted   int      // the operands that were taken from the front
+	passed    []value  // what is left of the arguments of Perl's function
+	within    int      // the functions that are being evaluated
+	dir       string   // the folder that the code went to; empty: it stayed
+	visits    []visit  // the folders to go back to, where blocks end
+	shellRan  string   // a shell that reads what it is connected to
 	taint     effect.Taint
 	result    *value // what the function that is being evaluated returns
 
@@ -62,6 +70,9 @@ func (m *machine) found(f Found) {
 		return
 	}
 	f.Taint |= m.taint
+	if m.dir != "" {
+		m.placed(&f)
+	}
 	m.stopped = !m.yield(f)
 }
 
@@ -302,6 +313,8 @@ func (m *machine) apply(f *function, args []value) value {
 			m.vars = append(m.vars, binding{p, args[n]})
 		}
 	}
+	passed := m.passed
+	m.passed, m.within = args, m.within+1
 	result := unknown(taints(args))
 	if f.isExpr {
 		m.paren = 1
@@ -313,6 +326,7 @@ func (m *machine) apply(f *function, args []value) value {
 			result = *m.result
 		}
 	}
+	m.passed, m.within = passed, m.within-1
 	m.result = outer
 	if vars <= len(m.vars) {
 		m.vars = m.vars[:vars]

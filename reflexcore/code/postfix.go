@@ -43,7 +43,7 @@ func (m *machine) postfix(v value) value {
 			v = m.call(v, []arg{{value: m.literal(t)}})
 		case m.d.bareCalls && m.bareCall(v, t):
 			v = m.call(v, m.bareArguments())
-		case t.kind == tkOp && t.text == "{" && m.d.name == "ruby" && v.kind != textValue || m.d.name == "ruby" && t.kind == tkName && t.text == "do" && !t.nl:
+		case m.d.name == "ruby" && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
 			m.i++ // a block: its statements follow
 			if m.is("|") {
 				for m.i++; m.tok().kind != tkEnd && !m.is("|"); m.i++ {
@@ -72,18 +72,18 @@ func (m *machine) callsItself(v value) bool {
 	if !strings.Contains(v.s, ".") {
 		return len(rows) > 0 && rows[0].action == "fork"
 	}
-	if rows == nil && v.of != nil {
+	if rows == nil {
 		rows = m.api.method(v.s)
 	}
 	if len(rows) == 0 {
 		return false
 	}
 	switch r := rows[0]; r.action {
-	case "fold", "object", "unknown":
+	case "fold", "object", "unknown", "stdin":
 		return true
 	case "environment":
 		return r.arg == argNone
-	case "read", "delete", "write", "kill":
+	case "read", "delete", "write", "kill", "remotedelete":
 		return r.arg == argReceiver
 	}
 	return false
@@ -137,6 +137,8 @@ func (m *machine) bareCall(v value, t *token) bool {
 			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
 		case "$", "@", "\\":
 			return m.d.name == "perl"
+		case "<", "<>": // eval <STDIN>
+			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
 		case "{":
 			return m.d.name == "lua" || m.d.name == "perl" && (v.s == "print" || v.s == "printf" || v.s == "exec" || v.s == "system")
 		}

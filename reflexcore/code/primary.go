@@ -31,6 +31,7 @@ func (m *machine) primary() value {
 		if t.evaluat {
 			m.inside(t.more)
 		}
+		m.inserts(t.more)
 		m.patternCode(t.text)
 		return value{kind: objectValue, s: "regex"}
 	case tkWords:
@@ -43,6 +44,9 @@ func (m *machine) primary() value {
 	case tkName:
 		return m.name(t)
 	case tkOp:
+		if v, ok := m.readsInput(); ok {
+			return v
+		}
 		switch t.text {
 		case "(":
 			return m.group()
@@ -184,7 +188,8 @@ func (m *machine) comprehension() []value {
 		m.expr(bindOr)
 	}
 	items, ok := over.items()
-	known := ok && !filtered && len(names) > 0
+	several := over.kind == listValue && over.s == "entries"
+	known := ok && (!filtered || several) && len(names) > 0
 	if !known {
 		items = []value{unknown(over.taint | first.taint)}
 	}
@@ -210,7 +215,7 @@ func (m *machine) comprehension() []value {
 		m.vars = m.vars[:n]
 	}
 	m.i = after
-	if !known {
+	if !known || several {
 		// A list of which not even the length is known is not a list of one.
 		return []value{unknown(taints(out))}
 	}

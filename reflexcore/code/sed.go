@@ -13,6 +13,8 @@ type sedScript struct {
 	m   *machine
 	src string
 	i   int
+	// changed says that a command before may have changed the stream.
+	changed bool
 }
 
 func (m *machine) sed(src string) {
@@ -102,6 +104,7 @@ func (s *sedScript) command() {
 	}
 	c := s.src[s.i]
 	s.i++
+	s.changed = s.changed || strings.IndexByte("epqd#", c) < 0
 	switch c {
 	case 's':
 		s.substitute()
@@ -115,8 +118,7 @@ func (s *sedScript) command() {
 	case 'e':
 		line := strings.TrimLeft(s.line(), " \t")
 		if line == "" {
-			line = effect.Unknown // what the stream has
-			s.m.found(Found{Op: Shell, Text: line, Taint: effect.File, By: "sed e"})
+			s.stream()
 			return
 		}
 		s.m.found(Found{Op: Shell, Text: line, By: "sed e"})
@@ -125,6 +127,7 @@ func (s *sedScript) command() {
 	case 'w', 'W':
 		s.file(Write, "sed "+string(c))
 	case 'a', 'i', 'c':
+		start := s.i
 		for s.i < len(s.src) && s.src[s.i] != '\n' { // text, with continued lines
 			if s.src[s.i] == '\\' {
 				s.i++
@@ -132,12 +135,24 @@ func (s *sedScript) command() {
 			s.i++
 		}
 		s.i = min(s.i, len(s.src))
+		s.m.inserts(strings.TrimLeft(s.src[start:s.i], "\\ \t\n"))
 	case '#', ':', 'v':
 		s.line()
 	case 'b', 't', 'T':
 		for s.i < len(s.src) && strings.IndexByte(";\n}", s.src[s.i]) < 0 {
 			s.i++
 		}
+	}
+}
+
+// stream is e without a command: what the stream has is one.
+func (s *sedScript) stream() {
+	lines := s.m.inputLines()
+	if lines == nil || s.changed {
+		lines = []value{unknown(0)}
+	}
+	for _, line := range lines {
+		s.m.found(Found{Op: Shell, Text: line.str(), Taint: line.taint | effect.File, By: "sed e"})
 	}
 }
 
@@ -157,6 +172,7 @@ func (s *sedScript) substitute() {
 	s.i++
 	pattern := s.delimited(d, true)
 	replacement := s.delimited(d, false)
+	s.m.inserts(plainText(replacement))
 	for s.i < len(s.src) && s.m.step() {
 		switch c := s.src[s.i]; {
 		case c == 'e':
@@ -177,6 +193,24 @@ func (s *sedScript) substitute() {
 // replaced is what stands in the stream after a substitution, as far as it is
 // known.
 func replaced(pattern, replacement string) string {
+	text := plainText(replacement)
+	switch strings.Trim(pattern, "^$") {
+	case ".*", ".+", "":
+		return text
+	}
+	return glue(glue(effect.Unknown, text), effect.Unknown)
+}
+
+// inserts tells what is put into the stream.
+func (m *machine) inserts(text string) {
+	if m.lim.Insert != nil && text != "" && !m.quiet {
+		m.lim.Insert(text)
+	}
+}
+
+// plainText is what a replacement stands for, with effect.Unknown for what it takes
+// from the text that it replaces.
+func plainText(replacement string) string {
 	var b strings.Builder
 	for i := 0; i < len(replacement); i++ {
 		switch c := replacement[i]; {
@@ -192,9 +226,5 @@ func replaced(pattern, replacement string) string {
 			b.WriteByte(c)
 		}
 	}
-	switch strings.Trim(pattern, "^$") {
-	case ".*", ".+", "":
-		return b.String()
-	}
-	return glue(glue(effect.Unknown, b.String()), effect.Unknown)
+	return b.String()
 }

@@ -7,6 +7,9 @@ import (
 // statement evaluates the next statement, or skips one token that begins none.
 func (m *machine) statement() {
 	t := m.tok()
+	if len(m.visits) > 0 {
+		m.leaveBlocks(t)
+	}
 	if t.kind == tkOp {
 		switch t.text {
 		case "@":

@@ -38,15 +38,20 @@ func decoderOf(name string) string {
 // charsOf is the text of characters given by number or as texts.
 func charsOf(vs []value, taint effect.Taint) value {
 	var b strings.Builder
+	numbers := 0
 	for _, v := range vs {
 		switch {
 		case v.kind == numberValue && v.n > 0 && v.n <= utf8.MaxRune:
 			b.WriteRune(rune(v.n))
+			numbers++
 		case v.kind == textValue && v.known():
 			b.WriteString(v.s)
 		default:
 			return unknown(taint)
 		}
+	}
+	if numbers > 3 { // one or two are a quote or a line's end
+		taint |= effect.Decoded
 	}
 	return text(b.String(), taint)
 }

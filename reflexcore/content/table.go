@@ -587,7 +587,9 @@ action.yaml
 .gitlab-ci.yml
 .gitlab-ci.yaml
 .gitlab/ci/**
-.circleci/**
+.circleci/config*
+.circleci/*config.yml
+.circleci/src/**
 azure-pipelines.yml
 azure-pipelines.yaml
 .azure-pipelines/**
@@ -737,6 +739,11 @@ go/pkg/mod/**
 .config/vultr-cli/**
 .config/flyctl/**
 .fly/config.yml
+.travis/config.yml
+.expo/state.json
+.config/filezilla/**
+.filezilla/**
+.subversion/auth/**
 .config/heroku/**
 .vercel/auth.json
 .config/vercel/**

@@ -38,10 +38,11 @@ const (
 	Publish                  // something becomes public or shared: a push, a package, a release
 	Persist                  // something will run later by itself: cron, services, start-up files, hooks
 	Privilege                // what follows runs with more rights
+	Attack                   // something is probed, spied on or broken into: a host, a process, a password
 	kinds
 )
 
-var kindNames = [kinds]string{"opaque", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege"}
+var kindNames = [kinds]string{"opaque", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege", "attack"}
 
 // String returns the word; an unknown value is "opaque".
 func (k Kind) String() string {
@@ -78,6 +79,16 @@ const (
 )
 
 var taintNames = []string{"secret", "network", "decoded", "file"}
+
+// The labels of package flow travel with the data, as further bits: a higher one has
+// all bits of those below it, so that what is made of several data has the highest.
+// They are no words of rules, and [Taint.String] does not show them.
+const (
+	Confidential Taint = 1 << 4
+	Restricted   Taint = 1<<5 | Confidential
+	Critical     Taint = 1<<6 | Restricted
+	Labels             = Critical // all of them
+)
 
 // String lists the words, separated by +.
 func (t Taint) String() string { return bitNames(uint(t), taintNames) }
@@ -136,6 +147,8 @@ type Effect struct {
 	Bits Bits `json:"how,omitempty"`
 	// Taint is where the data came from that is written, sent or executed.
 	Taint Taint `json:"taint,omitempty"`
+	// Dir is the folder in which a Discard happens; empty: it is not known.
+	Dir string `json:"-"`
 	// By is the program that does it, such as "rm" or "git push".
 	By string `json:"by,omitempty"`
 	// Step is the index of the step that led here in the trace of an explained
@@ -160,8 +173,8 @@ func (e Effect) String() string {
 	if e.Bits != 0 {
 		b.WriteString(" " + e.Bits.String())
 	}
-	if e.Taint != 0 {
-		b.WriteString(" from " + e.Taint.String())
+	if from := e.Taint.String(); from != "" {
+		b.WriteString(" from " + from)
 	}
 	return b.String()
 }

@@ -25,7 +25,7 @@ func TestEffectString(t *testing.T) {
 }
 
 func TestKindText(t *testing.T) {
-	for k := effect.Opaque; k <= effect.Privilege; k++ {
+	for k := effect.Opaque; k <= effect.Attack; k++ {
 		text, err := k.MarshalText()
 		var back effect.Kind
 		if err != nil || back.UnmarshalText(text) != nil || back != k {

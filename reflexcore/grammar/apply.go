@@ -12,12 +12,15 @@ func (o *Parsed) apply(argv []string) {
 	for i := range o.seen {
 		o.mask |= o.seen[i].option.mask
 	}
+	took := false
 	for _, s := range o.seen {
 		for i := range s.option.actions {
 			a := &s.option.actions[i]
 			switch {
 			case !o.holds(a, argv):
-			case a.Role == Dry && takesBack(argv, s.value):
+			case a.Role == Dry && o.ended > 0 && s.word >= o.ended: // a prompt: claude -- --help
+			case a.Role == Dry && takesBack(argv, s.value, s.end):
+				took = true // of several the last one counts, or the first: neither is trusted
 			case s.arity == none:
 				if a.when().match == nil {
 					o.emit(a, Use{Word: -1})
@@ -35,6 +38,7 @@ func (o *Parsed) apply(argv []string) {
 			}
 		}
 	}
+	o.Dry = o.Dry && !took
 	for b := range o.depth {
 		p := o.blocks[b]
 		if p != o.Program && p.parental && b < o.depth-1 {
@@ -50,15 +54,24 @@ func (o *Parsed) apply(argv []string) {
 }
 
 // takesBack reports whether a flag that says that nothing is done, with this
-// value, says the opposite: --dry-run=false, or --no-dry-run beside it.
-func takesBack(argv []string, value string) bool {
-	switch value {
-	case "false", "no", "none", "off", "0":
+// value, and end being where it ends, says the opposite: --dry-run=false,
+// --dry-run false, or --no-dry-run beside it.
+func takesBack(argv []string, value string, end int) bool {
+	if isNo(value) || !effect.IsKnown(value) || end < len(argv) && isNo(argv[end]) {
 		return true
 	}
-	return !effect.IsKnown(value) || slices.ContainsFunc(argv, func(word string) bool {
-		return len(word) > len("--no-") && strings.HasPrefix("--no-dry-run", word)
+	return slices.ContainsFunc(argv, func(word string) bool {
+		rest, found := strings.CutPrefix(word, "--no-")
+		return found && rest != "" && (strings.HasPrefix("dry-run", rest) || strings.HasPrefix("simulate", rest) || rest == "n")
 	})
+}
+
+func isNo(value string) bool {
+	switch value {
+	case "false", "False", "FALSE", "f", "F", "no", "none", "off", "0":
+		return true
+	}
+	return false
 }
 
 // stream adds what becomes of a standard stream.

@@ -46,6 +46,7 @@ type Parsed struct {
 	mask     uint64 // the bits of the options seen
 	operands []int
 	dashes   int         // how many operands were before --, plus 1
+	ended    int         // the word behind a -- before the subcommand; 0: there is none
 	blocks   [4]*Program // from the program down to the subcommand
 	typed    [3]int      // the words of the subcommands
 	depth    int
@@ -115,6 +116,9 @@ const (
 // Variable reports whether the table knows a variable of the environment; only
 // then is there a use in parsing [=, NAME=VALUE]. It costs no memory.
 func (t *Table) Variable(name string) bool { return t.names(environment, name) }
+
+// Words is of how many words the name of a block is.
+func (p *Program) Words() int { return 1 + strings.Count(p.Name, " ") }
 
 // Module reports whether the block of that name says what a module does that
 // Python runs (python -m NAME).
@@ -214,7 +218,11 @@ func (o *Parsed) words(argv []string, i int) {
 		switch {
 		case word == "--" && o.mode() != Windows:
 			i++
+			if o.mode() == Find {
+				continue // it ends -H and its like; the expression follows all the same
+			}
 			if o.Program.parental {
+				o.ended = i
 				continue // git -- push
 			}
 			o.dashes = len(o.operands) + 1
@@ -307,16 +315,10 @@ func (o *Parsed) special(word string) bool {
 	return false
 }
 
+// isAssignment reports whether a word is one for env, which takes any name: also those
+// that no shell could assign to, such as that of a function. What has a slash is rather
+// the path of a program.
 func isAssignment(word string) bool {
-	i := strings.IndexByte(word, '=')
-	if i <= 0 {
-		return false
-	}
-	for j := range i {
-		c := word[j]
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (j == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return true
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.IndexByte(name, '/') < 0 && effect.IsKnown(name)
 }

@@ -107,6 +107,7 @@ const (
 	Publish                  // is what becomes public, or where
 	Persist                  // is what will run later
 	Privilege                // is whose rights what follows has
+	Attack                   // is what gets probed, spied on or broken into; Arg says how: scan, guess, crack, exploit, process, sniff, shell
 	Env                      // is NAME=VALUE for what follows
 	Dir                      // is the directory in which the rest happens
 	Args                     // is added to the command of the same line, each word in a run of its own or all at once
@@ -122,7 +123,7 @@ const (
 
 var roleNames = [roles]string{
 	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send", "sendfile", "permission", "kill", "discard",
-	"remote-delete", "publish", "persist", "privilege", "env", "dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
+	"remote-delete", "publish", "persist", "privilege", "attack", "env", "dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
 }
 
 // String is the word in the tables.

@@ -60,7 +60,7 @@ func show(argv []string, p *grammar.Parsed) string {
 			default:
 				fields = append(fields, u.Text)
 			}
-			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec || u.Role == grammar.Sql || u.Role == grammar.Permission) {
+			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec || u.Role == grammar.Sql || u.Role == grammar.Permission || u.Role == grammar.Attack) {
 				fields = append(fields, u.Arg)
 			}
 			b := u.Bits

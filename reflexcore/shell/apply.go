@@ -1,7 +1,7 @@
 package shell
 
 import (
-	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -11,7 +11,8 @@ import (
 // apply turns what the grammar says of a command into effects.
 func (in *interp) apply(a *applied, sink *data) {
 	p, argv, by := a.p, a.argv, a.by
-	held := in.bits
+	held, locals := in.bits, len(in.locals)
+	p.Dry = p.Dry || a.asksHelp()
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
@@ -42,9 +43,26 @@ func (in *interp) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
+	a.inserts()
 	in.dir = dir
 	in.bits = held
+	in.unhold(locals)
 	sink.append(out)
+}
+
+// asksHelp reports whether a command is only the words of its program and a flag that
+// asks for help: there is nothing that it would be done to. Shells take -h for another
+// flag and then run their input, and programs that stop the host may stop it.
+func (a *applied) asksHelp() bool {
+	switch a.argv[len(a.argv)-1] {
+	case "-h", "-help", "--help", "--version":
+	default:
+		return false
+	}
+	if len(a.argv) < 2 || a.p.Program.Words() != len(a.argv)-1 || a.std.present && len(a.p.Stdin) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
 }
 
 // applied is one command while its uses become effects.
@@ -125,7 +143,9 @@ func (a *applied) source(u *grammar.Use) {
 		what := ""
 		if u.Arg == "cookies" { // the jar of one's own requests
 			what = u.Arg
-			d.taint &^= effect.Secret
+			if d.taint&effect.Secret != 0 {
+				d.taint &^= effect.Secret | effect.Labels
+			}
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") && p != "/dev/null" {
 			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.by})
@@ -146,6 +166,7 @@ func (a *applied) source(u *grammar.Use) {
 		a.add(effect.NetIn, u, f.text, f.taint)
 		a.taint |= effect.Network
 		a.saved(f.text)
+		a.cloned(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
@@ -162,7 +183,26 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 	if u.Word >= 0 {
 		e.What = u.Arg
 	}
+	if k == effect.Discard {
+		e.Dir = a.place()
+	}
 	a.in.add(e)
+}
+
+// place is the folder in which a command of git happens; empty if it may be
+// another one than that of the command.
+func (a *applied) place() string {
+	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
+		if _, ok := a.in.ctx.Env[name]; ok || a.in.find(name) != nil {
+			return ""
+		}
+	}
+	for _, w := range a.argv {
+		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
+			return ""
+		}
+	}
+	return a.in.dir
 }
 
 // stdin takes in what the standard input does.
@@ -198,6 +238,20 @@ func (a *applied) output() data {
 		default: // nothing for the others
 		}
 	}
+	switch a.p.Program.Name {
+	case "mktemp":
+		return data{a.mktemp(), a.taint}
+	case "find":
+		if d, ok := a.listed(); ok {
+			return d
+		}
+	case "script":
+		a.recorded()
+	case "ls":
+		if d, ok := a.namesOf(); ok {
+			return d
+		}
+	}
 	if text != "" && effect.IsKnown(text) {
 		switch a.by {
 		case "head", "tail", "sort", "tac", "uniq":
@@ -222,6 +276,9 @@ func (a *applied) target(u *grammar.Use, out data) {
 	}
 	switch u.Role {
 	case grammar.Delete:
+		if a.isFind() && a.deletesFound(u, taint) {
+			return
+		}
 		a.add(effect.Delete, u, a.path(u), taint)
 		a.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
@@ -252,6 +309,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
 		in.write(p, d, false)
+		a.filled(p, d)
+		a.fetchedInto(p)
 		if a.p.Copies {
 			a.copied(p)
 			a.copiedInto(p)
@@ -276,28 +335,18 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.add(effect.Persist, u, text, a.taint|taint)
 	case grammar.Privilege:
 		a.add(effect.Privilege, u, text, taint)
+	case grammar.Attack:
+		a.add(effect.Attack, u, text, taint)
 	case grammar.Env:
 		if name, value, ok := strings.Cut(text, "="); ok {
+			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
+				in.locals = append(in.locals, in.hold(name))
+				in.set(name, data{value, taint})
+			}
 			in.environ(name, data{value, taint})
 		}
 	default: // nothing for the others
 	}
-}
-
-// deleteBefore adds what is deleted if the last cd failed, where that is worse: in
-// the root, in a folder of it, or in the home.
-func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
-	in := a.in
-	if in.before == "" || in.before == in.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
-		return
-	}
-	if strings.LastIndexByte(in.before, '/') != 0 && in.before != in.value("HOME").text {
-		return
-	}
-	dir := in.dir
-	in.dir = in.before
-	a.add(effect.Delete, u, a.path(u), taint)
-	in.dir = dir
 }
 
 // secrets is the taint of words that carry secrets somewhere.
@@ -319,35 +368,18 @@ func (a *applied) secrets() effect.Taint {
 	return t
 }
 
-// copied notes that a file is another one now, so that running the copy is
-// running the original.
-func (a *applied) copied(to string) {
+// inserts notes what a stream editor puts into the files that it edits in place.
+func (a *applied) inserts() {
+	in := a.in
+	if in.inserted == "" {
+		return
+	}
 	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && a.reads == 1 {
-			from := a.path(u)
-			if f := a.in.file(to); f != nil && a.in.file(from) == nil {
-				f.alias = from
-				if f.link = a.by == "ln"; f.link {
-					a.in.links++
-				}
-			}
+		if u := &a.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
+			in.res.Texts = append(in.res.Texts, Text{Path: a.path(u), Text: in.inserted, Part: true})
 		}
 	}
-}
-
-// copiedInto notes what is copied as if the target were a folder.
-func (a *applied) copiedInto(folder string) {
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			from := a.path(u)
-			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
-				a.in.write(to, a.in.contentOf(from), false)
-				if f := a.in.file(to); f != nil && a.in.file(from) == nil {
-					f.alias = from
-				}
-			}
-		}
-	}
+	in.inserted = ""
 }
 
 func (in *interp) targetOf(u *grammar.Use, text string) string {

@@ -65,7 +65,15 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 		return n, err == nil
 	}
 	in.injected(data{text: text})
-	if depth > 8 || strings.ContainsAny(text, " +-*/$()[]") {
+	if depth > 8 {
+		return 0, false
+	}
+	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
+		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
+			if in.lookup(name) != nil {
+				in.injected(in.value(name))
+			}
+		}
 		return 0, false
 	}
 	if v := in.lookup(text); v == nil {
@@ -230,6 +238,16 @@ func (in *interp) injected(d data) {
 	}
 	d.text = `: "` + strings.ReplaceAll(d.text, `"`, `\"`) + `"`
 	in.sub(d, "index", &input{}, nil)
+}
+
+// sum is what += makes of a variable that takes numbers only.
+func (in *interp) sum(a, b data) data {
+	x, ok := in.integer(strings.TrimSpace(a.text), 0)
+	y, sure := in.integer(strings.TrimSpace(b.text), 0)
+	if !ok || !sure {
+		return data{"1" + effect.Unknown, a.taint | b.taint}
+	}
+	return data{strconv.FormatInt(x+y, 10), a.taint | b.taint}
 }
 
 // names is for builtins that take names or numbers: each may have an index.

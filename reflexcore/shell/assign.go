@@ -1,10 +1,8 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -13,7 +11,8 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
 		in.environs(0, nil, sink)
 	}
-	var ref, global bool
+	in.settled()
+	var ref, global, function, integer, array, assoc bool
 	variant := ""
 	if c.Variant != nil {
 		variant = c.Variant.Value
@@ -23,10 +22,22 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 			if len(in.active) > 0 && !global && (variant == "local" || variant == "declare" || variant == "typeset") {
 				in.locals = append(in.locals, in.hold(a.Name.Value))
 			}
+			if assoc {
+				in.associative(a.Name.Value)
+			}
 			if !a.Naked {
 				in.assign(a)
+			} else if function {
+				in.exported(a.Name.Value)
+			}
+			if integer {
+				in.slot(a.Name.Value).integer = true
+				if !a.Naked && a.Array == nil {
+					in.set(a.Name.Value, in.value(a.Name.Value))
+				}
 			}
 			if ref && a.Value != nil {
+				in.injected(in.value(a.Name.Value))
 				*in.slot(a.Name.Value) = variable{name: a.Name.Value, ref: in.value(a.Name.Value).text}
 			}
 			continue
@@ -37,15 +48,17 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		if flag := a.Value.Lit(); flag != "" && flag[0] == '-' {
 			ref = ref || strings.Contains(flag, "n")
 			global = global || strings.Contains(flag, "g")
+			integer = integer || strings.Contains(flag, "i")
+			assoc = assoc || strings.Contains(flag, "A")
+			array = array || assoc || strings.Contains(flag, "a")
+			function = function || strings.Contains(flag, "f") && (variant == "export" || strings.Contains(flag, "x"))
 			continue
 		}
 		// The word may itself expand to an assignment.
 		mark := len(in.fields)
 		in.word(a.Value)
 		for _, f := range in.fields[mark:] {
-			if name, value, ok := strings.Cut(f.text, "="); ok && effect.IsKnown(name) {
-				in.set(name, data{value, f.taint})
-			}
+			in.declared(f.data, array, assoc)
 		}
 		in.fields = in.fields[:mark]
 	}
@@ -65,80 +78,20 @@ func (in *interp) assign(a *syntax.Assign) {
 	case a.Index != nil:
 		in.every(func() { in.assignIndex(name, a) })
 	case a.Append:
-		if v := in.slot(name); v.array {
+		if v := in.find(in.referred(name)); v != nil && v.array {
 			more := in.one(a.Value)
-			if v = in.slot(name); len(v.list) > 0 {
-				v.list[0].append(more)
-			}
+			in.slot(name).each(func(v *variable) { v.more("0", more) })
 			return
 		}
 		in.assignAll(name, in.values(func() data {
 			old, more := in.value(name), in.one(a.Value)
+			if v := in.lookup(name); v != nil && v.integer {
+				return in.sum(old, more)
+			}
 			in.made(len(old.text) + len(more.text))
 			return data{old.text + more.text, old.taint | more.taint}
 		}))
 	default:
 		in.assignAll(name, in.values(func() data { return in.one(a.Value) }))
 	}
-}
-
-func (in *interp) assignArray(a *syntax.Assign) {
-	v := variable{name: a.Name.Value, array: true}
-	if old := in.lookup(v.name); a.Append && old != nil && old.array {
-		in.steps += len(old.list) / 16
-		v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
-	}
-	mark := len(in.fields)
-	for _, e := range a.Array.Elems {
-		if e.Index != nil {
-			v.keys = append(v.keys, in.key(e.Index).text)
-			v.list = append(v.list, in.one(e.Value))
-			continue
-		}
-		in.word(e.Value)
-	}
-	for _, f := range in.fields[mark:] {
-		v.list = append(v.list, f.data)
-		if v.keys != nil {
-			v.keys = append(v.keys, strconv.Itoa(len(v.keys)))
-		}
-	}
-	in.fields = in.fields[:mark]
-	slot := in.slot(v.name)
-	v.name = slot.name
-	*slot = v
-}
-
-func (in *interp) assignIndex(name string, a *syntax.Assign) {
-	value, key := in.one(a.Value), in.key(a.Index)
-	n, err := strconv.Atoi(in.arithmetic(a.Index).text)
-	v := in.slot(name)
-	if !v.array {
-		*v = variable{name: name, array: true}
-	}
-	if err == nil && v.keys == nil && n >= 0 && n <= len(v.list) {
-		if n == len(v.list) {
-			v.list = append(v.list, value)
-		} else {
-			v.list[n] = value
-		}
-		return
-	}
-	if v.keys == nil {
-		for i := range v.list {
-			v.keys = append(v.keys, strconv.Itoa(i))
-		}
-	}
-	if a.Append {
-		for i := range v.keys {
-			if v.keys[i] == key.text {
-				v.list[i].append(value)
-				return
-			}
-		}
-	}
-	if err == nil {
-		key.text = strconv.Itoa(n)
-	}
-	v.keys, v.list = append(v.keys, key.text), append(v.list, value)
 }

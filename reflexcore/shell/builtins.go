@@ -59,9 +59,11 @@ func builtinOf(name string) builtin {
 		return (*interp).complete
 	case "pwd":
 		return (*interp).pwd
-	case ":", "true", "false", "exit", "umask", "shopt", "wait", "jobs", "bg", "fg", "disown", "times", "ulimit", "dirs", "unalias", "suspend", "logout", "compopt", "caller", "setopt", "unsetopt":
+	case "exit":
+		return (*interp).exit
+	case ":", "true", "false", "umask", "shopt", "jobs", "bg", "fg", "disown", "times", "ulimit", "dirs", "unalias", "suspend", "logout", "compopt", "caller", "setopt", "unsetopt":
 		return quiet
-	case "test", "[", "let":
+	case "test", "[", "let", "wait":
 		return (*interp).names
 	case "return":
 		return (*interp).leaveFunction
@@ -83,29 +85,6 @@ func (in *interp) leaveFunction(int, *input, *data) { in.jumped |= leavesFunctio
 
 func (in *interp) leaveLoop(int, *input, *data) { in.jumped |= leavesLoop }
 
-func (in *interp) cd(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
-	for len(args) > 0 && (args[0].text == "" || len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
-		args = args[1:]
-	}
-	in.before = in.dir
-	switch {
-	case len(args) == 0:
-		in.dir = in.value("HOME").text
-	case args[0].text == "-" || args[0].glob || strings.HasPrefix(args[0].text, "+") || in.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
-		in.dir = effect.Unknown
-	default:
-		in.dir = in.abs(args[0].text)
-	}
-	if in.dir == "" {
-		in.dir = effect.Unknown
-	}
-}
-
-func (in *interp) popd(mark int, std *input, sink *data) { in.dir = effect.Unknown }
-
-func (in *interp) pwd(mark int, std *input, sink *data) { sink.append(data{text: in.dir + "\n"}) }
-
 // setParams is set: with words, they become the positional parameters.
 func (in *interp) setParams(mark int, std *input, sink *data) {
 	args := in.fields[mark+1:]
@@ -113,6 +92,10 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 		in.environs(mark, std, sink)
 	}
 	for i, f := range args {
+		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
+			in.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
+			in.traced()
+		}
 		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && (i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
 			if f.text == "--" {
 				i++
@@ -139,14 +122,25 @@ func (in *interp) shift(mark int, std *input, sink *data) {
 
 func (in *interp) unset(mark int, std *input, sink *data) {
 	in.names(mark, std, sink)
+	itself := false // a reference, and not what it stands for
 	for _, f := range in.fields[mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
+			itself = itself || strings.Contains(f.text, "n")
+			continue
+		}
+		if v := in.find(f.text); itself && v != nil && v.ref != "" {
+			in.unrefer(*v)
 			continue
 		}
 		if strings.HasPrefix(f.text, "HIST") {
 			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "unset"})
 		}
-		*in.slot(f.text) = variable{name: f.text, unset: true}
+		if base, index, ok := cutIndex(in.referred(f.text)); ok {
+			in.unsetElement(base, index)
+			continue
+		}
+		v := in.slot(f.text)
+		*v = variable{name: v.name, unset: true}
 		if slices.ContainsFunc(in.funcs, func(have function) bool { return have.name == f.text }) {
 			in.funcs = append(in.funcs, function{name: f.text})
 		}
@@ -161,6 +155,9 @@ func (in *interp) eval(mark int, std *input, sink *data) {
 		}
 		d.text += f.text
 		d.taint |= f.taint
+	}
+	if !d.known() {
+		in.odd(EvalUnknown, "eval")
 	}
 	choices, choose, shared := in.choices, in.choose, in.shared
 	in.choices, in.choose, in.shared = nil, false, false
@@ -218,6 +215,9 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 	if f == nil {
 		return
 	}
+	if f.src != nil && !f.known() {
+		in.odd(SourceProcess, "source")
+	}
 	held, others := in.params, in.others
 	if len(args) > 1 {
 		in.setPositional(nil)
@@ -230,17 +230,6 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 	in.payload(f.data, "source", std, sink)
 	in.choices, in.choose, in.shared = choices, choose, shared
 	in.params, in.others = held, others
-}
-
-func (in *interp) trap(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
-	for len(args) > 0 && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
-		args = args[1:]
-	}
-	if len(args) < 2 || args[0].text == "-" || args[0].text == "" {
-		return
-	}
-	in.sub(args[0].data, "trap", &input{}, nil)
 }
 
 // command is command, builtin: what follows, functions left out.
@@ -273,25 +262,43 @@ func (in *interp) defineAlias(mark int, std *input, sink *data) {
 		if !ok {
 			continue
 		}
-		if len(in.aliases) >= in.lim.Fields {
-			in.over("aliases")
-			return
-		}
-		in.aliases = append(in.aliases, alias{name: name, text: text})
+		in.setAlias(name, text)
 	}
+}
+
+func (in *interp) setAlias(name, text string) {
+	if len(in.aliases) >= in.lim.Fields {
+		in.over("aliases")
+		return
+	}
+	if in.wellKnown(name) {
+		in.shadowedByAlias(name, text)
+	}
+	in.aliases = append(in.aliases, alias{name: name, text: text})
+}
+
+// isTable reports whether a variable is one of the shell's own tables of names.
+func isTable(name string) bool { return name == "BASH_CMDS" || name == "BASH_ALIASES" }
+
+// entered is what an element of such a table does: it says where a program is, as
+// hash -p does, or what an alias stands for.
+func (in *interp) entered(table, name string, d data) {
+	if table == "BASH_CMDS" {
+		d.text = quote(d.text)
+	}
+	in.setAlias(name, d.text)
 }
 
 // export is export and its like where they are not a declaration of the syntax.
 func (in *interp) export(mark int, std *input, sink *data) {
+	array, assoc := false, false
 	for _, f := range in.fields[mark+1:] {
-		name, _, _ := strings.Cut(f.text, "=")
-		in.injected(data{name, f.taint})
-	}
-	for _, f := range in.fields[mark+1:] {
-		if name, value, ok := strings.Cut(f.text, "="); ok && effect.IsKnown(name) {
-			in.set(name, data{value, f.taint})
-			in.environ(name, data{value, f.taint})
+		if strings.HasPrefix(f.text, "-") {
+			assoc = assoc || strings.Contains(f.text, "A")
+			array = array || assoc || strings.Contains(f.text, "a")
+			continue
 		}
+		in.declared(f.data, array, assoc)
 	}
 }
 
@@ -302,7 +309,8 @@ func (in *interp) history(mark int, std *input, sink *data) {
 			return
 		}
 	}
-	sink.append(data{effect.Unknown, effect.Secret})
+	in.typed = true
+	sink.append(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // hash -p says where a program is.
@@ -314,7 +322,7 @@ func (in *interp) hash(mark int, std *input, sink *data) {
 
 // environs prints what the shell knows, tokens and all.
 func (in *interp) environs(mark int, std *input, sink *data) {
-	sink.append(data{effect.Unknown, effect.Secret})
+	sink.append(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // enable -f loads a library into the shell.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 )
 
 // downloaders save what they fetch under its own name, also from an address
@@ -26,6 +27,21 @@ func (a *applied) saved(url string) {
 		return
 	}
 	a.in.write(a.in.abs(name), data{effect.Unknown, effect.Network}, false)
+}
+
+// fetchedInto notes what a download is called in the folder that it is put into.
+func (a *applied) fetchedInto(folder string) {
+	if !slices.Contains(downloaders, a.p.Program.Name) {
+		return
+	}
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Fetch && u.Word >= 0 {
+			name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
+			if name != "" && name != "." && name != "/" {
+				a.in.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
+			}
+		}
+	}
 }
 
 // savesByName reports whether a word is curl's -O, alone or among other letters.

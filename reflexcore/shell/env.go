@@ -1,18 +1,63 @@
 package shell
 
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
 // environ notes what an assignment makes later programs do, as the grammar's
 // block of the environment says. Most names are not in it, and cost nothing.
 func (in *interp) environ(name string, value data) {
+	if number, ok := strings.CutPrefix(name, "GIT_CONFIG_VALUE_"); ok {
+		in.gitSetting(number, value)
+		return
+	}
+	if function, ok := strings.CutPrefix(name, "BASH_FUNC_"); ok {
+		in.imported(function, value)
+		return
+	}
 	if !in.Table.Variable(name) {
+		if name == "BASH_XTRACEFD" {
+			in.traced()
+		}
+		if disables(name) && value.text != "" && value.text != "0" && value.text != "false" {
+			in.add(effect.Effect{Kind: effect.Permission, Target: "guard:" + name, By: name + "="})
+		}
 		return
 	}
 	in.level++
-	if in.level > in.lim.Nesting {
+	switch {
+	case in.level > in.lim.Nesting:
 		in.over("depth")
-	} else {
+	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
+		in.hooked(name, func() { in.variable(name, value) })
+	default:
 		in.variable(name, value)
 	}
 	in.level--
+}
+
+// imported walks a function that each shell finds in its environment: whether one of
+// them calls it is not known, so that it counts as called and as one that may be there.
+func (in *interp) imported(name string, value data) {
+	name, _ = strings.CutSuffix(name, "%%")
+	name, _ = strings.CutSuffix(name, "()")
+	if value.known() && !strings.HasPrefix(strings.TrimSpace(value.text), "()") {
+		return // no shell takes it for a function
+	}
+	from := len(in.funcs)
+	if strings.HasPrefix(value.text, effect.Unknown) {
+		in.payload(value, "function", &input{}, nil)
+		return
+	}
+	in.payload(data{in.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
+	if from < len(in.funcs) {
+		in.exported(name)
+	}
+	for i := from; i < len(in.funcs); i++ {
+		in.funcs[i].maybe = true
+	}
 }
 
 func (in *interp) variable(name string, value data) {
@@ -28,4 +73,42 @@ func (in *interp) variable(name string, value data) {
 	in.apply(a, nil)
 	in.giveBack(a)
 	in.fields, in.words = in.fields[:mark], in.words[:words]
+}
+
+// disables reports whether a variable of that name turns a guard off.
+func disables(name string) bool {
+	for _, off := range [...]string{"DISABLE", "BYPASS", "SKIP", "OFF"} {
+		if !strings.Contains(name, off) {
+			continue
+		}
+		for _, guard := range [...]string{"GUARD", "SAFETY", "SHIELD", "APPROV", "WARDEN", "SENTINEL"} {
+			if strings.Contains(name, guard) {
+				return true
+			}
+		}
+	}
+	return strings.HasPrefix(name, "APPROVER_")
+}
+
+// agents are the programs that ask before they act because their settings, which
+// they find below the home, tell them to.
+var agents = map[string]bool{
+	"claude": true, "claude-code": true, "codex": true, "gemini": true, "gemini-cli": true, "qwen": true, "qwen-code": true, "opencode": true, "cursor-agent": true, "copilot": true, "droid": true, "kiro-cli": true, "amp": true, "goose": true, "crush": true,
+}
+
+// homes are the variables that say where those settings are.
+var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}
+
+// moved notes that an agent is started with another home than its own: it finds no
+// hooks there, or others.
+func (in *interp) moved(program string) {
+	if !agents[program[strings.LastIndexByte(program, '/')+1:]] {
+		return
+	}
+	for _, name := range homes {
+		if now, was := in.value(name), in.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
+			in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
+			return
+		}
+	}
 }

@@ -18,10 +18,21 @@ func (in *interp) home(p string) string {
 
 // secret is the taint of a file's content.
 func (in *interp) secret(p string) effect.Taint {
-	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) || p == "/" || p == in.value("HOME").text {
-		return effect.Secret | effect.File
+	if may := in.mayBe(p); may != "" && in.Secret != nil && in.Secret(may) {
+		return effect.Secret | effect.File | in.label(may, true) | in.label(p, false)
 	}
-	return effect.File
+	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) || p == "/" || p == in.value("HOME").text {
+		return effect.Secret | effect.File | in.label(p, true)
+	}
+	return effect.File | in.label(p, false)
+}
+
+// label is the label of a file's content.
+func (in *interp) label(p string, secret bool) effect.Taint {
+	if in.ctx.Label == nil {
+		return 0
+	}
+	return in.ctx.Label(p, secret) & effect.Labels
 }
 
 // contentOf is what is read from a path.
@@ -100,6 +111,8 @@ type virtual struct {
 	data
 	alias string            // it is another file
 	link  bool              // and a link to it: what lies below it lies there
+	ran   bool              // it was walked as a program
+	tree  bool              // a folder that was filled: what lies below it is like it
 	sink  []*syntax.Stmt    // what is written there is read by these
 	src   *syntax.ProcSubst // for which they were made
 }
@@ -163,7 +176,40 @@ func (in *interp) file(p string) *virtual {
 			}
 		}
 	}
-	return nil
+	return in.earlier(p)
+}
+
+// earlier finds what is known of a file from before this text, and takes it for
+// one that the text wrote.
+func (in *interp) earlier(p string) *virtual {
+	if in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) || len(in.files) >= in.lim.Fields {
+		return nil
+	}
+	t := in.ctx.Known(p)
+	if t == 0 {
+		return nil
+	}
+	in.files = append(in.files, virtual{path: p, data: data{effect.Unknown, t | in.secret(p)}})
+	return &in.files[len(in.files)-1]
+}
+
+// left reports what the text leaves in files.
+func (in *interp) left() {
+	const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
+	for i := range in.files {
+		f := &in.files[i]
+		t := f.taint
+		if f.alias != "" {
+			t |= in.contentOf(f.alias).taint
+			f = &in.files[i] // the list may have moved
+		}
+		if t &= told; t != 0 && f.sink == nil {
+			in.res.Files = append(in.res.Files, File{f.path, t, f.tree})
+		}
+		if text := strings.TrimPrefix(f.text, effect.Unknown); f.alias == "" && f.sink == nil && !f.ran && text != "" && !strings.HasPrefix(f.path, "/dev/") {
+			in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: text})
+		}
+	}
 }
 
 // write notes that data was written to a path.
@@ -171,6 +217,7 @@ func (in *interp) write(p string, d data, more bool) {
 	if f := in.file(p); f != nil {
 		if f.sink != nil {
 			s := in.enter()
+			in.out = connected{} // it was started before
 			in.nested(f.sink, &input{d, true}, nil)
 			in.leave(s)
 			return

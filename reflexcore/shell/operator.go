@@ -26,6 +26,9 @@ func (in *interp) changed(list []data, p *syntax.ParamExp, sure bool) []data {
 				n = 0
 			}
 		}
+		if v := in.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
+			n = v.position(n)
+		}
 		if n < 0 {
 			n += len(list)
 		}
@@ -192,6 +195,9 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 // operator applies :- # % ^ , and their like.
 func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 	set, sure := in.isSet(name)
+	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull {
+		sure = true // it is set to another folder of the same kind, if at all
+	}
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		null := e.Op == syntax.DefaultUnsetOrNull || e.Op == syntax.AssignUnsetOrNull
@@ -269,6 +275,9 @@ func (in *interp) atOperator(d data, op string) data {
 		return data{strings.ToLower(d.text), d.taint}
 	case "U":
 		return data{strings.ToUpper(d.text), d.taint}
+	case "E":
+		out, _ := ansiC(nil, d.text, false)
+		return data{string(out), d.taint | spelled(d.text)}
 	case "P":
 		in.injected(d)
 	}

@@ -22,6 +22,10 @@ func (in *interp) value(name string) data {
 		return unknown
 	case "$", "!", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "UID", "EUID", "PPID", "SRANDOM":
 		return data{text: "1" + effect.Unknown} // a number
+	case "IFS":
+		if in.lookup(name) == nil {
+			return data{text: " \t\n"} // a shell sets it, whatever it inherits
+		}
 	case "0":
 		return in.zero
 	case "-":
@@ -44,10 +48,7 @@ func (in *interp) value(name string) data {
 	case v.unset:
 		return data{}
 	case v.array:
-		if len(v.list) == 0 {
-			return data{}
-		}
-		return v.list[0]
+		return in.element(v, data{text: "0"})
 	case v.alts != nil:
 		return v.alts[in.pick(name, len(v.alts))]
 	}
@@ -109,6 +110,8 @@ func (in *interp) elements(name string) ([]data, bool) {
 		return []data{in.environment(name)}, false
 	case v.unset:
 		return nil, true
+	case v.array && v.unordered() && !in.iterates:
+		return in.anyOrder(name, v)
 	case v.array:
 		return v.list, true
 	}
@@ -136,7 +139,7 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		in.indirect(b, p, name, quoted)
 	case all && p.Length:
 		list, sure := in.elements(name)
-		if !sure {
+		if v := in.lookup(name); !sure || v != nil && v.array && v.unordered() && !v.assoc {
 			b.value(unknown, quoted)
 			return
 		}
@@ -195,30 +198,14 @@ func (in *interp) indexed(name string, index syntax.ArithmExpr) data {
 		}
 		return data{effect.Unknown, v.taint}
 	}
-	if v.keys != nil {
-		key := in.key(index)
-		for i := len(v.keys) - 1; i >= 0; i-- {
-			if v.keys[i] == key.text {
-				return v.list[i]
-			}
-		}
-		if key.known() {
-			return data{}
-		}
-		return data{effect.Unknown, join(v.list, "").taint}
+	if v.assoc {
+		return in.element(v, in.key(index))
 	}
-	at := in.arithmetic(index)
-	n, err := strconv.Atoi(at.text)
-	if err != nil {
-		return data{effect.Unknown, join(v.list, "").taint}
+	n, err := strconv.Atoi(in.arithmetic(index).text)
+	if v = in.lookup(name); v == nil {
+		return unknown
 	}
-	if n < 0 {
-		n += len(v.list)
-	}
-	if n < 0 || n >= len(v.list) {
-		return data{}
-	}
-	return v.list[n]
+	return in.at(v, int64(n), err == nil)
 }
 
 // key is the text of an index of an associative array.
@@ -236,10 +223,9 @@ func (in *interp) indirect(b *builder, p *syntax.ParamExp, name string, quoted b
 		b.value(data{effect.Unknown, to.taint}, quoted)
 		return
 	}
-	base, index, isArray := strings.Cut(to.text, "[")
-	if isArray {
+	if base, _, isArray := strings.Cut(to.text, "["); isArray {
+		in.injected(to)
 		b.value(data{effect.Unknown, in.value(base).taint}, quoted)
-		_ = index
 		return
 	}
 	d := in.value(to.text)

@@ -12,12 +12,16 @@ import (
 // payload walks what a use executes.
 func (a *applied) payload(u *grammar.Use, out *data) {
 	in := a.in
-	if a.p.Dry {
+	if a.p.Dry && !strings.HasPrefix(a.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
 		return
 	}
 	held := in.bits
 	in.bits |= u.Bits & effect.Remote
 	defer func() { in.bits = held }()
+	if u.Arg == "helper" {
+		a.helper(u, out)
+		return
+	}
 	switch u.Role {
 	case grammar.Argv:
 		if u.Word < 0 || u.Word >= len(a.argv) {
@@ -34,6 +38,12 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		}
 		d := a.joined(u)
 		var more data
+		if u.Arg == "alias" { // a command of the same program
+			d.text = a.argv[0] + " " + d.text + a.aliased(u)
+			in.script("", d, nil, a.std, &more, a.by)
+			*out = more
+			return
+		}
 		if args := a.added(); len(args) > 0 {
 			a.each(d, args, &more)
 		} else {
@@ -44,7 +54,15 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		*out = more
 	case grammar.Code:
 		var more data
-		in.code(u.Arg, a.field(u).data, a.after(u), a.std, &more, a.by)
+		std := a.std
+		if u.Arg == "awk" { // the files that it is given are its input
+			std = &input{data{std.text, std.taint | a.taint}, std.present}
+			given := in.given
+			in.given = in.assigned(a.argv)
+			defer func() { in.given = given }()
+		}
+		in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
+		more.taint |= a.taint // what sed and awk change is still what they read
 		*out = more
 	case grammar.Exec:
 		if u.Word < 0 {
@@ -110,15 +128,31 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 	in := a.in
 	mark, placed := len(in.fields), false
 	end := min(u.End, len(a.argv))
+	var found []string
+	held := in.bits
+	if u.Arg == "found" {
+		found = a.found(u.Word - 1)
+		if a.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.near(p) }) {
+			in.bits |= effect.Recursive // whatever is done is done to all that is there
+		}
+	}
 	for i := u.Word; i < end; i++ {
 		f := in.fields[a.mark+i]
-		if u.Arg == "found" && strings.Contains(f.text, "{}") {
-			f.text, placed = strings.ReplaceAll(f.text, "{}", a.found()), true
+		if found == nil || !strings.Contains(f.text, "{}") {
+			in.push(f)
+			continue
 		}
-		in.push(f)
+		placed = true
+		text := f.text
+		for _, p := range found {
+			f.text = strings.ReplaceAll(text, "{}", p)
+			in.push(f)
+		}
 	}
-	if u.Arg == "found" && !placed {
-		in.push(field{data: data{text: a.found()}})
+	if !placed {
+		for _, p := range found {
+			in.push(field{data: data{text: p}})
+		}
 	}
 	if u.Arg == "stdin" {
 		a.appendInput(mark)
@@ -138,7 +172,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 		in.level--
 		in.via = via
 	}
-	in.fields = in.fields[:mark]
+	in.fields, in.bits = in.fields[:mark], held
 }
 
 // module runs a module of Python, if it is not one that the table knows by its
@@ -157,23 +191,36 @@ func (a *applied) module(u *grammar.Use, out *data) bool {
 		return true
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.by})
+	in.saysDelete(a.after(&grammar.Use{Word: u.Word}), f.text)
 	out.append(data{effect.Unknown, f.taint | a.std.taint})
 	return true
 }
 
-// found is what find would put in the place of {}.
-func (a *applied) found() string {
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			return strings.TrimSuffix(a.path(u), "/") + "/" + effect.Unknown + a.named()
+// found are what find, or a program like it, would put in the place of {}. Action
+// is the index of the word that asks for it.
+func (a *applied) found(action int) []string {
+	roots := a.roots()
+	if !a.isFind() {
+		roots = nil
+		for i := range a.p.Uses {
+			if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+				roots = append(roots, a.path(u))
+			}
+		}
+		if len(roots) == 0 {
+			roots = append(roots, a.in.dir)
+		}
+	} else if list := a.reaches(action, roots...); list != nil {
+		if i := slices.Index(list, empty); i < 0 {
+			return list
 		}
 	}
-	return a.in.dir + "/" + effect.Unknown + a.named()
+	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + a.named()}
 }
 
 // named is the name that find looks for.
 func (a *applied) named() string {
-	if i := slices.Index(a.argv, "-name"); i > 0 && i+1 < len(a.argv) && !strings.ContainsAny(a.argv[i+1], "*?[") {
+	if i := slices.Index(a.argv, "-name"); i > 0 && i+1 < len(a.argv) && !strings.ContainsAny(a.argv[i+1], "*?[") && !slices.ContainsFunc(a.argv, func(w string) bool { return w == "-o" || w == "-or" || w == "!" || w == "-not" || w == "," }) {
 		return "/" + a.argv[i+1]
 	}
 	return ""
@@ -202,6 +249,12 @@ func (a *applied) appendInput(mark int) {
 		}
 	}
 	words := []data{{effect.Unknown, a.std.taint}}
+	if !a.std.known() && a.isList() {
+		words = words[:0]
+		for line := range strings.SplitSeq(strings.TrimSpace(a.std.text), "\n") {
+			words = append(words, data{line, a.std.taint})
+		}
+	}
 	if a.std.known() {
 		words = words[:0]
 		if a.lines() {
@@ -216,12 +269,15 @@ func (a *applied) appendInput(mark int) {
 	}
 	if placeholder != "" {
 		value := effect.Unknown
-		if a.std.known() {
+		if a.std.known() || a.isList() && strings.Count(strings.TrimSpace(a.std.text), "\n") == 0 {
 			value = strings.TrimSpace(a.std.text)
 		}
 		replaced := false
 		for i := mark; i < len(in.fields); i++ {
 			if strings.Contains(in.fields[i].text, placeholder) {
+				if in.fields[i].text == placeholder && i > mark && in.fields[i-1].text == "-c" {
+					in.odd(InputAsCode, a.by)
+				}
 				in.fields[i].text = strings.ReplaceAll(in.fields[i].text, placeholder, value)
 				in.fields[i].taint |= a.std.taint
 				replaced = true
@@ -231,9 +287,23 @@ func (a *applied) appendInput(mark int) {
 			return
 		}
 	}
+	if len(in.fields) > mark && in.fields[len(in.fields)-1].text == "-c" {
+		in.odd(InputAsCode, a.by)
+	}
 	for _, w := range words {
 		in.push(field{data: w, splits: !w.known()})
 	}
+}
+
+// isList reports whether the standard input is paths, of each of which it is known
+// where it begins, one a line.
+func (a *applied) isList() bool {
+	for line := range strings.Lines(a.std.text) {
+		if line[0] != '/' || !strings.HasSuffix(line, "\n") {
+			return false
+		}
+	}
+	return a.std.text != "" && !slices.ContainsFunc(a.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
 }
 
 // lines reports whether xargs takes each line for a word.
@@ -248,10 +318,17 @@ func (a *applied) lines() bool {
 
 // stdinPayload walks what the standard input executes.
 func (a *applied) stdinPayload(u *grammar.Use, out *data) {
-	if a.p.Dry || !a.std.present {
+	in := a.in
+	if a.p.Dry {
 		return
 	}
-	in := a.in
+	if !a.std.present {
+		if u.Role == grammar.Shell {
+			// Nothing is written down of what a shell of its own will be told.
+			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.by})
+		}
+		return
+	}
 	held := in.bits
 	in.bits |= u.Bits & effect.Remote
 	switch u.Role {
@@ -261,6 +338,8 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		*out = more
 	case grammar.Code:
 		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
+	case grammar.Exec: // not code, but it says what runs
+		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.by})
 	case grammar.Sql:
 		a.sql(u.Arg, a.std.data)
 	case grammar.Persist:

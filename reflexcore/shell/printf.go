@@ -26,6 +26,7 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 			buf = append(buf, ' ')
 		}
 		if escapes {
+			taint |= spelled(f.text)
 			stopped := false
 			if buf, stopped = ansiC(buf, f.text, true); stopped {
 				newline = false
@@ -59,13 +60,44 @@ func (in *interp) printf(mark int, std *input, sink *data) {
 		return
 	}
 	d := in.format(args[0].text, args[1:])
-	d.taint |= args[0].taint
+	d.taint |= args[0].taint | spelled(args[0].text)
+	if strings.Contains(args[0].text, "%b") {
+		for _, f := range args[1:] {
+			d.taint |= spelled(f.text)
+		}
+	}
 	if into != "" {
 		in.set(into, d)
 		in.environ(into, d)
 		return
 	}
 	sink.append(d)
+}
+
+// spelled is the taint of a text in which letters are written as their numbers: it is
+// hidden as by any encoding. Control characters, such as those of colours, are not.
+func spelled(s string) effect.Taint {
+	letters := 0
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		base, from, most := 8, i+1, 3
+		switch s[i+1] {
+		case 'x':
+			base, from, most = 16, i+2, 2
+		case 'u', 'U':
+			base, from, most = 16, i+2, 8
+		}
+		if n, used := number(s[from:], base, most); used > 0 && n > ' ' && n < 0x7f {
+			letters++
+		}
+		i++
+	}
+	if letters > 1 {
+		return effect.Decoded
+	}
+	return 0
 }
 
 func (in *interp) format(format string, args []field) data {

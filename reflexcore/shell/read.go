@@ -76,6 +76,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 // line takes one line from the input.
 func (in *interp) line(std *input, delimiter string) data {
 	if !std.present {
+		in.typed = true
 		return unknown // the terminal
 	}
 	if std.text == "" {
@@ -110,27 +111,66 @@ func (in *interp) cutIFS(text string, n int) []string {
 }
 
 func (in *interp) mapfile(mark int, std *input, sink *data) {
-	name := "MAPFILE"
+	name, callback, origin := "MAPFILE", data{}, ""
 	args := in.fields[mark+1:]
 	for i := 0; i < len(args); i++ {
-		if text := args[i].text; strings.HasPrefix(text, "-") {
-			if len(text) == 2 && strings.IndexByte("dnOsuCc", text[1]) >= 0 {
-				i++
-				if text[1] == 'C' && i < len(args) {
-					in.sub(args[i].data, "mapfile -C", &input{}, nil)
-				}
-			}
+		text := args[i].text
+		if len(text) < 2 || text[0] != '-' {
+			name = text
 			continue
 		}
-		name = args[i].text
+		letters := strings.TrimLeft(text[1:], "t")
+		if letters == "" {
+			continue
+		}
+		value := data{letters[1:], args[i].taint}
+		if value.text == "" && i+1 < len(args) {
+			i++
+			value = args[i].data
+		}
+		switch letters[0] {
+		case 'C':
+			callback = value
+		case 'O':
+			origin = value.text
+		case 'u':
+			if n, err := strconv.Atoi(value.text); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
+				std = &input{in.contentOf(in.fds[n]), true}
+			}
+		}
 	}
 	v := variable{name: name, array: true}
 	if std.known() {
+		next := 0
+		if origin != "" { // what is there stays
+			next = in.kept(&v, name, origin)
+		}
 		for line := range strings.Lines(std.text) {
-			v.list = append(v.list, data{strings.TrimSuffix(line, "\n"), std.taint})
+			next = v.put(next, data{strings.TrimSuffix(line, "\n"), std.taint})
 		}
 	} else {
 		v = variable{name: name, data: data{effect.Unknown, std.taint}}
 	}
+	if callback.text != "" {
+		in.callback(callback, &v)
+	}
 	*in.slot(name) = v
+}
+
+// callback walks what mapfile runs for each line: with its number and the line.
+func (in *interp) callback(command data, lines *variable) {
+	choices, choose, shared := in.choices, in.choose, in.shared
+	in.choices, in.choose, in.shared = nil, false, false
+	list := lines.list
+	if len(list) == 0 { // it is not known what there is to read
+		list = []data{{effect.Unknown, lines.taint}}
+	}
+	for i, line := range list {
+		if i >= in.lim.Rounds || in.stopped() {
+			break
+		}
+		text := in.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
+		in.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
+	}
+	in.choices, in.choose, in.shared = choices, choose, shared
 }

@@ -81,6 +81,11 @@ func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 			fd = 1
 		}
 		in.opened(in.one(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
+		switch redir.Op {
+		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
+			in.fds[2] = in.fds[1]
+		default: // the error output stays
+		}
 	default:
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "redirection"})
 	}
@@ -124,6 +129,7 @@ func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *
 	}
 	switch {
 	case to.text == "-":
+		in.fds[fd] = ""
 		return
 	case err != nil && to.known():
 		in.opened(to, 1, false, r, out)

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"approver.example/reflexcore/effect"
 )
@@ -10,14 +12,16 @@ import (
 type variable struct {
 	name string
 	data
-	alts    []data // more than one value is possible
-	list    []data // an array
-	keys    []string
+	alts    []data   // more than one value is possible
+	list    []data   // an array
+	keys    []string // of its elements, where they are not 0, 1, 2 …; numbers in their order
 	array   bool
+	assoc   bool // its keys are any text
 	unset   bool
 	forms   []variable // more than one array is possible
 	settled int        // how many alts it had after a loop's first round
-	ref     string     // it stands for the variable of this name
+	ref     string     // it stands for the variable of this name, or for an element
+	integer bool       // what is assigned is reckoned
 }
 
 // A held variable is restored when a function or a command ends.
@@ -37,8 +41,27 @@ func (in *interp) lookup(name string) *variable {
 			return v
 		}
 		name = v.ref
+		if base, index, ok := cutIndex(name); ok {
+			return in.referredElement(base, index)
+		}
 	}
 	return nil
+}
+
+// referredElement is an element as a variable of its own.
+func (in *interp) referredElement(base, index string) *variable {
+	v := in.lookup(base)
+	if v == nil || !v.array {
+		return &variable{name: base, data: unknown}
+	}
+	if v.assoc {
+		return &variable{name: base, data: in.element(v, data{text: index})}
+	}
+	n, ok := in.integer(strings.TrimSpace(index), 0)
+	if v = in.lookup(base); v == nil {
+		return &variable{name: base, data: unknown}
+	}
+	return &variable{name: base, data: in.at(v, n, ok)}
 }
 
 func (in *interp) find(name string) *variable {
@@ -107,23 +130,84 @@ func (in *interp) slot(name string) *variable {
 	return &in.vars[len(in.vars)-1]
 }
 
+// set assigns to a variable, or to an element of an array.
 func (in *interp) set(name string, d data) {
+	name = in.referred(name)
+	if base, index, ok := cutIndex(name); ok {
+		in.setElement(base, index, d)
+		return
+	}
+	switch name {
+	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO":
+		in.reckoned(d) // which may run something
+	case "BASH_ARGV0":
+		in.zero = d
+	}
 	v := in.slot(name)
-	*v = variable{name: v.name, data: d}
+	integer := v.integer
+	*v = variable{name: v.name, data: d, integer: integer}
+	if integer {
+		d = in.reckoned(d)
+		v = in.slot(name)
+		v.data = d
+	}
+}
+
+// reckoned is what a variable holds that takes numbers only.
+func (in *interp) reckoned(d data) data {
+	if n, ok := in.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
+		return data{strconv.FormatInt(n, 10), d.taint}
+	}
+	return data{"1" + effect.Unknown, d.taint}
+}
+
+// unrefer makes a reference a name that is not set.
+func (in *interp) unrefer(v variable) {
+	for i := len(in.vars) - 1; i >= in.mark; i-- {
+		if in.vars[i].name == v.name {
+			in.vars[i] = variable{name: v.name, unset: true}
+			return
+		}
+	}
+	in.vars = append(in.vars, variable{name: v.name, unset: true})
+}
+
+// referred is the name of the variable, or of the element, that a name stands for.
+func (in *interp) referred(name string) string {
+	for range 8 {
+		v := in.find(name)
+		if v == nil || v.ref == "" {
+			break
+		}
+		name = v.ref
+	}
+	return name
+}
+
+// cutIndex takes the name of an element apart.
+func cutIndex(name string) (base, index string, ok bool) {
+	i := strings.IndexByte(name, '[')
+	if i < 1 || name[len(name)-1] != ']' {
+		return "", "", false
+	}
+	return name[:i], name[i+1 : len(name)-1], true
 }
 
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
 	mark, length   int
 	dir, before    string
+	may            string
+	out            connected
 	params         []data
 	others         [][]data
 	funcs, aliases int
+	zero           data
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.params, in.others, len(in.funcs), len(in.aliases)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero}
 	in.mark = s.length
 	return s
 }
@@ -137,8 +221,9 @@ func (in *interp) branch() scope {
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
-	in.mark, in.vars, in.dir, in.before, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.params, s.others
+	in.mark, in.vars, in.dir, in.before, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
+	in.zero = s.zero
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
@@ -167,6 +252,15 @@ func (in *interp) join(s scope) {
 	}
 	if in.dir = s.dir; dir != s.dir {
 		in.dir = effect.Unknown
+		if strings.HasPrefix(dir, "/") {
+			in.may = dir // or the one from before
+		}
+	}
+	if in.may == "" {
+		in.may = s.may
+	}
+	if in.zero != s.zero {
+		in.zero = data{effect.Unknown, in.zero.taint | s.zero.taint}
 	}
 }
 
@@ -257,7 +351,7 @@ func (in *interp) merge(v variable) {
 func (in *interp) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {
-		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)])
+		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) && sameKeys(old, &v)
 		switch {
 		case grew && v.forms == nil:
 		case old.forms != nil:

@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // execute runs a file: by what the text wrote to it, or as a file of the disk.
@@ -15,16 +18,60 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		f = in.file(target)
 	}
 	if f == nil {
-		if in.Table.Find(target) == nil || lang != "" {
-			in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: p.taint, By: by})
+		if in.Table.Find(target) == nil || lang != "" || !installed(target) {
+			in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: p.taint | in.under(target), By: by})
+			if !in.knownScript(path.Base(target), lang, args, std, sink) && lang != "" {
+				in.saysDelete(args, path.Base(target))
+			}
 		}
 		return
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: f.taint, By: by})
+	f.ran = true
 	if lang == "" {
 		lang = shebang(f.text)
 	}
 	in.script(lang, f.data, args, std, sink, "file "+target)
+}
+
+// installed reports whether a program lies where only an installation puts one, or a
+// package manager, so that it is what its name says. What is called git in another folder is taken for
+// git, and for whatever else somebody put there.
+func installed(file string) bool {
+	for _, folder := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/bin/", "/System/", "/Library/", "/Applications/", "/home/linuxbrew/"} {
+		if strings.HasPrefix(file, folder) {
+			return true
+		}
+	}
+	for _, folder := range [...]string{"/node_modules/.bin/", "/.venv/bin/", "/venv/bin/", "/.cargo/bin/", "/go/bin/", "/.local/bin/"} {
+		if strings.Contains(file, folder) {
+			return true
+		}
+	}
+	return !strings.HasPrefix(file, "/") // not a path of this kind of machine
+}
+
+// knownScript runs a script of an interpreter that is a program of the tables, as
+// in php artisan and python manage.py.
+func (in *interp) knownScript(name, lang string, args []field, std *input, sink *data) bool {
+	switch lang {
+	case "python", "php", "ruby", "node":
+	default:
+		return false
+	}
+	if in.Table.Find(name) == nil || in.level >= in.lim.Nesting {
+		return false
+	}
+	mark := len(in.fields)
+	in.push(field{data: data{text: name}})
+	for _, f := range args {
+		in.push(f)
+	}
+	in.level++
+	in.run(mark, std, sink, false)
+	in.level--
+	in.fields = in.fields[:mark]
+	return true
 }
 
 // shebang says in which language a script is.
@@ -55,8 +102,11 @@ func (in *interp) sub(d data, via string, std *input, sink *data) {
 // an opaque command.
 func (in *interp) payload(d data, via string, std *input, sink *data) {
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() {
-		target := "shell code"
-		in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: d.taint, Bits: partialIf(!d.known()), By: via})
+		e := effect.Effect{Kind: effect.Exec, Target: "shell code", Taint: d.taint, Bits: partialIf(!d.known()), By: via}
+		if strings.HasPrefix(d.text, effect.Unknown) { // not even its program is known
+			e.What = "any"
+		}
+		in.add(e)
 	}
 	if d.text == "" || d.text == effect.Unknown {
 		if d.text != "" {
@@ -130,16 +180,70 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 	for i, a := range args {
 		texts[i] = a.text
 	}
-	taint := std.taint | d.taint
-	in.Code(lang, d.text, texts, in.ctx, func(f Found) bool {
+	taint, said := std.taint|d.taint, data{}
+	ctx := in.ctx
+	ctx.Dir, ctx.Vars, ctx.Value = in.dir, in.given, in.environmentOf
+	if std.present && std.known() && !readsFiles(lang, texts) {
+		ctx.Input, ctx.InputTaint, ctx.HasInput = std.text, std.taint, true
+	}
+	in.Code(lang, d.text, texts, ctx, func(f Found) bool {
 		if !in.spend() {
 			return false
 		}
-		taint |= in.found(f, lang, std, taint)
+		taint |= in.found(f, lang, std, taint, &said)
 		return !in.stopped()
 	})
 	in.depth--
 	sink.append(data{effect.Unknown, taint})
+}
+
+// readsFiles reports whether a stream editor has operands to read instead of its input.
+func readsFiles(lang string, args []string) bool {
+	if lang != "awk" && lang != "sed" {
+		return false
+	}
+	return slices.ContainsFunc(args, func(w string) bool { return w != "-" && !strings.Contains(w, "=") })
+}
+
+// environmentOf is what a program finds in a variable: of the environment, or one of
+// the text, which need not be told whether it is exported.
+func (in *interp) environmentOf(name string) (text string, from effect.Taint, known bool) {
+	if _, ok := in.ctx.Env[name]; !ok && in.find(name) == nil {
+		return "", 0, false
+	}
+	v := in.value(name)
+	return v.text, v.taint, true
+}
+
+// assigned are the variables that awk's command line sets, before its program with -v
+// and among the files behind it.
+func (in *interp) assigned(argv []string) map[string]string {
+	var out map[string]string
+	set := func(word string) {
+		if name, value, ok := strings.Cut(word, "="); ok && syntax.ValidName(name) {
+			if out == nil {
+				out = map[string]string{}
+			}
+			if in.Decode != nil && strings.Contains(value, `\`) {
+				plain, known := in.Decode("escape", value)
+				if value = plain; !known {
+					value = effect.Unknown
+				}
+			}
+			out[name] = value
+		}
+	}
+	for i, w := range argv {
+		switch rest, short := strings.CutPrefix(w, "-v"); {
+		case i > 0 && (argv[i-1] == "-v" || argv[i-1] == "--assign"):
+			set(w)
+		case short:
+			set(rest)
+		default:
+			set(strings.TrimPrefix(w, "--assign="))
+		}
+	}
+	return out
 }
 
 // encoded is the text that PowerShell's -EncodedCommand runs.
@@ -154,12 +258,39 @@ func (in *interp) encoded(d data) data {
 	return data{effect.Unknown, d.taint | effect.Decoded}
 }
 
-// found takes over one finding in code, and returns the taint that it adds.
-func (in *interp) found(f Found, lang string, std *input, taint effect.Taint) effect.Taint {
+// fed is the further taint of a line for a shell that code made of what it read, or of
+// what is not known: of its input, and in awk, of which nearly all programs are one loop,
+// of what commands in it printed before.
+func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
+	const counts = effect.Network | effect.Decoded
 	switch {
+	case f.Shell != effect.Unknown && (f.Taint&effect.File == 0 || effect.IsKnown(f.Shell)):
+		return 0
+	case lang == "awk":
+		return before & counts
+	}
+	return std & counts
+}
+
+// found takes over one finding in code, and returns the taint that it adds. What a
+// command of awk's said last, it may hand to a shell.
+func (in *interp) found(f Found, lang string, std *input, taint effect.Taint, said *data) effect.Taint {
+	if f.Dir != "" {
+		dir, may := in.dir, in.may
+		in.dir, in.may = in.home(f.Dir), ""
+		defer func() { in.dir, in.may = dir, may }()
+	}
+	switch {
+	case f.Insert != "":
+		in.inserted += f.Insert + "\n"
+		return 0
 	case f.Shell != "":
 		var out data
-		in.sub(data{f.Shell, f.Taint}, lang, &input{}, &out)
+		in.sub(data{f.Shell, f.Taint | f.fed(lang, std.taint, taint)}, lang, &input{}, &out)
+		if lang == "awk" && f.Shell == effect.Unknown && said.text != "" && said.known() {
+			in.sub(*said, lang, &input{}, &out)
+		}
+		*said = out
 		return out.taint
 	case len(f.Argv) > 0:
 		mark := len(in.fields)

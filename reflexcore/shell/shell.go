@@ -56,6 +56,9 @@ type Analyzer struct {
 	SQL func(dialect, src string, yield func(Found) bool)
 	// Decode decodes a constant by the name of an encoding. Nil: nothing is known.
 	Decode func(name, text string) (string, bool)
+	// Top is the root of the working tree of git in which a folder lies, the folder
+	// itself if it is in none, or empty if that cannot be told. Nil: it never can.
+	Top func(dir string) string
 }
 
 // A Found is one thing that code in another language does: an effect, or a
@@ -67,16 +70,50 @@ type Found struct {
 	Argv    []string
 	Lang    string
 	Code    string
+	Dir     string // where the payload runs; empty: where the code does
+	Insert  string // what is put into the files that the command edits in place
 }
 
 // A Context is what is known of the place where a command runs.
 type Context struct {
 	Dir string            // the working directory; empty: not known
 	Env map[string]string // the environment, as far as it is known
+	// Value returns a variable as the code would find it in its environment. Vars
+	// are those that its command line sets. Both are set for code only.
+	Value func(name string) (text string, from effect.Taint, known bool)
+	Vars  map[string]string
+	// Input is the standard input of the code, InputTaint where it came from. It is
+	// known only if HasInput.
+	Input      string
+	InputTaint effect.Taint
+	HasInput   bool
 	// Unset says that Env is all of the environment: what is not in it is not set.
 	Unset bool
+	// Known is what is known of a file, or of those that a pattern names, from
+	// before: where its content came from. Nil: nothing.
+	Known func(path string) effect.Taint
+	// Label is the label of a file's content, as bits of a taint. It is told whether
+	// the file is one of credentials. Nil: no file has one.
+	Label func(path string, secret bool) effect.Taint
+	// Written says that the text is written to a file, and does not run now.
+	Written bool
 	// Explain asks for the trace.
 	Explain bool
+}
+
+// A File is what a text leaves in a file that is not to be taken for just any
+// file: from the network, decoded, or a secret.
+type File struct {
+	Path  string
+	Taint effect.Taint
+	Tree  bool // it is a folder, and all below it has the taint
+}
+
+// A Text is what a text leaves in a file, as far as it is known: the parts that
+// are not known are [effect.Unknown]. Part says that it is put into what is there.
+type Text struct {
+	Path, Text string
+	Part       bool
 }
 
 // A Step is one simple command that was walked, for people.
@@ -92,6 +129,8 @@ type Step struct {
 // A Result is what an analysis found. It may be used again, which saves memory.
 type Result struct {
 	Effects []effect.Effect
+	Files   []File
+	Texts   []Text // that were written and not run
 	Steps   []Step // with Explain
 	How     How
 	// Commands counts simple commands, Partial those with a word that is not
@@ -101,6 +140,12 @@ type Result struct {
 	Unlisted int
 	// Over names the limit that ended the analysis, if one did.
 	Over string
+	// Odd says in which ways the commands are written that hide what they are, and
+	// OddName what the first of them turned out to be.
+	Odd     Oddity
+	OddName string
+	// Layers is how many payloads lie in one another: 1 for sh -c.
+	Layers int
 }
 
 // Analyze says what the command line does.
@@ -109,6 +154,8 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	in.reset(a, ctx, out)
 	in.texts.Grow(len(src) + 256)
 	in.source(src, "", &input{}, nil)
+	in.ended()
+	in.left()
 	in.release()
 	interps.Put(in)
 }
@@ -118,6 +165,7 @@ func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	in := interps.Get().(*interp)
 	in.reset(a, ctx, out)
 	in.code(lang, data{text: src}, nil, &input{}, nil, lang)
+	in.left()
 	in.release()
 	interps.Put(in)
 }
@@ -137,6 +185,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		in.res.How = how
 	}
 	in.depth++
+	in.res.Layers = max(in.res.Layers, in.depth-1)
 	outer := in.via
 	if via != "" {
 		in.via = via
@@ -147,7 +196,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 	case Tokens:
 		in.tokens(src)
 	default:
-		if how == Recovered {
+		if how == Recovered && !in.inert(src) {
 			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 		}
 		in.stmts(file.Stmts, std, sink)

@@ -54,6 +54,25 @@ func TestOneDeleteInManyWords(t *testing.T) {
 		`printf -v c '%s%s' r m; $c -rf /x`, `X=RM; ${X,,} -rf /x`, `X=rxm; ${X/x/} -rf /x`, `X=rm.bak; ${X%.bak} -rf /x`, `X=Y; Y=rm; ${!X} -rf /x`, `rm -rf "${D:-/x}"`, `((1)); rm -rf /x`, `! rm -rf /x`, `time rm -rf /x`, `{ rm -rf /x; }`, `(rm -rf /x)`,
 		`coproc rm -rf /x`, `rm -rf /x &`, `true && rm -rf /x`, `command rm -rf /x`, `exec rm -rf /x`, `env A=b rm -rf /x`, `xargs rm -rf <<< /x`, `echo /x | xargs rm -rf`, `echo /x | xargs -I% rm -rf %`, `find /x -delete`, `rm -rf /w/../x`, `rm -rf //x/`, `function k { rm -rf /x; }; k`,
 		`echo "rm -rf /x" | tee a.sh; . ./a.sh`, "rm -r\\\nf /x", `unset Z; rm -rf "/${Z}x"`, `X=$((1+1)); [ $X ] && rm -rf /x`, `rm -rf /x # comment`, `echo $(rm -rf /x)`, `: $(rm -rf /x)`, `cat < <(rm -rf /x)`, `((rm -rf /x) ; true)`, `[[ -n $(rm -rf /x) ]]`, `A=$(rm -rf /x) true`, `echo ${Z:-$(rm -rf /x)}`, `X[$(rm -rf /x)]=1`,
+		// Elements of arrays by name, by reference, and what runs in an index.
+		`printf -v 'a[0]' 'rm -rf /x'; ${a[0]}`, `read 'a[0]' <<< 'rm -rf /x'; ${a[0]}`, `declare 'a[1]=rm'; ${a[1]} -rf /x`, `a=(ls); declare -n r=a[0]; r='rm -rf /x'; ${a[0]}`, `a=(ls rm); declare -n r=a[1]; $r -rf /x`,
+		`declare -A m=([k]=rm); declare -n r=m[k]; $r -rf /x`, `declare 'a[$(rm -rf /x)]=1'`, `declare -a 'a[$(rm -rf /x)]'`, `x='a[$(rm -rf /x)]=1'; declare "$x"`, `declare -n r='a[$(rm -rf /x)]'; r=1`, `r='a[$(rm -rf /x)]'; echo ${!r}`,
+		`i='a[$(rm -rf /x)]'; declare -i n=i`, `i='a[$(rm -rf /x)]'; declare -i n; n=$i`, `i='a[$(rm -rf /x)]'; declare -i n; n=i+1`, `i='a[$(rm -rf /x)]'; declare -i n=0; n+=$i`, `wait -n -p 'a[$(rm -rf /x)]'`, `z='rm\x20-rf\x20/x'; ${z@E}`,
+		// The elements of an array are in the order of their numbers, however they were assigned.
+		`c[1]='-rf /x'; c[0]=rm; eval "${c[*]}"`, `c=([2]=/x [0]=rm [1]=-rf); "${c[@]}"`, `declare c[1]=-rf; declare c[0]=rm; "${c[@]}" /x`, `c=(-rf /x); c=([1]=-rf /x [0]=rm); "${c[@]}"`, `c[1]=-rf; printf -v 'c[0]' rm; "${c[@]}" /x`, `c[1]='-rf'; read 'c[0]' <<< rm; "${c[@]}" /x`,
+		`mapfile -tO 1 c <<< -rf; c[0]=rm; "${c[@]}" /x`, `c[0]=rm; mapfile -t -O 1 c <<< -rf; "${c[@]}" /x`, `c[7]=/x; c[-2]=-rf; c[5]=rm; "${c[@]}"`, `c=(ls rm -rf /x); unset 'c[0]'; "${c[@]}"`, `c=(rm ls -rf /x); unset c[1]; "${c[@]}"`, `c=(ls -l); unset 'c[@]'; c+=(rm -rf /x); "${c[@]}"`,
+		`c[5]=/x; c[4]=-rf; c[3]=rm; "${c[@]:3}"`, `c=([5]=-rf); c+=(/x); c[0]=rm; "${c[@]}"`, `i=1; c[i]=-rf; c[i-1]=rm; c[i+1]=/x; rm -rf "${c[2]}"`, `c=rm; c[1]=-rf; "${c[@]}" /x`, `declare -a "c=(rm -rf /x)"; "${c[@]}"`, `declare -a 'c=($(rm -rf /x))'`, `builtin declare -a 'c=([1]=-rf [0]=rm)'; "${c[@]}" /x`,
+		`declare -A m=(k rm); ${m[k]} -rf /x`, `declare -A m; i=2; m[i]=rm; ${m[i]} -rf /x`, `a=(ls); false && a=(rm); a[1]=-rf; a[2]=/x; "${a[@]}"`, `c=(); c+=rm; "${c[@]}" -rf /x`, `c[2]=/x; c[1]=-rf; declare -n r=c[0]; r=rm; "${c[@]}"`, `c[1]=m; c[0]=r; IFS=; "${c[*]}" -rf /x`,
+		// What the shell itself makes of some of its variables.
+		`RANDOM='a[$(rm -rf /x)]'`, `export OPTIND='a[$(rm -rf /x)]'`, `SECONDS='a[$(rm -rf /x)]' ls`, `i='a[$(rm -rf /x)]'; RANDOM=i`, `BASH_CMDS[y]=/bin/rm; y -rf /x`, `BASH_CMDS=([y]=/bin/rm); y -rf /x`, `printf -v 'BASH_CMDS[y]' /bin/rm; y -rf /x`, `BASH_CMDS[git]=/bin/rm; git -rf /x`,
+		`BASH_ALIASES[ls]='rm -rf /x'`, `BASH_ALIASES[k]='rm -rf'; k /x`, `BASH_ALIASES+=([k]='rm -rf'); k /x`, `BASH_ARGV0=rm; $0 -rf /x`, `BASH_ARGV0=rm; (BASH_ARGV0=ls); $0 -rf /x`, `BASH_ARGV0=rm; false && BASH_ARGV0=ls; $0 -rf /x`,
+		// What an expression matched.
+		`[[ "rm -rf /x" =~ .* ]]; eval "$BASH_REMATCH"`, `[[ "rm -rf /x" =~ ^(.*)$ ]]; eval "${BASH_REMATCH[1]}"`, `[[ "a rm b" =~ a\ (r.)\ b ]]; ${BASH_REMATCH[1]} -rf /x`, `x='rm -rf /x'; if [[ $x =~ [a-z]+.* ]]; then sh -c "$BASH_REMATCH"; fi`, `[[ "rm -rf /x" =~ \w.* || a =~ b ]]; eval "$BASH_REMATCH"`,
+		// What exec does to the output holds for what follows.
+		`exec > a.sh; echo rm -rf /x; exec >&-; sh a.sh`, `exec > a.sh && echo rm -rf /x && sh a.sh`, `exec 3>&1 > a.sh; echo rm -rf /x; exec >&3; sh a.sh`, `exec > a.sh; { echo rm -rf /x; }; sh a.sh`, `f() { exec > a.sh; }; f; echo rm -rf /x; sh a.sh`,
+		`exec > b; { exec > a.sh; }; echo rm -rf /x; sh a.sh`, `a=(ls); a[$(y)]=rm; "${a[0]}" -rf /x`, `exec > a.sh; f() { echo rm -rf /x; }; f; sh a.sh`, `(exec > a.sh; echo rm -rf /x); sh a.sh`, `exec > >(bash); echo rm -rf /x`, `if y; then exec > a.sh; fi; echo rm -rf /x; sh a.sh`, `exec > a.sh; if y; then exec >&-; fi; echo rm -rf /x; sh a.sh`,
+		`exec > a.sh; c=$(echo rm); $c -rf /x`, `$(: | { exec > f; }; echo rm) -rf /x`, `exec > a.sh; while read l; do echo "$l"; done <<< 'rm -rf /x'; sh a.sh`, `(exec > f); $(echo rm) -rf /x`, `{ exec > f; } > g; echo $(echo rm) | { read c; $c -rf /x; }`,
+		`D+=${D-rm}; $D -rf /x`, `mapfile -tC 'rm -rf /x #' -c1 y <<< a`, `f() { rm -rf "$2"; }; mapfile -t -c 1 -C f y <<< /x`, `f() { c=$2; }; mapfile -t -c1 -C f y <<< rm; $c -rf /x`, `exec 3<<< rm; mapfile -tu3 y; ${y[0]} -rf /x`,
 		`printf '%b' '\162\155 -rf /x' | sh`, `echo -e '\x72m -rf /x' | sh`, `exec 3<<< 'rm -rf /x'; sh <&3`, `mapfile -t a <<< "rm"; ${a[0]} -rf /x`, `eval "$(echo rm) -rf /x"`, `X='r'; X+='m'; $X -rf /x`, `$(printf '\x72\x6d') -rf /x`, `g=/bin/r?; rm -rf /x`,
 		// What a command with an assignment before it changes stays.
 		`A=1 cd /; rm -rf x`, `B=ls; A=1 eval 'B=rm'; $B -rf /x`, `B=ls; A=1 read B <<< rm; $B -rf /x`, `X=rm; X=ls true; $X -rf /x`,
@@ -91,7 +110,7 @@ func TestOneDeleteInManyWords(t *testing.T) {
 func TestTextIsData(t *testing.T) {
 	a := analyzer(t)
 	for _, src := range []string{
-		`echo rm -rf /x`, `git commit -m "rm -rf /x"`, "cat <<EOF\nrm -rf /x\nEOF", `grep 'rm -rf /x' f`, `printf '%s' 'rm -rf /x'`, `# rm -rf /x`, `X='rm -rf /x'`, `f() { rm -rf /x; }`, `echo "$(echo rm -rf /x)"`, `alias k='rm -rf /x'`, `[ "rm -rf /x" = y ]`,
+		`echo rm -rf /x`, `git commit -m "rm -rf /x"`, "cat <<EOF\nrm -rf /x\nEOF", `grep 'rm -rf /x' f`, `printf '%s' 'rm -rf /x'`, `# rm -rf /x`, `X='rm -rf /x'`, `f() { rm -rf /x; }`, `echo "$(echo rm -rf /x)"`, `alias kk='rm -rf /x'`, `[ "rm -rf /x" = y ]`,
 		"cat > doc.md <<'EOF'\nrm -rf /x\nEOF", `case "rm -rf /x" in y) ;; esac`,
 	} {
 		if got := effects(a, src); strings.Contains(got, "delete") {

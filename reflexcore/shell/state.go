@@ -43,6 +43,8 @@ type field struct {
 	splits bool // it may be any number of words, as it was not quoted
 	glob   bool // it is a pattern of file names
 	quoted bool // some of it was quoted
+	folder askedFolder
+	odd    Oddity
 }
 
 type function struct {
@@ -74,12 +76,18 @@ type interp struct {
 	branches int      // how many branches, which may not be taken, enclose this
 	jumped   jump
 	vague    bool   // numbers that are assigned are not known
+	typed    bool   // something asked what is typed
+	xtrace   bool   // set -x is on
 	err      *data  // where the error output goes; nil: nowhere
 	shared   bool   // a command chooses for the one that it is part of
 	before   string // where it still is if the last cd failed; empty: it did not
 	zero     data   // $0
 	named    bool   // the first word after a script is $0
 	dir      string
+	may      string // what stands before the first slash of dir may be this folder, where that is not known
+
+	traps   []data // what is done when the script ends
+	trapped int    // how many commands there were when they were walked last
 
 	depth    int
 	steps    int
@@ -88,21 +96,26 @@ type interp struct {
 	via      string
 	step     int
 	fds      [10]string     // the paths of open descriptors
+	out      connected      // where exec sends the output of what follows
 	eof      bool           // read found nothing more
 	active   []*syntax.Stmt // bodies of functions that are running
 
-	texts    strings.Builder // what words are made of, in one piece of memory
-	fields   []field         // a stack
-	words    []string
-	buf      []byte
-	spare    []*applied
-	conduits []*conduit
-	level    int
-	choices  []choice
-	choose   bool // choices are open: the command is tried for each
-	procs    int
-	links    int          // how many files are links
-	murky    effect.Taint // of what is not known in texts that are parsed once more
+	texts      strings.Builder // what words are made of, in one piece of memory
+	fields     []field         // a stack
+	words      []string
+	buf        []byte
+	given      map[string]string // the variables that awk's command line sets
+	inserted   string            // what a stream editor put into its stream
+	spare      []*applied
+	conduits   []*conduit
+	level      int
+	choices    []choice
+	choose     bool // choices are open: the command is tried for each
+	configured bool // the settings of git may be others
+	iterates   bool // the words are taken one after the other: their order does not matter
+	procs      int
+	links      int          // how many files are links
+	murky      effect.Taint // of what is not known in texts that are parsed once more
 }
 
 // A jump leaves a loop or a function: what stands after it may not run.
@@ -116,7 +129,7 @@ const (
 var interps = sync.Pool{New: func() any { return &interp{} }}
 
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
-	*out = Result{Effects: out.Effects[:0], Steps: out.Steps[:0]}
+	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0]}
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
@@ -142,7 +155,7 @@ func (in *interp) release() {
 	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
 	in.texts.Reset()
 	in.locals = wiped(in.locals)
-	in.Analyzer, in.res, in.ctx, in.params, in.others = nil, nil, Context{}, nil, nil
+	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps = nil, nil, Context{}, nil, nil, nil
 }
 
 // keep returns bytes as a text.
@@ -193,7 +206,21 @@ func (in *interp) made(n int) bool {
 	return !in.stopped()
 }
 
+// add adds an effect, and where its path is only known to be in a folder that may be
+// one or another, what it is in that one as well.
 func (in *interp) add(e effect.Effect) {
+	in.effect(e)
+	switch e.Kind {
+	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
+		if p := in.mayBe(e.Target); p != "" && e.Bits&effect.Remote == 0 {
+			e.Target = p
+			in.effect(e)
+		}
+	default: // the others have no path
+	}
+}
+
+func (in *interp) effect(e effect.Effect) {
 	if len(in.res.Effects) >= in.lim.Effects {
 		in.over("effects")
 		return
@@ -221,6 +248,9 @@ func (in *interp) environment(name string) data {
 	switch name {
 	case "PWD":
 		return data{text: in.dir}
+	case "BASH_COMMAND":
+		in.typed = true
+		return unknown
 	case unknownName:
 		return data{effect.Unknown, in.murky}
 	}

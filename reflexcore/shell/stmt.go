@@ -28,6 +28,10 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	if s.Cmd == nil && len(s.Redirs) == 0 || !in.spend() {
 		return
 	}
+	if in.out.path != "" && in.out.sink == sink {
+		in.captured(s, std)
+		return
+	}
 	if in.level++; in.level > 4*in.lim.Nesting {
 		in.over("nesting")
 	}
@@ -36,7 +40,8 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.cmd(s, std, sink)
 		return
 	}
-	fds, err := in.fds, in.err
+	fds, err, to := in.fds, in.err, in.out
+	opened := false // another standard output
 	p := in.conduit()
 	own, r, out := &p.in, &p.to, &p.out
 	in.every(func() {
@@ -55,15 +60,21 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		for _, t := range r.targets[:r.n] {
 			d := data{taint: out.taint}
 			if t.fd == 1 {
-				d = *out
+				d, opened = *out, true
 			}
 			in.wrote(t.path, d, t.more, "redirection")
 		}
 	})
 	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
-		in.fds = fds
-	} else if own.present {
-		*std = *own // exec connects what comes after it
+		in.fds, in.out = fds, to
+	} else {
+		if opened || in.fds[1] != fds[1] {
+			in.connect(sink)
+		}
+		in.traced()
+		if own.present {
+			*std = *own // exec connects what comes after it
+		}
 	}
 	in.err = err
 	in.drop(p)
@@ -125,10 +136,10 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
 		in.stmt(c.Y, std, sink)
-		dir := in.dir
+		dir, may := in.dir, in.may
 		in.join(scope)
 		if in.dir != dir {
-			in.dir, in.before = dir, scope.dir
+			in.dir, in.before, in.may = dir, scope.dir, may
 		}
 	case syntax.OrStmt:
 		in.stmt(c.X, std, sink)
@@ -253,7 +264,9 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 	case *syntax.WordIter:
 		mark := len(in.fields)
 		if l.InPos.IsValid() {
+			in.iterates = true
 			in.every(func() { in.expand(l.Items) })
+			in.iterates = false
 		} else {
 			list, sure := in.elements("@")
 			for _, d := range list {
@@ -355,12 +368,13 @@ func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
 			in.over("functions")
 			return
 		}
+		if in.wellKnown(n.Value) {
+			in.shadowedBy(n.Value, c.Body)
+		}
 		in.funcs = append(in.funcs, function{name: n.Value, body: c.Body})
 		switch n.Value {
 		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
-			scope := in.enter() // nobody needs to call it
-			in.stmt(c.Body, &input{}, nil)
-			in.leave(scope)
+			in.hooked(n.Value, func() { in.stmt(c.Body, &input{}, nil) }) // nobody needs to call it
 		}
 	}
 }
@@ -375,7 +389,16 @@ func (in *interp) test(x syntax.TestExpr) {
 		in.one(x)
 	case *syntax.BinaryTest:
 		in.test(x.X)
+		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
+			scope := in.branch()
+			in.test(x.Y)
+			in.join(scope)
+			return
+		}
 		in.test(x.Y)
+		if x.Op == syntax.TsReMatch {
+			in.rematch(x.X, x.Y)
+		}
 		if x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr { // numbers
 			in.testNumber(x.X)
 			in.testNumber(x.Y)

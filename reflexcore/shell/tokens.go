@@ -10,7 +10,9 @@ import (
 // quotes glue, and each piece is walked as a command. That it could not be parsed
 // is an opaque effect by itself, so that this can only make the verdict stricter.
 func (in *interp) tokens(src string) {
-	in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+	if !in.inert(src) {
+		in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+	}
 	mark := len(in.fields)
 	var word strings.Builder
 	some := false
@@ -60,6 +62,44 @@ func (in *interp) tokens(src string) {
 		}
 	}
 	endCommand()
+}
+
+// inert reports whether a text that no parser reads can do nothing whatever a shell
+// makes of it: it is one line, of which a shell runs nothing if it has an error, it has
+// nothing that a shell would expand, and none of its words, however they are cut or
+// glued, is the name of a program that does harm. It is a line of another language.
+func (in *interp) inert(src string) bool {
+	if len(src) > 512 || strings.ContainsAny(src, "$`\n\r\x00") {
+		return false
+	}
+	if in.assignmentElsewhere(src) {
+		return true
+	}
+	if strings.ContainsAny(src, "*?~!{^") {
+		return false
+	}
+	glued := strings.NewReplacer("'", "", "\"", "", "\\", "").Replace(src)
+	for _, text := range [...]string{src, glued} {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+			return r <= ' ' || strings.ContainsRune("'\"\\()[]<>|&;=,:", r)
+		}) {
+			if in.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// assignmentElsewhere reports whether a text is an assignment of another language,
+// with spaces around its sign: to a shell that is one program of that name, or an
+// error.
+func (in *interp) assignmentElsewhere(src string) bool {
+	name, rest, ok := strings.Cut(strings.TrimSpace(src), " = ")
+	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+		return false
+	}
+	return in.Table.Find(name) == nil && !isKeyword(name)
 }
 
 func isKeyword(s string) bool {

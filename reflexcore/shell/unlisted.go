@@ -11,6 +11,7 @@ import (
 // unknownProgram is a command whose name is not known.
 func (in *interp) unknownProgram(mark int, std *input, sink *data) {
 	in.res.Opaque++
+	in.odd(NameUnknown, effect.Show(in.fields[mark].text))
 	args := in.fields[mark:]
 	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
 	for _, f := range args[1:] {
@@ -81,9 +82,97 @@ func (in *interp) unlisted(mark int, std *input, sink *data) {
 	for _, f := range args {
 		taint |= f.taint
 	}
-	in.suspects(mark + 1)
+	in.saysDelete(args[1:], name)
+	for _, f := range args[1:] {
+		if unchecks(f.text) {
+			in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
+			break
+		}
+	}
+	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // as words of a sentence end, and no wrapper's name
+		in.suspects(mark + 1)
+	}
 	sink.append(data{effect.Unknown, taint})
 }
+
+// unchecks reports whether a flag tells a program to ask nobody and to check nothing:
+// agents have such flags, and there are more agents than any table has.
+func unchecks(flag string) bool {
+	name, ok := strings.CutPrefix(strings.ToLower(flag), "--")
+	if !ok {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "=")
+	for _, prefix := range [...]string{"dangerously-skip", "dangerously-bypass", "dangerously-allow", "dangerously-disable", "dangerously-ignore", "dangerously-no", "skip-permission", "skip-approval", "skip-safety", "no-safety", "no-guard", "no-approval", "no-permission-check", "disable-safety", "disable-guard", "disable-approval", "bypass-approval", "bypass-permission", "bypass-safety", "ignore-safety", "auto-approve-all"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return name == "yolo"
+}
+
+// saysDelete takes a program of which nothing is known at its word: one whose
+// subcommand is called delete deletes something, most often elsewhere, and one whose
+// subcommand is called disable switches something off. Args are its words without its
+// name, which is by.
+func (in *interp) saysDelete(args []field, by string) {
+	words := 0
+	for i := 0; i < len(args) && words < 2; i++ {
+		text := args[i].text
+		if text == "" || text[0] == '-' {
+			continue
+		}
+		words++
+		kind := meant(text)
+		if i+1 == len(args) && words > 1 || kind == effect.Opaque {
+			continue
+		}
+		e := effect.Effect{Kind: kind, Target: text, Bits: effect.Partial, By: by}
+		for _, f := range args[i+1:] {
+			if f.text != "" && f.text[0] != '-' {
+				e.Target = f.text
+				break
+			}
+		}
+		if kind == effect.Kill {
+			if e.What = "named"; e.Target == text { // mode disable: it is its own
+				return
+			}
+		}
+		in.add(e)
+		return
+	}
+}
+
+// meant is what a subcommand does by its name, which is a verb alone or with more
+// words before or after it: RemoteDelete, Kill, or Opaque where
+// it says nothing. Some verbs say little
+// alone, such as remove, which package managers have, and much with a noun.
+func meant(word string) effect.Kind {
+	if len(word) > 40 || strings.ContainsAny(word, "./ ") {
+		return effect.Opaque
+	}
+	parts := strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return r == '-' || r == '_' || r == ':' })
+	if len(parts) == 0 {
+		return effect.Opaque
+	}
+	for _, part := range [...]string{parts[0], parts[len(parts)-1]} {
+		switch part {
+		case "delete", "destroy", "purge", "wipe", "terminate", "nuke", "erase", "drop":
+			return effect.RemoteDelete
+		case "kill", "disable", "deactivate":
+			return effect.Kill
+		case "remove", "clear", "revoke", "truncate":
+			if len(parts) > 1 && !slices.Contains(parts, "cache") {
+				return effect.RemoteDelete
+			}
+		}
+	}
+	return effect.Opaque
+}
+
+// flagLetters are what names of flags and variables are made of.
+const flagLetters = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // suspects walks what an unknown wrapper may run: each word from which on the
 // words are a command that a table knows to do harm. Its effects are partial.
@@ -94,7 +183,16 @@ func (in *interp) suspects(from int) {
 	n := len(in.fields)
 	for i := from; i < n && i < from+8; i++ {
 		f := in.fields[i]
-		if f.text == "" || f.text[0] == '-' || strings.IndexByte(f.text, '=') > 0 {
+		if f.text == "" {
+			continue
+		}
+		if name, value, ok := strings.Cut(f.text, "="); ok && name != "" && strings.Trim(name, flagLetters) == "" {
+			if strings.ContainsAny(value, " ;|&\n") && !strings.Contains(value, "://") {
+				in.maybeShell(data{value, f.taint}) // --cmd='rm -rf x'
+			}
+			continue
+		}
+		if f.text[0] == '-' {
 			continue
 		}
 		if strings.ContainsAny(f.text, " ;|&\n") && n-i <= 2 && !strings.Contains(f.text, "://") {
@@ -134,13 +232,14 @@ func harms(e effect.Effect) bool {
 }
 
 // maybeShell walks a word that looks like a command line and that an unknown
-// program got as its last.
+// program got as its last word, or as the value of a flag.
 func (in *interp) maybeShell(d data) {
 	if len(d.text) > 4096 || !d.known() {
 		return
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(d.text), " ")
-	if p := in.Table.Find(first); p == nil && builtinOf(first) == nil {
+	name, _, assigns := strings.Cut(first, "=")
+	if p := in.Table.Find(first); p == nil && builtinOf(first) == nil && (!assigns || strings.Trim(name, flagLetters) != "") {
 		return
 	}
 	before := len(in.res.Effects)

@@ -52,8 +52,12 @@ func (in *interp) word(w *syntax.Word) {
 		}
 	}
 	if hasBrace(w) {
+		mark := len(in.fields)
 		for _, b := range in.braces(w) {
 			in.parts(b)
+		}
+		if mark < len(in.fields) {
+			in.fields[mark].odd |= BracedName
 		}
 		return
 	}
@@ -122,8 +126,9 @@ func (b *builder) value(d data, quoted bool) {
 		if i > 0 {
 			b.text(rest[:i], false)
 		}
-		splits := b.splits
+		splits, odd := b.splits, b.odd
 		b.flush()
+		b.odd = odd & Separator
 		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
 		rest = rest[i+1:]
 		b.glob = strings.ContainsAny(rest, "*?[")
@@ -144,14 +149,25 @@ func (in *interp) ifs() string {
 // parts pushes the fields of a word without braces.
 func (in *interp) parts(w *syntax.Word) {
 	b := builder{in: in, start: len(in.buf)}
+	first, before := len(in.fields), false
 	for i, part := range w.Parts {
 		if lit, ok := part.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(lit.Value, "~") {
 			in.tilde(&b, lit.Value)
 			continue
 		}
+		n, value := len(in.buf), isValue(part)
 		in.part(&b, part, false)
+		if b.seam(n, value, before) {
+			b.odd |= GluedName
+		}
+		before = value
 	}
+	how := written(w)
+	b.odd |= how
 	b.flush()
+	if how != 0 && first < len(in.fields) {
+		in.fields[first].odd |= how
+	}
 }
 
 // tilde expands a word that begins with it.
@@ -231,13 +247,25 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		}
 	case *syntax.DblQuoted:
 		b.any, b.quoted = b.any || !onlyAt(p), true
+		before := false
 		for _, inner := range p.Parts {
+			n, value := len(in.buf), isValue(inner)
 			in.part(b, inner, true)
+			if b.seam(n, value, before) {
+				b.odd |= GluedName
+			}
+			before = value
 		}
 	case *syntax.ParamExp:
 		in.param(b, p, quoted)
 	case *syntax.CmdSubst:
 		d := in.substitution(p.Stmts)
+		if d.text != "" && d.known() && !strings.Contains(d.text, "/") && !looksUp(p.Stmts) {
+			b.odd |= ComputedName
+		}
+		if d.text == effect.Unknown && b.start == len(in.buf) {
+			b.folder = in.asked(p.Stmts)
+		}
 		b.value(d, quoted)
 	case *syntax.ArithmExp:
 		b.value(in.arithmetic(p.X), quoted)
@@ -307,6 +335,8 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 		in.over("depth")
 	}
 	s := in.enter()
+	iterates := in.iterates
+	in.iterates = false
 	if in.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
 		shared := in.shared
 		in.shared = true
@@ -316,6 +346,7 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 		in.nested(stmts, &input{}, &out)
 	}
 	in.leave(s)
+	in.iterates = iterates
 	in.level--
 	out.text = strings.TrimRight(out.text, "\n")
 	return out

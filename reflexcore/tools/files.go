@@ -39,7 +39,7 @@ func (j *judge) files() {
 		}
 		j.file(kind, a.text, bits)
 		if kind == effect.Write {
-			j.written(a.text, text, hasText)
+			j.written(a.text, text, hasText || j.empty())
 		}
 		if j.verbs&(verbSend|verbUpload) != 0 && kind == effect.Read {
 			j.addTainted(effect.NetOut, j.subject(), 0, secretOf(a.text)|effect.File)
@@ -47,19 +47,30 @@ func (j *judge) files() {
 	}
 }
 
+// empty reports whether a call that writes a file has nothing to write: only a path.
+// Tools that save or unpack have the content from elsewhere.
+func (j *judge) empty() bool {
+	name := strings.ToLower(j.call.Tool)
+	return len(j.args) == 1 && (strings.Contains(name, "write") || strings.Contains(name, "create"))
+}
+
 // permission says the mode with the path.
 func (j *judge) permission(p, mode string) {
-	bits := effect.Bits(0)
-	// Set-uid and set-gid, or writable by everybody.
-	if m, err := strconv.ParseUint(mode, 8, 32); err == nil && (m&0o6000 != 0 || m&0o002 != 0) || strings.Contains(mode, "+s") || strings.Contains(mode, "s") && strings.ContainsAny(mode, "+=") || strings.Contains(mode, "o+w") || strings.Contains(mode, "a+w") {
-		bits |= effect.Force
+	bits, what := effect.Bits(0), ""
+	m, err := strconv.ParseUint(mode, 8, 32)
+	octal := err == nil
+	switch {
+	case octal && m&0o6000 != 0, !octal && strings.Contains(mode, "s") && strings.ContainsAny(mode, "+="):
+		bits, what = effect.Force, "setuid"
+	case octal && m&0o002 != 0, strings.Contains(mode, "o+w"), strings.Contains(mode, "a+w"):
+		bits, what = effect.Force, "world"
 	}
 	if j.flag("recursive") {
 		bits |= effect.Recursive
 	}
 	paths, partial := j.locate(p)
 	for _, target := range paths {
-		e := effect.Effect{Kind: effect.Permission, Target: target, Bits: bits | partial, By: j.tool + " " + mode}
+		e := effect.Effect{Kind: effect.Permission, Target: target, What: what, Bits: bits | partial, By: j.tool + " " + mode}
 		j.result.Effects = append(j.result.Effects, e)
 	}
 }
@@ -71,7 +82,7 @@ func (j *judge) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
 		return effect.Write, 0
 	case v&verbDelete != 0:
 		return effect.Delete, 0
-	case v&verbGrant != 0:
+	case v&verbGrant != 0, v&verbWrite != 0 && j.nouns&nounAccess != 0 && !hasText: // set_permissions
 		return effect.Permission, 0
 	case v&verbAppend != 0:
 		return effect.Write, effect.Append
@@ -234,7 +245,7 @@ func (j *judge) edited(target string) {
 		}
 	}
 	if !readable {
-		content.Payloads(target, fresh, j.lim.Content, j.payload)
+		content.Part(target, fresh, j.lim.Content, j.payload)
 		return
 	}
 	known := map[effect.Payload]bool{}

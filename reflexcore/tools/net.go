@@ -230,6 +230,8 @@ func (j *judge) rest() {
 		j.add(effect.Permission, j.subject(), j.bulk())
 	case v&verbKill != 0 && (j.nouns&nounHost != 0 || v&verbRead == 0 && j.named("kill", "terminate", "shutdown", "reboot", "halt")):
 		j.add(effect.Kill, j.subject(), j.bulk())
+	case v&verbInstall != 0 && j.nouns&nounPackage != 0 && !j.named("extension", "plugin") && !strings.ContainsAny(j.subject(), ":/@"):
+		j.add(effect.NetIn, j.subject(), 0) // by its name from the registry, as npm install does
 	case v&verbInstall != 0:
 		j.addTainted(effect.Exec, j.subject(), 0, effect.Network)
 	case v&verbSchedule != 0 && v&verbRead == 0:

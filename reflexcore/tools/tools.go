@@ -50,6 +50,9 @@ type Result struct {
 	// Count is how many things of a kind the call names: the longest list of ids,
 	// recipients or files.
 	Count int
+	// Texts are the values that people or models read: what is written, sent or
+	// asked. What an edit takes away is none.
+	Texts []string
 }
 
 // Effects says what a call would do. A nil FS follows no links, and then every
@@ -61,10 +64,29 @@ func Effects(call approver.ToolCall, lim Limits, fs FS) Result {
 		j.add(effect.Opaque, "", effect.Partial)
 		return j.result
 	}
+	j.texts()
 	j.actions()
 	j.result.Count = j.longest()
 	j.judge()
 	return j.result
+}
+
+// minText is the shortest value that can say something to a model.
+const minText = 12
+
+// texts collects what is read.
+func (j *judge) texts() {
+	for i := range j.args {
+		a := &j.args[i]
+		if len(a.text) < minText || a.number {
+			continue
+		}
+		switch a.role {
+		case roleContent, roleText, roleNew, roleCode, roleOther, roleQuery, roleField:
+			j.result.Texts = append(j.result.Texts, a.text)
+		default:
+		}
+	}
 }
 
 // A judge holds one call.
@@ -192,9 +214,40 @@ func (j *judge) commands() {
 			given = true
 		}
 	}
+	if more := j.words("args", "arguments", "argv"); !given {
+		line := strings.Join(j.values("args", "arguments"), " ")
+		switch program := j.program(); {
+		case program != "" && len(more) == 0 && line != "":
+			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + line, Why: "arguments of " + j.tool})
+			given = true
+		case len(more) == 0:
+		case program != "":
+			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + quoteWords(more), Why: "arguments of " + j.tool})
+			given = true
+		case runs && (j.nouns&nounShell != 0 || len(j.words("argv")) > 0):
+			j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(more), Why: "arguments of " + j.tool})
+			given = true
+		case j.nouns&nounDatabase != 0 && j.dialect() == "redis":
+			j.result.Effects = sqltext.RedisText(j.result.Effects, quoteWords(more), j.lim.SQL)
+		}
+	}
 	if runs && !given && j.nouns&(nounShell|nounCode) != 0 && !j.has(rolePath) && !j.has(roleSQL) {
 		j.add(effect.Opaque, "", effect.Partial)
 	}
+}
+
+// program is the command line program that the tool is named after, or "".
+func (j *judge) program() string {
+	name := strings.ToLower(j.call.Tool)
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	for _, p := range [...]string{"kubectl", "docker", "podman", "helm", "terraform", "git", "gh", "aws", "gcloud", "az", "npm", "redis-cli", "psql"} {
+		if name == p || name == "run_"+p || name == p+"_command" || name == "run_"+p+"_command" {
+			return p
+		}
+	}
+	return ""
 }
 
 // join makes one command of a list: words of one, or several commands.
@@ -268,6 +321,8 @@ func (j *judge) dialect() string {
 func (j *judge) statements() {
 	for _, a := range j.args {
 		switch {
+		case a.role == roleQuery && deletingMutation(a.text):
+			j.add(effect.RemoteDelete, j.subject(), j.bulk())
 		case a.role == roleSQL, a.role == roleQuery && (j.nouns&nounDatabase != 0 || j.verbs&verbQuery != 0 || j.verbs&verbExec != 0) && j.verbs&verbWeb == 0, a.role == roleQuery && j.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
 			j.result.Effects = sqltext.Effects(j.result.Effects, j.dialect(), a.text, j.lim.SQL, j.payload)
 		case a.role == roleDSN:
@@ -282,6 +337,13 @@ func (j *judge) statements() {
 		}
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
 	}
+}
+
+// deletingMutation reports whether a text is a change in GraphQL that deletes.
+func deletingMutation(s string) bool {
+	s = strings.ToLower(strings.TrimSpace(s))
+	_, body, found := strings.Cut(s, "{")
+	return found && strings.HasPrefix(s, "mutation") && (strings.Contains(body, "delete") || strings.Contains(body, "remove"))
 }
 
 // looksSQL reports whether a text begins like a statement.

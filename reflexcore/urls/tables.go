@@ -64,6 +64,12 @@ var services = map[string]drop{
 	"bit.ly": {flags: Disguised}, "tinyurl.com": {flags: Disguised}, "t.co": {flags: Disguised}, "is.gd": {flags: Disguised}, "v.gd": {flags: Disguised}, "goo.gl": {flags: Disguised}, "ow.ly": {flags: Disguised}, "cutt.ly": {flags: Disguised}, "rb.gy": {flags: Disguised}, "rebrand.ly": {flags: Disguised}, "shorturl.at": {flags: Disguised}, "git.io": {flags: Disguised}, "tiny.cc": {flags: Disguised},
 }
 
+// buckets are the schemes behind which no host stands, but a name at a provider of
+// storage.
+var buckets = map[string]bool{
+	"s3": true, "s3a": true, "s3n": true, "gs": true, "gcs": true, "az": true, "abfs": true, "abfss": true, "wasb": true, "wasbs": true, "oss": true, "cos": true, "b2": true, "r2": true, "swift": true,
+}
+
 // name looks a host up: every ending of it that begins at a dot.
 func (i *Info) name(h string) {
 	for rest := h; rest != ""; {
@@ -93,7 +99,7 @@ func (i *Info) name(h string) {
 	if strings.Contains(h, ".svc.") {
 		i.Flags |= Internal
 	}
-	if strings.IndexByte(h, '.') < 0 && i.Flags&(Loopback|Metadata) == 0 && i.Scheme != "" {
+	if strings.IndexByte(h, '.') < 0 && i.Flags&(Loopback|Metadata) == 0 && i.Scheme != "" && !buckets[i.Scheme] {
 		i.Flags |= Internal // a name without a dot is of the local network
 	}
 	switch {

@@ -106,7 +106,7 @@ var opaqueSchemes = map[string]Flags{
 // schemes with an authority, and what is not ordinary about them.
 var schemes = map[string]Flags{
 	"http": Plaintext, "https": 0, "ws": Plaintext, "wss": 0, "ftp": Plaintext, "ftps": 0, "sftp": 0, "ssh": 0, "scp": 0, "git": Plaintext,
-	"git+ssh": 0, "git+https": 0, "git+http": Plaintext, "ssh+git": 0, "rsync": Plaintext, "svn": Plaintext, "svn+ssh": 0, "s3": 0, "gs": 0, "gcs": 0, "az": 0, "oci": 0, "docker": 0,
+	"git+ssh": 0, "git+https": 0, "git+http": Plaintext, "ssh+git": 0, "rsync": Plaintext, "svn": Plaintext, "svn+ssh": 0, "s3": 0, "s3a": 0, "s3n": 0, "gs": 0, "gcs": 0, "az": 0, "abfs": 0, "abfss": 0, "wasb": 0, "wasbs": 0, "oss": 0, "cos": 0, "b2": 0, "r2": 0, "swift": 0, "oci": 0, "docker": 0,
 	"postgres": 0, "postgresql": 0, "mysql": 0, "mariadb": 0, "mongodb": 0, "mongodb+srv": 0, "redis": 0, "rediss": 0, "amqp": 0, "amqps": 0, "sqlite": LocalFile, "jdbc": 0,
 	"gopher": OddScheme, "gophers": OddScheme, "dict": OddScheme, "ldap": OddScheme, "ldaps": OddScheme, "ldapi": OddScheme | LocalFile, "tftp": OddScheme, "telnet": OddScheme,
 	"rmi": OddScheme, "dns": OddScheme, "iiop": OddScheme, "corba": OddScheme, "nis": OddScheme, "imap": OddScheme, "pop3": OddScheme, "smtp": OddScheme, "smtps": OddScheme, "rtsp": OddScheme, "rtmp": OddScheme,

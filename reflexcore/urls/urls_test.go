@@ -67,6 +67,7 @@ func TestClassify(t *testing.T) {
 		{"localhost:8080", urls.Loopback, urls.OddPort | urls.Malformed},
 		{"http://foo.LOCALHOST/", urls.Loopback, 0},
 		{"http://x.lvh.me/", urls.Loopback, 0},
+		{"s3://backups/x", 0, urls.Internal | urls.OddScheme}, {"gs://backups/x", 0, urls.Internal}, {"abfss://c@account/x", 0, urls.Internal},
 		{"http://10.1.2.3:9200/", urls.Internal | urls.OddPort, 0},
 		{"http://172.16.0.1/", urls.Internal, 0},
 		{"http://172.32.0.1/", urls.Address, urls.Internal},

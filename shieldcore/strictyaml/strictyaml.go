@@ -61,7 +61,13 @@ type place struct {
 
 // Parse reads the syntax of a file. name is used in positions only. The error
 // is a [*FileError].
-func Parse(name string, data []byte) (*File, error) {
+func Parse(name string, data []byte) (*File, error) { return parse(name, data, maxTokens) }
+
+// ParseLong is Parse for a list that only its owner writes: it may have six times the
+// values. The worst of such files takes some ten seconds.
+func ParseLong(name string, data []byte) (*File, error) { return parse(name, data, 6*maxTokens) }
+
+func parse(name string, data []byte, tokens int) (*File, error) {
 	f := &File{name: name, places: map[string]place{}, unread: map[string]bool{}}
 	if len(data) > MaxBytes {
 		f.add(1, 1, fmt.Sprintf("the file has %d bytes: the limit is %d", len(data), MaxBytes), false)
@@ -71,7 +77,7 @@ func Parse(name string, data []byte) (*File, error) {
 	f.lines = strings.Split(text, "\n")
 	f.checkCharacters()
 	if f.Err() == nil {
-		f.checkTokens(text)
+		f.checkTokens(text, tokens)
 	}
 	if f.Err() == nil {
 		f.parse(text)
@@ -120,7 +126,7 @@ var refused = map[token.Type]string{
 
 // checkTokens refuses what makes the parser slow or the file unclear, before
 // the parser sees it. The scanner goes in small steps, so that it stops early.
-func (f *File) checkTokens(text string) {
+func (f *File) checkTokens(text string, most int) {
 	var s scanner.Scanner
 	s.Init(text)
 	count, flow, dashes, line := 0, 0, 0, 0
@@ -142,8 +148,8 @@ func (f *File) checkTokens(text string) {
 				f.addAt(tk.Position, text)
 			}
 			switch {
-			case count > maxTokens:
-				f.addAt(tk.Position, fmt.Sprintf("the file is too long: more than %d values and marks", maxTokens))
+			case count > most:
+				f.addAt(tk.Position, fmt.Sprintf("the file is too long: more than %d values and marks", most))
 				return
 			case flow > maxDepth || dashes > maxDepth:
 				f.addAt(tk.Position, fmt.Sprintf("nested more than %d levels deep: nothing here needs that", maxDepth))

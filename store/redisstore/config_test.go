@@ -108,7 +108,7 @@ read_timeout: 4s
 // sameConfig compares what a Config without addresses holds.
 func sameConfig(a, b Config) bool {
 	return a.MasterName == b.MasterName && a.Username == b.Username && a.PasswordFile == b.PasswordFile &&
-		a.SentinelUsername == b.SentinelUsername && a.SentinelPassword == b.SentinelPassword && a.DB == b.DB &&
+		a.SentinelUsername == b.SentinelUsername && a.SentinelPassword.Reveal() == b.SentinelPassword.Reveal() && a.DB == b.DB &&
 		a.TLS == b.TLS && a.HubKeyFile == b.HubKeyFile && a.Replicas == b.Replicas && a.WaitTimeout == b.WaitTimeout &&
 		a.DialTimeout == b.DialTimeout && a.ReadTimeout == b.ReadTimeout
 }

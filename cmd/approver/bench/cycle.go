@@ -150,7 +150,7 @@ func (v *driver) ask(ctx context.Context) (*caller, card, error) {
 		return nil, card{}, context.Cause(ctx)
 	}
 	n := v.serial.Add(1)
-	command := "git push --force origin bench-" + strconv.FormatInt(n, 10)
+	command := "git push origin --delete bench-" + strconv.FormatInt(n, 10)
 	shown := make(chan card, 1)
 	v.mu.Lock()
 	v.waiting[command] = shown

@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/configs"
 	"approver.example/reflexcore"
+	"approver.example/shieldcore/classifier"
 )
 
 // judgeCalls are a few kinds of calls, from what agents do all day to the worst
@@ -23,8 +24,8 @@ var judgeCalls = []struct{ kind, tool, command string }{
 	{"reads a file", "Read", ""},
 }
 
-// judge measures the reflex engine with the default rules and the default policy,
-// in this process.
+// judge measures the whole fast path in this process: the reflex engine with the
+// default rules, the default policy, heuristics and classifier.
 func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 	policy, err := configs.Default().LoadPolicy()
 	if err != nil {
@@ -38,7 +39,16 @@ func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate := &approver.Gate{Stages: []approver.Stage{reflex, policy}, Log: slog.New(slog.DiscardHandler)}
+	heuristics, err := configs.Heuristics()
+	if err != nil {
+		return nil, err
+	}
+	model, err := classifier.Load()
+	if err != nil {
+		return nil, err
+	}
+	tier1 := []approver.Stage{heuristics, configs.Default().Shield.Classifier.Stage(model)}
+	gate := &approver.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen, Log: slog.New(slog.DiscardHandler)}
 	var out []JudgeFigures
 	for _, c := range judgeCalls {
 		call, err := judgeCall(c.tool, c.command)

@@ -80,7 +80,7 @@ func parkOne(ctx context.Context, kv approver.KV, codec *approver.RequestCodec, 
 	if err != nil {
 		return err
 	}
-	call, err := judgeCall("Bash", fmt.Sprintf("git push --force origin parked-%d", n))
+	call, err := judgeCall("Bash", fmt.Sprintf("git push origin --delete parked-%d", n))
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ func (w *world) newCards() ([]fake.Shown, error) {
 			return nil, err
 		}
 		w.asked[a.channel] = want
+		w.shown++
 		if code := codeIn(cards[i].Text); code != "" {
 			w.codes = append(w.codes, code)
 		}

@@ -100,11 +100,12 @@ func killing(t *testing.T, w *world, n int) {
 	}
 	var c tally
 	for i := range n {
-		blow := strike
+		blow, delay := strike, time.Duration(rand.IntN(250))*time.Millisecond
 		if i%25 == 5 {
-			blow = asleep
+			// A hook that never reached a daemon gives up long before this one is back.
+			blow, delay = asleep, delay+time.Second
 		}
-		one(t, w, i, time.Duration(rand.IntN(250))*time.Millisecond, blow, &c)
+		one(t, w, i, delay, blow, &c)
 	}
 	finish(t, w, n, c)
 }
@@ -115,7 +116,7 @@ func silentRound(i int) bool { return i%25 == 3 || i%25 == 5 }
 // one runs one request. At the moment blow, strike happens.
 func one(t *testing.T, w *world, i int, blow time.Duration, strike func(time.Duration) error, c *tally) {
 	t.Helper()
-	command, want := fmt.Sprintf("git push --force origin branch-%d-end", i), "allow"
+	command, want := fmt.Sprintf("git push origin --delete branch-%d-end", i), "allow"
 	yes := i%2 == 0
 	if !yes {
 		want = "deny"

@@ -72,7 +72,7 @@ func (w *world) play(o Options) error {
 	if err := w.build(o); err != nil {
 		return err
 	}
-	scenes := []func() error{w.oneTap, w.catastrophe, w.silence, w.photoFinish, w.kill}
+	scenes := []func() error{w.oneTap, w.catastrophe, w.silence, w.photoFinish, w.shield, w.kill}
 	if o.Interactive {
 		lines := linesOf(w.ctx, o.In)
 		scenes = append(scenes, func() error { return w.interactive(lines) })
@@ -95,6 +95,9 @@ func (w *world) tearDown() error {
 	errs := []error{w.stopDaemon()}
 	for _, a := range w.apps {
 		a.close()
+	}
+	if w.model != nil {
+		w.model.Close()
 	}
 	if w.redis != nil {
 		errs = append(errs, w.redis())

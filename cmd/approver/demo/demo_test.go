@@ -68,8 +68,8 @@ func checkEvents(t *testing.T, out string) {
 			t.Errorf("not of request %s with an audit hash: %s", request, line)
 		}
 	}
-	if seen["asked"] != 5 || seen["answer"] != 5 || seen["card"] != 9 || seen["refused"] != 2 || seen["expired"] != 1 ||
-		seen["released"]+seen["denied"] != 4 || seen["result"] != 1 || !ok {
+	if seen["asked"] != 6 || seen["answer"] != 6 || seen["card"] != 9 || seen["refused"] != 2 || seen["expired"] != 1 ||
+		seen["released"]+seen["denied"] != 5 || seen["result"] != 1 || !ok {
 		t.Errorf("events %v, the last is a good result: %v", seen, ok)
 	}
 }

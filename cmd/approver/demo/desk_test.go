@@ -152,7 +152,7 @@ func (w *world) claude(command string) []byte {
 func TestComeBackLater(t *testing.T) {
 	hook := courier(t)
 	onBothStores(t, func(t *testing.T, w *world, dump func() []byte) {
-		const command = "git push --force origin come-back-later"
+		const command = "git push origin --delete come-back-later"
 		tg := w.apps[0]
 		call := func(flags ...string) outcome {
 			t.Helper()
@@ -325,15 +325,15 @@ func TestDeskAsksPeople(t *testing.T) {
 			t.Fatalf("%+v", o)
 		}
 		lift("approver pause", 1, "pause", "15m")
-		if o := call("git push --force origin paused"); o.exit != 0 || o.stdout != "" {
+		if o := call("git push origin --delete paused"); o.exit != 0 || o.stdout != "" {
 			t.Errorf("in a pause: %+v\n%s", o, w.lastLog())
 		}
-		if n := len(cardsOf(tg, "origin paused")); n != 0 {
+		if n := len(cardsOf(tg, "--delete paused")); n != 0 {
 			t.Errorf("%d cards in a pause", n)
 		}
 		ok("not paused", "pause", "--end")
-		held := start(t, w.claude("git push --force origin held"), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline", "60s")
-		newest(t, w, tg, "origin held", 1)
+		held := start(t, w.claude("git push origin --delete held"), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline", "60s")
+		newest(t, w, tg, "--delete held", 1)
 		ok("1 open requests were denied", "freeze")
 		if o := held.answer(t); o.decision() != "deny" || !strings.Contains(o.stderr, "everything was frozen") {
 			t.Errorf("%+v", o)

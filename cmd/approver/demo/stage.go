@@ -11,6 +11,7 @@ import (
 	"approver.example/channels/slack/slacktest"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/shieldcore/evaluator/evaluatortest"
 	"approver.example/store/storetest/redistest"
 )
 
@@ -24,6 +25,7 @@ func (w *world) build(o Options) error {
 	w.alice = person{"Alice", map[string]string{"telegram": "10042", "slack": "U0ALICE42"}}
 	w.bob = person{"Bob", map[string]string{"telegram": "10043", "slack": "U0BOB0043"}}
 	w.apps = []*app{w.telegram(), w.discord(), w.slack()}
+	w.model = evaluatortest.New()
 	store := "  bolt: {path: data/approver.db}\n"
 	if o.Redis {
 		if store, err = w.startRedis(); err != nil {
@@ -106,6 +108,8 @@ func (w *world) configText(store string) string {
 	}
 	return fmt.Sprintf(`dir: data
 policy: policy.yaml
+shield:
+  evaluator: {provider: openai, url: %q, model: %q, key: %q}
 store:
 %ssockets:
   submit: run/submit.sock
@@ -127,7 +131,7 @@ channels:
     api_url: %q
     channels: [%q]
     approvers: %s
-`, store, tg.token, tg.url, tg.conversation, list("telegram"), dc.token, dc.url, dc.conversation, list("discord"),
+`, w.model.URL(evaluatortest.OpenAI), evaluatortest.Model, w.model.Key(), store, tg.token, tg.url, tg.conversation, list("telegram"), dc.token, dc.url, dc.conversation, list("discord"),
 		sl.token, slacktest.AppToken, sl.url, sl.conversation, list("slack"))
 }
 

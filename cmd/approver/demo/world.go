@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"approver.example/channels/channeltest/fake"
+	"approver.example/shieldcore/evaluator/evaluatortest"
 )
 
 // A person has an account in each app.
@@ -44,6 +45,7 @@ type world struct {
 	patience   time.Duration // for a person at the keyboard
 	dir        string
 	apps       []*app
+	model      *evaluatortest.Server // behind the evaluator
 	alice, bob person
 	redis      func() error // ends the private redis-server; nil without one
 	daemon     *exec.Cmd
@@ -52,6 +54,7 @@ type world struct {
 	calls      int
 	outputs    bytes.Buffer   // all that couriers printed: what an agent can see
 	codes      []string       // all codes that were ever shown
+	shown      int            // cards that were looked at, each of which has a code
 	asked      map[string]int // cards that each app should have
 	replies    map[string]int // messages of the bot that answer a person's, in each app
 }

@@ -1,0 +1,204 @@
+package approver
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// This file is the algebra: how what several parts of the path say of one call
+// becomes one verdict, and what is kept of how it came about.
+
+// Bounds of confidence, 0 to 1.
+const (
+	// DefaultWeak is the confidence below which a denial is weak unless something
+	// else is configured: less than that of a rule of middling certainty.
+	DefaultWeak = 0.7
+	// StrongApproval is the least confidence of an Allow that a weak denial yields
+	// to: what people wrote down for exactly such calls.
+	StrongApproval = 0.9
+)
+
+// MaxChain bounds the findings of one verdict that are kept.
+const MaxChain = 24
+
+// A Finding is what one part of the path said of a call: a stage, a module of a
+// stage, or a rule that matched and was not the strictest.
+type Finding struct {
+	By         string        `json:"by"`
+	Tier       uint8         `json:"tier,omitempty"`
+	Rule       string        `json:"rule,omitempty"`
+	Decision   Decision      `json:"decision"`
+	Severity   Severity      `json:"severity"`
+	Confidence float64       `json:"confidence,omitempty"`
+	Score      uint8         `json:"score,omitempty"`   // irreversibility, 0 to 100
+	Shadow     bool          `json:"shadow,omitempty"`  // recorded and not enforced
+	Took       time.Duration `json:"took_ns,omitempty"` // zero: part of another's time
+	Note       string        `json:"note,omitempty"`    // what was made of it, in a few words
+}
+
+// String is one line: who, what, how sure.
+func (f Finding) String() string {
+	text := fmt.Sprintf("T%d %s", f.Tier, f.By)
+	if f.Rule != "" {
+		text += "/" + f.Rule
+	}
+	text += " " + f.Decision.String()
+	if f.Decision <= Ask {
+		text += " " + f.Severity.String()
+	}
+	if f.Confidence > 0 {
+		text += fmt.Sprintf(" %.2f", f.Confidence)
+	}
+	if f.Score > 0 {
+		text += fmt.Sprintf(" irreversible %d/100", f.Score)
+	}
+	if f.Shadow {
+		text += " (shadow)"
+	}
+	if f.Took > 0 {
+		text += " " + f.Took.Round(time.Microsecond).String()
+	}
+	if f.Note != "" {
+		text += ": " + f.Note
+	}
+	return text
+}
+
+// finding is a verdict as a link of the chain.
+func (v Verdict) finding(took time.Duration) Finding {
+	return Finding{By: v.By, Tier: v.Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Score: v.Irreversible.Score, Took: took}
+}
+
+// chained adds findings to a chain. What goes beyond MaxChain is counted in the
+// last of them.
+func chained(chain []Finding, more ...Finding) []Finding {
+	for _, f := range more {
+		if len(chain) < MaxChain {
+			chain = append(chain, f)
+			continue
+		}
+		last := &chain[MaxChain-1]
+		n := 1
+		if _, err := fmt.Sscanf(last.Note, "and %d more", &n); err == nil {
+			n++
+		}
+		last.Note = fmt.Sprintf("and %d more", n)
+	}
+	return chain
+}
+
+// Combine makes one verdict of several: any Deny denies; else any Ask asks and
+// keeps a Modify's arguments; else Modify, Warn, Allow; all Pass is Pass. None is a
+// Deny.
+//
+// A Deny may be appealed only if all that deny say so. It is as severe as the
+// severest that stops the call, may be decided only by whom all that ask agree on,
+// and its confidence is that of all that stop the call together: what two rules
+// half believe is more than what one does. A Deny without a confidence is a
+// failure, and makes the whole one.
+func Combine(found []Verdict) Verdict {
+	if len(found) == 0 {
+		return Verdict{Reason: "nothing judged the call", Detail: "there was no verdict to combine"}
+	}
+	best := Verdict{Decision: Pass, Severity: High}
+	severity, loss := High, Irreversibility{}
+	appealable := true
+	var args json.RawMessage
+	var asks []Verdict
+	for _, v := range found {
+		switch v.Decision {
+		case Deny:
+			appealable = appealable && v.Appealable
+			severity = min(severity, v.Severity)
+		case Ask:
+			asks = append(asks, v)
+			severity = min(severity, v.Severity)
+		case Modify:
+			args = v.Args
+		case Warn, Pass, Allow:
+		}
+		if v.Irreversible.Score > loss.Score {
+			loss = v.Irreversible
+		}
+		if stricter(v, best) {
+			best = v
+		}
+	}
+	best.Irreversible = loss
+	switch best.Decision {
+	case Deny:
+		best.Confidence, best.Severity = together(found), severity
+		best.Appealable = appealable && args == nil
+		if best.Appealable && len(asks) > 0 {
+			best = narrowed(best, asks...)
+		}
+		return best
+	case Ask:
+		best = narrowed(best, asks...)
+	case Modify:
+		if args == nil {
+			return denied(best, "the call would have to be changed, but no change was given", "modify without arguments")
+		}
+	case Warn, Pass, Allow:
+		return best
+	}
+	if best.Decision == Ask {
+		best.Args = args
+	}
+	return best
+}
+
+// together is the confidence of all that stop the call, as if each were a witness
+// for itself; 0, which is a failure's, if one that denies has none.
+func together(found []Verdict) float64 {
+	doubt := 1.0
+	for _, v := range found {
+		switch {
+		case v.Decision > Ask:
+		case v.Confidence > 0 && v.Confidence <= 1:
+			doubt *= 1 - v.Confidence
+		case v.Decision == Deny:
+			return 0
+		}
+	}
+	return 1 - doubt
+}
+
+// stricter reports whether v outranks best. Allow outranks only Pass: it is an
+// opinion where Pass has none, and every other finding beats it.
+func stricter(v, best Verdict) bool {
+	switch {
+	case best.Decision == Pass && v.Decision == Allow:
+		return true
+	case best.Decision == Allow && v.Decision == Pass:
+		return false
+	case v.Decision == Ask && best.Decision == Ask:
+		// Of equals the later counts: a rule that people wrote says more than the
+		// engine before it. A heuristic says less.
+		return v.Severity < best.Severity || v.Severity == best.Severity && v.Tier <= best.Tier
+	case v.Decision == Deny && best.Decision == Deny:
+		return best.Appealable && !v.Appealable // what people cannot lift is what the agent is told
+	}
+	return v.Decision < best.Decision
+}
+
+// weighed turns a weak denial into a question where a strong approval stands
+// against it: the only place where the path is looser than its strictest part. A
+// denial is weak if a rule made it that may be appealed, it is not CATASTROPHIC,
+// and all that stop the call are together less sure than below. The approval must
+// be a rule's own, and as sure as StrongApproval.
+func weighed(v Verdict, found []Verdict, below float64) Verdict {
+	if v.Decision != Deny || !v.Appealable || v.Severity != High || v.Confidence <= 0 || v.Confidence >= below {
+		return v
+	}
+	for _, a := range found {
+		if a.Decision != Allow || a.Rule == "" || !(a.Confidence >= StrongApproval && a.Confidence <= 1) {
+			continue
+		}
+		v.Decision, v.weakened = Ask, true
+		v.Detail = fmt.Sprintf("%s; a denial of confidence %.2f that %s/%s (%.2f) speaks against", firstOf(v.Detail, v.Reason), v.Confidence, a.By, a.Rule, a.Confidence)
+		return v
+	}
+	return v
+}

@@ -1,0 +1,270 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// This file is the appeal: a call that a rule denied is put before people, when the
+// rule says that it may be. A yes waits for that very call, and is good for one run.
+
+// Limits of appeals.
+const (
+	// DefaultAppealWithin is how long after its denial a call can be appealed.
+	DefaultAppealWithin = 10 * time.Minute
+	// MaxAppealReason is the greatest length of what the agent says for it, in bytes.
+	MaxAppealReason = 500
+	maxDenials      = 256      // that are remembered
+	maxDenialBytes  = 64 << 10 // of a call that is remembered
+	maxAppeals      = 5        // by one user …
+	appealsWindow   = 10 * time.Minute
+)
+
+// An Appeal says whose denial people are asked about. The zero value is none.
+type Appeal struct {
+	Of      string `json:"of"`                // the id of the call that was denied
+	Claimed string `json:"claimed,omitempty"` // why, in the words of whoever appeals
+}
+
+// Errors of appeals; each says what to do.
+var (
+	ErrNoDenial  = errors.New("there is no denial of that call that can be appealed now: run the call again, and appeal at once, as the user who ran it")
+	ErrAppealed  = errors.New("this denial was appealed already: a call is put before people once")
+	ErrAppeals   = fmt.Errorf("there were %d appeals in %v: wait, or ask the user", maxAppeals, appealsWindow)
+	ErrNotDenied = errors.New("the rules do not deny this call any more: run it again")
+	ErrNoAppeal  = errors.New("what denies this call now cannot be appealed")
+)
+
+// Appeals remember the newest denials that may be appealed. They are forgotten
+// when the process ends: then the call is run, and denied, once more. All methods
+// are safe for concurrent use.
+type Appeals struct {
+	// People are asked. It must not be nil.
+	People *Broadcaster
+	// Within is how long a denial can be appealed; zero is DefaultAppealWithin.
+	Within time.Duration
+
+	mu      sync.Mutex
+	denials []denial // the newest last
+	times   map[Peer][]time.Time
+}
+
+type denial struct {
+	call     ToolCall
+	at       time.Time
+	appealed bool
+}
+
+// offer remembers a denial and returns what the agent is told of it; empty where
+// the call is too large to keep.
+func (a *Appeals) offer(call ToolCall) string {
+	if call.ID == "" || !call.Peer.Known || len(call.Args)+len(call.Command) > maxDenialBytes {
+		return ""
+	}
+	call.Raw, call.ParkAt = nil, time.Time{}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.denials) >= maxDenials {
+		a.denials = append(a.denials[:0], a.denials[1:]...)
+	}
+	a.denials = append(a.denials, denial{call: call, at: time.Now()})
+	return fmt.Sprintf(". If it is needed, a person can be asked: approver appeal %s --reason WHY", call.ID)
+}
+
+// take finds a denial by the user whose call it was, and marks it.
+func (a *Appeals) take(peer Peer, id string) (ToolCall, error) {
+	within := a.Within
+	if within <= 0 {
+		within = DefaultAppealWithin
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	for i := range a.denials {
+		d := &a.denials[i]
+		if id == "" || d.call.ID != id || !sameUser(d.call.Peer, peer) || now.Sub(d.at) >= within {
+			continue
+		}
+		if d.appealed {
+			return ToolCall{}, ErrAppealed
+		}
+		if !a.count(peer, now) {
+			return ToolCall{}, ErrAppeals
+		}
+		d.appealed = true
+		return d.call, nil
+	}
+	return ToolCall{}, ErrNoDenial
+}
+
+func sameUser(a, b Peer) bool { return a.Known && b.Known && a.UID == b.UID }
+
+// count notes an appeal of a user, unless there were too many.
+func (a *Appeals) count(peer Peer, now time.Time) bool {
+	user := Peer{Known: true, UID: peer.UID}
+	var recent []time.Time
+	for _, t := range a.times[user] {
+		if now.Sub(t) < appealsWindow {
+			recent = append(recent, t)
+		}
+	}
+	if len(recent) >= maxAppeals {
+		return false
+	}
+	if a.times == nil {
+		a.times = map[Peer][]time.Time{}
+	}
+	a.times[user] = append(recent, now)
+	return true
+}
+
+// asked is a denial as the question whether it holds.
+func (v Verdict) asked(appeal Appeal) Verdict {
+	v.Decision, v.Args, v.Appeal = Ask, nil, appeal
+	v.Detail = "APPEAL: a rule denies this call: " + firstOf(v.Detail, v.Reason)
+	return v
+}
+
+// Appeal puts a call that was denied before people, for the user whose call it
+// was, and returns once they are asked. It is judged anew before. claimed is shown
+// as claimed. Nothing runs by it: a yes waits for the same call, once.
+func (g *Gate) Appeal(ctx context.Context, peer Peer, id, claimed string) (Request, error) {
+	if g.Appeals == nil || g.Audit == nil {
+		return Request{}, ErrNoAppeal
+	}
+	if len(claimed) > MaxAppealReason {
+		return Request{}, fmt.Errorf("the reason has %d bytes: at most %d", len(claimed), MaxAppealReason)
+	}
+	call, err := g.Appeals.take(peer, id)
+	if err != nil {
+		return Request{}, err
+	}
+	v, judged := g.judge(ctx, call)
+	switch {
+	case v.Decision != Deny:
+		return Request{}, ErrNotDenied
+	case !v.Appealable:
+		return Request{}, ErrNoAppeal
+	}
+	why := v.asked(Appeal{Of: call.ID, Claimed: claimed})
+	if _, err := g.Audit.Record(ctx, Record{Event: EventAppealed, At: time.Now(), Call: judged, Verdict: why, Note: "claimed: " + claimed}); err != nil {
+		return Request{}, err
+	}
+	return g.Appeals.People.appeal(ctx, judged, why)
+}
+
+// denial is a denial that may be appealed: the answer that people gave to an
+// appeal of the same call, or else the offer to appeal.
+func (g *Gate) denial(ctx context.Context, call ToolCall, v Verdict, took time.Duration) (out Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.Log.Error("panic while an appeal was looked for", "call", call.ID, "panic", p)
+			out = denied(v, v.Reason, "panic")
+		}
+	}()
+	answer, ok, err := g.Appeals.People.appealed(ctx, call, v.asked(Appeal{Of: call.ID}))
+	if err != nil {
+		g.Log.Warn("whether an appeal was granted is not known; the denial stands", "call", call.ID, "error", err)
+	}
+	if ok {
+		return answer
+	}
+	v.Reason += g.Appeals.offer(call)
+	return g.record(ctx, Record{At: call.At, Call: call, Verdict: v, Took: took})
+}
+
+// appeal makes the request of an appeal. It is parked from the start: nobody waits
+// for the answer but the call that comes back.
+func (b *Broadcaster) appeal(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
+	if err := b.awaitReady(ctx); err != nil {
+		return Request{}, err
+	}
+	fp, err := b.Fingerprint(ctx, call)
+	if err != nil {
+		return Request{}, err
+	}
+	if err := b.appealedBefore(ctx, call, fp); err != nil {
+		return Request{}, err
+	}
+	r, err := b.create(ctx, call, why, fp, uuid.NewString(), "")
+	if err != nil {
+		return Request{}, err
+	}
+	return b.park(ctx, r, call)
+}
+
+// appealedBefore is ErrAppealed if people have the same call before them, or have
+// just not said yes to it.
+func (b *Broadcaster) appealedBefore(ctx context.Context, call ToolCall, fp Fingerprint) error {
+	id, _, err := b.Store.Get(ctx, Key("parked", scopeOf(call, fp)))
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	r, _, now, err := b.loadNow(ctx, string(id))
+	switch {
+	case errors.Is(err, ErrNotFound), errors.Is(err, ErrSealed):
+		return nil
+	case err != nil:
+		return err
+	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp) || !now.Before(r.TakeBy) || r.State == Consumed:
+		return nil
+	case r.State.Settled() && r.Resolution.Cause != ByPerson && r.Resolution.Cause != TimedOut && r.Resolution.Cause != AgentGone:
+		return nil // nobody was asked
+	}
+	return ErrAppealed
+}
+
+// appealed is the answer of people to an appeal of the same call; false if there is
+// none. It asks nobody. What it returns is recorded.
+func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) (v Verdict, ok bool, err error) {
+	if err := b.awaitReady(ctx); err != nil {
+		return v, false, err
+	}
+	fp, err := b.Fingerprint(ctx, call)
+	if err != nil {
+		return v, false, err
+	}
+	r, _, err := b.find(ctx, call.ID) // it came back after its connection was lost
+	if errors.Is(err, ErrNotFound) {
+		r, err = b.join(ctx, call, why, fp)
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return v, false, nil
+	case err != nil:
+		return v, false, err
+	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp):
+		return v, false, nil
+	}
+	if r.Granted() {
+		if r, err = b.release(ctx, r, call); err != nil && !errors.Is(err, ErrSettled) {
+			return v, false, err
+		}
+	}
+	if err := b.answeredBefore(ctx, r, call); err != nil {
+		return v, false, err
+	}
+	if r.State.Settled() {
+		b.settle(r.ID)
+	}
+	return b.verdict(r, call.ID), true, nil
+}
+
+// awaitReady waits for Run to have begun.
+func (b *Broadcaster) awaitReady(ctx context.Context) error {
+	select {
+	case <-b.ready:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(StorePatience):
+		return errNotRunning
+	}
+}

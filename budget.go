@@ -1,0 +1,154 @@
+package approver
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// A Part is one step of the way from a call to what needs people, with a budget of
+// its own.
+type Part uint8
+
+// The parts, in their order. Arbiter is all of them together.
+const (
+	Reflex    Part = iota // what the call itself says: rules, structure
+	Intuition             // what calls before it say: loops, memory
+	Coherence             // whether all that was said fits together: the combination
+	Arbiter               // the whole deterministic path, before people or a model
+	parts
+)
+
+var partNames = [parts]string{"reflex", "intuition", "coherence", "arbiter"}
+
+// String returns the word; an unknown value is "arbiter".
+func (p Part) String() string {
+	if p < parts {
+		return partNames[p]
+	}
+	return partNames[Arbiter]
+}
+
+// A Timed stage belongs to a part: it computes, and waits for nobody. Others are not
+// measured: a store, a model and people take their own time.
+type Timed interface{ Part() Part }
+
+// RuleOverBudget asks about a call that took too long to judge.
+const RuleOverBudget = "over_budget"
+
+// Budgets bound what each part may take of one call, in processor time of the
+// thread that judges: that another process has the processor makes no honest call
+// a suspect. Where the system does not tell it, it is the time on the clock. The
+// work of the engine is bounded by itself; this is for what such bounds miss. A part
+// that took more has the call asked about, and is counted. A budget of zero is none.
+// The limits must not be changed while they are in use.
+type Budgets struct {
+	Limit [parts]time.Duration
+	// Clock is for tests; nil is processor time.
+	Clock func() time.Duration
+
+	over [parts]atomic.Uint64
+}
+
+// DefaultBudgets are what counts where nothing is configured.
+func DefaultBudgets() [parts]time.Duration {
+	return [parts]time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond, 100 * time.Millisecond}
+}
+
+// Over counts the calls that went over each budget since the start, by the names
+// of the parts.
+func (b *Budgets) Over() map[string]uint64 {
+	out := map[string]uint64{}
+	for p := range parts {
+		out[p.String()] = b.over[p].Load()
+	}
+	return out
+}
+
+// A stopwatch measures the parts of one call.
+type stopwatch struct {
+	budgets *Budgets
+	part    Part // what the time counts for now
+	began   time.Duration
+	spent   [parts]time.Duration
+}
+
+type stopwatchKey struct{}
+
+// Lap says that what a stage does from now on belongs to another part. Outside of a
+// Gate with budgets it does nothing.
+func Lap(ctx context.Context, p Part) {
+	if w, ok := ctx.Value(stopwatchKey{}).(*stopwatch); ok {
+		w.count()
+		w.part = p
+	}
+}
+
+func (w *stopwatch) now() time.Duration {
+	if w.budgets.Clock != nil {
+		return w.budgets.Clock()
+	}
+	return processorTime()
+}
+
+// begin begins to measure a part; end must follow. Without budgets nothing is
+// measured.
+func (w *stopwatch) begin(p Part) {
+	if w.budgets == nil {
+		return
+	}
+	runtime.LockOSThread() // the time is the thread's
+	w.part, w.began = p, w.now()
+}
+
+// count adds the time since it was last counted to its part, and to the whole.
+func (w *stopwatch) count() {
+	now := w.now()
+	took := now - w.began
+	w.began = now
+	w.spent[Arbiter] += took
+	if w.part < Arbiter {
+		w.spent[w.part] += took
+	}
+}
+
+func (w *stopwatch) end() {
+	if w.budgets == nil {
+		return
+	}
+	w.count()
+	runtime.UnlockOSThread()
+}
+
+// verdicts are one question for each part that is over its budget.
+func (w *stopwatch) verdicts() (out []Verdict) {
+	if w.budgets == nil {
+		return nil
+	}
+	for p := range parts {
+		limit := w.budgets.Limit[p]
+		if limit <= 0 || w.spent[p] <= limit {
+			continue
+		}
+		w.budgets.over[p].Add(1)
+		out = append(out, Verdict{
+			Decision: Ask, Severity: High, By: "gate", Rule: RuleOverBudget, Category: "evasion", Confidence: 1, ruled: true,
+			Reason: "it took too long to check: split it into simple calls",
+			Detail: fmt.Sprintf("%s took %v of processor time, more than its budget of %v", p, w.spent[p].Round(time.Microsecond), limit),
+		})
+	}
+	return out
+}
+
+// timed asks a stage, and measures it if it belongs to a part.
+func (w *stopwatch) timed(ctx context.Context, s Stage, judge func(context.Context) Verdict) Verdict {
+	t, ok := s.(Timed)
+	if !ok || w.budgets == nil {
+		return judge(ctx)
+	}
+	w.begin(t.Part())
+	defer w.end()
+	return judge(context.WithValue(ctx, stopwatchKey{}, w))
+}

@@ -1,0 +1,119 @@
+package approver
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// slow is a stage of a part that takes a time on a clock of the test's.
+type slow struct {
+	part  Part
+	takes time.Duration
+	clock *time.Duration
+	says  Decision
+}
+
+func (s slow) Part() Part { return s.part }
+
+func (s slow) stage() Stage {
+	return timedStage{s, stage(func(ToolCall) (Verdict, error) {
+		*s.clock += s.takes
+		return Verdict{Decision: s.says, Severity: High, By: s.part.String(), Rule: "r", Confidence: 1, Appealable: true}, nil
+	})}
+}
+
+type timedStage struct {
+	slow
+	Stage
+}
+
+// lapping is a stage that does something for Reflex, and then for Intuition.
+type lapping struct {
+	clock       *time.Duration
+	first, then time.Duration
+}
+
+func (l lapping) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
+	*l.clock += l.first
+	Lap(ctx, Intuition)
+	*l.clock += l.then
+	return Verdict{Decision: Pass, Severity: High}, nil
+}
+
+func TestBudgets(t *testing.T) {
+	const ms = time.Millisecond
+	var clock time.Duration
+	in := func(part Part, takes time.Duration, says Decision) Stage {
+		return slow{part, takes, &clock, says}.stage()
+	}
+	wait := stage(func(ToolCall) (Verdict, error) { // a store: not timed
+		clock += time.Hour
+		return Verdict{Decision: Pass, Severity: High}, nil
+	})
+	laps := func(first, then time.Duration) Stage {
+		return timedStage{slow{part: Reflex}, lapping{&clock, first, then}}
+	}
+	for _, c := range []struct {
+		name   string
+		stages []Stage
+		want   Decision
+		over   string
+	}{
+		{"in time", []Stage{in(Reflex, 10*ms, Pass), in(Intuition, 20*ms, Pass)}, Pass, ""},
+		{"what waits is not measured", []Stage{wait, in(Reflex, ms, Pass)}, Pass, ""},
+		{"a pass is asked about", []Stage{in(Reflex, 11*ms, Pass)}, Ask, "reflex"},
+		{"so is an allow", []Stage{in(Reflex, 11*ms, Pass), says(Allow)}, Ask, "reflex"},
+		{"and a warning", []Stage{in(Intuition, 21*ms, Warn)}, Ask, "intuition"},
+		{"two modules share their part's", []Stage{in(Reflex, 6*ms, Pass), in(Reflex, 6*ms, Pass)}, Ask, "reflex"},
+		{"all together", []Stage{in(Reflex, 9*ms, Pass), in(Arbiter, 92*ms, Pass)}, Ask, "arbiter"},
+		{"a stage may belong to two parts", []Stage{laps(9*ms, 19*ms)}, Pass, ""},
+		{"of which each has its budget", []Stage{laps(9*ms, 21*ms)}, Ask, "intuition"},
+		{"the first too", []Stage{laps(11*ms, 0)}, Ask, "reflex"},
+		{"a denial stays one", []Stage{in(Reflex, 11*ms, Deny)}, Deny, "reflex"},
+	} {
+		b := &Budgets{Limit: DefaultBudgets(), Clock: func() time.Duration { return clock }}
+		g := &Gate{Stages: c.stages, Budgets: b, Log: slog.New(slog.DiscardHandler)}
+		v, _ := g.Judge(t.Context(), ToolCall{})
+		if v.Decision != c.want || c.want == Ask && (v.Rule != RuleOverBudget || !strings.Contains(v.Detail, c.over)) {
+			t.Errorf("%s: %v %s: %s", c.name, v.Decision, v.Rule, v.Detail)
+		}
+		for part, n := range b.Over() {
+			if (n == 1) != (part == c.over) {
+				t.Errorf("%s: %d over %s", c.name, n, part)
+			}
+		}
+	}
+	// What takes too long makes no weak denial weaker.
+	b := &Budgets{Limit: DefaultBudgets(), Clock: func() time.Duration { return clock }}
+	g := &Gate{Weak: DefaultWeak, Budgets: b, Log: slog.New(slog.DiscardHandler), Stages: []Stage{
+		in(Reflex, 11*ms, Pass), fixed(Verdict{Decision: Deny, Severity: High, Rule: "odd", Confidence: 0.3, Appealable: true}), fixed(Verdict{Decision: Allow, Rule: "a", Confidence: 1}),
+	}}
+	if v, _ := g.Judge(t.Context(), ToolCall{}); v.Decision != Deny {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Sleeping takes no processor time, so that a machine with other work makes no
+// honest call a suspect; computing does.
+func TestProcessorTime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the clock is all there is")
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := processorTime()
+	time.Sleep(200 * time.Millisecond)
+	if slept := processorTime() - before; slept > 100*time.Millisecond {
+		t.Errorf("%v of processor time asleep", slept)
+	}
+	x := 0
+	for give := time.Now().Add(30 * time.Second); processorTime()-before < 5*time.Millisecond; x++ {
+		if time.Now().After(give) {
+			t.Fatal("computing takes no time")
+		}
+	}
+}

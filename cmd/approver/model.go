@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"approver.example/configs"
+	"approver.example/shieldcore/modeldir"
+	"approver.example/shieldcore/sidecar"
+)
+
+type modelCmd struct {
+	Add    modelAddCmd    `cmd:"" help:"Check a classifier model and copy it to where the daemon keeps its files."`
+	Verify modelVerifyCmd `cmd:"" help:"Check the files of models, and what they make of their golden texts."`
+}
+
+// Help is the long text.
+func (modelCmd) Help() string {
+	return "Example:\n  approver model add ~/Downloads/deberta-v3-injection\n  approver model verify"
+}
+
+// modelsDir is the folder of the models that were added.
+func modelsDir(config string) (string, error) {
+	cfg, err := configs.LoadOrDefault(config)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cfg.Dir, "models"), nil
+}
+
+// A modelDoc is a model for machines.
+type modelDoc struct {
+	Model    string            `json:"model"`
+	Added    bool              `json:"added,omitempty"`
+	Manifest string            `json:"manifest,omitempty"` // SHA-256
+	Label    string            `json:"label,omitempty"`
+	Window   int               `json:"window,omitempty"`
+	Tokens   int               `json:"tokens,omitempty"` // in the vocabulary
+	Files    map[string]string `json:"files,omitempty"`
+	Scores   string            `json:"scores,omitempty"` // what was made of the golden texts
+	Error    string            `json:"error,omitempty"`
+}
+
+func modelDocOf(dir string, m *modeldir.Model) modelDoc {
+	return modelDoc{Model: dir, Manifest: m.Sum, Label: m.Manifest.Label, Window: m.Manifest.Window, Tokens: m.Tokenizer.Size(), Files: m.Manifest.Files}
+}
+
+func (d modelDoc) print() {
+	if d.Error != "" {
+		fmt.Printf("%s: %s\n", d.Model, d.Error)
+		return
+	}
+	fmt.Printf("model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n", d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
+	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
+		fmt.Printf("sha256    %s  %s\n", d.Files[name], name)
+	}
+	if d.Scores != "" {
+		fmt.Printf("golden    %s\n", d.Scores)
+	}
+}
+
+type modelAddCmd struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+	Label  string `help:"The label whose probability is the score, for a model without a manifest." placeholder:"NAME"`
+	Window int    `help:"How many tokens the model sees at once, for a model without a manifest." placeholder:"TOKENS"`
+	JSON   bool   `help:"Print one JSON object."`
+	Dir    string `arg:"" help:"The model's directory." placeholder:"DIR"`
+}
+
+// Help is the long text.
+func (modelAddCmd) Help() string {
+	return `DIR has model.onnx, tokenizer.json and config.json, and manifest.json with the SHA-256 of each. Without a manifest one is made: compare the hashes
+that are printed with those of where the model is from, as from then on they are what is checked. DIR is not changed. The model is copied to
+models/ in the daemon's folder as a version of its own; another one, or the same one damaged, is never overwritten. Run it as the user whom the daemon runs as.
+
+Exit code 0: it was added, or was there already. 1: something is wrong with it, and nothing was added. 2: the command line is not understood.
+
+Example:
+  approver model add ~/Downloads/deberta-v3-injection
+  approver model add --label LABEL_1 --window 256 --json ~/Downloads/other`
+}
+
+// Run adds.
+func (c modelAddCmd) Run() error {
+	models, err := modelsDir(c.Config)
+	if err != nil {
+		return err
+	}
+	var made *modeldir.Manifest
+	_, err = os.Lstat(filepath.Join(c.Dir, modeldir.ManifestFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m, err := modeldir.Make(c.Dir, c.Label, c.Window)
+		if err != nil {
+			return err
+		}
+		made = &m
+	case err != nil:
+		return err
+	case c.Label != "" || c.Window != 0:
+		return fmt.Errorf("%s has a %s, which says label and window: leave --label and --window out", c.Dir, modeldir.ManifestFile)
+	}
+	dir, added, err := modeldir.Install(c.Dir, models, made)
+	if err != nil {
+		return err
+	}
+	m, err := modeldir.Check(dir)
+	if err != nil {
+		return err
+	}
+	doc := modelDocOf(dir, m)
+	doc.Added = added
+	if c.JSON {
+		return printJSON(doc)
+	}
+	doc.print()
+	if !added {
+		fmt.Println("It was there already, undamaged.")
+		return nil
+	}
+	if made != nil {
+		fmt.Printf("It had no %s: these hashes are now what is checked. Compare them with those of where the model is from.\n", modeldir.ManifestFile)
+	}
+	return nil
+}
+
+type modelVerifyCmd struct {
+	Config  string `help:"Configuration file." short:"c" placeholder:"FILE"`
+	Program string `help:"approver-classifier; left out, the one beside this program or in PATH." placeholder:"FILE"`
+	Library string `help:"libonnxruntime, for the program." placeholder:"FILE"`
+	JSON    bool   `help:"Print one JSON object for each model."`
+	Dir     string `arg:"" optional:"" help:"A model's directory; left out, every model that was added." placeholder:"DIR"`
+}
+
+// Help is the long text.
+func (modelVerifyCmd) Help() string {
+	return `Compares every file with the manifest, reads the tokenizer, and, if approver-classifier is installed, lets it load the model and score the
+golden texts of the manifest.
+
+Exit code 0: all is as the manifest says; scores count if the program is installed. 1: something is not, or there is no model. 2: the command line is not understood.
+
+Example:
+  approver model verify
+  approver model verify --json --library /usr/lib/libonnxruntime.so.1 ./deberta-v3-injection`
+}
+
+// Run verifies.
+func (c modelVerifyCmd) Run(ctx context.Context) error {
+	dirs, err := c.dirs()
+	if err != nil {
+		return err
+	}
+	failed := false
+	for _, dir := range dirs {
+		doc := c.verify(ctx, dir)
+		failed = failed || doc.Error != ""
+		if !c.JSON {
+			doc.print()
+		} else if err := printJSON(doc); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return errSaid
+	}
+	return nil
+}
+
+// dirs are the models to verify.
+func (c modelVerifyCmd) dirs() ([]string, error) {
+	if c.Dir != "" {
+		dir, err := filepath.Abs(c.Dir)
+		return []string{dir}, err
+	}
+	models, err := modelsDir(c.Config)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(models)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		dirs = append(dirs, filepath.Join(models, e.Name()))
+	}
+	if len(dirs) == 0 {
+		return nil, fmt.Errorf("there is no model in %s: approver model add DIR adds one", models)
+	}
+	return dirs, nil
+}
+
+func (c modelVerifyCmd) verify(ctx context.Context, dir string) modelDoc {
+	m, err := modeldir.Check(dir)
+	if err != nil {
+		return modelDoc{Model: dir, Error: err.Error()}
+	}
+	doc := modelDocOf(dir, m)
+	program, err := c.program()
+	if err != nil {
+		doc.Scores = "not checked: approver-classifier is not installed"
+		if c.Program != "" || c.Library != "" {
+			doc.Error = "approver-classifier: " + err.Error()
+		}
+		return doc
+	}
+	if err := tryModel(ctx, sidecar.Config{Program: program, Library: c.Library, Model: dir, Manifest: m.Sum}); err != nil {
+		doc.Error = err.Error()
+		return doc
+	}
+	doc.Scores = fmt.Sprintf("%s as in the manifest", counted(uint64(len(m.Manifest.Golden)), "score"))
+	if len(m.Manifest.Golden) == 0 {
+		doc.Scores = "the manifest has no golden texts; the program loads the model"
+	}
+	return doc
+}
+
+// program finds approver-classifier.
+func (c modelVerifyCmd) program() (string, error) {
+	if c.Program != "" {
+		return filepath.Abs(c.Program)
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), "approver-classifier")
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return beside, nil
+		}
+	}
+	found, err := exec.LookPath("approver-classifier")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(found)
+}
+
+// tryModel starts the program once, and returns why it does not work.
+func tryModel(ctx context.Context, cfg sidecar.Config) error {
+	s, err := sidecar.New(cfg)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Run(ctx) // it has no error but for its caller's context
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		switch st := s.Status(); {
+		case st.Well():
+			return nil
+		case st.Error != "":
+			return errors.New(st.Error)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

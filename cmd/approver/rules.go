@@ -1,0 +1,448 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/reflexcore"
+	"approver.example/shieldcore/strictyaml"
+)
+
+type rulesCmd struct {
+	List rulesListCmd `cmd:"" help:"List the rules of the reflex engine, with those of the configured layers."`
+	Show rulesShowCmd `cmd:"" help:"Show all of a rule, and which layer did what to it."`
+	Test rulesTestCmd `cmd:"" help:"Run the examples of rules."`
+	Lint rulesLintCmd `cmd:"" help:"Say what in rules is wrong, or rarely meant."`
+}
+
+// Help is the long text.
+func (rulesCmd) Help() string {
+	return "Example:\n  approver rules list --category destructive\n  approver rules test rules.yaml"
+}
+
+type rulesFlags struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+}
+
+// library is the rules as the daemon would have them. Without a home there is no
+// configuration, and the built-in rules count.
+func (f rulesFlags) library() (*configs.Library, error) {
+	cfg, err := policyFlags{Config: f.Config}.config()
+	if err != nil {
+		return nil, err
+	}
+	return cfg.LoadLibrary(time.Now())
+}
+
+type rulesListCmd struct {
+	rulesFlags
+	Category string `help:"Only this category." placeholder:"NAME"`
+	Layer    string `help:"Only rules of this layer." enum:"built-in,hub,user," default:""`
+	JSON     bool   `help:"Print one JSON object for each rule."`
+	Markdown bool   `help:"Print a page with a table for each category, as docs/rules.md."`
+}
+
+// Help is the long text.
+func (rulesListCmd) Help() string {
+	return `The rules of a project's .approver/rules.yaml are not among them: approver rules lint .approver/rules.yaml reads such a file.
+
+Exit code 0: they were listed. 1: the rules cannot be read, or there is no such category. 2: the command line is not understood.
+
+Example:
+  approver rules list
+  approver rules list --category databases --json
+  approver rules list --layer user`
+}
+
+// A ruleDoc is a rule for machines.
+type ruleDoc struct {
+	ID         string                 `json:"id"`
+	Category   string                 `json:"category"`
+	Decision   approver.Decision      `json:"decision"`
+	Severity   approver.Severity      `json:"severity"`
+	Confidence float64                `json:"confidence"`
+	Appealable bool                   `json:"appealable"`
+	Reason     string                 `json:"reason"`
+	Cure       string                 `json:"cure,omitempty"`
+	Layer      reflexcore.Layer       `json:"layer"`
+	Where      approver.Position      `json:"where"`
+	Shadow     bool                   `json:"shadow,omitempty"`
+	Disabled   bool                   `json:"disabled,omitempty"`
+	Expires    time.Time              `json:"expires,omitzero"`
+	Allow      []reflexcore.Allowance `json:"allow,omitempty"`
+	When       []reflexcore.Condition `json:"when,omitempty"`
+	Pattern    string                 `json:"pattern,omitempty"`
+	Match      []string               `json:"match,omitempty"`
+	Pass       []string               `json:"pass,omitempty"`
+	Steps      []configs.Step         `json:"layers,omitempty"`
+}
+
+func docOf(lib *configs.Library, r *reflexcore.Rule, disabled bool) ruleDoc {
+	return ruleDoc{
+		ID: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable, Reason: r.Reason, Cure: r.Cure,
+		Layer: r.Layer, Where: r.Where, Shadow: r.Shadow, Disabled: disabled, Expires: r.Expires, Allow: r.Allow, When: r.When, Pattern: r.Pattern,
+		Match: examplesOf(r.Match), Pass: examplesOf(r.Pass), Steps: lib.Steps(r.ID),
+	}
+}
+
+func examplesOf(list []reflexcore.Example) (out []string) {
+	for _, x := range list {
+		out = append(out, strings.TrimSpace(x.Command+x.Tool+" "+x.Args))
+	}
+	return out
+}
+
+// docs are all rules, those that a layer has disabled last.
+func docs(lib *configs.Library) (out []ruleDoc) {
+	list := lib.Rules().List()
+	for i := range list {
+		out = append(out, docOf(lib, &list[i], false))
+	}
+	for i := range lib.Disabled {
+		out = append(out, docOf(lib, &lib.Disabled[i], true))
+	}
+	return out
+}
+
+// Run lists.
+func (c rulesListCmd) Run() error {
+	lib, err := c.library()
+	if err != nil {
+		return err
+	}
+	if c.Category != "" && !slices.Contains(reflexcore.Categories(), c.Category) {
+		return fmt.Errorf("there is no category %q: one of %s", c.Category, strings.Join(reflexcore.Categories(), ", "))
+	}
+	if c.Markdown {
+		_, err := io.WriteString(os.Stdout, configs.RulesPage(lib.Rules().List()))
+		return err
+	}
+	all := slices.DeleteFunc(docs(lib), func(d ruleDoc) bool {
+		return c.Category != "" && d.Category != c.Category || c.Layer != "" && string(d.Layer) != c.Layer
+	})
+	if c.JSON {
+		for _, d := range all {
+			if err := printJSON(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, d := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()), d.Confidence, d.Layer, d.state())
+	}
+	fmt.Fprintf(w, "%s\n", counted(uint64(len(all)), "rule"))
+	return w.Flush()
+}
+
+// state is what a layer made of the rule.
+func (d ruleDoc) state() (text string) {
+	if d.Disabled {
+		text += ", disabled"
+	}
+	if d.Shadow {
+		text += ", in shadow"
+	}
+	if len(d.Allow) > 0 {
+		text += ", " + counted(uint64(len(d.Allow)), "exception")
+	}
+	if !d.Expires.IsZero() {
+		text += ", until " + d.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly)
+	}
+	return text
+}
+
+type rulesShowCmd struct {
+	rulesFlags
+	JSON bool   `help:"Print one JSON object."`
+	ID   string `arg:"" help:"The rule's id." placeholder:"ID"`
+}
+
+// Help is the long text.
+func (rulesShowCmd) Help() string {
+	return `Exit code 0: it was shown. 1: there is no such rule, or the rules cannot be read. 2: the command line is not understood.
+
+Example:
+  approver rules show delete_root
+  approver rules show --json delete_root`
+}
+
+// Run shows.
+func (c rulesShowCmd) Run() error {
+	lib, err := c.library()
+	if err != nil {
+		return err
+	}
+	all := docs(lib)
+	i := slices.IndexFunc(all, func(d ruleDoc) bool { return d.ID == c.ID })
+	if i < 0 {
+		var ids []string
+		for _, d := range all {
+			ids = append(ids, d.ID)
+		}
+		if near := strictyaml.Nearest(c.ID, ids); near != "" {
+			return fmt.Errorf("there is no rule %q: did you mean %q?", c.ID, near)
+		}
+		return fmt.Errorf("there is no rule %q: approver rules list has them all", c.ID)
+	}
+	if c.JSON {
+		return printJSON(all[i])
+	}
+	all[i].print(os.Stdout)
+	return nil
+}
+
+func (d ruleDoc) print(w io.Writer) {
+	show := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-11s %s\n", name, approver.OneLine(text))
+		}
+	}
+	show("rule", d.ID+d.state())
+	show("category", d.Category)
+	show("decision", d.Decision.String()+" "+strings.ToLower(d.Severity.String()))
+	show("confidence", fmt.Sprintf("%.2f", d.Confidence))
+	if d.Decision == approver.Deny {
+		show("appealable", map[bool]string{true: "yes: people may be asked", false: "no"}[d.Appealable])
+	}
+	show("reason", d.Reason)
+	show("cure", d.Cure)
+	show("pattern", d.Pattern)
+	for _, c := range d.When {
+		show("when", condition(c))
+	}
+	for _, x := range d.Match {
+		show("finds", x)
+	}
+	for _, x := range d.Pass {
+		show("leaves", x)
+	}
+	for _, a := range d.Allow {
+		show("exception", scope(a.Scope)+"until "+a.Expires.UTC().Format(time.DateTime)+" UTC: "+a.Reason)
+	}
+	for _, s := range d.Steps {
+		show("layer", fmt.Sprintf("%s %s it at %s", s.Layer, s.Does, s.Where))
+	}
+}
+
+func scope(s reflexcore.Scope) (out string) {
+	for _, p := range [][2]string{{"command", s.Command}, {"path", s.Path}, {"agent", s.Agent}, {"project", s.Project}} {
+		if p[1] != "" {
+			out += p[0] + " " + p[1] + ", "
+		}
+	}
+	return out
+}
+
+// condition is a condition in the words of its file.
+func condition(c reflexcore.Condition) string {
+	var parts []string
+	add := func(name string, list []string) {
+		if len(list) > 0 {
+			parts = append(parts, name+": "+strings.Join(list, ", "))
+		}
+	}
+	var effects, together []string
+	for _, k := range c.Effects {
+		effects = append(effects, k.String())
+	}
+	for _, k := range c.Together {
+		together = append(together, k.String())
+	}
+	add("effects", effects)
+	add("together", together)
+	add("places", c.Places)
+	add("never", c.Never)
+	add("targets", c.Targets)
+	add("how", c.How)
+	add("without", c.Without)
+	add("from", c.From)
+	add("what", c.What)
+	add("by", c.By)
+	add("not_by", c.NotBy)
+	if c.Certain {
+		parts = append(parts, "certain")
+	}
+	return strings.Join(parts, "; ")
+}
+
+type rulesTestCmd struct {
+	rulesFlags
+	JSON  bool     `help:"Print one JSON object for each example that fails, and one at the end."`
+	Files []string `arg:"" optional:"" help:"Files of rules; left out, every rule that is configured." placeholder:"FILE"`
+}
+
+// Help is the long text.
+func (rulesTestCmd) Help() string {
+	return `A rule has to find its examples under match, and no rule at all those under pass. The rules of a FILE are put over the built-in ones, in the place of
+those with the same id.
+
+Exit code 0: all examples are as they should be. 1: one is not, or a file has problems. 2: the command line is not understood.
+
+Example:
+  approver rules test
+  approver rules test .approver/rules.yaml`
+}
+
+// Run runs the examples.
+func (c rulesTestCmd) Run(ctx context.Context) error {
+	all, own, err := c.rules(c.Files)
+	if err != nil {
+		return err
+	}
+	e, err := reflexcore.New(all, reflexcore.DefaultConfig().Limits())
+	if err != nil {
+		return err
+	}
+	examples, failed := 0, 0
+	for _, r := range own {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i, x := range slices.Concat(r.Match, r.Pass) {
+			examples++
+			wrong := misjudged(e, r.ID, x, i < len(r.Match))
+			if wrong == "" {
+				continue
+			}
+			failed++
+			if c.JSON {
+				if err := printJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
+					return err
+				}
+				continue
+			}
+			fmt.Printf("%s: %s %s: %s\n", r.Where, r.ID, wrong, approver.OneLine(examplesOf([]reflexcore.Example{x})[0]))
+		}
+	}
+	if c.JSON {
+		err = printJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
+	} else {
+		_, err = fmt.Printf("%d rules, %d examples, %d failed\n", len(own), examples, failed)
+	}
+	if failed > 0 {
+		return errSaid
+	}
+	return err
+}
+
+// misjudged says what is wrong with the verdict on an example, or nothing.
+func misjudged(e *reflexcore.Engine, id string, x reflexcore.Example, match bool) string {
+	how := e.Explain(x.Call())
+	found := slices.ContainsFunc(how.Findings, func(f reflexcore.Found) bool { return f.Rule == id })
+	switch {
+	case match && !found:
+		return "does not find its example"
+	case !match && how.Verdict.Decision != approver.Pass:
+		return fmt.Sprintf("has an example that should pass, and %s decides %s", how.Verdict.Rule, how.Verdict.Decision)
+	}
+	return ""
+}
+
+// rules returns all rules with those of the files over them, and the rules that are
+// meant: those of the files, or all.
+func (f rulesFlags) rules(files []string) (all, own []reflexcore.Rule, err error) {
+	if len(files) == 0 {
+		lib, err := f.library()
+		if err != nil {
+			return nil, nil, err
+		}
+		all = lib.Rules().List()
+		return all, all, nil
+	}
+	if all, err = configs.DefaultRules(); err != nil {
+		return nil, nil, err
+	}
+	var errs []error
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err := configs.ReadLayer(name, data)
+		own, errs = append(own, list...), append(errs, err)
+	}
+	all = slices.DeleteFunc(all, func(r reflexcore.Rule) bool {
+		return slices.ContainsFunc(own, func(o reflexcore.Rule) bool { return o.ID == r.ID })
+	})
+	return append(all, own...), own, errors.Join(errs...)
+}
+
+type rulesLintCmd struct {
+	rulesFlags
+	JSON  bool     `help:"Print one JSON object for each remark."`
+	Files []string `arg:"" optional:"" help:"Files of rules; left out, every rule that is configured." placeholder:"FILE"`
+}
+
+// Help is the long text.
+func (rulesLintCmd) Help() string {
+	return `Says what in rules is wrong: unknown words, patterns that are slow or never match. And what works and is rarely meant: no example, no cure, the same
+rule twice, a rule that never decides because another is stricter, an exception that ends within two weeks.
+
+Exit code 0: nothing was said. 1: something was. 2: the command line is not understood.
+
+Example:
+  approver rules lint
+  approver rules lint --json .approver/rules.yaml`
+}
+
+// Run lints.
+func (c rulesLintCmd) Run() error {
+	all, own, err := c.rules(c.Files)
+	var problems checked
+	problems.problem(err)
+	var remarks []reflexcore.Remark
+	if err == nil {
+		_, err = reflexcore.Compile(all)
+		problems.problem(err)
+		mine := map[string]bool{}
+		for _, r := range own {
+			mine[r.ID] = true
+		}
+		remarks = slices.DeleteFunc(reflexcore.Lint(all), func(r reflexcore.Remark) bool { return !mine[r.ID] })
+	}
+	if lib, err := c.library(); err == nil && len(c.Files) == 0 {
+		for _, w := range lib.Warnings() {
+			problems.Problems = append(problems.Problems, w.String())
+		}
+	}
+	enc := json.NewEncoder(os.Stdout)
+	for _, p := range problems.Problems {
+		if c.JSON {
+			err = enc.Encode(map[string]string{"text": p})
+		} else {
+			_, err = fmt.Println(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range remarks {
+		if c.JSON {
+			err = enc.Encode(r)
+		} else {
+			_, err = fmt.Printf("%s: %s: %s\n", r.Where, r.ID, r.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !c.JSON {
+		fmt.Printf("%d rules, %d remarks\n", len(own), len(problems.Problems)+len(remarks))
+	}
+	if len(problems.Problems)+len(remarks) > 0 {
+		return errSaid
+	}
+	return nil
+}

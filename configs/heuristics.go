@@ -1,0 +1,221 @@
+package configs
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"approver.example/reflexcore/match"
+	"approver.example/shieldcore/heuristics"
+	"approver.example/shieldcore/strictyaml"
+)
+
+// defaultHeuristics are the rules of Tier 1 as the generator has read them from
+// heuristics.yaml: reading YAML would take most of a start. A test holds it equal to
+// the file.
+//
+//go:embed heuristics.gen.json
+var defaultHeuristics []byte
+
+type heuristicsFile struct {
+	Version int               `yaml:"version"`
+	Define  map[string]string `yaml:"define"`
+	Rules   []heuristicFile   `yaml:"rules"`
+}
+
+type heuristicFile struct {
+	ID          string              `yaml:"id"`
+	Name        string              `yaml:"name"`
+	Category    string              `yaml:"category"`
+	Severity    heuristics.Level    `yaml:"severity"`
+	Platform    heuristics.Platform `yaml:"platform"`
+	AlwaysBlock bool                `yaml:"always_block"`
+	Escalate    bool                `yaml:"escalate"`
+	Fields      []string            `yaml:"fields"`
+	Pattern     string              `yaml:"pattern"`
+	Description string              `yaml:"description"`
+	Reason      string              `yaml:"reason"`
+	Cure        string              `yaml:"cure"`
+	Examples    examplesFile        `yaml:"examples"`
+}
+
+// Heuristics returns the engine of the built-in heuristic rules. It is built once.
+// An error is a reason not to start.
+var Heuristics = sync.OnceValues(func() (*heuristics.Engine, error) {
+	rules, err := DefaultHeuristics()
+	if err != nil {
+		return nil, err
+	}
+	return heuristics.New(rules, match.Compiler{})
+})
+
+// DefaultHeuristics returns the built-in heuristic rules.
+func DefaultHeuristics() (rules []heuristics.Rule, err error) {
+	err = json.Unmarshal(defaultHeuristics, &rules)
+	return rules, err
+}
+
+// LoadHeuristics reads a file of heuristic rules; name is used in positions only.
+// The error holds every problem, each as file:line:col.
+func LoadHeuristics(name string, data []byte) ([]heuristics.Rule, error) {
+	f, err := strictyaml.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	file := &heuristicsFile{}
+	f.Decode(file)
+	if file.Version != 1 {
+		f.Report("version", "version must be 1")
+	}
+	if len(file.Rules) == 0 {
+		f.Report("rules", "rules are missing: without them nothing would be found")
+	}
+	for at, text := range file.Define {
+		if strings.Contains(text, "%{") {
+			f.Report("define."+at, "a fragment cannot use another one: write it out")
+		}
+	}
+	rules := make([]heuristics.Rule, len(file.Rules))
+	first := map[string]int{}
+	for i, r := range file.Rules {
+		at := fmt.Sprintf("rules[%d]", i)
+		rules[i] = heuristics.Rule{
+			ID: r.ID, Name: r.Name, Category: r.Category, Level: r.Severity, Platform: r.Platform, AlwaysBlock: r.AlwaysBlock, Escalate: r.Escalate,
+			Fields: heuristicFields(f, at+".fields", r.Fields), Pattern: expanded(f, at+".pattern", r.Pattern, file.Define), Description: r.Description, Reason: r.Reason, Cure: r.Cure,
+			Where: f.Position(at), Match: heuristicExamples(r.Examples.Match), Pass: heuristicExamples(r.Examples.Pass),
+		}
+		if other, twice := first[r.ID]; twice && r.ID != "" {
+			f.Report(at+".id", fmt.Sprintf("rule %q is already defined in line %d", r.ID, f.Position(fmt.Sprintf("rules[%d]", other)).Line))
+		}
+		first[r.ID] = i
+		for _, fault := range rules[i].Faults() {
+			// What could not be read was told already.
+			if in := at + "." + fault.Field; !f.Has(in) || f.Good(in) {
+				f.Report(in, fault.Text)
+			}
+		}
+		if _, err := regexp.Compile(rules[i].Pattern); err != nil && f.Good(at+".pattern") {
+			f.Report(at+".pattern", err.Error())
+		}
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	return rules, nil
+}
+
+var fragment = regexp.MustCompile(`%\{([^}]*)\}`)
+
+// maxHeuristic is the length of a pattern with its fragments.
+const maxHeuristic = 8000
+
+// expanded puts the fragments under define into a pattern, which names them as %{name}.
+func expanded(f *strictyaml.File, at, pattern string, define map[string]string) string {
+	out := fragment.ReplaceAllStringFunc(pattern, func(use string) string {
+		name := fragment.FindStringSubmatch(use)[1]
+		text, known := define[name]
+		if !known {
+			f.Report(at, use+" is not defined: write it under define, or correct its name")
+		}
+		return "(?:" + text + ")"
+	})
+	if len(out) > maxHeuristic {
+		f.Report(at, fmt.Sprintf("the pattern has %d bytes with its fragments: the limit is %d", len(out), maxHeuristic))
+		return ""
+	}
+	return out
+}
+
+func heuristicFields(f *strictyaml.File, at string, names []string) (fields heuristics.Fields) {
+	for i, name := range names {
+		field, err := heuristics.FieldOf(name)
+		if err != nil {
+			f.Report(fmt.Sprintf("%s[%d]", at, i), err.Error())
+		}
+		fields |= field
+	}
+	return fields
+}
+
+func heuristicExamples(list []string) []heuristics.Example {
+	out := make([]heuristics.Example, len(list))
+	for i, e := range examples(list) {
+		out[i] = heuristics.Example(e)
+	}
+	return out
+}
+
+// HeuristicCounts are the numbers of rules: of all, of each group by its letters, of
+// what several groups are counted under, of what comes of them, and examples.
+func HeuristicCounts(rules []heuristics.Rule) map[string]int {
+	n := map[string]int{"all": len(rules)}
+	for i := range rules {
+		r := &rules[i]
+		n[r.Group()]++
+		for _, g := range heuristics.Groups() {
+			if g.Letters == r.Group() {
+				n[g.Name]++
+			}
+		}
+		switch {
+		case r.AlwaysBlock:
+			n["block"]++
+		case r.Escalate:
+			n["escalate"]++
+		default:
+			n["reasons"]++
+		}
+		n["examples"] += len(r.Match) + len(r.Pass)
+	}
+	return n
+}
+
+// HeuristicsPage is a page in Markdown with a table of rules for each group.
+func HeuristicsPage(rules []heuristics.Rule) string {
+	var b strings.Builder
+	n := HeuristicCounts(rules)
+	fmt.Fprintf(&b, `<!-- Made from configs/heuristics.yaml by go generate ./configs. -->
+
+# The heuristic rules of Tier 1
+
+%d rules: %d cross-platform, %d Unix, %d Windows shell, %d detection. %d block always, %d escalate to the next tier, %d only add to the chain of reasons. They have %d examples, which a test runs.
+
+They look at what a call tells somebody to do (its command, paths, sources, destinations, addresses, search patterns and prompts), never at the content of what is written or sent,
+and not at what a command only carries: comments, commit messages, what echo prints, documents for cat. A rule never allows anything. If the rules cannot be built, approver does not start.
+
+| severity | sure | what comes of it |
+|---|---|---|
+| critical | 0.95 | denied if the rule blocks always, else escalated |
+| high | 0.85 | escalated: the next tier decides, people where there is none |
+| medium | 0.70 | a reason in the chain |
+| low | 0.50 | a reason in the chain |
+
+| group | counted as | rules |
+|---|---|---|
+`, n["all"], n["cross-platform"], n["unix"], n["windows"], n["detection"], n["block"], n["escalate"], n["reasons"], n["examples"])
+	for _, g := range heuristics.Groups() {
+		fmt.Fprintf(&b, "| %s: %s | %s | %d |\n", g.Letters, g.Title, g.Name, n[g.Letters])
+	}
+	for _, g := range heuristics.Groups() {
+		fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | comes to | looks at | finds | what to do instead |\n|---|---|---|---|---|---|\n", g.Title)
+		for i := range rules {
+			if r := &rules[i]; r.Group() == g.Letters {
+				fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Name), r.Level, comesTo(r), r.Fields, cell(r.Description), cell(r.Cure))
+			}
+		}
+	}
+	return b.String()
+}
+
+func comesTo(r *heuristics.Rule) string {
+	switch {
+	case r.AlwaysBlock:
+		return "block"
+	case r.Escalate:
+		return "escalate"
+	}
+	return "reason"
+}

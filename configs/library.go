@@ -1,0 +1,365 @@
+package configs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"approver.example"
+	"approver.example/reflexcore"
+	"approver.example/shieldcore"
+	"approver.example/shieldcore/strictyaml"
+)
+
+// A RuleSource is a layer of rules as it stands in its file.
+type RuleSource struct {
+	Layer reflexcore.Layer `json:"layer"`
+	File  string           `json:"file"`
+	Text  []byte           `json:"text"`
+}
+
+// A Library is the rules of the reflex engine: the built-in ones with the hub's and
+// the user's layer over them. It does not change and can be shared.
+type Library struct {
+	// Disabled are the rules that a layer has taken away.
+	Disabled []reflexcore.Rule
+
+	compiled *reflexcore.Rules
+	sources  []RuleSource
+	steps    map[string][]Step
+	warnings []strictyaml.Problem
+}
+
+// A Step is what a layer does to a rule.
+type Step struct {
+	Layer reflexcore.Layer  `json:"layer"`
+	Does  string            `json:"does"` // adds, replaces, disables, shadows, allows
+	Where approver.Position `json:"where,omitzero"`
+}
+
+// MaxAllowed is how far ahead an exception may end.
+const MaxAllowed = 366 * 24 * time.Hour
+
+// soon is how long before its end an exception is warned of.
+const soon = 14 * 24 * time.Hour
+
+// userRules is the name of the user's layer in the data folder.
+const userRules = "rules.yaml"
+
+// UserRules returns the file of the user's layer, empty without a data folder.
+// Unless it is configured there need not be one.
+func (c Config) UserRules() string {
+	if c.Reflex.Rules.User != "" || c.Dir == "" {
+		return c.Reflex.Rules.User
+	}
+	return filepath.Join(c.Dir, userRules)
+}
+
+// RuleSources reads the configured layers. They are held to the same rules as the
+// configuration.
+func (c Config) RuleSources() (out []RuleSource, err error) {
+	for _, l := range []struct {
+		layer   reflexcore.Layer
+		file    string
+		must    bool
+		setting string
+	}{
+		{reflexcore.HubLayer, c.Reflex.Rules.Hub, true, "reflex.rules.hub"},
+		{reflexcore.UserLayer, c.UserRules(), c.Reflex.Rules.User != "", "reflex.rules.user"},
+	} {
+		if l.file == "" {
+			continue
+		}
+		if _, err := os.Lstat(l.file); !l.must && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		data, _, err := readOwn(string(l.layer)+" rules", l.file, "correct the setting "+l.setting+", or leave it out")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, RuleSource{l.layer, l.file, data})
+	}
+	return out, nil
+}
+
+// LoadLibrary reads the rules that are configured, as they would be at a time. The
+// error holds every problem of each layer.
+func (c Config) LoadLibrary(now time.Time) (*Library, error) {
+	sources, err := c.RuleSources()
+	if err != nil {
+		return nil, err
+	}
+	return NewLibrary(sources, now)
+}
+
+// NewLibrary puts layers over the built-in rules, the lower first.
+func NewLibrary(sources []RuleSource, now time.Time) (*Library, error) {
+	return newLibrary(sources, &layering{now: now})
+}
+
+// StoredLibrary is [NewLibrary] for layers that were in force before. What of them
+// the built-in rules of this program no longer have does nothing, which is never
+// looser.
+func StoredLibrary(sources []RuleSource) (*Library, error) {
+	return newLibrary(sources, &layering{stored: true})
+}
+
+func newLibrary(sources []RuleSource, l *layering) (*Library, error) {
+	builtIn, err := DefaultRules()
+	if err != nil {
+		return nil, err
+	}
+	l.list, l.steps = builtIn, map[string][]Step{}
+	for i := range builtIn {
+		l.step(builtIn[i].ID, reflexcore.BuiltInLayer, "adds", builtIn[i].Where)
+	}
+	var errs []error
+	for _, s := range sources {
+		errs = append(errs, l.over(s))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	compiled, err := reflexcore.Compile(l.list)
+	if err != nil {
+		return nil, err
+	}
+	return &Library{Disabled: l.disabled, compiled: compiled, sources: sources, steps: l.steps, warnings: l.warnings}, nil
+}
+
+// Rules returns the rules in force.
+func (l *Library) Rules() *reflexcore.Rules { return l.compiled }
+
+// Steps returns what layers did to a rule, the lowest first.
+func (l *Library) Steps(id string) []Step { return l.steps[id] }
+
+// Warnings are what is odd in the layers and not wrong.
+func (l *Library) Warnings() []strictyaml.Problem { return l.warnings }
+
+// Source returns the layers as they stand in their files, for [StoredLibrary].
+func (l *Library) Source() []RuleSource { return l.sources }
+
+// Version names the layers by what is in them: empty if there are none. The
+// built-in rules come with the program.
+func (l *Library) Version() string { return RulesVersion(l.sources) }
+
+// RulesVersion is [Library.Version] of these layers.
+func RulesVersion(sources []RuleSource) string {
+	if len(sources) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(sources)
+	if err != nil {
+		return "unknown" // bytes and strings always marshal
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// CompareLibraries says what changes from old to next, as [shieldcore.Compare]
+// does.
+func CompareLibraries(old, next *Library) shieldcore.Change {
+	return shieldcore.Change{Diff: diffSources(old.sources, next.sources), Why: reflexcore.Loosens(old.compiled.List(), next.compiled.List())}
+}
+
+// diffSources is the exact diff of all layers.
+func diffSources(old, next []RuleSource) string {
+	text := func(list []RuleSource, layer reflexcore.Layer) []byte {
+		for _, s := range list {
+			if s.Layer == layer {
+				return s.Text
+			}
+		}
+		return nil
+	}
+	var out strings.Builder
+	for _, layer := range []reflexcore.Layer{reflexcore.HubLayer, reflexcore.UserLayer} {
+		a, b := text(old, layer), text(next, layer)
+		if string(a) != string(b) {
+			out.Write(diff.Diff(string(layer)+" rules in force", a, string(layer)+" rules proposed", b))
+		}
+	}
+	return out.String()
+}
+
+// A layering puts one layer after the other over a list of rules.
+type layering struct {
+	now      time.Time
+	stored   bool // what does not fit does nothing
+	list     []reflexcore.Rule
+	disabled []reflexcore.Rule
+	steps    map[string][]Step
+	warnings []strictyaml.Problem
+}
+
+func (l *layering) step(id string, layer reflexcore.Layer, does string, where approver.Position) {
+	l.steps[id] = append(l.steps[id], Step{layer, does, where})
+}
+
+// over adds a layer.
+func (l *layering) over(s RuleSource) error {
+	f, file, err := parseRules(s.File, s.Text)
+	if err != nil {
+		return err
+	}
+	noSources(f, file)
+	l.rules(f, file, s.Layer)
+	l.disable(f, file, s.Layer)
+	for i, id := range file.Shadow {
+		at := fmt.Sprintf("shadow[%d]", i)
+		if r := l.find(f, at, id); r != nil {
+			r.Shadow = true
+			l.step(id, s.Layer, "shadows", f.Position(at))
+		}
+	}
+	for i, a := range file.Allow {
+		l.allow(f, fmt.Sprintf("allow[%d]", i), a, s.Layer)
+	}
+	l.warnings = append(l.warnings, f.Warnings()...)
+	return f.Err()
+}
+
+// rules adds and replaces.
+func (l *layering) rules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) {
+	for i, r := range readRules(f, file, layer) {
+		at := fmt.Sprintf("rules[%d]", i)
+		have := l.index(r.ID)
+		replace := file.Rules[i].Replace
+		switch {
+		case replace && have >= 0:
+			l.list[have] = r
+			l.step(r.ID, layer, "replaces", r.Where)
+		case l.stored && (replace || have >= 0) || r.ID == "":
+		case replace:
+			f.Report(at+".id", fmt.Sprintf("there is no rule %q to replace%s", r.ID, l.meant(r.ID)))
+		case have >= 0:
+			f.Report(at+".id", fmt.Sprintf("the id %s is taken by the rule at %s: choose another, or write replace: true", r.ID, l.list[have].Where))
+		default:
+			l.list = append(l.list, r)
+			l.step(r.ID, layer, "adds", r.Where)
+		}
+		if past(r.Expires, l.now) {
+			f.Warn(at+".expires", fmt.Sprintf("the rule %s has ended: take it away", r.ID))
+		}
+	}
+}
+
+func (l *layering) disable(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) {
+	for i, id := range file.Disable {
+		at := fmt.Sprintf("disable[%d]", i)
+		if l.find(f, at, id) == nil {
+			continue
+		}
+		at2 := l.index(id)
+		l.disabled = append(l.disabled, l.list[at2])
+		l.list = slices.Delete(l.list, at2, at2+1)
+		l.step(id, layer, "disables", f.Position(at))
+	}
+}
+
+func (l *layering) index(id string) int {
+	return slices.IndexFunc(l.list, func(r reflexcore.Rule) bool { return r.ID == id })
+}
+
+// find returns the rule that a layer names, or reports that there is none.
+func (l *layering) find(f *strictyaml.File, at, id string) *reflexcore.Rule {
+	if i := l.index(id); i >= 0 {
+		return &l.list[i]
+	}
+	gone := slices.ContainsFunc(l.disabled, func(r reflexcore.Rule) bool { return r.ID == id })
+	switch {
+	case l.stored:
+	case gone:
+		f.Warn(at, fmt.Sprintf("this does nothing: the rule %s is disabled at %s", id, l.steps[id][len(l.steps[id])-1].Where))
+	default:
+		f.Report(at, fmt.Sprintf("there is no rule %q%s", id, l.meant(id)))
+	}
+	return nil
+}
+
+// meant is the cure for an unknown id.
+func (l *layering) meant(id string) string {
+	var ids []string
+	for i := range l.list {
+		ids = append(ids, l.list[i].ID)
+	}
+	if near := strictyaml.Nearest(id, ids); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ": approver rules list has them all"
+}
+
+// allow adds an exception to a rule.
+func (l *layering) allow(f *strictyaml.File, at string, a allowFile, layer reflexcore.Layer) {
+	if !f.Good(at) {
+		return
+	}
+	if a.Rule == "" {
+		f.Report(at+".rule", "the exception names no rule: write its id")
+		return
+	}
+	r := l.find(f, at+".rule", a.Rule)
+	if r != nil && r.Final() && !l.stored {
+		f.Report(at+".rule", fmt.Sprintf("there is no exception from %s: it denies without appeal, or protects approver itself", a.Rule))
+	}
+	scope := reflexcore.Scope(a.Scope)
+	checkScope(f, at+".scope", scope)
+	out := reflexcore.Allowance{Scope: scope, Reason: a.Reason, Where: f.Position(at)}
+	if a.Expires == "" {
+		f.Report(at+".expires", "the exception has no end: add expires, a date like 2027-01-31")
+	} else {
+		out.Expires = expiry(f, at+".expires", a.Expires)
+	}
+	if strings.TrimSpace(a.Reason) == "" {
+		f.Report(at+".reason", "the exception has no reason: say why, for those who approve it")
+	}
+	if !l.stored && !out.Expires.IsZero() {
+		switch {
+		case past(out.Expires, l.now):
+			f.Warn(at+".expires", "the exception has ended: take it away")
+		case out.Expires.Sub(l.now) > MaxAllowed+24*time.Hour:
+			f.Report(at+".expires", "the exception lasts too long: it may end at most a year from now")
+		case out.Expires.Sub(l.now) < soon:
+			f.Warn(at+".expires", "the exception ends soon: "+out.Expires.Format(time.DateTime)+" UTC")
+		}
+	}
+	if r != nil && !r.Final() {
+		r.Allow = append(r.Allow, out)
+		l.step(a.Rule, layer, "allows", out.Where)
+	}
+}
+
+// checkScope reports what a scope cannot mean.
+func checkScope(f *strictyaml.File, at string, s reflexcore.Scope) {
+	if s == (reflexcore.Scope{}) {
+		f.Report(at, "the exception has no scope, so that it would be for every call: name a command, path, agent or project; to switch a rule off, disable it")
+		return
+	}
+	for key, folder := range map[string]string{"path": s.Path, "project": s.Project} {
+		switch {
+		case folder == "":
+		case !path.IsAbs(folder) || path.Clean(folder) != folder || strings.ContainsAny(folder, "*?[~"):
+			f.Report(at+"."+key, key+" must be an absolute path without wildcards, .. or a slash at its end")
+		case folder == "/":
+			f.Report(at+"."+key, key+" must be narrower than /: to switch a rule off, disable it")
+		}
+	}
+	if s.Command != "" && strings.Trim(s.Command, "* \t") == "" {
+		f.Report(at+".command", "command would be every command: name the program")
+	} else if s.Command != "" && strings.ContainsAny(s.Command, "\"'`$;&|<>(){}[]?~\\#!") {
+		f.Report(at+".command", "command may have plain words and * only: a command with quotes, variables, pipes or several parts is never excepted")
+	}
+}
+
+func past(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !now.Before(end) }

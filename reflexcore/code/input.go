@@ -1,0 +1,81 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// maxLines bounds the lines of an input that are looked at one by one.
+const maxLines = 16
+
+// input is all of the standard input.
+func (m *machine) input() value {
+	if !m.lim.HasInput {
+		return unknown(0)
+	}
+	return text(m.lim.Input, m.lim.InputTaint)
+}
+
+// inputLines are the lines of the standard input; nil if they are not known.
+func (m *machine) inputLines() []value {
+	all := strings.TrimRight(m.lim.Input, "\n")
+	if !m.lim.HasInput || all == "" || strings.Count(all, "\n") >= maxLines {
+		return nil
+	}
+	var out []value
+	for line := range strings.SplitSeq(all, "\n") {
+		out = append(out, text(line, m.lim.InputTaint))
+	}
+	return out
+}
+
+// inputLine is the next line. In a loop it may be any of them.
+func (m *machine) inputLine() value {
+	lines := m.inputLines()
+	if m.lineAt >= len(lines) || len(lines) > 1 && m.loops() {
+		return unknown(m.lim.InputTaint)
+	}
+	m.lineAt++
+	return lines[m.lineAt-1]
+}
+
+// stdin is a function that reads the standard input as a row says.
+func (m *machine) stdin(r row) value {
+	switch r.param {
+	case "line":
+		return m.inputLine()
+	case "lines":
+		if lines := m.inputLines(); lines != nil {
+			return list(lines, m.lim.InputTaint)
+		}
+		return unknown(m.lim.InputTaint)
+	}
+	return m.input()
+}
+
+// readsInput evaluates Perl's <STDIN> and <>, of which the current token is the first.
+func (m *machine) readsInput() (value, bool) {
+	n := 1
+	switch next := m.ahead(1); {
+	case m.d.name != "perl":
+		return value{}, false
+	case m.is("<>"):
+	case m.is("<") && next.kind == tkName && next.text == "STDIN" && m.ahead(2).text == ">":
+		n = 3
+	case m.is("<") && next.kind == tkOp && next.text == ">":
+		n = 2
+	default:
+		return value{}, false
+	}
+	whole := m.i > 0 && m.toks[m.i-1].kind == tkOp && m.toks[m.i-1].text == "(" && m.i > 1 && m.toks[m.i-2].text == "while"
+	m.i += n
+	if len(m.lim.Args) > 0 && n != 3 { // the files that are its operands
+		return unknown(effect.File), true
+	}
+	v := m.inputLine()
+	if whole {
+		m.bind("$_", v)
+	}
+	return v, true
+}

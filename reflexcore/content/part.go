@@ -1,0 +1,50 @@
+package content
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// Part hands out what runs of a text that is put into a content that lies at a path
+// and is not known. A part of a document need not have the key that makes it run:
+// where nothing else is found in it, what looks like a command line may be one.
+func Part(path, text string, lim Limits, yield func(effect.Payload)) {
+	found := false
+	Payloads(path, text, lim, func(p effect.Payload) {
+		found = found || p.Lang != ""
+		yield(p)
+	})
+	s := Classify(path)
+	if found || len(text) > lim.Bytes || !s.holdsLines() {
+		return
+	}
+	x := &extractor{sink: s, path: path, lim: lim, yield: yield}
+	for line := range strings.Lines(text) {
+		if line = bare(line); strings.ContainsAny(line, "|;&`") || strings.Contains(line, "$(") {
+			x.give(effect.Shell, line, "a part of "+s.Name)
+		}
+	}
+}
+
+// holdsLines reports whether a document has command lines in it, between other things.
+func (s Sink) holdsLines() bool {
+	switch s.format {
+	case formatYAML, formatMake, formatDocker, formatNPM, formatUnit, formatTOML, formatCron, formatUserCrn, formatGroovy:
+		return true
+	default:
+		return false
+	}
+}
+
+// bare is a line without the key before it and the quotes and commas around it.
+func bare(line string) string {
+	line = strings.TrimLeft(strings.TrimSpace(line), "@- ")
+	for _, sign := range [...]string{":", "="} {
+		if key, rest, ok := strings.Cut(line, sign); ok && key != "" && !strings.ContainsAny(key, " \t|;&$(") && (rest == "" || strings.IndexByte(" \t\"", rest[0]) >= 0) {
+			line = rest
+			break
+		}
+	}
+	return strings.TrimRight(strings.TrimLeft(line, " \t\"'[|>"), "\",")
+}

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package reflexcore
+
+import "io/fs"
+
+// changedAt is not known here: contents are compared instead.
+func changedAt(fs.FileInfo) (seconds, nanos uint32, ok bool) { return 0, 0, false }

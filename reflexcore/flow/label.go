@@ -1,0 +1,165 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A Label says how much harm there is in others knowing data. A smaller one is
+// higher, and the zero value is the highest.
+type Label uint8
+
+// The labels.
+const (
+	Critical     Label = iota // whoever has it can act as its owner: keys, passwords, sessions
+	Restricted                // may hold such things, or leads to them
+	Confidential              // known to few: the environment, what was typed before
+	Internal                  // files of the project and of the machine
+	Public                    // what anybody can know, or comes from the model alone
+	labels
+)
+
+var labelNames = [labels]string{"critical", "restricted", "confidential", "internal", "public"}
+
+// Join is the label of what is made of two data: the higher one.
+func Join(a, b Label) Label { return min(a, b) }
+
+// String returns the word; an unknown value is "critical".
+func (l Label) String() string { return word(labelNames[:], uint8(l)) }
+
+// MarshalText writes the word.
+func (l Label) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Critical.
+func (l *Label) UnmarshalText(b []byte) (err error) {
+	*l, err = read[Label]("label", labelNames[:], b)
+	return err
+}
+
+// Taint is the label as bits that travel with data, see [effect.Labels]. Internal
+// and Public have none.
+func (l Label) Taint() effect.Taint {
+	switch l {
+	case Restricted:
+		return effect.Restricted
+	case Confidential:
+		return effect.Confidential
+	case Internal, Public:
+		return 0
+	default: // what is not known is the highest
+		return effect.Critical
+	}
+}
+
+// Of is the label of data by its taint. A secret whose label is not known is
+// critical if it is of a file, because it can only have been forgotten which one,
+// and confidential if it is of the environment.
+func Of(t effect.Taint) Label {
+	switch {
+	case t&effect.Critical == effect.Critical:
+		return Critical
+	case t&effect.Restricted == effect.Restricted:
+		return Restricted
+	case t&effect.Labels != 0:
+		return Confidential
+	case t&effect.Secret != 0 && t&effect.File != 0:
+		return Critical
+	case t&effect.Secret != 0:
+		return Confidential
+	case t&effect.File != 0:
+		return Internal
+	}
+	return Public
+}
+
+// A Sink is a place that data can reach. The zero value is the one from which it
+// never comes back.
+type Sink uint8
+
+// The sinks.
+const (
+	External       Sink = iota // leaves the machine: sent, published, uploaded, in a name or an address
+	Exec                       // becomes code that runs
+	Memory                     // what an agent reads at each start: its memory and its instructions
+	WorkspaceWrite             // a file
+	Read                       // the context of the model
+	sinks
+)
+
+var sinkNames = [sinks]string{"external", "exec", "memory", "workspace_write", "read"}
+
+// String returns the word; an unknown value is "external".
+func (s Sink) String() string { return word(sinkNames[:], uint8(s)) }
+
+// MarshalText writes the word.
+func (s Sink) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// An Action is what becomes of a flow. A smaller one is stricter.
+type Action uint8
+
+// The actions.
+const (
+	Block    Action = iota // the call is denied
+	Escalate               // people are asked
+	Allow
+	actions
+)
+
+var actionNames = [actions]string{"block", "escalate", "allow"}
+
+// String returns the word; an unknown value is "block".
+func (a Action) String() string { return word(actionNames[:], uint8(a)) }
+
+// MarshalText writes the word.
+func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Block.
+func (a *Action) UnmarshalText(b []byte) (err error) {
+	*a, err = read[Action]("action", actionNames[:], b)
+	return err
+}
+
+// A Mode says what is done with what is found. A smaller one is stricter.
+type Mode uint8
+
+// The modes.
+const (
+	Enforce Mode = iota // the matrix decides
+	Audit               // it is recorded, and stops nothing
+	Off
+	modes
+)
+
+var modeNames = [modes]string{"enforce", "audit", "off"}
+
+// String returns the word; an unknown value is "enforce".
+func (m Mode) String() string { return word(modeNames[:], uint8(m)) }
+
+// MarshalText writes the word.
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Enforce.
+func (m *Mode) UnmarshalText(b []byte) (err error) {
+	*m, err = read[Mode]("mode", modeNames[:], b)
+	return err
+}
+
+// word is the name of a value, of an unknown one that of zero.
+func word(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return names[0]
+}
+
+// read finds the value of a name.
+func read[T ~uint8](what string, names []string, b []byte) (T, error) {
+	i := slices.Index(names, string(b))
+	if i < 0 {
+		return 0, fmt.Errorf("unknown %s %q: one of %s", what, b, strings.Join(names, ", "))
+	}
+	return T(i), nil
+}

@@ -1,0 +1,127 @@
+package flow
+
+import "fmt"
+
+// A Matrix says what becomes of data with a label at a sink. The zero value blocks
+// everything.
+type Matrix struct {
+	Critical     Row `yaml:"critical" json:"critical"`
+	Restricted   Row `yaml:"restricted" json:"restricted"`
+	Confidential Row `yaml:"confidential" json:"confidential"`
+	Internal     Row `yaml:"internal" json:"internal"`
+	Public       Row `yaml:"public" json:"public"`
+}
+
+// A Row has the cells of one label.
+type Row struct {
+	External       Action `yaml:"external" json:"external"`
+	Exec           Action `yaml:"exec" json:"exec"`
+	Memory         Action `yaml:"memory" json:"memory"`
+	WorkspaceWrite Action `yaml:"workspace_write" json:"workspace_write"`
+	Read           Action `yaml:"read" json:"read"`
+}
+
+// Cell is what becomes of data with the label at the sink. An unknown label has the
+// row of the highest, and an unknown sink the strictest cell.
+func (m *Matrix) Cell(l Label, s Sink) Action {
+	row := &m.Critical
+	switch l {
+	case Restricted:
+		row = &m.Restricted
+	case Confidential:
+		row = &m.Confidential
+	case Internal:
+		row = &m.Internal
+	case Public:
+		row = &m.Public
+	default: // the highest
+	}
+	a := Block
+	switch s {
+	case External:
+		a = row.External
+	case Exec:
+		a = row.Exec
+	case Memory:
+		a = row.Memory
+	case WorkspaceWrite:
+		a = row.WorkspaceWrite
+	case Read:
+		a = row.Read
+	default: // nothing reaches what is not known
+	}
+	return min(a, Allow)
+}
+
+// faults says where a higher label is milder than the next: raising a label may
+// never open anything.
+func (m *Matrix) faults(name string) (out []error) {
+	for s := range sinks {
+		for l := Critical; l < Public; l++ {
+			if high, low := m.Cell(l, s), m.Cell(l+1, s); high > low {
+				out = append(out, fmt.Errorf("%s.%s.%s is %s, and that of the lower label %s is %s: a higher label may not be milder", name, l, s, high, l+1, low))
+			}
+		}
+	}
+	return out
+}
+
+// loosens says which cells of next are milder.
+func (m *Matrix) loosens(next *Matrix, name string) (why []string) {
+	for l := range labels {
+		for s := range sinks {
+			if was, now := m.Cell(l, s), next.Cell(l, s); now > was {
+				why = append(why, fmt.Sprintf("%s.%s.%s is %s instead of %s", name, l, s, now, was))
+			}
+		}
+	}
+	return why
+}
+
+// stops reports whether any label but the lowest is stopped at a sink.
+func (m *Matrix) stops(s Sink) bool {
+	for l := range labels {
+		if m.Cell(l, s) != Allow {
+			return true
+		}
+	}
+	return false
+}
+
+// counts is the lowest label that is stopped anywhere; Public if none is.
+func (m *Matrix) counts() Label {
+	for l := Public; l > Critical; l-- {
+		for s := range sinks {
+			if m.Cell(l, s) != Allow {
+				return l
+			}
+		}
+	}
+	return Critical
+}
+
+// free is a row that allows everything.
+var free = Row{External: Allow, Exec: Allow, Memory: Allow, WorkspaceWrite: Allow, Read: Allow}
+
+// DefaultData is the matrix for data that a call itself carries.
+func DefaultData() Matrix {
+	return Matrix{
+		Critical:     Row{External: Block, Exec: Escalate, Memory: Block, WorkspaceWrite: Allow, Read: Escalate},
+		Restricted:   Row{External: Block, Exec: Allow, Memory: Block, WorkspaceWrite: Allow, Read: Allow},
+		Confidential: Row{External: Escalate, Exec: Allow, Memory: Escalate, WorkspaceWrite: Allow, Read: Allow},
+		Internal:     free,
+		Public:       free,
+	}
+}
+
+// DefaultSession is the matrix for what the session has seen before. External is for
+// destinations that it has not used.
+func DefaultSession() Matrix {
+	return Matrix{
+		Critical:     Row{External: Escalate, Exec: Allow, Memory: Escalate, WorkspaceWrite: Allow, Read: Allow},
+		Restricted:   Row{External: Escalate, Exec: Allow, Memory: Allow, WorkspaceWrite: Allow, Read: Allow},
+		Confidential: free,
+		Internal:     free,
+		Public:       free,
+	}
+}

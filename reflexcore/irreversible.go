@@ -1,0 +1,275 @@
+package reflexcore
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+)
+
+// Scores of irreversibility from which something follows.
+const (
+	// AskFrom is the score from which a call that destroys something is at least
+	// asked about.
+	AskFrom = 55
+	// TypeFrom is the score from which what is asked needs the typed code.
+	TypeFrom = 80
+	// More of its kind than these at once make it worse.
+	bulk     = 20
+	bulkMass = 1000
+)
+
+// A loss is what one effect destroys, before its modifiers.
+type loss struct {
+	score int
+	why   string
+}
+
+// irreversible says how hard it is to take back what effects do: the worst of
+// them, and more if there are many. It looks at kinds, places, targets and programs,
+// never at the words of the command. lost says whether an effect counts. destroys is the index of the worst if it
+// destroys something or moves money, and -1 if it makes something known or stops it.
+func irreversible(effects []effect.Effect, places []Place, lost func(int) bool) (worst approver.Irreversibility, destroys int) {
+	many, production, best := 0, false, loss{}
+	destroys = -1
+	for i := range effects {
+		e := &effects[i]
+		l := lossOf(e, places[i])
+		if l.score == 0 || !lost(i) {
+			continue
+		}
+		if destroying := isDestruction(e.Kind); destroying && l.score > little {
+			many++
+			production = production || isProduction(e.Target)
+		}
+		final := l.score >= TypeFrom
+		if l = l.worse(e, places[i]); l.score <= best.score {
+			continue
+		}
+		if l = l.better(e, effects[:i]); l.score > best.score {
+			best, destroys = l, -1
+			if final || isDestruction(e.Kind) {
+				destroys = i
+			}
+		}
+	}
+	if best.score == 0 {
+		return worst, -1
+	}
+	if production && best.score > little {
+		best.add(15, "its name says production")
+	}
+	switch {
+	case many > bulkMass:
+		best.add(25, "more than 1,000 at once")
+	case many > bulk:
+		best.add(15, "more than 20 at once")
+	}
+	return approver.Irreversibility{Score: uint8(min(max(best.score, 1), 100)), Why: best.why}, destroys
+}
+
+// maxBefore is how many effects of a call are looked at for a copy: what is saved
+// later counts as lost.
+const maxBefore = 64
+
+// little is the score of what can be made again.
+const little = 5
+
+func isDestruction(k effect.Kind) bool {
+	return k == effect.Delete || k == effect.Discard || k == effect.RemoteDelete || k == effect.Write
+}
+
+func (l *loss) add(points int, why string) {
+	l.score += points
+	l.why += ", " + why
+}
+
+// lossOf is the baseline: what kind of thing is lost, and where it lies.
+func lossOf(e *effect.Effect, p Place) loss {
+	switch {
+	case p&Recoverable != 0 && (e.Kind == effect.Delete || e.Kind == effect.Discard):
+		return loss{little, "version control has it"}
+	case p&Feature != 0 && e.Kind == effect.Discard:
+		return loss{20, "rewrites a branch on which others do not build"}
+	}
+	switch e.Kind {
+	case effect.Delete:
+		return deleted(e, p)
+	case effect.Write:
+		if p&Device != 0 {
+			return loss{95, "overwrites a disk"}
+		}
+	case effect.Discard:
+		return words(e, discards, loss{35, "throws work away"})
+	case effect.RemoteDelete:
+		return words(e, remotes, loss{50, "deletes a resource elsewhere"})
+	case effect.Publish:
+		return words(e, published, loss{30, "makes something known"})
+	case effect.Kill:
+		if e.Target == "host" {
+			return loss{30, "stops the machine"}
+		}
+		return loss{10, "stops something that runs"}
+	default: // of the others nothing is lost by itself
+	}
+	return loss{}
+}
+
+// deleted is the baseline of files.
+func deleted(e *effect.Effect, p Place) loss {
+	switch {
+	case p&Device != 0:
+		return loss{95, "wipes a disk"}
+	case slices.Contains(volumes, program(e.By)):
+		return loss{75, "deletes a volume"}
+	case p&(Root|Top) != 0 && p&Temp == 0:
+		return loss{95, "deletes what the machine or a home needs"}
+	case p&Temp != 0 && p&Outside != 0:
+		return loss{30, "deletes all temporary files, of others too"}
+	case p&(Temp|Build) != 0 && p&(Outside|Whole|Git) == 0, p&Build != 0 && p&(System|Whole|Git|Unclear) == 0:
+		return loss{little, "deletes what can be made again"}
+	case e.Bits&effect.Remote != 0:
+		return loss{50, "deletes files elsewhere"}
+	case p&System != 0:
+		return loss{70, "deletes files of the system"}
+	case p&Whole != 0:
+		return loss{65, "deletes the whole working directory"}
+	case p&Git != 0:
+		return loss{45, "deletes files of a repository"}
+	case p&Secret != 0:
+		return loss{55, "deletes a credential"}
+	case p&Project != 0:
+		return loss{20, "deletes files of the project"}
+	case p&Unclear != 0:
+		return loss{40, "deletes what is not known yet"}
+	case p&Outside != 0:
+		return loss{45, "deletes files outside the project"}
+	}
+	return loss{20, "deletes files"}
+}
+
+// Programs whose target is no path: what they delete are volumes, what they delete
+// can be fetched back, what they write is a copy of a database.
+var (
+	volumes = []string{"lvremove", "vgremove", "pvremove", "zfs", "zpool"}
+	trashes = []string{"trash", "trash-put", "gio", "gvfs-trash", "kioclient", "kioclient5", "rmtrash"}
+	dumps   = []string{"pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "influxd", "etcdctl", "cqlsh"}
+)
+
+// program is the first word of what did an effect.
+func program(by string) string {
+	name, _, _ := strings.Cut(by, " ")
+	return name
+}
+
+// A baseline is what a word in an effect's target or What stands for.
+type baseline struct {
+	words []string
+	loss  loss
+}
+
+var (
+	discards = []baseline{
+		{[]string{"backup", "snapshot", "generation", "transaction-log", "audit", "binary-log", "wal"}, loss{75, "throws away what could bring things back"}},
+		{[]string{"reflog", "garbage", "unreachable"}, loss{60, "throws away what could bring history back"}},
+		{[]string{"remote-history"}, loss{55, "rewrites history that others have"}},
+		{[]string{"uncommitted", "untracked", "stash", "worktree", "submodule"}, loss{45, "throws away work that is not committed"}},
+		{[]string{"log", "trail", "offset", "data"}, loss{50, "throws records away"}},
+		{[]string{"environment", "package", "toolchain", "deployment", "unused"}, loss{20, "throws away what can be made again"}},
+	}
+	remotes = []baseline{
+		{[]string{"build-cache", "unused-network", "stopped-container", "unused-image", "unused-containers-and-images", "cache"}, loss{15, "deletes what can be made again"}},
+		{[]string{"trash", "alias", "bookmark", "tag", "label"}, loss{30, "deletes a name"}},
+		{[]string{"rows"}, loss{45, "deletes rows of a table"}},
+		{[]string{"unused-volume", "volume", "database", "schema", "table", "storage", "bucket", "s3:", "gs:", "snapshot", "backup", "topic-data", "data", "db-instance", "db-cluster", "pg:", "cluster", "infrastructure", "stack", "namespace", "project", "key-deletion", "removed-objects", "unpushed-refs", "repo"}, loss{70, "deletes data elsewhere"}},
+		{[]string{"pod", "container", "image", "deployment", "replica", "network", "worker"}, loss{35, "deletes what its owner can start again"}},
+	}
+	published = []baseline{
+		{[]string{"transaction", "payment", "transfer", "payout", "refund", "purchase"}, loss{90, "moves money"}},
+		{[]string{"email", "message", "text", "post", "tweet", "mail"}, loss{60, "sends what cannot be called back"}},
+		{[]string{"package", "crate", "gem", "release"}, loss{55, "publishes a version for good"}},
+		{[]string{"main", "branch", "origin", "refs", "tag"}, loss{15, "shares commits"}},
+	}
+)
+
+// words looks an effect up by the words of its target and its What.
+func words(e *effect.Effect, table []baseline, otherwise loss) loss {
+	target, what := strings.ToLower(e.Target), strings.ToLower(e.What)
+	for _, b := range table {
+		for _, word := range b.words {
+			if strings.Contains(target, word) || strings.Contains(what, word) {
+				return b.loss
+			}
+		}
+	}
+	return otherwise
+}
+
+// worse are the modifiers of impact.
+func (l loss) worse(e *effect.Effect, p Place) loss {
+	if l.score <= little {
+		return l
+	}
+	for _, m := range []struct {
+		is     bool
+		points int
+		why    string
+	}{
+		{e.Bits&effect.Recursive != 0, 10, "with all that is below"},
+		{e.Bits&effect.Bulk != 0, 15, "all of its kind"},
+		{e.Bits&effect.Glob != 0, 5, "by a pattern"},
+		{e.Bits&effect.Force != 0 && e.Kind != effect.Delete, 5, "over protections"}, // rm -f only asks no question
+		{p&Whole != 0 && p&Project == 0, 10, "and more than the project"},
+		{isDestruction(e.Kind) && e.Bits&effect.Splits != 0, 5, "any number of them"},
+	} {
+		if m.is {
+			l.add(m.points, m.why)
+		}
+	}
+	return l
+}
+
+// isProduction reports a target one of whose words says that others depend on it.
+func isProduction(target string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(target), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return slices.ContainsFunc(parts, func(part string) bool {
+		return part == "prod" || part == "production" || part == "prd" || part == "live"
+	})
+}
+
+// better are the modifiers of recovery.
+func (l loss) better(e *effect.Effect, before []effect.Effect) loss {
+	if e.Bits&effect.Later != 0 {
+		l.score /= 2
+		l.why += ", not now"
+	}
+	if e.Kind == effect.Delete && slices.Contains(trashes, program(e.By)) {
+		l.add(-20, "into a trash")
+	}
+	if saved(e, before) {
+		l.add(-25, "copied before")
+	}
+	return l
+}
+
+// saved reports that the same command copies to somewhere else what it then
+// destroys: what is read and what is written are by one program.
+func saved(e *effect.Effect, before []effect.Effect) bool {
+	before = before[:min(len(before), maxBefore)]
+	for i := range before {
+		r := &before[i]
+		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, program(r.By)) && r.Target != "/dev/null" {
+			return true
+		}
+		if r.Kind != effect.Read || r.Target == "" || !effect.IsKnown(r.Target) || !below(e.Target, r.Target) {
+			continue
+		}
+		for j := range before {
+			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) && !below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
+				return true
+			}
+		}
+	}
+	return false
+}

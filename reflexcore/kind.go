@@ -1,0 +1,95 @@
+package reflexcore
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/shell"
+)
+
+func leftBy(target string, taint effect.Taint) shell.File {
+	return shell.File{Path: target, Taint: taint}
+}
+
+// kind says what a call is for, as the loopbreaker cares: what changes files of
+// the work is an edit, whatever else it does.
+func (w *work) kind() loop.Kind {
+	looks := true
+	for i := range w.effects {
+		e := &w.effects[i]
+		switch e.Kind {
+		case effect.Write, effect.Delete, effect.Discard:
+			if e.Bits&effect.Remote == 0 && (w.around.folder(e.Target, e.Target)&Temp == 0 || below(e.Target, w.around.dir)) {
+				return loop.Edit
+			}
+			looks = false
+		case effect.Read, effect.NetIn:
+		default:
+			looks = false
+		}
+	}
+	switch {
+	case w.waits():
+		return loop.Wait
+	case looks && w.looks():
+		return loop.Read
+	}
+	return loop.Run
+}
+
+// waiting are words of commands, and parts of tools' names, that wait or ask
+// whether something has come about.
+var waiting = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout", "checks", "Start-Sleep"}
+
+func (w *work) waits() bool {
+	if w.call.Command == "" {
+		name := strings.ToLower(w.call.Tool)
+		return name == "bashoutput" || name == "taskoutput" || name == "monitor" || strings.Contains(name, "wait") || strings.Contains(name, "poll") || strings.Contains(name, "status")
+	}
+	for word := range strings.FieldsSeq(w.call.Command[:min(len(w.call.Command), 4096)]) {
+		if slices.Contains(waiting, strings.Trim(word, ";&|()")) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookers are the programs, and the tools by a part of their name, that only look.
+var (
+	lookers = []string{
+		"ls", "cat", "head", "tail", "grep", "egrep", "rg", "ag", "find", "fd", "tree", "wc", "stat", "file", "less", "pwd", "which", "type", "jq", "du", "df", "ps", "echo", "printf", "cd", "sort", "uniq", "cut", "diff",
+		"test", "[", "nl", "bat", "awk", "sed", "true",
+	}
+	gitLooks  = []string{"status", "log", "diff", "show", "blame", "grep", "ls-files", "branch", "rev-parse", "remote"}
+	toolsLook = []string{"read", "grep", "glob", "search", "list", "get", "fetch", "view", "find"}
+)
+
+// looks reports whether a call without other effects only looks. A program whose
+// effects are not known may do anything.
+func (w *work) looks() bool {
+	if w.call.Command == "" {
+		name := strings.ToLower(w.call.Tool)
+		return name == "ls" || slices.ContainsFunc(toolsLook, func(part string) bool { return strings.Contains(name, part) })
+	}
+	start, git := true, false
+	for word := range strings.FieldsSeq(w.call.Command[:min(len(w.call.Command), 4096)]) {
+		switch {
+		case word == "|" || word == "&&" || word == "||" || word == ";":
+			start, git = true, false
+			continue
+		case git && !strings.HasPrefix(word, "-"):
+			if !slices.Contains(gitLooks, strings.TrimRight(word, ";")) {
+				return false
+			}
+			git = false
+		case start && word == "git":
+			git = true
+		case start && !slices.Contains(lookers, word):
+			return false
+		}
+		start = strings.HasSuffix(word, ";")
+	}
+	return true
+}

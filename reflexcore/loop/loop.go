@@ -1,0 +1,299 @@
+// Package loop finds out that an agent is stuck: that it does the same again and
+// gets the same, tries one thing after the other against the same error, reads
+// what it has read, or prints walls of the same text.
+//
+// It looks at a [Window], the last calls of one session, and is pure: it reads no
+// clock and does no I/O. Of a call it keeps hashes and numbers, no text.
+//
+// What counts is progress. Work repeats itself all day: a test runs after every
+// edit, a deployment is polled, a file is read page by page. So a repetition is
+// one only if the result was the same as before, and an edit that was not made
+// before starts everything anew. See docs/loopbreaker.md.
+package loop
+
+import "fmt"
+
+// A Kind is what a call is for. The zero value is work of unknown nature.
+type Kind uint8
+
+// The kinds.
+const (
+	Run  Kind = iota // something runs
+	Read             // only looks
+	Edit             // changes files that are not temporary
+	Wait             // waits, or asks for the state of what it waits for
+)
+
+// A Call is one call in a window.
+type Call struct {
+	Seq  uint64 `json:"n"`           // counts the calls of the window, from 1
+	Tool string `json:"t,omitempty"` // its name, for sentences
+	Hash uint64 `json:"h"`           // of the tool and its arguments, see [Describe]
+	Kind Kind   `json:"k,omitempty"`
+	// Words are hashes of the first words, for distances between calls.
+	Words []uint16 `json:"w,omitempty"`
+
+	Done   bool   `json:"d,omitempty"` // it ran, and what follows is known
+	Failed bool   `json:"f,omitempty"`
+	Result uint64 `json:"r,omitempty"` // hash of the output
+	Shape  uint64 `json:"p,omitempty"` // hash of the output without its numbers
+	Error  uint64 `json:"e,omitempty"` // hash of what it failed with; 0: it did not, or does not say
+	Size   int    `json:"s,omitempty"` // of the output in bytes
+	Bits   int    `json:"b,omitempty"` // entropy of the output in thousandths of a bit for each byte
+
+	// Makes are the files that were not there before the call.
+	Makes []string `json:"m,omitempty"`
+}
+
+// A Said is what was said of one loop.
+type Said struct {
+	Loop uint64 `json:"l"` // which loop
+	Ask  bool   `json:"a,omitempty"`
+	Seq  uint64 `json:"n"` // of which call
+}
+
+// A Window is the last calls of a session, the oldest first. The zero value is
+// an empty one.
+type Window struct {
+	Next  uint64 `json:"next"` // the number of the last call
+	Calls []Call `json:"calls"`
+	Said  []Said `json:"said,omitempty"`
+}
+
+// Limits are the thresholds. A zero value finds nothing; begin with
+// [DefaultLimits].
+type Limits struct {
+	Window  int // calls that are looked at
+	Repeat  int // times that one call gives the same, in a row
+	Grams   int // times that two or three calls in the same order give the same
+	Spiral  int // different calls that fail with the same error
+	Reads   int // reads in a row that bring nothing new
+	Outputs int // outputs of which the entropy is taken
+	// Entropy is what it must fall below, in thousandths of a bit for each byte.
+	Entropy int
+}
+
+// DefaultLimits are what the engine uses.
+var DefaultLimits = Limits{Window: 50, Repeat: 3, Grams: 3, Spiral: 3, Reads: 8, Outputs: 20, Entropy: 3500}
+
+// A Finding is what is to be said of a call. The zero value is nothing.
+type Finding struct {
+	Rule   string  // such as "loop.repeat"
+	Ask    bool    // before a person; else it is a warning for the agent
+	Score  float64 // 0 to 1.5; from 1 on a person is asked if the agent was warned
+	Since  uint64  // the number of the call that it began with
+	Count  int     // how often
+	Reason string  // one sentence for the agent, with what to do instead
+}
+
+// Add puts a call into the window before it runs and returns its number. A call
+// that comes again before it ran, because a prompt or a second courier asks for
+// it, is the same call.
+func (w *Window) Add(c Call, l Limits) uint64 {
+	if i := w.pending(c.Hash); i >= 0 && i == len(w.Calls)-1 {
+		return w.Calls[i].Seq
+	}
+	w.Next++
+	c.Seq = w.Next
+	w.Calls = append(w.Calls, c)
+	w.trim(l.Window)
+	return c.Seq
+}
+
+// trim forgets the oldest calls, and what was said of them.
+func (w *Window) trim(most int) {
+	if over := len(w.Calls) - most; over > 0 {
+		w.Calls = append(w.Calls[:0:0], w.Calls[over:]...)
+	}
+	kept := w.Said[:0]
+	for _, s := range w.Said {
+		if len(w.Calls) > 0 && s.Seq >= w.Calls[0].Seq {
+			kept = append(kept, s)
+		}
+	}
+	w.Said = kept
+}
+
+// Ran takes what became of a call, and returns it; nil if no such call waits.
+func (w *Window) Ran(hash uint64, out Output) *Call {
+	i := w.pending(hash)
+	if i < 0 {
+		return nil
+	}
+	c := &w.Calls[i]
+	c.Done, c.Failed = true, out.Failed
+	c.Result, c.Shape, c.Error, c.Size, c.Bits = out.Result, out.Shape, out.Error, out.Size, out.Bits
+	return c
+}
+
+// pending is the index of the newest call that has not run; -1: there is none.
+func (w *Window) pending(hash uint64) int {
+	for i := len(w.Calls) - 1; i >= 0; i-- {
+		if c := &w.Calls[i]; c.Hash == hash && !c.Done {
+			return i
+		}
+	}
+	return -1
+}
+
+// The weights of the detectors. Entropy is wrong most often: by itself it never
+// gets near 1.
+var weights = map[string]float64{
+	"loop.repeat": 1, "loop.alternate": 1, "loop.ngram": 1, "loop.spiral": 1, "loop.read_spiral": 0.9, "loop.entropy": 0.5,
+}
+
+// Rules are the names of the detectors, in the order in which they are asked.
+func Rules() []string {
+	return []string{"loop.repeat", "loop.alternate", "loop.ngram", "loop.spiral", "loop.read_spiral", "loop.entropy"}
+}
+
+// A sign is what one detector sees. The zero value is nothing.
+type sign struct {
+	rule   string
+	loop   uint64 // which loop: the same for detectors that see the same
+	count  int
+	need   int // from which count on it is one
+	step   int // how many more weigh as much as one repetition
+	since  uint64
+	reason string
+}
+
+// score is 0.5 at the threshold and a quarter more with every repetition.
+func (s sign) score() float64 {
+	if s.need == 0 || s.count < s.need {
+		return 0
+	}
+	return weights[s.rule] * min(1.5, 0.5+0.25*float64(s.count-s.need)/float64(max(1, s.step)))
+}
+
+// Judge says whether a call goes on with a loop. It remembers what it said: of
+// one loop the agent is warned once, then a person is asked. The call is not yet
+// in the window.
+func (w *Window) Judge(now Call, l Limits) Finding {
+	at := w.Next + 1
+	if i := w.pending(now.Hash); i >= 0 && i == len(w.Calls)-1 {
+		at = w.Calls[i].Seq
+	}
+	h := newHistory(w.Calls, l)
+	var best sign
+	for _, detect := range [...]func(*history, Call) sign{repeat, alternate, grams, spiral, reads} {
+		if s := detect(h, now); s.score() > best.score() {
+			best = s
+		}
+	}
+	score := best.score()
+	if s := entropy(h, now); s.score() > 0 {
+		if best.rule == "" {
+			best = s
+		}
+		score += s.score() / 2
+	}
+	if score == 0 {
+		return Finding{}
+	}
+	ask, say := w.say(best, score, at)
+	if !say {
+		return Finding{}
+	}
+	return Finding{Rule: best.rule, Ask: ask, Score: score, Since: best.since, Count: best.count, Reason: best.reason}
+}
+
+// say decides what is said of a loop, and remembers it.
+func (w *Window) say(s sign, score float64, at uint64) (ask, say bool) {
+	i := 0
+	for i < len(w.Said) && w.Said[i].Loop != s.loop {
+		i++
+	}
+	if i == len(w.Said) {
+		w.Said = append(w.Said, Said{Loop: s.loop, Seq: at})
+		return false, true
+	}
+	said := &w.Said[i]
+	switch {
+	case said.Seq == at: // the same call once more
+		return said.Ask, true
+	case said.Seq < s.since: // of an earlier loop of the same kind
+		*said = Said{Loop: s.loop, Seq: at}
+		return false, true
+	case !said.Ask:
+		if score < 1 {
+			return false, false
+		}
+	case w.ran(said.Seq) && at < said.Seq+uint64(2*max(1, s.step)):
+		return false, false // a person let it go on
+	}
+	*said = Said{Loop: s.loop, Ask: true, Seq: at}
+	return true, true
+}
+
+func (w *Window) ran(seq uint64) bool {
+	for i := range w.Calls {
+		if w.Calls[i].Seq == seq {
+			return w.Calls[i].Done
+		}
+	}
+	return false
+}
+
+// times writes a number of repetitions.
+func times(n int) string { return fmt.Sprintf("%d times", n) }
+
+// The bounds of a window that was stored.
+const (
+	maxWindow = 100
+	maxMakes  = 8
+)
+
+// Check says what cannot be in a window.
+func (w *Window) Check() error {
+	if len(w.Calls) > maxWindow || len(w.Said) > maxWindow {
+		return fmt.Errorf("a window of %d calls and %d warnings is longer than %d", len(w.Calls), len(w.Said), maxWindow)
+	}
+	last := uint64(0)
+	for i := range w.Calls {
+		c := &w.Calls[i]
+		switch {
+		case c.Seq <= last || c.Seq > w.Next:
+			return fmt.Errorf("call %d of the window has the number %d after %d", i, c.Seq, last)
+		case len(c.Words) > maxWords || len(c.Tool) > maxTool || len(c.Makes) > maxMakes || c.Size < 0 || c.Bits < 0 || c.Bits > 8000 || c.Kind > Wait:
+			return fmt.Errorf("call %d of the window is none", i)
+		}
+		last = c.Seq
+	}
+	return nil
+}
+
+// Merge adds the calls of another window after the number from, which both have
+// in common up to there, and what they say of the calls before.
+func (w *Window) Merge(other Window, from uint64) {
+	renamed := map[uint64]uint64{}
+	for _, c := range other.Calls {
+		if c.Seq > from {
+			w.Next++
+			renamed[c.Seq] = w.Next
+			c.Seq = w.Next
+			w.Calls = append(w.Calls, c)
+			continue
+		}
+		for i := range w.Calls {
+			if have := &w.Calls[i]; have.Seq == c.Seq && have.Hash == c.Hash && !have.Done {
+				*have = c
+			}
+		}
+	}
+	w.Calls = w.Calls[max(0, len(w.Calls)-maxWindow):]
+	for _, s := range other.Said {
+		if seq, ok := renamed[s.Seq]; ok {
+			s.Seq = seq
+		}
+		found := false
+		for i := range w.Said {
+			if w.Said[i].Loop == s.Loop {
+				w.Said[i].Ask, found = w.Said[i].Ask || s.Ask, true
+			}
+		}
+		if !found && len(w.Said) < maxWindow {
+			w.Said = append(w.Said, s)
+		}
+	}
+}

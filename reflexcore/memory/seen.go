@@ -1,0 +1,236 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+)
+
+// A seen is the record of what the model of an agent has seen in a project, and of
+// the destinations that it used. It belongs to uid, agent and project, and not to the
+// session, which an agent could leave for a new one. Losing it would open, so it is
+// durable before the call that adds to it is released.
+type seen struct {
+	mu     sync.Mutex
+	key    string
+	rev    approver.Rev
+	read   bool
+	record seenRecord
+	used   time.Time
+}
+
+// seenVersion is the form of the record.
+const seenVersion = 1
+
+// How much of it is kept, and how exact the times are.
+const (
+	keepSeen    = 60 * 24 * time.Hour // longer than the longest flow.session
+	maxUsed     = 200                 // destinations
+	maxUsedName = 256                 // bytes
+	seenEvery   = time.Minute
+)
+
+type seenRecord struct {
+	V int `json:"v"`
+	// At is when data of each label was seen last, the highest first, in seconds since
+	// 1970; 0 is never.
+	At [flow.Public]int64 `json:"at"`
+	// Used are the destinations that data went to or came from, the oldest first.
+	Used []string `json:"used,omitempty"`
+}
+
+func decodeSeen(b []byte) (r seenRecord, err error) {
+	if len(b) == 0 {
+		return r, nil
+	}
+	if len(b) > maxRecord {
+		return r, fmt.Errorf("what is remembered of a session has %d bytes, more than %d", len(b), maxRecord)
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return seenRecord{}, fmt.Errorf("what is remembered of a session: %w", err)
+	}
+	if r.V != seenVersion {
+		return seenRecord{}, fmt.Errorf("what is remembered of a session is in form %d, and this version reads %d", r.V, seenVersion)
+	}
+	if len(r.Used) > maxUsed || slices.ContainsFunc(r.Used, func(to string) bool { return to == "" || len(to) > maxUsedName }) {
+		return seenRecord{}, errors.New("what is remembered of destinations is no list of them")
+	}
+	return r, nil
+}
+
+func (s *seen) named(key string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key = key
+	if at.After(s.used) {
+		s.used = at
+	}
+}
+
+func (s *seen) idle() (time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used, true
+}
+
+func (s *seen) loadLocked(ctx context.Context, m *Memory) error {
+	if m.store == nil {
+		return nil
+	}
+	b, rev, err := get(ctx, m.store, s.key)
+	if err != nil {
+		return err
+	}
+	if s.read && rev == s.rev {
+		return nil
+	}
+	r, err := decodeSeen(b)
+	if err != nil {
+		return err
+	}
+	s.record, s.rev, s.read = r, rev, true
+	return nil
+}
+
+// highest is the highest label that was seen within keep before a time. What is said
+// to have been seen later counts too: clocks go back.
+func (r *seenRecord) highest(at time.Time, keep time.Duration) flow.Label {
+	for l, when := range r.At {
+		if when != 0 && at.Sub(time.Unix(when, 0)) < keep {
+			return flow.Label(l)
+		}
+	}
+	return flow.Public
+}
+
+// has reports whether a label and destinations are in the record already.
+func (r *seenRecord) has(l flow.Label, to []string, at time.Time) bool {
+	if l < flow.Public && (r.At[l] == 0 || at.Unix()-r.At[l] >= int64(seenEvery/time.Second)) {
+		return false
+	}
+	return !slices.ContainsFunc(to, func(name string) bool {
+		return name != "" && len(name) <= maxUsedName && !slices.Contains(r.Used, name)
+	})
+}
+
+// with returns the record with a label and destinations added.
+func (r seenRecord) with(l flow.Label, to []string, at time.Time) seenRecord {
+	r.V, r.Used = seenVersion, slices.Clone(r.Used)
+	if l < flow.Public {
+		r.At[l] = max(at.Unix(), r.At[l], 1)
+	}
+	for _, name := range to {
+		if name != "" && len(name) <= maxUsedName && !slices.Contains(r.Used, name) {
+			r.Used = append(r.Used, name)
+		}
+	}
+	r.Used = r.Used[max(0, len(r.Used)-maxUsed):]
+	return r
+}
+
+// add adds to the record and returns when that is durable.
+func (s *seen) add(ctx context.Context, m *Memory, l flow.Label, to []string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range attempts {
+		if err := s.loadLocked(ctx, m); err != nil {
+			return err
+		}
+		if s.record.has(l, to, at) {
+			return nil
+		}
+		r := s.record.with(l, to, at)
+		if m.store == nil {
+			s.record = r
+			return nil
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		next := approver.NewRev()
+		err = put(ctx, m.store, s.key, b, s.rev, next, time.Now().Add(keepSeen))
+		switch {
+		case errors.Is(err, approver.ErrConflict):
+			s.read = false
+			continue // somebody else added something
+		case err != nil:
+			s.read = false // it is not known which one is there
+			return fmt.Errorf("remember what the session has seen: %w", err)
+		}
+		s.record, s.rev = r, next
+		return nil
+	}
+	return errors.New("remember what the session has seen: others change it all the time")
+}
+
+// Seen is the highest label of what the model has seen within keep; with an error it
+// is the highest there is.
+func (p *Past) Seen(keep time.Duration) (flow.Label, error) {
+	s := p.seen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.loadLocked(p.ctx, p.m); err != nil {
+		return flow.Critical, err
+	}
+	return s.record.highest(p.at, keep), nil
+}
+
+// Used reports whether a destination is known to be used, as of [Past.Seen].
+func (p *Past) Used(to string) bool {
+	p.seen.mu.Lock()
+	defer p.seen.mu.Unlock()
+	return slices.Contains(p.seen.record.Used, to)
+}
+
+// See remembers that the model sees data with a label (Public is nothing) and that
+// destinations are used; it returns once that is durable.
+func (p *Past) See(l flow.Label, to []string) error {
+	if l >= flow.Public && len(to) == 0 {
+		return nil
+	}
+	return p.seen.add(p.ctx, p.m, l, to, p.at)
+}
+
+// Label is the label that earlier calls gave a file, as bits.
+func (p *Past) Label(path string) (effect.Taint, error) {
+	if err := p.taint.load(p.ctx, p.m); err != nil {
+		return effect.Critical, err
+	}
+	return p.taint.of(path) & effect.Labels, nil
+}
+
+// Labelled are the files in a folder that have a label or hold a secret. Where there
+// was no room to remember which ones, it is the folder itself; so it is with an error.
+func (p *Past) Labelled(dir string) ([]File, error) {
+	if err := p.taint.load(p.ctx, p.m); err != nil {
+		return []File{{Path: dir, Taint: effect.Critical, Tree: true}}, err
+	}
+	if p.taint.of(dir)&inFolder == 0 {
+		return nil, nil
+	}
+	return p.taint.labelled(dir), nil
+}
+
+// labelled are the files in a folder that have a label or hold a secret.
+func (t *taint) labelled(dir string) (out []File) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range t.files {
+		if f.Taint&inFolder != 0 && (f.Path == dir || len(f.Path) > len(dir) && f.Path[len(dir)] == '/' && f.Path[:len(dir)] == dir) {
+			out = append(out, File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
+		}
+	}
+	if old := t.old.of(dir) & inFolder; old != 0 {
+		out = append(out, File{Path: dir, Taint: old | effect.File, Tree: true})
+	}
+	return out
+}

@@ -1,0 +1,291 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+)
+
+// A taint is the record of one uid: the files that hold what is not to be run or
+// sent without a thought, the oldest first. It only grows, until the oldest go into
+// a sieve: that a file was written over says nothing, because the call that would
+// have done so may not have run.
+type taint struct {
+	mu    sync.Mutex
+	key   string
+	rev   approver.Rev
+	read  bool
+	files []file
+	index map[string]int
+	old   forgotten
+	used  time.Time
+}
+
+type file struct {
+	Path  string       `json:"p"`
+	Taint effect.Taint `json:"-"`
+	Bits  uint8        `json:"t"`
+	Tree  bool         `json:"d,omitempty"`
+}
+
+// forgotten are the files that there was no room for: those since a day, and those
+// of the keepTaint before it.
+type forgotten struct {
+	Old   sieve `json:"old,omitempty"`
+	Older sieve `json:"older,omitempty"`
+	Since int64 `json:"since,omitempty"` // seconds since 1970
+	// Labels and OlderLabels are those of them that had a label.
+	Labels      sieve `json:"labels,omitempty"`
+	OlderLabels sieve `json:"older_labels,omitempty"`
+}
+
+// of is what may have been left in a path. Which label it had is forgotten, so that
+// it is the highest.
+func (o *forgotten) of(p string) effect.Taint {
+	out := o.Old.of(p) | o.Older.of(p)
+	if o.Labels.of(p)|o.OlderLabels.of(p) != 0 {
+		out |= effect.Critical
+	}
+	return out
+}
+
+// taintVersion is the form of the record. The first had no sieves, the second no
+// labels.
+const taintVersion = 3
+
+type taintRecord struct {
+	V     int    `json:"v"`
+	Files []file `json:"files"`
+	forgotten
+}
+
+// known are the taints that are remembered. That it came from some file says
+// nothing of a file.
+const known = effect.Secret | effect.Network | effect.Decoded | effect.Labels
+
+// inFolder are the taints that a folder has if a file in it has them.
+const inFolder = effect.Secret | effect.Labels
+
+func decodeTaint(b []byte) (r taintRecord, err error) {
+	if len(b) == 0 {
+		return r, nil
+	}
+	if len(b) > maxRecord {
+		return r, fmt.Errorf("what is remembered of files has %d bytes, more than %d", len(b), maxRecord)
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return taintRecord{}, fmt.Errorf("what is remembered of files: %w", err)
+	}
+	if r.V < 1 || r.V > taintVersion {
+		return taintRecord{}, fmt.Errorf("what is remembered of files is in form %d, and this version reads 1 to %d", r.V, taintVersion)
+	}
+	if len(r.Files) > maxFiles {
+		return taintRecord{}, fmt.Errorf("%d files are remembered, more than %d", len(r.Files), maxFiles)
+	}
+	for i := range r.Files {
+		f := &r.Files[i]
+		f.Taint = effect.Taint(f.Bits)
+		if f.Taint&^known != 0 || f.Taint == 0 || !storable(f.Path) || f.Taint&effect.Labels != flow.Of(f.Taint&effect.Labels).Taint() {
+			return taintRecord{}, fmt.Errorf("the file %d that is remembered is none", i)
+		}
+	}
+	for _, s := range []sieve{r.Old, r.Older, r.Labels, r.OlderLabels} {
+		if len(s) != 0 && len(s) != sieveBytes {
+			return taintRecord{}, fmt.Errorf("a sieve of files has %d bytes, not %d", len(s), sieveBytes)
+		}
+	}
+	return r, nil
+}
+
+// encodeTaint returns the record, with as many of the oldest files as are too many
+// in the sieve.
+func encodeTaint(files []file, old forgotten) ([]byte, taintRecord, error) {
+	cut := max(0, len(files)-maxFiles)
+	for {
+		r := taintRecord{V: taintVersion, Files: files[cut:], forgotten: old}
+		r.Old, r.Labels = old.Old.with(files[:cut]), old.Labels.withLabelled(files[:cut])
+		b, err := json.Marshal(r)
+		if err != nil || len(b) <= maxRecord {
+			return b, r, err
+		}
+		cut += (len(files)-cut)/8 + 1
+	}
+}
+
+// at returns what is forgotten at a time: what is older than twice keepTaint is
+// not even that.
+func (o forgotten) at(now time.Time) forgotten {
+	if o.Since == 0 {
+		o.Since = now.Unix()
+	}
+	if now.Sub(time.Unix(o.Since, 0)) > keepTaint {
+		o.Old, o.Older, o.Labels, o.OlderLabels, o.Since = nil, o.Old, nil, o.Labels, now.Unix()
+	}
+	return o
+}
+
+// storable reports whether a path can be remembered: absolute, clean and known.
+func storable(p string) bool {
+	return len(p) > 1 && len(p) <= maxPath && p[0] == '/' && effect.IsKnown(p) && path.Clean(p) == p
+}
+
+func (t *taint) named(key string, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.key = key
+	if at.After(t.used) {
+		t.used = at
+	}
+}
+
+func (t *taint) idle() (time.Time, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.used, true
+}
+
+// load reads the record. Only if it has changed is it decoded.
+func (t *taint) load(ctx context.Context, m *Memory) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.loadLocked(ctx, m)
+}
+
+func (t *taint) loadLocked(ctx context.Context, m *Memory) error {
+	if m.store == nil {
+		return nil
+	}
+	b, rev, err := get(ctx, m.store, t.key)
+	if err != nil {
+		return err
+	}
+	if t.read && rev == t.rev {
+		return nil
+	}
+	r, err := decodeTaint(b)
+	if err != nil {
+		return err
+	}
+	t.rev, t.read = rev, true
+	t.set(r)
+	return nil
+}
+
+func (t *taint) set(r taintRecord) {
+	t.files, t.old = r.Files, r.forgotten
+	t.index = make(map[string]int, len(t.files))
+	for i, f := range t.files {
+		t.index[f.Path] = i
+	}
+}
+
+// of is the taint of a path, which may be a pattern: its own, that of a folder
+// above that has it with all below, and the secrets in a folder that it names.
+func (t *taint) of(p string) effect.Taint {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.files) == 0 || len(p) < 2 || p[0] != '/' {
+		return 0
+	}
+	out := t.old.of(p)
+	if i, ok := t.index[p]; ok {
+		out |= t.files[i].Taint
+	}
+	for dir := path.Dir(p); len(dir) > 1; dir = path.Dir(dir) {
+		if i, ok := t.index[dir]; ok && t.files[i].Tree {
+			out |= t.files[i].Taint
+		}
+	}
+	pattern := strings.ContainsAny(p, "*?[")
+	for i := range t.files {
+		f := &t.files[i]
+		if pattern {
+			if ok, err := path.Match(p, f.Path); ok && err == nil {
+				out |= f.Taint
+			}
+			continue
+		}
+		if f.Taint&inFolder != 0 && len(f.Path) > len(p) && f.Path[len(p)] == '/' && f.Path[:len(p)] == p {
+			out |= f.Taint & inFolder
+		}
+	}
+	return out
+}
+
+// leave adds files and returns when they are durable.
+func (t *taint) leave(ctx context.Context, m *Memory, add []File) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for range attempts {
+		if err := t.loadLocked(ctx, m); err != nil {
+			return err
+		}
+		files, changed := t.with(add)
+		if !changed {
+			return nil
+		}
+		b, r, err := encodeTaint(files, t.old.at(time.Now()))
+		if err != nil {
+			return err
+		}
+		if m.store == nil {
+			t.set(r)
+			return nil
+		}
+		next := approver.NewRev()
+		err = put(ctx, m.store, t.key, b, t.rev, next, time.Now().Add(keepTaint))
+		switch {
+		case errors.Is(err, approver.ErrConflict):
+			t.read = false
+			continue // somebody else added something
+		case err != nil:
+			t.read = false // it is not known which one is there
+			return fmt.Errorf("remember what the call leaves in files: %w", err)
+		}
+		t.rev = next
+		t.set(r)
+		return nil
+	}
+	return errors.New("remember what the call leaves in files: others change it all the time")
+}
+
+// with returns the files and those added, as the newest.
+func (t *taint) with(add []File) ([]file, bool) {
+	files := append([]file(nil), t.files...)
+	changed := false
+	for _, a := range add {
+		a.Taint &= known
+		if a.Taint == 0 || !storable(a.Path) {
+			continue
+		}
+		f := file{Path: a.Path, Taint: a.Taint, Tree: a.Tree}
+		for i := range files {
+			if files[i].Path == a.Path {
+				f.Taint |= files[i].Taint
+				f.Tree = f.Tree || files[i].Tree
+				if f.Taint == files[i].Taint && f.Tree == files[i].Tree {
+					f.Path = ""
+					break
+				}
+				files = append(files[:i], files[i+1:]...)
+				break
+			}
+		}
+		if f.Path == "" {
+			continue
+		}
+		f.Bits = uint8(f.Taint)
+		files = append(files, f)
+		changed = true
+	}
+	return files, changed
+}

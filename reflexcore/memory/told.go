@@ -1,0 +1,170 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// A told is the record of one uid: what texts that tools returned told a model to do,
+// the oldest first. Of a text it keeps hashes of the names in it.
+type told struct {
+	mu   sync.Mutex
+	key  string
+	rev  approver.Rev
+	read bool
+	list []Demand
+	used time.Time
+}
+
+// A Demand is what one text names. It does not say what is to be done with it.
+type Demand struct {
+	At    int64    `json:"at"` // seconds since 1970
+	Tool  string   `json:"tool,omitempty"`
+	Names []uint64 `json:"n"`
+}
+
+const (
+	toldVersion = 1
+	keepTold    = 2 * 24 * time.Hour
+	maxDemands  = 64
+	// MaxNames is how many names of one text are remembered.
+	MaxNames = 32
+	maxTool  = 64
+)
+
+type toldRecord struct {
+	V    int      `json:"v"`
+	List []Demand `json:"list"`
+}
+
+func decodeTold(b []byte) ([]Demand, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	var r toldRecord
+	switch err := json.Unmarshal(b, &r); {
+	case len(b) > maxRecord:
+		return nil, fmt.Errorf("what is remembered of demands has %d bytes, more than %d", len(b), maxRecord)
+	case err != nil:
+		return nil, fmt.Errorf("what is remembered of demands: %w", err)
+	case r.V != toldVersion:
+		return nil, fmt.Errorf("what is remembered of demands is in form %d, and this version reads %d", r.V, toldVersion)
+	case len(r.List) > maxDemands:
+		return nil, fmt.Errorf("%d demands are remembered, more than %d", len(r.List), maxDemands)
+	}
+	for _, d := range r.List {
+		if len(d.Names) > MaxNames || len(d.Tool) > maxTool {
+			return nil, errors.New("a demand that is remembered is none")
+		}
+	}
+	return r.List, nil
+}
+
+func (t *told) named(key string, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.key = key
+	if at.After(t.used) {
+		t.used = at
+	}
+}
+
+func (t *told) idle() (time.Time, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.used, true
+}
+
+// load reads the record. Only if it has changed is it decoded.
+func (t *told) load(ctx context.Context, m *Memory) error {
+	if m.store == nil {
+		return nil
+	}
+	b, rev, err := get(ctx, m.store, t.key)
+	if err != nil {
+		return err
+	}
+	if t.read && rev == t.rev {
+		return nil
+	}
+	list, err := decodeTold(b)
+	if err != nil {
+		return err
+	}
+	t.list, t.rev, t.read = list, rev, true
+	return nil
+}
+
+// add adds a demand and returns once that is durable.
+func (t *told) add(ctx context.Context, m *Memory, d Demand) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for range attempts {
+		if err := t.load(ctx, m); err != nil {
+			return err
+		}
+		list := append(fresh(t.list, d.At), d)
+		list = list[max(0, len(list)-maxDemands):]
+		if m.store == nil {
+			t.list = list
+			return nil
+		}
+		b, err := json.Marshal(toldRecord{toldVersion, list})
+		if err != nil {
+			return err
+		}
+		next := approver.NewRev()
+		err = put(ctx, m.store, t.key, b, t.rev, next, time.Unix(d.At, 0).Add(keepTold))
+		switch {
+		case errors.Is(err, approver.ErrConflict):
+			t.read = false
+			continue
+		case err != nil:
+			t.read = false
+			return fmt.Errorf("remember what a result demanded: %w", err)
+		}
+		t.list, t.rev = list, next
+		return nil
+	}
+	return errors.New("remember what a result demanded: others change it all the time")
+}
+
+// fresh are the demands that count at a time, as a list of its own.
+func fresh(list []Demand, now int64) []Demand {
+	out := make([]Demand, 0, len(list)+1)
+	for _, d := range list {
+		if now-d.At <= int64(keepTold/time.Second) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Tell remembers what a text that a tool returned named. It returns once that is
+// durable.
+func (p *Past) Tell(d Demand) error {
+	d.Names = d.Names[:min(len(d.Names), MaxNames)]
+	d.Tool = d.Tool[:min(len(d.Tool), maxTool)]
+	return p.told.add(p.ctx, p.m, d)
+}
+
+// Told returns what texts have told the agents of this user. That it cannot be read
+// shows in [Past.Err].
+func (p *Past) Told(at time.Time) []Demand {
+	p.told.mu.Lock()
+	defer p.told.mu.Unlock()
+	if err := p.told.load(p.ctx, p.m); err != nil {
+		p.err = errors.Join(p.err, err)
+		return nil
+	}
+	if len(p.told.list) == 0 {
+		return nil
+	}
+	return fresh(p.told.list, at.Unix())
+}

@@ -1,0 +1,83 @@
+package reflexcore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/precedent"
+)
+
+// RulePrecedent is the name of the rule that asks about a call like one that a
+// person denied.
+const RulePrecedent = "precedent"
+
+// Answered remembers what became of a request, if a person said yes or no to a
+// call of an agent. Timeouts, failures and what is asked of approver itself are no
+// precedents.
+func (e *Engine) Answered(ctx context.Context, r approver.Record) error {
+	yes := r.Resolution.Approve
+	switch {
+	case e.Precedents == nil || r.Resolution.Cause != approver.ByPerson || r.Call.Control != "":
+		return nil
+	case r.Event == approver.EventDenied && !yes, r.Event == approver.EventApproved && yes:
+	default:
+		return nil
+	}
+	rule := r.Verdict.By
+	if r.Verdict.Rule != "" {
+		rule += "/" + r.Verdict.Rule
+	}
+	who := r.Resolution.Person.Name
+	if who == "" {
+		who = r.Resolution.Person.ID
+	}
+	return e.Precedents.Answered(ctx, e.precedentKey(r.Call), r.Call, precedent.Answer{At: r.Resolution.At, Yes: yes, By: who, Rule: rule, Category: r.Verdict.Category})
+}
+
+func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
+	return precedent.Key{Peer: call.Peer, Project: e.project(call.Dir)}
+}
+
+// intuit asks about a call that no rule stops and that is like one which a person
+// denied. It never makes a verdict milder. What cannot be read is asked about.
+func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approver.Verdict {
+	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || w.onlyLooks() {
+		return v
+	}
+	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(w.call), w.call)
+	asks := approver.Verdict{
+		Decision: approver.Ask, Severity: approver.High, By: By, Rule: RulePrecedent, Category: "precedent", Confidence: min(1, similarity),
+		Irreversible: v.Irreversible, Shadow: v.Shadow, Allowed: v.Allowed, Chain: v.Chain,
+	}
+	switch {
+	case err != nil:
+		asks.Confidence = 1
+		asks.Reason, asks.Detail = "what people said no to before cannot be read, so they are asked", short(err.Error())
+	case similarity == 0:
+		return v
+	default:
+		day := like.At.UTC().Format("2006-01-02")
+		asks.Reason = "people said no to a call like this on " + day
+		if like.Category != "" {
+			asks.Reason += " (" + like.Category + ")"
+		}
+		asks.Detail = fmt.Sprintf("%s said no on %s to a call like this, which %s had asked about; similarity %.2f", like.By, day, like.Rule, similarity)
+	}
+	if v.Rule != "" { // what would have warned
+		asks.Chain = appendBounded(slices.Clip(asks.Chain), approver.Finding{By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
+	}
+	return asks
+}
+
+// onlyLooks reports whether all that is known to come of the call is reading what
+// is no secret: such calls are most of what agents do, are written alike, and
+// change nothing.
+func (w *work) onlyLooks() bool {
+	if w.call.Command == "" && len(w.effects) == 0 {
+		return false // a tool of which nothing is known
+	}
+	return !slices.ContainsFunc(w.effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
+}

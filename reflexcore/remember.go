@@ -1,0 +1,228 @@
+package reflexcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/memory"
+)
+
+// A Result is what a call returned: its output, or the error that it failed with.
+type Result struct {
+	Output string
+	Failed bool
+}
+
+// Ran takes what became of a call that was judged before. Without a memory it
+// does nothing.
+func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
+	past := e.recall(ctx, call)
+	if past == nil {
+		return
+	}
+	c := loop.Describe(call.Tool, call.Command, call.Args, loop.Run)
+	past.Ran(c.Hash, loop.Measure(r.Output, r.Failed))
+	if f := e.flow.Load(); f == nil || f.Mode == flow.Off {
+		return
+	}
+	w := works.Get().(*work)
+	w.past = past
+	e.run(w, call)
+	e.usedFlow(w)
+	w.forget()
+	works.Put(w)
+}
+
+// recall opens what is known of the agent's session; nil without a memory.
+func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Past {
+	if e.Memory == nil {
+		return nil
+	}
+	m := e.Memory(call)
+	if m == nil {
+		return nil
+	}
+	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: e.project(call.Dir), Session: call.Session}, call.At)
+}
+
+// project is the repository that a directory is in, or else the directory: an
+// agent that changes into a folder of it goes on with the same work.
+func (e *Engine) project(dir string) string {
+	const levels = 32
+	at := path.Clean(dir)
+	for range levels {
+		if len(at) < 2 || at[0] != '/' {
+			break
+		}
+		if e.exists(at + "/.git") {
+			return at
+		}
+		at = path.Dir(at)
+	}
+	return dir
+}
+
+// exists reports whether something is there, as far as can be seen.
+func (e *Engine) exists(p string) bool {
+	_, err := e.files.Readlink(p)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// remember puts a call that is not denied into the memory, and adds to the verdict
+// what the calls before it say. An error means that the call must not run.
+func (e *Engine) remember(w *work, v approver.Verdict) (approver.Verdict, error) {
+	if w.past == nil || v.Decision == approver.Deny {
+		return v, nil
+	}
+	if err := w.past.Err(); err != nil && w.opens() {
+		return approver.Verdict{}, err
+	}
+	if err := e.rememberFlow(w, v); err != nil {
+		return approver.Verdict{}, err
+	}
+	if err := w.past.Leave(moreThanLabels(w.leaves())); err != nil {
+		return approver.Verdict{}, err
+	}
+	c := loop.Describe(w.call.Tool, w.call.Command, w.call.Args, w.kind())
+	var found loop.Finding
+	if v.Decision > approver.Modify || v.Escalates() { // else the agent would not be told, and people are asked anyway
+		found = w.past.Loop(c)
+	}
+	w.past.Call(c, e.makes(w))
+	w.past.Moved(w.movedTo())
+	if found.Rule == "" {
+		return v, nil
+	}
+	looping := approver.Verdict{
+		Decision: approver.Warn, Severity: approver.High, By: By, Rule: found.Rule, Category: "loop", Confidence: min(1, 0.5+found.Score/3),
+		Reason: found.Reason, Detail: fmt.Sprintf("%d times since call %d of the session, score %.2f", found.Count, found.Since, found.Score),
+	}
+	if found.Ask {
+		looping.Decision = approver.Ask
+	} else if v.Escalates() { // a warning is less than the evaluation
+		return v, nil
+	}
+	if v.Escalates() {
+		looping.Irreversible, looping.Shadow, looping.Allowed = v.Irreversible, v.Shadow, v.Allowed
+		looping.Chain = appendBounded(v.Chain, approver.Finding{By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
+	}
+	if looping.Decision == v.Decision { // two warnings
+		looping.Reason = v.Reason + "; " + looping.Reason
+	}
+	return looping, nil
+}
+
+// opens reports whether the call does what taint could stop. Looking, and losing
+// what is there, is judged without it.
+func (w *work) opens() bool {
+	for i := range w.effects {
+		switch w.effects[i].Kind {
+		case effect.Read, effect.NetIn, effect.Delete, effect.Kill, effect.Discard, effect.RemoteDelete, effect.Permission, effect.Privilege:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// leaves is what the call leaves in files. A working directory, and a folder above
+// it, is never as a whole what came from somewhere.
+func (w *work) leaves() []memory.File {
+	var out []memory.File
+	for _, f := range w.left {
+		if !below(w.around.dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
+			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
+		}
+	}
+	return out
+}
+
+// moreThanLabels are the files that more than a label is left in.
+func moreThanLabels(files []memory.File) []memory.File {
+	return slices.DeleteFunc(files, func(f memory.File) bool { return f.Taint&^(effect.Labels|effect.File) == 0 })
+}
+
+// tainted brings in what earlier calls left in the files of a tool that is no
+// shell, and notes what such a tool leaves: one that fetches and writes saves
+// what it fetched, one that reads and writes copies.
+func (w *work) tainted(effects []effect.Effect) {
+	if w.past == nil {
+		return
+	}
+	var carried effect.Taint
+	for i := range effects {
+		switch e := &effects[i]; e.Kind {
+		case effect.Read:
+			e.Taint |= w.past.Taint(e.Target)
+			carried |= e.Taint
+		case effect.Exec:
+			e.Taint |= w.past.Taint(e.Target)
+		case effect.NetIn:
+			carried |= effect.Network
+		default: // nothing for the others
+		}
+	}
+	for i := range effects {
+		switch e := &effects[i]; {
+		case carried == 0:
+		case e.Kind == effect.Write:
+			w.left = append(w.left, leftBy(e.Target, carried))
+		case e.Kind == effect.NetOut || e.Kind == effect.Publish:
+			e.Taint |= carried &^ effect.Network
+		}
+	}
+}
+
+// madeBefore reports whether an earlier call of the session made the file.
+func (w *work) madeBefore(target string) bool {
+	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return below(to, target) }) {
+		return false
+	}
+	p := w.around.local(target, &effect.Effect{Kind: effect.Delete, Target: target})
+	return p&(Temp|Project) != 0 && p&(Whole|Git|System|Top|Root) == 0
+}
+
+// moves reports whether what does the effect moves files.
+func moves(e *effect.Effect) bool {
+	return movers[e.By] || strings.Contains(e.By, "rename") || strings.Contains(e.By, "move")
+}
+
+// movedTo is where the call moves files: what is there is no longer only what was
+// made.
+func (w *work) movedTo() []string {
+	var out []string
+	for i := range w.effects {
+		if e := &w.effects[i]; e.Kind == effect.Write && moves(e) {
+			out = append(out, e.Target)
+		}
+	}
+	return out
+}
+
+// makes are the files that the call would make.
+func (e *Engine) makes(w *work) []string {
+	const most, looks = 8, 32
+	var out []string
+	for i := range w.effects {
+		ef := &w.effects[i]
+		if ef.Kind != effect.Write || ef.By == "ln" || moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 || !effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
+			continue
+		}
+		if i >= looks || len(out) == most {
+			break
+		}
+		if !e.exists(ef.Target) {
+			out = append(out, ef.Target)
+		}
+	}
+	return out
+}

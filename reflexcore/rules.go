@@ -1,0 +1,412 @@
+package reflexcore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/match"
+)
+
+// compiled is a condition as it is checked.
+type compiled struct {
+	kinds, together uint32
+	places, never   Place
+	how, without    effect.Bits
+	from, fromAll   effect.Taint
+	targets, except []string
+	what, by, notBy []string
+	reads           []string
+	readsAt         Place
+	moreThan        int
+	certain         bool
+	rule            *Rule
+	says            int // how much it names
+}
+
+// Rules is a compiled set. It does not change and can be shared.
+type Rules struct {
+	// Sources are those of a project, see package flow.
+	Sources flow.Sources
+
+	list     []Rule
+	byKind   [16]bucket // conditions by the kind of effect
+	patterns *match.Set
+	ofMatch  []*Rule // the rule of each pattern
+}
+
+// A bucket holds conditions so that most are never looked at: a condition that
+// names whole programs is found by the first word of the effect's program, and one
+// that names whole kinds of things by that. Words are hashed; two with the same hash
+// cost a look.
+type bucket struct {
+	always   []compiled
+	by, what map[uint32][]compiled
+}
+
+func (b *bucket) empty() bool { return len(b.always)+len(b.by)+len(b.what) == 0 }
+
+func (b *bucket) add(c compiled) {
+	into := func(m *map[uint32][]compiled, keys []uint32) {
+		if *m == nil {
+			*m = map[uint32][]compiled{}
+		}
+		for _, k := range keys {
+			(*m)[k] = append((*m)[k], c)
+		}
+	}
+	if keys := hashes(c.by, true); keys != nil {
+		into(&b.by, keys)
+	} else if keys := hashes(c.what, false); keys != nil {
+		into(&b.what, keys)
+	} else {
+		b.always = append(b.always, c)
+	}
+}
+
+// hashes returns the keys of globs, or nil if one of them may match what has
+// another key. Of the first words only that has to be free of wildcards.
+func hashes(globs []string, first bool) (out []uint32) {
+	for _, g := range globs {
+		word, _, _ := strings.Cut(g, " ")
+		if !first {
+			word = g
+		}
+		if strings.Contains(word, "*") {
+			return nil
+		}
+		if h := hash(word, first); !slices.Contains(out, h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// hash is FNV-1a over a text in lower case, or over its first word.
+func hash(text string, first bool) uint32 {
+	h := uint32(2166136261)
+	for i := range len(text) {
+		c := text[i]
+		if first && c == ' ' {
+			break
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		h = (h ^ uint32(c)) * 16777619
+	}
+	return h
+}
+
+// Compile checks rules. The error names every one that is not usable, by its place;
+// there is no set with one. Whether a pattern is slow, or misses what folding
+// changes, is for [match.Lint].
+func Compile(list []Rule) (*Rules, error) {
+	r := &Rules{list: slices.Clone(list)}
+	var errs []error
+	seen := map[string]bool{}
+	var patterns []match.Pattern
+	for i := range r.list {
+		rule := &r.list[i]
+		fail := func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf("%srule %q: %s", at(rule.Where), rule.ID, fmt.Sprintf(format, args...)))
+		}
+		for _, f := range rule.Faults() {
+			fail("%s", f.Text)
+		}
+		if seen[rule.ID] {
+			fail("the id is used twice")
+		}
+		seen[rule.ID] = true
+		for _, when := range rule.When {
+			c, err := when.compile()
+			if err != nil {
+				fail("%v", err)
+			}
+			c.rule = rule
+			for k := range r.byKind {
+				if c.kinds&(1<<k) != 0 {
+					r.byKind[k].add(c)
+				}
+			}
+		}
+		if rule.Pattern != "" {
+			patterns = append(patterns, match.Pattern{ID: rule.ID, Expr: rule.Pattern})
+			r.ofMatch = append(r.ofMatch, rule)
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if len(patterns) > 0 {
+		set, err := match.New(patterns, match.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("the patterns of rules: %w", err)
+		}
+		r.patterns = set
+	}
+	return r, nil
+}
+
+// List returns the rules of the set. It must not be changed.
+func (r *Rules) List() []Rule { return r.list }
+
+// facts are what is asked of a call as a whole, found out once: a call may have
+// thousands of effects.
+type facts struct {
+	effects []effect.Effect
+	kinds   uint32
+	around  *surroundings
+	paths   *memo
+	among   map[*compiled]bool
+	moves   []int           // effects that move something
+	made    map[string]bool // what is written where the call may delete it again
+}
+
+func (f *facts) of(effects []effect.Effect) {
+	clear(f.among)
+	clear(f.made)
+	*f = facts{effects: effects, among: f.among, moves: f.moves[:0], made: f.made}
+	for i := range effects {
+		e := &effects[i]
+		f.kinds |= 1 << e.Kind
+		if (e.Kind == effect.Write || e.Kind == effect.Delete) && moves(e) {
+			f.moves = append(f.moves, i)
+		}
+	}
+}
+
+// makes notes what is written in temporary folders and in the project.
+func (f *facts) makes(e *effect.Effect, at Place) {
+	if e.Kind != effect.Write || e.Bits != 0 || moves(e) || at&(Temp|Project) == 0 || at&(Whole|Git|System) != 0 {
+		return
+	}
+	if f.made == nil {
+		f.made = map[string]bool{}
+	}
+	f.made[e.Target] = true
+}
+
+// find appends what the conditions find of the i-th effect of a call.
+func (r *Rules) find(to []finding, i int, call *facts, at Place) []finding {
+	e := &call.effects[i]
+	b := &r.byKind[e.Kind]
+	start := len(to)
+	to = findIn(b.always, to, start, i, call, at)
+	if b.by != nil {
+		to = findIn(b.by[hash(e.By, true)], to, start, i, call, at)
+	}
+	if b.what != nil {
+		to = findIn(b.what[hash(e.What, false)], to, start, i, call, at)
+	}
+	return to
+}
+
+func findIn(list []compiled, to []finding, start, i int, call *facts, at Place) []finding {
+	for j := range list {
+		c := &list[j]
+		if !c.holds(&call.effects[i], at, call.kinds) || c.looksAround() && !c.among(call) {
+			continue
+		}
+		// A rule finds an effect once, by the condition that says most.
+		if k := slices.IndexFunc(to[start:], func(f finding) bool { return f.rule == c.rule }); k >= 0 {
+			to[start+k].says = max(to[start+k].says, c.says)
+		} else {
+			to = append(to, finding{rule: c.rule, says: c.says, effect: i, layer: -1})
+		}
+	}
+	return to
+}
+
+// stricter reports whether a finding goes before another: by what becomes of the
+// call, then the surer, then the one that says more, then by name, so that the
+// order of rules does not count. Where nobody can be asked is stricter.
+func stricter(a, b *finding) bool {
+	x, y := a.rule, b.rule
+	final := func(r *Rule) int {
+		if r.Decision == approver.Deny && r.Appealable {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(x.Decision, y.Decision), cmp.Compare(final(x), final(y)), cmp.Compare(x.Severity, y.Severity),
+		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.says, a.says), cmp.Compare(x.ID, y.ID)) < 0
+}
+
+func at(p approver.Position) string {
+	if p.File == "" {
+		return ""
+	}
+	return p.String() + ": "
+}
+
+// Check says what is wrong with the condition.
+func (c Condition) Check() error {
+	_, err := c.compile()
+	return err
+}
+
+func (c Condition) compile() (compiled, error) {
+	out := compiled{certain: c.Certain, targets: lowerAll(c.Targets), except: lowerAll(c.Except), reads: lowerAll(c.Reads), moreThan: c.MoreThan, by: lowerAll(c.By), what: lowerAll(c.What), notBy: lowerAll(c.NotBy)}
+	if len(c.Effects) == 0 {
+		return out, errors.New("a condition names no effect")
+	}
+	if c.MoreThan < 0 {
+		return out, errors.New("more_than must not be below 0")
+	}
+	for _, k := range c.Effects {
+		out.kinds |= 1 << k
+	}
+	for _, k := range c.Together {
+		out.together |= 1 << k
+	}
+	var errs []error
+	places := func(names []string) (p Place) {
+		for _, name := range names {
+			bit, ok := placeNames[name]
+			if !ok {
+				errs = append(errs, fmt.Errorf("there is no place %q: one of %s", name, strings.Join(PlaceNames(), ", ")))
+			}
+			p |= bit
+		}
+		return p
+	}
+	out.places, out.never, out.readsAt = places(c.Places), places(c.Never), places(c.ReadsAt)
+	bits := func(names []string) (b effect.Bits) {
+		for _, name := range names {
+			bit, ok := effect.BitOf(name)
+			if !ok {
+				errs = append(errs, fmt.Errorf("there is no bit %q: one of %s", name, strings.Join(effect.BitNames(), ", ")))
+			}
+			b |= bit
+		}
+		return b
+	}
+	out.how, out.without = bits(c.How), bits(c.Without)
+	taints := func(names []string) (t effect.Taint) {
+		for _, name := range names {
+			one, ok := effect.TaintOf(name)
+			if !ok {
+				errs = append(errs, fmt.Errorf("there is no taint %q: one of %s", name, strings.Join(effect.TaintNames(), ", ")))
+			}
+			t |= one
+		}
+		return t
+	}
+	out.from, out.fromAll = taints(c.From), taints(c.FromAll)
+	out.says = c.says()
+	return out, errors.Join(errs...)
+}
+
+// says is how much a condition names, for the choice between equal findings: the
+// very program, thing or target counts more than what they are like.
+func (c *Condition) says() (n int) {
+	for _, list := range [][]string{c.By, c.What, c.Targets} {
+		if len(list) > 0 {
+			n += 4
+		}
+	}
+	for _, list := range [][]string{c.Places, c.Never, c.How, c.Without, c.From, c.FromAll, c.NotBy} {
+		if len(list) > 0 {
+			n++
+		}
+	}
+	if len(c.Together) > 0 {
+		n++
+	}
+	if len(c.Reads) > 0 || len(c.ReadsAt) > 0 || c.MoreThan > 0 {
+		n += 4
+	}
+	if c.Certain {
+		n++
+	}
+	return n
+}
+
+func lowerAll(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = strings.ToLower(s)
+	}
+	return out
+}
+
+// looksAround reports whether the condition is about the rest of a call too.
+func (c *compiled) looksAround() bool { return len(c.reads) > 0 || c.readsAt != 0 || c.moreThan > 0 }
+
+// among reports whether the rest of a call is as the condition wants it: what it
+// reads, and of how many things there are such effects.
+func (c *compiled) among(call *facts) bool {
+	if holds, known := call.among[c]; known {
+		return holds
+	}
+	reads, there, count := len(c.reads) == 0, c.readsAt == 0, 0
+	for i := range call.effects {
+		e := &call.effects[i]
+		reads = reads || e.Kind == effect.Read && anyGlob(c.reads, e.Target)
+		there = there || e.Kind == effect.Read && call.around.place(e, call.paths)&c.readsAt != 0
+		if c.kinds&(1<<e.Kind) != 0 && e.Bits&c.how == c.how {
+			count++
+		}
+	}
+	if call.among == nil {
+		call.among = map[*compiled]bool{}
+	}
+	call.among[c] = reads && there && count > c.moreThan
+	return call.among[c]
+}
+
+// holds reports whether a condition holds for an effect at a place.
+func (c *compiled) holds(e *effect.Effect, at Place, all uint32) bool {
+	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
+		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&
+		(c.from == 0 || e.Taint&c.from != 0) && e.Taint&c.fromAll == c.fromAll &&
+		(c.together == 0 || all&c.together != 0) &&
+		(!c.certain || e.Known()) &&
+		(len(c.targets) == 0 || anyGlob(c.targets, e.Target)) && !anyGlob(c.except, e.Target) &&
+		(len(c.what) == 0 || anyGlob(c.what, e.What)) &&
+		(len(c.by) == 0 || anyGlob(c.by, e.By)) && !anyGlob(c.notBy, e.By)
+}
+
+func anyGlob(globs []string, text string) bool {
+	for _, g := range globs {
+		if glob(g, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// glob compares a lower-case pattern, in which * is any text, with a text.
+func glob(pattern, text string) bool {
+	star, mark := -1, 0
+	i, j := 0, 0
+	for j < len(text) {
+		c := text[j]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		switch {
+		case i < len(pattern) && pattern[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(pattern) && pattern[i] == c:
+			i++
+			j++
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(pattern) && pattern[i] == '*' {
+		i++
+	}
+	return i == len(pattern)
+}

@@ -1,0 +1,289 @@
+package reflexcore
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+)
+
+// self looks for attempts on approver, on the settings through which agents ask
+// it, and on other guards: by what the call would do, however it is written. It
+// returns the decision (Pass: nothing) and what was seen.
+func (w *work) self(known *memo) (worst approver.Decision, what string) {
+	worst = approver.Pass
+	for i := range w.effects {
+		e := &w.effects[i]
+		d, text := w.attempt(i, known)
+		if d < worst {
+			worst, what = d, text
+			if e.Target != "" && e.Taint&effect.Secret == 0 {
+				what += " (" + short(effect.Show(e.Target)) + ")"
+			}
+		}
+	}
+	if worst != approver.Deny && w.killsByLookup() {
+		return approver.Deny, "it looks up approver's process to stop it"
+	}
+	if worst == approver.Pass && w.changesByLookup() {
+		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
+	}
+	return worst, what
+}
+
+// attempt judges one effect.
+func (w *work) attempt(i int, known *memo) (approver.Decision, string) {
+	e, at := &w.effects[i], w.places[i]
+	if e.Bits&effect.Remote != 0 {
+		return approver.Pass, ""
+	}
+	own, agent := placeContent<<content.Own, placeContent<<content.Agent
+	switch e.Kind {
+	case effect.Kill:
+		switch {
+		case namesApprover(e.Target):
+			return approver.Deny, "it stops approver"
+		case guardName(path.Base(e.Target)):
+			return approver.Ask, "it stops a guard"
+		}
+	case effect.Persist:
+		if strings.Contains(strings.ToLower(e.Target), "approver") {
+			return approver.Deny, "it changes how approver is started"
+		}
+	case effect.Read:
+		if at&own != 0 && at&Secret != 0 && approverFolder(e.Target) {
+			return approver.Deny, "it reads approver's own keys, store or audit"
+		}
+	case effect.Discard:
+		if settings(e.Target, known) {
+			return approver.Deny, "it takes back an agent's settings, and the hooks in them"
+		}
+	case effect.Permission:
+		switch {
+		case e.Target == "approver-control":
+			return approver.Deny, "it answers or changes approver in a person's place"
+		case e.What == "agent-settings", e.Target == "agent-settings":
+			return approver.Ask, "it gives an agent other settings, without the hooks of the present ones"
+		case e.Target == "agent-approvals", e.What == "agent-approvals":
+			return approver.Ask, "it starts an agent that asks nobody"
+		case strings.HasPrefix(e.Target, "guard:"):
+			return approver.Ask, "it turns a guard off"
+		case at&own != 0:
+			return approver.Deny, "it changes who may use approver's own files"
+		case e.What == "run", at&agent == 0:
+			return approver.Pass, ""
+		}
+		return approver.Deny, "it changes who may read an agent's settings or run its hooks"
+	case effect.Write, effect.Delete:
+		return w.changes(e, at, known)
+	default: // nothing for the others
+	}
+	return approver.Pass, ""
+}
+
+// changes judges a file that is written or deleted.
+func (w *work) changes(e *effect.Effect, at Place, known *memo) (approver.Decision, string) {
+	base := path.Base(e.Target)
+	switch {
+	case e.By == "mkdir" || e.By == "install -d":
+		return approver.Pass, ""
+	case at&(placeContent<<content.Own) != 0 && perhaps(e.Target):
+		return approver.Ask, "it may change approver's own files"
+	case at&(placeContent<<content.Own) != 0:
+		return approver.Deny, "it changes approver's own files"
+	case base == "approver-hook", base == "approver" && inBin(e.Target) && at&(Project|Temp) == 0:
+		return approver.Deny, "it puts another program in the place of approver"
+	case settings(e.Target, known):
+		return approver.Deny, "it changes the settings through which an agent asks approver"
+	case agentFolders[base] && w.replaces(e, known):
+		return approver.Deny, "it replaces or removes an agent's settings, and the hooks in them"
+	case at&(Home|System) != 0 && at&(Project|Build) == 0 && guardPath(e.Target):
+		return approver.Ask, "it changes the settings of a guard"
+	}
+	return approver.Pass, ""
+}
+
+// maxLookups bounds how many files that are copied into agents' folders are looked at.
+const maxLookups = 1024
+
+// agentFolders are the folders in which agents keep their settings.
+var agentFolders = map[string]bool{
+	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
+}
+
+// replaces reports whether an effect on an agent's whole folder reaches its
+// settings: it is deleted, moved or unpacked over, or a file for it is put there.
+func (w *work) replaces(e *effect.Effect, known *memo) bool {
+	by, _, _ := strings.Cut(e.By, " ")
+	switch {
+	case e.Kind == effect.Delete:
+		return e.Bits&effect.Recursive != 0
+	case by == "tar", by == "bsdtar", by == "unzip", by == "7z", by == "cpio", by == "rsync", by == "docker", by == "podman", by == "ln", by == "mount":
+		return true
+	}
+	for i := range w.effects {
+		r := &w.effects[i]
+		if r.Kind != effect.Read && r.Kind != effect.NetIn || r.By != e.By {
+			continue
+		}
+		if w.lookups++; w.lookups > maxLookups {
+			return true // nobody copies so many files there one by one
+		}
+		if by == "mv" && r.Target == e.Target || settings(e.Target+"/"+path.Base(r.Target), known) || agentFolders[path.Base(r.Target)] {
+			return true
+		}
+	}
+	return false
+}
+
+// settings reports whether a path holds the settings or the hooks of an agent:
+// not a list of servers, and no plugin that is only put there.
+func settings(p string, known *memo) bool {
+	if dir, base := path.Split(p); agentFolders[path.Base(dir)] && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
+		return true // any file of the folder
+	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && agentFolders[path.Base(above)] && anySettings(base) {
+		return true // any such file below it
+	}
+	if known.classify(p).Kind != content.Agent {
+		return false
+	}
+	lower := strings.ToLower(p)
+	base := path.Base(lower)
+	if strings.Contains(base, "mcp") || base == ".claude.json" || base == "claude_desktop_config.json" {
+		return false
+	}
+	if strings.Contains(lower, "/.claude/hooks") || strings.HasPrefix(lower, ".claude/hooks") || strings.Contains(lower, ".github/hooks") {
+		return true
+	}
+	switch path.Ext(base) {
+	case ".json", ".jsonc", ".toml", ".yaml", ".yml":
+		return true
+	}
+	return !effect.IsKnown(p) || strings.ContainsAny(p, "*?[")
+}
+
+// anySettings reports whether a pattern finds a file by a name that settings have.
+func anySettings(pattern string) bool {
+	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
+	for _, name := range [...]string{"settings.json", "settings.local.json", "hooks.json", "config.toml", "opencode.jsonc", "approver.yaml"} {
+		if ok, err := path.Match(pattern, name); ok || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// approverFolder reports whether a path lies in one of approver's folders.
+func approverFolder(p string) bool {
+	return strings.Contains(p, "/.approver") || strings.HasPrefix(p, "/etc/approver") || strings.HasPrefix(p, "/var/lib/approver") || strings.HasPrefix(p, "/run/approver") || strings.HasPrefix(p, "/var/run/approver")
+}
+
+// perhaps reports whether a path is one of approver's only if its wildcards, or what
+// is not known of it, are so.
+func perhaps(p string) bool {
+	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
+}
+
+func inBin(p string) bool {
+	dir := path.Base(path.Dir(p))
+	return dir == "bin" || dir == "sbin"
+}
+
+// namesApprover reports whether the target of a kill is approver: by its name, or
+// by a pattern that finds it and is made for it.
+func namesApprover(target string) bool {
+	target = strings.ToLower(target)
+	if strings.Contains(target, "approver") {
+		return true
+	}
+	literal := strings.Trim(target, "^$.*+?[]()|\\/ ")
+	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 || !strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
+		return false
+	}
+	if ok, err := path.Match(target, "approver"); ok && err == nil { // as PowerShell reads it
+		return true
+	}
+	re, err := regexp.Compile(target)
+	return err == nil && re.MatchString("approver") && !re.MatchString("app") && !re.MatchString("server")
+}
+
+// guardWords are what programs that guard others are called.
+var guardWords = map[string]bool{
+	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true, "sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true, "vectimus": true, "dippy": true, "agentshield": true,
+}
+
+func guardName(name string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		if guardWords[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// guardPath reports whether a path lies in the folder of a guard's settings: a
+// hidden one, or below .config, or of the system.
+func guardPath(p string) bool {
+	if inBin(p) {
+		return false // the program itself, which may be new
+	}
+	hidden := strings.HasPrefix(p, "/etc/")
+	for part := range strings.SplitSeq(p, "/") {
+		if hidden && guardName(part) || strings.HasPrefix(part, ".") && guardName(part) {
+			return true
+		}
+		hidden = hidden || part == ".config"
+	}
+	return false
+}
+
+// killsByLookup reports whether a process is stopped that is not known, and that
+// was looked up by approver's name: kill $(pgrep approver).
+func (w *work) killsByLookup() bool {
+	for i := range w.effects {
+		if e := &w.effects[i]; e.Kind != effect.Kill || effect.IsKnown(e.Target) {
+			continue
+		}
+		for _, seek := range [...]string{"pgrep", "pidof", "fuser", "lsof", "ps ", "pid"} {
+			for rest := w.text; ; {
+				_, after, found := strings.Cut(rest, seek)
+				if !found {
+					break
+				}
+				rest = after
+				if end := strings.IndexAny(after, ";&\n)`"); end >= 0 {
+					after = after[:end]
+				}
+				if strings.Contains(after, "approver") {
+					return true
+				}
+			}
+		}
+		return strings.Contains(w.text, "approver.pid")
+	}
+	return false
+}
+
+// ownFiles finds in a text what lists or names the files by which agents ask.
+var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)`)
+
+// unpackers write files that only what they read names, or their further words.
+var unpackers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "cpio": true, "patch": true, "git apply": true, "git am": true}
+
+// changesByLookup reports whether files are written or deleted of which nothing is
+// known, or which an archive or a difference holds, and the call looks for those by which agents ask, or names them: it is they.
+func (w *work) changesByLookup() bool {
+	for i := range w.effects {
+		e := &w.effects[i]
+		if e.Kind != effect.Write && e.Kind != effect.Delete || e.Bits&(effect.Later|effect.Remote) != 0 {
+			continue
+		}
+		if unpackers[e.By] || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
+			return ownFiles.MatchString(w.text)
+		}
+	}
+	return false
+}

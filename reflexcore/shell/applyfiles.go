@@ -1,0 +1,97 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// This file is what uses of a program do to files that others named: those that a
+// search found, and copies.
+
+// deletesFound adds what find deletes, if its expression says what that is like.
+func (a *applied) deletesFound(u *grammar.Use, taint effect.Taint) bool {
+	var list []string
+	for i, w := range a.argv {
+		if w != "-delete" && w != "-rm" {
+			continue
+		}
+		more := a.reaches(i, a.path(u))
+		if more == nil {
+			return false
+		}
+		list = append(list, more...)
+	}
+	for _, p := range list {
+		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: a.how(u) | effect.Glob, Taint: taint, By: a.by}
+		if p == empty { // only what has nothing in it
+			e.Target = a.path(u) + "/" + effect.Unknown
+			e.Bits &^= effect.Recursive
+		}
+		if !a.p.Dry {
+			a.in.add(e)
+		}
+	}
+	return list != nil
+}
+
+// namesOf is what ls -d prints: the words that it is given.
+func (a *applied) namesOf() (data, bool) {
+	d := data{taint: a.taint}
+	for _, w := range a.argv[1:] {
+		if !strings.HasPrefix(w, "-") {
+			d.text += a.in.home(w) + "\n"
+		}
+	}
+	return d, d.text != "" && slices.Contains(a.argv, "-d") && len(d.text) < 4096
+}
+
+// deleteBefore adds what is deleted if the last cd failed, where that is worse: in
+// the root, in a folder of it, or in the home.
+func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
+	in := a.in
+	if in.before == "" || in.before == in.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
+		return
+	}
+	if strings.LastIndexByte(in.before, '/') != 0 && in.before != in.value("HOME").text {
+		return
+	}
+	dir := in.dir
+	in.dir = in.before
+	a.add(effect.Delete, u, a.path(u), taint)
+	in.dir = dir
+}
+
+// copied notes that a file is another one now, so that running the copy is
+// running the original.
+func (a *applied) copied(to string) {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && a.reads == 1 {
+			from := a.path(u)
+			if f := a.in.file(to); f != nil && a.in.file(from) == nil {
+				f.alias = from
+				if f.link = a.by == "ln"; f.link {
+					a.in.links++
+				}
+			}
+		}
+	}
+}
+
+// copiedInto notes what is copied as if the target were a folder.
+func (a *applied) copiedInto(folder string) {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			from := a.path(u)
+			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
+				a.in.write(to, a.in.contentOf(from), false)
+				if f := a.in.file(to); f != nil && a.in.file(from) == nil {
+					f.alias = from
+				}
+			}
+		}
+	}
+}

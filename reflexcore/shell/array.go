@@ -1,0 +1,281 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"approver.example/reflexcore/effect"
+)
+
+// assignArray is name=(…): what has no index follows what stands before it.
+func (in *interp) assignArray(a *syntax.Assign) {
+	v := variable{name: a.Name.Value, array: true, assoc: isTable(a.Name.Value)}
+	next := 0
+	if old := in.lookup(v.name); old != nil && old.array {
+		v.assoc = v.assoc || old.assoc
+		if a.Append {
+			in.steps += len(old.list) / 16
+			v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
+			next = v.end()
+		}
+	}
+	mark := len(in.fields)
+	for _, e := range a.Array.Elems {
+		switch {
+		case e.Index != nil && v.assoc:
+			v.putKey(in.key(e.Index).text, in.one(e.Value))
+		case e.Index != nil:
+			n, err := strconv.Atoi(in.arithmetic(e.Index).text)
+			next = v.put(v.resolve(int64(n), err == nil), in.one(e.Value))
+		default:
+			in.word(e.Value)
+			if v.assoc { // pairs, perhaps of several words
+				continue
+			}
+			for _, f := range in.fields[mark:] {
+				next = v.put(next, f.data)
+			}
+			in.fields = in.fields[:mark]
+		}
+	}
+	for i := mark; i < len(in.fields); i += 2 {
+		var value data
+		if i+1 < len(in.fields) {
+			value = in.fields[i+1].data
+		}
+		v.putKey(in.fields[i].text, value)
+	}
+	in.fields = in.fields[:mark]
+	if isTable(v.name) {
+		for i, d := range v.list {
+			in.entered(v.name, v.keys[i], d)
+		}
+		return
+	}
+	slot := in.slot(v.name)
+	v.name = slot.name
+	*slot = v
+}
+
+// assignIndex is name[index]=value.
+func (in *interp) assignIndex(name string, a *syntax.Assign) {
+	value, index := in.one(a.Value), data{}
+	if isTable(name) {
+		in.entered(name, in.key(a.Index).text, value)
+		return
+	} else if v := in.lookup(name); v != nil && v.assoc {
+		index = in.key(a.Index)
+	} else {
+		index = in.arithmetic(a.Index)
+	}
+	in.arraySlot(name).each(func(v *variable) {
+		if key := v.keyOf(index.text); a.Append {
+			v.more(key, value)
+		} else {
+			v.putText(key, value)
+		}
+	})
+}
+
+// setElement assigns to an element of an array by the text of its index.
+func (in *interp) setElement(base, index string, d data) {
+	if isTable(base) {
+		in.entered(base, index, d)
+		return
+	}
+	index = in.indexText(base, index)
+	in.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
+}
+
+// indexText is what the text of an index comes to.
+func (in *interp) indexText(base, index string) string {
+	if v := in.lookup(base); v != nil && v.assoc {
+		return index
+	}
+	if n, ok := in.integer(strings.TrimSpace(index), 0); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	return effect.Unknown
+}
+
+// arraySlot is the variable to assign an element to. What was no array is its
+// element 0.
+func (in *interp) arraySlot(name string) *variable {
+	was := in.lookup(name)
+	if was == nil || was.array {
+		v := in.slot(name)
+		v.array = true
+		return v
+	}
+	first, unset := in.value(name), was.unset
+	v := in.slot(name)
+	*v = variable{name: v.name, array: true}
+	if !unset {
+		v.list = append(v.list, first)
+	}
+	return v
+}
+
+// associative makes a variable an array whose keys are any text.
+func (in *interp) associative(name string) {
+	if v := in.slot(name); !v.assoc {
+		*v = variable{name: v.name, array: true, assoc: true}
+	}
+}
+
+// unsetElement is unset 'name[index]'.
+func (in *interp) unsetElement(base, index string) {
+	if index == "@" || index == "*" {
+		v := in.slot(base)
+		*v = variable{name: v.name, array: true, assoc: v.assoc}
+		return
+	}
+	index = in.indexText(base, index)
+	v := in.slot(base)
+	if !v.array {
+		if index != "0" { // an array of which nothing is known, or no element
+			v.data = data{effect.Unknown, v.taint}
+			return
+		}
+		*v = variable{name: v.name, unset: true}
+		return
+	}
+	v.each(func(v *variable) { v.drop(index) })
+}
+
+// declared is a word that declare and its like take. What is assigned to an array may
+// be a list in brackets, which is expanded like any other.
+func (in *interp) declared(d data, array, assoc bool) {
+	name, value, ok := strings.Cut(d.text, "=")
+	in.injected(data{name, d.taint})
+	if !effect.IsKnown(name) {
+		return
+	}
+	plain := strings.TrimSuffix(name, "+")
+	if assoc && strings.IndexByte(plain, '[') < 0 {
+		in.associative(plain)
+	}
+	if !ok {
+		return
+	}
+	if v := in.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") && (array || v != nil && v.array) {
+		in.payload(d, "declare", &input{}, nil)
+		return
+	}
+	if plain != name {
+		old := in.value(plain)
+		value, d.taint = old.text+value, d.taint|old.taint
+	}
+	in.set(plain, data{value, d.taint})
+	in.environ(plain, data{value, d.taint})
+}
+
+// kept gives v the elements that the array of that name has, and says where what is
+// read begins.
+func (in *interp) kept(v *variable, name, origin string) int {
+	n, ok := in.integer(strings.TrimSpace(origin), 0)
+	if old := in.lookup(name); old != nil && old.array {
+		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
+	}
+	return v.resolve(n, ok)
+}
+
+// anyOrder are the elements of an array in an order that is not known: one in which they
+// were assigned, those in which a program is the first, or any other.
+func (in *interp) anyOrder(name string, v *variable) ([]data, bool) {
+	const most = 4
+	orders := [][]data{v.list}
+	for i, d := range v.list[1:] {
+		first, _, _ := strings.Cut(d.text, " ")
+		if len(orders) < most && in.wellKnown(first) {
+			orders = append(orders, slices.Concat(v.list[i+1:i+2], v.list[:i+1], v.list[i+2:]))
+		}
+	}
+	at := in.pick(in.concat(name, "[@]"), len(orders)+1)
+	if at == len(orders) {
+		return []data{{effect.Unknown, join(v.list, "").taint}}, false
+	}
+	return orders[at], true
+}
+
+// at is the element of a number.
+func (in *interp) at(v *variable, n int64, ok bool) data {
+	if !v.array {
+		if ok && n == 0 {
+			return v.data
+		}
+		return data{effect.Unknown, v.taint}
+	}
+	if at := v.resolve(n, ok); at >= 0 {
+		if v.keys != nil {
+			return in.element(v, data{text: strconv.Itoa(at)})
+		}
+		if at < len(v.list) {
+			return v.list[at]
+		}
+		return data{}
+	}
+	if ok && !v.unordered() { // before the first
+		return data{}
+	}
+	return data{effect.Unknown, join(v.list, "").taint}
+}
+
+// element is what an array holds at the text of an index: it may be any of what was
+// assigned at an index that is not known.
+func (in *interp) element(v *variable, key data) data {
+	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
+		return v.list[0]
+	}
+	for i := len(v.keys) - 1; i >= 0; i-- {
+		if v.keys[i] == key.text && key.known() {
+			return v.list[i]
+		}
+		if !effect.IsKnown(v.keys[i]) {
+			return data{effect.Unknown, join(v.list, "").taint}
+		}
+	}
+	if key.known() {
+		return data{}
+	}
+	return data{effect.Unknown, join(v.list, "").taint}
+}
+
+// rematch is what =~ leaves in BASH_REMATCH: what matched, as far as that can be told,
+// or something else of the text.
+func (in *interp) rematch(x, y syntax.TestExpr) {
+	left, isWord := x.(*syntax.Word)
+	right, isPattern := y.(*syntax.Word)
+	if !isWord || !isPattern {
+		return
+	}
+	d, pat := in.one(left), in.one(right)
+	open := variable{name: "BASH_REMATCH", array: true, keys: []string{effect.Unknown}, list: []data{{effect.Unknown, d.taint}}}
+	v := in.slot(open.name)
+	*v = open
+	if d.known() && pat.known() && in.work(64*len(pat.text)+len(d.text)) {
+		v.forms = []variable{{name: open.name, array: true, list: groups(d, pat.text)}, open}
+	}
+}
+
+// groups are the parts of a text that an expression matches. Where it cannot be told,
+// each may be all of the text.
+func groups(d data, pat string) []data {
+	const most = 10
+	if len(pat) <= 1024 {
+		if rx, err := regexp.CompilePOSIX(pat); err == nil {
+			if parts := rx.FindStringSubmatch(d.text); parts != nil {
+				list := make([]data, 0, len(parts))
+				for _, p := range parts {
+					list = append(list, data{p, d.taint})
+				}
+				return list
+			}
+		}
+	}
+	return slices.Repeat([]data{d}, most)
+}

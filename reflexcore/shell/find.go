@@ -1,0 +1,352 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// An expression of find is read as far as it says what names must be like for an
+// action to reach them. Whatever is not sure restricts nothing.
+type expression struct {
+	words  []string
+	next   int
+	action int      // the index of the word that is asked about
+	names  []string // what its targets are like; nil: anything
+	depth  int
+}
+
+// operands of an expression take this many words; all others take none.
+var findWords = map[string]int{
+	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-type": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-anewer": 1, "-cnewer": 1, "-maxdepth": 1, "-mindepth": 1, "-user": 1,
+	"-group": 1, "-perm": 1, "-regex": 1, "-iregex": 1, "-atime": 1, "-ctime": 1, "-amin": 1, "-cmin": 1, "-inum": 1, "-links": 1, "-printf": 1, "-samefile": 1, "-fstype": 1, "-used": 1, "-xtype": 1, "-lname": 1, "-ilname": 1,
+	"-regextype": 1, "-uid": 1, "-gid": 1, "-context": 1, "-newermt": 1, "-newerct": 1, "-newerat": 1, "-newermm": 1, "-since": 1, "-flags": 1, "-D": 1, "-fprint": 1, "-fls": 1, "-fprint0": 1, "-fprintf": 2, "-files0-from": 1, "-limit": 1,
+}
+
+// empty stands for what find deletes only if nothing is in it.
+const empty = "\x00empty"
+
+// reach says what the names are like that the action at an index reaches: patterns
+// of paths below each of the folders that are searched. Nil: any.
+func reach(argv []string, action int) []string {
+	x := expression{words: argv, next: 1, action: action}
+	for x.next < len(argv) && !strings.HasPrefix(argv[x.next], "-") && argv[x.next] != "(" && argv[x.next] != "!" {
+		x.next++
+	}
+	x.any(nil)
+	return x.names
+}
+
+// any reads alternatives, and returns what holds in all of them.
+func (x *expression) any(outer []string) []string {
+	var out []string
+	open := false
+	if x.depth++; x.depth > 32 {
+		x.next = len(x.words)
+		return nil
+	}
+	for {
+		one := x.all(outer)
+		open = open || one == nil
+		out = append(out, one...)
+		if x.next < len(x.words) && (x.words[x.next] == "-o" || x.words[x.next] == "-or" || x.words[x.next] == ",") {
+			x.next++
+			continue
+		}
+		break
+	}
+	x.depth--
+	if open || len(out) > 16 {
+		return nil
+	}
+	return out
+}
+
+// all reads what must hold together.
+func (x *expression) all(now []string) []string {
+	folders, nothing := false, false
+	for x.next < len(x.words) {
+		w := x.words[x.next]
+		if x.next == x.action {
+			x.names = now
+		}
+		switch x.next++; w {
+		case "-o", "-or", ",", ")":
+			x.next--
+			return now
+		case "!", "-not":
+			x.negated(now)
+		case "(":
+			inner := x.any(now)
+			x.next++ // the bracket
+			if inner != nil {
+				now = inner
+			}
+		case "-exec", "-execdir", "-ok", "-okdir":
+			for x.next < len(x.words) && x.words[x.next] != ";" && (x.words[x.next] != "+" || x.words[x.next-1] != "{}") {
+				x.next++
+			}
+			x.next++
+		case "-empty":
+			nothing = true
+		default:
+			n := findWords[w]
+			if x.next+n > len(x.words) {
+				x.next = len(x.words)
+				return nil
+			}
+			if names := narrowed(w, x.words[x.next:x.next+n]); names != nil {
+				now = both(now, names)
+			}
+			folders = folders || w == "-type" && x.words[x.next] == "d"
+			x.next += n
+		}
+		if folders && nothing { // an empty file may be of use
+			now = []string{empty}
+		}
+	}
+	return now
+}
+
+// both is what holds if a path must be like one, and its name like the other.
+func both(paths, names []string) []string {
+	if len(paths) == 1 && len(names) == 1 && strings.HasSuffix(paths[0], "/*") && !strings.Contains(names[0], "/") {
+		return []string{strings.TrimSuffix(paths[0], "*") + names[0]}
+	}
+	return names
+}
+
+// negated reads what must not hold, which restricts nothing.
+func (x *expression) negated(now []string) {
+	if x.next >= len(x.words) {
+		return
+	}
+	w := x.words[x.next]
+	if x.next == x.action {
+		x.names = now
+	}
+	if x.next++; w == "(" {
+		x.any(now)
+		x.next++
+		return
+	}
+	x.next += findWords[w]
+}
+
+// narrowed is the restriction of one test, or nil.
+func narrowed(test string, words []string) []string {
+	if len(words) == 0 || !effect.IsKnown(words[0]) {
+		return nil
+	}
+	p := words[0]
+	switch test {
+	case "-name", "-iname":
+		if strings.Contains(p, "/") {
+			return nil
+		}
+	case "-path", "-ipath", "-wholename", "-iwholename":
+		var ok bool
+		if p, ok = strings.CutPrefix(p, "*/"); !ok {
+			if p, ok = strings.CutPrefix(p, "./"); !ok {
+				return nil
+			}
+		}
+		if strings.Contains("/"+p+"/", "/../") {
+			return nil
+		}
+	default:
+		return nil
+	}
+	at, end := strings.IndexByte(p, '['), strings.IndexByte(p, ']')
+	if at >= 0 && end > at && end-at < 8 && !strings.ContainsAny(p[at+1:end], "!^-[:") && strings.Count(p, "[") == 1 && strings.Count(p, "]") == 1 {
+		var out []string
+		for _, c := range []byte(p[at+1 : end]) {
+			out = append(out, p[:at]+string(rune(c))+p[end+1:])
+		}
+		return out
+	}
+	literal := 0
+	for _, c := range []byte(p) {
+		if !strings.ContainsRune("*?[]\\", rune(c)) {
+			literal++
+		}
+	}
+	if literal < 1 || at >= 0 {
+		return nil
+	}
+	return []string{p}
+}
+
+// reaches are the targets of an action of find, where it is restricted and looks
+// only below the working directory, the home or in a temporary folder; nil: the
+// folders that are searched, with all that is in them.
+func (a *applied) reaches(action int, roots ...string) []string {
+	names := reach(a.argv, action)
+	if names == nil {
+		return nil
+	}
+	var out []string
+	for _, root := range roots {
+		if !effect.IsKnown(root) || !a.in.near(root) && !a.in.atHome(root) {
+			return nil
+		}
+		for _, name := range names {
+			if name == empty {
+				out = append(out, empty)
+				continue
+			}
+			out = append(out, root+"/"+effect.Unknown+"/"+name)
+		}
+	}
+	return out
+}
+
+// near reports whether a folder lies in the working directory of the call, or in a
+// folder for temporary files.
+func (in *interp) near(p string) bool {
+	for _, dir := range [...]string{strings.TrimSuffix(in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
+		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// atHome reports whether a path is the home or lies in it.
+func (in *interp) atHome(p string) bool {
+	home := strings.TrimSuffix(in.value("HOME").text, "/")
+	rest, ok := strings.CutPrefix(p, home)
+	return ok && strings.Count(home, "/") > 1 && effect.IsKnown(home) && (rest == "" || rest[0] == '/')
+}
+
+// isFind reports whether a command is find.
+func (a *applied) isFind() bool {
+	return a.p.Program != nil && a.p.Program.Name == "find"
+}
+
+// roots are the folders that find searches.
+func (a *applied) roots() []string {
+	var out []string
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Word >= 0 && u.Word < len(a.argv) && (u.Arg == "" || u.Arg == "found") && a.isOperand(u.Word) {
+			if p := a.path(u); !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, a.in.dir)
+	}
+	return out
+}
+
+// isOperand reports whether a word of find stands before its expression.
+func (a *applied) isOperand(word int) bool {
+	for i := 1; i <= word; i++ {
+		w := a.argv[i]
+		if w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P" {
+			return false
+		}
+	}
+	return true
+}
+
+// listed is what find prints, as far as it is known.
+func (a *applied) listed() (data, bool) {
+	if slices.ContainsFunc(a.argv, func(w string) bool {
+		return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") || w == "-printf" || w == "-ls" || strings.HasPrefix(w, "-fprint") || !effect.IsKnown(w)
+	}) {
+		return data{}, false
+	}
+	action := slices.IndexFunc(a.argv, func(w string) bool { return w == "-print" || w == "-print0" })
+	argv := a.argv
+	if action < 0 { // the action of an expression that has none is that of all of it
+		argv = slices.Concat(argv[:1], a.wrapped(), []string{"-print"})
+		action = len(argv) - 1
+	}
+	names := reach(argv, action)
+	var text strings.Builder
+	for _, root := range a.roots() {
+		if effect.IsKnown(root) && !a.in.near(root) { // whatever it is called, it is not of the project
+			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
+			continue
+		}
+		if names == nil || !effect.IsKnown(root) {
+			return data{}, false
+		}
+		for _, name := range names {
+			if name == empty {
+				return data{}, false
+			}
+			text.WriteString(root + "/" + effect.Unknown + "/" + name + "\n")
+		}
+	}
+	return data{text.String(), a.taint}, true
+}
+
+// wrapped is the expression in brackets.
+func (a *applied) wrapped() []string {
+	at := 1
+	for at < len(a.argv) && a.isOperand(at) {
+		at++
+	}
+	return slices.Concat(a.argv[1:at], []string{"("}, a.argv[at:], []string{")"})
+}
+
+// ancestor is the folder that all of some paths lie in.
+func ancestor(paths []string) string {
+	out := paths[0]
+	for _, p := range paths[1:] {
+		for p != out && !strings.HasPrefix(p, strings.TrimSuffix(out, "/")+"/") {
+			if !strings.HasPrefix(out, "/") || out == "/" {
+				return "/"
+			}
+			out = path.Dir(out)
+		}
+	}
+	return out
+}
+
+// mktemp is the name of a new temporary file, as far as it is known.
+func (a *applied) mktemp() string {
+	in := a.in
+	tmp, template, inTmp := in.value("TMPDIR").text, "", false
+	if tmp == "" {
+		tmp = "/tmp"
+	}
+	for i := 1; i < len(a.argv); i++ {
+		w := a.argv[i]
+		switch {
+		case w == "-p" && i+1 < len(a.argv):
+			i++
+			tmp, inTmp = a.argv[i], true
+		case strings.HasPrefix(w, "--tmpdir="):
+			tmp, inTmp = w[len("--tmpdir="):], true
+		case strings.HasPrefix(w, "-p"):
+			tmp, inTmp = w[2:], true
+		case w == "--suffix" || w == "-V":
+			i++
+		case w == "-t" || w == "--tmpdir" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
+			inTmp = true
+		case strings.HasPrefix(w, "-"):
+		default:
+			template = w
+		}
+	}
+	stem := template
+	if at := strings.Index(stem, "XXX"); at >= 0 {
+		stem = stem[:at]
+	}
+	if template == "" {
+		stem, inTmp = "tmp.", true
+	}
+	if strings.Contains(stem, "..") || strings.Contains(template[min(len(stem), len(template)):], "/") {
+		return effect.Unknown + "\n"
+	}
+	if inTmp && !strings.HasPrefix(stem, "/") {
+		stem = strings.TrimSuffix(tmp, "/") + "/" + stem
+	}
+	return in.home(stem) + effect.Unknown + "\n"
+}

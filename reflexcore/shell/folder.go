@@ -1,0 +1,71 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// unpackers are the programs that fill a folder with what is in one file.
+var unpackers = []string{"tar", "bsdtar", "unzip", "7z", "7za", "7zz", "cpio", "pax", "git"}
+
+// filled notes that a folder is full of what came from somewhere, for the texts
+// that follow. If that is the working directory, or a folder above it, not all in
+// it came from there: then it is the folder in it that has the archive's name.
+func (a *applied) filled(folder string, d data) {
+	if program, _, _ := strings.Cut(a.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
+		return
+	}
+	if folder != a.in.dir && !strings.HasPrefix(a.in.dir, folder+"/") && folder != "/" {
+		a.tree(folder, d.taint)
+		return
+	}
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			a.tree(a.in.abs(stem(path.Base(a.path(u)))), d.taint)
+		}
+	}
+}
+
+// cloned notes the folder that a clone makes where no word names one.
+func (a *applied) cloned(url string) {
+	if a.by != "git clone" {
+		return
+	}
+	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
+	a.tree(a.in.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+}
+
+func (a *applied) tree(folder string, taint effect.Taint) {
+	if a.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.dir || !effect.IsKnown(folder) {
+		return
+	}
+	if a.in.write(folder, data{effect.Unknown, taint}, true); a.in.stopped() {
+		return
+	}
+	if f := a.in.file(folder); f != nil {
+		f.tree = true
+	}
+}
+
+// under is the taint of the folders that this text filled and in which a file lies.
+func (in *interp) under(file string) effect.Taint {
+	var t effect.Taint
+	for i := range in.files {
+		if f := &in.files[i]; f.tree && strings.HasPrefix(file, f.path) && strings.HasPrefix(file[len(f.path):], "/") {
+			t |= f.taint
+		}
+	}
+	return t
+}
+
+// stem is an archive's name without what says that it is one.
+func stem(name string) string {
+	for _, end := range []string{".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".tbz2", ".txz", ".zip", ".7z", ".cpio"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}

@@ -1,0 +1,60 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// helper walks what a program runs by itself because a setting of it says so, such as
+// the ssh of git. The programs it names by a path are called helpers, unless this text
+// wrote them: then what they do has been seen. So is code of which not even the program
+// is known.
+func (a *applied) helper(u *grammar.Use, out *data) {
+	in := a.in
+	plain := *u
+	plain.Arg = ""
+	before := len(in.res.Effects)
+	a.payload(&plain, out)
+	for i := before; i < len(in.res.Effects); i++ {
+		e := &in.res.Effects[i]
+		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil) {
+			e.What = "helper"
+		}
+	}
+}
+
+// gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git,
+// as if it were given by -c. One whose name is not known may be any.
+func (in *interp) gitSetting(number string, value data) {
+	key := in.value("GIT_CONFIG_KEY_" + number)
+	if in.level >= in.lim.Nesting {
+		in.over("depth")
+		return
+	}
+	mark := len(in.fields)
+	for _, text := range [...]string{"git", "-c", key.text + "=" + value.text, "version"} {
+		in.push(field{data: data{text: text}})
+	}
+	in.fields[mark+2].taint = key.taint | value.taint
+	in.level++
+	in.program(mark, &input{}, nil)
+	in.level--
+	in.fields = in.fields[:mark]
+}
+
+// aliased is what stands behind the alias where git is told of it and runs it at once,
+// as in git -c alias.x='branch -D' x main.
+func (a *applied) aliased(u *grammar.Use) (rest string) {
+	name, _, _ := strings.Cut(a.argv[u.Word], "=")
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	found := false
+	for _, word := range a.argv[u.Word+1:] {
+		if found {
+			rest += " " + quote(word)
+		}
+		found = found || word == name
+	}
+	return rest
+}

@@ -1,0 +1,218 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// An Oddity is a way of writing a command that hides what it is from whoever
+// reads it, or that runs what nobody wrote down. What the command does is in its
+// effects; this is how it is said.
+type Oddity uint16
+
+// The oddities. They add up.
+const (
+	// Of the name of a command, or of its flags: it is only there after expansion.
+	SplitName    Oddity = 1 << iota // quotes or backslashes inside it: r""m
+	GluedName                       // letters of variables side by side: $a$b
+	CutName                         // a part of a value, or a value changed: ${x:0:1}
+	ComputedName                    // what a command prints: $(echo rm)
+	EscapedName                     // its letters as numbers: $'\x72m'
+	BracedName                      // one word in braces is name and arguments: {rm,-rf,/}
+	GuessedName                     // a pattern of the system's programs: /bin/r?
+	// Of any word.
+	EmptyQuotes // quotes around nothing between two letters: /et''c
+	Separator   // the separator of words written as a variable: rm${IFS}x
+	// Of what runs.
+	EvalUnknown   // eval of a text that is not known
+	SourceProcess // the output of a process is sourced
+	InputAsCode   // each line of an input becomes shell code: xargs sh -c
+	NameUnknown   // a variable whose value is not known is the command
+)
+
+// oddities are the words for them.
+var oddities = [...]string{
+	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes", "separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
+}
+
+// String lists the words, separated by +.
+func (o Oddity) String() string {
+	var b strings.Builder
+	for i, name := range oddities {
+		if o&(1<<i) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('+')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// odd notes an oddity of a command and what the command's name turned out to be.
+func (in *interp) odd(o Oddity, name string) {
+	in.res.Odd |= o
+	if in.res.OddName == "" {
+		in.res.OddName = name
+	}
+}
+
+// oddName notes how the name of a command, and its flags, were written.
+func (in *interp) oddName(mark int) {
+	for i, f := range in.fields[mark:] {
+		switch o := f.odd; {
+		case o == 0:
+		case i == 0 && f.known() && !f.splits && !strings.Contains(f.text, " "):
+			if o == GluedName && in.Table.Find(f.text) == nil {
+				continue // a name of one's own
+			}
+			in.odd(o, f.text)
+		case i == 0 && o&CutName != 0:
+			in.odd(CutName, effect.Show(f.text))
+		case o&(EmptyQuotes|Separator) != 0:
+			in.odd(o&(EmptyQuotes|Separator), f.text)
+		case o&(CutName|EscapedName) != 0 && isCluster(f.text):
+			in.odd(o&(CutName|EscapedName), f.text)
+		}
+	}
+}
+
+// isCluster reports whether a word is a flag, or several in one: -rf, --force.
+func isCluster(s string) bool {
+	return len(s) > 1 && s[0] == '-' && strings.Trim(s, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// written says how a word is written, as far as that is in its syntax.
+func written(w *syntax.Word) (o Oddity) {
+	quoted, bare, slash := 0, 0, false
+	for i, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			bare++
+			slash = slash || strings.ContainsAny(p.Value, `/:=`)
+			if j := strings.IndexByte(p.Value, '\\'); j > 0 && j+1 < len(p.Value) && isLetter(p.Value[j+1]) && isLetter(p.Value[j-1]) && !strings.Contains(p.Value, ":") {
+				o |= SplitName
+			}
+			if strings.HasPrefix(p.Value, "/") && strings.ContainsAny(p.Value, "?[") {
+				o |= GuessedName
+			}
+		case *syntax.SglQuoted:
+			quoted++
+			slash = slash || strings.ContainsAny(p.Value, "/ ")
+			if p.Dollar && hidesLetters(p.Value) {
+				o |= EscapedName
+			}
+			if p.Value == "" && between(w.Parts, i) {
+				o |= EmptyQuotes
+			}
+		case *syntax.DblQuoted:
+			quoted++
+			slash = slash || len(p.Parts) > 1
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				slash = slash || !ok || strings.ContainsAny(lit.Value, "/ ")
+				o |= expanded(inner)
+			}
+			if len(p.Parts) == 0 && between(w.Parts, i) {
+				o |= EmptyQuotes
+			}
+		default:
+			slash = true
+			o |= expanded(part)
+			if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "IFS" && p.Exp == nil && len(w.Parts) > 1 {
+				o |= Separator
+			}
+		}
+	}
+	if quoted > 0 && bare+quoted > 1 && !slash {
+		o |= SplitName
+	}
+	return o
+}
+
+// expanded says how a part is written that is a parameter.
+func expanded(part syntax.WordPart) Oddity {
+	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
+		return CutName
+	}
+	return 0
+}
+
+// between reports whether a part stands between two letters.
+func between(parts []syntax.WordPart, i int) bool {
+	if i == 0 || i+1 == len(parts) {
+		return false
+	}
+	before, ok := parts[i-1].(*syntax.Lit)
+	after, also := parts[i+1].(*syntax.Lit)
+	if !ok || !also || before.Value == "" || after.Value == "" { // a parse that recovered leaves empty ones
+		return false
+	}
+	return isLetter(before.Value[len(before.Value)-1]) && isLetter(after.Value[0])
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// hidesLetters reports whether a $'…' has a letter, digit or slash as a number.
+func hidesLetters(s string) bool {
+	if strings.IndexByte(s, '\\') < 0 {
+		return false
+	}
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		c, base, from, most := s[i+1], 16, i+2, 2
+		switch {
+		case c >= '0' && c <= '7':
+			base, from, most = 8, i+1, 3
+		case c == 'u' || c == 'U':
+			most = 8
+		case c != 'x':
+			i++
+			continue
+		}
+		if n, used := number(s[from:], base, most); used > 1 && n < 0x80 && (isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
+			return true
+		}
+		i++
+	}
+	return false
+}
+
+// seam reports whether a part that was added from n on, and the letters before it,
+// make one run of letters of which one side is a value: a name is put together.
+func (b *builder) seam(n int, value, before bool) bool {
+	buf := b.in.buf
+	return (value || before) && n > b.start && len(buf) > n && isLetter(buf[n-1]) && isLetter(buf[n])
+}
+
+// isValue reports whether a part is what an expansion gives.
+func isValue(part syntax.WordPart) bool {
+	switch p := part.(type) {
+	case *syntax.ParamExp, *syntax.CmdSubst:
+		return true
+	case *syntax.DblQuoted:
+		return len(p.Parts) == 1 && isValue(p.Parts[0])
+	}
+	return false
+}
+
+// looksUp reports whether a substitution asks where a program is.
+func looksUp(stmts []*syntax.Stmt) bool {
+	if len(stmts) == 0 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return false
+	}
+	switch c.Args[0].Lit() {
+	case "which", "command", "type", "basename", "readlink", "realpath":
+		return true
+	}
+	return false
+}

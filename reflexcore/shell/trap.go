@@ -1,0 +1,71 @@
+package shell
+
+import "approver.example/reflexcore/effect"
+
+// trap is the builtin. What a script does when it ends, it does with the values
+// that its variables have then: at its end, at each exit, and before an assignment
+// that changes them, if something could have ended it before.
+func (in *interp) trap(mark int, std *input, sink *data) {
+	args := in.fields[mark+1:]
+	for len(args) > 0 && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
+		args = args[1:]
+	}
+	if len(args) < 2 || args[0].text == "-" || args[0].text == "" {
+		return
+	}
+	atEnd := in.level == 1 && in.depth == 1 && len(in.active) == 0 && in.branches == 0 && len(in.traps) < 8
+	for _, signal := range args[1:] {
+		switch signal.text {
+		case "EXIT", "0", "INT", "TERM", "HUP", "QUIT", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "2", "15", "1", "3":
+		default:
+			atEnd = false
+		}
+	}
+	if !atEnd {
+		in.hooked("trap", func() { in.sub(args[0].data, "trap", &input{}, nil) })
+		return
+	}
+	in.traps, in.trapped = append(in.traps, args[0].data), in.res.Commands
+}
+
+// hooked walks what the shell runs by itself beside other commands: before each one,
+// at each error, at each prompt. If that reaches out, somebody is told of every one
+// from then on; if it writes down the commands where nobody looks, they are spied out.
+func (in *interp) hooked(name string, walk func()) {
+	before, typed := len(in.res.Effects), in.typed
+	in.typed = name == "preexec" // which is told the command
+	in.aside(walk)
+	reaches, spies := false, false
+	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
+		reaches = reaches || e.Kind == effect.NetIn || e.Kind == effect.NetOut
+		spies = spies || in.typed && e.Kind == effect.Write && covert(e.Target)
+	}
+	in.typed = typed
+	if reaches {
+		in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
+	}
+	if spies {
+		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
+	}
+}
+
+// settled walks the traps before a variable changes, unless nothing ran since they
+// were walked or set.
+func (in *interp) settled() {
+	if len(in.traps) > 0 && in.res.Commands != in.trapped {
+		in.ended()
+	}
+}
+
+// ended walks what the traps do.
+func (in *interp) ended() {
+	traps := in.traps
+	in.traps = nil // one that sets another does it only once
+	for _, d := range traps {
+		in.sub(d, "trap", &input{}, nil)
+	}
+	in.traps, in.trapped = traps, in.res.Commands
+}
+
+// exit ends the script.
+func (in *interp) exit(int, *input, *data) { in.ended() }

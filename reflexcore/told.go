@@ -1,0 +1,208 @@
+package reflexcore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/memory"
+)
+
+// toldRule is the rule for a call that does what a result demanded.
+const toldRule = "tripwire.told"
+
+// Told takes texts in what a call returned that speak to a model. A later call that
+// names what they name, and does more than look, is asked about. An error means that
+// this is not remembered: the model should not read the texts then. Without a memory
+// nothing is remembered, which is an error too.
+func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []string) error {
+	past := e.recall(ctx, call)
+	if past == nil {
+		return errors.New("there is no memory for what a result demands")
+	}
+	var names []uint64
+	for _, text := range texts {
+		for _, word := range wordsOf(text) {
+			for _, n := range demanded(word) {
+				if h := nameHash(n); !slices.Contains(names, h) {
+					names = append(names, h)
+				}
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	for i := 0; i < len(names); i += memory.MaxNames {
+		d := memory.Demand{At: call.At.Unix(), Tool: call.Tool, Names: names[i:min(i+memory.MaxNames, len(names))]}
+		if err := past.Tell(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// obeys finds a call that does something with what a text named that a tool returned.
+func (w *work) obeys() {
+	if w.past == nil || w.onlyReads() {
+		return
+	}
+	told := w.past.Told(w.call.At)
+	if len(told) == 0 {
+		return
+	}
+	by := map[uint64]*memory.Demand{}
+	for i := range told {
+		for _, n := range told[i].Names {
+			by[n] = &told[i]
+		}
+	}
+	find := func(text string) bool {
+		for _, word := range wordsOf(text) {
+			for _, name := range used(word) {
+				if d := by[nameHash(name)]; d != nil {
+					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", approver.OneLine(d.Tool), name)
+					w.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for i := range w.effects {
+		if find(w.effects[i].Target) {
+			return
+		}
+	}
+	if !w.acts() && !w.hidden() {
+		return // what is written to a file may well be a report of it
+	}
+	if find(w.text) {
+		return
+	}
+	for i := range w.layers {
+		if find(w.layers[i].Text) {
+			return
+		}
+	}
+}
+
+// onlyReads reports whether the call only reads.
+func (w *work) onlyReads() bool {
+	for i := range w.effects {
+		if e := &w.effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// wordsOf are the names and other words of a text.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool {
+		return r < 0x80 && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("._~/@:+-", r)
+	})
+}
+
+func nameHash(name string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.ToLower(name)))
+	return h.Sum64()
+}
+
+// demanded are the names in a word of a text that say what it wants: an address, the
+// host of one, a path that leads somewhere. Words that occur in any text are none.
+func demanded(word string) []string {
+	word, scheme := parts(word)
+	if word == "" {
+		return nil
+	}
+	if scheme || strings.Contains(word, "@") {
+		return hosts(word)
+	}
+	switch {
+	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"):
+		return long(word[2:])
+	case strings.HasPrefix(word, "/"):
+		if strings.Count(word, "/") < 2 || slices.ContainsFunc(commonFolders, func(dir string) bool { return strings.HasPrefix(word, dir) }) {
+			return nil
+		}
+		return long(word[1:])
+	case strings.HasPrefix(word, "."):
+		return long(word)
+	}
+	host, _, _ := strings.Cut(word, "/")
+	host, _, _ = strings.Cut(host, ":")
+	i := strings.LastIndexByte(host, '.')
+	switch {
+	case i <= 0:
+	case strings.Count(host, ".") == 3 && strings.Trim(host, "0123456789.") == "":
+		return hosts(word)
+	case len(host)-i > 2 && strings.Trim(host, "0123456789.") != "" && !fileEndings[strings.ToLower(host[i+1:])]:
+		return hosts(word)
+	}
+	return nil
+}
+
+// commonFolders are where programs and devices are that honest calls name all day.
+var commonFolders = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/dev/", "/proc/self/"}
+
+// fileEndings are those of files that have the look of a host.
+var fileEndings = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("md txt json js ts jsx tsx mjs cjs py go yml yaml sh bash html htm css toml lock log cfg ini xml java rs cpp hpp rb php sql csv png jpg jpeg svg gif pdf conf env mod sum gz tgz zip tar lua swift kt scala pl ps1 bat exe dll so vue proto tf rst adoc ipynb parquet db sqlite test spec min map") {
+		m[w] = true
+	}
+	return m
+}()
+
+// parts takes the scheme and what does not belong to a name from a word.
+func parts(word string) (rest string, scheme bool) {
+	if i := strings.Index(word, "://"); i >= 0 {
+		word, scheme = word[i+3:], true
+	}
+	return strings.TrimRight(word, ".:,/-+"), scheme
+}
+
+// hosts are the address, its host and its user.
+func hosts(address string) []string {
+	host, _, path := strings.Cut(address, "/")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	host, _, _ = strings.Cut(host, ":")
+	if !strings.Contains(host, ".") {
+		return nil
+	}
+	names := []string{host}
+	if path {
+		names = append(names, address)
+	}
+	return names
+}
+
+// long is a name that is long enough to say something.
+func long(name string) []string {
+	if len(name) < 4 {
+		return nil
+	}
+	return []string{name}
+}
+
+// used are the names in a word of a call: of an address its host, of a path all its
+// ends, because a text may name it from elsewhere.
+func used(word string) []string {
+	word, _ = parts(word)
+	names := append(hosts(word), word)
+	for i := 0; i < len(word); i++ {
+		if word[i] == '/' && i+1 < len(word) {
+			names = append(names, word[i+1:])
+		}
+	}
+	return names
+}

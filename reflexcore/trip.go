@@ -1,0 +1,242 @@
+package reflexcore
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/tripwire"
+)
+
+// tripRules are the rules of the tripwire, without conditions: what it finds is
+// put into their words. Each is in the list twice, to ask and to warn.
+var tripRules = []Rule{
+	{ID: "tripwire.nesting", Category: "evasion", Reason: "shells are nested in shells", Cure: "write the commands one by one"},
+	{ID: "tripwire.encoding", Category: "evasion", Reason: "what runs was encoded", Cure: "write the command as it is"},
+	{ID: "tripwire.expansion", Category: "evasion", Reason: "a command hides its name", Cure: "write the command as it is"},
+	{ID: "tripwire.indirect", Category: "evasion", Reason: "what runs is not written in the command", Cure: "write the command as it is"},
+	{ID: "tripwire.invisible", Category: "evasion", Reason: "there are characters that nobody sees", Cure: "leave them out"},
+	{ID: "tripwire.lookalike", Category: "evasion", Reason: "a name is not what it looks like", Cure: "write it in plain letters"},
+	{ID: "tripwire.injection", Category: "prompt-injection", Reason: "a text gives instructions to a model", Cure: "leave the text out, or tell the person what it says"},
+	{ID: "tripwire.jailbreak", Category: "jailbreak", Reason: "a text takes a model's limits away", Cure: "leave the text out, or tell the person what it says"},
+	{ID: "tripwire.harmful", Category: "harmful", Reason: "a text is about doing harm", Cure: "leave it out"},
+	{ID: "tripwire.constitutional", Category: "constitutional", Reason: "a text is to change a model's values", Cure: "leave it out"},
+	{ID: toldRule, Category: "prompt-injection", Reason: "it does what a text says that a tool returned", Cure: "tell the person what the text says, and what they asked for"},
+	{ID: "tripwire.self", Category: "self-protection", Reason: "it reaches into approver, or into how agents ask it", Cure: "tell the person what should be changed"},
+}
+
+// ruleOf are the rules of the detectors that are not tripwire.injection or
+// tripwire.expansion.
+var ruleOf = map[string]string{
+	"nesting": "tripwire.nesting", "encoding": "tripwire.encoding", "eval": "tripwire.indirect", "source-process": "tripwire.indirect", "input-as-code": "tripwire.indirect", "unknown-name": "tripwire.indirect",
+	"into-danger": "tripwire.expansion", "control": "tripwire.invisible", "terminal-escape": "tripwire.invisible", "bidi": "tripwire.invisible", "zero-width": "tripwire.invisible", "tag-characters": "tripwire.invisible", "selectors": "tripwire.invisible",
+	"space": "tripwire.lookalike", "look-alike": "tripwire.lookalike", "mixed-script": "tripwire.lookalike",
+	"role": "tripwire.jailbreak", "refusal": "tripwire.jailbreak", "harmful": "tripwire.harmful", "constitutional": "tripwire.constitutional",
+	"hijack": "tripwire.injection", "extraction": "tripwire.injection", "concealed": "tripwire.injection", "markup": "tripwire.injection", "exfiltration": "tripwire.injection", "propagation": "tripwire.injection", "approval": "tripwire.injection", "dense": "tripwire.injection",
+}
+
+// decidedTrips are the rules of the tripwire with each decision that it may come to.
+var decidedTrips = func() (out [approver.Pass][]Rule) {
+	for d := range out {
+		for _, r := range tripRules {
+			r.Decision, r.Severity, r.Confidence, r.Appealable = approver.Decision(d), approver.High, 0.8, true
+			if r.Category == "self-protection" || r.Category == "constitutional" {
+				r.Severity, r.Confidence, r.Appealable = approver.Catastrophic, 0.95, false
+			}
+			out[d] = append(out[d], r)
+		}
+	}
+	return out
+}()
+
+// tripRule is a rule of the tripwire with a decision.
+func tripRule(id string, d approver.Decision) *Rule {
+	for i := range decidedTrips[d] {
+		if r := &decidedTrips[d][i]; r.ID == id {
+			return r
+		}
+	}
+	panic("reflexcore: the tripwire has no rule " + id) // stays unreached: ruleOf is tested
+}
+
+// A trip is a finding of the tripwire.
+type trip struct {
+	rule  *Rule
+	score float64
+	what  string
+	parts []tripwire.Part
+}
+
+// trip is the tripwire: how the call is written, what it says to a model, and
+// whether it reaches for approver itself. It comes after the match, because it
+// looks at the effects.
+func (e *Engine) trip(w *work) {
+	form := tripwire.Form{Odd: w.odd, OddName: w.oddName, Layers: w.layered}
+	form.Encoded, form.Acts = w.encoded(), w.acts()
+	for i := range w.effects {
+		ef := &w.effects[i]
+		if ascii(ef.Target) && ascii(ef.By) {
+			continue
+		}
+		if ef.Kind == effect.Exec && ef.Target == ef.By {
+			form.Programs = append(form.Programs, ef.Target)
+		} else if !strings.Contains(ef.Target, "\n") {
+			form.Places = append(form.Places, ef.Target)
+		}
+	}
+	parts := tripwire.Structure(nil, form)
+	var said []tripwire.Part
+	factor := w.standing(e.paths)
+	if w.call.Command != "" {
+		parts = tripwire.Characters(parts, w.text, true)
+		said = tripwire.Injection(said, w.text, factor)
+	}
+	for _, text := range w.other.Texts {
+		before := len(parts)
+		parts = tripwire.Characters(parts, text, false)
+		for i := before; i < len(parts); i++ {
+			parts[i].Score *= min(factor, 1)
+		}
+		said = tripwire.Injection(said, text, factor)
+	}
+	for i := range w.layers {
+		said = tripwire.Injection(said, w.layers[i].Text, factor)
+	}
+	w.tripped(parts)
+	w.tripped(said)
+	if d, what := w.self(e.paths); d < approver.Pass {
+		w.put(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
+	}
+}
+
+// tripped adds the finding of parts, if they score enough together.
+func (w *work) tripped(parts []tripwire.Part) {
+	score := tripwire.Combine(parts)
+	d := tripwire.Decide(score)
+	if d == approver.Pass {
+		return
+	}
+	best := tripwire.Strongest(parts)
+	id, ok := ruleOf[best.Detector]
+	if !ok {
+		id = "tripwire.expansion"
+	}
+	w.put(trip{tripRule(id, d), score, best.What, parts})
+}
+
+func (w *work) put(t trip) {
+	w.trips = append(w.trips, t)
+	w.findings = append(w.findings, finding{rule: t.rule, effect: -1, layer: -1})
+}
+
+// tripOf is what the tripwire saw for a finding; nil: the finding is a rule's.
+func (w *work) tripOf(f finding) *trip {
+	for i := range w.trips {
+		if w.trips[i].rule == f.rule {
+			return &w.trips[i]
+		}
+	}
+	return nil
+}
+
+// form keeps how a text was written that was walked.
+func (w *work) form(r *shell.Result) {
+	w.odd |= r.Odd
+	if w.oddName == "" {
+		w.oddName = r.OddName
+	}
+	w.layered = max(w.layered, r.Layers)
+}
+
+// encoded is how many encodings lie in one another in what was decoded and runs.
+func (w *work) encoded() int {
+	runs := false
+	for i := range w.effects {
+		e := &w.effects[i]
+		runs = runs || (e.Kind == effect.Exec || e.Kind == effect.Opaque) && e.Taint&effect.Decoded != 0 && e.Bits&effect.Later == 0
+	}
+	if !runs {
+		return 0
+	}
+	depth := 1
+	for i := range w.layers {
+		depth = max(depth, w.layers[i].Depth+strings.Count(w.layers[i].Via, "+")-(w.layers[i].Depth-1))
+	}
+	return depth
+}
+
+// acts reports whether the call does more than look.
+func (w *work) acts() bool {
+	for i := range w.effects {
+		switch e := &w.effects[i]; e.Kind {
+		case effect.Read, effect.Write, effect.Opaque:
+		case effect.Exec:
+			if e.What != "interactive" && e.Target != e.By && e.Bits&effect.Partial == 0 {
+				return true
+			}
+		default:
+			if e.Bits&effect.Partial == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// standing says how much a text for models counts where the call puts it: more in
+// files that agents obey, less in tests and documents on the subject.
+func (w *work) standing(known *memo) float64 {
+	factor := 1.0
+	for i := range w.effects {
+		e := &w.effects[i]
+		if e.Kind != effect.Write {
+			continue
+		}
+		switch {
+		case w.places[i]&(placeContent<<content.Instructions) != 0:
+			return 1.15
+		case onSubject(e.Target):
+			factor = 0.6
+		}
+	}
+	return factor
+}
+
+// subjects are words in the names of files that have such texts in them because
+// they are about them.
+var subjects = map[string]bool{
+	"test": true, "tests": true, "testdata": true, "fixture": true, "fixtures": true, "spec": true, "specs": true, "injection": true, "injections": true, "jailbreak": true, "jailbreaks": true, "security": true, "redteam": true, "attack": true, "attacks": true,
+	"adversarial": true, "payloads": true, "corpus": true, "evals": true, "eval": true, "threat": true,
+}
+
+func onSubject(p string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(p), func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '.' }) {
+		if subjects[word] {
+			return true
+		}
+	}
+	return strings.HasSuffix(path.Base(p), "Test.java")
+}
+
+func ascii(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// partsText is a line for people on what the tripwire saw.
+func (t *trip) partsText() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "score %.2f", t.score)
+	for _, p := range t.parts {
+		fmt.Fprintf(&b, "; %s %.2f: %s", p.Detector, p.Score, p.What)
+	}
+	return b.String()
+}

@@ -1,0 +1,377 @@
+package tripwire
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"approver.example/reflexcore/match"
+)
+
+// A hit is a word of the lexicon at its place in a text, counted in words. The
+// end of a sentence and of a paragraph count as several.
+type hit struct {
+	at   int32
+	byte int32
+	slot slot
+}
+
+const (
+	sentence  = 4
+	paragraph = 8
+	maxWord   = 64 // bytes; nothing longer is in the lexicon
+	maxHits   = 1 << 15
+)
+
+// A reader takes a text apart into hits. Look-alikes and accents become plain
+// letters, characters that are not seen are left out, digits in words are read as
+// the letters they stand for, and letters that stand one by one are put together.
+type reader struct {
+	hits    []hit
+	seen    slot // all slots of hits
+	at      int32
+	word    []byte
+	start   int  // of the word
+	ascii   bool // all of the word is
+	digits  bool // it has digits, or signs that stand for letters
+	letters bool
+	// apostrophe is how much of the word stands before one.
+	apostrophe int
+	spaced     []byte // letters that stood one by one
+	gap        int    // where the last of them ended
+
+	found  []sighting
+	failed [8]uint64 // by step, the hits from the first on that lead nowhere
+	first  int
+	work   int // what may still be looked at
+}
+
+// read goes through a text once.
+func (r *reader) read(text string) {
+	r.begin()
+	for i := 0; i < len(text) && len(r.hits) < maxHits; {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			switch class := kinds[c]; class {
+			case letter:
+				if len(r.word) == 0 {
+					r.start = i
+				}
+				if len(r.word) <= maxWord {
+					r.word = append(r.word, c|0x20)
+				}
+				r.letters = true
+			case digit:
+				if len(r.word) == 0 {
+					r.start = i
+				}
+				if len(r.word) <= maxWord {
+					r.word = append(r.word, c)
+				}
+				r.digits = true
+			case inside: // an apostrophe
+				r.apostrophe = len(r.word)
+			default:
+				if n := r.special(text, i); n > 0 {
+					i += n
+					continue
+				}
+				r.end(text, i)
+				r.pause(text, i)
+			}
+			i++
+			continue
+		}
+		i += r.wide(text, i)
+	}
+	r.end(text, len(text))
+	r.flush()
+}
+
+// kinds are the classes of ASCII characters.
+const (
+	between_ byte = iota
+	letter
+	digit
+	inside
+)
+
+var kinds = func() (t [128]byte) {
+	for c := range t {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			t[c] = letter
+		case c >= '0' && c <= '9', c == '@', c == '$', c == '_':
+			t[c] = digit
+		case c == '\'':
+			t[c] = inside
+		}
+	}
+	return t
+}()
+
+func (r *reader) begin() {
+	r.word, r.ascii, r.digits, r.letters, r.apostrophe = r.word[:0], true, false, false, 0
+}
+
+// wide reads a character that is not ASCII, and returns its length.
+func (r *reader) wide(text string, i int) int {
+	c, n := utf8.DecodeRuneInString(text[i:])
+	switch {
+	case zeroWidth(c), selector(c), unicode.Is(unicode.Mn, c), c == '’':
+		return n
+	case tag(c): // the alphabet of tags is ASCII
+		return r.hiddenText(text, i)
+	case unicode.In(c, unicode.Han):
+		r.end(text, i)
+		return r.han(text, i)
+	case unicode.IsLetter(c) || unicode.IsNumber(c):
+		if len(r.word) == 0 {
+			r.start = i
+		}
+		if len(r.word) <= maxWord {
+			r.word = utf8.AppendRune(r.word, unicode.ToLower(c))
+		}
+		r.ascii, r.letters = false, true
+		return n
+	}
+	r.end(text, i)
+	if c == '。' || c == '！' || c == '？' {
+		r.at += sentence
+	}
+	return n
+}
+
+// hiddenText reads a run of tags as the text that it stands for.
+func (r *reader) hiddenText(text string, i int) int {
+	start := i
+	var plain strings.Builder
+	for i < len(text) {
+		c, n := utf8.DecodeRuneInString(text[i:])
+		if !tag(c) {
+			break
+		}
+		if c -= 0xe0000; c >= ' ' && c < 0x7f {
+			plain.WriteByte(byte(c))
+		}
+		i += n
+	}
+	if plain.Len() > 8 {
+		r.end(text, start)
+		r.hit(comment, start)
+		inner := reader{at: r.at}
+		inner.read(plain.String())
+		for _, h := range inner.hits {
+			h.byte = int32(start)
+			r.hits, r.seen = append(r.hits, h), r.seen|h.slot
+		}
+		r.at = inner.at
+	}
+	return i - start
+}
+
+// han reads Chinese, which has no spaces: the longest word from here on.
+func (r *reader) han(text string, i int) int {
+	end := min(len(text), i+18)
+	s, n := words.longest([]byte(text[i:end]), 18)
+	if n == 0 {
+		_, n = utf8.DecodeRuneInString(text[i:])
+	} else {
+		r.hit(s, i)
+	}
+	r.at++
+	return n
+}
+
+func (r *reader) hit(s slot, i int) {
+	if len(r.hits) < maxHits {
+		r.hits = append(r.hits, hit{r.at, int32(i), s})
+		r.seen |= s
+	}
+}
+
+// end ends a word.
+func (r *reader) end(text string, i int) {
+	if len(r.word) == 0 {
+		return
+	}
+	w := r.word
+	if len(w) == 1 && r.letters {
+		if len(r.spaced) > 0 && i-1-r.gap > 2 {
+			r.flush()
+		}
+		r.spaced, r.gap = append(r.spaced, w[0]), i
+	} else if len(r.spaced) > 0 {
+		r.flush()
+	}
+	if len(w) <= maxWord && r.letters {
+		s := r.meaning(w)
+		if s == 0 && r.apostrophe > 0 { // l'instruction
+			s = words.find(w[r.apostrophe:])
+		}
+		switch {
+		case s != 0:
+			r.hit(s, r.start)
+		case r.digits && i < len(text) && text[i] == '.' && strings.IndexByte(string(w[1:]), '@') >= 0:
+			r.hit(address, r.start)
+		case len(w) >= glued && !named(text[i:]):
+			r.apart(w)
+		}
+	}
+	r.at++
+	r.begin()
+}
+
+// glued is the least length of a word that is read as several. What a name in a
+// program is followed by tells that it is one.
+const glued = 18
+
+// named reports whether what follows a word tells that it is a name in a program.
+func named(rest string) bool {
+	rest = strings.TrimLeft(rest[:min(len(rest), 4)], " ")
+	if len(rest) > 1 && rest[0] == '.' {
+		return rest[1]|0x20 >= 'a' && rest[1]|0x20 <= 'z'
+	}
+	return rest != "" && strings.IndexByte("(=:[{<", rest[0]) >= 0
+}
+
+// apart reads a word as several that stand together, if all of it can be.
+func (r *reader) apart(w []byte) {
+	var list [8]slot
+	n := 0
+	for len(w) > 0 {
+		if w[0] == '_' {
+			w = w[1:]
+			continue
+		}
+		s, used := words.longest(w, 16)
+		if used < 2 || n == len(list) {
+			return
+		}
+		list[n], w = s, w[used:]
+		n++
+	}
+	for _, s := range list[:n] {
+		r.hit(s, r.start)
+		r.at++
+	}
+}
+
+// meaning looks a word up as it is written, then as it may be meant.
+func (r *reader) meaning(w []byte) slot {
+	if r.ascii && !r.digits {
+		return words.find(w)
+	}
+	if s := words.find(w); s != 0 {
+		return s
+	}
+	var buf [2 * maxWord]byte
+	plain := w
+	if !r.ascii {
+		plain = match.Fold(buf[:0], string(w))
+	}
+	if s := words.find(plain); s != 0 || !r.digits {
+		return s
+	}
+	var leet [2 * maxWord]byte
+	n := copy(leet[:], plain)
+	for i, c := range leet[:n] {
+		if at := strings.IndexByte("013457@$", c); at >= 0 {
+			leet[i] = "oieastas"[at]
+		}
+	}
+	if n < 4 {
+		return 0
+	}
+	return words.find(leet[:n])
+}
+
+// flush reads letters that stood one by one as words, if they are many.
+func (r *reader) flush() {
+	const few = 6
+	rest := r.spaced
+	if len(rest) >= few {
+		for len(rest) > 0 {
+			s, n := words.longest(rest, 16)
+			if n < 3 {
+				rest = rest[1:]
+				continue
+			}
+			r.hit(s, r.gap)
+			r.at++
+			rest = rest[n:]
+		}
+	}
+	r.spaced = r.spaced[:0]
+}
+
+// pause counts what stands between words.
+func (r *reader) pause(text string, i int) {
+	switch text[i] {
+	case '\n':
+		if i+1 < len(text) && (text[i+1] == '\n' || text[i+1] == '\r') {
+			r.at += paragraph
+		}
+	case '.', '!', '?':
+		if i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n' || text[i+1] == '"' {
+			r.at += sentence
+		}
+	case ';', '{', '}', '(', ')', '=':
+		r.at++
+	}
+}
+
+// special reads what is no word: addresses, markup, comments. It returns 0 if
+// there is nothing of the kind.
+func (r *reader) special(text string, i int) int {
+	rest := text[i:]
+	switch text[i] {
+	case ':':
+		if strings.HasPrefix(rest, "://") && len(r.word) > 0 {
+			r.begin()
+			r.hit(address, i)
+			r.at++
+			return untilSpace(rest)
+		}
+		if i > 0 && len(r.word) > 0 && (r.start == 0 || strings.IndexByte("\n#*[<>/\"", text[r.start-1]) >= 0 || strings.HasPrefix(text[max(0, r.start-2):], "# ")) {
+			if string(r.word) == "system" || string(r.word) == "assistant" {
+				r.hit(heading, i)
+			}
+		}
+	case '<':
+		for _, m := range turns {
+			if len(rest) >= len(m) && strings.EqualFold(rest[:len(m)], m) {
+				r.end(text, i)
+				r.hit(markup, i)
+				r.at++
+				return len(m)
+			}
+		}
+		if strings.HasPrefix(rest, "<!--") {
+			r.end(text, i)
+			r.hit(comment, i)
+			r.at++
+			return 4
+		}
+	case '[':
+		for _, m := range [...]string{"[inst]", "[/inst]", "[system", "[[system", "[admin", "[end of"} {
+			if len(rest) >= len(m) && strings.EqualFold(rest[:len(m)], m) {
+				r.end(text, i)
+				r.hit(markup, i)
+				r.at++
+				return 1
+			}
+		}
+	}
+	return 0
+}
+
+// turns are the marks between the turns of a conversation with a model.
+var turns = [...]string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<<sys>>", "</system>", "<system>", "<important>", "<start_of_turn>", "</user_query>", "</tool_result>", "<system-reminder>", "</function_results>"}
+
+func untilSpace(s string) int {
+	if n := strings.IndexAny(s, " \t\n\"'`<>)"); n > 0 {
+		return n
+	}
+	return len(s)
+}

@@ -1,0 +1,250 @@
+package heuristics
+
+import "strings"
+
+// instructions returns a command without what it only carries: comments, the
+// messages of commits and requests, what echo prints and grep looks for, and
+// documents for programs that do not run them. If anything in the command could run
+// it, or the quotes do not match, it is the whole command.
+func instructions(command string) string {
+	if !strings.ContainsAny(command, "'\"#") && !strings.Contains(command, "<<") {
+		return command
+	}
+	c := carrier{in: command, first: true}
+	if !c.read() || !c.cut {
+		return command
+	}
+	if out := c.out.String(); !runs(out) {
+		return out
+	}
+	return command
+}
+
+// runners run what they are given as text.
+var runners = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno bun php lua pwsh powershell cmd osascript awk gawk " +
+	"eval source xargs parallel exec ssh at batch psql mysql mariadb sqlite3 sqlcmd mongosh redis-cli docker podman kubectl su script expect tclsh make vim ed crontab systemd-run watch")
+
+// prints take words and documents that they do not run.
+var prints = set("echo printf grep egrep fgrep rg ag ack logger say notify-send banner figlet cowsay test [ [[ jq")
+
+// messages are flags whose value is prose.
+var messages = set("--message --body --title --description --notes --comment --subject --text --grep --release-notes --annotation --reason --summary --head-comment")
+
+// versionControl takes prose with -m.
+var versionControl = set("git hg svn jj gh glab fossil bzr bd yadm dcg br")
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// runs reports whether a command has a program that runs text, or a way of writing
+// that does.
+func runs(command string) bool {
+	if strings.Contains(command, "<(") || strings.Contains(command, "<<<") || strings.Contains(command, "`") || strings.Contains(command, "$(") {
+		return true
+	}
+	for w := range strings.FieldsFuncSeq(command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|(){}'\"<>=!", r) }) {
+		if runners[strings.TrimSuffix(w[strings.LastIndexAny(w, `/\`)+1:], ".exe")] {
+			return true
+		}
+	}
+	return false
+}
+
+// A carrier reads a command once.
+type carrier struct {
+	in    string
+	at    int
+	out   strings.Builder
+	cut   bool // something was left out
+	first bool // the next word is a program's name
+
+	program string
+	word    int    // where the word begins in out
+	last    string // the word before it
+	ends    []end  // of documents that begin at the next line
+}
+
+// An end is the line that ends a document. Plain documents have nothing in them
+// that the shell runs.
+type end struct {
+	line        string
+	tabs, plain bool
+}
+
+// read copies the command; false if its quotes do not match.
+func (c *carrier) read() bool {
+	for c.at < len(c.in) {
+		switch b := c.in[c.at]; {
+		case b == '\\' && c.at+1 < len(c.in):
+			c.out.WriteString(c.in[c.at : c.at+2])
+			c.at += 2
+		case b == '\'' || b == '"':
+			if !c.quoted(b) {
+				return false
+			}
+		case b == '#' && c.out.Len() == c.word:
+			c.cut = true
+			for c.at < len(c.in) && c.in[c.at] != '\n' {
+				c.at++
+			}
+		case strings.HasPrefix(c.in[c.at:], "<<<"):
+			c.endWord()
+			c.copy(3)
+		case strings.HasPrefix(c.in[c.at:], "<<"):
+			c.endWord()
+			c.document()
+		case b == '\n':
+			c.endWord()
+			c.copy(1)
+			if !c.documents() {
+				return false
+			}
+			c.first = true
+		case strings.IndexByte(";&|(){}", b) >= 0:
+			c.endWord()
+			c.copy(1)
+			c.first = true
+		case b == ' ' || b == '\t' || b == '\r':
+			c.endWord()
+			c.copy(1)
+		default:
+			c.out.WriteByte(b)
+			c.at++
+		}
+	}
+	return len(c.ends) == 0
+}
+
+func (c *carrier) copy(n int) {
+	c.out.WriteString(c.in[c.at : c.at+n])
+	c.at += n
+	c.word = c.out.Len()
+}
+
+// endWord notes the word that ends here.
+func (c *carrier) endWord() {
+	word := c.out.String()[c.word:]
+	c.word = c.out.Len()
+	if word == "" {
+		return
+	}
+	name, _, assigned := strings.Cut(word, "=")
+	switch {
+	case !c.first, assigned && !strings.ContainsAny(name, "/-"):
+	case word == "sudo" || word == "env" || word == "time" || word == "command" || word == "then" || word == "do" || word == "else" || word == "if" || word == "!":
+	default:
+		c.program, c.first = word[strings.LastIndexByte(word, '/')+1:], false
+	}
+	c.last = word
+}
+
+// quoted copies a quoted text, or leaves out what stands between the quotes.
+func (c *carrier) quoted(quote byte) bool {
+	end := c.at + 1
+	for ; ; end++ {
+		if end >= len(c.in) {
+			return false
+		}
+		if c.in[end] == quote {
+			break
+		}
+		if quote == '"' && c.in[end] == '\\' {
+			end++
+		}
+	}
+	inner := c.in[c.at+1 : end]
+	if len(inner) > 0 && c.carried() && (quote == '\'' || plain(inner)) {
+		c.cut = true
+		inner = ""
+	}
+	c.out.WriteByte(quote)
+	c.out.WriteString(inner)
+	c.out.WriteByte(quote)
+	c.at = end + 1
+	return true
+}
+
+// plain reports whether a shell runs nothing in a text between double quotes.
+func plain(text string) bool { return !strings.Contains(text, "$(") && !strings.Contains(text, "`") }
+
+// carried reports whether a quoted text that begins here is one that the program
+// does not run.
+func (c *carrier) carried() bool {
+	if c.first {
+		return false
+	}
+	flag := c.last
+	if c.out.Len() > c.word { // --message="…"
+		word := c.out.String()[c.word:]
+		if !strings.HasSuffix(word, "=") {
+			return prints[c.program]
+		}
+		flag = strings.TrimSuffix(word, "=")
+	}
+	short := len(flag) > 1 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "m")
+	return prints[c.program] || messages[flag] || versionControl[c.program] && short
+}
+
+// document notes a document that begins at the next line: <<EOF, <<-'EOF'.
+func (c *carrier) document() {
+	i := c.at + 2
+	e := end{}
+	if i < len(c.in) && c.in[i] == '-' {
+		e.tabs = true
+		i++
+	}
+	for i < len(c.in) && (c.in[i] == ' ' || c.in[i] == '\t') {
+		i++
+	}
+	from := i
+	for i < len(c.in) && strings.IndexByte(" \t\r\n;&|<>()", c.in[i]) < 0 {
+		i++
+	}
+	name := c.in[from:i]
+	e.line = strings.NewReplacer("'", "", `"`, "", `\`, "").Replace(name)
+	e.plain = e.line != name
+	if e.line != "" {
+		c.ends = append(c.ends, e)
+	}
+	c.copy(i - c.at)
+}
+
+// documents leaves out the documents that begin here; false if one does not end.
+func (c *carrier) documents() bool {
+	for _, e := range c.ends {
+		from := c.at
+		for {
+			if c.at >= len(c.in) {
+				return false
+			}
+			line, rest, more := strings.Cut(c.in[c.at:], "\n")
+			begin := c.at
+			c.at = len(c.in) - len(rest)
+			if e.tabs {
+				line = strings.TrimLeft(line, "\t")
+			}
+			if strings.TrimSuffix(line, "\r") != e.line {
+				if !more {
+					return false
+				}
+				continue
+			}
+			if body := c.in[from:begin]; e.plain || plain(body) {
+				c.cut = c.cut || body != ""
+				c.out.WriteString(line)
+			} else {
+				c.out.WriteString(c.in[from:c.at])
+			}
+			c.out.WriteByte('\n')
+			break
+		}
+	}
+	c.ends = c.ends[:0]
+	c.word = c.out.Len()
+	return true
+}

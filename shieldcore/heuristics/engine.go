@@ -1,0 +1,281 @@
+package heuristics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"approver.example"
+)
+
+// By is what verdicts of the engine are signed with.
+const By = "heuristics"
+
+// The rules of the engine itself.
+const (
+	RuleNone    = "none"        // there are no rules
+	RuleLong    = "too_long"    // more than MaxBytes
+	RuleComplex = "too_complex" // the matcher gave up
+)
+
+// MaxBytes is how much of a call is looked at. Of more, people decide.
+const MaxBytes = 64 << 10
+
+// maxWork bounds the bytes of text that patterns are tried on, each time counted;
+// some 50 ns each.
+const maxWork = 1 << 20
+
+// windowsText finds a text for PowerShell or cmd among those of other shells. It is
+// as wide as it can be, because it decides nothing by itself.
+const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-z]:\\|%[a-z_]+%|\$env:|\bhk(?:lm|cu|ey_)` +
+	`|\b(?:add|clear|disable|enable|export|format|get|import|install|invoke|new|register|remove|restart|set|start|stop|write)-[a-z]{3,}` +
+	`|\b(?:vssadmin|bcdedit|wbadmin|wevtutil|schtasks|certutil|bitsadmin|mshta|regsvr32|rundll32|wmic|reg|net|netsh|del|rd|erase|format|iex|iwr|irm)\s`
+
+// An Engine judges calls by rules. It is a stage of the gate and safe for concurrent
+// use. The zero value denies.
+type Engine struct {
+	rules   []Rule
+	tried   []*regexp.Regexp // by rule
+	matcher approver.Matcher // of the rules' keys, and of windowsText
+	fold    func(dst []byte, text string) []byte
+	pool    sync.Pool // of *scratch
+}
+
+// scratch is what a call needs, kept for the next one.
+type scratch struct {
+	texts  []text
+	folded []byte
+	ids    []int
+	seen   []Fields // by rule: where it was found
+	found  []int
+}
+
+// New compiles rules. The error names every rule that is wrong; there is no engine
+// with an error, so that nothing starts with fewer rules than it was given.
+func New(rules []Rule, compiler approver.PatternCompiler) (*Engine, error) {
+	if len(rules) == 0 {
+		return nil, errors.New("there are no heuristic rules")
+	}
+	if compiler == nil {
+		return nil, errors.New("the heuristic rules have no matcher")
+	}
+	var errs []error
+	known := map[string]bool{}
+	patterns := make([]approver.Pattern, 0, len(rules)+1)
+	tried := make([]*regexp.Regexp, 0, len(rules))
+	for i := range rules {
+		r := &rules[i]
+		for _, f := range r.Faults() {
+			errs = append(errs, fmt.Errorf("%s: rule %q: %s: %s", r.Where, r.ID, f.Field, f.Text))
+		}
+		if known[r.ID] {
+			errs = append(errs, fmt.Errorf("%s: rule %q is there twice", r.Where, r.ID))
+		}
+		known[r.ID] = true
+		re, err := regexp.Compile(r.Pattern)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: %w", r.Where, r.ID, err))
+			continue
+		}
+		key, err := keyOf(r.Pattern)
+		if err != nil || key == "" {
+			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: it has no word of two letters that every text must have: add one, or it would be tried on every text", r.Where, r.ID))
+			continue
+		}
+		tried = append(tried, re)
+		patterns = append(patterns, approver.Pattern{ID: r.ID, Expr: key})
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	matcher, err := compiler.Compile(append(patterns, approver.Pattern{ID: "windows", Expr: windowsText}))
+	if err != nil {
+		return nil, err
+	}
+	if matcher == nil {
+		return nil, errors.New("the heuristic rules were compiled to nothing")
+	}
+	e := &Engine{rules: slices.Clone(rules), tried: tried, matcher: matcher, fold: compiler.Fold}
+	e.pool.New = func() any { return &scratch{seen: make([]Fields, len(e.rules))} }
+	return e, nil
+}
+
+// Rules returns the rules.
+func (e *Engine) Rules() []Rule {
+	if e == nil {
+		return nil
+	}
+	return slices.Clone(e.rules)
+}
+
+// Keys returns the key of each rule by its id: a text without it is not one that the
+// rule is tried on.
+func (e *Engine) Keys() map[string]string {
+	keys := map[string]string{}
+	for _, r := range e.Rules() {
+		keys[r.ID], _ = keyOf(r.Pattern) // was derived before
+	}
+	return keys
+}
+
+// Judge implements [approver.Stage]. It denies by rules that block always, asks the
+// next tier by rules that escalate, and else passes; what other rules found is in
+// the verdict's chain.
+func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	if e == nil || e.matcher == nil {
+		return approver.Verdict{By: By, Tier: approver.TierScreen, Rule: RuleNone, Reason: "approver has no heuristic rules", Detail: "the heuristic engine was not built"}, nil
+	}
+	s := e.pool.Get().(*scratch)
+	defer e.pool.Put(s)
+	trouble, err := e.scan(s, call)
+	if err != nil {
+		return approver.Verdict{}, err
+	}
+	v := approver.Verdict{Decision: approver.Pass, By: By, Tier: approver.TierScreen, Severity: approver.High}
+	if trouble.Rule != "" {
+		v = trouble
+	}
+	first := -1
+	for _, id := range s.found {
+		if r := &e.rules[id]; r.Interrupts() && (first < 0 || before(r, &e.rules[first])) {
+			first = id
+		}
+	}
+	if first >= 0 && (e.rules[first].AlwaysBlock || trouble.Rule == "") {
+		v = e.verdict(first, s.seen[first])
+	}
+	for _, id := range s.found {
+		if r := &e.rules[id]; r.ID != v.Rule {
+			v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: r.ID, Decision: r.decision(), Severity: r.severity(), Confidence: r.Level.Confidence(), Note: r.Reason})
+		}
+	}
+	if trouble.Rule != "" && v.Rule != trouble.Rule {
+		v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: trouble.Rule, Decision: trouble.Decision, Severity: trouble.Severity, Note: trouble.Reason})
+	}
+	return v, nil
+}
+
+// before reports whether what comes of a is the stricter, or it is the worse.
+func before(a, b *Rule) bool {
+	if a.AlwaysBlock != b.AlwaysBlock {
+		return a.AlwaysBlock
+	}
+	return a.Level < b.Level
+}
+
+func (r *Rule) decision() approver.Decision {
+	switch {
+	case r.AlwaysBlock:
+		return approver.Deny
+	case r.Escalate:
+		return approver.Ask
+	}
+	return approver.Pass
+}
+
+func (r *Rule) severity() approver.Severity {
+	if r.Level == Critical {
+		return approver.Catastrophic
+	}
+	return approver.High
+}
+
+func (e *Engine) verdict(id int, where Fields) approver.Verdict {
+	r := &e.rules[id]
+	v := approver.Verdict{
+		Decision: r.decision(), By: By, Tier: approver.TierScreen, Rule: r.ID, Where: r.Where, Reason: r.Reason + "; " + r.Cure,
+		Detail:   fmt.Sprintf("%s: %s (in the call's %s)", r.ID, r.Name, where),
+		Category: r.Category, Severity: r.severity(), Confidence: r.Level.Confidence(),
+	}
+	if v.Decision == approver.Ask {
+		v.MinTier = approver.TierEvaluation
+	}
+	return v
+}
+
+// scan notes the rules that the texts of a call match. Trouble is a verdict if not
+// all could be looked at.
+func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verdict, err error) {
+	for _, id := range s.found { // of the call before
+		s.seen[id] = 0
+	}
+	s.found = s.found[:0]
+	if s.texts, err = texts(s.texts[:0], call); err != nil {
+		return trouble, err
+	}
+	defer func() { clear(s.texts) }() // they keep what the call holds
+	shell := shellOf(call.Tool)
+	bytes, work := 0, 0
+	for _, t := range s.texts {
+		raw := t.raw
+		if t.field == Command && shell != Windows {
+			raw = instructions(raw)
+		}
+		if bytes += len(raw); bytes > MaxBytes {
+			return asked(RuleLong, "the call has more text than approver looks at", fmt.Sprintf("more than %d bytes of commands, paths, addresses and prompts", MaxBytes)), nil
+		}
+		s.folded = e.fold(s.folded[:0], raw)
+		ids, complete := e.matcher.MatchBytes(s.ids[:0], s.folded)
+		s.ids = ids
+		windows := shell == Windows || len(ids) > 0 && ids[len(ids)-1] == len(e.rules)
+		for _, id := range ids {
+			if id >= len(e.rules) || !e.rules[id].isFor(t.field, shell, windows) {
+				continue
+			}
+			if work += len(s.folded); work > maxWork {
+				complete = false
+				break
+			}
+			if e.tried[id].Match(s.folded) {
+				s.note(id, t.field)
+			}
+		}
+		if !complete {
+			return asked(RuleComplex, "the call's text is too complex to be looked at", "the matcher gave up in the call's "+t.field.String()), nil
+		}
+	}
+	return trouble, nil
+}
+
+// isFor reports whether a rule is for a text. Windows says that the text may be one
+// for a shell of Windows, whatever shell it is given to.
+func (r *Rule) isFor(field Fields, shell Platform, windows bool) bool {
+	return r.Fields&field != 0 && (r.Platform != Windows || windows) && (r.Platform != Unix || shell != Windows)
+}
+
+// note notes where a rule was found.
+func (s *scratch) note(id int, field Fields) {
+	if s.seen[id] == 0 {
+		s.found = append(s.found, id)
+	}
+	s.seen[id] |= field
+}
+
+func asked(rule, reason, detail string) approver.Verdict {
+	return approver.Verdict{Decision: approver.Ask, By: By, Tier: approver.TierScreen, Rule: rule, Reason: reason, Detail: detail, MinTier: approver.TierEvaluation}
+}
+
+// shellOf returns Windows for the tools that are a shell of it, and else Any.
+func shellOf(tool string) Platform {
+	if strings.EqualFold(tool, "cmd") || containsFold(tool, "powershell") || containsFold(tool, "pwsh") {
+		return Windows
+	}
+	return Any
+}
+
+// containsFold reports whether a text has a word in ASCII in any case.
+func containsFold(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Part is [approver.Reflex]: the engine looks at the call by itself.
+func (e *Engine) Part() approver.Part { return approver.Reflex }

@@ -1,0 +1,149 @@
+package heuristics
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"approver.example"
+)
+
+// A text is a part of a call that rules look at.
+type text struct {
+	field Fields
+	raw   string
+}
+
+// keyFields are the names of arguments, in lower case and without signs, and what
+// they are. An argument with another name is not looked at: what is written or
+// sent, and what nobody reads as an order.
+var keyFields = map[string]Fields{
+	"command": Command, "cmd": Command, "commandline": Command, "commands": Command, "script": Command, "shellcommand": Command, "code": Command,
+	"path": Path, "paths": Path, "filepath": Path, "file": Path, "files": Path, "filename": Path, "dir": Path, "directory": Path, "folder": Path,
+	"notebookpath": Path, "target": Path, "targetpath": Path, "targetfile": Path, "absolutepath": Path, "relativepath": Path, "cwd": Path, "workdir": Path, "workingdirectory": Path,
+	"source": Source, "src": Source, "sourcepath": Source, "from": Source, "oldpath": Source, "input": Source, "inputpath": Source,
+	"destination": Destination, "dest": Destination, "dst": Destination, "destinationpath": Destination, "to": Destination, "newpath": Destination, "output": Destination, "outputpath": Destination,
+	"url": URL, "urls": URL, "uri": URL, "href": URL, "endpoint": URL, "link": URL, "baseurl": URL, "webhook": URL, "webhookurl": URL,
+	"pattern": Search, "glob": Search, "regex": Search, "query": Search, "search": Search, "include": Search, "searchterm": Search,
+	"prompt": Prompt, "prompts": Prompt, "instruction": Prompt, "instructions": Prompt, "task": Prompt, "goal": Prompt, "objective": Prompt, "question": Prompt,
+	"systemprompt": Prompt, "userprompt": Prompt, "system": Prompt,
+}
+
+// maxName is the length of the longest name in keyFields.
+const maxName = 20
+
+// fieldOfKey returns what an argument is by its name, 0 for what is not looked at.
+func fieldOfKey(key []byte) Fields {
+	var buf [maxName]byte
+	n := 0
+	for _, c := range key {
+		switch {
+		case c == '_' || c == '-' || c == ' ':
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		if n == len(buf) {
+			return 0
+		}
+		buf[n] = c
+		n++
+	}
+	return keyFields[string(buf[:n])]
+}
+
+// texts appends the texts of a call.
+func texts(to []text, call approver.ToolCall) ([]text, error) {
+	if call.Command != "" {
+		to = append(to, text{Command, call.Command})
+	}
+	for _, p := range call.Paths {
+		to = append(to, text{Path, p})
+	}
+	for _, u := range call.URLs {
+		to = append(to, text{URL, u})
+	}
+	if len(call.Args) == 0 {
+		return to, nil
+	}
+	if !json.Valid(call.Args) {
+		return to, errors.New("the call's arguments are not JSON")
+	}
+	return argTexts(to, call.Args)
+}
+
+// argTexts goes through valid JSON and copies nothing but what is looked at. A value
+// in lists is what the nearest name says.
+func argTexts(to []text, args []byte) ([]text, error) {
+	type level struct {
+		object bool
+		field  Fields // of what stands in it
+	}
+	stack := make([]level, 0, 16)
+	key, field := false, Fields(0)
+	for i := 0; i < len(args); i++ {
+		switch c := args[i]; c {
+		case '{', '[':
+			stack = append(stack, level{c == '{', field})
+			key = c == '{'
+		case '}', ']':
+			stack = stack[:len(stack)-1]
+			key, field = false, 0
+			if n := len(stack); n > 0 {
+				field = stack[n-1].field
+			}
+		case ',':
+			key = stack[len(stack)-1].object
+		case '"':
+			end := i + 1
+			for args[end] != '"' {
+				if args[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			literal := args[i : end+1]
+			i = end
+			switch {
+			case key:
+				name, err := unquote(literal)
+				if err != nil {
+					return to, err
+				}
+				key, field = false, fieldOfKey(name)
+			case field != 0:
+				value, err := unquote(literal)
+				if err != nil {
+					return to, err
+				}
+				to = add(to, field, value)
+			}
+		}
+	}
+	return to, nil
+}
+
+// unquote returns the text of a string in JSON.
+func unquote(literal []byte) ([]byte, error) {
+	if bytes.IndexByte(literal, '\\') < 0 {
+		return literal[1 : len(literal)-1], nil
+	}
+	var s string
+	err := json.Unmarshal(literal, &s)
+	return []byte(s), err
+}
+
+// add adds a text that is not there yet: most arguments are the command, the path or
+// the address that the call has already.
+func add(to []text, field Fields, value []byte) []text {
+	const few = 8 // who sends more of them pays for reading them
+	for i := 0; i < len(to) && i < few; i++ {
+		if to[i].field == field && to[i].raw == string(value) {
+			return to
+		}
+	}
+	if len(bytes.TrimSpace(value)) == 0 {
+		return to
+	}
+	return append(to, text{field, string(value)})
+}

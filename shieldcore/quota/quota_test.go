@@ -1,0 +1,747 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example"
+)
+
+func TestConfig(t *testing.T) {
+	if err := DefaultConfig().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(c *Config)
+		want   string
+	}{
+		{"nothing at all", func(c *Config) { *c = Config{} }, "daily_budget: 0"},
+		{"no rate", func(c *Config) { c.Agent = Rate{} }, "agent.count"},
+		{"negative", func(c *Config) { c.User.Count = -1 }, "user.count"},
+		{"too many", func(c *Config) { c.Overall.Count = MaxCount + 1 }, "overall.count"},
+		{"hours", func(c *Config) { c.Agent.Per = time.Hour }, "agent.per"},
+		{"no burst", func(c *Config) { c.Overall.Burst = 0 }, "overall.burst"},
+		{"huge burst", func(c *Config) { c.Overall.Burst = MaxBurst + 1 }, "overall.burst"},
+		{"no names", func(c *Config) { c.Names = 0 }, "names"},
+		{"many names", func(c *Config) { c.Names = MaxNames + 1 }, "names"},
+		{"budget", func(c *Config) { c.DailyBudget = MaxBudget + 1 }, "daily_budget"},
+		{"share of nothing", func(c *Config) { c.AlarmAt = []int{0} }, "alarm_at[0]"},
+		{"share of more", func(c *Config) { c.AlarmAt = []int{50, 101} }, "alarm_at[1]"},
+		{"share twice", func(c *Config) { c.AlarmAt = []int{50, 50} }, "alarm_at[1]"},
+		{"too many shares", func(c *Config) { c.AlarmAt = make([]int, MaxShares+1) }, "alarm_at: 17"},
+	} {
+		c := DefaultConfig()
+		tt.change(&c)
+		if _, err := New(newMemKV(), c, quiet()); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, not %q", tt.name, err, tt.want)
+		}
+	}
+	if _, err := New(nil, DefaultConfig(), quiet()); err == nil {
+		t.Error("no store is accepted")
+	}
+}
+
+func TestZeroValuesRefuse(t *testing.T) {
+	for _, q := range []*Quota{nil, {}} {
+		want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrUnknown)
+		want(t, q.Spend(t.Context(), 1), ErrUnknown)
+		if _, err := q.Snapshot(t.Context()); !errors.Is(err, ErrUnknown) {
+			t.Error(err)
+		}
+		if err := q.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	q := newFor(t, newMemKV(), small())
+	for _, who := range []Who{{}, {Agent: "a"}, {Peer: approver.Peer{UID: 1}, Agent: "a"}, {Peer: approver.Peer{Known: true}}} {
+		want(t, q.Evaluate(t.Context(), who), ErrUnknown)
+	}
+	for _, n := range []int{0, -1, -1 << 62} {
+		want(t, q.Spend(t.Context(), n), ErrUnknown)
+	}
+	if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 0 || s.Spent != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// Each bucket lets its burst through, and then its rate.
+func TestBuckets(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		who         func(i int) Who
+		burst       int
+		later       time.Duration
+		afterwards  int
+		explanation string
+	}{
+		{"one agent", func(int) Who { return agent(1, "a") }, 3, 2 * time.Second, 2, "this agent (60 a minute and 3 at once)"},
+		{"one uid with three names", func(i int) Who { return agent(1, fmt.Sprint(i%3)) }, 5, 2 * time.Second, 4, "this user's agents together"},
+		{"all", func(i int) Who { return agent(uint32(i), "a") }, 8, time.Second, 4, "all agents together"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newFor(t, newMemKV(), small())
+				i := 0
+				call := func() error { i++; return q.Evaluate(t.Context(), tt.who(i)) }
+				if n := granted(t, 100, call, ErrRate); n != tt.burst {
+					t.Fatalf("%d calls at once", n)
+				}
+				err := call()
+				var r *RefusedError
+				if !errors.As(err, &r) || !strings.Contains(err.Error(), tt.explanation) || !r.Again.After(time.Now()) ||
+					!strings.Contains(err.Error(), clockText(r.Again)) {
+					t.Fatalf("got %v", err)
+				}
+				time.Sleep(time.Until(r.Again) - 1)
+				want(t, call(), ErrRate)
+				time.Sleep(time.Nanosecond)
+				want(t, call(), nil)
+				time.Sleep(time.Hour)
+				if n := granted(t, 100, call, ErrRate); n != tt.burst {
+					t.Fatalf("%d calls after a pause", n)
+				}
+				time.Sleep(tt.later)
+				if n := granted(t, 100, call, ErrRate); n != tt.afterwards {
+					t.Fatalf("%d calls after %v", n, tt.later)
+				}
+			})
+		})
+	}
+}
+
+// An agent that is refused takes nothing from others, and does not reach the store.
+func TestRefusalsAreLocal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		granted(t, 100, func() error { return q.Evaluate(t.Context(), agent(1, "a")) }, ErrRate)
+		reads := kv.reads
+		for range 1000 {
+			want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate)
+		}
+		if kv.reads != reads {
+			t.Errorf("%d reads for calls that are refused", kv.reads-reads)
+		}
+		want(t, q.Evaluate(t.Context(), agent(2, "b")), nil)
+		want(t, q.Evaluate(t.Context(), agent(1, "b")), nil) // its uid has two tokens left
+		for range 10 {
+			want(t, q.Spend(t.Context(), 1), nil)
+		}
+		want(t, q.Spend(t.Context(), 1), ErrBudget)
+		reads = kv.reads
+		for range 1000 {
+			want(t, q.Spend(t.Context(), 1), ErrBudget)
+		}
+		if kv.reads != reads {
+			t.Errorf("%d reads for a budget that is spent", kv.reads-reads)
+		}
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Evaluated != 5 || s.RefusedRate != 1001 || s.RefusedBudget != 1001 || s.Spent != 10 || s.Charged != 10 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// An agent that claims many names gets no more tokens and fills no store.
+func TestManyNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv, c := newMemKV(), small()
+		c.User = Rate{Count: 120, Per: time.Minute, Burst: 50}
+		c.Overall = Rate{Count: 1000, Per: time.Second, Burst: 1000}
+		c.Agent = Rate{Count: 1, Per: time.Minute, Burst: 10}
+		q := newFor(t, kv, c)
+		got := 0
+		for i := range 10_000 {
+			name := fmt.Sprintf("%d%s", i, strings.Repeat("x", 100))
+			if err := q.Evaluate(t.Context(), agent(7, name)); err == nil {
+				got++
+			} else if want(t, err, ErrRate); i == 4 && !strings.Contains(err.Error(), "go by 4 names already") {
+				t.Error(err)
+			}
+			if i%100 == 0 {
+				time.Sleep(time.Second)
+			}
+		}
+		// 100 s: one name's bucket is full again after a minute.
+		if got > c.Names*2 {
+			t.Errorf("%d names got tokens", got)
+		}
+		if len(kv.records) != 2 {
+			t.Errorf("%d records", len(kv.records))
+		}
+		if size := len(kv.records[userKey(7)].value); size > 300 {
+			t.Errorf("the record has %d bytes", size)
+		}
+		if len(q.memos) > maxMemos || len(q.users) != 0 {
+			t.Errorf("%d refusals and %d users in memory", len(q.memos), len(q.users))
+		}
+		want(t, q.Evaluate(t.Context(), agent(8, "a")), nil)
+		var s buckets // it is kept until the slowest of its buckets is full
+		if err := decode(kv.records[userKey(7)].value, &s); err != nil {
+			t.Fatal(err)
+		}
+		for name, full := range s.Names {
+			if kv.records[userKey(7)].keep.UnixNano() < int64(full)+int64(keepBuckets) {
+				t.Errorf("%s is forgotten before it is full", name)
+			}
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // and, with room for all names, the uid's bucket holds
+		c := small()
+		c.Names = MaxNames
+		q := newFor(t, newMemKV(), c)
+		i := 0
+		if n := granted(t, 100, func() error { i++; return q.Evaluate(t.Context(), agent(7, fmt.Sprint(i))) }, ErrRate); n != 5 {
+			t.Errorf("%d tokens for a uid", n)
+		}
+	})
+}
+
+// Uids are new records; the overall bucket bounds them, and they go.
+func TestManyUsers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		for i := range 10_000 {
+			_ = q.Evaluate(t.Context(), agent(uint32(i), "a"))
+		}
+		if len(kv.records) > 10 { // the burst, one that was refused, and the overall one
+			t.Errorf("%d records", len(kv.records))
+		}
+		for key, r := range kv.records {
+			if left := time.Until(r.keep); left < keepBuckets || left > keepBuckets+time.Minute {
+				t.Errorf("%s is kept for %v", key, left)
+			}
+		}
+	})
+}
+
+func TestBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newFor(t, newMemKV(), small())
+		err := q.Spend(t.Context(), 11)
+		if want(t, err, ErrBudget); !strings.Contains(err.Error(), "no day has room") {
+			t.Error(err)
+		}
+		want(t, q.Spend(t.Context(), 7), nil)
+		err = q.Spend(t.Context(), 4)
+		if want(t, err, ErrBudget); !strings.Contains(err.Error(), "fewer than 4 of the 10") {
+			t.Error(err)
+		}
+		want(t, q.Spend(t.Context(), 3), nil)
+		err = q.Spend(t.Context(), 1)
+		var r *RefusedError
+		if !errors.As(err, &r) || !r.Again.Equal(time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)) ||
+			!strings.Contains(err.Error(), "2000-01-01 are spent") || !strings.Contains(err.Error(), "after 2000-01-02 00:00 UTC") {
+			t.Error(err)
+		}
+	})
+}
+
+// The day changes at midnight in UTC, wherever the process is.
+func TestChangeOfDay(t *testing.T) {
+	for _, tt := range []struct{ from, next string }{
+		{"2026-11-21", "2026-11-22"}, {"2026-12-31", "2027-01-01"}, {"2027-02-28", "2027-03-01"},
+		{"2028-02-28", "2028-02-29"}, {"2028-02-29", "2028-03-01"}, {"2100-02-28", "2100-03-01"}, {"2026-04-30", "2026-05-01"},
+		{"2026-03-29", "2026-03-30"}, // the clocks of Europe change
+	} {
+		t.Run(tt.from, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				local := time.Local
+				time.Local = time.FixedZone("far", -11*3600)
+				defer func() { time.Local = local }()
+				kv := newMemKV()
+				begin, err := time.Parse(time.DateOnly, tt.from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kv.ahead = time.Until(begin)
+				q := newFor(t, kv, small())
+				spend := func() error { return q.Spend(t.Context(), 1) }
+				if n := granted(t, 100, spend, ErrBudget); n != 10 {
+					t.Fatalf("%d at the beginning of the day", n)
+				}
+				time.Sleep(24*time.Hour - 1)
+				want(t, spend(), ErrBudget)
+				if s, _ := q.Snapshot(t.Context()); s.Day != tt.from {
+					t.Errorf("the day is %s", s.Day)
+				}
+				time.Sleep(time.Nanosecond)
+				if n := granted(t, 100, spend, ErrBudget); n != 10 {
+					t.Fatalf("%d at the beginning of the next day", n)
+				}
+				if s, err := q.Snapshot(t.Context()); err != nil || s.Day != tt.next || s.Charged != 10 {
+					t.Errorf("%+v, %v", s, err)
+				}
+				if keep := kv.records[dayKey(tt.from)].keep; !keep.Equal(begin.Add(24*time.Hour + keepDay)) {
+					t.Errorf("kept until %v", keep)
+				}
+			})
+		})
+	}
+}
+
+// A write that comes to the store after midnight takes nothing from the day before,
+// and the evaluation is one of the new day.
+func TestWriteOverMidnight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		time.Sleep(24*time.Hour - 2)
+		slow := true
+		kv.fail = func(op, _ string) error {
+			if op == "put" && slow {
+				slow = false
+				time.Sleep(10 * time.Nanosecond)
+			}
+			return nil
+		}
+		want(t, q.Spend(t.Context(), 1), nil)
+		if _, old := kv.records[dayKey("2000-01-01")]; old {
+			t.Error("it was taken from the day that was over")
+		}
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Day != "2000-01-02" || s.Charged != 1 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// A clock that goes back, against its contract, brings no budget; neither does one
+// that differs between replicas.
+func TestClocksThatGoBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		spend := func() error { return q.Spend(t.Context(), 1) }
+		granted(t, 100, spend, ErrBudget)
+		kv.set(func() { kv.ahead = 24 * time.Hour })
+		time.Sleep(askAgain)
+		if n := granted(t, 4, spend, ErrBudget); n != 4 {
+			t.Fatalf("%d on the next day", n)
+		}
+		kv.set(func() { kv.ahead = -10 * 24 * time.Hour })
+		time.Sleep(2 * leaseFor)
+		if n := granted(t, 100, spend, ErrBudget); n != 6 {
+			t.Errorf("%d more after the clock went back", n)
+		}
+		other := newFor(t, kv, small()) // it never saw the later days
+		kv.set(func() { kv.ahead = 0 })
+		time.Sleep(askAgain)
+		want(t, other.Spend(t.Context(), 1), ErrBudget)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		evaluate := func() error { return q.Evaluate(t.Context(), agent(1, "a")) }
+		kv.ahead = 1000 * time.Hour
+		granted(t, 100, evaluate, ErrRate)
+		kv.set(func() { kv.ahead = 0 })
+		time.Sleep(time.Minute)
+		want(t, evaluate(), ErrRate) // the bucket begins empty …
+		time.Sleep(time.Second)
+		want(t, evaluate(), ErrRate) // … as the overall one does when it is looked at …
+		time.Sleep(time.Second)
+		want(t, evaluate(), nil) // … and fills at its rate
+	})
+}
+
+func TestElapsed(t *testing.T) {
+	now := time.Now()
+	wall := now.Round(0)
+	for _, tt := range []struct {
+		since, now time.Time
+		want       time.Duration
+	}{
+		{now, now.Add(time.Second), time.Second},
+		{now, wall.Add(time.Hour), time.Hour}, // the machine slept
+		{wall, wall.Add(-time.Hour), -time.Hour},
+	} {
+		if got := elapsed(tt.since, tt.now); got != tt.want {
+			t.Errorf("got %v, not %v", got, tt.want)
+		}
+	}
+	l := lease{day: "2026-11-21", left: 3, now: time.Date(2026, 11, 21, 23, 59, 50, 0, time.UTC), read: now}
+	for passed, holds := range map[time.Duration]bool{0: true, leaseFor: true, leaseFor + 1: false, time.Hour: false} {
+		if l.holds(3, now.Add(passed)) != holds {
+			t.Errorf("after %v it holds: %v", passed, !holds)
+		}
+	}
+	if l.holds(4, now) {
+		t.Error("a lease of 3 holds for 4")
+	}
+	l.now = l.now.Add(9*time.Second - 1)
+	if !l.holds(1, now) || l.holds(1, now.Add(1)) {
+		t.Error("a lease does not end at the last second of its day")
+	}
+}
+
+// A replica that spends fast leases; what it leased counts, is not spent on another
+// day, and comes back when it ends in order.
+func TestLeases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv, c := newMemKV(), small()
+		c.DailyBudget = 10_000
+		q := newFor(t, kv, c)
+		for range 2000 {
+			want(t, q.Spend(t.Context(), 1), nil)
+			time.Sleep(time.Millisecond)
+		}
+		s, err := q.Snapshot(t.Context())
+		if err != nil || s.Charged != 2000+s.Leased || s.Leased < 1 || kv.writes > 200 {
+			t.Fatalf("%+v, %v, %d writes", s, err, kv.writes)
+		}
+		other := newFor(t, kv, c)
+		if n := granted(t, 10_000, func() error { return other.Spend(t.Context(), 1) }, ErrBudget); n != int(8000-s.Leased) {
+			t.Errorf("another got %d beside a lease of %d", n, s.Leased)
+		}
+		want(t, q.Close(t.Context()), nil)
+		want(t, q.Spend(t.Context(), 1), ErrUnknown)
+		reads := kv.reads
+		want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrUnknown)
+		if kv.reads != reads {
+			t.Error("a closed quota asks the store")
+		}
+		time.Sleep(askAgain)
+		if n := granted(t, 10_000, func() error { return other.Spend(t.Context(), 1) }, ErrBudget); n != int(s.Leased) {
+			t.Errorf("%d came back of %d", n, s.Leased)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		kv, c := newMemKV(), small()
+		c.DailyBudget = 1000
+		q := newFor(t, kv, c)
+		time.Sleep(24*time.Hour - 1500*time.Millisecond)
+		granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, nil)
+		s, _ := q.Snapshot(t.Context())
+		if s.Leased == 0 {
+			t.Fatal("nothing is leased")
+		}
+		time.Sleep(time.Second) // half a second before midnight the store judges each
+		reads := kv.reads
+		want(t, q.Spend(t.Context(), 1), nil)
+		if kv.reads == reads {
+			t.Error("a lease was spent in the last second of its day without a look at the clock")
+		}
+		granted(t, int(s.Leased)+50, func() error { return q.Spend(t.Context(), 1) }, nil)
+		if s, _ := q.Snapshot(t.Context()); s.Leased != 0 {
+			t.Errorf("%d were leased in the last second", s.Leased)
+		}
+		time.Sleep(time.Second)
+		want(t, q.Spend(t.Context(), 1), nil)
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 1 || s.Leased != 0 {
+			t.Errorf("yesterday's lease is spent today: %+v, %v", s, err)
+		}
+		granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, nil)
+		if s, _ = q.Snapshot(t.Context()); s.Leased == 0 {
+			t.Fatal("nothing is leased")
+		}
+		kv.set(func() { kv.fail = func(string, string) error { return errors.New("away") } })
+		time.Sleep(leaseFor + 1)
+		want(t, q.Spend(t.Context(), 1), ErrUnknown) // a lease does not outlast the store for long
+		kv.set(func() { kv.fail = func(op, _ string) error { return map[string]error{"put": errors.New("away")}[op] } })
+		want(t, q.Spend(t.Context(), int(s.Leased)+1), ErrUnknown)
+		kv.set(func() { kv.fail = nil })
+		if now, err := q.Snapshot(t.Context()); err != nil || now.Leased != s.Leased {
+			t.Errorf("a write that failed lost the lease: %+v, %v", now, err)
+		}
+		want(t, q.Spend(t.Context(), 1), nil)
+	})
+}
+
+func TestStoreThatFails(t *testing.T) {
+	away := errors.New("dial tcp 10.0.0.7:6379: refused")
+	for _, op := range []string{"now", "get", "put"} {
+		synctest.Test(t, func(t *testing.T) {
+			kv := newMemKV()
+			q := newFor(t, kv, small())
+			kv.fail = func(o, _ string) error {
+				if o == op {
+					return away
+				}
+				return nil
+			}
+			for _, err := range []error{q.Spend(t.Context(), 1), q.Evaluate(t.Context(), agent(1, "a"))} {
+				if want(t, err, ErrUnknown); !errors.Is(err, away) || strings.Contains(err.Error(), "10.0.0.7") {
+					t.Errorf("%s: got %v", op, err)
+				}
+			}
+			kv.set(func() { kv.fail = nil })
+			want(t, q.Spend(t.Context(), 1), nil)
+			want(t, q.Evaluate(t.Context(), agent(1, "a")), nil)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // one that hangs
+		kv := newMemKV()
+		q := newFor(t, hanging{kv}, small())
+		begun := time.Now()
+		want(t, q.Spend(t.Context(), 1), ErrUnknown)
+		if took := time.Since(begun); took > storeTime {
+			t.Errorf("it took %v", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		begun = time.Now()
+		want(t, q.Spend(ctx, 1), ErrUnknown)
+		if took := time.Since(begun); took > time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		want(t, q.Spend(ctx, 1), ErrUnknown)
+		var calls sync.WaitGroup
+		for range maxWaiting + 100 {
+			calls.Go(func() { want(t, q.Spend(t.Context(), 1), ErrUnknown) })
+		}
+		calls.Wait()
+		if len(kv.records) != 0 {
+			t.Error("something was taken")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // one that panics does not end the daemon
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		kv.fail = func(string, string) error { panic("defect") }
+		want(t, q.Spend(t.Context(), 1), ErrUnknown)
+		want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrUnknown)
+	})
+}
+
+// A hanging store answers when the call's time is over.
+type hanging struct{ *memKV }
+
+func (hanging) Now(ctx context.Context) (time.Time, error) {
+	<-ctx.Done()
+	return time.Time{}, ctx.Err()
+}
+
+func TestDamagedRecords(t *testing.T) {
+	today := `"day":"2000-01-01"`
+	for _, value := range []string{
+		``, `null`, `{}`, `[]`, `0`, `{"v":1}`, `{"v":2,` + today + `,"charged":1}`, `{"v":1,` + today + `,"charged":-5}`,
+		`{"v":1,"day":"1999-12-31","charged":1}`, `{"v":1,` + today + `,"charged":1.5}`, `{"v":1,` + today + `,"charged":"1"}`,
+		`{"v":1,` + today + `,"charged":1}{}`, `{"v":1,` + today + `,"charged":1,"more":1}`, `{"v":1,` + today + `,"charged":99999999999}`,
+		`{"v":1,"all":0}`, `{"v":1,"all":-1}`, `{"v":1,"all":1,"names":{"short":1}}`, `{"v":1,"all":1,"names":{"0123456789abcdef":0}}`, "\x00\xff",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			kv := newMemKV()
+			q := newFor(t, kv, small())
+			for _, key := range []string{dayKey("2000-01-01"), userKey(1), overallKey()} {
+				kv.records[key] = memRecord{[]byte(value), approver.NewRev(), time.Now().Add(100 * time.Hour)}
+			}
+			err := q.Spend(t.Context(), 1)
+			if want(t, err, ErrUnknown); err.(*RefusedError).Cause == nil || !strings.Contains(err.(*RefusedError).Cause.Error(), dayKey("2000-01-01")) {
+				t.Errorf("%s: %v", value, err.(*RefusedError).Cause)
+			}
+			if value != `{"v":1}` {
+				_, err = q.Snapshot(t.Context())
+				want(t, err, ErrUnknown)
+			}
+			want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrUnknown) // its own bucket
+			want(t, q.Evaluate(t.Context(), agent(2, "a")), ErrUnknown) // the overall one
+			time.Sleep(24 * time.Hour)
+			want(t, q.Spend(t.Context(), 1), nil) // a new day has a new record
+		})
+	}
+}
+
+// A write whose outcome is not known may have been made: it counts, and nothing runs
+// because of it.
+func TestAmbiguousWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		var mu sync.Mutex
+		var told []int
+		c := small()
+		c.OnAlarm = func(a Alarm) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, a.Share)
+		}
+		q := newFor(t, kv, c)
+		broken := errors.New("connection reset")
+		kv.lost = func(string) error { return broken }
+		want(t, q.Spend(t.Context(), 1), nil) // the repeat finds the write
+		if s, _ := q.Snapshot(t.Context()); s.Charged != 1 {
+			t.Errorf("%d are charged", s.Charged)
+		}
+		lost := false
+		kv.set(func() {
+			kv.lost = func(string) error { lost = true; return broken }
+			kv.fail = func(op, _ string) error {
+				if lost && op == "put" {
+					return broken
+				}
+				return nil
+			}
+		})
+		want(t, q.Spend(t.Context(), 4), ErrUnknown) // it was made, and nobody knows
+		kv.set(func() { kv.lost, kv.fail = nil, nil })
+		if s, _ := q.Snapshot(t.Context()); s.Charged != 5 {
+			t.Errorf("%d are charged", s.Charged)
+		}
+		if len(told) != 0 {
+			t.Errorf("told %v", told)
+		}
+		want(t, q.Spend(t.Context(), 1), nil)
+		synctest.Wait()
+		if !slices.Equal(told, []int{50}) { // what that write was to tell is told later
+			t.Errorf("told %v", told)
+		}
+		if n := granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, ErrBudget); n != 4 {
+			t.Errorf("%d are left", n)
+		}
+		synctest.Wait()
+		if !slices.Equal(told, []int{50, 80, 95}) && !slices.Equal(told, []int{50, 95, 80}) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// A caller who has gone takes nothing.
+func TestCallerWhoHasGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		slow := true
+		kv.fail = func(op, _ string) error {
+			if op == "put" && slow {
+				slow = false
+				time.Sleep(time.Second)
+			}
+			return nil
+		}
+		var calls sync.WaitGroup
+		calls.Go(func() { want(t, q.Spend(t.Context(), 1), nil) })
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		want(t, q.Spend(ctx, 5), ErrUnknown)
+		calls.Wait()
+		synctest.Wait()
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 1 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// A bucket of a time far ahead is empty and fills at its rate: nobody is locked out.
+func TestBucketFarAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		for _, key := range []string{userKey(1), overallKey()} {
+			kv.records[key] = memRecord{[]byte(`{"v":1,"all":9000000000000000000}`), approver.NewRev(), time.Now().Add(100 * time.Hour)}
+			want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate)
+			time.Sleep(time.Second)
+		}
+		want(t, q.Evaluate(t.Context(), agent(1, "a")), nil)
+	})
+}
+
+// What is spent while a quota is closed is not given back.
+func TestSpendWhileClosing(t *testing.T) {
+	for range 50 {
+		kv, c := newMemKV(), large(10_000)
+		kv.ahead = atNoon()
+		q := newFor(t, kv, c)
+		var spent atomic.Int64
+		var calls sync.WaitGroup
+		for range 4 {
+			calls.Go(func() {
+				for q.Spend(t.Context(), 1) == nil {
+					spent.Add(1)
+				}
+			})
+		}
+		time.Sleep(200 * time.Microsecond)
+		want(t, q.Close(t.Context()), nil)
+		calls.Wait()
+		if s, err := newFor(t, kv, c).Snapshot(t.Context()); err != nil || s.Charged != spent.Load() {
+			t.Fatalf("%d were spent: %+v, %v", spent.Load(), s, err)
+		}
+	}
+}
+
+// What may have been given back is not given back again.
+func TestGivingBackOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv, c := newMemKV(), small()
+		c.DailyBudget = 1000
+		q := newFor(t, kv, c)
+		granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, nil)
+		s, _ := q.Snapshot(t.Context())
+		if s.Leased == 0 {
+			t.Fatal("nothing is leased")
+		}
+		kv.set(func() {
+			kv.lost = func(key string) error { // it is written, and somebody else writes over it
+				r := kv.records[key]
+				kv.records[key] = memRecord{r.value, approver.NewRev(), r.keep}
+				return errors.New("connection reset")
+			}
+		})
+		if err := q.Close(t.Context()); err == nil {
+			t.Error("nobody is told that the outcome is not known")
+		}
+		kv.set(func() { kv.lost = nil })
+		if now, err := newFor(t, kv, c).Snapshot(t.Context()); err != nil || now.Charged != 100 {
+			t.Errorf("100 were spent: %+v, %v", now, err)
+		}
+	})
+}
+
+// No rate is exceeded because its interval is rounded.
+func TestIntervals(t *testing.T) {
+	for count := 1; count <= MaxCount; count += 1 + count/7 {
+		for _, per := range []time.Duration{time.Second, time.Minute} {
+			r := Rate{Count: count, Per: per, Burst: 1}
+			if all := r.interval() * time.Duration(count); all < per || all > per+per/1000 {
+				t.Errorf("%v: %v for all", r, all)
+			}
+		}
+	}
+}
+
+// Each share is told once a day, by one replica.
+func TestAlarms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		var mu sync.Mutex
+		told := map[string]int{}
+		c := small()
+		c.DailyBudget = 1000
+		c.OnAlarm = func(a Alarm) {
+			mu.Lock()
+			defer mu.Unlock()
+			told[fmt.Sprint(a.Day, " ", a.Share)]++
+			if a.Charged*100 < a.Budget*int64(a.Share) || a.Budget != 1000 {
+				t.Errorf("%+v", a)
+			}
+			panic("of the one who is told")
+		}
+		replicas := []*Quota{newFor(t, kv, c), newFor(t, kv, c), newFor(t, kv, c)}
+		for day := 1; day <= 2; day++ {
+			var calls sync.WaitGroup
+			for i := range 1500 {
+				calls.Go(func() { _ = replicas[i%3].Spend(t.Context(), 1) })
+			}
+			calls.Wait()
+			synctest.Wait()
+			for _, share := range c.AlarmAt {
+				if key := fmt.Sprintf("2000-01-%02d %d", day, share); told[key] != 1 {
+					t.Errorf("%s was told %d times", key, told[key])
+				}
+			}
+			if len(told) != day*3 {
+				t.Errorf("told %v", told)
+			}
+			time.Sleep(24 * time.Hour)
+		}
+	})
+}

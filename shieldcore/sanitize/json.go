@@ -1,0 +1,194 @@
+package sanitize
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// JSON makes the texts of a document fit to be read. Keys, numbers, ids, images and
+// the form of the document stay as they are. It fails if ctx ends before that.
+func (s Sanitizer) JSON(ctx context.Context, o Origin, doc []byte) (Result, error) {
+	if err := s.check(o); err != nil {
+		return Result{}, err
+	}
+	all, err := texts(doc)
+	if err != nil {
+		return Result{}, err
+	}
+	findings, err := s.leaves(ctx, o, all)
+	if err != nil {
+		return Result{}, err
+	}
+	out, changed := rewritten(doc, all)
+	return Result{Text: string(out), Changed: changed, Findings: findings}, nil
+}
+
+// Withheld is a document of the same structure in which a note stands in place of the
+// first text, and nothing in place of all others. It is an error if there is no place
+// for the note.
+func Withheld(o Origin, doc []byte, why string) ([]byte, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	all, err := texts(doc)
+	if err != nil {
+		return nil, err
+	}
+	note, at := o.opening()+"withheld by approver: "+why+o.closing(false), -1
+	for i := range all {
+		if all[i].wrap && at < 0 {
+			at = i
+		}
+	}
+	for i := range all {
+		switch {
+		case i == at || at < 0 && all[i].editable:
+			all[i].out, at = note, i
+		case !all[i].editable:
+			all[i].out = all[i].value
+		}
+	}
+	if at < 0 {
+		return nil, errors.New("the result has no text that a note could stand in")
+	}
+	out, _ := rewritten(doc, all)
+	return out, nil
+}
+
+// rewritten is the document with what stands in the leaves now.
+func rewritten(doc []byte, all []leaf) (out []byte, changed bool) {
+	var b bytes.Buffer
+	at := 0
+	for i := range all {
+		l := &all[i]
+		if !l.editable || l.out == l.value {
+			continue
+		}
+		changed = true
+		b.Write(doc[at:l.start])
+		b.Write(quote(l.out))
+		at = l.end
+	}
+	if !changed {
+		return doc, false
+	}
+	b.Write(doc[at:])
+	return b.Bytes(), true
+}
+
+// quote is a text as a literal of JSON.
+func quote(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string can always be written
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// maxDepth bounds how deep a document is nested.
+const maxDepth = 512
+
+// texts returns the texts of a document in their order, those of keys too.
+func texts(doc []byte) ([]leaf, error) {
+	if !json.Valid(doc) {
+		return nil, errors.New("the result is not one JSON document")
+	}
+	type level struct {
+		object bool
+		key    string // the nearest
+	}
+	var stack []level
+	var all []leaf
+	key, isKey := "", false
+	for i := 0; i < len(doc); i++ {
+		switch c := doc[i]; c {
+		case '{', '[':
+			stack = append(stack, level{c == '{', key})
+			if isKey = c == '{'; len(stack) > maxDepth {
+				return nil, fmt.Errorf("the result is nested more than %d levels deep", maxDepth)
+			}
+		case '}', ']':
+			stack = stack[:len(stack)-1]
+			isKey = false
+		case ',':
+			top := stack[len(stack)-1]
+			isKey, key = top.object, top.key
+		case '"':
+			end := literalEnd(doc, i)
+			var value string
+			if err := json.Unmarshal(doc[i:end], &value); err != nil {
+				return nil, err
+			}
+			if isKey {
+				key, isKey = value, false
+				all = append(all, leaf{start: i, end: end, value: value})
+			} else if l := (leaf{start: i, end: end, value: value}); !isBlob(key, value) {
+				l.editable = !isName(key, value)
+				l.wrap = l.editable && (len(stack) == 0 || bodies[strings.ToLower(key)] || len(value) > longText || strings.Contains(value, "\n"))
+				l.wrap = l.wrap && strings.TrimSpace(value) != ""
+				all = append(all, l)
+			}
+			i = end - 1
+		}
+	}
+	return all, nil
+}
+
+// literalEnd is the place behind the literal that begins at i.
+func literalEnd(doc []byte, i int) int {
+	for i++; doc[i] != '"'; i++ {
+		if doc[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// longText is from how many bytes on a text stands between delimiters whatever it is
+// called. A list of names does not.
+const longText = 200
+
+// bodies are the keys under which results have the text that they are about.
+var bodies = map[string]bool{
+	"text": true, "stdout": true, "stderr": true, "output": true, "result": true, "content": true, "contents": true, "body": true, "llmcontent": true,
+	"textresultforllm": true, "message": true, "error": true, "markdown": true, "html": true, "snippet": true, "description": true, "summary": true,
+	"returndisplay": true, "results": true, "source": true, "tool_response": true,
+}
+
+// names are the keys of what a program needs as it is.
+var names = map[string]bool{
+	"type": true, "id": true, "uuid": true, "uri": true, "url": true, "href": true, "mimetype": true, "mime_type": true, "name": true, "kind": true, "role": true,
+	"tool_use_id": true, "tooluseid": true, "taskid": true, "task_id": true, "agentid": true, "agenttype": true, "backgroundtaskid": true, "shellid": true,
+	"filepath": true, "file_path": true, "path": true, "filename": true, "rawoutputpath": true, "persistedoutputpath": true, "outputfile": true, "status": true, "resulttype": true, "codetext": true,
+	"encoding": true, "language": true, "mode": true, "version": true, "server": true, "sessionid": true, "session_id": true, "cursor": true, "nextcursor": true,
+}
+
+// isName reports what stays as it is: an id, an address, a kind. A text with a space
+// is none, nor is one as long as no id is.
+func isName(key, value string) bool {
+	const most = 2048
+	return names[strings.ToLower(key)] && len(value) <= most && utf8.ValidString(value) && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r >= 0x7f && r < 0xa0 })
+}
+
+// blobs are the keys of what is encoded, such as an image.
+var blobs = map[string]bool{"data": true, "blob": true, "base64": true, "image": true, "signature": true, "thumbnail": true}
+
+// isBlob reports encoded bytes: nobody reads them, and they must stay as they are.
+func isBlob(key, value string) bool {
+	if !blobs[strings.ToLower(key)] {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(value, "data:"); ok {
+		if head, body, ok := strings.Cut(rest, ";base64,"); ok && !strings.ContainsAny(head, " \n") {
+			value = body
+		}
+	}
+	return !strings.ContainsFunc(value, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("+/=-_\r\n", r)
+	})
+}

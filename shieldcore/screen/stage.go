@@ -1,0 +1,209 @@
+// Package screen scores the texts of calls: the classifier part of Tier 1 as a stage.
+// It follows shield-pipeline.md ("Tier 1: Dual Classifier"), with a linear model of our
+// own (package classifier) in the place of the one that is downloaded, which may be
+// added.
+package screen
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/shieldcore"
+	"approver.example/shieldcore/classifier"
+	"approver.example/shieldcore/internal/leaves"
+)
+
+// By is what verdicts of the stage are signed with.
+const By = "classifier"
+
+// The rules of the stage.
+const (
+	RuleInjection = "injection"  // a text of the call reads like orders to a model
+	RuleTooLong   = "not_scored" // a text goes on beyond what is looked at
+)
+
+// MaxTexts is how many texts of a call are scored. With more, the evaluation has to
+// look.
+const MaxTexts = 4096
+
+// A Scorer is another classifier. Value is 0 to 1; whole is false if it did not see
+// all of the text.
+type Scorer interface {
+	Score(ctx context.Context, text string) (value float64, whole bool, err error)
+}
+
+// A Stage is the classifier part of Tier 1 as an [approver.Stage]: it scores the
+// texts of a call. It only escalates: what reaches the threshold goes to the
+// evaluation, and to people where there is none. The zero Stage is unavailable.
+type Stage struct {
+	// Model is our own; it must be loaded.
+	Model *classifier.Model
+	// Point is the operating point of Model. The zero Point finds everything.
+	Point classifier.Point
+	// Second is asked too, if it is not nil, and finds what is at SecondFrom or above.
+	Second     Scorer
+	SecondFrom float64
+	// Skip are kinds of action, in the words of [shieldcore.ActionTypes], whose calls
+	// are not scored: classifiers over-fire on what is written and sent. They go to
+	// the evaluation if there is one.
+	Skip []string
+}
+
+// Judge implements [approver.Stage]. A model that fails is an
+// [approver.UnavailableError]: with an open fail mode a higher tier has to look.
+func (s *Stage) Judge(ctx context.Context, call approver.ToolCall) (v approver.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = notScored(fmt.Errorf("it crashed: %v", p))
+		}
+	}()
+	if s == nil || s.Model == nil {
+		return notScored(classifier.ErrUnavailable)
+	}
+	v = approver.Verdict{Decision: approver.Pass, By: By, Tier: approver.TierScreen, Severity: approver.High}
+	if kind, skip := s.skips(call); skip {
+		v.WantTier = approver.TierEvaluation
+		v.Chain = []approver.Finding{{By: By, Tier: approver.TierScreen, Decision: approver.Pass, Severity: approver.High, Rule: "skipped", Note: "not scored: classifiers over-fire on " + kind}}
+		return v, nil
+	}
+	texts, err := textsOf(call)
+	if err != nil {
+		return approver.Verdict{By: By, Tier: approver.TierScreen}, err
+	}
+	if len(texts) > MaxTexts {
+		return found(RuleTooLong, 0, "the call has too many texts to be scored", fmt.Sprintf("%d texts, more than %d", len(texts), MaxTexts)), nil
+	}
+	for _, text := range texts {
+		if worse, err := s.score(text); err != nil {
+			return notScored(err)
+		} else if worse.Decision == approver.Ask && (v.Decision != approver.Ask || worse.Confidence > v.Confidence) {
+			v = worse
+		}
+	}
+	if v.Decision == approver.Ask || s.Second == nil || len(texts) == 0 {
+		return v, nil
+	}
+	worse, err := s.second(ctx, texts)
+	if err != nil {
+		return notScored(err)
+	}
+	if worse.Decision == approver.Ask {
+		v = worse
+	}
+	return v, nil
+}
+
+// score scores one text by our own model.
+func (s *Stage) score(text string) (approver.Verdict, error) {
+	own, err := s.Model.Score(text)
+	if err != nil {
+		return approver.Verdict{}, err
+	}
+	if from := s.Model.Threshold(s.Point); own.Value >= from {
+		return found(RuleInjection, own.Value, likeOrders, fmt.Sprintf("score %.3f of at least %.3f: %s", own.Value, from, excerpt(text, own.Window))), nil
+	}
+	if own.Truncated {
+		return found(RuleTooLong, 0, tooLong, "what lies beyond the limits was not looked at"), nil
+	}
+	return approver.Verdict{Decision: approver.Pass}, nil
+}
+
+// What the agent is told.
+const (
+	likeOrders = "a text of the call has what reads like orders to a model"
+	tooLong    = "a text of the call is too long to be scored"
+)
+
+// second scores all texts of a call together by the model that was added.
+func (s *Stage) second(ctx context.Context, texts []string) (approver.Verdict, error) {
+	value, whole, err := s.Second.Score(ctx, strings.Join(texts, "\n\n"))
+	switch {
+	case err != nil:
+		return approver.Verdict{}, err
+	case !(value >= 0 && value <= 1): // not a number, too
+		return approver.Verdict{}, fmt.Errorf("a score of %v", value)
+	case value >= s.SecondFrom:
+		return found(RuleInjection, value, likeOrders, fmt.Sprintf("score %.3f of at least %.3f by the model that was added", value, s.SecondFrom)), nil
+	case !whole:
+		return found(RuleTooLong, 0, tooLong, "the model that was added did not see all of it"), nil
+	}
+	return approver.Verdict{Decision: approver.Pass}, nil
+}
+
+// skips reports whether all that the call does is of kinds that are not scored, and
+// names one of them. That it goes through MCP is no kind of its own.
+func (s *Stage) skips(call approver.ToolCall) (kind string, skip bool) {
+	// A command is known to be of a kind by itself, and most calls are one.
+	if len(s.Skip) == 0 || call.Command != "" && !slices.Contains(s.Skip, "exec") {
+		return "", false
+	}
+	for _, kind = range shieldcore.ActionTypes(call) {
+		if kind == "mcp" {
+			continue
+		}
+		if !slices.Contains(s.Skip, kind) {
+			return "", false
+		}
+		skip = true
+	}
+	return kind, skip
+}
+
+// textsOf returns the texts of a call that somebody may read, each once.
+func textsOf(call approver.ToolCall) (out []string, err error) {
+	if call.Command != "" {
+		out = append(out, call.Command)
+	}
+	err = leaves.Each(call.Args, func(text string) {
+		if text != call.Command && !isName(text) {
+			out = append(out, text)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the call's arguments: %w", err)
+	}
+	return out, nil
+}
+
+// isName reports whether a text is one word of plain letters and digits: no order,
+// and what most names of arguments are. Every other text is scored, as the words of
+// a sentence may be parted by any sign, or by none.
+func isName(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}) < 0
+}
+
+func found(rule string, score float64, reason, detail string) approver.Verdict {
+	return approver.Verdict{
+		Decision: approver.Ask, Severity: approver.High, By: By, Tier: approver.TierScreen, Rule: rule, Category: "injection", Confidence: score,
+		MinTier: approver.TierEvaluation, Reason: reason, Detail: detail,
+	}
+}
+
+// notScored is the row of the fail-closed table: closed blocks, open goes on to the
+// next tier.
+func notScored(err error) (approver.Verdict, error) {
+	return approver.Verdict{By: By, Tier: approver.TierScreen, Reason: "approver's classifier is not working, so the call was blocked"},
+		&approver.UnavailableError{Err: err, MinTier: approver.TierEvaluation}
+}
+
+// excerpt is the place that the score is about, on one line.
+func excerpt(text string, window [2]int) string {
+	const most = 120
+	from, to := min(window[0], len(text)), min(window[1], len(text))
+	if from > to {
+		return ""
+	}
+	text = text[from:to]
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return approver.OneLine(approver.Mask(text))
+}
+
+// Part is [approver.Reflex]: the stage looks at the call by itself.
+func (*Stage) Part() approver.Part { return approver.Reflex }

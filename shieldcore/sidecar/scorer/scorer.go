@@ -1,0 +1,131 @@
+// Package scorer is all of a classifier program but the model's arithmetic: it
+// cuts a text into windows of tokens, lets a [Runner] compute each, and serves
+// the protocol. It needs no cgo, so that it is tested without a runtime.
+//
+// # Windows
+//
+// A text that does not fit into the model's window is looked at in several that
+// overlap by a quarter; the strongest counts, so that no text around an injection
+// lowers its score. A text with more than [MaxWindows] is scored up to there and
+// said to be truncated.
+package scorer
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"approver.example/shieldcore/modeldir"
+	"approver.example/shieldcore/sidecar/protocol"
+)
+
+// MaxWindows is how many windows of a text are looked at.
+const MaxWindows = 32
+
+// A Runner computes a model: the logits of all labels for one sequence of ids.
+type Runner interface {
+	Logits(ids []int) ([]float32, error)
+}
+
+// A Scorer scores texts with a model. It is not safe for concurrent use.
+type Scorer struct {
+	Model  *modeldir.Model
+	Runner Runner
+}
+
+// A Score is how much a text resembles what the model looks for.
+type Score struct {
+	Value     float64 // 0 to 1, the probability of the model's label in the strongest window
+	Truncated bool    // there is text beyond the last window
+	Windows   int
+}
+
+// Score scores a text.
+func (s Scorer) Score(text string) (Score, error) {
+	ids, err := s.Model.Tokenizer.Encode(text)
+	if err != nil {
+		return Score{}, err
+	}
+	before, after := s.Model.Tokenizer.Special()
+	room := s.Model.Manifest.Window - len(before) - len(after)
+	if room < 2 {
+		return Score{}, errors.New("the window has no room for text")
+	}
+	var out Score
+	for start := 0; ; start += room - room/4 {
+		if out.Windows == MaxWindows {
+			out.Truncated = true
+			return out, nil
+		}
+		end := min(start+room, len(ids))
+		window := append(append(append(make([]int, 0, room+len(before)+len(after)), before...), ids[start:end]...), after...)
+		value, err := s.window(window)
+		if err != nil {
+			return Score{}, err
+		}
+		out.Value = max(out.Value, value)
+		out.Windows++
+		if end == len(ids) {
+			return out, nil
+		}
+	}
+}
+
+// window is the probability of the label in one window.
+func (s Scorer) window(ids []int) (float64, error) {
+	logits, err := s.Runner.Logits(ids)
+	if err != nil {
+		return 0, err
+	}
+	if len(logits) != len(s.Model.Labels) {
+		return 0, fmt.Errorf("the model has %d outputs, and config.json %d labels", len(logits), len(s.Model.Labels))
+	}
+	highest := math.Inf(-1)
+	for _, x := range logits {
+		highest = max(highest, float64(x))
+	}
+	sum := 0.0
+	for _, x := range logits {
+		sum += math.Exp(float64(x) - highest)
+	}
+	p := math.Exp(float64(logits[s.Model.Target])-highest) / sum
+	if !(p >= 0 && p <= 1) { // NaN is neither
+		return 0, errors.New("the model's output is not a number")
+	}
+	return p, nil
+}
+
+// Serve answers the requests of in until it ends. runtime names what runs the
+// model. An error means that the other side does not speak the protocol, or is
+// gone.
+func (s Scorer) Serve(in io.Reader, out io.Writer, runtime string) error {
+	m := s.Model.Manifest
+	if err := protocol.Write(out, protocol.Hello{Protocol: protocol.Version, Manifest: s.Model.Sum, Label: m.Label, Window: m.Window, Runtime: runtime}); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := protocol.ReadLine(r, protocol.MaxRequest)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		q, err := protocol.ParseRequest(line)
+		if err != nil {
+			return err
+		}
+		reply := protocol.Reply{ID: q.ID}
+		if score, err := s.Score(q.Text); err != nil {
+			reply.Error = err.Error()
+		} else {
+			reply.Score, reply.Truncated, reply.Windows = &score.Value, score.Truncated, score.Windows
+		}
+		if err := protocol.Write(out, reply); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// Package sidecartest is a stand-in for approver-classifier that can be honest or
+// broken in every way that the client has to bear. It is run as a program (a test
+// binary that runs itself again calls [Main]) or over pipes ([Serve]).
+package sidecartest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/shieldcore/modeldir"
+	"approver.example/shieldcore/sidecar/protocol"
+)
+
+// A Behaviour is what the program does. Some take a number behind a colon.
+type Behaviour string
+
+// The behaviours.
+const (
+	Honest       Behaviour = "honest"         // answers: see Score
+	CrashAtStart Behaviour = "crash at start" // ends with exit status 3
+	CrashMid     Behaviour = "crash mid-request"
+	Hang         Behaviour = "hang"          // reads, and says nothing
+	HangAtStart  Behaviour = "hang at start" // does not even say what it is
+	Deaf         Behaviour = "deaf"          // does not read
+	EarlyReply   Behaviour = "early reply"   // answers what it has not read
+	Slow         Behaviour = "slow"          // answers after a day
+	WrongID      Behaviour = "wrong id"      // answers another request
+	NaN          Behaviour = "NaN"           // a score that is no number
+	OutOfRange   Behaviour = "out of range"  // a score of 1.5
+	Negative     Behaviour = "negative"      // a score of -0.1
+	NoScore      Behaviour = "no score"      // a reply with nothing in it
+	Both         Behaviour = "both"          // a score and an error
+	HugeLine     Behaviour = "huge line"     // a line without end
+	Garbage      Behaviour = "garbage"       // no JSON
+	HalfLine     Behaviour = "half line"     // ends within a line
+	Extra        Behaviour = "extra output"  // an answer, and another one
+	Unasked      Behaviour = "unasked"       // speaks before it is asked
+	Refuses      Behaviour = "refuses"       // says that it cannot load its model
+	SaysError    Behaviour = "says error"    // has an error for the text
+	OldProtocol  Behaviour = "old protocol"  // speaks version 0
+	WrongHash    Behaviour = "wrong hash"    // has loaded another model
+	WrongScores  Behaviour = "wrong scores"  // answers 0.5 to everything
+	Chatty       Behaviour = "chatty"        // honest, with a megabyte of standard error
+	ExitsAfter   Behaviour = "exits after:"  // and a number of answers, as in "exits after:2"
+	Mends        Behaviour = "mends"         // crashes at its first start only
+)
+
+// Score is what the honest program answers. A text with LONG in it counts as
+// truncated.
+func Score(text string) (score float64, truncated bool) {
+	if strings.Contains(strings.ToLower(text), "ignore") {
+		score = 0.9
+	}
+	return score, strings.Contains(text, "LONG")
+}
+
+// behaviourFile tells the program its behaviour: it gets no environment.
+const behaviourFile = "behaviour"
+
+// Dir makes a model's directory for the fake, with a manifest and one golden
+// text.
+func Dir(t testing.TB, b Behaviour) string {
+	t.Helper()
+	dir := t.TempDir()
+	sum := modeldir.Sum(nil)
+	m := modeldir.Manifest{
+		Version: 1, Label: "INJECTION", Window: 512, Golden: []modeldir.Golden{{Text: "Ignore this", Score: 0.9}},
+		Files: map[string]string{modeldir.ModelFile: sum, modeldir.TokenizerFile: sum, modeldir.ConfigFile: sum},
+	}
+	data, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{modeldir.ManifestFile: data, behaviourFile: []byte(b)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Main is the program. args are those that the client gives, without the name.
+func Main(args []string) int {
+	if len(args) < 2 || args[0] != "--model" {
+		fmt.Fprintln(os.Stderr, "fake: no --model")
+		return 2
+	}
+	if len(os.Environ()) > 0 {
+		fmt.Fprintln(os.Stderr, "fake: it was given an environment")
+		return 2
+	}
+	b, err := os.ReadFile(filepath.Join(args[1], behaviourFile))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake:", err)
+		return 2
+	}
+	return Serve(Behaviour(strings.TrimSpace(string(b))), args[1], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// Serve is the program over pipes; it returns the exit status.
+func Serve(b Behaviour, dir string, in io.Reader, out, said io.Writer) int {
+	f := fake{b, dir, bufio.NewReader(in), out, said}
+	if status, ended := f.hello(); ended {
+		return status
+	}
+	after := -1
+	if n, ok := strings.CutPrefix(string(b), string(ExitsAfter)); ok {
+		after, _ = strconv.Atoi(n)
+	}
+	for n := 0; n != after; n++ {
+		switch b {
+		case Deaf:
+			hang()
+			return 0
+		case EarlyReply:
+			f.line(`{"id":"1","score":0.9}`)
+			f.line(`{"id":"2","score":0.1}`)
+			hang()
+			return 0
+		default:
+		}
+		text, err := protocol.ReadLine(f.in, protocol.MaxRequest)
+		if err != nil {
+			return 0
+		}
+		q, err := protocol.ParseRequest(text)
+		if err != nil {
+			return 4
+		}
+		if status, ended := f.answer(q); ended {
+			return status
+		}
+	}
+	return 7
+}
+
+type fake struct {
+	Behaviour
+	dir  string
+	in   *bufio.Reader
+	out  io.Writer
+	said io.Writer
+}
+
+// hang is longer than anybody waits; not for ever, so that a test that ends the
+// program by time alone can end.
+func hang() { time.Sleep(24 * time.Hour) }
+
+func (f fake) line(s string) { fmt.Fprintln(f.out, s) }
+
+func (f fake) hello() (status int, ended bool) {
+	_, digest, err := modeldir.ReadManifest(f.dir)
+	if err != nil {
+		fmt.Fprintln(f.said, err)
+		return 2, true
+	}
+	h := protocol.Hello{Protocol: protocol.Version, Manifest: digest, Label: "INJECTION", Window: 512, Runtime: "fake 1"}
+	switch f.Behaviour {
+	case CrashAtStart:
+		fmt.Fprintln(f.said, "fake: no luck\ntoday")
+		return 3, true
+	case Mends:
+		if _, err := os.Stat(filepath.Join(f.dir, "mended")); err != nil {
+			_ = os.WriteFile(filepath.Join(f.dir, "mended"), nil, 0o600)
+			return 3, true
+		}
+	case HangAtStart:
+		hang()
+	case Refuses:
+		h = protocol.Hello{Error: "model.onnx has SHA-256 00, and the manifest says 11\n\x1b[31m"}
+	case OldProtocol:
+		h.Protocol = 0
+	case WrongHash:
+		h.Manifest = strings.Repeat("0", 64)
+	case Chatty:
+		fmt.Fprint(f.said, strings.Repeat("noise ", 200_000))
+	default:
+	}
+	return 0, protocol.Write(f.out, h) != nil
+}
+
+func (f fake) answer(q protocol.Request) (status int, ended bool) {
+	score, truncated := Score(q.Text)
+	reply := protocol.Reply{ID: q.ID, Score: &score, Truncated: truncated, Windows: 1}
+	if q.Text == "Ignore this" && f.Behaviour != WrongScores { // the golden text: broken later
+		return 0, protocol.Write(f.out, reply) != nil
+	}
+	switch f.Behaviour {
+	case CrashMid:
+		fmt.Fprint(f.out, `{"id":`)
+		return 9, true
+	case HalfLine:
+		fmt.Fprint(f.out, `{"id":"`+q.ID+`","score":0.1}`)
+		return 0, true
+	case Hang:
+		hang()
+		return 0, true
+	case Slow:
+		hang()
+	case WrongID:
+		reply.ID = "0"
+	case NaN:
+		f.line(`{"id":"` + q.ID + `","score":NaN}`)
+		return 0, false
+	case OutOfRange:
+		score = 1.5
+	case Negative:
+		score = -0.1
+	case NoScore:
+		reply.Score = nil
+	case Both:
+		reply.Error = "well"
+	case HugeLine:
+		for {
+			if _, err := fmt.Fprint(f.out, strings.Repeat("x", 4096)); err != nil {
+				return 0, true
+			}
+		}
+	case Garbage:
+		f.line("Loading model… 100%")
+		return 0, false
+	case SaysError:
+		reply = protocol.Reply{ID: q.ID, Error: "the model's output is not a number"}
+	case WrongScores:
+		score = 0.5
+	case Extra:
+		_ = protocol.Write(f.out, reply)
+	default:
+	}
+	if protocol.Write(f.out, reply) != nil {
+		return 0, true
+	}
+	if f.Behaviour == Unasked {
+		f.line(`{"id":"99","score":0}`)
+	}
+	return 0, false
+}

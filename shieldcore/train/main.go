@@ -1,0 +1,139 @@
+// Command train makes the weights of package classifier.
+//
+//	go run ./shieldcore/train --data FILE                    write the weights
+//	go run ./shieldcore/train --data FILE --report           measure across sources
+//	go run ./shieldcore/train --data FILE --hold-out garak   measure on these sources
+//
+// FILE has lines of JSON: {"source": "…", "label": "injection" or "benign", "text": "…"}. Its
+// texts go into no file; what is written are hashed weights (weights.bin) and,
+// beside them, their SHA-256 and the scores of a dozen texts of our own (sums.go).
+// A line may have "found": true, for a text that rules find; --report then also says what
+// rules and model find together. To the corpus the trainer adds texts that it generates (folder grammar).
+//
+// Two runs over one file give the same bytes, on every machine of one GOARCH
+// with one release of Go: there is one goroutine per model, a fixed order and a
+// fixed seed. Between architectures math.Exp may differ in its last bit.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// options are those of the command line.
+type options struct {
+	data, out, cases string
+	holdOut          []string
+	report           bool
+	without          uint    // kinds of features, a bit each
+	generated        float64 // how much of the generator's texts
+}
+
+// kinds are the names of the features for --without, in the order of classifier's.
+var kinds = []string{"word", "parted", "pair", "skip1", "skip2", "class", "classpair", "classtrio", "classword", "trio"}
+
+func main() {
+	err := run(os.Args[1:], os.Stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "train:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string, w io.Writer) (options, error) {
+	var o options
+	var holdOut, without string
+	fs := flag.NewFlagSet("train", flag.ContinueOnError)
+	fs.SetOutput(w)
+	fs.StringVar(&o.data, "data", "", "`FILE` with the corpus")
+	fs.StringVar(&o.out, "out", "", "`FILE` to write; without --report and --hold-out it is shieldcore/classifier/weights.bin")
+	fs.StringVar(&holdOut, "hold-out", "", "`SOURCE,...` to leave out of the training and to measure on: sources, or groups such as garak")
+	fs.BoolVar(&o.report, "report", false, "measure across groups of sources, on the cases of our own, and the time")
+	fs.StringVar(&o.cases, "cases", "shieldcore/classifier/testdata", "`DIR` with the cases of our own, for --report")
+	fs.StringVar(&without, "without", "", "`KIND,...` of features to leave out: "+strings.Join(kinds, ", "))
+	fs.Float64Var(&o.generated, "generated", 1, "how much of the generator's texts to add, as a share; 0 is none")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if o.data == "" || fs.NArg() > 0 {
+		return o, errors.New("give the corpus with --data FILE, and no other arguments")
+	}
+	for kind := range strings.SplitSeq(without, ",") {
+		if i := slices.Index(kinds, kind); i >= 0 {
+			o.without |= 1 << i
+		} else if kind != "" {
+			return o, fmt.Errorf("--without: there is no kind %q; there are %s", kind, strings.Join(kinds, ", "))
+		}
+	}
+	if holdOut != "" {
+		o.holdOut = strings.Split(holdOut, ",")
+	}
+	if o.out == "" && !o.report && o.holdOut == nil {
+		o.out = "shieldcore/classifier/weights.bin"
+	}
+	return o, nil
+}
+
+func run(args []string, w io.Writer) error {
+	o, err := parse(args, w)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(o.data)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	corpus, err := readCorpus(o.data, f, o.without)
+	if err != nil {
+		return err
+	}
+	own, err := generate(o.generated, o.without)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s of the corpus, %s generated\n", counts(corpus), counts(own))
+	if o.holdOut != nil {
+		if err := reportHeldOut(w, corpus, own, o.holdOut); err != nil {
+			return err
+		}
+	}
+	if !o.report && o.out == "" {
+		return nil
+	}
+	train := slices.DeleteFunc(slices.Clone(corpus), func(t *text) bool { return held(t, o.holdOut) })
+	weights := fit(append(train, own...)).quantised()
+	if weights.Default, weights.Strict, err = thresholds(corpus, own); err != nil {
+		return err
+	}
+	if o.report {
+		if err := report(w, corpus, own, weights, o.cases); err != nil {
+			return err
+		}
+	}
+	if o.out != "" {
+		return write(w, o.out, weights)
+	}
+	return nil
+}
+
+// held reports a text of one of the sources, or of one of the groups.
+func held(t *text, sources []string) bool {
+	return slices.Contains(sources, t.source) || slices.Contains(sources, group(t.source))
+}
+
+func counts(texts []*text) string {
+	attacks := 0
+	for _, t := range texts {
+		attacks += t.label()
+	}
+	return fmt.Sprintf("%d injections and %d benign texts", attacks, len(texts)-attacks)
+}

@@ -1,0 +1,214 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// This file is what the tiers are to each other: how far up a call has to go, and
+// what becomes of it where a tier is missing or fails. The fail-closed table is
+// written here and in judgeSafely, and nowhere else.
+
+// The tiers, lowest first.
+const (
+	TierPolicy     uint8 = iota // rules and the reflex engine: no model
+	TierScreen                  // heuristics and classifiers: no network
+	TierEvaluation              // an isolated model
+	TierPeople                  // the last word
+)
+
+// RuleMinTier asks people about a call that a higher tier would have to look at, and
+// there is none but people.
+const RuleMinTier = "min_tier"
+
+// An UnavailableError is a stage's error if the stage could not look at the call at
+// all: its model is gone, its provider cannot be reached, its budget is spent. Every
+// other error says that something is wrong, and blocks in every fail mode.
+type UnavailableError struct {
+	Err error
+	// MinTier is the tier that has to look at the call instead, if the fail mode is
+	// open: the stage's row of the fail-closed table. Zero is none.
+	MinTier uint8
+}
+
+// Error is that of Err.
+func (e *UnavailableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// OpenConfidence is the confidence of a verdict that only an open fail mode let go.
+const OpenConfidence = 0.5
+
+// CategoryFailOpen marks such a verdict, for alarms.
+const CategoryFailOpen = "fail-open"
+
+// Escalates reports whether v leaves the call to the evaluation: an Ask of severity
+// HIGH that a rule raised to exactly that tier, without naming people. Every other
+// Ask is for people: no model has a say over what is CATASTROPHIC.
+func (v Verdict) Escalates() bool {
+	return v.Decision == Ask && v.MinTier == TierEvaluation && v.Severity == High && len(v.Approvers) == 0
+}
+
+// floor is the lowest tier that has to look at the call for what v says of it. A
+// Deny has none.
+func (v Verdict) floor() uint8 {
+	switch {
+	case v.Decision == Deny:
+		return TierPolicy
+	case v.Decision == Ask && !v.Escalates():
+		return TierPeople
+	}
+	return v.MinTier
+}
+
+// raise takes a call as far up as its floors demand: v is what the stages found
+// together. Tiers that looked at it have spoken in found. It returns the verdict of
+// all that looked, and what is to be added to the chain.
+func (g *Gate) raise(ctx context.Context, call ToolCall, v Verdict, found []Verdict) (Verdict, []Finding) {
+	if v.Decision == Deny || v.weakened {
+		return v, nil
+	}
+	needed, wanted := TierPolicy, TierPolicy
+	for _, f := range found {
+		needed = max(needed, f.floor())
+		if g.Evaluator != nil && f.Decision > Ask {
+			wanted = max(wanted, min(f.WantTier, TierEvaluation))
+		}
+	}
+	switch {
+	case max(needed, wanted) <= g.present():
+		return v, nil
+	case needed >= TierPeople, g.Evaluator == nil:
+		return Combine(g.toPeople(found)), nil
+	}
+	start := time.Now()
+	said := g.judgeSafely(ctx, g.Evaluator, call)
+	chain := chained([]Finding{said.finding(time.Since(start))}, said.Chain...)
+	switch {
+	case said.Decision >= Warn:
+		return settled(found, said), chain
+	case said.unavailable && needed <= g.present():
+		// Nothing needs this tier: without one the call would go on. Now people look.
+		return Combine(append(slices.Clone(found), Verdict{
+			Decision: Ask, Severity: High, By: "gate", Rule: RuleMinTier, Tier: TierPeople, MinTier: TierPeople, Category: "tier", Confidence: 1, ruled: true,
+			Reason: "the security evaluation is not available, so a person has to decide", Detail: "the evaluation is not available: " + said.Detail,
+		})), chain
+	}
+	return objected(v, found, said), chain
+}
+
+// settled is the verdict after the evaluation had no objection: what was left to it is
+// no question any more. What it let go is no looser than Pass.
+func settled(found []Verdict, said Verdict) Verdict {
+	said.Decision, said.Args = Pass, nil
+	isSettled := Verdict.Escalates
+	if len(said.FailedOpen) > 0 { // nobody looked: what a rule asks about is for people, as without this tier
+		isSettled = func(Verdict) bool { return false }
+	}
+	out := Combine(append(slices.DeleteFunc(slices.Clone(found), isSettled), said))
+	if out.Decision == Ask {
+		out.MinTier = TierPeople
+	}
+	out.FailedOpen = said.FailedOpen
+	return out
+}
+
+// objected is the verdict after the evaluation blocked the call, or left it to people.
+// v is the verdict before.
+func objected(v Verdict, found []Verdict, said Verdict) Verdict {
+	out := Combine(append(slices.Clone(found), said))
+	if out.Decision != Ask {
+		return out
+	}
+	out.By, out.Rule, out.Tier, out.Confidence = said.By, said.Rule, said.Tier, said.Confidence
+	out.MinTier, out.Detail = TierPeople, firstOf(said.Detail, said.Reason)
+	for _, f := range found { // the shortest that a rule names, whatever it decides
+		if f.TTL > 0 && (out.TTL == 0 || f.TTL < out.TTL) {
+			out.TTL = f.TTL
+		}
+	}
+	if v.Decision == Ask { // what the model said comes last, so that it cannot pass for ours
+		out.Detail = firstOf(v.Detail, v.Reason) + "; " + out.Detail
+	}
+	return out
+}
+
+// meanwhile adds what became stricter during the evaluation that led to v.
+func (g *Gate) meanwhile(ctx context.Context, call ToolCall, v Verdict) (Verdict, []Finding) {
+	var chain []Finding
+	for _, s := range g.Again {
+		start := time.Now()
+		found := g.judgeSafely(ctx, s, call)
+		if found.Decision >= Warn || found.Escalates() || found.Decision >= v.Decision {
+			continue // it lets the call go, or the evaluation has looked already
+		}
+		open := v.FailedOpen
+		v = Combine([]Verdict{v, found})
+		v.FailedOpen = open
+		chain = append(chain, found.finding(time.Since(start)))
+		chain[len(chain)-1].Note = "since the evaluation"
+	}
+	return v, chain
+}
+
+// present is the highest tier that judges every call.
+func (g *Gate) present() uint8 { return min(g.Tiers, TierScreen) }
+
+// toPeople adds a question for each verdict that would let the call go only after a
+// tier that is not there.
+func (g *Gate) toPeople(found []Verdict) []Verdict {
+	out := slices.Clone(found)
+	for _, f := range found {
+		if f.Decision <= Ask || f.MinTier <= g.present() {
+			continue
+		}
+		out = append(out, Verdict{
+			Decision: Ask, Severity: High, By: f.By, Rule: RuleMinTier, Where: f.Where, Category: "tier", MinTier: TierPeople, TTL: f.TTL,
+			Tier: TierPeople, Confidence: 1, ruled: true,
+			Reason: fmt.Sprintf("tier %d has to look at this before it is let through, and only people are there to do it", f.MinTier),
+			Detail: fmt.Sprintf("%s lets it through only after tier %d, and only people are there to do it", nameOf(f), f.MinTier),
+		})
+	}
+	return out
+}
+
+// nameOf is the stage, and its rule if there is one.
+func nameOf(v Verdict) string {
+	if v.Rule == "" {
+		return v.By
+	}
+	return v.By + "/" + v.Rule
+}
+
+// reduced is v with the confidence that is left where a stage could not judge.
+func (v Verdict) reduced() Verdict {
+	if len(v.FailedOpen) > 0 && v.Decision > Ask {
+		v.Confidence, v.Category = OpenConfidence, CategoryFailOpen
+		v.Detail = "let through because fail_mode is open: " + strings.Join(v.FailedOpen, "; ")
+	}
+	return v
+}
+
+// failedOpen is what an open fail mode makes of a stage that was unavailable.
+func (g *Gate) failedOpen(call ToolCall, by string, err error) (Verdict, bool) {
+	var gone *UnavailableError
+	if !g.FailOpen || !errors.As(err, &gone) || gone.Err == nil {
+		return Verdict{}, false
+	}
+	g.Log.Warn("FAIL OPEN: a stage could not judge a call, which goes on because fail_mode is open",
+		"stage", by, "error", err, "call", call.ID, "agent", call.Agent, "session", call.Session, "uid", call.Peer.UID, "tool", call.Tool,
+		"command", safe(call.Command), "args", safe(string(call.Args)), "dir", call.Dir, "paths", call.Paths, "urls", call.URLs, "min_tier", gone.MinTier)
+	if g.OnFailOpen != nil {
+		g.OnFailOpen(call, by, err)
+	}
+	why := OneLine(Mask(by + ": " + err.Error()))
+	return Verdict{
+		Decision: Pass, Severity: High, By: by, Category: CategoryFailOpen, Confidence: OpenConfidence, MinTier: gone.MinTier,
+		FailedOpen: []string{why},
+	}, true
+}
