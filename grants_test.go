@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,14 +85,15 @@ func TestGrantIsOfItsAudience(t *testing.T) {
 // freezingKV freezes in the moment in which a grant is used.
 type freezingKV struct {
 	*memKV
-	freeze func()
+	freeze atomic.Pointer[func()]
 }
 
 func (k *freezingKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
 	err := k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
-	if freeze := k.freeze; freeze != nil && strings.Contains(key, "}:grant:") {
-		k.freeze = nil
-		freeze()
+	if strings.Contains(key, "}:grant:") {
+		if freeze := k.freeze.Swap(nil); freeze != nil {
+			(*freeze)()
+		}
 	}
 	return err
 }
@@ -107,11 +109,15 @@ func TestFreezeWinsAgainstAGrantInUse(t *testing.T) {
 		synctest.Wait()
 		x.command(0, "/approve CODE 15m")
 		<-v
-		kv.freeze = func() {
+		// What the first call leaves to be recorded is over: the grant's next
+		// change is its use.
+		synctest.Wait()
+		freeze := func() {
 			if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
 				t.Error(err)
 			}
 		}
+		kv.freeze.Store(&freeze)
 		if x.runs(testCall("c2"), High) {
 			t.Error("it ran after the freeze")
 		}
