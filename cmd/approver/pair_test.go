@@ -167,7 +167,8 @@ func (m pairMachine) serve() (stop func()) {
 var codeLine = regexp.MustCompile(`(?m)^ +(CONFIRM-\S+)$`)
 
 // pair runs the command with an answer for the operator's question; while it
-// waits, act is called again and again with the code.
+// waits, act is called with the code, and again every two seconds: who types when
+// the bot has just gone waits for it in vain.
 func (m pairMachine) pair(answer string, act func(code string), args ...string) (out string, ok bool) {
 	m.Helper()
 	ctx, cancel := context.WithTimeout(m.Context(), 90*time.Second)
@@ -181,13 +182,15 @@ func (m pairMachine) pair(answer string, act func(code string), args ...string) 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
+	var acted time.Time
 	for {
 		select {
 		case err := <-ended:
 			return both.String(), err == nil
-		case <-time.After(300 * time.Millisecond):
-			if found := codeLine.FindStringSubmatch(both.String()); found != nil {
+		case <-time.After(100 * time.Millisecond):
+			if found := codeLine.FindStringSubmatch(both.String()); found != nil && time.Since(acted) > 2*time.Second {
 				act(found[1])
+				acted = time.Now()
 			}
 		}
 	}
@@ -294,6 +297,7 @@ func TestPairFails(t *testing.T) {
 	nobody := func(string) {}
 	for _, app := range chatApps(t) {
 		t.Run(app.name, func(t *testing.T) {
+			t.Parallel() // it waits most of the time
 			m := newPairMachine(t, "")
 			try := func(name, want string, act func(string), args ...string) {
 				t.Helper()
