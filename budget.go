@@ -35,6 +35,15 @@ func (p Part) String() string {
 // measured: a store, a model and people take their own time.
 type Timed interface{ Part() Part }
 
+// A Rejudger can do the work of its part once more, without any effect. A collection
+// of garbage and pages that come back count as processor time too, and fall on
+// whoever runs just then: what took too long is done a second time, and the shorter
+// time counts. Work that really is too long is so both times.
+type Rejudger interface {
+	Timed
+	Rejudge(ctx context.Context, call ToolCall)
+}
+
 // RuleOverBudget asks about a call that took too long to judge.
 const RuleOverBudget = "over_budget"
 
@@ -143,12 +152,41 @@ func (w *stopwatch) verdicts() (out []Verdict) {
 }
 
 // timed asks a stage, and measures it if it belongs to a part.
-func (w *stopwatch) timed(ctx context.Context, s Stage, judge func(context.Context) Verdict) Verdict {
+func (w *stopwatch) timed(ctx context.Context, s Stage, call ToolCall, judge func(context.Context) Verdict) Verdict {
 	t, ok := s.(Timed)
 	if !ok || w.budgets == nil {
 		return judge(ctx)
 	}
-	w.begin(t.Part())
+	before := w.spent
+	v := w.measure(ctx, t.Part(), judge)
+	w.remeasure(ctx, s, call, before)
+	return v
+}
+
+func (w *stopwatch) measure(ctx context.Context, p Part, judge func(context.Context) Verdict) Verdict {
+	w.begin(p)
 	defer w.end()
 	return judge(context.WithValue(ctx, stopwatchKey{}, w))
+}
+
+// remeasure has a stage that took its part over the budget do that part's work once
+// more, and keeps the shorter time.
+func (w *stopwatch) remeasure(ctx context.Context, s Stage, call ToolCall, before [parts]time.Duration) {
+	r, ok := s.(Rejudger)
+	if !ok {
+		return
+	}
+	p := r.Part()
+	limit, first := w.budgets.Limit[p], w.spent[p]-before[p]
+	if p >= Arbiter || limit <= 0 || w.spent[p] <= limit || before[p] > limit {
+		return
+	}
+	// What fails only now says nothing of the time: the first one counts.
+	defer func() { _ = recover() }()
+	second := stopwatch{budgets: w.budgets}
+	second.measure(ctx, p, func(context.Context) Verdict { r.Rejudge(ctx, call); return Verdict{} })
+	if saved := first - second.spent[p]; saved > 0 {
+		w.spent[p] -= saved
+		w.spent[Arbiter] -= saved
+	}
 }

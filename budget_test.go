@@ -97,6 +97,66 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// twice is a stage whose second time differs from its first.
+type twice struct {
+	slow
+	second time.Duration
+	asked  *int
+	panics bool
+}
+
+func (s twice) Judge(context.Context, ToolCall) (Verdict, error) {
+	*s.clock += s.takes
+	return Verdict{Decision: s.says, Severity: High}, nil
+}
+
+func (s twice) Rejudge(context.Context, ToolCall) {
+	*s.asked++
+	*s.clock += s.second
+	if s.panics {
+		panic("only now")
+	}
+}
+
+// The story: the daemon gave memory back to the system, and garbage was collected
+// while one harmless call was looked at. It was asked about, because it "took too
+// long to check". What takes too long is done once more, and the shorter time counts.
+func TestGarbageIsNotTheCalls(t *testing.T) {
+	const ms = time.Millisecond
+	var clock time.Duration
+	for _, c := range []struct {
+		name          string
+		first, second time.Duration
+		panics        bool
+		want          Decision
+		asked         int
+	}{
+		{"in time", 10 * ms, 99 * ms, false, Pass, 0},
+		{"garbage", 15 * ms, ms, false, Pass, 1},
+		{"really so long", 15 * ms, 14 * ms, false, Ask, 1},
+		{"longer still", 15 * ms, 90 * ms, false, Ask, 1},
+		{"it fails the second time", 15 * ms, ms, true, Ask, 1},
+	} {
+		asked := 0
+		b := &Budgets{Limit: DefaultBudgets(), Clock: func() time.Duration { return clock }}
+		s := twice{slow{Reflex, c.first, &clock, Pass}, c.second, &asked, c.panics}
+		g := &Gate{Stages: []Stage{s}, Budgets: b, Log: slog.New(slog.DiscardHandler)}
+		v, _ := g.Judge(t.Context(), ToolCall{})
+		if v.Decision != c.want || asked != c.asked || b.Over()["reflex"] != map[bool]uint64{true: 1}[c.want == Ask] {
+			t.Errorf("%s: %v %s, done again %d times, %v", c.name, v.Decision, v.Detail, asked, b.Over())
+		}
+	}
+	// What another stage used up of the part's budget is not given back.
+	asked := 0
+	b := &Budgets{Limit: DefaultBudgets(), Clock: func() time.Duration { return clock }}
+	g := &Gate{Budgets: b, Log: slog.New(slog.DiscardHandler), Stages: []Stage{
+		slow{Reflex, 6 * ms, &clock, Pass}.stage(), twice{slow{Reflex, 6 * ms, &clock, Pass}, 5 * ms, &asked, false},
+	}}
+	if v, _ := g.Judge(t.Context(), ToolCall{}); v.Decision != Ask || asked != 1 {
+		t.Errorf("%v, done again %d times", v.Decision, asked)
+	}
+}
+
 // Sleeping takes no processor time, so that a machine with other work makes no
 // honest call a suspect; computing does.
 func TestProcessorTime(t *testing.T) {

@@ -177,7 +177,7 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	watch := stopwatch{budgets: g.Budgets}
 	for _, s := range g.Stages {
 		start := time.Now()
-		v := watch.timed(ctx, s, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
+		v := watch.timed(ctx, s, call, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
 		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
 		chain = chained(chained(chain, v.finding(time.Since(start))), v.Chain...)
 		found = append(found, v)

@@ -152,6 +152,16 @@ func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	return v, err
 }
 
+// Rejudge does the work that Judge does for the reflex part, and keeps nothing: how
+// long that takes is what is asked.
+func (e *Engine) Rejudge(ctx context.Context, call approver.ToolCall) {
+	w := works.Get().(*work)
+	w.past = e.recall(ctx, call)
+	e.run(w, call)
+	w.forget()
+	works.Put(w)
+}
+
 // forget drops what the call was, and keeps the memory.
 func (w *work) forget() {
 	clear(w.effects)
