@@ -17,6 +17,7 @@ var (
 // credential is sent. The agent runs the command that the denial names, Ada types
 // the code of the card, and the same call runs, once. The audit tells all of it.
 func TestAppealEndToEnd(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	o := &operator{badMachine: &badMachine{t: t, dir: shortDir(t)}, chat: telegramtest.New()}
 	t.Cleanup(o.chat.Close)
 	o.home()

@@ -253,6 +253,7 @@ func (m pairMachine) waiting() []string {
 // status says what waits, Ada types hers, and from then on Bob decides, also after
 // another restart. Ada is taken out and has no say any more.
 func TestAnAddedApproverWaitsForPeople(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	app := chatApps(t)[0]
 	m := newPairMachine(t, app.section)
 	m.before = strings.Replace(m.before, `{id: "0"}`, fmt.Sprintf(`{id: "%d"}`, os.Getuid()), 1)

@@ -20,6 +20,7 @@ import (
 // as docs/keys.md says, and restarts the daemon. The hook comes back, the request
 // can be opened, and the code on the old card still counts.
 func TestKeysRotateWhileAHookWaits(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	app := chatApps(t)[0]
 	for _, kind := range []string{"bolt", "redis"} {
 		t.Run(kind, func(t *testing.T) {

@@ -29,6 +29,7 @@ var alarmNumber = regexp.MustCompile(`--accept-alarms (\d+)`)
 // in the page's order, around the real daemon. systemd and the compiler are a few
 // lines each, Telegram is a fake.
 func TestOperations(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)

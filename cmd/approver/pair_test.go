@@ -209,6 +209,7 @@ func (m pairMachine) unchanged() {
 // The operator says yes, and Ada is the first approver whom a chat reaches; had
 // they said anything else, nobody was.
 func TestPairAlone(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	for _, app := range chatApps(t) {
 		for _, answer := range []string{"yes", "y", ""} {
 			t.Run(app.name+" "+answer, func(t *testing.T) {
@@ -245,6 +246,7 @@ func TestPairAlone(t *testing.T) {
 // on which the daemon listens; the operator says yes; and Ada has the last word,
 // with the code on her card, on the exact lines.
 func TestPairThroughTheDaemon(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	for _, app := range chatApps(t) {
 		for _, adaSays := range []string{"approve", "deny"} {
 			t.Run(app.name+" "+adaSays, func(t *testing.T) {
