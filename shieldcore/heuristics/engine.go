@@ -40,7 +40,8 @@ const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-
 type Engine struct {
 	rules   []Rule
 	tried   []*regexp.Regexp // by rule
-	matcher approver.Matcher // of the rules' keys, and of windowsText
+	keys    keys
+	matcher approver.Matcher // of the keys, and of windowsText
 	fold    func(dst []byte, text string) []byte
 	pool    sync.Pool // of *scratch
 }
@@ -50,6 +51,8 @@ type scratch struct {
 	texts  []text
 	folded []byte
 	ids    []int
+	has    []int    // by branch: how many of its keys the text has
+	try    []int    // the rules whose keys it has
 	seen   []Fields // by rule: where it was found
 	found  []int
 }
@@ -65,7 +68,7 @@ func New(rules []Rule, compiler approver.PatternCompiler) (*Engine, error) {
 	}
 	var errs []error
 	known := map[string]bool{}
-	patterns := make([]approver.Pattern, 0, len(rules)+1)
+	var keyed keys
 	tried := make([]*regexp.Regexp, 0, len(rules))
 	for i := range rules {
 		r := &rules[i]
@@ -81,26 +84,29 @@ func New(rules []Rule, compiler approver.PatternCompiler) (*Engine, error) {
 			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: %w", r.Where, r.ID, err))
 			continue
 		}
-		key, err := keyOf(r.Pattern)
-		if err != nil || key == "" {
+		branches, err := keysOf(r.Pattern)
+		if err != nil || len(branches) == 0 {
 			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: it has no word of two letters that every text must have: add one, or it would be tried on every text", r.Where, r.ID))
 			continue
 		}
 		tried = append(tried, re)
-		patterns = append(patterns, approver.Pattern{ID: r.ID, Expr: key})
+		keyed.add(i, r.ID, branches)
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	matcher, err := compiler.Compile(append(patterns, approver.Pattern{ID: "windows", Expr: windowsText}))
+	matcher, err := compiler.Compile(append(keyed.patterns, approver.Pattern{ID: "windows", Expr: windowsText}))
 	if err != nil {
 		return nil, err
 	}
 	if matcher == nil {
 		return nil, errors.New("the heuristic rules were compiled to nothing")
 	}
-	e := &Engine{rules: slices.Clone(rules), tried: tried, matcher: matcher, fold: compiler.Fold}
-	e.pool.New = func() any { return &scratch{seen: make([]Fields, len(e.rules))} }
+	keyed.index = nil // is of no more use
+	e := &Engine{rules: slices.Clone(rules), tried: tried, keys: keyed, matcher: matcher, fold: compiler.Fold}
+	e.pool.New = func() any {
+		return &scratch{seen: make([]Fields, len(e.rules)), has: make([]int, len(e.keys.branches))}
+	}
 	return e, nil
 }
 
@@ -112,14 +118,14 @@ func (e *Engine) Rules() []Rule {
 	return slices.Clone(e.rules)
 }
 
-// Keys returns the key of each rule by its id: a text without it is not one that the
-// rule is tried on.
-func (e *Engine) Keys() map[string]string {
-	keys := map[string]string{}
+// Keys returns the keys of each rule by its id: a text that has not all keys of any
+// branch is not one that the rule is tried on.
+func (e *Engine) Keys() map[string][][]string {
+	out := map[string][][]string{}
 	for _, r := range e.Rules() {
-		keys[r.ID], _ = keyOf(r.Pattern) // was derived before
+		out[r.ID], _ = keysOf(r.Pattern) // were derived before
 	}
-	return keys
+	return out
 }
 
 // Judge implements [approver.Stage]. It denies by rules that block always, asks the
@@ -221,9 +227,10 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 		s.folded = e.fold(s.folded[:0], raw)
 		ids, complete := e.matcher.MatchBytes(s.ids[:0], s.folded)
 		s.ids = ids
-		windows := shell == Windows || len(ids) > 0 && ids[len(ids)-1] == len(e.rules)
-		for _, id := range ids {
-			if id >= len(e.rules) || !e.rules[id].isFor(t.field, shell, windows) {
+		windows := shell == Windows || len(ids) > 0 && ids[len(ids)-1] == len(e.keys.patterns)
+		s.try = e.keys.rules(s.try[:0], s.has, ids)
+		for _, id := range s.try {
+			if !e.rules[id].isFor(t.field, shell, windows) {
 				continue
 			}
 			if work += len(s.folded); work > maxWork {

@@ -277,12 +277,18 @@ func TestTooMuch(t *testing.T) {
 		t.Errorf("a long prompt beside a command that is asked about: %+v", v)
 	}
 	many := make([]heuristics.Rule, 40)
+	var ends strings.Builder // all keys are there, on another line
 	for i := range many {
+		fmt.Fprintf(&ends, "end%d ", i)
 		many[i] = rule(fmt.Sprintf("XP-%03d", i), fmt.Sprintf(`\bbadword\b[^\n]*\bend%d\b`, i))
 	}
-	v = judge(t, build(t, many...), bash(strings.Repeat("badword ", heuristics.MaxBytes/8-1)))
+	v = judge(t, build(t, many...), bash(ends.String()+"\n"+strings.Repeat("badword ", heuristics.MaxBytes/8-40)))
 	if v.Decision != approver.Ask || v.Rule != heuristics.RuleComplex {
 		t.Errorf("much work: %+v", v)
+	}
+	v = judge(t, build(t, many...), bash(strings.Repeat("badword ", heuristics.MaxBytes/8-40)))
+	if v.Decision != approver.Pass {
+		t.Errorf("patterns are tried without all of their keys: %+v", v)
 	}
 	if v := judge(t, e, tool("x", `{"content":"`+long+`"}`)); v.Decision != approver.Pass {
 		t.Errorf("content is not looked at, and not counted: %+v", v)
@@ -418,6 +424,41 @@ func FuzzMatching(f *testing.F) {
 			if want := re.Match(folded); got[rules[i].ID] != want {
 				t.Errorf("%q: %s found %t, alone %t", text, patterns[i], got[rules[i].ID], want)
 			}
+		}
+	})
+}
+
+// The same for any pattern: no branch's keys are more than what it cannot do without.
+func FuzzPatterns(f *testing.F) {
+	for _, c := range [][2]string{
+		{`\bone\s+(?:two|three)\b|\bfour:[^@]*@five`, "one  three"},
+		{`\bone\s+(?:two|three)\b|\bfour:[^@]*@five`, "four:x@five"},
+		{`\bab\w*=\d+|\bab(?:cd)?\s*;\s*(?:ef)+`, "ab ; efef"},
+		{`(?:(?:aa|bb)[^x]*(?:cc|(?:dd|ee)+)){2,}`, "aacc bbddee"},
+		{`(?i)Ab+c?d*(?:ef){0,2}gh`, "ABBGH"},
+		{`(?:^|\s)(?:ab(?:\s+\S+)*?\s+cd|ef\s*\|\s*gh)(?:$|\s)`, "x\nef|gh"},
+		{`aa(?:bb|)cc|(?:|dd)ee`, "aacc ee"},
+	} {
+		f.Add(c[0], c[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		re, err := regexp.Compile(pattern)
+		if err != nil || len(pattern) > 200 || len(text) > 1000 {
+			return
+		}
+		e, err := heuristics.New([]heuristics.Rule{rule("XP-001", pattern, notes, in(heuristics.Path))}, match.Compiler{})
+		if err != nil {
+			return // it has no key, or is no pattern for a rule
+		}
+		v, err := e.Judge(context.Background(), approver.ToolCall{Paths: []string{text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Decision == approver.Ask {
+			return // too much
+		}
+		if got, want := len(v.Chain) > 0, re.Match(match.Fold(nil, text)); got != want {
+			t.Errorf("%q: %q found %t, alone %t; keys %q", text, pattern, got, want, e.Keys())
 		}
 	})
 }

@@ -28,7 +28,8 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 	}
 	var found []Found
 	var folded []byte
-	var ids []int
+	var ids, try []int
+	has := make([]int, len(e.keys.branches))
 	for from := 0; from < len(text); {
 		to := min(from+findPiece, len(text))
 		piece := text[from:to]
@@ -37,8 +38,9 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 		if ids, complete = e.matcher.MatchBytes(ids[:0], folded); !complete {
 			found = append(found, Found{RuleComplex, "too complex to be looked at", from, to})
 		}
-		for _, id := range ids {
-			if id >= len(e.rules) || e.rules[id].Fields&fields == 0 || !e.rules[id].Interrupts() {
+		try = e.keys.rules(try[:0], has, ids)
+		for _, id := range try {
+			if e.rules[id].Fields&fields == 0 || !e.rules[id].Interrupts() {
 				continue
 			}
 			for _, at := range e.tried[id].FindAllIndex(folded, findMost) {

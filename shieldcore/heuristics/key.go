@@ -2,30 +2,76 @@ package heuristics
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // A key is a short expression without gaps that is somewhere in every text that a
 // pattern matches, such as `\brm\s` of a pattern of many words. All keys are one
-// matcher, and a pattern is tried only on a text that has its key: patterns with
-// gaps between their words, put together, would have states without end.
+// matcher, and a pattern is tried only on a text that has the keys of one of its
+// branches: patterns with gaps between their words, put together, would have states
+// without end.
 
 const (
-	minKey     = 2   // letters of a key that are known
-	maxKeyText = 600 // bytes of a run
+	minKey      = 2   // letters of a key that are known, of a branch's first key
+	maxKeys     = 4   // of a branch
+	maxBranches = 16  // of a pattern
+	maxKeyText  = 600 // bytes of a run
 )
 
-// keyOf returns the key of a pattern, "" if it has none with a word of minKey letters.
-func keyOf(pattern string) (string, error) {
+// keysOf returns the branches of a pattern, each as keys that a text must have all
+// of. There is none if a branch has no key with minKey letters.
+func keysOf(pattern string) (branches [][]string, err error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if k := partsOf(re).best; k.known >= minKey {
-		return k.expr, nil
+	all := branchesOf(re)
+	if len(all) > maxBranches {
+		all = []*syntax.Regexp{re}
 	}
-	return "", nil
+	for _, branch := range all {
+		needs := partsOf(branch).needs
+		slices.SortStableFunc(needs, func(a, b part) int { return b.known - a.known })
+		if len(needs) == 0 || needs[0].known < minKey {
+			return nil, nil
+		}
+		var keys []string
+		for _, need := range needs[:min(len(needs), maxKeys)] {
+			if !slices.Contains(keys, need.expr) {
+				keys = append(keys, need.expr)
+			}
+		}
+		branches = append(branches, keys)
+	}
+	return branches, nil
+}
+
+// branchesOf are expressions of which a text matches one if it matches re. The
+// parser takes what all branches begin with out of them: it is put back.
+func branchesOf(re *syntax.Regexp) (out []*syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpCapture:
+		return branchesOf(re.Sub[0])
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			out = append(out, branchesOf(sub)...)
+		}
+		return out
+	case syntax.OpConcat:
+		if len(re.Sub) != 2 || re.Sub[1].Op != syntax.OpAlternate {
+			break
+		}
+		for _, sub := range re.Sub[1].Sub {
+			for _, branch := range branchesOf(sub) {
+				out = append(out, &syntax.Regexp{Op: syntax.OpConcat, Flags: re.Flags, Sub: []*syntax.Regexp{re.Sub[0], branch}})
+			}
+		}
+		return out
+	default:
+	}
+	return []*syntax.Regexp{re}
 }
 
 // A part is an expression, and how many of its letters are known.
@@ -34,9 +80,10 @@ type part struct {
 	known int
 }
 
-// parts are the best part that an expression cannot do without, and all of it if it
-// has no gaps.
+// parts are the parts that an expression cannot do without, the best of them, and all
+// of it if it has no gaps.
 type parts struct {
+	needs []part // each with a known letter
 	best  part
 	whole part
 	solid bool
@@ -61,10 +108,10 @@ func partsOf(re *syntax.Regexp) parts {
 			return solid("(?:"+sub.whole.expr+")?", 0)
 		}
 	case syntax.OpPlus:
-		return parts{best: partsOf(re.Sub[0]).best}
+		return partsOf(re.Sub[0]).gapped()
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return parts{best: partsOf(re.Sub[0]).best}
+			return partsOf(re.Sub[0]).gapped()
 		}
 	case syntax.OpConcat:
 		return inTurn(re.Sub)
@@ -78,17 +125,30 @@ func partsOf(re *syntax.Regexp) parts {
 // solid is an expression without gaps, unless it is too long.
 func solid(expr string, known int) parts {
 	p := part{expr, known}
-	return parts{best: p, whole: p, solid: len(expr) <= maxKeyText}
+	return parts{needs: p.needed(), best: p, whole: p, solid: len(expr) <= maxKeyText}
 }
+
+func (p part) needed() []part {
+	if p.known == 0 {
+		return nil
+	}
+	return []part{p}
+}
+
+// gapped are the parts of an expression that is there more than once.
+func (p parts) gapped() parts { return parts{needs: p.needs, best: p.best} }
 
 // inTurn keeps the best run of neighbours without gaps.
 func inTurn(subs []*syntax.Regexp) parts {
 	var out parts
 	var run part
 	whole := true
-	consider := func(p part) {
-		if p.known > out.best.known {
-			out.best = p
+	consider := func(found ...part) {
+		for _, p := range found {
+			out.needs = append(out.needs, p.needed()...)
+			if p.known > out.best.known {
+				out.best = p
+			}
 		}
 	}
 	join := func(p part) {
@@ -112,7 +172,7 @@ func inTurn(subs []*syntax.Regexp) parts {
 			continue
 		}
 		consider(run)
-		consider(sub.best)
+		consider(sub.needs...)
 		run = part{}
 	}
 	consider(run)
@@ -149,6 +209,7 @@ func either(subs []*syntax.Regexp) parts {
 	var out parts
 	if least > 0 {
 		out.best = part{"(?:" + strings.Join(best, "|") + ")", least}
+		out.needs = out.best.needed()
 	}
 	if expr := "(?:" + strings.Join(whole, "|") + ")"; all && len(expr) <= maxKeyText {
 		out.whole, out.solid = part{expr, known}, true
