@@ -52,6 +52,32 @@ func TestScripts(t *testing.T) {
 // readByPrograms are the commands whose exit code decides something in a script.
 var readByPrograms = []string{"ask", "approve", "audit verify", "check", "demo", "deny", "doctor", "freeze", "judge", "model add", "model verify", "pause", "pending", "policy diff", "policy test", "rules lint", "rules list", "rules show", "rules test", "status", "unfreeze"}
 
+// The README's table of commands names them all, by themselves or by their group.
+func TestReadmeNamesEveryCommand(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| commands | |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var c cli
+	parser, err := kong.New(&c, kong.Name("approver"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves := parser.Model.Leaves(true)
+	for _, leaf := range leaves {
+		name := strings.TrimPrefix(leaf.Path(), "approver ")
+		group, _, _ := strings.Cut(name, " ")
+		if !strings.Contains(table, "`"+name+"`") && !strings.Contains(table, "`"+group+"`") {
+			t.Errorf("the README does not name approver %s", name)
+		}
+	}
+	if len(leaves) < 40 {
+		t.Errorf("only %d commands", len(leaves))
+	}
+}
+
 // The program, every group and every command explains itself with an example.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	var c cli

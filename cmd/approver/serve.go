@@ -14,19 +14,9 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/audit"
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
-	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/httpapi"
-	"approver.example/reflexcore"
-	"approver.example/reflexcore/memory"
-	"approver.example/reflexcore/precedent"
-	"approver.example/shieldcore"
-	"approver.example/store/boltstore"
-	"approver.example/store/redisstore"
 )
 
 type serveCmd struct {
@@ -65,198 +55,102 @@ func diskCure(err error) error {
 	return err
 }
 
-// serve is the one place where the parts meet.
+// serve is the one place where the parts meet: what everything stands on, what judges,
+// who is asked, and the doors.
 func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
 	started := time.Now()
 	// First what may be wrong in the configuration, then what leaves traces.
-	file, err := openPolicy(cfg, log)
+	files, err := readFiles(cfg, log)
 	if err != nil {
 		return err
 	}
-	rules, err := openRules(cfg, log)
+	base, err := openGround(ctx, cfg, log)
+	defer base.close(ctx, &err)
 	if err != nil {
 		return err
 	}
-	// The engine's tables are read while store and audit are opened.
-	asRead := cfg // without what people have to approve first, it becomes another
-	loadReflex := sync.OnceValues(func() (*reflexcore.Engine, error) { return newReflex(asRead, rules) })
-	screens := sync.OnceValues(loadScreens)
-	go func() { _, _ = loadReflex() }() // the errors are looked at below
-	go func() { _, _ = screens() }()
-	house, err := openHouse(cfg, log)
-	if err != nil {
-		return err
-	}
-	channels, local, err := openChannels(cfg, house.Isolated, log)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-		return fmt.Errorf("the data folder: %w", err)
-	}
-	store, err := openStore(ctx, cfg, log)
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "store", store.Close)
+	cfg, records := base.cfg, base.records
 
-	records, err := openAudit(ctx, cfg, store, log)
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "audit", func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		return records.Close(ctx)
-	})
-
-	policyRecord, err := newSealed(cfg, store, "policy")
-	if err != nil {
-		return err
-	}
-	policy := &shieldcore.Live{}
-	standing := holdPolicy(policyRecord, policy, records, log.With("part", "policy"))
-	standing.older = records.Head().Seq > 0
-	authority, err := holdAuthority(ctx, cfg, store, records, house.Isolated, log.With("part", "approvers"))
-	if err != nil {
-		return err
-	}
-	if len(authority.waiting()) > 0 {
-		granted := cfg.HeldTo(authority.counting())
-		cfg.FailMode, cfg.Shield = granted.FailMode, granted.Shield
-		if channels, local, err = openChannels(granted, house.Isolated, log); err != nil {
-			return err
-		}
-	}
-	tier2, err := openShield(cfg, store, records, log.With("part", "shield"))
+	tier2, err := openShield(cfg, base.store, records, log.With("part", "shield"))
 	if err != nil {
 		return err
 	}
 	defer closing(&err, "shield", tier2.close)
-	if err := standing.start(ctx, file); err != nil {
-		return err
-	}
-	reflex, err := loadReflex()
+	rules, err := openJudgement(ctx, base, files, log)
 	if err != nil {
 		return err
 	}
-	tier1, err := screens()
+	people, err := newBroadcaster(base, rules, log)
 	if err != nil {
 		return err
 	}
-	rulesRecord, err := newSealed(cfg, store, "rules")
-	if err != nil {
+	if tier2.model, err = addModel(cfg.Shield.Sidecar, rules.screens); err != nil {
 		return err
 	}
-	ruling := &liveRules{engine: reflex}
-	standingRules := holdRules(rulesRecord, ruling, records, log.With("part", "rules"))
-	if err := standingRules.start(ctx, rules); err != nil {
-		return err
-	}
-	flowing := &liveFlow{engine: reflex}
-	standingFlow, err := startFlow(ctx, cfg, store, flowing, records, log.With("part", "flow"))
-	if err != nil {
-		return err
-	}
-	projects := newProjectReporter(records, log.With("part", "rules"))
-	reflex.Project = projects.rules(cfg).For
-	versions := func() string { return policy.Version() + ruling.Version() + flowing.Version() }
-	broadcaster, err := newBroadcaster(cfg, versions, house.Notice(), store, learner{records, reflex, log.With("part", "precedents")}, channels, log.With("part", "people"))
-	if err != nil {
-		return err
-	}
-	broadcaster.SetPeople(cfg.PeopleHeldTo(authority.counting()))
-	authority.admitted = broadcaster.SetPeople
-	reflex.Precedents = precedent.New(store, cfg.Reflex.Precedents.Limits())
-	remembered := memory.New(store, cfg.Reflex.Loop.Limits(), log.With("part", "memory"))
-	reflex.Memory = func(approver.ToolCall) *memory.Memory { return remembered }
-	watching := &observer{people: broadcaster, log: log.With("part", "observe")}
-	budgets := cfg.Reflex.Gate()
-	screening := tier1(cfg.Shield.Classifier)
-	if tier2.model, err = addModel(cfg.Shield.Sidecar, screening); err != nil {
-		return err
-	}
+
+	watching := &observer{people: people, log: log.With("part", "observe")}
 	gate := &approver.Gate{
-		Stages: append([]approver.Stage{approver.FreezeStage{Store: store}, reflex, policy}, screening...), Tiers: approver.TierScreen,
-		Evaluator: tier2.evaluator(), Again: []approver.Stage{approver.FreezeStage{Store: store}, policy}, FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening, Ask: broadcaster.Ask,
-		Observe: watching.observe, Paused: broadcaster.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: budgets,
-		Appeals: &approver.Appeals{People: broadcaster, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
+		Stages: rules.stages(base.store), Tiers: approver.TierScreen,
+		Evaluator: tier2.evaluator(), Again: rules.again(base.store), FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: cfg.Reflex.Gate(),
+		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
 	}
-	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents, remember: reflex.Ran}
+	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents, remember: rules.reflex.Ran}
 	if cfg.FreezeOnBypass {
-		decide.freeze = broadcaster.Freeze
+		decide.freeze = people.Freeze
 	}
-	inForce := cfg.HeldTo(authority.counting())
-	if decide.outputs, err = newOutputs(inForce, reflex.Told, records, log.With("part", "output")); err != nil {
+	inForce := base.inForce()
+	if decide.outputs, err = newOutputs(inForce, rules.reflex.Told, records, log.With("part", "output")); err != nil {
 		return err
 	}
-
 	desk := &desk{
-		people: broadcaster, channels: channels, authority: authority, audit: records, observer: watching, budgets: budgets, shield: tier2, store: storeName(cfg), notice: house.Notice(), policy: cfg.Policy, started: started,
-		output: outputLine(inForce), log: log.With("part", "desk"),
+		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2,
+		store: storeName(cfg), notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(inForce), log: log.With("part", "desk"),
 	}
-
-	serveSockets, err := openSockets(cfg.Sockets, house, decide, asker{*gate}, local, desk, log)
+	doors, err := openSockets(cfg.Sockets, base.house, decide, asker{*gate}, base.local, desk, log)
 	if err != nil {
 		return err
 	}
+
 	// Who is told to stop while starting still stops in order.
-	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: house.note() + watching.note(ctx)}); err != nil {
+	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: base.house.note() + watching.note(ctx)}); err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
-	log.Info("ready", "isolated", house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(channels), "took", time.Since(started).Round(time.Millisecond))
+	log.Info("ready", "isolated", base.house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(base.channels), "took", time.Since(started).Round(time.Millisecond))
 	debug.FreeOSMemory() // what was only needed to start
-	reload := reloadPolicy(cfg, standing, broadcaster.Ask)
-	reloadRuleSet := reloadRules(cfg, standingRules, broadcaster.Ask)
-	reloadFlow := proposeFlow(cfg, standingFlow, broadcaster.Ask)
-	admit := func(ctx context.Context) error { return authority.run(ctx, broadcaster.Ask) }
-	err = together(ctx, append(serveSockets, broadcaster.Run, reload.run, reloadRuleSet.run, reloadFlow.run, projects.run, admit, watching.run, remembered.Run, tier2.run)...)
+	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
+	run := append(doors, people.Run, admit, watching.run, tier2.run)
+	err = together(ctx, append(run, rules.runs(cfg, people.Ask)...)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
 }
 
-// openPolicy reads the configured policy, and warns of rules in it that do nothing.
-func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Policy, error) {
-	policy, err := cfg.LoadPolicy()
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range policy.Warnings() {
-		log.Warn("the policy has a rule that does nothing", "what", w.Pos.String()+": "+w.Text)
-	}
-	return policy, nil
-}
-
-// holdAuthority finds out whose answers count.
-func holdAuthority(ctx context.Context, cfg configs.Config, kv approver.KV, records *audit.Log, isolated bool, log *slog.Logger) (*heldAuthority, error) {
-	record, err := newSealed(cfg, kv, "approvers")
-	if err != nil {
-		return nil, err
-	}
-	h := &heldAuthority{sealed: record, cfg: cfg, isolated: isolated, audit: records, older: records.Head().Seq > 0, log: log}
-	return h, h.start(ctx)
-}
-
-func newBroadcaster(
-	cfg configs.Config, rules func() string, notice string, kv approver.KV, records approver.Recorder, channels []approver.Channel, log *slog.Logger,
-) (*approver.Broadcaster, error) {
+// newBroadcaster asks those whose answers count. What they approve is bound to the
+// version of the rules.
+func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver.Broadcaster, error) {
+	cfg := base.cfg
 	codeKeys, err := openCodeKeys(cfg)
 	if err != nil {
 		return nil, err
 	}
 	var files approver.FileHasher
-	return approver.NewBroadcaster(approver.Options{
-		Store: kv, Audit: records, People: cfg.People(), Channels: channels, Destinations: cfg.Destinations(),
+	b, err := approver.NewBroadcaster(approver.Options{
+		Store: base.store, Audit: learner{base.records, rules.reflex, log.With("part", "precedents")}, People: base.people(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Fingerprint, error) {
 			hashes, err := files.Of(ctx, call)
 			if err != nil {
 				return "", err
 			}
-			return approver.FingerprintOf(call, rules(), hashes)
+			return approver.FingerprintOf(call, rules.version(), hashes)
 		},
 		Rule: exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
-		Host: hostname(), Notice: notice, Log: log,
+		Host: hostname(), Notice: base.house.Notice(), Log: log.With("part", "people"),
 	})
+	if err != nil {
+		return nil, err
+	}
+	base.authority.admitted = b.SetPeople
+	return b, nil
 }
 
 // openSockets listens on both sockets and returns what serves each.
@@ -305,71 +199,6 @@ func closing(err *error, name string, f func() error) {
 	if closeErr := f(); closeErr != nil {
 		*err = errors.Join(*err, fmt.Errorf("close the %s: %w", name, closeErr))
 	}
-}
-
-// A store is a KV that can be closed.
-type store interface {
-	approver.KV
-	Close() error
-}
-
-func openStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (store, error) {
-	if cfg.Store.Redis != nil {
-		return redisstore.Open(ctx, *cfg.Store.Redis, log.With("part", "redis"))
-	}
-	return boltstore.Open(cfg.Bolt(), log.With("part", "store"))
-}
-
-func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, log *slog.Logger) (*audit.Log, error) {
-	key, err := audit.LoadOrCreateKey(cfg.AuditKey())
-	if err != nil {
-		return nil, err
-	}
-	o := cfg.Audit.Options()
-	o.Dir, o.ID, o.Key, o.KV, o.Log = cfg.AuditDir(), cfg.AuditID(), key, kv, log.With("part", "audit")
-	records, err := audit.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	for _, alarm := range records.Alarms() {
-		log.Error("AUDIT ALARM", "what", alarm)
-	}
-	return records, nil
-}
-
-// openChannels makes every configured channel: the list of all there are.
-func openChannels(cfg configs.Config, isolated bool, log *slog.Logger) (channels []approver.Channel, local *terminal.Channel, err error) {
-	var errs []error
-	add := func(name string, c approver.Channel, err error) {
-		if err != nil {
-			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
-			return
-		}
-		channels = append(channels, c)
-	}
-	if c := cfg.Channels.Telegram; c != nil {
-		ch, err := telegram.New(*c, log.With("channel", telegram.Name))
-		add(telegram.Name, ch, err)
-	}
-	if c := cfg.Channels.Discord; c != nil {
-		ch, err := discord.New(*c, log.With("channel", discord.Name))
-		add(discord.Name, ch, err)
-	}
-	if c := cfg.Channels.Slack; c != nil {
-		ch, err := slack.New(*c, log.With("channel", slack.Name))
-		add(slack.Name, ch, err)
-	}
-	if c := cfg.Channels.Terminal; c != nil {
-		own := *c
-		own.Isolated = isolated
-		ch, err := terminal.New(own, log.With("channel", terminal.Name))
-		add(terminal.Name, ch, err)
-		local = ch
-	}
-	if len(channels) == 0 && len(errs) == 0 {
-		log.Warn("no channel is configured: every call that needs people will be denied")
-	}
-	return channels, local, errors.Join(errs...)
 }
 
 func names(channels []approver.Channel) string {
