@@ -175,7 +175,7 @@ func TestNothingIsSkipped(t *testing.T) {
 func TestProofIsExact(t *testing.T) {
 	w := staged(t, Options{})
 	log := w.apps[0].log
-	for what, spoil := range map[string][]string{"a post too many": {"sendMessage"}, "an edit too many": {"editMessageText"}} {
+	for what, spoil := range map[string][]string{"a post too many": {"sendMessage 200"}, "an edit too many": {"editMessageText 200"}} {
 		w.failed = 0
 		w.apps[0].log = func() []string { return append(log(), spoil...) }
 		if err := w.proof(); err != nil || w.failed != 1 {

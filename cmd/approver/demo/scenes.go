@@ -302,7 +302,9 @@ func (w *world) proof() error {
 		if replies > 0 {
 			more = fmt.Sprintf(" and %d typed codes", replies)
 		}
-		w.check(posts == asked+replies && edits == asked, "%s's server saw exactly %d posts and %d edits for %d requests%s", a.name, posts, edits, asked, more)
+		if !w.check(posts == asked+replies && edits == asked, "%s's server saw exactly %d posts and %d edits for %d requests%s", a.name, posts, edits, asked, more) {
+			w.say("%s", strings.Join(a.log(), "\n    "))
+		}
 	}
 	leaked := 0
 	raw := w.outputs.String() + w.auditText()

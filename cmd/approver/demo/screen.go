@@ -132,7 +132,7 @@ func (s *screen) say(format string, args ...any) {
 func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n" }
 
 // check tells whether something is as it should be, and remembers if not.
-func (s *screen) check(ok bool, format string, args ...any) {
+func (s *screen) check(ok bool, format string, args ...any) bool {
 	text, mark := fmt.Sprintf(format, args...), "✓ "
 	if !ok {
 		mark = "✗ NOT SO: "
@@ -141,6 +141,7 @@ func (s *screen) check(ok bool, format string, args ...any) {
 		s.mu.Unlock()
 	}
 	s.tell(event{Event: "check", OK: &ok, Text: text}, indented(mark+text))
+	return ok
 }
 
 // recorded tells what the audit has of the present request.

@@ -67,13 +67,13 @@ func (w *world) telegram() *app {
 	s.AddChat(telegramtest.Chat{ID: chat})
 	log := func() (out []string) {
 		for _, e := range s.Log() {
-			out = append(out, e.Method)
+			out = append(out, e.String())
 		}
 		return out
 	}
 	return &app{
 		name: "Telegram", channel: "telegram", conversation: fmt.Sprint(chat), fake: s, log: log,
-		posts: "sendMessage", edits: "editMessageText", close: s.Close, token: s.Token(), url: s.URL(),
+		posts: "sendMessage 200", edits: "editMessageText 200", close: s.Close, token: s.Token(), url: s.URL(),
 	}
 }
 
