@@ -51,7 +51,7 @@ type scratch struct {
 	texts  []text
 	folded []byte
 	ids    []int
-	has    []int    // by branch: how many of its keys the text has
+	has    []bool   // by key: whether the text has it
 	try    []int    // the rules whose keys it has
 	seen   []Fields // by rule: where it was found
 	found  []int
@@ -105,7 +105,7 @@ func New(rules []Rule, compiler approver.PatternCompiler) (*Engine, error) {
 	keyed.index = nil // is of no more use
 	e := &Engine{rules: slices.Clone(rules), tried: tried, keys: keyed, matcher: matcher, fold: compiler.Fold}
 	e.pool.New = func() any {
-		return &scratch{seen: make([]Fields, len(e.rules)), has: make([]int, len(e.keys.branches))}
+		return &scratch{seen: make([]Fields, len(e.rules)), has: make([]bool, len(e.keys.users))}
 	}
 	return e, nil
 }

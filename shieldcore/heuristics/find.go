@@ -29,7 +29,7 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 	var found []Found
 	var folded []byte
 	var ids, try []int
-	has := make([]int, len(e.keys.branches))
+	has := make([]bool, len(e.keys.users))
 	for from := 0; from < len(text); {
 		to := min(from+findPiece, len(text))
 		piece := text[from:to]
