@@ -110,6 +110,7 @@ type work struct {
 	complete          bool // patterns were all tried
 	looked, bytesRead int  // of the disk
 	links             links
+	reach             reach
 	findings          []finding
 	explain           bool
 
@@ -170,10 +171,11 @@ func (w *work) forget() {
 	clear(w.trips)
 	w.facts.of(nil)
 	w.links.forget()
+	w.reach.forget()
 	*w = work{
 		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part,
 		effects: w.effects[:0], places: w.places[:0], findings: w.findings[:0],
-		trips: w.trips[:0], left: w.left[:0], facts: w.facts, links: w.links,
+		trips: w.trips[:0], left: w.left[:0], facts: w.facts, links: w.links, reach: w.reach,
 		flows: flows{found: w.flows.found[:0]}, label: w.label,
 	}
 }
@@ -227,6 +229,7 @@ func (e *Engine) understand(w *work) {
 		e.shell.Analyze(w.call.Command, place, &w.result)
 		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
+		w.reach.dotted = append(w.reach.dotted, w.result.Dotted...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
 			w.part.Effects = slices.DeleteFunc(w.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) // bash may know it
@@ -276,6 +279,7 @@ func (w *work) hidden() bool {
 // take adds the effects of the payload that was analysed last.
 func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	w.left = append(w.left, w.part.Files...)
+	w.reach.dotted = append(w.reach.dotted, w.part.Dotted...)
 	for _, e := range w.part.Effects {
 		if bits&effect.Partial != 0 && e.Kind == effect.Opaque {
 			continue // that noise does not parse says nothing

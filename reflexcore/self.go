@@ -11,17 +11,29 @@ import (
 )
 
 // self looks for attempts on approver, on the settings through which agents ask
-// it, and on other guards: by what the call would do, however it is written. It
-// returns the decision (Pass: nothing) and what was seen.
-func (w *work) self(known *memo) (worst approver.Decision, what string) {
+// it, and on other guards: by what the call would do, however it is written, and
+// under each name that a file has on the disk. It returns the decision (Pass:
+// nothing) and what was seen.
+func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	worst = approver.Pass
 	for i := range w.effects {
-		e := &w.effects[i]
-		d, text := w.attempt(i, known)
+		ef := &w.effects[i]
+		d, text := e.attempt(w, ef, w.places[i])
+		where := ef.Target
+		for _, name := range e.otherNames(w, ef) {
+			if d == approver.Deny {
+				break
+			}
+			other := *ef
+			other.Target = name
+			if d2, text2 := e.attemptElsewhere(w, &other); d2 < d {
+				d, text, where = d2, text2, name
+			}
+		}
 		if d < worst {
 			worst, what = d, text
-			if e.Target != "" && e.Taint&effect.Secret == 0 {
-				what += " (" + short(effect.Show(e.Target)) + ")"
+			if where != "" && ef.Taint&effect.Secret == 0 {
+				what += " (" + short(effect.Show(where)) + ")"
 			}
 		}
 	}
@@ -31,120 +43,126 @@ func (w *work) self(known *memo) (worst approver.Decision, what string) {
 	if worst == approver.Pass && w.changesByLookup() {
 		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
 	}
+	if worst == approver.Pass && w.reach.too {
+		return approver.Ask, "it changes more files than are looked up, and some of them may be those by which agents ask"
+	}
 	return worst, what
 }
 
+// attemptElsewhere judges an effect under another name than the one that is written.
+// The rules have seen only that one, so what they ask about is a question here.
+func (e *Engine) attemptElsewhere(w *work, ef *effect.Effect) (approver.Decision, string) {
+	at := w.around.place(ef, e.paths)
+	d, text := e.attempt(w, ef, at)
+	if own := placeContent<<content.Own | placeContent<<content.Agent; d == approver.Pass && at&own != 0 && (ef.Kind == effect.Write || ef.Kind == effect.Delete) && !makesFolder(ef) {
+		return approver.Ask, "it changes the settings of an agent or of approver"
+	}
+	return d, text
+}
+
+func makesFolder(ef *effect.Effect) bool { return ef.By == "mkdir" || ef.By == "install -d" }
+
 // attempt judges one effect.
-func (w *work) attempt(i int, known *memo) (approver.Decision, string) {
-	e, at := &w.effects[i], w.places[i]
-	if e.Bits&effect.Remote != 0 {
+func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
+	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
 	}
-	own, agent := placeContent<<content.Own, placeContent<<content.Agent
-	switch e.Kind {
+	own, known := placeContent<<content.Own, e.paths
+	switch ef.Kind {
 	case effect.Kill:
 		switch {
-		case namesApprover(e.Target):
+		case namesApprover(ef.Target):
 			return approver.Deny, "it stops approver"
-		case guardName(path.Base(e.Target)):
+		case guardName(path.Base(ef.Target)):
 			return approver.Ask, "it stops a guard"
 		}
 	case effect.Persist:
-		if strings.Contains(strings.ToLower(e.Target), "approver") {
+		if strings.Contains(strings.ToLower(ef.Target), "approver") {
 			return approver.Deny, "it changes how approver is started"
 		}
 	case effect.Read:
-		if at&own != 0 && at&Secret != 0 && approverFolder(e.Target) {
+		switch {
+		case at&own != 0 && at&Secret != 0 && approverFolder(ef.Target):
 			return approver.Deny, "it reads approver's own keys, store or audit"
+		case !linked(ef):
+		case at&own != 0 || settings(ef.Target, known):
+			return approver.Deny, "it gives another name to a file of approver or of an agent's settings"
+		case isAgentFolder(path.Base(ef.Target)):
+			return approver.Deny, "it gives another name to the folder of an agent's settings"
 		}
+	case effect.NetIn, effect.NetOut:
+		return w.speaks(ef)
 	case effect.Discard:
-		if settings(e.Target, known) {
+		switch {
+		case settings(ef.Target, known):
 			return approver.Deny, "it takes back an agent's settings, and the hooks in them"
+		case isAgentFolder(path.Base(ef.Target)):
+			return approver.Ask, "it takes back the folder of an agent's settings, and the hooks in it"
 		}
 	case effect.Permission:
-		switch {
-		case e.Target == "approver-control":
-			return approver.Deny, "it answers or changes approver in a person's place"
-		case e.What == "agent-settings", e.Target == "agent-settings":
-			return approver.Ask, "it gives an agent other settings, without the hooks of the present ones"
-		case e.Target == "agent-approvals", e.What == "agent-approvals":
-			return approver.Ask, "it starts an agent that asks nobody"
-		case strings.HasPrefix(e.Target, "guard:"):
-			return approver.Ask, "it turns a guard off"
-		case at&own != 0:
-			return approver.Deny, "it changes who may use approver's own files"
-		case e.What == "run", at&agent == 0:
-			return approver.Pass, ""
-		}
-		return approver.Deny, "it changes who may read an agent's settings or run its hooks"
+		return w.permits(ef, at)
 	case effect.Write, effect.Delete:
-		return w.changes(e, at, known)
+		return e.changes(w, ef, at)
 	default: // nothing for the others
 	}
 	return approver.Pass, ""
 }
 
-// changes judges a file that is written or deleted.
-func (w *work) changes(e *effect.Effect, at Place, known *memo) (approver.Decision, string) {
-	base := path.Base(e.Target)
+// permits judges what gets other rights.
+func (w *work) permits(ef *effect.Effect, at Place) (approver.Decision, string) {
+	own, agent := placeContent<<content.Own, placeContent<<content.Agent
 	switch {
-	case e.By == "mkdir" || e.By == "install -d":
+	case ef.Target == "approver-control":
+		return approver.Deny, "it answers or changes approver in a person's place"
+	case ef.What == "agent-settings", ef.Target == "agent-settings":
+		return approver.Ask, "it gives an agent other settings, without the hooks of the present ones"
+	case ef.Target == "agent-approvals", ef.What == "agent-approvals":
+		return approver.Ask, "it starts an agent that asks nobody"
+	case strings.HasPrefix(ef.Target, "guard:"):
+		return approver.Ask, "it turns a guard off"
+	case at&own != 0:
+		return approver.Deny, "it changes who may use approver's own files"
+	case ef.What == "run", at&agent == 0 && !isAgentFolder(path.Base(ef.Target)):
 		return approver.Pass, ""
-	case at&(placeContent<<content.Own) != 0 && perhaps(e.Target):
+	}
+	return approver.Deny, "it changes who may read an agent's settings or run its hooks"
+}
+
+// changes judges a file that is written or deleted.
+func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
+	base := path.Base(ef.Target)
+	switch {
+	case makesFolder(ef):
+		return approver.Pass, ""
+	case at&(placeContent<<content.Own) != 0 && perhaps(ef.Target):
 		return approver.Ask, "it may change approver's own files"
 	case at&(placeContent<<content.Own) != 0:
 		return approver.Deny, "it changes approver's own files"
-	case base == "approver-hook", base == "approver" && inBin(e.Target) && at&(Project|Temp) == 0:
+	case base == "approver-hook", base == "approver" && inBin(ef.Target) && at&(Project|Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
-	case settings(e.Target, known):
+	case settings(ef.Target, e.paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
-	case agentFolders[base] && w.replaces(e, known):
-		return approver.Deny, "it replaces or removes an agent's settings, and the hooks in them"
-	case at&(Home|System) != 0 && at&(Project|Build) == 0 && guardPath(e.Target):
+	case ef.Target == effect.Unknown+"/settings.json", ef.Target == effect.Unknown+"/settings.local.json":
+		return approver.Ask, "it writes settings into a folder that is not known"
+	case at&(Home|System) != 0 && at&(Project|Build) == 0 && guardPath(ef.Target):
 		return approver.Ask, "it changes the settings of a guard"
 	}
-	return approver.Pass, ""
-}
-
-// maxLookups bounds how many files that are copied into agents' folders are looked at.
-const maxLookups = 1024
-
-// agentFolders are the folders in which agents keep their settings.
-var agentFolders = map[string]bool{
-	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
-}
-
-// replaces reports whether an effect on an agent's whole folder reaches its
-// settings: it is deleted, moved or unpacked over, or a file for it is put there.
-func (w *work) replaces(e *effect.Effect, known *memo) bool {
-	by, _, _ := strings.Cut(e.By, " ")
-	switch {
-	case e.Kind == effect.Delete:
-		return e.Bits&effect.Recursive != 0
-	case by == "tar", by == "bsdtar", by == "unzip", by == "7z", by == "cpio", by == "rsync", by == "docker", by == "podman", by == "ln", by == "mount":
-		return true
+	switch d := e.replaces(w, ef); d {
+	case approver.Deny:
+		return d, "it replaces or removes an agent's settings, and the hooks in them"
+	case approver.Ask:
+		return d, "it puts files there of which nothing is known, and an agent's settings and hooks may be among them"
+	default:
+		return approver.Pass, ""
 	}
-	for i := range w.effects {
-		r := &w.effects[i]
-		if r.Kind != effect.Read && r.Kind != effect.NetIn || r.By != e.By {
-			continue
-		}
-		if w.lookups++; w.lookups > maxLookups {
-			return true // nobody copies so many files there one by one
-		}
-		if by == "mv" && r.Target == e.Target || settings(e.Target+"/"+path.Base(r.Target), known) || agentFolders[path.Base(r.Target)] {
-			return true
-		}
-	}
-	return false
 }
 
 // settings reports whether a path holds the settings or the hooks of an agent:
 // not a list of servers, and no plugin that is only put there.
 func settings(p string, known *memo) bool {
-	if dir, base := path.Split(p); agentFolders[path.Base(dir)] && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
+	if dir, base := path.Split(p); isAgentFolder(path.Base(dir)) && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
 		return true // any file of the folder
-	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && agentFolders[path.Base(above)] && anySettings(base) {
+	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && isAgentFolder(path.Base(above)) && anySettings(base) {
 		return true // any such file below it
 	}
 	if known.classify(p).Kind != content.Agent {
@@ -152,6 +170,11 @@ func settings(p string, known *memo) bool {
 	}
 	lower := strings.ToLower(p)
 	base := path.Base(lower)
+	for _, folder := range [...]string{".claude/plugins/", ".claude/shell-snapshots/", ".claude/session-env/"} {
+		if strings.Contains(lower, folder) {
+			return false // asked about by a rule
+		}
+	}
 	if strings.Contains(base, "mcp") || base == ".claude.json" || base == "claude_desktop_config.json" {
 		return false
 	}

@@ -108,7 +108,7 @@ func (e *Engine) trip(w *work) {
 	}
 	w.tripped(parts)
 	w.tripped(said)
-	if d, what := w.self(e.paths); d < approver.Pass {
+	if d, what := e.self(w); d < approver.Pass {
 		w.put(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
 	}
 }

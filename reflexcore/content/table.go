@@ -141,6 +141,10 @@ crush.json
 .opencode/plugins/**
 .pi/agent/extensions/**
 .openclaw/**`},
+	{kind: Agent, name: "what an agent runs by itself", patterns: `
+.claude/plugins/**
+.claude/shell-snapshots/**
+.claude/session-env/**`},
 	{kind: Agent, name: "a list of MCP servers", format: formatJSON, patterns: `
 mcp.json
 .mcp.json

@@ -141,7 +141,12 @@ func (a *applied) source(u *grammar.Use) {
 			return
 		}
 		what := ""
-		if u.Arg == "cookies" { // the jar of one's own requests
+		switch {
+		case u.Arg == "link" && u.Word >= 0:
+			what = u.Arg
+		case u.Word >= 0 && a.inside(u.Text):
+			what = "inside"
+		case u.Arg == "cookies": // the jar of one's own requests
 			what = u.Arg
 			if d.taint&effect.Secret != 0 {
 				d.taint &^= effect.Secret | effect.Labels

@@ -70,13 +70,7 @@ func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 func (a *applied) copied(to string) {
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && a.reads == 1 {
-			from := a.path(u)
-			if f := a.in.file(to); f != nil && a.in.file(from) == nil {
-				f.alias = from
-				if f.link = a.by == "ln"; f.link {
-					a.in.links++
-				}
-			}
+			a.another(to, a.path(u), u)
 		}
 	}
 }
@@ -88,10 +82,55 @@ func (a *applied) copiedInto(folder string) {
 			from := a.path(u)
 			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
 				a.in.write(to, a.in.contentOf(from), false)
-				if f := a.in.file(to); f != nil && a.in.file(from) == nil {
-					f.alias = from
-				}
+				a.another(to, from, u)
 			}
 		}
 	}
+}
+
+// another notes that a file is another one now: a copy, or a link.
+func (a *applied) another(to, from string, u *grammar.Use) {
+	f := a.in.file(to)
+	switch {
+	case f == nil:
+	case u.Arg != "link":
+		if a.in.file(from) == nil {
+			f.alias = from
+		}
+	default:
+		if a.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' { // it leads on from its own folder
+			from = a.in.abs(a.in.concat(path.Dir(to), "/", u.Text))
+			f = a.in.file(to)
+		}
+		if from != to && f != nil {
+			f.alias, f.link = from, true
+			a.in.links++
+		}
+	}
+}
+
+// symbolic reports whether a program that makes links makes symbolic ones.
+func (a *applied) symbolic() bool {
+	for _, w := range a.argv[1:] {
+		if short := len(w) > 1 && w[0] == '-' && w[1] != '-'; short && strings.Contains(w, "s") || strings.HasPrefix(w, "--sym") {
+			return true
+		}
+	}
+	return false
+}
+
+// inside reports whether a copy takes what is in a folder, and not the folder.
+func (a *applied) inside(word string) bool {
+	if !a.p.Copies {
+		return false
+	}
+	if strings.HasSuffix(word, "/.") || a.by == "rsync" && strings.HasSuffix(word, "/") {
+		return true
+	}
+	for _, w := range a.argv[1:] {
+		if short := len(w) > 1 && w[0] == '-' && w[1] != '-'; a.by != "rsync" && (short && strings.Contains(w, "T") || strings.HasPrefix(w, "--no-target")) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -132,10 +133,34 @@ func (in *interp) abs(p string) string {
 		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {
 			return p // the part that is not known may be empty: this may be the root
 		}
+		in.dotted(p)
 		p = path.Clean(p)
 	}
 	return in.resolve(p)
 }
+
+// maxDotted bounds the folders of one text that are written with "..".
+const maxDotted = 256
+
+// dotted notes the folder of a path in which ".." is written.
+func (in *interp) dotted(p string) {
+	i := strings.LastIndex(p, "/..")
+	if i < 0 || p[0] != '/' || len(p) > i+3 && p[i+3] != '/' {
+		return
+	}
+	d := Dotted{Written: p[:i+3], Path: path.Clean(p[:i+3])}
+	if slices.Contains(in.res.Dotted, d) {
+		return
+	}
+	if len(in.res.Dotted) >= maxDotted {
+		in.over("folders")
+		return
+	}
+	in.res.Dotted = append(in.res.Dotted, d)
+}
+
+// maxHops is how many links a kernel follows for one path.
+const maxHops = 40
 
 // resolve follows descriptors, and links that this text made.
 func (in *interp) resolve(p string) string {
@@ -144,7 +169,7 @@ func (in *interp) resolve(p string) string {
 			return in.abs(in.fds[n[0]-'0'])
 		}
 	}
-	for hops := 0; in.links > 0 && hops < 4; hops++ {
+	for hops := 0; in.links > 0 && hops < maxHops; hops++ {
 		i := len(in.files) - 1
 		in.steps += i / 16
 		for ; i >= 0; i-- {

@@ -116,6 +116,10 @@ type Text struct {
 	Part       bool
 }
 
+// A Dotted is a folder that is written with "..". Path is what that is by the letters;
+// on a disk it goes up from where a link before it leads.
+type Dotted struct{ Written, Path string }
+
 // A Step is one simple command that was walked, for people.
 type Step struct {
 	Parent  int    `json:"parent"` // the step that led here; -1: the text itself
@@ -131,6 +135,7 @@ type Result struct {
 	Effects []effect.Effect
 	Files   []File
 	Texts   []Text // that were written and not run
+	Dotted  []Dotted
 	Steps   []Step // with Explain
 	How     How
 	// Commands counts simple commands, Partial those with a word that is not

@@ -129,7 +129,7 @@ const (
 var interps = sync.Pool{New: func() any { return &interp{} }}
 
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
-	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0]}
+	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0]}
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],

@@ -1,0 +1,260 @@
+package reflexcore
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+)
+
+// Settings are also changed by what brings, moves or unpacks whole folders. What lies
+// in a folder that is copied can be looked at; what an archive holds cannot.
+
+// maxLookups bounds how many files that are copied into folders are looked at.
+const maxLookups = 1024
+
+// agentFolders are the folders in which agents keep their settings.
+var agentFolders = map[string]bool{
+	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
+}
+
+// isAgentFolder is [agentFolders] where letters may be large or small.
+func isAgentFolder(name string) bool {
+	return len(name) > 4 && name[0] == '.' && agentFolders[strings.ToLower(name)]
+}
+
+// findsAgentFolder reports whether a pattern of names is made for one of the folders:
+// not one that finds any name.
+func findsAgentFolder(pattern string) bool {
+	if !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[\x00") {
+		return false
+	}
+	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
+	for name := range agentFolders {
+		if ok, err := path.Match(pattern, name); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// fillers are the programs that fill a folder with what their words do not name.
+var fillers = map[string]bool{
+	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "ln": true, "mount": true,
+	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "gh": true, "git": true,
+}
+
+// archivers are those of them that unpack an archive.
+var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true}
+
+// replaces says whether an effect on a folder reaches settings in it: it is deleted,
+// moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
+func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
+	by, _, _ := strings.Cut(ef.By, " ")
+	folder, moved := isAgentFolder(path.Base(ef.Target)), moves(ef) && by != "rsync"
+	switch {
+	case ef.Kind == effect.Delete:
+		if folder && (ef.Bits&effect.Recursive != 0 || moved) {
+			return approver.Deny
+		}
+		return approver.Pass
+	case folder && fillers[by] && !moved:
+		return approver.Deny
+	case archivers[by] && w.around.home != "" && path.Clean(ef.Target) == w.around.home:
+		return approver.Ask
+	}
+	worst, named := approver.Pass, false
+	for i := range w.effects {
+		r := &w.effects[i]
+		if r.By != ef.By || r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
+			continue
+		}
+		if !folder && r.Kind == effect.NetIn {
+			continue
+		}
+		if w.lookups++; w.lookups > maxLookups {
+			if folder {
+				return approver.Deny // nobody copies so many files there one by one
+			}
+			return worst
+		}
+		named = named || r.Kind == effect.Read
+		if folder && moved && r.Kind == effect.Read && r.Target == ef.Target {
+			return approver.Deny // the folder itself is moved
+		}
+		if r.Target != ef.Target {
+			worst = min(worst, e.brings(w, ef, r, folder))
+		}
+	}
+	if folder && moved && !named {
+		return approver.Deny // renamed by a program that says no more
+	}
+	return worst
+}
+
+// brings says whether a file or folder that is copied, linked or moved to a folder
+// brings settings there.
+func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.Decision {
+	base := path.Base(from.Target)
+	if folder && settings(to.Target+"/"+base, e.paths) {
+		return approver.Deny
+	}
+	if from.Kind == effect.NetIn {
+		if isAgentFolder(base) {
+			return approver.Deny
+		}
+		return approver.Pass
+	}
+	switch {
+	case folder, isAgentFolder(base), findsAgentFolder(base):
+		return e.holds(w, from, folder || !isAgentFolder(base))
+	case from.What == "inside" && w.isLive(to.Target):
+		worst := approver.Pass
+		for name := range agentFolders {
+			inner := *from
+			inner.Target += "/" + name
+			if _, err := e.files.Lstat(inner.Target); err == nil {
+				worst = min(worst, e.holds(w, &inner, true))
+			}
+		}
+		return worst
+	}
+	return approver.Pass
+}
+
+// isLive reports whether settings in a folder are those of this call: it is the home, the
+// working directory, or a folder above it.
+func (w *work) isLive(folder string) bool {
+	dir := path.Clean(w.call.Dir)
+	return folder == w.around.home || strings.HasPrefix(dir, "/") && below(dir, path.Clean(folder))
+}
+
+// holds says whether a folder that becomes an agent's, or lies in one, has settings or
+// hooks in it. What is not there yet may have anything in it, unless the call itself
+// writes it as a file.
+func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Decision {
+	p := w.located(from)
+	if p == "" || strings.ContainsAny(p, "*?[\x00") {
+		return approver.Pass // a pattern is judged by the names that it may find
+	}
+	to, ok := w.links.real(e.files, path.Clean(p))
+	if !ok {
+		return e.unseen(w, from)
+	}
+	info, err := e.files.Lstat(to)
+	switch {
+	case err != nil:
+		return e.unseen(w, from)
+	case !info.IsDir():
+		return approver.Pass
+	}
+	names, err := e.files.ReadDir(to, maxListed)
+	if err != nil {
+		return approver.Ask
+	}
+	if slices.ContainsFunc(names, func(name string) bool {
+		return name == "hooks" || isAgentFolder(name) || settings("/.claude/"+name, e.paths)
+	}) {
+		return approver.Deny
+	}
+	for i := range w.effects { // what the call puts into it first
+		if f := &w.effects[i]; f.Kind == effect.Write && below(f.Target, p) && f.Target != p && settings("/.claude"+f.Target[len(p):], e.paths) {
+			return approver.Deny
+		}
+	}
+	return approver.Pass
+}
+
+// unseen is [Engine.holds] of what cannot be seen: it is a question if the call fills it
+// first, if its whole content becomes the folder's, or if it is moved and may become the
+// folder. What is only copied there by its name was judged by that.
+func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
+	byName := path.Ext(path.Base(from.Target)) != "" && !isAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
+	worst := approver.Pass
+	if from.What == "inside" || !byName && (moves(from) || isAgentFolder(path.Base(from.Target))) {
+		worst = approver.Ask
+	}
+	for i := range w.effects {
+		f := &w.effects[i]
+		if f == from {
+			break
+		}
+		if f.Kind != effect.Write || !below(f.Target, from.Target) || moves(f) {
+			continue
+		}
+		if settings("/.claude"+f.Target[len(from.Target):], e.paths) {
+			return approver.Deny
+		}
+		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {
+			worst = approver.Ask
+		}
+	}
+	return worst
+}
+
+// linked reports whether what is read gets another name.
+func linked(ef *effect.Effect) bool {
+	if ef.What == "link" {
+		return true
+	}
+	name := ef.By[strings.LastIndexAny(ef.By, ".:>")+1:]
+	switch strings.TrimSuffix(strings.ToLower(name), "sync") {
+	case "symlink", "link", "symlink_to", "hardlink_to", "link_to", "ln", "ln_s", "ln_sf":
+		return true
+	}
+	return false
+}
+
+// speaks judges a connection to a socket in the file system.
+func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
+	p := ef.Target
+	if strings.Contains(p, "://") || strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
+		return approver.Pass, ""
+	}
+	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {
+		switch {
+		case p[0] == '/' && approverFolder(path.Clean(p)):
+			return approver.Deny, "it speaks to approver in a person's place, or in a hook's"
+		case path.Base(p) == "resolve.sock", path.Base(p) == "submit.sock":
+			return approver.Ask, "it speaks to what may be approver's own socket"
+		}
+		return approver.Pass, ""
+	}
+	if p[0] != '/' && ef.What != "socket" {
+		return approver.Pass, ""
+	}
+	folders := []string{w.around.home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
+	for _, folder := range folders {
+		for _, name := range [...]string{"resolve.sock", "submit.sock"} {
+			if mayBe(p, folder+name) {
+				return approver.Ask, "it speaks to a socket that may be approver's own"
+			}
+		}
+	}
+	return approver.Pass, ""
+}
+
+// mayBe reports whether a text with parts that are not known, or that are patterns, may
+// be another text.
+func mayBe(p, text string) bool {
+	parts := strings.FieldsFunc(p, func(r rune) bool { return r == 0 || r == '*' || r == '?' || r == '[' || r == ']' })
+	if len(parts) == 0 {
+		return true
+	}
+	if open := strings.IndexAny(p, "\x00*?["); open > 0 && !strings.HasPrefix(text, p[:open]) {
+		return false
+	}
+	if strings.IndexByte(p, '[') >= 0 { // what stands in brackets is one of several letters
+		return true
+	}
+	for _, part := range parts {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return text == "" || strings.ContainsAny(p[len(p)-1:], "\x00*?")
+}
