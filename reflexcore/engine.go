@@ -42,6 +42,7 @@ type Engine struct {
 	flow   atomic.Pointer[flow.Policy]
 
 	remotes atomic.Pointer[gitRemotes]
+	guarded atomic.Pointer[guarded]
 
 	// Project returns the rules of the project of a folder, nil for none. They add to
 	// the others, so that they can only tighten. Nil is no project.

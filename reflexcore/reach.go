@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -81,7 +82,7 @@ func (e *Engine) isPlain(w *work, p string, follow, changes bool) bool {
 	if slices.ContainsFunc(w.reach.aliases, func(a alias) bool { return below(p, a.at) }) {
 		return false
 	}
-	if !changes || !follow {
+	if !changes || !follow || w.links.known[p].gone {
 		return true
 	}
 	info, err := e.files.Lstat(p)
@@ -262,6 +263,18 @@ var settingsHomes = [...]struct{ variable, folder string }{
 	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"CURSOR_CONFIG_DIR", ".cursor"}, {"COPILOT_HOME", ".copilot"}, {"QWEN_HOME", ".qwen"}, {"FACTORY_HOME", ".factory"},
 }
 
+// A guarded is what protect found, for calls that come soon after.
+type guarded struct {
+	home, dir, agent string
+	at               time.Time
+	aliases          []alias
+	names            []string
+}
+
+// keepGuarded is how long that is taken for true. Who could turn the links meanwhile can
+// turn them after the look as well.
+const keepGuarded = time.Second
+
 // protect finds where the protected folders of this call are on the disk, once: a
 // person may keep them elsewhere, behind a link, or say so in the environment.
 func (e *Engine) protect(w *work) {
@@ -270,15 +283,34 @@ func (e *Engine) protect(w *work) {
 		return
 	}
 	r.asked = true
-	at := func(p, name string) {
-		to, ok := w.links.real(e.files, p)
-		if !ok {
-			to = p
-		}
-		if to != name {
-			r.aliases = append(r.aliases, alias{to, name})
+	now := time.Now()
+	g := e.guarded.Load()
+	if g == nil || g.home != w.around.home || g.dir != w.call.Dir || g.agent != w.call.Agent || now.Sub(g.at) > keepGuarded || now.Before(g.at) {
+		g = e.lookAtGuarded(w, now)
+		e.guarded.Store(g)
+	}
+	r.aliases, r.names = append(r.aliases, g.aliases...), append(r.names, g.names...)
+	for _, h := range settingsHomes {
+		if dir := w.call.Env[h.variable]; strings.HasPrefix(dir, "/") {
+			r.aliases = e.aliasOf(w, r.aliases, path.Clean(dir), w.around.home+"/"+h.folder)
 		}
 	}
+}
+
+// aliasOf adds where a place is on the disk, if that is another one than its name says.
+func (e *Engine) aliasOf(w *work, list []alias, p, name string) []alias {
+	to, ok := w.links.real(e.files, p)
+	if !ok {
+		to = p
+	}
+	if to == name {
+		return list
+	}
+	return append(list, alias{to, name})
+}
+
+func (e *Engine) lookAtGuarded(w *work, now time.Time) *guarded {
+	g := &guarded{home: w.around.home, dir: w.call.Dir, agent: w.call.Agent, at: now}
 	folders := []string{".approver", ".claude"}
 	if own := "." + w.call.Agent; agentFolders[own] && own != ".claude" {
 		folders = append(folders, own)
@@ -289,19 +321,15 @@ func (e *Engine) protect(w *work) {
 		}
 		for _, folder := range folders {
 			name := path.Clean(place + "/" + folder)
-			at(name, name)
+			g.aliases = e.aliasOf(w, g.aliases, name, name)
 			if folder != ".claude" {
 				continue
 			}
 			for _, file := range settingsFiles {
-				at(name+"/"+file, name+"/"+file)
-				r.names = append(r.names, name+"/"+file)
+				g.aliases = e.aliasOf(w, g.aliases, name+"/"+file, name+"/"+file)
+				g.names = append(g.names, name+"/"+file)
 			}
 		}
 	}
-	for _, h := range settingsHomes {
-		if dir := w.call.Env[h.variable]; strings.HasPrefix(dir, "/") {
-			at(path.Clean(dir), w.around.home+"/"+h.folder)
-		}
-	}
+	return g
 }

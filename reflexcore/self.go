@@ -20,6 +20,9 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 		ef := &w.effects[i]
 		d, text := e.attempt(w, ef, w.places[i])
 		where := ef.Target
+		if where == "agent-start" {
+			where = ef.What
+		}
 		for _, name := range e.otherNames(w, ef) {
 			if d == approver.Deny {
 				break
@@ -64,6 +67,9 @@ func makesFolder(ef *effect.Effect) bool { return ef.By == "mkdir" || ef.By == "
 
 // attempt judges one effect.
 func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
+	if ef.Kind == effect.Permission && ef.Target == "agent-start" {
+		return w.starts(ef)
+	}
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
 	}
@@ -104,6 +110,29 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decisio
 	case effect.Write, effect.Delete:
 		return e.changes(w, ef, at)
 	default: // nothing for the others
+	}
+	return approver.Pass, ""
+}
+
+// starts judges that an agent is started. One of the same kind, by its own program, finds
+// the settings and hooks of the one that starts it; no other does.
+func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
+	own := w.call.Agent
+	if own == "" {
+		own = "claude" // the calls of which no agent is known are tried out by people
+	}
+	switch {
+	case ef.What != own && strings.HasPrefix(ef.What, "copy of "):
+		return approver.Ask, "it starts a second copy of an agent, which may not have the hooks of the present one"
+	case ef.What != own:
+		return approver.Ask, "it starts another agent, which may ask nobody"
+	case ef.Bits&effect.Remote != 0:
+		return approver.Ask, "it starts an agent on another machine or in a container, without the hooks of the present one"
+	}
+	for i := range w.effects {
+		if w.effects[i].Kind == effect.Privilege {
+			return approver.Ask, "it starts an agent as another user, without the hooks of the present one"
+		}
 	}
 	return approver.Pass, ""
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 )
 
 // environ notes what an assignment makes later programs do, as the grammar's
@@ -111,4 +112,21 @@ func (in *interp) moved(program string) {
 			return
 		}
 	}
+}
+
+// takesHome reports whether env starts a program without the variable HOME, or without
+// any.
+func (a *applied) takesHome(u *grammar.Use) bool {
+	if a.p.Program.Name != "env" && a.by != "env" && a.by != "genv" {
+		return false
+	}
+	for i := 1; i < len(a.argv) && i < u.Word; i++ {
+		switch w := a.argv[i]; {
+		case w == "-", w == "--ignore-environment", w == "--unset=HOME", w == "HOME" && a.argv[i-1] == "-u", w == "-uHOME", w == "HOME" && a.argv[i-1] == "--unset":
+			return true
+		case len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "i") && !strings.HasPrefix(w, "-u") && !strings.HasPrefix(w, "-C"):
+			return true
+		}
+	}
+	return false
 }

@@ -161,8 +161,8 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 		in.push(f)
 	}
 	if len(in.fields) > mark && !in.stopped() {
-		via := in.via
-		in.via = a.by
+		via, homeless := in.via, in.homeless
+		in.via, in.homeless = a.by, homeless || a.takesHome(u)
 		in.level++
 		if in.level > in.lim.Nesting {
 			in.over("depth")
@@ -170,7 +170,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 			in.run(mark, a.std, out, false)
 		}
 		in.level--
-		in.via = via
+		in.via, in.homeless = via, homeless
 	}
 	in.fields, in.bits = in.fields[:mark], held
 }

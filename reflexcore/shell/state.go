@@ -112,6 +112,7 @@ type interp struct {
 	choices    []choice
 	choose     bool // choices are open: the command is tried for each
 	configured bool // the settings of git may be others
+	homeless   bool // env takes HOME away from what runs
 	iterates   bool // the words are taken one after the other: their order does not matter
 	procs      int
 	links      int          // how many files are links
