@@ -55,7 +55,7 @@ func (e *Engine) otherNames(w *work, ef *effect.Effect) []string {
 		r.too = r.too || ef.Kind == effect.Write || ef.Kind == effect.Delete
 		return nil
 	}
-	follow := ef.Kind != effect.Delete && !moves(ef) || ef.Bits&effect.Recursive != 0 && !removesLink[ef.By]
+	follow := ef.Kind != effect.Delete || ef.Bits&effect.Recursive != 0 && !removesLink[ef.By]
 	changes := ef.Kind != effect.Read || linked(ef)
 	if p == ef.Target && e.isPlain(w, p, follow, changes) {
 		return nil

@@ -43,16 +43,17 @@ func findsAgentFolder(pattern string) bool {
 // fillers are the programs that fill a folder with what their words do not name.
 var fillers = map[string]bool{
 	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "ln": true, "mount": true,
-	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "gh": true, "git": true,
+	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "gh": true, "git": true, "extractall": true, "unpack_archive": true,
 }
 
 // archivers are those of them that unpack an archive.
-var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true}
+var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "extractall": true, "unpack_archive": true}
 
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
 func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 	by, _, _ := strings.Cut(ef.By, " ")
+	by = by[strings.LastIndexByte(by, '.')+1:]
 	folder, moved := isAgentFolder(path.Base(ef.Target)), moves(ef) && by != "rsync"
 	switch {
 	case ef.Kind == effect.Delete:

@@ -128,7 +128,7 @@ func TestTripwireProtectsApprover(t *testing.T) {
 		{"claude -p 'fix the tests'", ""},
 		{"unset XDG_CONFIG_HOME; claude -p 'fix the tests'", ""},
 		{"HOME=$(mktemp -d) go test ./...", ""},
-		{"gemini -p 'fix the tests'", ""},
+		{"gemini -p 'fix the tests'", "ask self"},
 		{"git stash push -m wip -- src", ""},
 		{"find ~/.claude -name '*.md' -exec sed -i s/a/b/ {} +", ""},
 		{"rg -l TODO src | xargs sed -i s/TODO/DONE/", ""},
