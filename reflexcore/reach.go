@@ -96,7 +96,9 @@ func links1(info fs.FileInfo) bool {
 }
 
 // removesLink are the programs that take a link away, and not what it leads to.
-var removesLink = map[string]bool{"rm": true, "grm": true, "unlink": true, "git rm": true, "git clean": true, "rimraf": true, "shutil.rmtree": true}
+var removesLink = map[string]bool{
+	"rm": true, "grm": true, "unlink": true, "git rm": true, "git clean": true, "rimraf": true, "shutil.rmtree": true,
+}
 
 // located is an effect's target as an absolute path; empty: it is none, or on another machine.
 func (w *work) located(ef *effect.Effect) string {
@@ -119,8 +121,8 @@ func (w *work) located(ef *effect.Effect) string {
 	}
 	switch {
 	case p[0] == '/':
-	case p[0] == 0 || !strings.HasPrefix(dir, "/") || strings.Contains(p, ":") || ef.Kind == effect.Permission || ef.Kind == effect.Persist:
-		return ""
+	case p[0] == 0, !strings.HasPrefix(dir, "/"), strings.Contains(p, ":"), ef.Kind == effect.Permission, ef.Kind == effect.Persist:
+		return "" // a word, such as world
 	default:
 		p = dir + "/" + p
 	}
@@ -136,12 +138,14 @@ func (w *work) ofProcess(p string) string {
 			break
 		}
 		_, rest, _ = strings.Cut(strings.TrimPrefix(rest, "self/task/"), "/")
-		if below, ok := strings.CutPrefix(rest, "root"); ok && (below == "" || below[0] == '/') {
-			p = "/" + strings.TrimLeft(below, "/")
-		} else if below, ok := strings.CutPrefix(rest, "cwd"); ok && (below == "" || below[0] == '/') && strings.HasPrefix(w.call.Dir, "/") {
-			p = w.call.Dir + below
-		} else {
-			break
+		link, rest, _ := strings.Cut(rest, "/")
+		switch {
+		case link == "root":
+			p = "/" + rest
+		case link == "cwd" && strings.HasPrefix(w.call.Dir, "/"):
+			p = w.call.Dir + "/" + rest
+		default:
+			return p
 		}
 	}
 	return p
@@ -174,7 +178,9 @@ func (e *Engine) seen(w *work, p string, follow, wild bool) (out []string) {
 		add(strings.TrimSuffix(to, "/") + p[cut:])
 	}
 	if wild {
-		e.matches(w, path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) { e.through(w, found, follow, add) })
+		e.matches(w, path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
+			e.through(w, found, follow, add)
+		})
 	}
 	return out
 }
@@ -260,7 +266,8 @@ var settingsFiles = [...]string{"settings.json", "settings.local.json"}
 // settingsHomes are the variables that say where an agent keeps its settings, and the
 // folder that they stand for.
 var settingsHomes = [...]struct{ variable, folder string }{
-	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"CURSOR_CONFIG_DIR", ".cursor"}, {"COPILOT_HOME", ".copilot"}, {"QWEN_HOME", ".qwen"}, {"FACTORY_HOME", ".factory"},
+	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"CURSOR_CONFIG_DIR", ".cursor"},
+	{"COPILOT_HOME", ".copilot"}, {"QWEN_HOME", ".qwen"}, {"FACTORY_HOME", ".factory"},
 }
 
 // A guarded is what protect found, for calls that come soon after.
@@ -285,7 +292,7 @@ func (e *Engine) protect(w *work) {
 	r.asked = true
 	now := time.Now()
 	g := e.guarded.Load()
-	if g == nil || g.home != w.around.home || g.dir != w.call.Dir || g.agent != w.call.Agent || now.Sub(g.at) > keepGuarded || now.Before(g.at) {
+	if g == nil || !g.holds(w, now) {
 		g = e.lookAtGuarded(w, now)
 		e.guarded.Store(g)
 	}
@@ -295,6 +302,14 @@ func (e *Engine) protect(w *work) {
 			r.aliases = e.aliasOf(w, r.aliases, path.Clean(dir), w.around.home+"/"+h.folder)
 		}
 	}
+}
+
+// holds reports whether what was found is of the same place, and new.
+func (g *guarded) holds(w *work, now time.Time) bool {
+	if age := now.Sub(g.at); age < 0 || age > keepGuarded {
+		return false
+	}
+	return g.home == w.around.home && g.dir == w.call.Dir && g.agent == w.call.Agent
 }
 
 // aliasOf adds where a place is on the disk, if that is another one than its name says.
