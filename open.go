@@ -241,6 +241,9 @@ func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, why 
 	if r.shares(call, fp) {
 		return b.rejoin(ctx, r)
 	}
+	if !call.Peer.sameUser(r.Call.Peer) {
+		return r, ErrNotBound // another user's call id is not one to end its request by
+	}
 	if call.ID != r.CallID || !fp.Equal(r.Fingerprint) {
 		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
 			return r, nil

@@ -155,7 +155,7 @@ func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver
 
 // openSockets listens on both sockets and returns what serves each.
 func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Acknowledge, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: desk, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = local
