@@ -64,12 +64,14 @@ type Options struct {
 	// replaced: what was made under them still counts, nothing new is.
 	CodeKey     []byte
 	OldCodeKeys [][]byte
-	CodeLength  int           // characters behind CONFIRM-, never fewer than 6
-	TTL         time.Duration // when the rule sets none; zero is DefaultTTL
-	KeepFor     time.Duration // in the store after the deadline; zero is DefaultKeepFor
-	Host        string        // shown on cards
-	Notice      string        // shown on cards, such as NOT ISOLATED
-	Log         *slog.Logger
+	// Mark is the version of the controls that this process knows of; nil is none.
+	Mark       *ControlMark
+	CodeLength int           // characters behind CONFIRM-, never fewer than 6
+	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
+	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
+	Host       string        // shown on cards
+	Notice     string        // shown on cards, such as NOT ISOLATED
+	Log        *slog.Logger
 }
 
 // A Broadcaster puts calls before people: on every destination at once, the
@@ -82,6 +84,7 @@ type Broadcaster struct {
 	people   atomic.Pointer[People] // the list now
 	codec    *RequestCodec
 	known    known
+	struck   struck
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex
@@ -103,6 +106,9 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		settling: map[string]bool{}, closing: map[string]*closing{}, failed: map[string]error{},
 	}
 	b.SetPeople(o.People)
+	if b.Mark == nil {
+		b.Mark = NewControlMark(0)
+	}
 	if b.TTL == 0 {
 		b.TTL = DefaultTTL
 	}
@@ -343,7 +349,7 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, hol
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}
 	if r.Call.Control == "" {
-		c, _, err := readControls(ctx, b.Store)
+		c, err := readControls(ctx, b.Store, b.Mark)
 		if err != nil {
 			return r, err
 		}

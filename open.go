@@ -82,7 +82,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if err != nil {
 		return Request{}, err
 	}
-	controls, now, err := LoadControls(ctx, b.Store)
+	controls, now, err := b.Controls(ctx)
 	if err != nil {
 		return Request{}, err
 	}

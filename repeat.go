@@ -132,7 +132,7 @@ func (b *Broadcaster) runs(ctx context.Context, r Request, call ToolCall, fp Fin
 		return r, false, err
 	}
 	if r.Call.Control == "" {
-		c, _, err := readControls(ctx, b.Store)
+		c, err := readControls(ctx, b.Store, b.Mark)
 		if err != nil {
 			return r, false, err
 		}
