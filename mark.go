@@ -99,7 +99,10 @@ func (b *Broadcaster) Distrust(ctx context.Context, why string) error {
 	b.Log.Error("STORE ALARM", "what", note)
 	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Note: note})
 	if _, freezeErr := b.Freeze(ctx, "approver", why); freezeErr != nil {
-		err = errors.Join(err, fmt.Errorf("the freeze could not be stored: %w", freezeErr))
+		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
+	}
+	if err != nil {
+		b.Log.Error("what is wrong with the store could not be noted everywhere", "error", err)
 	}
 	return err
 }
@@ -111,9 +114,7 @@ func (b *Broadcaster) guard(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if c, _, err := b.Controls(ctx); err == nil && c.Missing {
-			if err := b.Distrust(ctx, c.Freeze.Reason); err != nil && ctx.Err() == nil {
-				b.Log.Error("what is wrong with the store could not be noted; trying again", "error", err)
-			}
+			_ = b.Distrust(ctx, c.Freeze.Reason) // else at the next look
 		}
 		select {
 		case <-ctx.Done():

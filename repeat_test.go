@@ -174,7 +174,7 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 			}); err != nil {
 				x.t.Error(err)
 			}
-			return x.again(call)
+			return later(0, 0, 0)(x)
 		}, Deny},
 		{"another replica", func(x *bench) Verdict {
 			y := newBench(x.t, x.kv)

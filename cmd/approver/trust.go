@@ -74,7 +74,9 @@ func (t *trust) doubt(format string, args ...any) {
 // settle freezes if there is a doubt, and then lets the store hear of the audit.
 func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, records *audit.Log) error {
 	if len(t.doubts) > 0 {
-		if err := people.Distrust(context.WithoutCancel(ctx), strings.Join(t.doubts, "; ")); err != nil {
+		err := people.Distrust(context.WithoutCancel(ctx), strings.Join(t.doubts, "; "))
+		// Frozen is enough to start: what else could not be done is in the log.
+		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing) {
 			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w", strings.Join(t.doubts, "; "), err)
 		}
 	}
