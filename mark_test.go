@@ -37,8 +37,10 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 		"the record of before the freeze":         {freezeNow, old},
 		"the record of before, without a version": {freezeNow, func(x *bench, _ memRecord) { old(x, memRecord{[]byte(`{}`), "r"}) }},
 		"deleted, and nothing was frozen":         {nil, func(x *bench, _ memRecord) { x.taken(control) }},
-		"a pause that was ended":                  {pauseAndEnd, func(x *bench, _ memRecord) { old(x, memRecord{[]byte(`{"version":2,"pause":{"until":"2999-01-01T00:00:00Z","all":true}}`), "r"}) }},
-		"deleted and made anew":                   {freezeNow, func(x *bench, _ memRecord) { x.taken(control); _ = BeginControls(x.t.Context(), x.kv) }},
+		"a pause that was ended": {pauseAndEnd, func(x *bench, _ memRecord) {
+			old(x, memRecord{[]byte(`{"version":2,"pause":{"until":"2999-01-01T00:00:00Z","all":true}}`), "r"})
+		}},
+		"deleted and made anew": {freezeNow, func(x *bench, _ memRecord) { x.taken(control); _ = BeginControls(x.t.Context(), x.kv) }},
 		"the record of before a lifted freeze": {func(x *bench) error {
 			return errors.Join(freezeNow(x), x.Unfreeze(x.t.Context(), "Ada"))
 		}, old},
