@@ -171,3 +171,13 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 		})
 	}
 }
+
+// A daemon that knows of no record before, such as one that just joined, does not take
+// an empty store for one in which nothing is frozen.
+func TestAStoreWithoutARecordIsFrozen(t *testing.T) {
+	for name, mark := range map[string]*ControlMark{"no mark": nil, "a new mark": NewControlMark(0), "the zero mark": {}} {
+		if v, err := (FreezeStage{Store: newMemKV(), Mark: mark}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Deny || !strings.Contains(v.Reason, "frozen") {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+	}
+}
