@@ -243,10 +243,14 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp):
 		return v, false, nil
 	}
+	holder, runs := uuid.NewString(), false
 	if r.Granted() {
-		if r, err = b.release(ctx, r, call); err != nil && !errors.Is(err, ErrSettled) {
+		if r, err = b.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
 			return v, false, err
 		}
+	}
+	if r, runs, err = b.runs(ctx, r, call, fp, holder); err != nil {
+		return v, false, err
 	}
 	if err := b.answeredBefore(ctx, r, call); err != nil {
 		return v, false, err
@@ -254,7 +258,7 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 	if r.State.Settled() {
 		b.settle(r.ID)
 	}
-	return b.verdict(r, call.ID), true, nil
+	return b.verdict(r, runs), true, nil
 }
 
 // awaitReady waits for Run to have begun.

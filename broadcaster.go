@@ -64,12 +64,14 @@ type Options struct {
 	// replaced: what was made under them still counts, nothing new is.
 	CodeKey     []byte
 	OldCodeKeys [][]byte
-	CodeLength  int           // characters behind CONFIRM-, never fewer than 6
-	TTL         time.Duration // when the rule sets none; zero is DefaultTTL
-	KeepFor     time.Duration // in the store after the deadline; zero is DefaultKeepFor
-	Host        string        // shown on cards
-	Notice      string        // shown on cards, such as NOT ISOLATED
-	Log         *slog.Logger
+	// Mark is the version of the controls that this process knows of; nil is none.
+	Mark       *ControlMark
+	CodeLength int           // characters behind CONFIRM-, never fewer than 6
+	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
+	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
+	Host       string        // shown on cards
+	Notice     string        // shown on cards, such as NOT ISOLATED
+	Log        *slog.Logger
 }
 
 // A Broadcaster puts calls before people: on every destination at once, the
@@ -82,6 +84,7 @@ type Broadcaster struct {
 	people   atomic.Pointer[People] // the list now
 	codec    *RequestCodec
 	known    known
+	struck   struck
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex
@@ -91,6 +94,7 @@ type Broadcaster struct {
 	closing  map[string]*closing
 	failed   map[string]error // channels that ended for good, and why
 	troubled time.Time        // when the store's trouble was last logged
+	present  presence
 }
 
 // NewBroadcaster checks the parts. It refuses a destination without a channel.
@@ -102,6 +106,9 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		settling: map[string]bool{}, closing: map[string]*closing{}, failed: map[string]error{},
 	}
 	b.SetPeople(o.People)
+	if b.Mark == nil {
+		b.Mark = NewControlMark(0)
+	}
 	if b.TTL == 0 {
 		b.TTL = DefaultTTL
 	}
@@ -144,7 +151,7 @@ func (b *Broadcaster) SetPeople(p People) { b.people.Store(&p) }
 // the courier left, the request is withdrawn unless the same call comes back
 // within WithdrawGrace. A call whose ID was asked before resumes that request.
 func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdict {
-	r, err := b.ask(ctx, call, why)
+	r, runs, err := b.ask(ctx, call, why)
 	if err != nil {
 		b.Log.Warn("asking people failed", "call", call.ID, "error", err)
 		v := denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
@@ -158,7 +165,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdi
 		}
 		return v
 	}
-	return b.verdict(r, call.ID)
+	return b.verdict(r, runs)
 }
 
 // publicCause is what the agent may know of an internal error.
@@ -166,6 +173,10 @@ func publicCause(err error) string {
 	switch {
 	case errors.Is(err, ErrNotBound):
 		return "the call is not the one that was put before people"
+	case errors.Is(err, errAnswered):
+		return errAnswered.Error()
+	case errors.Is(err, errBurned):
+		return errBurned.Error()
 	case errors.Is(err, errNobody):
 		return "the policy says who must decide it, and none of them can be reached here"
 	case errors.Is(err, errNotRunning):
@@ -188,27 +199,28 @@ var (
 	errVanished   = errors.New("the store has no record of the request any more")
 )
 
-func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
+// ask returns the request at its end, or parked. runs reports that the call may
+// run by it.
+func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Request, runs bool, err error) {
 	// Couriers that come back may be faster than the start of the rest.
 	if err := b.awaitReady(ctx); err != nil {
-		return Request{}, err
+		return Request{}, false, err
 	}
 	if call.ID == "" {
-		return Request{}, errors.New("the call has no id")
+		return Request{}, false, errors.New("the call has no id")
 	}
 	fp, err := b.Fingerprint(ctx, call)
 	if err != nil {
-		return Request{}, err
+		return Request{}, false, err
 	}
-	var r Request
 	err = patiently(ctx, func() error { r, err = b.underGrant(ctx, call, why, fp); return err })
 	if !errors.Is(err, ErrNotFound) {
-		return r, err
+		return r, err == nil, err
 	}
 	holder := uuid.NewString()
 	err = patiently(ctx, func() error { r, err = b.open(ctx, call, why, fp, holder); return err })
 	if err != nil {
-		return Request{}, err
+		return Request{}, false, err
 	}
 	r, err = b.await(ctx, r, call, holder)
 	for errors.Is(err, errVanished) {
@@ -220,10 +232,19 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 		}
 	}
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
 	if !r.State.Settled() {
-		return r, nil // parked
+		return r, false, nil // parked
+	}
+	return b.answer(ctx, r, call, fp, holder)
+}
+
+// answer gives the end of a request to the courier of a call.
+func (b *Broadcaster) answer(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, bool, error) {
+	r, runs, err := b.runs(ctx, r, call, fp, holder)
+	if err != nil {
+		return Request{}, false, err
 	}
 	if err := b.answeredBefore(ctx, r, call); err != nil {
 		b.Log.Error("audit failed", "request", r.ID, "error", err)
@@ -238,7 +259,7 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (Requ
 		}
 	}
 	b.settle(r.ID)
-	return r, nil
+	return r, runs, nil
 }
 
 // await waits for the end of a request on behalf of its courier, and releases
@@ -253,7 +274,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 	var seen Rev
 	var there time.Time // when the record was last there
 	for {
-		next, rev, left, err := b.advance(ctx, r, seen, call)
+		next, rev, left, err := b.advance(ctx, r, seen, call, holder)
 		switch {
 		case err == nil && next.State.Settled():
 			return next, nil
@@ -298,7 +319,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 
 // advance does what the record wants now on behalf of the waiting courier. r is
 // the record as it was at revision seen. left is when to look again at the latest.
-func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call ToolCall) (next Request, rev Rev, left time.Duration, err error) {
+func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call ToolCall, holder string) (next Request, rev Rev, left time.Duration, err error) {
 	r, rev, now, err := b.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
 		return r, rev, 0, err
@@ -307,7 +328,7 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 	case !now.Before(r.Due):
 		next, err = b.change(ctx, r.ID, Request.Expire)
 	case r.State == Approved:
-		next, err = b.release(ctx, r, call)
+		next, err = b.release(ctx, r, call, holder)
 	default:
 		return r, rev, r.Due.Sub(now), nil
 	}
@@ -320,15 +341,15 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 	return next, "", retryEvery, err
 }
 
-// release records the approval and then consumes it. What cannot be recorded,
-// or is no longer what was shown, is denied instead.
-func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Request, error) {
+// release records the approval and then consumes it for the connection holder.
+// What cannot be recorded, or is no longer what was shown, is denied instead.
+func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, holder string) (Request, error) {
 	fp, err := b.Fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}
 	if r.Call.Control == "" {
-		c, _, err := readControls(ctx, b.Store)
+		c, err := readControls(ctx, b.Store, b.Mark)
 		if err != nil {
 			return r, err
 		}
@@ -344,7 +365,7 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall) (Re
 		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
 	}
-	next, err := b.consume(ctx, r, call, fp, hash)
+	next, err := b.consume(ctx, r, call, fp, hash, holder)
 	if err == nil {
 		if err := b.keep(context.WithoutCancel(ctx), next); err != nil {
 			b.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
@@ -364,11 +385,22 @@ func (b *Broadcaster) recordApproved(ctx context.Context, r Request) (hash strin
 	return b.Audit.Record(ctx, r.record(EventApproved))
 }
 
-func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash string) (Request, error) {
-	if r.Parked {
-		return b.take(ctx, r.ID, call, fp, hash)
+func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash, holder string) (Request, error) {
+	readable := time.Minute
+	if deadline, ok := ctx.Deadline(); ok {
+		readable = time.Until(deadline)
 	}
-	return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Consume(call.ID, fp, hash, now) })
+	return b.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
+		if r.Parked {
+			next, err = r.Take(call, fp, hash, now.Add(readable), now)
+		} else {
+			next, err = r.Consume(call.ID, fp, hash, now)
+		}
+		if err == nil {
+			next.Holder = holder
+		}
+		return next, err
+	})
 }
 
 // stopping reports that this process ends, or has not begun.

@@ -264,15 +264,18 @@ func shortDuration(d time.Duration) string {
 	return fmt.Sprintf("%d %s %d %s", big, units[0], small, units[1])
 }
 
-// verdict is the answer to the courier of callID.
-func (b *Broadcaster) verdict(r Request, callID string) Verdict {
+// ByPeople is Verdict.By of what people decided.
+const ByPeople = "people"
+
+// verdict is the answer to a courier. runs is what [Broadcaster.runs] says of it.
+func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
 	v := r.Verdict
 	v.Chain = nil // the question's: this is the answer
 	res, settled := r.Told()
 	took := shortDuration(res.At.Sub(r.Created))
 	who := firstOf(res.Person.Name, res.Person.ID)
-	v.By = "people"
-	if settled && res.Approve && r.Released(callID, r.Fingerprint) {
+	v.By = ByPeople
+	if settled && res.Approve && runs {
 		v.Decision = Allow
 		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, platform(res.Identity.Channel), took)
 		v.Detail = v.Reason

@@ -12,10 +12,15 @@ import (
 // runs (a freeze), or that for a while nobody is asked (a pause; observe.go).
 
 // Controls are in one record of the store, so that they change at once for
-// every daemon that shares it. The zero value is neither frozen, paused nor observing.
+// every daemon that shares it. The zero value is neither frozen, paused nor
+// observing; what a store without a record says is a freeze.
 type Controls struct {
-	Freeze Freeze `json:"freeze,omitzero"`
-	Pause  Pause  `json:"pause,omitzero"`
+	// Version counts the changes: it never goes back.
+	Version uint64 `json:"version,omitempty"`
+	// Missing means that the store has no record, or an older one than it had.
+	Missing bool   `json:"-"`
+	Freeze  Freeze `json:"freeze,omitzero"`
+	Pause   Pause  `json:"pause,omitzero"`
 	// Observe outlives its end, to tell when it was.
 	Observe Observe `json:"observe,omitzero"`
 	// Burned is when the newest freeze began, also after it was lifted: no yes
@@ -43,7 +48,7 @@ type Pause struct {
 const MaxPause = time.Hour
 
 // Frozen reports whether calls are stopped now.
-func (c Controls) Frozen() bool { return !c.Freeze.At.IsZero() }
+func (c Controls) Frozen() bool { return c.Missing || !c.Freeze.At.IsZero() }
 
 // Paused reports whether nobody is asked about a call of this severity.
 func (c Controls) Paused(s Severity, now time.Time) bool {
@@ -59,6 +64,8 @@ func (c Controls) Burns(made time.Time) bool {
 // Notice is what cards say while something is frozen, observed or paused.
 func (c Controls) Notice(now time.Time) string {
 	switch {
+	case c.Missing:
+		return "FROZEN because " + c.Freeze.Reason
 	case c.Frozen():
 		return "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
 	case c.Observing(now):
@@ -73,31 +80,45 @@ func (c Controls) Notice(now time.Time) string {
 
 func controlKey() string { return Key("control", "all") }
 
-// LoadControls reads the controls and the store's clock.
-func LoadControls(ctx context.Context, store KV) (c Controls, now time.Time, err error) {
-	c, _, now, err = loadControls(ctx, store)
+// Controls reads the controls and the store's clock.
+func (b *Broadcaster) Controls(ctx context.Context) (c Controls, now time.Time, err error) {
+	c, _, now, err = loadControls(ctx, b.Store, b.Mark)
 	return c, now, err
 }
 
-func loadControls(ctx context.Context, store KV) (c Controls, rev Rev, now time.Time, err error) {
+// LoadControls reads the controls as the store has them, whatever was known before.
+func LoadControls(ctx context.Context, store KV) (Controls, error) {
+	return readControls(ctx, store, nil)
+}
+
+func loadControls(ctx context.Context, store KV, mark *ControlMark) (c Controls, rev Rev, now time.Time, err error) {
+	known := mark.Version()
 	value, rev, now, err := getNow(ctx, store, controlKey())
-	c, err = decodeControls(value, err)
-	return c, rev, now, err
+	if c, err = decodeControls(value, err); err != nil {
+		return c, rev, now, err
+	}
+	return mark.check(c, known), rev, now, nil
 }
 
-func readControls(ctx context.Context, store KV) (c Controls, rev Rev, err error) {
-	value, rev, err := store.Get(ctx, controlKey())
-	c, err = decodeControls(value, err)
-	return c, rev, err
+func readControls(ctx context.Context, store KV, mark *ControlMark) (Controls, error) {
+	known := mark.Version()
+	value, _, err := store.Get(ctx, controlKey())
+	c, err := decodeControls(value, err)
+	if err != nil {
+		return c, err
+	}
+	return mark.check(c, known), nil
 }
 
-// decodeControls reads the record, or takes none for the zero value. readErr is
-// how the reading of it ended.
+// decodeControls reads the record. None is a freeze: it is written at the first
+// start and never removed. readErr is how the reading of it ended.
 func decodeControls(value []byte, readErr error) (c Controls, err error) {
 	switch {
 	case readErr == nil:
 		err = json.Unmarshal(value, &c)
-	case !errors.Is(readErr, ErrNotFound):
+	case errors.Is(readErr, ErrNotFound):
+		c = Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: vanished}}
+	default:
 		err = readErr
 	}
 	if err != nil {
@@ -109,13 +130,16 @@ func decodeControls(value []byte, readErr error) (c Controls, err error) {
 // FreezeStage is the first stage of a Gate: it denies every call during a
 // freeze. If the store cannot say within StorePatience whether there is one, the
 // stage fails.
-type FreezeStage struct{ Store KV }
+type FreezeStage struct {
+	Store KV
+	Mark  *ControlMark // of the Broadcaster; nil notices no record that is older
+}
 
 // Judge implements Stage.
 func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
 	var c Controls
 	err := patiently(ctx, func() (err error) {
-		c, _, err = readControls(ctx, s.Store) // every call waits for this: no clock is read
+		c, err = readControls(ctx, s.Store, s.Mark) // every call waits for this: no clock is read
 		return err
 	})
 	if err != nil {
@@ -139,19 +163,26 @@ func frozenReason(f Freeze) string {
 // changeControls applies one step to the controls.
 func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
 	for {
-		c, rev, now, err := loadControls(ctx, b.Store)
+		c, rev, now, err := loadControls(ctx, b.Store, b.Mark)
 		if err != nil {
 			return c, err
 		}
 		if err := step(&c, now); err != nil {
 			return c, err
 		}
+		if c.Missing {
+			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
+		}
+		c.Version = max(c.Version, b.Mark.Version()) + 1
 		value, err := json.Marshal(c)
 		if err != nil {
 			return c, err
 		}
 		// A freeze stays until it is lifted: the record must outlive it.
 		err = b.put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
+		if err == nil {
+			b.Mark.check(c, 0)
+		}
 		if !errors.Is(err, ErrConflict) {
 			return c, err
 		}
@@ -171,8 +202,8 @@ var (
 // the first, and keeps who froze first.
 func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
 	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		if !c.Frozen() {
-			c.Freeze = Freeze{At: now, By: by, Reason: reason}
+		if !c.Frozen() || c.Missing {
+			c.Missing, c.Freeze = false, Freeze{At: now, By: by, Reason: reason}
 		}
 		c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
 		return nil
@@ -207,7 +238,7 @@ func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int
 // Unfreeze lifts a freeze. What it burned stays burned. The record of it is
 // durable first.
 func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
-	c, now, err := LoadControls(ctx, b.Store)
+	c, now, err := b.Controls(ctx)
 	if err != nil {
 		return err
 	}
@@ -223,7 +254,7 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 		if !c.Freeze.At.Equal(was) || !c.Frozen() {
 			return ErrNotFrozen // it was lifted already, or frozen anew since people said yes
 		}
-		c.Freeze, c.Burned = Freeze{}, now
+		c.Freeze, c.Missing, c.Burned = Freeze{}, false, now
 		return nil
 	})
 	if err != nil {
@@ -281,7 +312,7 @@ func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by s
 // PausedFor is Gate.Paused: whether a call of this severity is let through to
 // the agent's own permission flow. If the store cannot say, people are asked.
 func (b *Broadcaster) PausedFor(ctx context.Context, s Severity) (string, bool) {
-	c, now, err := LoadControls(ctx, b.Store)
+	c, now, err := b.Controls(ctx)
 	if err != nil || !c.Paused(s, now) {
 		return "", false
 	}

@@ -18,7 +18,7 @@ func TestFreezeThatCannotBeRecorded(t *testing.T) {
 		if _, err := x.Freeze(t.Context(), "uid 7", ""); err == nil || !strings.Contains(err.Error(), "every call is denied from now on, but the freeze could not be recorded: disk full") {
 			t.Errorf("told %v", err)
 		}
-		if v, err := (FreezeStage{x.kv}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Deny {
+		if v, err := (FreezeStage{Store: x.kv}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Deny {
 			t.Errorf("a call after it: %+v, %v", v, err)
 		}
 	})
@@ -36,7 +36,7 @@ func TestFreeze(t *testing.T) {
 		if v := <-open; err != nil || denied != 1 || v.Decision != Deny || !strings.Contains(v.Reason, "frozen") {
 			t.Errorf("%d denied, %v; the agent is told %+v", denied, err, v)
 		}
-		stage := FreezeStage{x.kv}
+		stage := FreezeStage{Store: x.kv}
 		if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != Deny || !strings.Contains(v.Reason, "it runs wild") {
 			t.Errorf("a new call: %+v, %v", v, err)
 		}
@@ -106,7 +106,7 @@ func TestControlsFailClosed(t *testing.T) {
 		if _, err := x.Pause(t.Context(), time.Hour, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		gate := &Gate{Stages: []Stage{FreezeStage{kv}}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+		gate := &Gate{Stages: []Stage{FreezeStage{Store: kv}}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
 		broken := errors.New("no store")
 		kv.mu.Lock()
 		kv.fail = func(op, key string) error {
@@ -196,7 +196,7 @@ func TestControlsAreRecordedFirst(t *testing.T) {
 		if err := x.Unfreeze(t.Context(), "uid 7"); err == nil {
 			t.Error("lifted without a record")
 		}
-		c, now, err := LoadControls(t.Context(), x.kv)
+		c, now, err := x.Controls(t.Context())
 		if err != nil || !c.Frozen() || c.Paused(High, now) {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -279,7 +279,7 @@ func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 				}
 				x.kv.mu.Unlock()
 				allow := stageFunc(func() Verdict { return Verdict{Decision: Allow} })
-				gate := &Gate{Stages: []Stage{FreezeStage{x.kv}, allow}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+				gate := &Gate{Stages: []Stage{FreezeStage{Store: x.kv}, allow}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
 				start := time.Now()
 				v := gate.Decide(t.Context(), testCall("c1"))
 				if v.Decision != want {
@@ -295,7 +295,7 @@ func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 		kv := newMemKV()
 		kv.fail = func(string, string) error { return ErrTampered }
 		start := time.Now()
-		if _, err := (FreezeStage{kv}).Judge(t.Context(), testCall("c1")); !errors.Is(err, ErrTampered) || time.Since(start) > 0 {
+		if _, err := (FreezeStage{Store: kv}).Judge(t.Context(), testCall("c1")); !errors.Is(err, ErrTampered) || time.Since(start) > 0 {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})

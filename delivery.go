@@ -32,6 +32,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 
 	var all sync.WaitGroup
 	all.Go(func() { b.sweep(ctx) })
+	all.Go(func() { b.guard(ctx) })
 	b.start(b.regrant)
 	for _, c := range b.Channels {
 		all.Go(func() {

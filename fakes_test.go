@@ -260,6 +260,9 @@ func newBenchOn(t *testing.T, kv *memKV, store KV) *bench {
 // newBenchUnder has a code key, and those that it replaced.
 func newBenchUnder(t *testing.T, kv *memKV, store KV, key []byte, old ...[]byte) *bench {
 	t.Helper()
+	if err := BeginControls(t.Context(), kv); err != nil {
+		t.Fatal(err)
+	}
 	x := &bench{t: t, kv: kv, audit: &memAudit{}, tg: newChat("telegram"), dc: newChat("discord")}
 	people := People{}
 	people.Add("telegram", []Approver{{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"}})

@@ -25,7 +25,7 @@ var ErrNoGrant = errors.New("there is no such grant: approver grants lists them"
 
 // Grants lists what may run without being asked again, the newest last.
 func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
-	c, now, err := LoadControls(ctx, b.Store)
+	c, now, err := b.Controls(ctx)
 	if err != nil {
 		return nil, err
 	}

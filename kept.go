@@ -166,7 +166,7 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 		if err != nil {
 			return Request{}, err
 		}
-		c, now, err := LoadControls(ctx, b.Store)
+		c, now, err := b.Controls(ctx)
 		if err != nil {
 			return Request{}, err
 		}
@@ -185,7 +185,7 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 		}
 		// A freeze that came since the look above must not be passed by: what is
 		// under way when people freeze does not run.
-		if c, _, err = readControls(ctx, b.Store); err != nil {
+		if c, err = readControls(ctx, b.Store, b.Mark); err != nil {
 			return Request{}, err
 		}
 		r := g.Request

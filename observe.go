@@ -55,11 +55,20 @@ func BeginObserving(ctx context.Context, store KV, d time.Duration, by string) (
 	if err != nil {
 		return Observe{}, err
 	}
-	value, err := json.Marshal(Controls{Observe: o})
+	return o, beginControls(ctx, store, Controls{Version: 1, Observe: o})
+}
+
+// beginControls writes a first record of the controls, unless there is one.
+func beginControls(ctx context.Context, store KV, c Controls) error {
+	now, err := store.Now(ctx)
 	if err != nil {
-		return Observe{}, err
+		return err
 	}
-	return o, store.Put(ctx, controlKey(), value, "", NewRev(), time.Time{}, now.Add(controlsKeep))
+	value, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return store.Put(ctx, controlKey(), value, "", NewRev(), time.Time{}, now.Add(controlsKeep))
 }
 
 // Observe begins observe mode. The record of it is durable first; if it fails
@@ -106,7 +115,7 @@ func (b *Broadcaster) Enforce(ctx context.Context, by string) (last Observe, end
 // Observing is Gate.Observe: whether findings are recorded and not enforced. If
 // the store cannot say, they are enforced.
 func (b *Broadcaster) Observing(ctx context.Context, _ Verdict) (string, bool) {
-	c, now, err := LoadControls(ctx, b.Store)
+	c, now, err := b.Controls(ctx)
 	if err != nil || !c.Observing(now) {
 		return "", false
 	}

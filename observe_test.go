@@ -16,7 +16,7 @@ import (
 // observed is a gate over a bench that counts its questions.
 func observed(x *bench, asked *int, stages ...Stage) *Gate {
 	return &Gate{
-		Stages: append([]Stage{FreezeStage{x.kv}}, stages...), Audit: x.audit, Log: slog.New(slog.DiscardHandler),
+		Stages: append([]Stage{FreezeStage{Store: x.kv}}, stages...), Audit: x.audit, Log: slog.New(slog.DiscardHandler),
 		Observe: x.Observing, Paused: x.PausedFor,
 		Ask: func(context.Context, ToolCall, Verdict) Verdict {
 			*asked++

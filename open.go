@@ -82,7 +82,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	if err != nil {
 		return Request{}, err
 	}
-	controls, now, err := LoadControls(ctx, b.Store)
+	controls, now, err := b.Controls(ctx)
 	if err != nil {
 		return Request{}, err
 	}
@@ -240,6 +240,9 @@ func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, why 
 	}
 	if r.shares(call, fp) {
 		return b.rejoin(ctx, r)
+	}
+	if !call.Peer.sameUser(r.Call.Peer) {
+		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
 	if call.ID != r.CallID || !fp.Equal(r.Fingerprint) {
 		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {

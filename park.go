@@ -34,7 +34,7 @@ func (r Request) Park(takeBy time.Time) (Request, error) {
 // for: the same content, by the same user and agent, in the same project.
 func (r Request) shares(call ToolCall, fp Fingerprint) bool {
 	return r.Parked && call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
-		call.Peer.Known == r.Call.Peer.Known && call.Peer.UID == r.Call.Peer.UID
+		call.Peer.sameUser(r.Call.Peer)
 }
 
 // Take is Consume for a call that came back after its request was parked. The
@@ -169,17 +169,6 @@ func (b *Broadcaster) rejoin(ctx context.Context, r Request) (Request, error) {
 	return r, err
 }
 
-// take consumes a parked request for the call that came back.
-func (b *Broadcaster) take(ctx context.Context, id string, call ToolCall, fp Fingerprint, hash string) (Request, error) {
-	readable := time.Minute
-	if deadline, ok := ctx.Deadline(); ok {
-		readable = time.Until(deadline)
-	}
-	return b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		return r.Take(call, fp, hash, now.Add(readable), now)
-	})
-}
-
 // granted makes the record of a yes that waits for its call, which must be
 // durable before anybody is told, and brings the cards up to date.
 func (b *Broadcaster) granted(ctx context.Context, r Request) Request {
@@ -256,7 +245,7 @@ func (b *Broadcaster) answeredBefore(ctx context.Context, r Request, call ToolCa
 		return nil
 	}
 	_, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
-		Event: EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: b.verdict(r, call.ID), Note: "the answer of a request that was parked",
+		Event: EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: b.verdict(r, false), Note: "the answer of a request that was parked",
 	})
 	return err
 }

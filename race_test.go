@@ -130,6 +130,9 @@ func (m *memory) Record(_ context.Context, r approver.Record) (string, error) {
 }
 
 func race(t *testing.T, store approver.KV) {
+	if err := approver.BeginControls(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
 	m := newMemory()
 	people := approver.People{}
 	for i := range raceRepliers {

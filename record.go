@@ -16,6 +16,7 @@ const (
 	EventPosted       Event = "posted"        // a card is before people
 	EventApproved     Event = "approved"      // a person said yes; not yet released
 	EventReleased     Event = "released"      // the call was released to the agent
+	EventRepeated     Event = "repeated"      // a courier that came back was given its yes again
 	EventDenied       Event = "denied"        // a person, or a failure, said no
 	EventExpired      Event = "expired"       // silence was a no
 	EventWithdrawn    Event = "withdrawn"     // the agent went away

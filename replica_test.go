@@ -32,6 +32,9 @@ func TestAnswerThatNoReplicaHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
+	if err := approver.BeginControls(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
 	m := &memory{
 		ready: make(chan struct{}), cards: map[string]approver.Card{}, seen: map[string]chan approver.Ref{},
 		events: map[string]map[approver.Event]int{}, past: map[string]map[approver.State]bool{},

@@ -172,6 +172,11 @@ type Request struct {
 	Audit string `json:"audit,omitempty"`
 	// Closed reports that the last event of the request's life is in the audit.
 	Closed bool `json:"closed,omitempty"`
+	// ReleasedAt is when the request was consumed, and Acked since when its yes is
+	// read by nobody again: because the courier has it, or its time was over.
+	ReleasedAt time.Time `json:"released_at,omitzero"`
+	Acked      time.Time `json:"acked,omitzero"`
+	Repeats    int       `json:"repeats,omitempty"` // how often the yes was read again
 }
 
 // Errors of the state machine.
@@ -294,13 +299,13 @@ func (r Request) Consume(callID string, fp Fingerprint, audit string, now time.T
 	case callID == "" || callID != r.CallID || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
 	}
-	r.State, r.Audit, r.WithdrawAt = Consumed, audit, time.Time{}
+	r.State, r.Audit, r.WithdrawAt, r.ReleasedAt = Consumed, audit, time.Time{}, now
 	return r, nil
 }
 
-// Released reports whether the call runs, for the courier that asks again
-// because the first answer was lost on the way: the same call id and the same
-// call, and nobody else.
+// Released reports whether the request was released to this call: the same call
+// id and the same call, and nobody else. Whether its courier may read that again
+// is for [Request.Repeat] to say.
 func (r Request) Released(callID string, fp Fingerprint) bool {
 	return r.State == Consumed && r.Resolution.Approve &&
 		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
@@ -318,7 +323,8 @@ func (r Request) Told() (res Resolution, ok bool) {
 }
 
 // Attention is when the request next wants work: a card to post anew, a
-// withdrawal, the deadline, a card to update. Zero means never again.
+// withdrawal, the deadline, a card to update, the end of the time in which a yes
+// is repeated. Zero means never again.
 func (r Request) Attention(now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
@@ -332,6 +338,9 @@ func (r Request) Attention(now time.Time) time.Time {
 	}
 	if r.State.Settled() && !r.Closed {
 		sooner(now.Add(settleGrace))
+	}
+	if r.State == Consumed && !r.ReleasedAt.IsZero() && r.Acked.IsZero() {
+		sooner(r.ReleasedAt.Add(RepeatFor))
 	}
 	for _, p := range r.Postings {
 		switch {

@@ -55,6 +55,9 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if err := approver.BeginControls(t.Context(), store); err != nil {
+					t.Fatal(err)
+				}
 				people := approver.People{}
 				people.Add("memory", []approver.Approver{{ID: "1", Name: "Ada"}})
 				m.ready = make(chan struct{})

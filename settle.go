@@ -216,6 +216,7 @@ func (b *Broadcaster) sweepAgain(ctx context.Context, look func() ([]string, err
 		if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
 			return
 		}
+		b.seen(ctx, err)
 		if err != nil {
 			b.noteTrouble(err)
 		}
@@ -284,6 +285,12 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 	if !r.State.Settled() {
 		b.start(func(ctx context.Context) { b.repost(ctx, id) }) // a slow channel must not hold up the clock
 		return
+	}
+	if r.State == Consumed && r.Acked.IsZero() {
+		_, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.lapse(b.backSince(now), now) })
+		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
+			b.noteTrouble(err)
+		}
 	}
 	b.mu.Lock()
 	_, busy := b.settling[id]

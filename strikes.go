@@ -61,7 +61,13 @@ func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, r
 	if err != nil {
 		return strikes{}, "", now, err
 	}
-	return s.recent(now), rev, now, nil
+	if was, long, ok := b.struck.lost(key, rev, now); ok {
+		s = was // they count all the same
+		if long {
+			err = b.Distrust(context.WithoutCancel(ctx), "the store has lost wrong codes that were typed a moment ago")
+		}
+	}
+	return s.recent(now), rev, now, err
 }
 
 func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s *strikes, now time.Time) bool) error {
@@ -74,7 +80,11 @@ func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s
 		if err != nil {
 			return err
 		}
-		err = b.put(ctx, key, value, rev, NewRev(), time.Time{}, now.Add(DefaultKeepFor))
+		next := NewRev()
+		err = b.put(ctx, key, value, rev, next, time.Time{}, now.Add(DefaultKeepFor))
+		if err == nil {
+			b.struck.note(key, s, rev, next, now)
+		}
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}

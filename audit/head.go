@@ -17,6 +17,9 @@ type Head struct {
 	Log  string `json:"log"`
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"` // of the line Seq
+	// Controls is the newest version of the store's record of freezes that the
+	// writer of the log knew then; zero is of a log that knew none.
+	Controls uint64 `json:"controls,omitempty"`
 }
 
 const (
@@ -50,8 +53,10 @@ func readHead(ctx context.Context, kv approver.KV, log string) (Head, approver.R
 type headKeeper struct {
 	kv  approver.KV
 	log string
-	has func(Head) (bool, error) // whether the log has this line
-	rev approver.Rev             // of what is in the store
+	// controls is Options.Controls.
+	controls func() uint64
+	has      func(Head) (bool, error) // whether the log has this line
+	rev      approver.Rev             // of what is in the store
 
 	stored uint64 // the last seq that is known to be in the store
 	// A Put that ended in an ambiguous error is sent again as it was, so that
@@ -61,7 +66,14 @@ type headKeeper struct {
 	seq   uint64
 	// mine are the revisions that this log wrote lately. A fail-over brings back
 	// one of them: the store has lost writes, and nobody else was there.
-	mine []approver.Rev
+	mine  []written
+	older error // of adopt, until it is told
+}
+
+// A written is one writing of the head.
+type written struct {
+	rev approver.Rev
+	at  time.Time // when it was begun
 }
 
 // ownRevisions is how many revisions are remembered: some minutes of writing.
@@ -71,19 +83,25 @@ const ownRevisions = 1024
 var errForeign = errors.New("the audit's head in the store was changed by somebody else: " +
 	"two logs share one id, or the store was changed by hand")
 
+// errOlder means that the store was replaced by an older one under our hands.
+var errOlder = errors.New("the store is older than the audit")
+
 // put stores head, and first what an earlier put left open.
 func (k *headKeeper) put(ctx context.Context, head Head) error {
 	for k.next != "" || head.Seq > k.stored {
 		if k.next == "" {
+			if k.controls != nil {
+				head.Controls = k.controls()
+			}
 			value, err := json.Marshal(head)
 			if err != nil {
 				return fmt.Errorf("the audit's head: %w", err)
 			}
 			k.value, k.next, k.seq = value, approver.NewRev(), head.Seq
 			if len(k.mine) == 0 && k.rev != "" {
-				k.mine = append(k.mine, k.rev) // the last of the process before
+				k.mine = append(k.mine, written{k.rev, time.Now()}) // the last of the process before
 			}
-			k.mine = append(k.mine[max(0, len(k.mine)-ownRevisions):], k.next)
+			k.mine = append(k.mine[max(0, len(k.mine)-ownRevisions):], written{k.next, time.Now()})
 		}
 		key := approver.Key(headKind, k.log)
 		err := k.kv.Put(ctx, key, k.value, k.rev, k.next, time.Time{}, time.Now().Add(headKeep))
@@ -92,8 +110,10 @@ func (k *headKeeper) put(ctx context.Context, head Head) error {
 			k.rev, k.stored, k.next = k.next, k.seq, ""
 		case errors.Is(err, approver.ErrConflict):
 			k.next = ""
-			if err := k.adopt(ctx); err != nil {
+			if err := k.adopt(ctx); err != nil && !errors.Is(err, errOlder) {
 				return err
+			} else if err != nil {
+				k.older = err
 			}
 			k.stored = 0 // what is there is our own and too old: write the head again
 		default:
@@ -114,17 +134,31 @@ func (k *headKeeper) adopt(ctx context.Context) error {
 		return err
 	}
 	k.rev = rev
-	if slices.Contains(k.mine, rev) {
+	i := slices.IndexFunc(k.mine, func(w written) bool { return w.rev == rev })
+	if i < 0 {
+		if known {
+			return errForeign
+		}
+		if ours, err := k.has(head); err != nil {
+			return err
+		} else if !ours {
+			return errForeign
+		}
+	}
+	return k.lost(i)
+}
+
+// lost says whether a store that has our own writing i, or one of before all of
+// them, has lost more than a fail-over takes along.
+func (k *headKeeper) lost(i int) error {
+	taken := k.mine[:max(0, len(k.mine)-1)] // what the store took: all but the one that it refuses now
+	if i+1 >= len(taken) {
 		return nil
 	}
-	if known {
-		return errForeign
+	if d := taken[len(taken)-1].at.Sub(taken[i+1].at); d > MaxLag {
+		return fmt.Errorf("%w: what it took for %s is not in it any more", errOlder, d.Round(time.Second))
 	}
-	ours, err := k.has(head)
-	if err == nil && !ours {
-		err = errForeign
-	}
-	return err
+	return nil
 }
 
 // start makes a head for a log that has no line yet, so that a store which knows
@@ -143,11 +177,19 @@ func (k *headKeeper) start(ctx context.Context) error {
 	return nil
 }
 
+// Older gets why the store is older than the log, when that is found while it runs.
+func (l *Log) Older() <-chan string { return l.older }
+
 // keepHead brings the head in the store up to date until ctx ends.
 func (l *Log) keepHead(ctx context.Context) {
 	defer close(l.heading)
 	if l.o.KV == nil {
 		return
+	}
+	select {
+	case <-ctx.Done():
+		return
+	case <-l.accepted:
 	}
 	for {
 		select {
@@ -158,6 +200,13 @@ func (l *Log) keepHead(ctx context.Context) {
 		putCtx, cancel := context.WithTimeout(ctx, headTimeout)
 		err := l.head.put(putCtx, l.Head())
 		cancel()
+		if l.head.older != nil {
+			select {
+			case l.older <- l.head.older.Error():
+			default:
+			}
+			l.head.older = nil
+		}
 		l.noteHead(ctx, err)
 		pause := time.NewTimer(headEvery)
 		select {

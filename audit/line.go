@@ -218,7 +218,7 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventAppealed, approver.EventAsked, approver.EventPosted, approver.EventParked:
 		return Pending
-	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased:
+	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased, approver.EventRepeated:
 		if rec.Resolution.Approve {
 			return Approved
 		}

@@ -37,6 +37,12 @@ type Options struct {
 	// KV keeps the head of the log; nil keeps none, and then a log that was cut
 	// short at a checkpoint does not show.
 	KV approver.KV
+	// Controls is the version of the store's record of freezes that is known now. It
+	// is kept with the head, so that neither can be taken back alone. Nil is none.
+	Controls func() uint64
+	// Hold keeps the store's head as it is until Accept is called, so that a store
+	// which is found to be older shows again after a crash.
+	Hold bool
 	// Redact hides secrets in a text; nil means approver.Mask. Confirmation
 	// codes are masked before and after it.
 	Redact func(string) string
@@ -89,6 +95,11 @@ type Log struct {
 
 	durable Head // under mu
 
+	opened   Opening       // of Open
+	older    chan string   // see Older
+	accepted chan struct{} // closed by Accept
+	accept   sync.Once
+
 	// Of the writing goroutine, and of Open and Close while it does not run.
 	file  *os.File
 	first uint64  // seq of the first line of file
@@ -131,7 +142,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 		o: o, red: newRedactor(o.Redact), lock: lock,
 		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), rotatedWake: make(chan struct{}, 1), closing: make(chan struct{}),
 		writing: make(chan struct{}), heading: make(chan struct{}), retaining: make(chan struct{}),
-		head: headKeeper{kv: o.KV, log: o.ID},
+		head: headKeeper{kv: o.KV, log: o.ID, controls: o.Controls}, older: make(chan string, 1), accepted: make(chan struct{}),
 	}
 	l.head.has = l.has
 	alarms, err := l.begin(ctx)
@@ -147,6 +158,9 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	retainCtx, cancelRetain := context.WithCancel(context.WithoutCancel(ctx))
 	l.cancelHead, l.cancelRetain = cancel, cancelRetain
+	if !o.Hold {
+		l.Accept()
+	}
 	go l.write()
 	go l.keepHead(headCtx)
 	go l.retain(retainCtx)
@@ -174,6 +188,15 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	}
 	if alarms, err = l.resume(known, false); err != nil {
 		return nil, err
+	}
+	l.opened = Opening{Seq: l.durable.Seq, Head: known}
+	if err := l.unheard(&l.opened); err != nil {
+		return nil, err
+	}
+	if unknown && l.durable.Seq > 0 {
+		if l.opened.Renamed, err = l.renamed(l.durable.Seq); err != nil {
+			return nil, err
+		}
 	}
 	l.head.rev = rev
 	switch {
@@ -338,8 +361,12 @@ func (l *Log) close(ctx context.Context) error {
 	l.mu.Lock()
 	err = errors.Join(err, l.err)
 	l.mu.Unlock()
-	if l.o.KV != nil {
-		err = errors.Join(err, l.head.put(ctx, l.Head()))
+	select {
+	case <-l.accepted:
+		if l.o.KV != nil {
+			err = errors.Join(err, l.head.put(ctx, l.Head()))
+		}
+	default: // nobody has judged what Opened says
 	}
 	if l.file != nil {
 		err = errors.Join(err, l.file.Close())

@@ -39,6 +39,7 @@ type HookRequest struct {
 type HookAnswer struct {
 	Stdout, Stderr []byte
 	ExitZero       bool // exit code 0; otherwise 2, which needs a Stderr
+	Ack            bool // a yes that the courier is to acknowledge
 }
 
 // Submit is the daemon's end of the submit socket.
@@ -48,6 +49,9 @@ type Submit struct {
 	// (cause ErrShuttingDown); it then returns soon, and what it returns is
 	// dropped. With a nil Hook every call is blocked.
 	Hook func(ctx context.Context, h HookRequest) HookAnswer
+	// Ack notes that the courier of a call has its answer. Its context outlives the
+	// connection, which the courier does not hold. Nil notes nothing.
+	Ack func(ctx context.Context, peer approver.Peer, callID string) error
 	// Ask answers a script's question, one JSON document for another, under the
 	// same rules for its context. The text of an error goes to the peer. Nil
 	// refuses.
@@ -94,6 +98,8 @@ func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
 	case "POST " + wire.HookPath:
 		s.hook(w, r, peer)
+	case "POST " + wire.AckPath:
+		s.ack(w, r, peer)
 	case "POST " + askPath:
 		s.ask(w, r, peer, s.Ask)
 	case "POST " + appealPath:
@@ -142,6 +148,32 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 		return
 	}
 	writeAnswer(w, answer)
+}
+
+// ack takes the acknowledgment of an answer. Nobody waits for what it replies.
+func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
+	calls := r.Header.Values(wire.Call)
+	if len(calls) != 1 || !wire.IsCall(calls[0]) || r.ContentLength != 0 {
+		writeError(w, http.StatusBadRequest, "an acknowledgment has the header "+wire.Call+" with 32 hex digits, once, and no body")
+		return
+	}
+	limit := int64(defaultHeld)
+	if s.MaxHeld > 0 {
+		limit = int64(s.MaxHeld)
+	}
+	defer s.held.Add(-1)
+	if s.held.Add(1) > limit || s.Ack == nil {
+		writeError(w, http.StatusServiceUnavailable, "acknowledgments are not taken here, or too many calls wait")
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), bodyTime)
+	defer cancel()
+	if err := s.Ack(ctx, peer, calls[0]); err != nil {
+		s.Log.Warn("an acknowledgment was not taken", "call", calls[0], "uid", peer.UID, "err", err)
+		writeError(w, http.StatusConflict, "the acknowledgment was not taken")
+		return
+	}
+	writeJSON(w, http.StatusOK, struct{}{})
 }
 
 // ask answers a script. It holds the connection like a hook.
@@ -218,6 +250,9 @@ func writeAnswer(w http.ResponseWriter, a HookAnswer) {
 	head.Set("Content-Length", strconv.Itoa(len(a.Stderr)+len(a.Stdout)))
 	head.Set(wire.Exit, exit)
 	head.Set(wire.StderrBytes, strconv.Itoa(len(a.Stderr)))
+	if a.Ack && a.ExitZero {
+		head.Set(wire.Ack, "1")
+	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyTime))
 	// An error means that the courier has gone, which it knows itself.
 	_, _ = w.Write(append(a.Stderr[:len(a.Stderr):len(a.Stderr)], a.Stdout...))

@@ -24,7 +24,8 @@ type heldAuthority struct {
 	cfg      configs.Config // as the file has it
 	isolated bool
 	audit    approver.Recorder
-	older    bool // the audit has records of before this start, so it is not the first
+	older    bool                             // the audit has records of before this start, so it is not the first
+	doubt    func(format string, args ...any) // of the store
 	log      *slog.Logger
 	admitted func(approver.People) // puts another list in force
 
@@ -51,6 +52,7 @@ func (h *heldAuthority) start(ctx context.Context) error {
 	kept.Decides = kept.Decides || h.decides(kept.Lines) // an isolated terminal may not have been isolated before
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && h.older:
+		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you want them")
 		h.log.Error("the store does not say whose answers counted before, although the audit is older: the approver lists are taken as they stand, so look whether they are as you want them",
 			"lists", lines, "lost_from", h.where)
 		return h.put(ctx, lines, "NO FORMER LISTS are in the store, although the audit is older: they are taken as they stand")

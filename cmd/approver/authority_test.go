@@ -58,7 +58,7 @@ func (b *authorityBench) try(cfg configs.Config) (*heldAuthority, error) {
 		b.Fatal(err)
 	}
 	h := &heldAuthority{
-		sealed: sealed{name: "approvers", store: b.kv, codec: codec, id: "here", where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older,
+		sealed: sealed{name: "approvers", store: b.kv, codec: codec, id: "here", where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older, doubt: (&trust{}).doubt,
 		audit: b.audit, log: slog.New(slog.NewTextHandler(&b.log, nil)), admitted: func(p approver.People) { b.counts = p },
 	}
 	err = h.start(b.Context())

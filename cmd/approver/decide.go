@@ -56,9 +56,12 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		d.known.note(ev, unanswered)
-		told := adapter.Encode(ev, d.gate.Decide(ctx, call))
+		v := d.gate.Decide(ctx, call)
+		told := adapter.Encode(ev, v)
 		d.known.note(ev, outcomeOf(ctx, told))
-		return answer(told)
+		out := answer(told)
+		out.Ack = v.Decision == approver.Allow && v.By == approver.ByPeople
+		return out
 	case agents.Ran:
 		d.ran(ctx, ev, call)
 		if d.outputs != nil {

@@ -150,7 +150,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	doc.Open = len(open)
 	if err == nil {
 		var c approver.Controls
-		c, doc.Now, err = approver.LoadControls(ctx, d.people.Store)
+		c, doc.Now, err = d.people.Controls(ctx)
 		if doc.Control = c.Notice(doc.Now); c.Frozen() {
 			doc.Freeze = &c.Freeze
 		} else if c.Paused(approver.High, doc.Now) {

@@ -69,7 +69,7 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 }
 
 func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
-	c, _, err := approver.LoadControls(ctx, d.people.Store)
+	c, _, err := d.people.Controls(ctx)
 	if err != nil {
 		return controlDoc{}, err
 	}
@@ -92,7 +92,7 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	if req.For < time.Minute || req.For > approver.MaxPause {
 		return controlDoc{}, fmt.Errorf("a pause lasts 1m to %dm", int(approver.MaxPause.Minutes()))
 	}
-	c, _, err := approver.LoadControls(ctx, d.people.Store)
+	c, _, err := d.people.Controls(ctx)
 	switch {
 	case err != nil:
 		return controlDoc{}, err
@@ -117,7 +117,7 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 // stillAs fails if a freeze began or ended since people were asked about these
 // controls, also one that has come and gone: they said yes to how it was before.
 func (d *desk) stillAs(ctx context.Context, asked approver.Controls) error {
-	now, _, err := approver.LoadControls(ctx, d.people.Store)
+	now, _, err := d.people.Controls(ctx)
 	if err == nil && !now.Burned.Equal(asked.Burned) {
 		err = errors.New("a freeze began or ended while people were asked, so their yes does not count: ask anew")
 	}

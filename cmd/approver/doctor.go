@@ -237,6 +237,9 @@ func (d *doctor) daemon(ctx context.Context) {
 	if doc.Trouble != "" {
 		d.say("daemon", fail, "its store fails: "+doc.Trouble, "approver doctor tells more of the store")
 	}
+	if doc.Freeze != nil && doc.Freeze.Reason != "" {
+		d.say("daemon", warn, "every call is denied: "+doc.Freeze.Reason, `find out why, then approver unfreeze; docs/operations.md, "The store is not believed"`)
+	}
 	for _, c := range doc.Channels {
 		if !c.Receives {
 			d.say("daemon", warn, c.Name+" brings no answers to it: "+c.Error, "see docs/channels/"+c.Name+".md; with several daemons another one may receive")

@@ -28,6 +28,7 @@ type ground struct {
 	store     store
 	records   *audit.Log
 	older     bool // records had something before this start
+	trust     *trust
 	authority *heldAuthority
 	channels  []approver.Channel
 	local     *terminal.Channel // one of channels; nil where there is none
@@ -35,7 +36,7 @@ type ground struct {
 
 // openGround opens it. Whatever it returns is to be closed.
 func openGround(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *ground, err error) {
-	g = &ground{cfg: cfg}
+	g = &ground{cfg: cfg, trust: &trust{}}
 	if g.house, err = openHouse(cfg, log); err != nil {
 		return g, err
 	}
@@ -50,10 +51,13 @@ func openGround(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *g
 		return g, err // opened may be a nil pointer in an interface
 	}
 	g.store = opened
-	if g.records, err = openAudit(ctx, cfg, g.store, log); err != nil {
+	if g.records, err = openAudit(ctx, cfg, g.store, g.trust, log); err != nil {
 		return g, err
 	}
 	g.older = g.records.Head().Seq > 0
+	if err := g.trust.judge(ctx, g.store, g.records.Opened()); err != nil {
+		return g, err
+	}
 	return g, g.hold(ctx, log.With("part", "approvers"), log)
 }
 
@@ -96,7 +100,7 @@ func holdAuthority(ctx context.Context, g *ground, log *slog.Logger) (*heldAutho
 	if err != nil {
 		return nil, err
 	}
-	h := &heldAuthority{sealed: record, cfg: g.cfg, isolated: g.house.Isolated, audit: g.records, older: g.older, log: log}
+	h := &heldAuthority{sealed: record, cfg: g.cfg, isolated: g.house.Isolated, audit: g.records, older: g.older, doubt: g.trust.doubt, log: log}
 	return h, h.start(ctx)
 }
 
@@ -113,13 +117,14 @@ func openStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (store
 	return boltstore.Open(cfg.Bolt(), log.With("part", "store"))
 }
 
-func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, log *slog.Logger) (*audit.Log, error) {
+func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, t *trust, log *slog.Logger) (*audit.Log, error) {
 	key, err := audit.LoadOrCreateKey(cfg.AuditKey())
 	if err != nil {
 		return nil, err
 	}
 	o := cfg.Audit.Options()
 	o.Dir, o.ID, o.Key, o.KV, o.Log = cfg.AuditDir(), cfg.AuditID(), key, kv, log.With("part", "audit")
+	o.Hold, o.Controls = true, func() uint64 { return t.mark.Version() }
 	records, err := audit.Open(ctx, o)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ type inForce[V standard] struct {
 	kind  kind[V]
 	live  live[V]
 	audit approver.Recorder
-	older bool // the audit has records of before this start, so it is not the first
+	older bool                             // the audit has records of before this start, so it is not the first
+	doubt func(format string, args ...any) // of the store
 	log   *slog.Logger
 }
 
@@ -87,6 +88,7 @@ func (f *inForce[V]) start(ctx context.Context, file V) error {
 		}
 		return f.unless(ctx, first, file)
 	case errors.Is(err, approver.ErrNotFound) && f.older:
+		f.doubt("the store has no %s any more that was in force before, so look whether the %[1]s file is as you want it", f.kind.noun)
 		f.log.Error("the store has no "+f.kind.noun+" that was in force before, although the audit is older: the "+f.kind.noun+" file is taken as it stands, so look whether it is as you want it",
 			"version", brief(file.Version()), "lost_from", f.where)
 		return f.put(ctx, file, "NO FORMER "+strings.ToUpper(f.kind.noun)+" is in the store, although the audit is older: the "+f.kind.noun+" file is taken as it stands")

@@ -171,12 +171,16 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 func TestAPolicyThatIsGoneIsNotTheFirst(t *testing.T) {
 	audit, said := &memAudit{}, &bytes.Buffer{}
 	f := testInForce(t, openKV(t), audit, slog.New(slog.NewTextHandler(said, nil)))
-	f.older = true
+	found := &trust{}
+	f.older, f.doubt = true, found.doubt
 	if err := f.start(t.Context(), policyOf(t, policyLoose)); err != nil {
 		t.Fatal(err)
 	}
 	if notes := audit.notes(); strings.Contains(notes, "first") || !strings.Contains(notes, "NO FORMER POLICY") || !strings.Contains(said.String(), "level=ERROR") {
 		t.Errorf("the audit: %s\nthe log: %s", notes, said)
+	}
+	if len(found.doubts) != 1 {
+		t.Errorf("the store is trusted all the same: %q", found.doubts)
 	}
 }
 

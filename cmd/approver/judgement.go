@@ -65,7 +65,7 @@ func openJudgement(ctx context.Context, base *ground, files ruleFilesRead, log *
 		return nil, err
 	}
 	j.policies = holdPolicy(record, j.policy, records, log.With("part", "policy"))
-	j.policies.older = base.older
+	j.policies.older, j.policies.doubt = base.older, base.trust.doubt
 	if err := j.policies.start(ctx, files.policy); err != nil {
 		return nil, err
 	}
@@ -105,14 +105,14 @@ func (j *judgement) version() string {
 }
 
 // stages are the gate's, the cheapest denial first.
-func (j *judgement) stages(kv approver.KV) []approver.Stage {
-	return append([]approver.Stage{approver.FreezeStage{Store: kv}, j.reflex, j.policy}, j.screens...)
+func (j *judgement) stages(kv approver.KV, mark *approver.ControlMark) []approver.Stage {
+	return append([]approver.Stage{approver.FreezeStage{Store: kv, Mark: mark}, j.reflex, j.policy}, j.screens...)
 }
 
 // again are the stages that look once more after an evaluation, which takes seconds:
 // what may have changed meanwhile.
-func (j *judgement) again(kv approver.KV) []approver.Stage {
-	return []approver.Stage{approver.FreezeStage{Store: kv}, j.policy}
+func (j *judgement) again(kv approver.KV, mark *approver.ControlMark) []approver.Stage {
+	return []approver.Stage{approver.FreezeStage{Store: kv, Mark: mark}, j.policy}
 }
 
 // runs keep it up to date until their context ends.

@@ -102,7 +102,7 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	if req.For < approver.MinObserve || req.For > approver.MaxObserve {
 		return controlDoc{}, fmt.Errorf("observing lasts %v to %v", approver.MinObserve, span(approver.MaxObserve))
 	}
-	c, _, err := approver.LoadControls(ctx, d.people.Store)
+	c, _, err := d.people.Controls(ctx)
 	switch {
 	case err != nil:
 		return controlDoc{}, err

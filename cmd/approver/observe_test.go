@@ -34,6 +34,9 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := approver.BeginControls(t.Context(), kv); err != nil {
+		t.Fatal(err)
+	}
 	me := approver.Peer{Known: true, UID: uint32(os.Getuid())}
 	ada := approver.Approver{ID: strconv.Itoa(os.Getuid()), Name: "Ada"}
 	local, err := terminal.New(terminal.Config{Approvers: []approver.Approver{ada}, AllowAnswers: true, Isolated: true}, log)
@@ -157,7 +160,7 @@ func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
 	})
 	body := json.RawMessage(`{"for":` + strconv.FormatInt(int64(10*time.Minute), 10) + `}`)
 	on := func() bool {
-		c, now, err := approver.LoadControls(t.Context(), d.people.Store)
+		c, now, err := d.people.Controls(t.Context())
 		return err != nil || c.Paused(approver.High, now) || c.Observing(now)
 	}
 	for _, op := range []string{opPause, opObserve} {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,8 @@ func TestOperations(t *testing.T) {
 	}
 
 	o.page("restore without the store")
+	o.frozen("the store has lost what it knew of the audit")
+	o.lift()
 	o.alarm("the store knows no end of this log")
 	o.works()
 	// An older audit beside a newer store is the other way round.
@@ -153,6 +156,43 @@ func (o *operator) alarm(what string) {
 	}
 	if out := o.asIs("approver audit verify " + number[0]); !strings.Contains(out, "ok: ") {
 		o.t.Errorf("an alarm that was looked into: %s", out)
+	}
+}
+
+// frozen asserts that nothing runs, and that both tell why.
+func (o *operator) frozen(why string) {
+	o.t.Helper()
+	if got := o.hook(bashPayload("ls"), "--socket", o.path(".approver/run/submit.sock")); got.exit != 2 || !strings.Contains(got.err, "frozen") {
+		o.t.Errorf("a call: %+v", got)
+	}
+	doctor, _ := o.shell("approver doctor")
+	for what, said := range map[string]string{"status": o.asIs("approver status"), "doctor": doctor} {
+		if !strings.Contains(said, why) || what == "doctor" && !strings.Contains(said, "approver unfreeze") {
+			o.t.Errorf("%s does not say why everything is frozen:\n%s", what, said)
+		}
+	}
+}
+
+// lift runs the page's unfreeze, which Ada approves by its code.
+func (o *operator) lift() {
+	o.t.Helper()
+	lifted, script := make(chan string, 1), o.take("unfreeze")
+	go func() {
+		out, err := o.shell(script)
+		lifted <- fmt.Sprint(out, err)
+	}()
+	var code string
+	o.eventually("there is a card with a code", func() bool {
+		for _, c := range o.chat.Cards("10042") {
+			if strings.Contains(c.Text, "lifts the freeze") {
+				code = confirmCode.FindString(c.Text)
+			}
+		}
+		return code != ""
+	})
+	o.chat.Type("10042", "10042", "/approve "+code)
+	if out := <-lifted; !strings.Contains(out, "the freeze is lifted") {
+		o.t.Errorf("unfreeze: %s", out)
 	}
 }
 

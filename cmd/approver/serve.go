@@ -84,14 +84,17 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	if err := base.trust.settle(ctx, people, records); err != nil {
+		return err
+	}
 	if tier2.model, err = addModel(cfg.Shield.Sidecar, rules.screens); err != nil {
 		return err
 	}
 
 	watching := &observer{people: people, log: log.With("part", "observe")}
 	gate := &approver.Gate{
-		Stages: rules.stages(base.store), Tiers: approver.TierScreen,
-		Evaluator: tier2.evaluator(), Again: rules.again(base.store), FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
+		Stages: rules.stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
+		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
 		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: cfg.Reflex.Gate(),
 		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
 	}
@@ -113,13 +116,13 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 
 	// Who is told to stop while starting still stops in order.
-	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: base.house.note() + watching.note(ctx)}); err != nil {
+	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: base.house.note() + watching.note(ctx) + base.trust.note()}); err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
 	log.Info("ready", "isolated", base.house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(base.channels), "took", time.Since(started).Round(time.Millisecond))
 	debug.FreeOSMemory() // what was only needed to start
 	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
-	run := append(doors, people.Run, admit, watching.run, tier2.run)
+	run := append(doors, people.Run, admit, watching.run, tier2.run, base.trust.watch(people, records))
 	err = together(ctx, append(run, rules.runs(cfg, people.Ask)...)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)
@@ -144,7 +147,7 @@ func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver
 			return approver.FingerprintOf(call, rules.version(), hashes)
 		},
 		Rule: exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
-		Host: hostname(), Notice: base.house.Notice(), Log: log.With("part", "people"),
+		Mark: base.trust.mark, Host: hostname(), Notice: base.house.Notice(), Log: log.With("part", "people"),
 	})
 	if err != nil {
 		return nil, err
@@ -155,7 +158,7 @@ func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver
 
 // openSockets listens on both sockets and returns what serves each.
 func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.hook, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Acknowledge, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: desk, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = local

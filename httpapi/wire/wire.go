@@ -8,13 +8,23 @@
 // the headers Exit and StderrBytes; its body is that many bytes for standard
 // error and then those for standard output. Both have a Content-Length.
 //
+// An answer with the header Ack is a yes of people, which is given once. The
+// courier says that it has all of it before it prints anything: POST /v1/ack with
+// the header Call and no body, on the same connection, which it then closes
+// without waiting. From then on the yes is given to nobody again. A courier that
+// dies between the two leaves a call that was approved and did not run, and never
+// one that can run twice. Without it the yes is repeated for some seconds.
+//
 // A connection that ends without a whole answer is no answer: the courier comes
 // back with the same call id and what is left of its time. Any other status, and
 // any answer that is not exactly of this form, blocks.
 package wire
 
-// HookPath is where the courier posts.
-const HookPath = "/v1/hook"
+// Where the courier posts: the call, and that it has its answer.
+const (
+	HookPath = "/v1/hook"
+	AckPath  = "/v1/ack"
+)
 
 // Headers of the request.
 const (
@@ -29,6 +39,7 @@ const (
 const (
 	Exit        = "Approver-Exit"         // 0 or 2
 	StderrBytes = "Approver-Stderr-Bytes" // length of the standard error at the start of the body
+	Ack         = "Approver-Ack"          // optional: 1 where the courier is to acknowledge the answer
 )
 
 // Limits, in bytes.

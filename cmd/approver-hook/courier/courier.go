@@ -211,7 +211,12 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	// A daemon that refuses answers before it has read everything, so a failed
 	// write does not mean that there is no answer.
 	_, writeErr := conn.Write(call.request(o.agent))
-	a, err := readReply(conn)
+	a, ack, err := readReply(conn)
+	if ack {
+		// Before anything is printed: an answer that the agent may have seen must
+		// not be given again. If this is lost, it is repeated for some seconds.
+		_, _ = conn.Write(call.acknowledgment())
+	}
 	var strange oddError
 	switch {
 	case err == nil:

@@ -29,7 +29,7 @@ type call struct {
 func (c call) request(agent string) []byte {
 	left := max(time.Until(c.deadline).Milliseconds(), 1)
 	b := make([]byte, 0, 512+len(c.env)+len(c.payload))
-	b = append(b, "POST "+wire.HookPath+" HTTP/1.1\r\nHost: approver\r\nConnection: close\r\nContent-Type: application/octet-stream\r\n"...)
+	b = append(b, "POST "+wire.HookPath+" HTTP/1.1\r\nHost: approver\r\nContent-Type: application/octet-stream\r\n"...)
 	b = append(b, "Content-Length: "+strconv.Itoa(len(c.env)+len(c.payload))+"\r\n"...)
 	b = append(b, wire.Agent+": "+agent+"\r\n"+wire.Call+": "+c.id+"\r\n"...)
 	b = append(b, wire.Deadline+": "+strconv.FormatInt(left, 10)+"\r\n"...)
@@ -39,6 +39,11 @@ func (c call) request(agent string) []byte {
 	b = append(b, wire.EnvBytes+": "+strconv.Itoa(len(c.env))+"\r\n\r\n"...)
 	b = append(b, c.env...)
 	return append(b, c.payload...)
+}
+
+// acknowledgment is the request that says that the answer is here.
+func (c call) acknowledgment() []byte {
+	return []byte("POST " + wire.AckPath + " HTTP/1.1\r\nHost: approver\r\nConnection: close\r\nContent-Length: 0\r\n" + wire.Call + ": " + c.id + "\r\n\r\n")
 }
 
 // dial connects to the socket and asks who listens before anything is sent. It
@@ -99,34 +104,35 @@ var refusals = map[string]string{
 	"500": "approver could not decide, so the call was stopped; its log says why",
 }
 
-// readReply reads one whole answer and checks all of it.
-func readReply(r io.Reader) (blocking.Answer, error) {
+// readReply reads one whole answer and checks all of it. ack says that the daemon
+// wants to hear that it is here.
+func readReply(r io.Reader) (a blocking.Answer, ack bool, err error) {
 	head, body, err := readHead(r)
 	if err != nil {
-		return blocking.Answer{}, err
+		return blocking.Answer{}, false, err
 	}
-	exit, length, stderrBytes, err := parseHead(head)
+	exit, length, stderrBytes, ack, err := parseHead(head)
 	if err != nil {
-		return blocking.Answer{}, err
+		return blocking.Answer{}, false, err
 	}
 	if len(body) > length {
-		return blocking.Answer{}, odd("more came than its length")
+		return blocking.Answer{}, false, odd("more came than its length")
 	}
 	whole := make([]byte, length)
 	n := copy(whole, body)
 	if _, err := io.ReadFull(r, whole[n:]); errors.Is(err, io.EOF) {
-		return blocking.Answer{}, io.ErrUnexpectedEOF
+		return blocking.Answer{}, false, io.ErrUnexpectedEOF
 	} else if err != nil {
-		return blocking.Answer{}, err
+		return blocking.Answer{}, false, err
 	}
-	a := blocking.Answer{Stderr: whole[:stderrBytes], Stdout: whole[stderrBytes:], ExitZero: exit == 0}
+	a = blocking.Answer{Stderr: whole[:stderrBytes], Stdout: whole[stderrBytes:], ExitZero: exit == 0}
 	switch {
 	case !a.ExitZero && len(a.Stderr) == 0:
-		return blocking.Answer{}, odd("it blocks without a reason")
+		return blocking.Answer{}, false, odd("it blocks without a reason")
 	case len(a.Stdout) > 0 && !isDocument(a.Stdout):
-		return blocking.Answer{}, odd("it is not one line of JSON")
+		return blocking.Answer{}, false, odd("it is not one line of JSON")
 	}
-	return a, nil
+	return a, ack, nil
 }
 
 // isDocument tells one line with a JSON object from anything that an agent would
@@ -163,32 +169,32 @@ func readHead(r io.Reader) (head string, rest []byte, err error) {
 }
 
 // parseHead reads the status line and the headers that matter, each of which
-// must be there once.
-func parseHead(head string) (exit, length, stderrBytes int, err error) {
+// must be there once, but for the one that asks for an acknowledgment.
+func parseHead(head string) (exit, length, stderrBytes int, ack bool, err error) {
 	status, rest, _ := strings.Cut(head, "\r\n")
 	code, ok := strings.CutPrefix(status, "HTTP/1.1 ")
 	if !ok || len(code) < 3 || len(code) > 3 && code[3] != ' ' || hasControl(status) {
-		return 0, 0, 0, odd("it is not HTTP")
+		return 0, 0, 0, false, odd("it is not HTTP")
 	}
 	if code = code[:3]; code != "200" {
 		if text, ok := refusals[code]; ok {
-			return 0, 0, 0, oddError(text)
+			return 0, 0, 0, false, oddError(text)
 		}
-		return 0, 0, 0, odd("status " + strconv.Quote(code))
+		return 0, 0, 0, false, odd("status " + strconv.Quote(code))
 	}
 	fields := [...]struct {
 		name         string
 		limit, value int
-	}{{wire.Exit, 2, -1}, {"Content-Length", wire.MaxAnswer, -1}, {wire.StderrBytes, wire.MaxAnswer, -1}}
+	}{{wire.Exit, 2, -1}, {"Content-Length", wire.MaxAnswer, -1}, {wire.StderrBytes, wire.MaxAnswer, -1}, {wire.Ack, 1, -1}}
 	for rest != "" {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\r\n")
 		name, value, ok := cutHeader(line)
 		if !ok {
-			return 0, 0, 0, odd("a header is broken")
+			return 0, 0, 0, false, odd("a header is broken")
 		}
 		if strings.EqualFold(name, "Transfer-Encoding") || strings.EqualFold(name, "Content-Encoding") {
-			return 0, 0, 0, odd("its body is encoded")
+			return 0, 0, 0, false, odd("its body is encoded")
 		}
 		for i := range fields {
 			f := &fields[i]
@@ -196,23 +202,23 @@ func parseHead(head string) (exit, length, stderrBytes int, err error) {
 				continue
 			}
 			if f.value >= 0 {
-				return 0, 0, 0, odd("the header " + f.name + " occurs twice")
+				return 0, 0, 0, false, odd("the header " + f.name + " occurs twice")
 			}
 			if f.value = decimal(value, f.limit); f.value < 0 {
-				return 0, 0, 0, odd("the header " + f.name + " is wrong")
+				return 0, 0, 0, false, odd("the header " + f.name + " is wrong")
 			}
 		}
 	}
 	exit, length, stderrBytes = fields[0].value, fields[1].value, fields[2].value
 	switch {
 	case exit < 0 || length < 0 || stderrBytes < 0:
-		return 0, 0, 0, odd("a header is missing")
+		return 0, 0, 0, false, odd("a header is missing")
 	case exit == 1:
-		return 0, 0, 0, odd("the exit code is 1")
+		return 0, 0, 0, false, odd("the exit code is 1")
 	case stderrBytes > length:
-		return 0, 0, 0, odd("its lengths do not fit")
+		return 0, 0, 0, false, odd("its lengths do not fit")
 	}
-	return exit, length, stderrBytes, nil
+	return exit, length, stderrBytes, fields[3].value == 1, nil
 }
 
 // cutHeader splits a header line. Names and values have no control characters,

@@ -40,7 +40,7 @@ func TestReadReply(t *testing.T) {
 			"byte by byte":  iotest.OneByteReader(strings.NewReader(text)),
 			"data with EOF": iotest.DataErrReader(strings.NewReader(text)),
 		} {
-			a, err := readReply(r)
+			a, _, err := readReply(r)
 			if err != nil || a.Exit() != tt.exit || string(a.Stderr) != tt.stderr || string(a.Stdout) != tt.stdout {
 				t.Errorf("%s: %+v, %v, want %+v", name, a, err, tt)
 			}
@@ -107,7 +107,7 @@ var oddReplies = map[string]string{
 func TestReadReplyOdd(t *testing.T) {
 	for name, text := range oddReplies {
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			a, err := readReply(r)
+			a, _, err := readReply(r)
 			var strange oddError
 			// Byte by byte, what comes behind the length is not looked at: the
 			// answer was whole before.
@@ -126,7 +126,7 @@ func TestReadReplyOdd(t *testing.T) {
 func TestReadReplyCutOff(t *testing.T) {
 	text := reply(2, "no\n", "{\"a\":1}\n")
 	for i := range len(text) {
-		a, err := readReply(strings.NewReader(text[:i]))
+		a, _, err := readReply(strings.NewReader(text[:i]))
 		var strange oddError
 		if err == nil || errors.As(err, &strange) || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %+v, %v", text[:i], a, err)
@@ -142,7 +142,7 @@ func FuzzReadReply(f *testing.F) {
 	f.Add([]byte(reply(0, "", "")))
 	f.Add([]byte(reply(2, "no\n", "{\"a\":1}\n")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := readReply(bytes.NewReader(data))
+		a, _, err := readReply(bytes.NewReader(data))
 		if err != nil {
 			return
 		}

@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+)
+
+// MaxLag is how much older than the log its store may honestly be: what a crash, or a
+// fail-over of the store, takes along. The store hears of the log's end four times
+// a second.
+const MaxLag = 10 * time.Second
+
+// An Opening is what a log and its store knew of each other when the log was
+// opened.
+type Opening struct {
+	Seq  uint64 // of the log's last line; zero is a new log
+	Head *Head  // where it ended by the store's word; nil if the store knew nothing
+	// Renamed means that the log was written under another id before, so that the
+	// store need not know this one.
+	Renamed bool
+	// Released are the requests whose release the store was not told of, of the
+	// last day. It must know of each that it was consumed.
+	Released []string
+	// Frozen is the newest freeze that the store was not told of.
+	Frozen time.Time
+	// Older says why the store is older than the log; empty means that it is not,
+	// as far as the log can tell.
+	Older string
+}
+
+// Opened is what was found when the log was opened.
+func (l *Log) Opened() Opening { return l.opened }
+
+// Accept lets the store hear of the log's end, after what Opened says was judged. It
+// is needed only with Options.Hold.
+func (l *Log) Accept() { l.accept.Do(func() { close(l.accepted) }) }
+
+// taken are the events that are recorded after the store has taken what they tell
+// of. Others are recorded while the store is away, too.
+var taken = []approver.Event{
+	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted, approver.EventGrantUsed,
+	approver.EventParked, approver.EventFrozen,
+}
+
+// unheard looks through the lines that the store was not told of.
+func (l *Log) unheard(o *Opening) error {
+	if o.Head == nil || o.Head.Seq >= o.Seq {
+		return nil
+	}
+	var first, last time.Time // of what the store had taken
+	var open bool             // in this life of the daemon
+	err := l.each(o.Head.Seq+1, func(line Line) {
+		switch {
+		case slices.Contains(taken, line.Event):
+			if first.IsZero() {
+				first = line.Timestamp
+			}
+			last, open = line.Timestamp, true
+		case line.Event == approver.EventStarted:
+			open = false
+		case line.Event == approver.EventStopped && open:
+			// It stopped in order, and then its store knew the end.
+			o.Older = "its last words before it stopped in order are not in the store"
+		}
+		switch {
+		case line.Event == approver.EventReleased && time.Since(line.Timestamp) < approver.MinKeepFor/2:
+			o.Released = append(o.Released, line.Request)
+		case line.Event == approver.EventFrozen && line.Timestamp.After(o.Frozen):
+			o.Frozen = line.Timestamp
+		}
+	})
+	if lost := last.Sub(first); o.Older == "" && lost > MaxLag {
+		o.Older = fmt.Sprintf("what the store took for %s is not in it any more", lost.Round(time.Second))
+	}
+	if o.Older != "" {
+		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq, o.Seq, o.Older)
+	}
+	return err
+}
+
+// each calls f for every record from seq on that can be read.
+func (l *Log) each(seq uint64, f func(Line)) error {
+	full, err := rotated(l.o.Dir)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for i, s := range full {
+		if i+1 == len(full) || full[i+1].first > seq { // else all of it is before
+			paths = append(paths, s.path)
+		}
+	}
+	for _, path := range append(paths, filepath.Join(l.o.Dir, activeName)) {
+		if err := eachOf(path, seq, f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("audit log: %w", err)
+		}
+	}
+	return nil
+}
+
+func eachOf(path string, seq uint64, f func(Line)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for lines := newLineReader(file); ; {
+		text, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+			return nil
+		case errors.Is(err, errShape):
+			continue
+		case err != nil:
+			return err
+		}
+		if at, err := readLink(text); err != nil || at.seq < seq {
+			continue
+		}
+		if line, err := ParseLine(text); err == nil {
+			f(line)
+		}
+	}
+}
+
+// renamed reports that the last record of the log has another id.
+func (l *Log) renamed(seq uint64) (renamed bool, err error) {
+	err = l.each(max(seq, 64)-63, func(line Line) {
+		id, _, _ := strings.Cut(line.ID, ":")
+		renamed = id != l.o.ID
+	})
+	return renamed, err
+}

@@ -1,0 +1,183 @@
+package approver
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// taken takes records out of the store, as somebody who can write to it does.
+func (x *bench) taken(keys func(key string) bool) {
+	x.kv.mu.Lock()
+	defer x.kv.mu.Unlock()
+	maps.DeleteFunc(x.kv.records, func(key string, _ memRecord) bool { return keys(key) })
+}
+
+// The story: an agent that can write to Redis deletes the one record that says that
+// everything is frozen. Calls ran again, and the last line of the audit said frozen.
+// Now a store without that record is frozen at the very next call, whoever deleted
+// what, a former record put in its place is no better, and the audit has an alarm.
+func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
+	control := func(key string) bool { return key == controlKey() }
+	all := func(string) bool { return true }
+	old := func(x *bench, was memRecord) {
+		x.kv.mu.Lock()
+		defer x.kv.mu.Unlock()
+		x.kv.records[controlKey()] = was
+	}
+	for name, tt := range map[string]struct {
+		before func(x *bench) error
+		rob    func(x *bench, was memRecord) // was is the record before
+	}{
+		"deleted while frozen":                    {freezeNow, func(x *bench, _ memRecord) { x.taken(control) }},
+		"everything deleted while frozen":         {freezeNow, func(x *bench, _ memRecord) { x.taken(all) }},
+		"the record of before the freeze":         {freezeNow, old},
+		"the record of before, without a version": {freezeNow, func(x *bench, _ memRecord) { old(x, memRecord{[]byte(`{}`), "r"}) }},
+		"deleted, and nothing was frozen":         {nil, func(x *bench, _ memRecord) { x.taken(control) }},
+		"a pause that was ended": {pauseAndEnd, func(x *bench, _ memRecord) {
+			old(x, memRecord{[]byte(`{"version":2,"pause":{"until":"2999-01-01T00:00:00Z","all":true}}`), "r"})
+		}},
+		"deleted and made anew": {freezeNow, func(x *bench, _ memRecord) { x.taken(control); _ = BeginControls(x.t.Context(), x.kv) }},
+		"the record of before a lifted freeze": {func(x *bench) error {
+			return errors.Join(freezeNow(x), x.Unfreeze(x.t.Context(), "Ada"))
+		}, old},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				stage := FreezeStage{Store: x.kv, Mark: x.Mark}
+				if v, err := stage.Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Pass {
+					t.Fatalf("before: %+v, %v", v, err)
+				}
+				x.kv.mu.Lock()
+				was := x.kv.records[controlKey()]
+				x.kv.mu.Unlock()
+				if tt.before != nil {
+					if err := tt.before(x); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Second)
+				tt.rob(x, was)
+				if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != Deny {
+					t.Errorf("the next call: %+v, %v", v, err)
+				}
+				if _, err := x.Pause(t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
+					t.Errorf("a pause: %v", err)
+				}
+				if _, _, err := x.Enforce(t.Context(), "Eve"); err == nil && x.kv.records[controlKey()].rev == "" {
+					t.Error("ending observe mode wrote a record that is not frozen")
+				}
+				time.Sleep(3 * time.Second)
+				if n := x.count(EventAlarm); n != 1 {
+					t.Errorf("%d alarms", n)
+				}
+				c, _, err := x.Controls(t.Context())
+				if err != nil || c.Missing || c.Freeze.By != "approver" || !strings.Contains(c.Freeze.Reason, "record of freezes") {
+					t.Errorf("it is noted as %+v, %v", c, err)
+				}
+				if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(3 * time.Second)
+				if v, err := stage.Judge(t.Context(), testCall("c3")); err != nil || v.Decision != Pass || x.count(EventAlarm) != 1 {
+					t.Errorf("after it was lifted: %+v, %v, %d alarms", v, err, x.count(EventAlarm))
+				}
+			})
+		})
+	}
+}
+
+func freezeNow(x *bench) error {
+	_, err := x.Freeze(x.t.Context(), "Ada", "it runs wild")
+	return err
+}
+
+func pauseAndEnd(x *bench) error {
+	_, err := x.Pause(x.t.Context(), time.Hour, true, "Ada")
+	_, end := x.Pause(x.t.Context(), 0, false, "Ada")
+	return errors.Join(err, end)
+}
+
+// Changes of the controls by another daemon are newer, and no alarm; nor is a reading
+// that is overtaken by one.
+func TestHonestChangesOfControlsAreNoAlarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, y := newBench(t, newMemKV()), (*bench)(nil)
+		y = newBench(t, x.kv)
+		for range 20 {
+			if err := errors.Join(pauseAndEnd(x), freezeNow(y), x.Unfreeze(t.Context(), "Ada")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+		}
+		if c, _, err := y.Controls(t.Context()); err != nil || c.Frozen() || x.count(EventAlarm)+y.count(EventAlarm) != 0 {
+			t.Errorf("%+v, %v, %d alarms", c, err, x.count(EventAlarm)+y.count(EventAlarm))
+		}
+		overtaken := x.Mark.Version()
+		if err := pauseAndEnd(x); err != nil {
+			t.Fatal(err)
+		}
+		if c := x.Mark.check(Controls{Version: overtaken}, overtaken); c.Missing {
+			t.Error("a reading that was overtaken is taken for an older record")
+		}
+	})
+}
+
+// The story: five wrong codes lock whoever guesses. Who can also write to the store
+// deletes the record of the tries, or puts the one of the first try back, and guesses
+// on. Now the daemon knows the tries itself: the lock holds, and everything is frozen.
+func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
+	for name, rob := range map[string]func(x *bench, key string, first memRecord){
+		"deleted":           func(x *bench, key string, _ memRecord) { x.taken(func(k string) bool { return k == key }) },
+		"a former one back": func(x *bench, key string, first memRecord) { x.kv.records[key] = first },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				key := lockKey(Person{ID: "bob"}, Reply{Channel: "telegram", Conversation: "T"})
+				var first memRecord
+				for i := range MaxStrikes {
+					at, locked, err := x.try(t.Context(), key)
+					if err != nil || !locked.IsZero() {
+						t.Fatal(err, locked)
+					}
+					if _, err := x.tried(t.Context(), key, at, false); err != nil {
+						t.Fatal(err)
+					}
+					if i == 0 {
+						first = x.kv.records[key]
+					}
+				}
+				rob(x, key, first)
+				if until, err := x.lockedUntil(t.Context(), key); err != nil || until.IsZero() || x.count(EventAlarm) != 0 {
+					t.Errorf("within what a fail-over takes along: locked until %v, %v, %d alarms", until, err, x.count(EventAlarm))
+				}
+				time.Sleep(30 * time.Second)
+				if until, err := x.lockedUntil(t.Context(), key); err != nil || until.IsZero() {
+					t.Errorf("locked until %v, %v", until, err)
+				}
+				if c, _, err := x.Controls(t.Context()); err != nil || !c.Frozen() || x.count(EventAlarm) != 1 {
+					t.Errorf("%+v, %v, %d alarms", c, err, x.count(EventAlarm))
+				}
+				time.Sleep(StrikeWindow)
+				if until, err := x.lockedUntil(t.Context(), key); err != nil || !until.IsZero() || x.count(EventAlarm) != 1 {
+					t.Errorf("after its time: locked until %v, %v, %d alarms", until, err, x.count(EventAlarm))
+				}
+			})
+		})
+	}
+}
+
+// A daemon that knows of no record before, such as one that just joined, does not take
+// an empty store for one in which nothing is frozen.
+func TestAStoreWithoutARecordIsFrozen(t *testing.T) {
+	for name, mark := range map[string]*ControlMark{"no mark": nil, "a new mark": NewControlMark(0), "the zero mark": {}} {
+		if v, err := (FreezeStage{Store: newMemKV(), Mark: mark}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Deny || !strings.Contains(v.Reason, "frozen") {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+	}
+}

@@ -1,0 +1,317 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// again asks with a call once more and returns what its courier is told.
+func (x *bench) again(call ToolCall) Verdict {
+	x.t.Helper()
+	ctx, cancel := context.WithTimeout(x.t.Context(), 10*time.Minute)
+	defer cancel()
+	return <-x.askAsync(ctx, call, High)
+}
+
+// count is how many records of an event there are.
+func (x *bench) count(e Event) (n int) {
+	for _, was := range x.audit.events("") {
+		if was == e {
+			n++
+		}
+	}
+	return n
+}
+
+// wrong reports what is not as it should be of an answer to a call that was
+// released before.
+func (x *bench) wrong(v Verdict, want Decision) {
+	x.t.Helper()
+	if v.Decision != want {
+		x.t.Errorf("told %v (%s), want %v", v.Decision, v.Reason, want)
+	}
+	if got := x.count(EventRepeated); (want == Allow) != (got > 0) {
+		x.t.Errorf("%d repetitions are in the audit, and the answer is %v", got, v.Decision)
+	}
+}
+
+// restart stops the daemon for a while.
+func (x *bench) restart(down time.Duration) *bench {
+	x.t.Helper()
+	x.stop()
+	time.Sleep(down)
+	next := newBench(x.t, x.kv)
+	synctest.Wait()
+	return next
+}
+
+// The story: an approved call's yes lay in the store for a day. Whoever sent the same
+// call id and the same call again was told yes each time: after the courier had its
+// answer, after a restart, after a freeze, and no line of the audit said so. Now a
+// yes is read again for 15 seconds, until its courier acknowledges it, never after
+// a freeze, and each time is in the audit before it is told.
+func TestWaysToReadAYesTwice(t *testing.T) {
+	asUser := func(uid uint32) ToolCall {
+		c := testCall("c1")
+		c.Peer = Peer{Known: true, UID: uid}
+		return c
+	}
+	call := asUser(1000)
+	ack := func(x *bench) {
+		if err := x.Acknowledge(x.t.Context(), call.Peer, "c1"); err != nil {
+			x.t.Error(err)
+		}
+	}
+	freeze := func(x *bench) {
+		time.Sleep(time.Second)
+		if _, err := x.Freeze(x.t.Context(), "Ada", "test"); err != nil {
+			x.t.Error(err)
+		}
+	}
+	unfreeze := func(x *bench) {
+		time.Sleep(time.Second)
+		if err := x.Unfreeze(x.t.Context(), "Ada"); err != nil {
+			x.t.Error(err)
+		}
+	}
+	type way struct {
+		name string
+		do   func(x *bench) Verdict
+		want Decision
+	}
+	after := func(d time.Duration, then ...func(*bench)) func(*bench) Verdict {
+		return func(x *bench) Verdict {
+			for _, f := range then {
+				f(x)
+			}
+			time.Sleep(d)
+			return x.again(call)
+		}
+	}
+	later := func(d, down, up time.Duration, then ...func(*bench)) func(*bench) Verdict {
+		return func(x *bench) Verdict {
+			time.Sleep(d)
+			next := x.restart(down)
+			for _, f := range then {
+				f(next)
+			}
+			time.Sleep(up)
+			v := next.again(call)
+			x.audit.records = append(x.audit.records, next.audit.records...)
+			return v
+		}
+	}
+	for _, w := range []way{
+		{"at once", after(0), Allow},
+		{"after 14 s", after(14 * time.Second), Allow},
+		{"after 15 s", after(15 * time.Second), Deny},
+		{"after 16 s", after(16 * time.Second), Deny},
+		{"after 4 min, within the courier's deadline", after(4 * time.Minute), Deny},
+		{"after 24 h", after(24 * time.Hour), Deny},
+		{"after it was acknowledged", after(0, ack), Deny},
+		{"after it was acknowledged twice", after(0, ack, ack), Deny},
+		{"acknowledged, and the daemon restarts", func(x *bench) Verdict { ack(x); return later(0, 0, 0)(x) }, Deny},
+		{"acknowledged to the next daemon", later(0, 0, 0, ack), Deny},
+		{"the daemon restarts at once", later(0, 0, 0), Allow},
+		{"the daemon is away for a minute", later(5*time.Second, time.Minute, 14*time.Second), Allow},
+		{"and asked 16 s after it is back", later(5*time.Second, time.Minute, 16*time.Second), Deny},
+		{"the daemon restarts after the time", later(17*time.Second, time.Second, 0), Deny},
+		{"the daemon is away for a day", later(time.Second, 24*time.Hour, 0), Deny},
+		{"during a freeze", after(0, freeze), Deny},
+		{"after a freeze", after(0, freeze, unfreeze), Deny},
+		{"after a freeze, by the next daemon", later(0, 0, 0, freeze, unfreeze), Deny},
+		{"frozen, restarted, lifted", func(x *bench) Verdict { freeze(x); return later(0, 0, 0, unfreeze)(x) }, Deny},
+		{"by another user", func(x *bench) Verdict { return x.again(asUser(1001)) }, Deny},
+		{"by nobody that the kernel knows", func(x *bench) Verdict { return x.again(testCall("c1")) }, Deny},
+		{"another command", func(x *bench) Verdict {
+			c := call
+			c.Command, c.Args = "rm -rf /", []byte(`{"command":"rm -rf /"}`)
+			return x.again(c)
+		}, Deny},
+		{"another agent", func(x *bench) Verdict { c := call; c.Agent = "codex"; return x.again(c) }, Deny},
+		{"another folder", func(x *bench) Verdict { c := call; c.Dir = "/prod"; return x.again(c) }, Deny},
+		{"another policy", func(x *bench) Verdict { x.fpChange = "2"; return x.again(call) }, Deny},
+		{"another file", func(x *bench) Verdict { x.files = map[string]string{"deploy.sh": "2"}; return x.again(call) }, Deny},
+		{"the audit does not take it", func(x *bench) Verdict { x.audit.fail = EventRepeated; return x.again(call) }, Deny},
+		{"the controls cannot be read", func(x *bench) Verdict {
+			x.failing(func(op, key string) bool { return op == "get" && key == controlKey() })
+			return x.again(call)
+		}, Deny},
+		{"the store is away for ten seconds", func(x *bench) Verdict {
+			time.Sleep(10 * time.Second)
+			x.failing(func(string, string) bool { return true })
+			time.Sleep(10 * time.Second)
+			x.failing(func(string, string) bool { return false })
+			time.Sleep(14 * time.Second)
+			return x.again(call)
+		}, Allow},
+		{"and asked 16 s after it is back", func(x *bench) Verdict {
+			time.Sleep(10 * time.Second)
+			x.failing(func(string, string) bool { return true })
+			time.Sleep(10 * time.Second)
+			x.failing(func(string, string) bool { return false })
+			time.Sleep(16 * time.Second)
+			return x.again(call)
+		}, Deny},
+		{"the store is away when the time is over already", func(x *bench) Verdict {
+			time.Sleep(20 * time.Second)
+			x.failing(func(string, string) bool { return true })
+			time.Sleep(10 * time.Second)
+			x.failing(func(string, string) bool { return false })
+			time.Sleep(time.Second)
+			return x.again(call)
+		}, Deny},
+		{"a record of before there was such a time", func(x *bench) Verdict {
+			_, card := x.tg.card(0)
+			if _, err := x.change(x.t.Context(), card.Request, func(r Request, _ time.Time) (Request, error) {
+				r.ReleasedAt = time.Time{}
+				return r, nil
+			}); err != nil {
+				x.t.Error(err)
+			}
+			return later(0, 0, 0)(x)
+		}, Deny},
+		{"another replica", func(x *bench) Verdict {
+			y := newBench(x.t, x.kv)
+			v := y.again(call)
+			x.audit.records = append(x.audit.records, y.audit.records...)
+			return v
+		}, Allow},
+		{"another replica, acknowledged to the first", func(x *bench) Verdict {
+			y := newBench(x.t, x.kv)
+			ack(x)
+			return y.again(call)
+		}, Deny},
+		{"a replica that starts after the time", func(x *bench) Verdict {
+			time.Sleep(17 * time.Second)
+			return newBench(x.t, x.kv).again(call)
+		}, Deny},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				time.Sleep(time.Minute)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				first := x.askAsync(ctx, call, High)
+				synctest.Wait()
+				x.tap(x.tg, 0, "1", true)
+				if v := <-first; v.Decision != Allow {
+					t.Fatalf("%+v", v)
+				}
+				x.wrong(w.do(x), w.want)
+				if n := x.tg.count(); n != 1 {
+					t.Errorf("%d cards", n)
+				}
+			})
+		})
+	}
+}
+
+// failing lets operations of the store fail.
+func (x *bench) failing(which func(op, key string) bool) {
+	x.kv.mu.Lock()
+	defer x.kv.mu.Unlock()
+	x.kv.fail = func(op, key string) error {
+		if which(op, key) {
+			return errors.New("no store")
+		}
+		return nil
+	}
+}
+
+// Eight couriers with one call id are eight readings of one yes: the first is the
+// release, and each further one is in the audit. After the acknowledgment there is
+// none, however many come at once.
+func TestEightReadOneYes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		eight := func() (yes int) {
+			var all sync.WaitGroup
+			var mu sync.Mutex
+			for range 8 {
+				all.Go(func() {
+					if v := x.again(testCall("c1")); v.Decision == Allow {
+						mu.Lock()
+						yes++
+						mu.Unlock()
+					}
+				})
+			}
+			synctest.Wait()
+			if x.count(EventReleased) == 0 {
+				x.tap(x.tg, 0, "1", true)
+			}
+			all.Wait()
+			return yes
+		}
+		if yes := eight(); yes == 0 || x.count(EventRepeated) != yes-1 || x.count(EventReleased) != 1 {
+			t.Errorf("%d were told yes; the audit has %d releases and %d repetitions", yes, x.count(EventReleased), x.count(EventRepeated))
+		}
+		before := x.count(EventRepeated)
+		if err := x.Acknowledge(t.Context(), Peer{}, "c1"); err != nil {
+			t.Error(err)
+		}
+		if yes := eight(); yes != 0 || x.count(EventRepeated) != before {
+			t.Errorf("after the acknowledgment %d were told yes", yes)
+		}
+	})
+}
+
+// A yes that waited for a parked call is read again by that call alone, under the
+// same rules.
+func TestAParkedYesIsReadTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		parked := testCall("c1")
+		parked.ParkAt = time.Now().Add(time.Second)
+		if v := x.again(parked); v.Decision != Deny || !strings.Contains(v.Reason, "Waiting for approval") {
+			t.Fatalf("%+v", v)
+		}
+		x.tap(x.tg, 0, "1", true)
+		for _, step := range []struct {
+			wait time.Duration
+			id   string
+			want Decision
+		}{{0, "c2", Allow}, {14 * time.Second, "c2", Allow}, {0, "c1", Deny}, {2 * time.Second, "c2", Deny}, {time.Hour, "c2", Deny}} {
+			time.Sleep(step.wait)
+			if v := x.again(testCall(step.id)); v.Decision != step.want {
+				t.Errorf("%s after %v: %+v", step.id, step.wait, v)
+			}
+		}
+		if n := x.count(EventRepeated); n != 1 {
+			t.Errorf("%d repetitions are in the audit", n)
+		}
+	})
+}
+
+// Who has nothing to do with a call acknowledges nothing, and nothing is
+// acknowledged before it was released.
+func TestAcknowledgingWhatIsNotOnesOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		call := testCall("c1")
+		call.Peer = Peer{Known: true, UID: 1000}
+		first := x.askAsync(t.Context(), call, High)
+		synctest.Wait()
+		if err := x.Acknowledge(t.Context(), call.Peer, "c1"); !errors.Is(err, ErrTooSoon) {
+			t.Errorf("before it was answered: %v", err)
+		}
+		x.tap(x.tg, 0, "1", true)
+		<-first
+		for name, peer := range map[string]Peer{"another user": {Known: true, UID: 1001}, "nobody": {}, "root": {Known: true}} {
+			if err := x.Acknowledge(t.Context(), peer, "c1"); !errors.Is(err, ErrNotBound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := x.Acknowledge(t.Context(), call.Peer, "unknown"); err != nil {
+			t.Errorf("a call that nobody was asked about: %v", err)
+		}
+		x.wrong(x.again(call), Allow)
+	})
+}
