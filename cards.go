@@ -194,9 +194,9 @@ func (r Request) resultLine(res Resolution) string {
 	case res.Cause == TimedOut:
 		return "⌛ Expired · blocked · nobody answered in " + took
 	case res.Cause == AgentGone:
-		line := "↩ Withdrawn · nothing ran · the agent stopped waiting"
+		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
 		if r.State == Expired {
-			line = "⌛ Expired · nothing ran · the agent did not take the answer in time"
+			line = "⌛ Expired · approver released nothing · the agent did not take the answer in time"
 		}
 		if res.Person.ID != "" {
 			line += " (answered by " + who + ")"
