@@ -267,7 +267,7 @@ func shortDuration(d time.Duration) string {
 // verdict is the answer to the courier of callID.
 func (b *Broadcaster) verdict(r Request, callID string) Verdict {
 	v := r.Verdict
-	v.Chain = nil // the question's: this is the answer
+	v.Chain, v.alone = nil, false // the question's: this is the answer
 	res, settled := r.Told()
 	took := shortDuration(res.At.Sub(r.Created))
 	who := firstOf(res.Person.Name, res.Person.ID)
