@@ -40,19 +40,10 @@ func (a Answer) Exit() int {
 // string, and after. With neither, there is no document.
 type row struct {
 	agent, event, before, after string
-	how                         manner
+	// documentOnly makes the exit code 0: with another one, the agent does not read
+	// the document.
+	documentOnly bool
 }
-
-// A manner says what an agent obeys beside the document. The zero value is the
-// strictest: all of it, with exit code 2.
-type manner uint8
-
-const (
-	allAtOnce manner = iota
-	// documentOnly is exit code 0: with another one, the agent does not read the
-	// document. Without a document, it must not be.
-	documentOnly
-)
 
 // rows holds the blocking answers. The first row of an agent is also its answer
 // to an event that is not listed, and the first row of all that of an agent that
@@ -70,18 +61,18 @@ var rows = [...]row{
 	{agent: "copilot", event: "permissionRequest", before: `{"behavior":"deny","message":`, after: "}"},
 	// Cursor shows the raw document as the reason where exit code 2 comes with one. Its
 	// failClosed blocks the rest: a crash, a timeout, no document.
-	{agent: "cursor", event: "preToolUse", before: denyFlat, after: "}", how: documentOnly},
-	{agent: "cursor", event: "beforeShellExecution", before: denyFlat, after: "}", how: documentOnly},
-	{agent: "cursor", event: "beforeMCPExecution", before: denyFlat, after: "}", how: documentOnly},
-	{agent: "cursor", event: "beforeReadFile", before: denyFlat, after: "}", how: documentOnly},
-	{agent: "cursor", event: "beforeTabFileRead", before: denyFlat, after: "}", how: documentOnly},
-	{agent: "cursor", event: "subagentStart", before: denyFlat, after: "}", how: documentOnly},
-	{agent: "cursor", event: "beforeSubmitPrompt", before: `{"continue":false,"user_message":`, after: "}", how: documentOnly},
+	{agent: "cursor", event: "preToolUse", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeShellExecution", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeMCPExecution", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeReadFile", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeTabFileRead", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "subagentStart", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeSubmitPrompt", before: `{"continue":false,"user_message":`, after: "}", documentOnly: true},
 	// Windsurf knows the exit code and stderr, and no document.
 	{agent: "windsurf", event: "pre_run_command"},
 	// Cline knows the document alone: any exit code but 0 lets the call run. The
 	// document ends the whole task.
-	{agent: "cline", event: "PreToolUse", before: `{"cancel":true,"errorMessage":`, after: "}", how: documentOnly},
+	{agent: "cline", event: "PreToolUse", before: `{"cancel":true,"errorMessage":`, after: "}", documentOnly: true},
 }
 
 // denyFlat needs a text for the user; the model reads that one too.
@@ -106,7 +97,7 @@ func For(agent, event, reason string) Answer {
 	out = AppendQuoted(out, reason)
 	out = append(out, r.after...)
 	a.Stdout = append(out, '\n')
-	a.ExitZero = r.how == documentOnly
+	a.ExitZero = r.documentOnly
 	return a
 }
 
