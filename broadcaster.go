@@ -353,7 +353,7 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, hol
 		if err != nil {
 			return r, err
 		}
-		if c.Burns(r.Created) {
+		if c.BurnsFor(call, r.Created) {
 			return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
 		}
 	}

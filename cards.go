@@ -194,9 +194,9 @@ func (r Request) resultLine(res Resolution) string {
 	case res.Cause == TimedOut:
 		return "⌛ Expired · blocked · nobody answered in " + took
 	case res.Cause == AgentGone:
-		line := "↩ Withdrawn · nothing ran · the agent stopped waiting"
+		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
 		if r.State == Expired {
-			line = "⌛ Expired · nothing ran · the agent did not take the answer in time"
+			line = "⌛ Expired · approver released nothing · the agent did not take the answer in time"
 		}
 		if res.Person.ID != "" {
 			line += " (answered by " + who + ")"
@@ -270,7 +270,7 @@ const ByPeople = "people"
 // verdict is the answer to a courier. runs is what [Broadcaster.runs] says of it.
 func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
 	v := r.Verdict
-	v.Chain = nil // the question's: this is the answer
+	v.Chain, v.alone = nil, false // the question's: this is the answer
 	res, settled := r.Told()
 	took := shortDuration(res.At.Sub(r.Created))
 	who := firstOf(res.Person.Name, res.Person.ID)

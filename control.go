@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -26,13 +27,17 @@ type Controls struct {
 	// Burned is when the newest freeze began, also after it was lifted: no yes
 	// to a request that was made before, and no grant, runs anything any more.
 	Burned time.Time `json:"burned,omitzero"`
+	// Holds are the freezes of one agent each.
+	Holds []Hold `json:"holds,omitempty"`
 }
 
-// A Freeze stops every call.
+// A Freeze stops every call, or those of one agent.
 type Freeze struct {
 	At     time.Time `json:"at"`
 	By     string    `json:"by"`
 	Reason string    `json:"reason,omitempty"`
+	// Who says whose calls it stops; empty is everybody's. It is not stored.
+	Who string `json:"-"`
 }
 
 // A Pause lets calls that would be put before people through to the agent's own
@@ -47,7 +52,7 @@ type Pause struct {
 // MaxPause bounds a pause.
 const MaxPause = time.Hour
 
-// Frozen reports whether calls are stopped now.
+// Frozen reports whether every call is stopped now.
 func (c Controls) Frozen() bool { return c.Missing || !c.Freeze.At.IsZero() }
 
 // Paused reports whether nobody is asked about a call of this severity.
@@ -68,14 +73,26 @@ func (c Controls) Notice(now time.Time) string {
 		return "FROZEN because " + c.Freeze.Reason
 	case c.Frozen():
 		return "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
-	case c.Observing(now):
-		return c.Observe.notice()
-	case c.Paused(Catastrophic, now):
-		return "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": nobody is asked"
-	case c.Paused(High, now):
-		return "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": HIGH calls are not asked"
+	case len(c.Held()) > 0:
+		return strings.Join(append([]string{"FROZEN: " + c.FrozenText()}, c.loosened(now)...), "; ")
 	}
-	return ""
+	return strings.Join(c.loosened(now), "")
+}
+
+// loosened says whether something is observed or paused.
+func (c Controls) loosened(now time.Time) []string {
+	var text string
+	switch {
+	case c.Observing(now):
+		text = c.Observe.notice()
+	case c.Paused(Catastrophic, now):
+		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": nobody is asked"
+	case c.Paused(High, now):
+		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": HIGH calls are not asked"
+	default:
+		return nil
+	}
+	return []string{text}
 }
 
 func controlKey() string { return Key("control", "all") }
@@ -128,7 +145,7 @@ func decodeControls(value []byte, readErr error) (c Controls, err error) {
 }
 
 // FreezeStage is the first stage of a Gate: it denies every call during a
-// freeze. If the store cannot say within StorePatience whether there is one, the
+// freeze, and those of an agent that is frozen. If the store cannot say within StorePatience whether there is one, the
 // stage fails.
 type FreezeStage struct {
 	Store KV
@@ -136,7 +153,7 @@ type FreezeStage struct {
 }
 
 // Judge implements Stage.
-func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
+func (s FreezeStage) Judge(ctx context.Context, call ToolCall) (Verdict, error) {
 	var c Controls
 	err := patiently(ctx, func() (err error) {
 		c, err = readControls(ctx, s.Store, s.Mark) // every call waits for this: no clock is read
@@ -145,15 +162,23 @@ func (s FreezeStage) Judge(ctx context.Context, _ ToolCall) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	if !c.Frozen() {
+	f, frozen := c.freezeOf(call)
+	if !frozen {
 		return Verdict{Decision: Pass, Severity: High}, nil
 	}
-	return Verdict{By: "freeze", Rule: "frozen", Reason: frozenReason(c.Freeze), Detail: "frozen by " + c.Freeze.By}, nil
+	return Verdict{By: freezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: firstOf(f.Who, "everything") + " frozen by " + f.By}, nil
 }
+
+// freezeBy signs the verdicts of a freeze.
+const freezeBy = "freeze"
 
 // frozenReason is what an agent is told.
 func frozenReason(f Freeze) string {
-	text := "approver is frozen: no call runs until people lift it. Do not try again or work around it; ask the user how to go on"
+	what := "approver is frozen: no call runs"
+	if f.Who != "" {
+		what = "approver has frozen this agent: no call of it runs"
+	}
+	text := what + " until people lift it. Do not try again or work around it; ask the user how to go on"
 	if f.Reason != "" {
 		text += ". The reason given: " + OneLine(f.Reason)
 	}
@@ -216,45 +241,33 @@ func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
 	}
-	// What is open now is denied here; what is made later than this list, by
-	// calls that were judged before, is denied at its release.
-	open, err := b.Requests(ctx)
-	for _, r := range open {
-		if r.Call.Control != "" {
-			continue
-		}
-		_, failErr := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
-		switch {
-		case failErr == nil:
-			denied++
-			b.settle(r.ID)
-		case !errors.Is(failErr, ErrSettled):
-			err = errors.Join(err, failErr)
-		}
-	}
+	denied, err = b.denyOpen(ctx, func(ToolCall) bool { return true })
 	return denied, errors.Join(auditErr, err)
 }
 
-// Unfreeze lifts a freeze. What it burned stays burned. The record of it is
-// durable first.
+// Unfreeze lifts a freeze, and those of agents. What they burned stays burned. The
+// record of it is durable first.
 func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 	c, now, err := b.Controls(ctx)
 	if err != nil {
 		return err
 	}
-	if !c.Frozen() {
+	if c.FrozenText() == "" {
 		return ErrNotFrozen
 	}
 	note := "lifted by " + by
+	if held := c.Held(); len(held) > 0 {
+		note += ": " + c.FrozenText()
+	}
 	if _, err := b.Audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: note}); err != nil {
 		return err
 	}
-	was := c.Freeze.At
+	was := c
 	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		if !c.Freeze.At.Equal(was) || !c.Frozen() {
+		if !c.Freeze.At.Equal(was.Freeze.At) || !c.SameFreezes(was) {
 			return ErrNotFrozen // it was lifted already, or frozen anew since people said yes
 		}
-		c.Freeze, c.Missing, c.Burned = Freeze{}, false, now
+		c.lift(now)
 		return nil
 	})
 	if err != nil {

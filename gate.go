@@ -53,6 +53,9 @@ type Gate struct {
 	// minute: people may have frozen everything or changed the policy meanwhile. They
 	// must take no note of calls.
 	Again []Stage
+	// Fresh are the stages that judge a call that has run already. They must take no
+	// note of calls. None denies.
+	Fresh []Stage
 	// FailOpen lets a call go on that a stage could not judge, where the fail-closed
 	// table has a row for that. It is logged at each use, and flagged in the audit.
 	FailOpen bool
@@ -69,6 +72,7 @@ type Gate struct {
 func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	start := time.Now()
 	v, judged := g.judge(ctx, call)
+	v.alone = v.Decision != Ask && v.Args == nil && !v.evaluated && len(v.FailedOpen) == 0 && v.Irreversible.Score == 0
 	if let, ok := g.observe(ctx, v); ok {
 		// The call runs as it came, whatever a rule would have made of it.
 		return g.record(ctx, Record{At: call.At, Call: call, Verdict: let, Observed: &v, Took: time.Since(start)})
@@ -114,6 +118,16 @@ func (g *Gate) record(ctx context.Context, r Record) Verdict {
 // on the strength of it.
 func (g *Gate) Judge(ctx context.Context, call ToolCall) (Verdict, ToolCall) {
 	return g.judge(ctx, call)
+}
+
+// Afresh returns what the Fresh stages say of a call that has run, as it ran. Nobody
+// and no model is asked, and nothing is remembered: Pass, Warn or Allow is a call that
+// would have gone on, and Ask or Deny one that would not. A call whose verdict was
+// Alone has the same one now, unless the rules, or what it is about, have changed.
+func (g *Gate) Afresh(ctx context.Context, call ToolCall) Verdict {
+	again := Gate{Stages: g.Fresh, Tiers: g.Tiers, Log: g.Log}
+	v, _ := again.judge(ctx, call)
+	return v
 }
 
 // ask runs Ask. Whatever it returns that is not a clear Allow is a Deny.
@@ -206,6 +220,7 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 		var late []Finding
 		v, late = g.meanwhile(ctx, call, v)
 		more = append(more, late...)
+		v.evaluated = true
 	}
 	chain = chained(chain, more...)
 	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...) // whichever stage decided
@@ -269,14 +284,14 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 		return fail(fmt.Errorf("a stage returned the unknown decision %d", v.Decision))
 	}
 	v.ruled = v.Rule != ""
-	v.weakened, v.unavailable, v.FailedOpen = false, false, nil
+	v.weakened, v.unavailable, v.alone, v.evaluated, v.FailedOpen = false, false, false, false, nil
 	return v
 }
 
 // denied turns a verdict into a Deny that keeps saying which rule it was.
 func denied(v Verdict, reason, detail string) Verdict {
 	v.Decision, v.Severity, v.Args, v.ruled = Deny, Catastrophic, nil, false
-	v.Appealable, v.weakened, v.Confidence = false, false, 0
+	v.Appealable, v.weakened, v.Confidence, v.alone = false, false, 0, false
 	v.Reason, v.Detail = reason, detail
 	return v
 }

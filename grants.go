@@ -32,7 +32,7 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 	open, err := b.Requests(ctx)
 	var out []Grant
 	for _, r := range open {
-		if !r.Granted() || !now.Before(r.TakeBy) || c.Burns(r.Created) {
+		if !r.Granted() || !now.Before(r.TakeBy) || c.BurnsFor(r.Call, r.Created) {
 			continue
 		}
 		card := b.Card(r)
@@ -45,7 +45,7 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 	for _, scope := range scopes {
 		g, _, loadErr := b.loadGrant(ctx, scope)
 		r := g.Request
-		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.Burns(r.Created) {
+		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.BurnsFor(r.Call, r.Created) {
 			if !errors.Is(loadErr, ErrNotFound) {
 				listErr = errors.Join(listErr, loadErr)
 			}

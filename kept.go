@@ -79,7 +79,7 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 	r, term := g.Request, g.Request.Resolution.Grant
 	r.Parked = true // shares asks for no more than what must be the same
 	switch {
-	case g.Ended != "" || !now.Before(g.Until) || c.Burns(r.Created) || !r.Resolution.Approve:
+	case g.Ended != "" || !now.Before(g.Until) || c.BurnsFor(call, r.Created) || !r.Resolution.Approve:
 		return false
 	case r.Verdict.Severity != High || why.Severity != High || !r.Verdict.covers(why):
 		return false
@@ -189,7 +189,7 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 			return Request{}, err
 		}
 		r := g.Request
-		if c.Burns(r.Created) {
+		if c.BurnsFor(call, r.Created) {
 			return Request{}, ErrNotFound
 		}
 		r.CallID, r.Call, r.Closed = call.ID, call, true

@@ -124,9 +124,9 @@ func (b *Broadcaster) Observing(ctx context.Context, _ Verdict) (string, bool) {
 
 // observe returns what becomes of a verdict in observe mode. Only what a rule
 // found is let go, and only to the agent's own permission flow: a failure of
-// approver itself blocks as ever, and an allow skips nobody's question.
+// approver itself and a freeze block as ever, and an allow skips nobody's question.
 func (g *Gate) observe(ctx context.Context, found Verdict) (Verdict, bool) {
-	if g.Observe == nil || !found.ruled || found.Decision == Pass {
+	if g.Observe == nil || !found.ruled || found.Decision == Pass || found.By == freezeBy {
 		return found, false
 	}
 	notice, ok := g.Observe(ctx, found)

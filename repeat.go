@@ -136,7 +136,7 @@ func (b *Broadcaster) runs(ctx context.Context, r Request, call ToolCall, fp Fin
 		if err != nil {
 			return r, false, err
 		}
-		if c.Burns(r.Created) {
+		if c.BurnsFor(r.Call, r.Created) {
 			return r, false, errBurned
 		}
 	}

@@ -328,7 +328,7 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	case !settled:
 		return Outcome{OutcomeRefused, "The request is still open; this answer does not count."}
 	case res.Cause != ByPerson:
-		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so nothing ran."}
+		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so approver released nothing."}
 	case mine && res.Approve && rep.Approve:
 		return Outcome{OutcomeApproved, "Approved: released to the agent, this once."}
 	case mine && !res.Approve && !rep.Approve:

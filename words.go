@@ -220,7 +220,15 @@ type Verdict struct {
 	// ruled marks a rule's own finding; a failure's deny has no such mark. Only
 	// a Gate sets it.
 	ruled bool
+	// alone marks what the stages decided without anybody else; see Alone. evaluated
+	// marks that the evaluation had a say. Only a Gate sets them.
+	alone, evaluated bool
 }
+
+// Alone reports that the stages of a Gate decided by themselves, about a call that
+// leaves the next one to be judged as it was: nobody was asked, nothing was paused or
+// observed, no model evaluated, and nothing is destroyed. The zero value is not.
+func (v Verdict) Alone() bool { return v.alone }
 
 // An Irreversibility says how hard it is to take back what a call does. The zero
 // value is a call that destroys nothing.

@@ -54,6 +54,9 @@ type Event struct {
 	// UseID is the agent's id of the call. It ties a Ran to its Decide. A
 	// Prompted may have none.
 	UseID string
+	// Content is the same for a Decide and the Ran of that call unless something else
+	// ran than was decided. It is set where Call is.
+	Content Content
 	// Mode is the permission mode that the agent claims to be in.
 	Mode string
 	// Subagent is the agent's id of the sub-agent that makes the call, if any.

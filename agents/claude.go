@@ -85,7 +85,7 @@ func (c Claude) decode(payload []byte) (Event, error) {
 	if !ok {
 		return Event{}, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
 	}
-	if ev.Call, err = c.call(o); err != nil {
+	if ev.Call, ev.Content, err = c.call(o); err != nil {
 		return Event{}, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
@@ -163,40 +163,39 @@ func claudeOutputOf(response json.RawMessage) string {
 	return string(out)
 }
 
-func (c Claude) call(o object) (approver.ToolCall, error) {
-	call := approver.ToolCall{Agent: c.Name()}
-	var err error
+func (c Claude) call(o object) (call approver.ToolCall, content Content, err error) {
+	call.Agent = c.Name()
 	if call.Session, err = o.need("session_id"); err != nil {
-		return call, err
+		return call, content, err
 	}
 	if call.Dir, err = o.need("cwd"); err != nil {
-		return call, err
+		return call, content, err
 	}
 	if !filepath.IsAbs(call.Dir) || strings.ContainsRune(call.Dir, 0) {
-		return call, fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(call.Dir))
+		return call, content, fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(call.Dir))
 	}
 	if call.Tool, err = o.need("tool_name"); err != nil {
-		return call, err
+		return call, content, err
 	}
 	if !isToolName(call.Tool) {
-		return call, fmt.Errorf(`"tool_name" is %s: letters, digits and -_.:/@ are expected, at most 256`, quote(call.Tool))
+		return call, content, fmt.Errorf(`"tool_name" is %s: letters, digits and -_.:/@ are expected, at most 256`, quote(call.Tool))
 	}
 	raw, ok := o["tool_input"]
 	if !ok || !isObject(raw) {
-		return call, errors.New(`"tool_input" is missing or not an object`)
+		return call, content, errors.New(`"tool_input" is missing or not an object`)
 	}
 	if !wellFormed(raw) {
-		return call, errors.New(`"tool_input" has half of a surrogate pair, which is no character`)
+		return call, content, errors.New(`"tool_input" has half of a surrogate pair, which is no character`)
 	}
 	var input object
 	if err := json.Unmarshal(raw, &input); err != nil {
-		return call, fmt.Errorf(`"tool_input": %w`, err)
+		return call, content, fmt.Errorf(`"tool_input": %w`, err)
 	}
 	call.Args = raw
 	if err := fillClaude(&call, input); err != nil {
-		return call, fmt.Errorf(`"tool_input" of %s: %w`, call.Tool, err)
+		return call, content, fmt.Errorf(`"tool_input" of %s: %w`, call.Tool, err)
 	}
-	return call, nil
+	return call, claudeContent(call.Tool, input), nil
 }
 
 func isToolName(s string) bool {

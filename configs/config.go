@@ -53,7 +53,7 @@ type Config struct {
 	// FailOpen.
 	FailMode string `yaml:"fail_mode"`
 	// FreezeOnBypass freezes everything when an agent reports a call that ran
-	// without a yes.
+	// without a yes, or not as it was judged; else that agent alone is frozen.
 	FreezeOnBypass bool `yaml:"freeze_on_bypass"`
 
 	Agents   Agents   `yaml:"agents"`

@@ -164,6 +164,28 @@ func (e *Engine) Rejudge(ctx context.Context, call approver.ToolCall) {
 	works.Put(w)
 }
 
+// Afresh is Judge for a call that has run already: it keeps nothing, and says nothing
+// of loops and precedents, which are about calls that are still to run.
+func (e *Engine) Afresh(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	w := works.Get().(*work)
+	w.past = e.recall(ctx, call)
+	v := e.run(w, call)
+	w.forget()
+	works.Put(w)
+	return v, nil
+}
+
+// Fresh is a stage that judges by [Engine.Afresh].
+type Fresh struct{ *Engine }
+
+// Judge implements [approver.Stage].
+func (f Fresh) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	return f.Afresh(ctx, call)
+}
+
+// ProjectOf is the repository that a directory is in, or else the directory.
+func (e *Engine) ProjectOf(dir string) string { return e.project(dir) }
+
 // forget drops what the call was, and keeps the memory.
 func (w *work) forget() {
 	clear(w.effects)

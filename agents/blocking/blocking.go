@@ -8,7 +8,9 @@
 // Agents let a tool run after most things that a broken hook does: a crash, a
 // signal, a timeout, cut-off JSON, an empty reason. What stops all of those that
 // were measured is all of it at once: the dialect's own document on stdout with
-// a reason that is not empty, the reason on stderr, and exit code 2.
+// a reason that is not empty, the reason on stderr, and exit code 2. A few agents
+// read it otherwise, and their rows say so: some heed the document only where the
+// exit code is 0, and one has no document.
 package blocking
 
 import "unicode/utf8"
@@ -21,7 +23,8 @@ type Answer struct {
 	// Stderr is text for the model; never empty when the exit code is 2.
 	Stderr []byte
 	// ExitZero makes the exit code 0, so that Stdout, or its emptiness, is the
-	// answer. Otherwise the exit code is 2, which blocks.
+	// answer. Otherwise the exit code is 2, which blocks. It is set only in a whole
+	// answer of the daemon, and by For where the row of an agent says so.
 	ExitZero bool
 }
 
@@ -34,24 +37,46 @@ func (a Answer) Exit() int {
 }
 
 // A row is one event of one agent: the document is before, the reason as a JSON
-// string, and after.
-type row struct{ agent, event, before, after string }
+// string, and after. With neither, there is no document.
+type row struct {
+	agent, event, before, after string
+	// documentOnly makes the exit code 0: with another one, the agent does not read
+	// the document.
+	documentOnly bool
+}
 
 // rows holds the blocking answers. The first row of an agent is also its answer
 // to an event that is not listed, and the first row of all that of an agent that
 // is not listed.
 var rows = [...]row{
-	{"claude", "PreToolUse", denyTool, "}}"},
-	{"claude", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`, "}}}"},
-	{"claude", "PostToolUse", `{"decision":"block","reason":`, "}"},
-	{"claude", "PostToolUseFailure", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`, "}}"},
-	{"codex", "PreToolUse", denyTool, "}}"},
-	{"qwen", "PreToolUse", denyTool, "}}"},
-	{"droid", "PreToolUse", denyTool, "}}"},
-	{"gemini", "BeforeTool", `{"decision":"deny","reason":`, "}"},
-	{"copilot", "preToolUse", `{"permissionDecision":"deny","permissionDecisionReason":`, "}"},
-	{"copilot", "permissionRequest", `{"behavior":"deny","message":`, "}"},
+	{agent: "claude", event: "PreToolUse", before: denyTool, after: "}}"},
+	{agent: "claude", event: "PermissionRequest", before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`, after: "}}}"},
+	{agent: "claude", event: "PostToolUse", before: `{"decision":"block","reason":`, after: "}"},
+	{agent: "claude", event: "PostToolUseFailure", before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`, after: "}}"},
+	{agent: "codex", event: "PreToolUse", before: denyTool, after: "}}"},
+	{agent: "qwen", event: "PreToolUse", before: denyTool, after: "}}"},
+	{agent: "droid", event: "PreToolUse", before: denyTool, after: "}}"},
+	{agent: "gemini", event: "BeforeTool", before: `{"decision":"deny","reason":`, after: "}"},
+	{agent: "copilot", event: "preToolUse", before: `{"permissionDecision":"deny","permissionDecisionReason":`, after: "}"},
+	{agent: "copilot", event: "permissionRequest", before: `{"behavior":"deny","message":`, after: "}"},
+	// Cursor shows the raw document as the reason where exit code 2 comes with one. Its
+	// failClosed blocks the rest: a crash, a timeout, no document.
+	{agent: "cursor", event: "preToolUse", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeShellExecution", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeMCPExecution", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeReadFile", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeTabFileRead", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "subagentStart", before: denyFlat, after: "}", documentOnly: true},
+	{agent: "cursor", event: "beforeSubmitPrompt", before: `{"continue":false,"user_message":`, after: "}", documentOnly: true},
+	// Windsurf knows the exit code and stderr, and no document.
+	{agent: "windsurf", event: "pre_run_command"},
+	// Cline knows the document alone: any exit code but 0 lets the call run. The
+	// document ends the whole task.
+	{agent: "cline", event: "PreToolUse", before: `{"cancel":true,"errorMessage":`, after: "}", documentOnly: true},
 }
+
+// denyFlat needs a text for the user; the model reads that one too.
+const denyFlat = `{"permission":"deny","user_message":`
 
 const denyTool = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":`
 
@@ -63,11 +88,29 @@ const NoReason = "blocked by approver; no reason was given"
 func For(agent, event, reason string) Answer {
 	reason = Line(reason)
 	r := find(agent, event)
+	a := Answer{Stderr: append([]byte(reason), '\n')}
+	if r.before == "" {
+		return a
+	}
 	out := make([]byte, 0, len(r.before)+len(reason)+len(r.after)+16)
 	out = append(out, r.before...)
 	out = AppendQuoted(out, reason)
 	out = append(out, r.after...)
-	return Answer{Stdout: append(out, '\n'), Stderr: append([]byte(reason), '\n')}
+	a.Stdout = append(out, '\n')
+	a.ExitZero = r.documentOnly
+	return a
+}
+
+// Known reports whether it is known how the agent is told "no". The hook must not
+// be put into the settings of another one: what it answers when it cannot ask may
+// be no objection there.
+func Known(agent string) bool {
+	for _, r := range rows {
+		if r.agent == agent {
+			return true
+		}
+	}
+	return false
 }
 
 func find(agent, event string) row {

@@ -37,6 +37,63 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// The story: the daemon was dead, the hook of Cline answered in the dialect of
+// Claude Code with exit code 2, and Cline ran the call: it reads a document of its
+// own, and only where the exit code is 0. Cursor shows a raw document that comes
+// with exit code 2. Windsurf knows no document. Each has a row of its own now.
+func TestForOtherDialects(t *testing.T) {
+	const flat = `{"permission":"deny","user_message":"no \"rm\""}` + "\n"
+	const cancel = `{"cancel":true,"errorMessage":"no \"rm\""}` + "\n"
+	for _, tt := range []struct {
+		agent, event, want string
+		exit               int
+	}{
+		{"cursor", "", flat, 0},
+		{"cursor", "preToolUse", flat, 0},
+		{"cursor", "beforeShellExecution", flat, 0},
+		{"cursor", "beforeMCPExecution", flat, 0},
+		{"cursor", "beforeReadFile", flat, 0},
+		{"cursor", "beforeTabFileRead", flat, 0},
+		{"cursor", "subagentStart", flat, 0},
+		{"cursor", "beforeSubmitPrompt", `{"continue":false,"user_message":"no \"rm\""}` + "\n", 0},
+		{"cursor", "SomethingNew", flat, 0},
+		{"windsurf", "", "", 2},
+		{"windsurf", "pre_run_command", "", 2},
+		{"windsurf", "pre_write_code", "", 2},
+		{"windsurf", "pre_read_code", "", 2},
+		{"windsurf", "pre_mcp_tool_use", "", 2},
+		{"cline", "", cancel, 0},
+		{"cline", "PreToolUse", cancel, 0},
+		{"cline", "TaskStart", cancel, 0},
+	} {
+		got := For(tt.agent, tt.event, "no \"rm\"")
+		if string(got.Stdout) != tt.want || string(got.Stderr) != "no \"rm\"\n" || got.Exit() != tt.exit {
+			t.Errorf("%s %s: stdout %s, stderr %q, exit %d", tt.agent, tt.event, got.Stdout, got.Stderr, got.Exit())
+		}
+	}
+}
+
+// Exit code 0 and no document is "go on" to every agent, so no row may lead there.
+func TestNoRowPermits(t *testing.T) {
+	for _, r := range rows {
+		a := For(r.agent, r.event, "because")
+		if a.Exit() == 0 && !json.Valid(a.Stdout) || len(a.Stderr) == 0 {
+			t.Errorf("%s %s: %+v", r.agent, r.event, a)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	for agent, want := range map[string]bool{
+		"claude": true, "codex": true, "qwen": true, "droid": true, "gemini": true, "copilot": true, "cursor": true, "windsurf": true, "cline": true,
+		"": false, "Claude": false, "claud": false, "goose": false, "crush": false, "opencode": false, "kiro": false, "amp": false,
+	} {
+		if Known(agent) != want {
+			t.Errorf("Known(%q) is %v", agent, !want)
+		}
+	}
+}
+
 // An empty exit 2 lets the tool run in codex, gemini and qwen; an empty reason
 // in the document does in codex.
 func TestReasonIsNeverEmpty(t *testing.T) {
@@ -98,17 +155,23 @@ func FuzzFor(f *testing.F) {
 	f.Add("claude", "PreToolUse", "because")
 	f.Add("codex", "\n", "\xff\n\u2028")
 	f.Add("", "", strings.Repeat("é", MaxLine))
+	f.Add("cursor", "beforeShellExecution", "because")
+	f.Add("windsurf", "pre_run_command", "because")
+	f.Add("cline", "", "because")
 	f.Fuzz(func(t *testing.T, agent, event, reason string) {
 		a := For(agent, event, reason)
 		body, ok := bytes.CutSuffix(a.Stdout, []byte("\n"))
-		if !ok || !json.Valid(body) || bytes.ContainsAny(body, "\n\r") {
+		if len(a.Stdout) > 0 && (!ok || !json.Valid(body)) || bytes.ContainsAny(body, "\n\r") {
 			t.Errorf("stdout is not one line of JSON: %q", a.Stdout)
 		}
 		text, ok := bytes.CutSuffix(a.Stderr, []byte("\n"))
 		if !ok || len(text) == 0 || !utf8.Valid(text) || bytes.ContainsAny(text, "\n\r\x00") || len(text) > MaxLine {
 			t.Errorf("stderr %q", a.Stderr)
 		}
-		if a.Exit() != 2 || !bytes.Contains(a.Stdout, AppendQuoted(nil, string(text))) {
+		if a.Exit() == 0 && len(a.Stdout) == 0 {
+			t.Error("exit code 0 and nothing said")
+		}
+		if len(a.Stdout) > 0 && !bytes.Contains(a.Stdout, AppendQuoted(nil, string(text))) {
 			t.Errorf("exit %d, stdout %s", a.Exit(), a.Stdout)
 		}
 	})

@@ -13,5 +13,6 @@ import (
 )
 
 func main() {
+	harden()
 	os.Exit(courier.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -21,24 +18,23 @@ import (
 // A decider turns what a courier brings into the agent's own answer: decode,
 // Gate.Decide, encode.
 type decider struct {
-	gate    *approver.Gate
-	audit   approver.Recorder
-	log     *slog.Logger
-	started time.Time
-	agents  configs.Agents
+	gate   *approver.Gate
+	audit  approver.Recorder
+	log    *slog.Logger
+	agents configs.Agents
 	// remember, when set, takes what became of a call that was permitted.
 	remember func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
 	// outputs, when set, looks at what a call returned before the model reads it.
 	outputs *outputs
-	// freeze, when set, stops everything after a call that went around the gate.
+	// hold, when set, freezes the agent of a call that went around the gate, in the
+	// project that a directory is in.
+	hold    func(ctx context.Context, who approver.Who, by, reason string) (denied int, err error)
+	project func(dir string) string
+	// freeze, when set, stops everything after such a call.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
 	known outcomes
 }
-
-// settleIn is how long after the start a report of a call that ran may be of a
-// call that the former process decided.
-const settleIn = 15 * time.Minute
 
 // hook is httpapi.Submit's Hook.
 func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookAnswer {
@@ -55,13 +51,7 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	call.ParkAt = parkAt(h, d.agents.Of(h.Agent), call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
-		d.known.note(ev, unanswered)
-		v := d.gate.Decide(ctx, call)
-		told := adapter.Encode(ev, v)
-		d.known.note(ev, outcomeOf(ctx, told))
-		out := answer(told)
-		out.Ack = v.Decision == approver.Allow && v.By == approver.ByPeople
-		return out
+		return d.decide(ctx, adapter, ev, call)
 	case agents.Ran:
 		d.ran(ctx, ev, call)
 		if d.outputs != nil {
@@ -73,6 +63,33 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	default:
 		return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
 	}
+}
+
+// decide is what the agent is told of a call that wants to run. What it was told is
+// noted, to be compared with what ran.
+func (d *decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) httpapi.HookAnswer {
+	d.known.note(ev, call.Peer, use{outcome: unanswered})
+	v := d.gate.Decide(ctx, call)
+	told := adapter.Encode(ev, v)
+	now := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}
+	if now.outcome == permitted && v.Args != nil { // what runs is what was made of it
+		changed, err := rewritten(call, v.Args)
+		if err != nil {
+			d.log.Error("the change of a call cannot be read, so it was stopped", "call", call.ID, "error", err)
+			now, told = use{outcome: denied}, adapter.Encode(ev, approver.Verdict{Reason: "the changed call could not be read, so it was stopped"})
+		}
+		now.content = changed.Content
+	}
+	now.lasting = now.outcome != unanswered && !v.Alone()
+	d.known.note(ev, call.Peer, now)
+	if now.lasting {
+		if err := d.known.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
+			d.log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use", ev.UseID, "error", err)
+		}
+	}
+	out := answer(told)
+	out.Ack = now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
+	return out
 }
 
 // parkMargin is kept free before the courier's deadline to tell the agent.
@@ -111,133 +128,102 @@ func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 	return answer(adapter.Encode(agents.Event{}, v))
 }
 
-// ran records that a call ran. One that was denied ran although it must not
-// have, and one that this process never decided went around the gate.
+// ran records that a call ran. One that was denied ran although it must not have;
+// one that is not what was judged was changed behind the gate's back; and one that
+// was never judged here is judged now.
 func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
-	alarm := ""
-	switch d.known.take(ev) {
-	case permitted:
-		if d.remember != nil {
-			d.remember(ctx, call, reflexcore.Result{Output: ev.Output, Failed: ev.Failure != ""})
-		}
-	case denied:
-		alarm = "it ran although it was denied"
-	case unanswered:
-		alarm = "it ran before it was answered"
-	default:
-		if time.Since(d.started) > settleIn {
-			alarm = "it ran without a verdict"
-		}
-	}
+	alarm := d.bypass(ctx, ev, call, &rec)
 	if alarm != "" {
 		rec.Event = approver.EventAlarm
 		rec.Note += ": " + alarm
-		d.log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session", call.Session)
+		d.log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session", call.Session, "uid", call.Peer.UID)
 	}
 	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "error", err)
 	}
-	if alarm != "" && d.freeze != nil {
-		if _, err := d.freeze(context.WithoutCancel(ctx), "approver", "a call went around the gate: "+alarm); err != nil {
+	if alarm != "" {
+		d.stop(context.WithoutCancel(ctx), call, "a call went around the gate: "+alarm)
+	}
+}
+
+// bypass says how a call went around the gate; empty if it did not.
+func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.ToolCall, rec *approver.Record) string {
+	was, err := d.known.take(ctx, ev, call.Peer)
+	if err != nil {
+		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
+	}
+	switch was.outcome {
+	case permitted:
+		if was.content != ev.Content || ev.Content == (agents.Content{}) {
+			return "what ran is not what was judged"
+		}
+		if d.remember != nil {
+			d.remember(ctx, call, reflexcore.Result{Output: ev.Output, Failed: ev.Failure != ""})
+		}
+		return ""
+	case denied:
+		return "it ran although it was denied"
+	case unanswered:
+		return "it ran before it was answered"
+	case taken:
+		return "it ran a second time"
+	}
+	v := d.gate.Afresh(ctx, call)
+	if v.Decision < approver.Warn {
+		rec.Verdict = v
+		return "it ran without a verdict; judged afresh: " + v.Decision.String()
+	}
+	rec.Note += ": it ran without a verdict here; judged afresh: " + v.Decision.String()
+	return ""
+}
+
+// stop freezes the agent of a call, and everything if it is configured so.
+func (d *decider) stop(ctx context.Context, call approver.ToolCall, why string) {
+	if d.hold != nil {
+		who := approver.Who{Peer: call.Peer, Agent: call.Agent, Project: call.Dir, Session: call.Session}
+		if d.project != nil {
+			who.Project = d.project(call.Dir)
+		}
+		if _, err := d.hold(ctx, who, "approver", why); err != nil {
+			d.log.Error("the freeze of an agent after a bypass failed", "error", err)
+		}
+	}
+	if d.freeze != nil {
+		if _, err := d.freeze(ctx, "approver", why); err != nil {
 			d.log.Error("the freeze after a bypass failed", "error", err)
 		}
 	}
 }
 
-// An outcome is what the agent was told of a call. The zero value is a call that
-// is not known.
-type outcome uint8
-
-// The outcomes. Of several for the same id, the greatest counts: a second,
-// harmless call under the id of a denied one does not wash it clean.
-const (
-	unanswered outcome = iota + 1 // judged now, or the courier went away meanwhile
-	permitted
-	denied
-)
-
-// outcomeOf is what an agent makes of an answer. A courier that hung up was told
-// nothing, and may come back with the same call.
-func outcomeOf(ctx context.Context, told agents.Answer) outcome {
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return unanswered
-	case told.Exit() == 0:
-		return permitted
-	}
-	return denied
-}
-
-// maxOutcomes is how many calls are remembered until they run.
-const maxOutcomes = 16384
-
-// outcomes remembers the newest calls, between half of maxOutcomes and all of
-// it. When the young half is full, it becomes the old one, and what was old is
-// forgotten. The zero value remembers nothing yet.
-type outcomes struct {
-	mu         sync.Mutex
-	young, old map[useKey]outcome
-}
-
-// A useKey stands for an agent's id of a call, whose length is the agent's
-// choice.
-type useKey [sha256.Size]byte
-
-func keyOf(ev agents.Event) useKey { return sha256.Sum256([]byte(ev.Agent + "\x00" + ev.UseID)) }
-
-// note remembers an outcome. A prompt may have no id, and is not remembered.
-func (o *outcomes) note(ev agents.Event, now outcome) {
-	if ev.UseID == "" {
-		return
-	}
-	key := keyOf(ev)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	now = max(now, o.young[key], o.old[key])
-	if _, ok := o.young[key]; !ok && len(o.young) >= maxOutcomes/2 {
-		o.young, o.old = nil, o.young
-	}
-	if o.young == nil {
-		o.young = map[useKey]outcome{}
-	}
-	o.young[key] = now
-}
-
-// take returns the outcome and forgets it: a call runs once.
-func (o *outcomes) take(ev agents.Event) outcome {
-	key := keyOf(ev)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	was := max(o.young[key], o.old[key])
-	delete(o.young, key)
-	delete(o.old, key)
-	return was
-}
-
 // rewrite applies a Modify's arguments to a call, for the second judgement.
 func rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error) {
-	adapter, ok := agents.For(call.Agent)
-	if !ok {
-		return call, fmt.Errorf("unknown agent %q", call.Agent)
-	}
-	var body map[string]json.RawMessage
-	if err := json.Unmarshal(call.Raw, &body); err != nil {
-		return call, err
-	}
-	body["tool_input"] = args
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return call, err
-	}
-	ev, err := adapter.Decode(raw)
+	ev, err := rewritten(call, args)
 	if err != nil {
 		return call, err
 	}
 	changed := ev.Call
 	changed.ID, changed.Env, changed.Peer, changed.At, changed.ParkAt = call.ID, call.Env, call.Peer, call.At, call.ParkAt
 	return changed, nil
+}
+
+// rewritten is the event of a call with other arguments.
+func rewritten(call approver.ToolCall, args json.RawMessage) (ev agents.Event, err error) {
+	adapter, ok := agents.For(call.Agent)
+	if !ok {
+		return ev, fmt.Errorf("unknown agent %q", call.Agent)
+	}
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(call.Raw, &body); err != nil {
+		return ev, err
+	}
+	body["tool_input"] = args
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return ev, err
+	}
+	return adapter.Decode(raw)
 }

@@ -73,11 +73,11 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 	if err != nil {
 		return controlDoc{}, err
 	}
-	if !c.Frozen() {
+	if c.FrozenText() == "" {
 		return controlDoc{}, approver.ErrNotFrozen
 	}
 	if !d.trusts(peer) {
-		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(), req.Reason, "lifts the freeze by "+c.Freeze.By+": calls run again"); err != nil {
+		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(), req.Reason, "lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
 			return controlDoc{}, err
 		}
 		if err := d.stillAs(ctx, c); err != nil {
@@ -118,7 +118,7 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 // controls, also one that has come and gone: they said yes to how it was before.
 func (d *desk) stillAs(ctx context.Context, asked approver.Controls) error {
 	now, _, err := d.people.Controls(ctx)
-	if err == nil && !now.Burned.Equal(asked.Burned) {
+	if err == nil && !now.SameFreezes(asked) {
 		err = errors.New("a freeze began or ended while people were asked, so their yes does not count: ask anew")
 	}
 	return err

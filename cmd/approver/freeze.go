@@ -33,7 +33,7 @@ type unfreezeCmd struct {
 
 // Help is the long text.
 func (unfreezeCmd) Help() string {
-	return `Lifts a freeze. While agents run under the daemon's own user this is put before people as CATASTROPHIC, and waits for them; root may
+	return `Lifts a freeze, and those of single agents that approver has made by itself: status names them. While agents run under the daemon's own user this is put before people as CATASTROPHIC, and waits for them; root may
 lift it at once, if the daemon itself is not root. What was denied or burned stays so.
 ` + exitCodes + `
 Example:

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"approver.example/agents"
+	"approver.example/agents/blocking"
 	"approver.example/configs"
 	"approver.example/httpapi/socketpath"
 )
@@ -80,8 +81,19 @@ Example:
   approver install claude --system`
 }
 
+// installable refuses an agent that would run what the hook means to stop.
+func installable(agent string) error {
+	if blocking.Known(agent) {
+		return nil
+	}
+	return fmt.Errorf("it is not known how %s is told no, so its hook would stop nothing; agents/blocking needs a row for it", agent)
+}
+
 // Run installs.
 func (c installClaudeCmd) Run() error {
+	if err := installable(agents.Claude{}.Name()); err != nil {
+		return err
+	}
 	cfg, err := configs.LoadOrDefault(c.Config)
 	if err != nil {
 		return err

@@ -115,6 +115,12 @@ func (j *judgement) again(kv approver.KV, mark *approver.ControlMark) []approver
 	return []approver.Stage{approver.FreezeStage{Store: kv, Mark: mark}, j.policy}
 }
 
+// fresh are the stages that judge a call that has run: those that say of the call
+// itself whether it may.
+func (j *judgement) fresh() []approver.Stage {
+	return append([]approver.Stage{reflexcore.Fresh{Engine: j.reflex}, j.policy}, j.screens...)
+}
+
 // runs keep it up to date until their context ends.
 func (j *judgement) runs(cfg configs.Config, ask asking) []func(context.Context) error {
 	return []func(context.Context) error{

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"approver.example"
 	"approver.example/agents"
@@ -31,7 +30,7 @@ func findsEvil(text string) ([]sanitize.Span, error) {
 
 // looking is a decider of which the results are looked at.
 func looking(d detector, told func(context.Context, approver.ToolCall, []string) error) (*decider, *ledger) {
-	dec, l, _ := newDecider(settleIn + time.Minute)
+	dec, l, _ := newDecider()
 	dec.outputs = &outputs{sanitizer: sanitize.Sanitizer{Detectors: []sanitize.Detector{d}}, told: told, audit: l, log: slog.New(slog.DiscardHandler)}
 	return dec, l
 }
@@ -209,7 +208,7 @@ func between(text string) string {
 
 // A mode that turns the look off has none.
 func TestWithoutALook(t *testing.T) {
-	d, _, _ := newDecider(0)
+	d, _, _ := newDecider()
 	if a := after(d, "PostToolUse", `,"tool_response":"EVIL"`); !a.ExitZero || len(a.Stdout) != 0 {
 		t.Errorf("%s", a.Stdout)
 	}

@@ -94,11 +94,14 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	watching := &observer{people: people, log: log.With("part", "observe")}
 	gate := &approver.Gate{
 		Stages: rules.stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
-		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
+		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), Fresh: rules.fresh(), FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
 		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: cfg.Reflex.Gate(),
 		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
 	}
-	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents, remember: rules.reflex.Ran}
+	decide := &decider{
+		gate: gate, audit: records, log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
+		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold,
+	}
 	if cfg.FreezeOnBypass {
 		decide.freeze = people.Freeze
 	}

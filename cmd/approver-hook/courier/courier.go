@@ -106,7 +106,8 @@ func wait(o options, answered <-chan blocking.Answer, deadline time.Time, asked 
 	case <-time.After(promptly):
 	}
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	// SIGXCPU comes before the limit of the processor's time kills for good.
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU)
 	defer signal.Stop(signals)
 	select {
 	case a := <-answered:
@@ -127,8 +128,9 @@ func late(o options) string {
 	return "approver had no answer within " + o.deadline.String() + ", so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout"
 }
 
-// leave writes the answer, each stream in one write, and returns the exit code.
-// An answer that nobody can read must not be taken for a yes.
+// leave writes the answer, each stream in one write, and returns the exit code: it
+// is the one place that a hook's exit code comes from. An answer that nobody can
+// read must not be taken for a yes.
 func (c *Courier) leave(o options, a blocking.Answer) int {
 	if !a.ExitZero && len(a.Stderr) == 0 {
 		a = blocking.For(o.agent, o.event, "")
@@ -136,6 +138,7 @@ func (c *Courier) leave(o options, a blocking.Answer) int {
 	if len(a.Stdout) > 0 {
 		if n, err := c.Stdout.Write(a.Stdout); err != nil || n != len(a.Stdout) {
 			a = blocking.For(o.agent, o.event, "the approver hook could not write its answer, so the call was stopped")
+			a.ExitZero = false // half a document is none
 		}
 	}
 	if len(a.Stderr) > 0 {

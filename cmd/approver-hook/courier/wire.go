@@ -115,16 +115,25 @@ func readReply(r io.Reader) (a blocking.Answer, ack bool, err error) {
 	if err != nil {
 		return blocking.Answer{}, false, err
 	}
+	// One byte more is read for than there should be: an answer with another one
+	// behind it is none.
+	whole := make([]byte, length+1)
 	if len(body) > length {
 		return blocking.Answer{}, false, odd("more came than its length")
 	}
-	whole := make([]byte, length)
 	n := copy(whole, body)
-	if _, err := io.ReadFull(r, whole[n:]); errors.Is(err, io.EOF) {
-		return blocking.Answer{}, false, io.ErrUnexpectedEOF
-	} else if err != nil {
-		return blocking.Answer{}, false, err
+	if n < length {
+		more, err := io.ReadAtLeast(r, whole[n:], length-n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return blocking.Answer{}, false, io.ErrUnexpectedEOF
+		case err != nil:
+			return blocking.Answer{}, false, err
+		case n+more > length:
+			return blocking.Answer{}, false, odd("more came than its length")
+		}
 	}
+	whole = whole[:length]
 	a = blocking.Answer{Stderr: whole[:stderrBytes], Stdout: whole[stderrBytes:], ExitZero: exit == 0}
 	switch {
 	case !a.ExitZero && len(a.Stderr) == 0:
@@ -136,16 +145,14 @@ func readReply(r io.Reader) (a blocking.Answer, ack bool, err error) {
 }
 
 // isDocument tells one line with a JSON object from anything that an agent would
-// read as plain text, and so as no objection. That the object is well-formed
-// inside is the daemon's word.
+// read as plain text, and so as no objection.
 func isDocument(b []byte) bool {
 	b = bytes.TrimSuffix(b, []byte("\n"))
-	for _, c := range b {
-		if c < ' ' {
-			return false
-		}
+	if !utf8.Valid(b) || bytes.IndexByte(b, '\n') >= 0 || len(b) == 0 || b[0] != '{' {
+		return false
 	}
-	return len(b) >= 2 && b[0] == '{' && b[len(b)-1] == '}' && utf8.Valid(b)
+	end := jsonValue(b, 0, 0)
+	return end == len(b)
 }
 
 // readHead reads up to the empty line and returns what came behind it.

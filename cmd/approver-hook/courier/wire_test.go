@@ -93,6 +93,15 @@ var oddReplies = map[string]string{
 	"a block without a reason":   reply(2, "", ""),
 	"a block on stdout only":     reply(2, "", "{}"),
 	"text on stdout":             reply(0, "", "all is well"),
+	"no JSON in braces":          reply(0, "", "{]}"),
+	"a key without a value":      reply(0, "", `{"a"}`),
+	"a comma too many":           reply(0, "", `{"a":1,}`),
+	"a string without an end":    reply(0, "", `{"a":"}`),
+	"an escape of no kind":       reply(0, "", `{"a":"\x"}`),
+	"two documents":              reply(0, "", `{}{}`),
+	"the answer twice":           reply(0, "", "{}") + reply(0, "", "{}"),
+	"a pass behind a block":      reply(2, "no", "") + reply(0, "", ""),
+	"a byte behind it":           reply(0, "", "{}\n") + " ",
 	"a log line first":           reply(0, "", "log\n{}\n"),
 	"two lines":                  reply(0, "", "{}\n{}\n"),
 	"two line ends":              reply(0, "", "{}\n\n"),
@@ -104,6 +113,9 @@ var oddReplies = map[string]string{
 	"an endless head":            "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 2000) + "\r\n",
 }
 
+// behind are those that are whole before what is wrong with them.
+var behind = map[string]bool{"the answer twice": true, "a pass behind a block": true, "a byte behind it": true}
+
 func TestReadReplyOdd(t *testing.T) {
 	for name, text := range oddReplies {
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
@@ -111,7 +123,7 @@ func TestReadReplyOdd(t *testing.T) {
 			var strange oddError
 			// Byte by byte, what comes behind the length is not looked at: the
 			// answer was whole before.
-			if _, slow := r.(*strings.Reader); !slow && (name == "more than its length" || name == "100 first") && err == nil {
+			if _, slow := r.(*strings.Reader); !slow && (name == "more than its length" || name == "100 first" || behind[name]) && err == nil {
 				continue
 			}
 			if !errors.As(err, &strange) {

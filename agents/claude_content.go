@@ -1,0 +1,91 @@
+package agents
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// A Content is a digest of what a call does: its tool and the arguments that count.
+// The zero value is none.
+type Content [sha256.Size]byte
+
+// claudeIdle are arguments that Claude Code adds between PreToolUse and PostToolUse,
+// or leaves out, and that change nothing: with that value, or with any if it is
+// empty. Everything else counts, known or not. In 2.1.330 the answers of a user were
+// all that was added, and replace_all to an input that a hook had replaced.
+var claudeIdle = [...]struct{ tools, key, value string }{
+	{"Bash PowerShell Monitor", "description", ""},       // for its user to read
+	{"AskUserQuestion", "answers", ""},                   // what its user said
+	{"AskUserQuestion", "annotations", ""},               // and wrote beside it
+	{"ExitPlanMode", "plan", ""},                         // older versions add the text of
+	{"ExitPlanMode", "planFilePath", ""},                 // the plan, and its file
+	{"Edit", "replace_all", "false"},                     // the defaults of the tools' schemas
+	{"Bash", "run_in_background", "false"},               //
+	{"Bash", "dangerouslyDisableSandbox", "false"},       //
+	{"Agent Task", "run_in_background", "false"},         //
+	{"Grep", "multiline", "false"},                       //
+	{"Grep", "-i", "false"},                              //
+	{"NotebookEdit", "edit_mode", "replace"},             //
+	{"AskUserQuestion", "metadata", "{}"},                //
+	{"PowerShell Monitor", "run_in_background", "false"}, //
+}
+
+// claudeContent digests the arguments of a tool.
+func claudeContent(tool string, input object) (c Content) {
+	var idle []int
+	for i := range claudeIdle {
+		if hasWord(claudeIdle[i].tools, tool) {
+			idle = append(idle, i)
+		}
+	}
+	h := sha256.New()
+	part := func(text []byte) {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(text)))
+		h.Write(size[:])
+		h.Write(text)
+	}
+	part([]byte(tool))
+	for _, key := range slices.Sorted(maps.Keys(input)) {
+		value := plainValue(input[key])
+		if !slices.ContainsFunc(idle, func(i int) bool {
+			return claudeIdle[i].key == key && (claudeIdle[i].value == "" || claudeIdle[i].value == string(value))
+		}) {
+			part([]byte(key))
+			part(value)
+		}
+	}
+	h.Sum(c[:0])
+	return c
+}
+
+// plainValue writes a JSON value in one way: white space, the order of keys and the
+// escapes of a string do not count. A string is its text, so that "3000", which
+// Claude Code turns into a number where the tool wants one, is 3000.
+func plainValue(raw json.RawMessage) []byte {
+	switch {
+	case len(raw) == 0:
+		return nil
+	case raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
+		return raw[1 : len(raw)-1]
+	case raw[0] == '"':
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			return []byte(text)
+		}
+	case raw[0] == '{' || raw[0] == '[':
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber() // numbers are compared as they are written
+		var value any
+		if dec.Decode(&value) == nil {
+			if text, err := json.Marshal(value); err == nil {
+				return text
+			}
+		}
+	}
+	return raw
+}

@@ -1,0 +1,215 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// This file freezes one agent: after a call of it ran that was not let through.
+
+// A Who says whose calls are meant: those of one user's agent in one project, and
+// those of its session wherever it goes. The session is the agent's own claim, so it
+// never makes them fewer.
+type Who struct {
+	Peer    Peer   `json:"peer"` // its pid does not count
+	Agent   string `json:"agent"`
+	Project string `json:"project"` // a folder
+	Session string `json:"session,omitempty"`
+}
+
+// Is reports whether a call is one of theirs.
+func (w Who) Is(call ToolCall) bool {
+	if call.Control != "" || w.Agent != call.Agent || w.Peer.Known != call.Peer.Known || w.Peer.UID != call.Peer.UID {
+		return false
+	}
+	return below(w.Project, call.Dir) || w.Session != "" && w.Session == call.Session
+}
+
+// below reports whether a folder is project, or in it.
+func below(project, dir string) bool {
+	project = strings.TrimSuffix(project, "/")
+	return dir == project || strings.HasPrefix(dir, project+"/")
+}
+
+// String names them for people.
+func (w Who) String() string {
+	who := safe(w.Agent) + " in " + safe(w.Project)
+	if w.Peer.Known {
+		who = fmt.Sprintf("%s of uid %d", who, w.Peer.UID)
+	}
+	return who
+}
+
+// A Hold is a freeze of one agent. One whose At is zero was lifted, and is kept for
+// what it burned.
+type Hold struct {
+	Freeze
+	Who    Who       `json:"who"`
+	Burned time.Time `json:"burned,omitzero"`
+}
+
+// Bounds of holds. A user's agent with more than maxHoldsEach is frozen everywhere;
+// projects and sessions are what it claims. Beyond maxHolds, everything is frozen.
+const (
+	maxHolds     = 64
+	maxHoldsEach = 6
+	// holdKeep is longer than any yes waits.
+	holdKeep = 48 * time.Hour
+)
+
+// freezeOf returns the freeze that stops a call, of everything or of its agent.
+func (c Controls) freezeOf(call ToolCall) (Freeze, bool) {
+	if c.Frozen() {
+		return c.Freeze, true
+	}
+	for _, h := range c.Holds {
+		if !h.At.IsZero() && h.Who.Is(call) {
+			f := h.Freeze
+			f.Who = h.Who.String()
+			return f, true
+		}
+	}
+	return Freeze{}, false
+}
+
+// Held are the agents that are frozen now.
+func (c Controls) Held() []Hold {
+	return slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool { return h.At.IsZero() })
+}
+
+// BurnsFor is Burns of a yes to this call.
+func (c Controls) BurnsFor(call ToolCall, made time.Time) bool {
+	if c.Burns(made) {
+		return true
+	}
+	if _, frozen := c.freezeOf(call); frozen {
+		return true
+	}
+	return slices.ContainsFunc(c.Holds, func(h Hold) bool {
+		return !h.Burned.IsZero() && !made.After(h.Burned) && h.Who.Is(call)
+	})
+}
+
+// SameFreezes reports whether no freeze, of everything or of an agent, began or
+// ended between these controls and others.
+func (c Controls) SameFreezes(d Controls) bool {
+	return c.Burned.Equal(d.Burned) && slices.EqualFunc(c.Holds, d.Holds, func(a, b Hold) bool {
+		return a.At.Equal(b.At) && a.Burned.Equal(b.Burned) && a.Who == b.Who
+	})
+}
+
+// hold adds a freeze of one agent. A second one is as good as the first.
+func (c *Controls) hold(h Hold, now time.Time) {
+	c.Holds = slices.DeleteFunc(slices.Clone(c.Holds), func(old Hold) bool {
+		return old.At.IsZero() && now.Sub(old.Burned) > holdKeep
+	})
+	h.At, h.Burned, h.Who.Peer.PID = now, now, 0
+	same := func(old Hold) bool { return old.Who.Agent == h.Who.Agent && old.Who.Peer == h.Who.Peer }
+	each := 0
+	for _, old := range c.Holds {
+		if same(old) && old.Who != h.Who {
+			each++
+		}
+	}
+	if each >= maxHoldsEach {
+		h.Who.Project, h.Who.Session = "/", ""
+		c.Holds = slices.DeleteFunc(c.Holds, func(old Hold) bool { return same(old) && old.Who != h.Who })
+	}
+	for i, old := range c.Holds {
+		if old.Who == h.Who {
+			if !old.At.IsZero() {
+				h.Freeze = old.Freeze
+			}
+			c.Holds[i] = h
+			return
+		}
+	}
+	if len(c.Holds) < maxHolds {
+		c.Holds = append(c.Holds, h)
+		return
+	}
+	if !c.Frozen() {
+		c.Freeze = h.Freeze
+	}
+	c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
+}
+
+// lift ends every freeze. What each burned stays burned.
+func (c *Controls) lift(now time.Time) {
+	if c.Frozen() {
+		c.Freeze, c.Missing, c.Burned = Freeze{}, false, now
+	}
+	c.Holds = slices.Clone(c.Holds)
+	for i := range c.Holds {
+		if h := &c.Holds[i]; !h.At.IsZero() {
+			h.Freeze, h.Burned = Freeze{}, now
+		}
+	}
+}
+
+// FrozenText says what is frozen, for people; empty if nothing is.
+func (c Controls) FrozenText() string {
+	var parts []string
+	if c.Frozen() {
+		parts = append(parts, "everything by "+safe(c.Freeze.By))
+	}
+	for _, h := range c.Held() {
+		parts = append(parts, h.Who.String()+" by "+safe(h.By))
+	}
+	if n := len(parts); n > maxNamed {
+		parts = append(parts[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// maxNamed is how many freezes are named in one line.
+const maxNamed = 5
+
+// Hold freezes one agent: every call of it is denied from now on, its open requests
+// are, and every yes to one of its calls burns. It returns how many requests it
+// denied.
+func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
+	var at time.Time
+	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		at = now
+		c.hold(Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}, now)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	b.Log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
+	_, auditErr := b.Audit.Record(ctx, Record{
+		Event: EventFrozen, At: at, Note: who.String() + " frozen by " + by + ": " + firstOf(reason, "no reason given"),
+		Call: ToolCall{Agent: who.Agent, Session: who.Session, Dir: who.Project, Peer: who.Peer},
+	})
+	if auditErr != nil {
+		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who, auditErr)
+	}
+	denied, err = b.denyOpen(ctx, who.Is)
+	return denied, errors.Join(auditErr, err)
+}
+
+// denyOpen denies the open requests of which frozen says so. What is made later
+// than this list, by calls that were judged before, is denied at its release.
+func (b *Broadcaster) denyOpen(ctx context.Context, frozen func(ToolCall) bool) (denied int, err error) {
+	open, err := b.Requests(ctx)
+	for _, r := range open {
+		if r.Call.Control != "" || !frozen(r.Call) {
+			continue
+		}
+		_, failErr := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
+		switch {
+		case failErr == nil:
+			denied++
+			b.settle(r.ID)
+		case !errors.Is(failErr, ErrSettled):
+			err = errors.Join(err, failErr)
+		}
+	}
+	return denied, err
+}

@@ -1,0 +1,194 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// testWho is whoever makes testCall.
+var testWho = Who{Agent: "claude", Project: "/repo", Session: "s"}
+
+// The story: a call of one agent went around the gate. That agent is stopped where it
+// works and in its session, what it asked is denied, and no yes to it runs anything,
+// also after people have lifted it. The agents of others go on.
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		other := testCall("c2")
+		other.Dir, other.Session = "/elsewhere", "t"
+		mine, others := x.askAsync(t.Context(), testCall("c1"), High), x.askAsync(t.Context(), other, High)
+		synctest.Wait()
+		denied, err := x.Hold(t.Context(), testWho, "approver", "it went around the gate")
+		if v := <-mine; err != nil || denied != 1 || v.Decision != Deny {
+			t.Errorf("%d denied, %v, the agent is told %+v", denied, err, v)
+		}
+		stage := FreezeStage{Store: x.kv}
+		if v, err := stage.Judge(t.Context(), testCall("c3")); err != nil || v.Decision != Deny || !strings.Contains(v.Reason, "has frozen this agent") || !strings.Contains(v.Reason, "around the gate") {
+			t.Errorf("a new call: %+v, %v", v, err)
+		}
+		if v, err := stage.Judge(t.Context(), other); err != nil || v.Decision != Pass {
+			t.Errorf("the call of another: %+v, %v", v, err)
+		}
+		time.Sleep(time.Second)
+		slipped := x.askAsync(t.Context(), testCall("c4"), High)
+		synctest.Wait()
+		if _, card := x.tg.card(-1); !strings.HasPrefix(card.Notice, "FROZEN: claude in /repo by approver") {
+			t.Errorf("the card says %q", card.Notice)
+		}
+		if out := x.tap(x.tg, -1, "1", true); out.Kind == OutcomeApproved || (<-slipped).Decision != Deny {
+			t.Errorf("a yes in the freeze: %+v", out)
+		}
+		if out := x.tap(x.tg, 1, "1", true); out.Kind != OutcomeApproved && x.tap(x.tg, 0, "1", true).Kind != OutcomeApproved {
+			t.Errorf("a yes to another agent: %+v", out)
+		}
+		if v := <-others; v.Decision != Allow {
+			t.Errorf("another agent is told %+v", v)
+		}
+		older := x.askAsync(t.Context(), testCall("c5"), High)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+			t.Fatal(err)
+		}
+		if out := x.tap(x.tg, -1, "1", true); out.Kind == OutcomeApproved || (<-older).Decision != Deny {
+			t.Errorf("what it burned is released: %+v", out)
+		}
+		time.Sleep(time.Second)
+		later := x.askAsync(t.Context(), testCall("c6"), High)
+		synctest.Wait()
+		if out := x.tap(x.tg, -1, "1", true); out.Kind != OutcomeApproved || (<-later).Decision != Allow {
+			t.Errorf("after it: %+v", out)
+		}
+		if err := x.Unfreeze(t.Context(), "uid 7"); !errors.Is(err, ErrNotFrozen) {
+			t.Errorf("lifted twice: %v", err)
+		}
+	})
+}
+
+// Neither another folder nor another session leads out of it, only both: that is
+// another agent. Another user's, and another program's, is another one too.
+func TestWhoIs(t *testing.T) {
+	who := Who{Peer: Peer{Known: true, UID: 7}, Agent: "claude", Project: "/home/a/shop", Session: "s"}
+	for _, tt := range []struct {
+		dir, session, agent, control string
+		uid                          uint32
+		want                         bool
+	}{
+		{"/home/a/shop", "s", "claude", "", 7, true},
+		{"/home/a/shop", "t", "claude", "", 7, true},
+		{"/home/a/shop/src/deep", "t", "claude", "", 7, true},
+		{"/tmp", "s", "claude", "", 7, true},
+		{"/home/a", "s", "claude", "", 7, true},
+		{"/tmp", "t", "claude", "", 7, false},
+		{"/home/a/shopping", "t", "claude", "", 7, false},
+		{"/home/a", "t", "claude", "", 7, false},
+		{"/home/a/shop", "s", "codex", "", 7, false},
+		{"/home/a/shop", "s", "claude", "", 8, false},
+		{"/home/a/shop", "s", "claude", "unfreeze", 7, false},
+	} {
+		call := ToolCall{Dir: tt.dir, Session: tt.session, Agent: tt.agent, Control: tt.control, Peer: Peer{Known: true, UID: tt.uid, PID: 99}}
+		if who.Is(call) != tt.want {
+			t.Errorf("%+v: %v", tt, !tt.want)
+		}
+	}
+	if (Who{}).Is(ToolCall{Agent: "claude", Dir: "/x"}) {
+		t.Error("nobody is somebody")
+	}
+	empty := Who{Agent: "claude", Project: "/x"}
+	if empty.Is(ToolCall{Agent: "claude", Dir: "/y"}) {
+		t.Error("two calls without a session are of one session")
+	}
+}
+
+// The story: somebody sends made-up reports under ever other sessions, to fill the
+// record until everything is frozen. One user's agent takes a few places, and is then
+// frozen everywhere; the agents of other users go on.
+func TestHoldsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		for i := range 40 {
+			who := Who{Peer: Peer{Known: true, UID: 7, PID: int32(i)}, Agent: "claude", Project: fmt.Sprint("/p", i), Session: fmt.Sprint(i)}
+			if _, err := x.Hold(t.Context(), who, "approver", "r"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := LoadControls(t.Context(), x.kv)
+		if err != nil || c.Frozen() || len(c.Holds) > maxHoldsEach {
+			t.Errorf("%d holds, %v, frozen %v", len(c.Holds), err, c.Frozen())
+		}
+		for i := range 60 {
+			call := ToolCall{Agent: "claude", Dir: fmt.Sprint("/p", i), Session: "x", Peer: Peer{Known: true, UID: 7}}
+			if _, frozen := c.freezeOf(call); !frozen {
+				t.Errorf("%s goes on", call.Dir)
+			}
+			call.Peer.UID = 8
+			if _, frozen := c.freezeOf(call); frozen {
+				t.Errorf("another user's agent in %s is frozen", call.Dir)
+			}
+		}
+		for i := range maxHolds + 1 { // by ever other users: then everything stops
+			if _, err := x.Hold(t.Context(), Who{Peer: Peer{Known: true, UID: uint32(100 + i)}, Agent: "claude", Project: "/p"}, "approver", "r"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c, err = LoadControls(t.Context(), x.kv); err != nil || !c.Frozen() || len(c.Holds) > maxHolds {
+			t.Errorf("%d holds, %v, frozen %v", len(c.Holds), err, c.Frozen())
+		}
+	})
+}
+
+// A freeze of one agent ends no pause and no observing, and neither lets that agent
+// on.
+func TestHoldStandsWhileObserving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Hold(t.Context(), testWho, "approver", "r"); err != nil {
+			t.Fatal(err)
+		}
+		g := &Gate{Stages: []Stage{FreezeStage{Store: x.kv}}, Observe: x.Observing, Audit: x.audit, Log: x.Log}
+		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Deny {
+			t.Errorf("a frozen agent is told %+v", v)
+		}
+		c, now, err := x.Controls(t.Context())
+		if err != nil || !c.Observing(now) || !strings.Contains(c.Notice(now), "FROZEN: claude in /repo by approver; ") {
+			t.Errorf("%v, %q", err, c.Notice(now))
+		}
+	})
+}
+
+// What stages decided alone is judged again after a restart; all else is not.
+func TestVerdictAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		says := func(v Verdict) *Gate {
+			g := &Gate{Stages: []Stage{stage(func(ToolCall) (Verdict, error) { return v, nil })}, Tiers: TierScreen, Audit: x.audit, Log: x.Log}
+			g.Ask = func(context.Context, ToolCall, Verdict) Verdict { return Verdict{Decision: Allow} }
+			return g
+		}
+		for name, tt := range map[string]struct {
+			v    Verdict
+			want bool
+		}{
+			"pass":        {Verdict{Decision: Pass, Severity: High}, true},
+			"allow":       {Verdict{Decision: Allow, Severity: High}, true},
+			"deny":        {Verdict{Rule: "r"}, true},
+			"ask":         {Verdict{Decision: Ask, Severity: High, Rule: "r"}, false},
+			"destruction": {Verdict{Decision: Pass, Severity: High, Irreversible: Irreversibility{Score: 10}}, false},
+		} {
+			if v := says(tt.v).Decide(t.Context(), testCall(name)); v.Alone() != tt.want {
+				t.Errorf("%s: %v", name, v.Alone())
+			}
+		}
+		if (Verdict{}).Alone() {
+			t.Error("the zero verdict is alone")
+		}
+	})
+}
