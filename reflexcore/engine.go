@@ -103,6 +103,7 @@ type work struct {
 
 	result            shell.Result // of the command
 	part              shell.Result // of a payload
+	steps             []shell.Step // with explain: the commands that run, of the command and of payloads
 	other             tools.Result
 	effects           []effect.Effect
 	facts             facts // of the effects
@@ -227,6 +228,7 @@ func (e *Engine) understand(w *work) {
 		e.shell.Analyze(w.call.Command, place, &w.result)
 		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
+		w.steps = append(w.steps, w.result.Steps...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
 			w.part.Effects = slices.DeleteFunc(w.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) // bash may know it
@@ -276,12 +278,22 @@ func (w *work) hidden() bool {
 // take adds the effects of the payload that was analysed last.
 func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	w.left = append(w.left, w.part.Files...)
+	from := len(w.steps)
+	for _, s := range w.part.Steps {
+		if s.Parent >= 0 {
+			s.Parent += from
+		}
+		w.steps = append(w.steps, s)
+	}
 	for _, e := range w.part.Effects {
 		if bits&effect.Partial != 0 && e.Kind == effect.Opaque {
 			continue // that noise does not parse says nothing
 		}
 		e.Bits |= bits
 		e.Taint |= taint
+		if e.Step >= 0 {
+			e.Step += from
+		}
 		w.effects = append(w.effects, e)
 	}
 }

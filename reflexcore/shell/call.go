@@ -166,9 +166,11 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	}
 	name := args[0]
 	if in.calls(mark, std, sink, background) {
+		in.ran("", true)
 		return
 	}
 	if b := builtinOf(name.text); b != nil {
+		in.ran("", true)
 		b(in, mark, std, sink)
 		return
 	}
@@ -189,8 +191,22 @@ func (in *interp) note(mark int) {
 		b.WriteString(effect.Show(quote(f.text)))
 		argv = append(argv, f.text)
 	}
-	in.res.Steps = append(in.res.Steps, Step{Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv})
+	in.res.Steps = append(in.res.Steps, Step{
+		Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv,
+		Dir: in.dir, May: in.may, Path: in.value("PATH").text, Remote: in.bits&effect.Remote != 0,
+	})
 	in.step = len(in.res.Steps) - 1
+}
+
+// ran adds to the trace what the present command is: a program of the tables, or one
+// of the shell itself.
+func (in *interp) ran(program string, shell bool) {
+	if !in.ctx.Explain || in.step < 0 {
+		return
+	}
+	if s := &in.res.Steps[in.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
+		s.Program, s.Shell = program, shell
+	}
 }
 
 // calls walks the function of that name, and where it is defined in a branch those
@@ -274,6 +290,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
+		in.ran(p.Program.Name, false)
 		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
