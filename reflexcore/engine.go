@@ -104,6 +104,7 @@ type work struct {
 	result            shell.Result // of the command
 	part              shell.Result // of a payload
 	steps             []shell.Step // with explain: the commands that run, of the command and of payloads
+	sure              bool         // nothing that is only suspected to run is analysed
 	other             tools.Result
 	effects           []effect.Effect
 	facts             facts // of the effects
@@ -255,7 +256,7 @@ func (e *Engine) understand(w *work) {
 			e.payload(w, p, place)
 		}
 	}
-	if !w.hidden() {
+	if w.sure || !w.hidden() {
 		return
 	}
 	// Something runs that is not known. What was found encoded may be it.
@@ -279,11 +280,13 @@ func (w *work) hidden() bool {
 func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	w.left = append(w.left, w.part.Files...)
 	from := len(w.steps)
-	for _, s := range w.part.Steps {
-		if s.Parent >= 0 {
-			s.Parent += from
+	if bits&effect.Later == 0 { // else none of it runs now
+		for _, s := range w.part.Steps {
+			if s.Parent >= 0 {
+				s.Parent += from
+			}
+			w.steps = append(w.steps, s)
 		}
-		w.steps = append(w.steps, s)
 	}
 	for _, e := range w.part.Effects {
 		if bits&effect.Partial != 0 && e.Kind == effect.Opaque {
@@ -293,6 +296,9 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 		e.Taint |= taint
 		if e.Step >= 0 {
 			e.Step += from
+		}
+		if bits&effect.Later != 0 {
+			e.Step = -1
 		}
 		w.effects = append(w.effects, e)
 	}
