@@ -118,7 +118,11 @@ func (p *pass) given(e *effect.Effect) {
 	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.plain() {
 		return
 	}
-	switch by := strings.TrimSuffix(effect.Show(e.By), " (stdin)"); {
+	by := strings.TrimSuffix(effect.Show(e.By), " (stdin)")
+	if strings.HasPrefix(by, "file ") && e.Step >= 0 && e.Step < len(p.Steps) {
+		by = first(&p.Steps[e.Step])
+	}
+	switch {
 	case e.Taint&effect.Network != 0:
 		p.named("what %s is given by the network", by)
 	case by != "":

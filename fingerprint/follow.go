@@ -111,7 +111,7 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 					}
 				}
 			}
-		case !info.Mode().IsRegular() || !slices.Contains(references, filepath.Ext(word)) && !(info.Mode()&0o111 != 0 && p.isScript(clean)):
+		case !info.Mode().IsRegular() || !slices.Contains(references, filepath.Ext(word)) && !strings.HasPrefix(filepath.Base(word), ".env") && !(info.Mode()&0o111 != 0 && p.isScript(clean)):
 		default:
 			p.inFolder(clean)
 			if p.script(clean, dir); depth < maxFollowed && slices.Contains([]string{".yml", ".yaml", ".mk", ".tf", ".toml", ".hcl", ".just"}, filepath.Ext(word)) {

@@ -80,4 +80,3 @@ func (p *playground) bound(command string) []string {
 	slices.Sort(out)
 	return out
 }
-

@@ -69,7 +69,7 @@ func (s *scan) givenUp() bool {
 
 // name notes what is not bound. Names are for people; most are the agent's own words.
 func (s *scan) name(format string, args ...any) {
-	text := cut(fmt.Sprintf(format, args...))
+	text := cut(strings.ReplaceAll(fmt.Sprintf(format, args...), "…", "...")) // which cards take for an odd character
 	switch {
 	case len(s.unbound) < maxNames:
 		s.unbound = append(s.unbound, text)
@@ -88,7 +88,7 @@ func cut(text string) string {
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return text[:end] + "…"
+	return text[:end] + "..."
 }
 
 func (s *scan) stat(path string) (fs.FileInfo, error) {

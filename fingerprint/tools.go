@@ -29,7 +29,7 @@ type tool struct {
 	home string
 	// refers says that the files that these files name are bound too.
 	refers bool
-	// recipes says how to read, in the files, what the tool runs: "make" or "package".
+	// recipes says how to read what the tool runs: "make", "package", "git" or "go".
 	recipes string
 	// elsewhere is the name of what it runs or takes that is not on this disk. With
 	// operands it counts only if there is a word, behind those of words, that names no
@@ -91,8 +91,7 @@ var tools = []tool{
 	{programs: "argocd flux nomad", given: "*.yaml *.yml *.hcl *.nomad *.json"},
 	{programs: "earthly", files: "Earthfile", refers: true},
 	// Languages.
-	{programs: "go", words: "run generate test build install vet", files: "go.mod go.sum go.work go.work.sum vendor/modules.txt", above: true},
-	{programs: "go", words: "run generate test build install", files: "*.go *.s *.c *.h", given: "*.go *.s *.c *.h"},
+	{programs: "go", words: "run generate test build install vet", files: "go.mod go.sum go.work go.work.sum vendor/modules.txt", above: true, recipes: "go"},
 	{programs: "cargo", files: "Cargo.toml Cargo.lock rust-toolchain rust-toolchain.toml .cargo/config.toml .cargo/config build.rs", above: true, refers: true},
 	{programs: "cargo", words: "run r build b test t bench publish package install check clippy xtask", trees: "src tests examples benches crates", kinds: "*.rs *.toml"},
 	{programs: "cargo", words: "install", elsewhere: "the packages that %s fetches", operands: true},
@@ -161,6 +160,9 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 	st := &p.Steps[i]
 	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) {
 		p.named(t.elsewhere, first(st))
+	}
+	if t.recipes == "go" {
+		p.goPackages(st.Argv[1:], bases)
 	}
 	for _, name := range strings.Fields(t.home) {
 		if home := p.call.Env["HOME"]; filepath.IsAbs(home) {
