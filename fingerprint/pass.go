@@ -92,7 +92,7 @@ func (p *pass) prepare() {
 		switch {
 		case unknownCode(e):
 			p.fed[e.Step] = true
-		case e.Kind == effect.Write && effect.IsKnown(e.Target):
+		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0: // else it is mounted somewhere
 			if p.written[e.Step] == nil {
 				p.written[e.Step] = map[string]bool{}
 			}
@@ -120,7 +120,7 @@ func unknownCode(e *effect.Effect) bool {
 		return false
 	}
 	known := e.Bits&effect.Partial == 0 && e.Taint&effect.Network == 0
-	return !known && (e.Kind == effect.Opaque || e.Kind == effect.Exec && !strings.ContainsAny(e.Target, "/\x00"))
+	return e.Kind == effect.Opaque || e.Kind == effect.Exec && !known && !strings.ContainsAny(e.Target, "/\x00")
 }
 
 // unknown names a command that runs something that is not known.
@@ -214,7 +214,7 @@ func (p *pass) program(st *shell.Step, name string, bases []string) []string {
 			p.script(file, st.Dir)
 			return []string{file}
 		}
-		return nil
+		return p.here(name, bases) // a wrapper may look for it there: uv run x.py
 	}
 	return p.here(name, bases)
 }

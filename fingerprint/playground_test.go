@@ -57,26 +57,41 @@ func (p *playground) call(command string) approver.ToolCall {
 	}
 }
 
-// of are the files of a command, and what it does not bind.
-func (p *playground) of(command string) (files map[string]string, unbound []string) {
+// of are the files of a command.
+func (p *playground) of(command string) map[string]string {
 	p.Helper()
-	files, unbound, err := p.b.Files(p.Context(), p.call(command))
+	files, err := p.files(p.call(command))
 	if err != nil {
 		p.Fatalf("%.100s: %v", command, err)
 	}
-	return files, unbound
+	return files
+}
+
+// unbound are the names of what a command does not bind.
+func (p *playground) unbound(command string) []string {
+	p.Helper()
+	_, unbound, err := p.b.Files(p.Context(), p.call(command))
+	if err != nil {
+		p.Fatalf("%.100s: %v", command, err)
+	}
+	return unbound
 }
 
 // bound are the names below the playground that a command binds.
 func (p *playground) bound(command string) []string {
 	p.Helper()
 	var out []string
-	files, _ := p.of(command)
-	for path := range files {
+	for path := range p.of(command) {
 		if rest, ok := strings.CutPrefix(path, p.dir+"/"); ok {
 			out = append(out, rest)
 		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+// files are what a call binds.
+func (p *playground) files(call approver.ToolCall) (map[string]string, error) {
+	files, _, err := p.b.Files(p.Context(), call)
+	return files, err
 }

@@ -224,7 +224,7 @@ func (s *scan) keep(path string, as level) {
 
 // leads binds where the links of a path lead, and not what is there.
 func (s *scan) leads(path string) {
-	if len(path) > maxPath || strings.ContainsRune(path, 0) || !s.look() {
+	if len(path) > maxPath || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !s.look() {
 		return
 	}
 	s.looks += strings.Count(path, "/")

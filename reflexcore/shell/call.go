@@ -54,6 +54,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 		}
 	}
 	mark := len(in.fields)
+	defer in.unwritten(len(in.files))
 	in.expand(c.Args)
 	n := len(in.fields) - mark
 	if n == 0 || in.stopped() {
@@ -70,6 +71,19 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 		}
 	}
 	in.run(mark, std, sink, background)
+}
+
+// unwritten walks the process substitutions of a command, >(…), that nothing it does is
+// known to write to: they run all the same.
+func (in *interp) unwritten(from int) {
+	for i := from; i < len(in.files) && !in.stopped(); i++ {
+		if f := &in.files[i]; f.sink != nil && !f.ran {
+			f.ran = true
+			scope := in.enter()
+			in.nested(f.sink, &input{unknown, true}, nil)
+			in.leave(scope)
+		}
+	}
 }
 
 // perhapsAlias walks a program or builtin that has an alias as both: a script expands no
