@@ -26,6 +26,7 @@ const (
 	maxText      = 256 << 10 // bytes of a file that is read for what it names
 	maxFollowed  = 3         // scripts that run scripts
 	maxTexts     = 64        // files that are read for what they name
+	maxWalks     = 512       // lines of recipes, and scripts, that are walked
 	maxCached    = 4096      // hashes kept between calls
 	maxScans     = 64        // calls at once
 	maxNames     = 32        // of what is not bound

@@ -17,7 +17,11 @@ type makefile struct {
 	rules map[string]*rule
 	first string
 	other []string // recipes of patterns, and what belongs to no target
+	spent int      // values that were looked up
 }
+
+// maxValues bounds how often variables are replaced by others.
+const maxValues = 10_000
 
 type rule struct{ needs, lines []string }
 
@@ -202,7 +206,7 @@ func (m *makefile) value(name string, depth int) string {
 	if !ok {
 		value, ok = standard[name]
 	}
-	if !ok || depth > 8 {
+	if m.spent++; !ok || depth > 8 || m.spent > maxValues {
 		return effect.Unknown
 	}
 	return m.expanded(value, depth+1)

@@ -40,6 +40,10 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 	if call.Command == "" && in.depth > 0 || s.err != nil {
 		return
 	}
+	if s.walks++; s.walks > maxWalks {
+		s.name("further recipes and scripts")
+		return
+	}
 	w, err := s.binder.walker.Walk(call)
 	if err != nil {
 		s.fail(err)

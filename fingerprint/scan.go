@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/reflexcore/effect"
 )
 
 // A level says what a file is to the call. A higher one includes those below it.
@@ -34,6 +35,7 @@ type scan struct {
 	named   int                 // files bound because the command names them
 	treed   int                 // files bound because they lie in a folder
 	walked  int                 // entries of such folders
+	walks   int                 // texts that were walked
 	listed  map[string][]string // folders that were listed
 	sums    map[string]string   // version → hash, for second names of a file
 	texts   map[string]bool     // files that were read for what they name
@@ -69,7 +71,8 @@ func (s *scan) givenUp() bool {
 
 // name notes what is not bound. Names are for people; most are the agent's own words.
 func (s *scan) name(format string, args ...any) {
-	text := cut(strings.ReplaceAll(fmt.Sprintf(format, args...), "…", "...")) // which cards take for an odd character
+	// Cards take … for an odd character.
+	text := cut(strings.NewReplacer("…", "...", effect.Unknown, "...").Replace(fmt.Sprintf(format, args...)))
 	switch {
 	case len(s.unbound) < maxNames:
 		s.unbound = append(s.unbound, text)
