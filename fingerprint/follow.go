@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"encoding/json"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,14 +112,18 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 					}
 				}
 			}
-		case !info.Mode().IsRegular() || !slices.Contains(references, filepath.Ext(word)) && !strings.HasPrefix(filepath.Base(word), ".env") && !(info.Mode()&0o111 != 0 && p.isScript(clean)):
-		default:
+		case info.Mode().IsRegular() && p.decides(word, clean, info):
 			p.inFolder(clean)
 			if p.script(clean, dir); depth < maxFollowed && slices.Contains([]string{".yml", ".yaml", ".mk", ".tf", ".toml", ".hcl", ".just"}, filepath.Ext(word)) {
 				p.refers(clean, filepath.Dir(clean), t, depth+1)
 			}
 		}
 	}
+}
+
+// decides reports whether a file is of a kind that decides what happens.
+func (p *pass) decides(word, file string, info fs.FileInfo) bool {
+	return slices.Contains(references, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env") || info.Mode()&0o111 != 0 && p.isScript(file)
 }
 
 // isScript reports whether a file is one of an interpreter.

@@ -25,7 +25,7 @@ func (p *pass) goPackages(argv, bases []string) {
 			if rest, ok := strings.CutSuffix(w, "..."); ok && strings.HasPrefix(w, ".") {
 				p.folder(filepath.Clean(filepath.Join(base, rest)), goFiles...)
 			}
-			if strings.HasSuffix(w, ".go") && p.visit(abs(base, w), code) == false && p.out[filepath.Join(base, w)] != "" {
+			if strings.HasSuffix(w, ".go") && !p.visit(abs(base, w), code) && p.out[filepath.Join(base, w)] != "" {
 				dirs = append(dirs, filepath.Dir(filepath.Join(base, w)))
 			}
 		}

@@ -42,7 +42,7 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 		err = fs.ErrInvalid
 	}
 	if err != nil {
-		f.Close()
+		_ = f.Close() // it was only looked at
 		return nil, nil, err
 	}
 	return f, info, nil

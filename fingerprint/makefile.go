@@ -109,7 +109,6 @@ func readMakefile(text string) *makefile {
 				m.other = append(m.other, body)
 			}
 		default:
-			inRecipe = false
 			now, other, inRecipe = m.line(body)
 		}
 	}
