@@ -74,6 +74,26 @@ func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 	}
 }
 
+// The story: the card shows cd link && rm -rf build. Between card and run the link leads
+// to another folder. Where links of folders lead is bound too.
+func TestWhereFoldersLeadIsBound(t *testing.T) {
+	for _, command := range []string{"cd link && rm -rf build", "terraform -chdir=link destroy", "rm -rf link/build", "find link/ -delete", "git -C link clean -fdx"} {
+		p := newPlayground(t, "a/build/x", "b/build/x")
+		var before map[string]string
+		for _, to := range []string{"a", "b"} {
+			_ = os.Remove(p.path("link"))
+			if err := os.Symlink(to, p.path("link")); err != nil {
+				t.Fatal(err)
+			}
+			now := p.of(command)
+			if maps.Equal(before, now) {
+				t.Errorf("%s: the link leads elsewhere, and the files are %v", command, now)
+			}
+			before = now
+		}
+	}
+}
+
 // A walk that fails is no walk of nothing.
 func TestNothingIsBoundWithoutAWalk(t *testing.T) {
 	call := newPlayground(t, "x.sh").call("./x.sh")

@@ -174,7 +174,9 @@ func (s *scan) inFolder(path string) {
 	if err == nil && !info.Mode().IsRegular() {
 		return
 	}
-	s.leads(path)
+	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		s.leads(path)
+	}
 	s.seen[path] = code
 	s.keep(path, code)
 }

@@ -191,7 +191,11 @@ func (p *pass) remote(st *shell.Step) {
 func (p *pass) bases(st *shell.Step) []string {
 	switch {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
-		return []string{filepath.Clean(st.Dir)}
+		dir := filepath.Clean(st.Dir)
+		if dir != filepath.Clean(p.call.Dir) { // cd link
+			p.leads(dir)
+		}
+		return []string{dir}
 	case filepath.IsAbs(st.May) && effect.IsKnown(st.May):
 		return p.match(st.May)
 	}

@@ -188,7 +188,7 @@ func (s *scan) bind(path string, as level) (folder bool) {
 	case info.IsDir():
 		return true
 	case !info.Mode().IsRegular():
-		if as == code && before < code {
+		if as == code && before < code && path != "/dev/null" {
 			s.name("%s, which is no file", path)
 		}
 		return false

@@ -245,6 +245,7 @@ var spellings = []spelling{
 	{command: "npm publish", file: "dist/index.js", more: map[string]string{"package.json": `{}`}},
 	{command: "npm run release", more: map[string]string{"package.json": `{"scripts":{"release":"node -e 1 && ./deploy.sh"}}`}},
 	{command: "yarn release", file: "node_modules/.bin/shipit", more: map[string]string{"package.json": `{"scripts":{"release":"shipit"}}`}},
+	{command: "yarn shipit --now", file: "node_modules/.bin/shipit", more: map[string]string{"package.json": `{}`}},
 	{command: "pnpm -C sub run x", file: "sub/package.json", before: `{}`, after: `{"scripts":{"x":"touch evil"}}`},
 	{command: "terraform apply -auto-approve", file: "main.tf", before: "a", after: "b"},
 	{command: "terraform -chdir=infra apply", file: "infra/main.tf", before: "a", after: "b"},

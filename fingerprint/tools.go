@@ -161,8 +161,17 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) {
 		p.named(t.elsewhere, first(st))
 	}
-	if t.recipes == "go" {
+	switch t.recipes {
+	case "go":
 		p.goPackages(st.Argv[1:], bases)
+	case "package": // yarn NAME runs what a package has of that name
+		for _, base := range bases {
+			for _, w := range st.Argv[1:] {
+				if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
+					p.visit(filepath.Join(base, "node_modules/.bin", w), code)
+				}
+			}
+		}
 	}
 	for _, name := range strings.Fields(t.home) {
 		if home := p.call.Env["HOME"]; filepath.IsAbs(home) {

@@ -80,6 +80,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 					continue
 				}
 				if folder := filepath.Clean(file); p.leadsTo(file, as) && !known[folder] && len(bases) < maxBases {
+					p.leads(folder) // terraform -chdir=link
 					known[folder] = true
 					bases = append(bases, folder)
 				}
