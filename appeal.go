@@ -184,14 +184,14 @@ func (b *Broadcaster) appeal(ctx context.Context, call ToolCall, why Verdict) (R
 	if err := b.awaitReady(ctx); err != nil {
 		return Request{}, err
 	}
-	fp, err := b.Fingerprint(ctx, call)
+	bound, err := b.Fingerprint(ctx, call)
 	if err != nil {
 		return Request{}, err
 	}
-	if err := b.appealedBefore(ctx, call, fp); err != nil {
+	if err := b.appealedBefore(ctx, call, bound.Fingerprint); err != nil {
 		return Request{}, err
 	}
-	r, err := b.create(ctx, call, why, fp, uuid.NewString(), "")
+	r, err := b.create(ctx, call, why, bound, uuid.NewString(), "")
 	if err != nil {
 		return Request{}, err
 	}
@@ -227,10 +227,11 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 	if err := b.awaitReady(ctx); err != nil {
 		return v, false, err
 	}
-	fp, err := b.Fingerprint(ctx, call)
+	bound, err := b.Fingerprint(ctx, call)
 	if err != nil {
 		return v, false, err
 	}
+	fp := bound.Fingerprint
 	r, _, err := b.find(ctx, call.ID) // it came back after its connection was lost
 	if errors.Is(err, ErrNotFound) {
 		r, err = b.join(ctx, call, why, fp)

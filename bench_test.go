@@ -25,7 +25,7 @@ func BenchmarkFingerprint(b *testing.B) {
 	call := ToolCall{Agent: "claude", Tool: "Bash", Args: []byte(`{"command":"git push --force origin main","description":"x"}`), Dir: "/repo", Env: map[string]string{"PATH": "/usr/bin:/bin"}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := FingerprintOf(call, "policy", nil); err != nil {
+		if _, err := Bind(call, "policy", nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,41 +1,47 @@
 package approver
 
 import (
-	"os"
-	"path/filepath"
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // The story: the daemon may not look into the agent's home. What lies there
 // could be another program by the time the call runs, and the fingerprint would
-// be the same. People are told so on the card, and their yes is for one run.
-func TestFilesThatCannotBeRead(t *testing.T) {
+// be the same. People are told its name on the card, and their yes is for one run.
+func TestWhatIsNotBound(t *testing.T) {
 	call := testCall("c1")
-	open, err := FingerprintOf(call, "p", map[string]string{"/x": "sha256:1"})
-	if err != nil || !open.Bound() {
+	open, err := Bind(call, "p", map[string]string{"/x": "sha256:1"}, nil)
+	if err != nil || !open.Fingerprint.Bound() {
 		t.Errorf("%q, %v", open, err)
 	}
-	closed, err := FingerprintOf(call, "p", map[string]string{"/home/a/": unreadable})
-	if err != nil || closed.Bound() || !closed.Equal(closed) || closed.Equal(open) {
+	closed, err := Bind(call, "p", map[string]string{"/x": "sha256:1"}, []string{"/home/a/x.sh"})
+	if err != nil || closed.Fingerprint.Bound() || !closed.Fingerprint.Equal(closed.Fingerprint) || closed.Fingerprint.Equal(open.Fingerprint) {
 		t.Errorf("%q, %v", closed, err)
 	}
 	story(t, func(t *testing.T, x *bench) {
-		x.files = map[string]string{"/home/a/": unreadable}
+		x.unbound = []string{"/home/a/x.sh", "what ssh runs elsewhere: TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ456789 ./y\u202e\nBOUND"}
 		answer := x.askAsync(t.Context(), call, High)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
-		if !strings.HasPrefix(card.Notice, "FILES NOT BOUND") {
+		if !strings.HasPrefix(card.Notice, "NOT BOUND: /home/a/x.sh, what ssh runs elsewhere: ") {
 			t.Errorf("the card says %q", card.Notice)
 		}
-		lasting := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code, Grant: Term{Session: true}, Message: msg}
-		if out := x.Reply(t.Context(), lasting); out.Kind != OutcomeNeedCode || !strings.Contains(out.Text, "once only") {
-			t.Errorf("a lasting yes: %+v", out)
+		if strings.Contains(card.Notice, "ghp_0123456789") || strings.ContainsAny(card.Notice, "\u202e\n") {
+			t.Errorf("a name hides or tells too much: %q", card.Notice)
 		}
-		once := lasting
-		once.Grant = Term{}
-		if out := x.Reply(t.Context(), once); out.Kind != OutcomeApproved {
+		lasting := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code, Message: msg}
+		for _, term := range []Term{{Session: true}, {For: 15 * time.Minute}} {
+			lasting.Grant = term
+			if out := x.Reply(t.Context(), lasting); out.Kind != OutcomeNeedCode || !strings.Contains(out.Text, "once only") {
+				t.Errorf("a yes for %s: %+v", term, out)
+			}
+		}
+		lasting.Grant = Term{}
+		if out := x.Reply(t.Context(), lasting); out.Kind != OutcomeApproved {
 			t.Errorf("a yes for once: %+v", out)
 		}
 		if v := <-answer; v.Decision != Allow {
@@ -44,30 +50,47 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// A working directory that is not there holds nothing that could be changed
-// unseen; when it appears, the fingerprint is another.
-func TestAMissingDirectoryIsBound(t *testing.T) {
+// A grant does not hold for a call that is not bound, whoever kept it.
+func TestNoGrantForWhatIsNotBound(t *testing.T) {
+	now := time.Now()
 	call := testCall("c1")
-	call.Dir = filepath.Join(t.TempDir(), "later")
-	of := func() Fingerprint {
-		t.Helper()
-		files, err := new(FileHasher).Of(t.Context(), call)
+	call.Session = "s"
+	for _, unbound := range [][]string{nil, {"x"}} {
+		bound, err := Bind(call, "p", nil, unbound)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fp, err := FingerprintOf(call, "p", files)
-		if err != nil || !fp.Bound() {
-			t.Errorf("%q, %v, %v", fp, files, err)
+		r := Request{Call: call, Fingerprint: bound.Fingerprint, Verdict: Verdict{Decision: Ask, Severity: High}}
+		r.Resolution = Resolution{Approve: true, Grant: Term{Session: true}}
+		g := keptGrant{Request: r, Until: now.Add(time.Hour)}
+		if got := g.holds(call, r.Verdict, bound.Fingerprint, Controls{}, now); got != (unbound == nil) {
+			t.Errorf("unbound %q: a grant holds: %v", unbound, got)
 		}
-		return fp
 	}
-	before := of()
-	if err := os.Mkdir(call.Dir, 0o700); err != nil {
-		t.Fatal(err)
+}
+
+func TestUnboundNotice(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, "NOT BOUND: some of what this would run; "},
+		{[]string{"a"}, "NOT BOUND: a; "},
+		{[]string{"a", "b", "c", "d"}, "NOT BOUND: a, b, c, d; "},
+		{[]string{"a", "b", "c", "d", "e", "f"}, "NOT BOUND: a, b, c, d, and 2 more; "},
+		{[]string{strings.Repeat("é", 200)}, "NOT BOUND: " + strings.Repeat("é", 60) + "…; "},
+		{[]string{"a\n b"}, "NOT BOUND: a b; "},
+	} {
+		if got := (Request{Unbound: c.names}).unboundNotice(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q: %q", c.names, got)
+		}
 	}
-	if of() == before {
-		t.Error("the directory appeared and the fingerprint is the same")
+	var old Request
+	if err := json.Unmarshal([]byte(`{"id":"x","fingerprint":"ab-unbound"}`), &old); err != nil || old.Unbound != nil {
+		t.Errorf("a record of before: %+v, %v", old, err)
 	}
-	call.Dir = ""
-	of()
+	b, err := json.Marshal(Request{Unbound: []string{"a"}})
+	if err != nil || !slices.Contains(strings.Split(string(b), ","), `"unbound":["a"]`) {
+		t.Errorf("%s, %v", b, err)
+	}
 }

@@ -55,7 +55,7 @@ type Options struct {
 	Channels     []Channel
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
-	Fingerprint func(context.Context, ToolCall) (Fingerprint, error)
+	Fingerprint func(context.Context, ToolCall) (Binding, error)
 	// Rule writes the rule of a policy that allows this call and no other, for
 	// people to put in; nil knows none.
 	Rule func(ToolCall) (string, error)
@@ -209,16 +209,16 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 	if call.ID == "" {
 		return Request{}, false, errors.New("the call has no id")
 	}
-	fp, err := b.Fingerprint(ctx, call)
+	bound, err := b.Fingerprint(ctx, call)
 	if err != nil {
 		return Request{}, false, err
 	}
-	err = patiently(ctx, func() error { r, err = b.underGrant(ctx, call, why, fp); return err })
+	err = patiently(ctx, func() error { r, err = b.underGrant(ctx, call, why, bound.Fingerprint); return err })
 	if !errors.Is(err, ErrNotFound) {
 		return r, err == nil, err
 	}
 	holder := uuid.NewString()
-	err = patiently(ctx, func() error { r, err = b.open(ctx, call, why, fp, holder); return err })
+	err = patiently(ctx, func() error { r, err = b.open(ctx, call, why, bound, holder); return err })
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -227,7 +227,7 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 		// A fail-over took the record with it. The agent still waits, and nobody
 		// was told anything: people are asked anew.
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
-		if r, err = b.open(ctx, call, why, fp, holder); err == nil {
+		if r, err = b.open(ctx, call, why, bound, holder); err == nil {
 			r, err = b.await(ctx, r, call, holder)
 		}
 	}
@@ -237,7 +237,7 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 	if !r.State.Settled() {
 		return r, false, nil // parked
 	}
-	return b.answer(ctx, r, call, fp, holder)
+	return b.answer(ctx, r, call, bound.Fingerprint, holder)
 }
 
 // answer gives the end of a request to the courier of a call.
@@ -344,7 +344,8 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 // release records the approval and then consumes it for the connection holder.
 // What cannot be recorded, or is no longer what was shown, is denied instead.
 func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, holder string) (Request, error) {
-	fp, err := b.Fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
+	bound, err := b.Fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
+	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}

@@ -388,12 +388,12 @@ func TestCourierLeavesDuringTheRelease(t *testing.T) {
 		x := newBenchOn(t, kv, steadfast{kv})
 		ctx, leave := context.WithCancel(t.Context())
 		plain, n := x.Fingerprint, 0
-		x.Fingerprint = func(ctx context.Context, c ToolCall) (Fingerprint, error) {
+		x.Fingerprint = func(ctx context.Context, c ToolCall) (Binding, error) {
 			if n++; n == 2 { // the first is that of the card
 				leave()
 			}
 			if ctx.Err() != nil {
-				return "", ctx.Err()
+				return Binding{}, ctx.Err()
 			}
 			return plain(ctx, c)
 		}

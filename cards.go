@@ -14,9 +14,6 @@ import (
 	"approver.example/tokens"
 )
 
-// unboundNotice is on the card of a call whose files could not be read.
-const unboundNotice = "FILES NOT BOUND: approver may not read all files that this could run, so they may change after your answer"
-
 // card is what people see of a request at one destination.
 func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	c := Card{
@@ -30,7 +27,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Code: code, Created: r.Created, Due: r.Due,
 	}
 	if !r.Fingerprint.Bound() {
-		c.Notice = strings.TrimSpace(unboundNotice + ". " + c.Notice)
+		c.Notice = strings.TrimSpace(r.unboundNotice() + ". " + c.Notice)
 	}
 	if r.Notice != "" {
 		c.Notice = strings.TrimSpace(r.Notice + ". " + c.Notice)

@@ -247,6 +247,7 @@ type bench struct {
 	stop     func()
 	fpChange string            // mixed into fingerprints
 	files    map[string]string // hashes in fingerprints
+	unbound  []string          // what they do not bind
 }
 
 func newBench(t *testing.T, kv *memKV) *bench { return newBenchOn(t, kv, kv) }
@@ -270,8 +271,8 @@ func newBenchUnder(t *testing.T, kv *memKV, store KV, key []byte, old ...[]byte)
 	b, err := NewBroadcaster(Options{
 		Store: store, Audit: x.audit, People: people, Channels: []Channel{x.tg, x.dc},
 		Destinations: []Destination{{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"}},
-		Fingerprint: func(_ context.Context, c ToolCall) (Fingerprint, error) {
-			return FingerprintOf(c, "policy"+x.fpChange, x.files)
+		Fingerprint: func(_ context.Context, c ToolCall) (Binding, error) {
+			return Bind(c, "policy"+x.fpChange, x.files, x.unbound)
 		},
 		CodeKey: key, OldCodeKeys: old, Log: slog.New(slog.DiscardHandler),
 	})

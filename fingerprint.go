@@ -18,14 +18,21 @@ import (
 // command would execute. An approval is bound to it. The empty Fingerprint
 // equals nothing.
 //
-// Its end says whether all of those files could be read; see [Fingerprint.Bound].
+// Its end says whether all that the call would execute is bound; see [Fingerprint.Bound].
 type Fingerprint string
 
-// notBound ends a fingerprint whose files could not all be read.
+// notBound ends a fingerprint that does not bind all of what would be executed.
 const notBound = "-unbound"
 
-// Bound reports whether the content of every file that the call would execute
-// was read. If not, it may change between the answer and the run without the
+// A Binding is what an approval is bound to. Unbound names, for people, what the call
+// would execute and that is not bound; most of the words in it are the agent's.
+type Binding struct {
+	Fingerprint Fingerprint
+	Unbound     []string
+}
+
+// Bound reports whether all that the call would execute is bound. If not, it may
+// change between the answer and the run without the
 // fingerprint showing it: people are told, and a yes is good for one run.
 func (f Fingerprint) Bound() bool { return !strings.HasSuffix(string(f), notBound) }
 
@@ -34,9 +41,10 @@ func (f Fingerprint) Equal(g Fingerprint) bool {
 	return f != "" && subtle.ConstantTimeCompare([]byte(f), []byte(g)) == 1
 }
 
-// FingerprintOf computes the fingerprint of a call. files maps a path to the
-// hash of its content; see [FileHasher.Of].
-func FingerprintOf(call ToolCall, policyVersion string, files map[string]string) (Fingerprint, error) {
+// Bind computes what an approval of a call is bound to. files maps a path to the
+// hash of its content, and unbound names what is executed and has no hash; package
+// fingerprint finds both out.
+func Bind(call ToolCall, policyVersion string, files map[string]string, unbound []string) (Binding, error) {
 	args := call.effective()
 	if len(args) == 0 {
 		args = json.RawMessage("null")
@@ -45,24 +53,22 @@ func FingerprintOf(call ToolCall, policyVersion string, files map[string]string)
 	// exact bytes of the arguments are bound beside their canonical form.
 	exact := sha256.Sum256(args)
 	doc, err := json.Marshal(map[string]any{
-		"v": 1, "agent": call.Agent, "tool": call.Tool, "args": args, "args_sha256": hex.EncodeToString(exact[:]),
-		"dir": call.Dir, "policy": policyVersion, "env": call.Env, "files": files,
+		"v": 2, "agent": call.Agent, "tool": call.Tool, "args": args, "args_sha256": hex.EncodeToString(exact[:]),
+		"dir": call.Dir, "policy": policyVersion, "env": call.Env, "files": files, "unbound": unbound,
 	})
 	if err != nil {
-		return "", fmt.Errorf("fingerprint: %w", err)
+		return Binding{}, fmt.Errorf("fingerprint: %w", err)
 	}
 	canonical, err := jcs.Transform(doc)
 	if err != nil {
-		return "", fmt.Errorf("fingerprint: canonical JSON: %w", err)
+		return Binding{}, fmt.Errorf("fingerprint: canonical JSON: %w", err)
 	}
 	sum := sha256.Sum256(canonical)
 	fp := hex.EncodeToString(sum[:])
-	for _, hash := range files {
-		if hash == unreadable {
-			return Fingerprint(fp + notBound), nil
-		}
+	if len(unbound) > 0 {
+		fp += notBound
 	}
-	return Fingerprint(fp), nil
+	return Binding{Fingerprint(fp), unbound}, nil
 }
 
 // effective is the arguments without the description that Claude Code's shell

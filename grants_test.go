@@ -223,11 +223,11 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 // the same call all the same. In any other tool a description is an argument.
 func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
 	of := func(tool, args, claim string) Fingerprint {
-		fp, err := FingerprintOf(ToolCall{Agent: "claude", Tool: tool, Args: []byte(args), Claimed: claim}, "", nil)
+		bound, err := Bind(ToolCall{Agent: "claude", Tool: tool, Args: []byte(args), Claimed: claim}, "", nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fp
+		return bound.Fingerprint
 	}
 	a := of("Bash", `{"command":"make <x>","description":"build"}`, "build")
 	for args, same := range map[string]bool{

@@ -81,6 +81,8 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 	switch {
 	case g.Ended != "" || !now.Before(g.Until) || c.BurnsFor(call, r.Created) || !r.Resolution.Approve:
 		return false
+	case !fp.Bound(): // what runs could be another thing than what people saw
+		return false
 	case r.Verdict.Severity != High || why.Severity != High || !r.Verdict.covers(why):
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
@@ -129,7 +131,7 @@ func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, 
 // saw was released. Without a session there is none for a session.
 func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
-	if !term.lasts() || r.Verdict.Appeal.Of != "" || r.State != Consumed || r.Verdict.Severity != High || term.Session && r.Call.Session == "" {
+	if !term.lasts() || r.Verdict.Appeal.Of != "" || r.State != Consumed || r.Verdict.Severity != High || !r.Fingerprint.Bound() || term.Session && r.Call.Session == "" {
 		return nil
 	}
 	until := r.Resolution.At.Add(term.For)

@@ -16,13 +16,14 @@ import (
 // that came back.
 
 // open makes the request of a call, or takes it up if the call was here before.
-func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder string) (Request, error) {
+	fp := bound.Fingerprint
 	r, dead, err := b.find(ctx, call.ID)
 	if errors.Is(err, ErrNotFound) {
 		if r, err = b.join(ctx, call, why, fp); !errors.Is(err, ErrNotFound) {
 			return r, err
 		}
-		r, err = b.create(ctx, call, why, fp, holder, dead)
+		r, err = b.create(ctx, call, why, bound, holder, dead)
 		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
 			return r, err
 		}
@@ -77,7 +78,7 @@ func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead 
 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to.
-func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, holder, dead string) (Request, error) {
+func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
 	to, err := b.audience(why)
 	if err != nil {
 		return Request{}, err
@@ -111,7 +112,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, fp
 	kept := call
 	kept.Env = nil
 	r := Request{
-		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: fp, Call: kept, Verdict: why,
+		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: bound.Unbound, Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
 	if !call.ParkAt.IsZero() {

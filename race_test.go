@@ -141,8 +141,8 @@ func race(t *testing.T, store approver.KV) {
 	b, err := approver.NewBroadcaster(approver.Options{
 		Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
 		Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},
-		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Fingerprint, error) {
-			return approver.FingerprintOf(c, "", nil)
+		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
+			return approver.Bind(c, "", nil, nil)
 		},
 		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
 	})

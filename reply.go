@@ -70,7 +70,7 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 		return r, Outcome{OutcomeNeedCode, "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
 	}
 	if rep.Approve && rep.Grant.lasts() && !r.Fingerprint.Bound() {
-		return r, Outcome{OutcomeNeedCode, "This can be approved once only: approver could not read all files of the call, so it could not tell if they change. Nothing was approved."}
+		return r, Outcome{OutcomeNeedCode, "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
 	}
 	if rep.Approve && !enough(r, p, rep) {
 		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}

@@ -147,6 +147,7 @@ type Request struct {
 	CallID      string      `json:"call"`   // the courier's call id
 	Holder      string      `json:"holder"` // the connection that waits, made anew for each
 	Fingerprint Fingerprint `json:"fingerprint"`
+	Unbound     []string    `json:"unbound,omitempty"` // names, for cards, of what the fingerprint does not bind
 	Call        ToolCall    `json:"tool_call"`
 	Verdict     Verdict     `json:"verdict"`          // what put it before people
 	Notice      string      `json:"notice,omitempty"` // of a freeze or pause that it was made in, for cards

@@ -64,8 +64,8 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 				b, err := approver.NewBroadcaster(approver.Options{
 					Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
 					Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},
-					Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Fingerprint, error) {
-						return approver.FingerprintOf(c, "", nil)
+					Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
+						return approver.Bind(c, "", nil, nil)
 					},
 					CodeKey: keys[0], OldCodeKeys: keys[1:], Log: silent,
 				})

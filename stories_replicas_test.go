@@ -86,7 +86,7 @@ func TestTwoHubsWithATerminalEach(t *testing.T) {
 			b, err := NewBroadcaster(Options{
 				Store: kv, Audit: &memAudit{}, People: people, Channels: []Channel{ownTerminal{term}, slack},
 				Destinations: []Destination{{Channel: "terminal", Conversation: "local"}, {Channel: "slack", Conversation: "C"}},
-				Fingerprint:  func(_ context.Context, c ToolCall) (Fingerprint, error) { return FingerprintOf(c, "", nil) },
+				Fingerprint:  func(_ context.Context, c ToolCall) (Binding, error) { return Bind(c, "", nil, nil) },
 				CodeKey:      make([]byte, 32), Host: host, Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {

@@ -258,7 +258,7 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		// What the dead daemon left: the record, no index.
 		now := time.Now()
 		b0 := x.Broadcaster
-		r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp, Call: call,
+		r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint, Call: call,
 			Verdict: Verdict{Decision: Ask, Severity: High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: Pending}
 		if _, err := b0.mint(&r, opts.Destinations, now); err != nil {
 			t.Fatal(err)
@@ -308,7 +308,7 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 			call := testCall("c1")
 			fp, _ := x.Fingerprint(t.Context(), call)
 			now := time.Now()
-			r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp, Call: call,
+			r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint, Call: call,
 				Verdict: Verdict{Decision: Ask, Severity: High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: Pending}
 			ways, err := x.mint(&r, x.Destinations, now)
 			if err == nil {

@@ -60,11 +60,11 @@ func TestFingerprintBindsEverything(t *testing.T) {
 		Env: map[string]string{"PATH": "/bin"}, ID: "a", Session: "s", At: time.Now(),
 	}
 	fp := func(c ToolCall, policy string, files map[string]string) Fingerprint {
-		f, err := FingerprintOf(c, policy, files)
+		bound, err := Bind(c, policy, files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f
+		return bound.Fingerprint
 	}
 	want := fp(base, "p", map[string]string{"/repo/Makefile": "x"})
 	same := base

@@ -104,6 +104,8 @@ type work struct {
 
 	result            shell.Result // of the command
 	part              shell.Result // of a payload
+	steps             []shell.Step // with explain: the commands that run, of the command and of payloads
+	sure              bool         // nothing that is only suspected to run is analysed
 	other             tools.Result
 	effects           []effect.Effect
 	facts             facts // of the effects
@@ -253,6 +255,7 @@ func (e *Engine) understand(w *work) {
 		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
 		w.reach.dotted = append(w.reach.dotted, w.result.Dotted...)
+		w.steps = append(w.steps, w.result.Steps...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
 			w.part.Effects = slices.DeleteFunc(w.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) // bash may know it
@@ -279,7 +282,7 @@ func (e *Engine) understand(w *work) {
 			e.payload(w, p, place)
 		}
 	}
-	if !w.hidden() {
+	if w.sure || !w.hidden() {
 		return
 	}
 	// Something runs that is not known. What was found encoded may be it.
@@ -303,12 +306,27 @@ func (w *work) hidden() bool {
 func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	w.left = append(w.left, w.part.Files...)
 	w.reach.dotted = append(w.reach.dotted, w.part.Dotted...)
+	from := len(w.steps)
+	if bits&effect.Later == 0 { // else none of it runs now
+		for _, s := range w.part.Steps {
+			if s.Parent >= 0 {
+				s.Parent += from
+			}
+			w.steps = append(w.steps, s)
+		}
+	}
 	for _, e := range w.part.Effects {
 		if bits&effect.Partial != 0 && e.Kind == effect.Opaque {
 			continue // that noise does not parse says nothing
 		}
 		e.Bits |= bits
 		e.Taint |= taint
+		if e.Step >= 0 {
+			e.Step += from
+		}
+		if bits&effect.Later != 0 {
+			e.Step = -1
+		}
 		w.effects = append(w.effects, e)
 	}
 }

@@ -94,7 +94,7 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 	}()
 	w := &work{explain: true, past: e.recall(context.Background(), call)}
 	v := e.run(w, call)
-	out = Explanation{Verdict: v, Steps: w.result.Steps, Effects: []Explained{}, Findings: []Found{}}
+	out = Explanation{Verdict: v, Steps: w.steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
 		r := &w.result
 		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque

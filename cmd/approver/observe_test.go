@@ -47,8 +47,8 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local}, CodeKey: make([]byte, 32), CodeLength: 6, Log: log,
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
 		Destinations: []approver.Destination{{Channel: terminal.Name, Conversation: terminal.Conversation}},
-		Fingerprint: func(_ context.Context, call approver.ToolCall) (approver.Fingerprint, error) {
-			return approver.FingerprintOf(call, "", nil)
+		Fingerprint: func(_ context.Context, call approver.ToolCall) (approver.Binding, error) {
+			return approver.Bind(call, "", nil, nil)
 		},
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"approver.example"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
+	"approver.example/fingerprint"
 	"approver.example/httpapi"
 )
 
@@ -139,15 +140,11 @@ func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver
 	if err != nil {
 		return nil, err
 	}
-	var files approver.FileHasher
+	binder := fingerprint.New(rules.reflex)
 	b, err := approver.NewBroadcaster(approver.Options{
 		Store: base.store, Audit: learner{base.records, rules.reflex, log.With("part", "precedents")}, People: base.people(), Channels: base.channels, Destinations: cfg.Destinations(),
-		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Fingerprint, error) {
-			hashes, err := files.Of(ctx, call)
-			if err != nil {
-				return "", err
-			}
-			return approver.FingerprintOf(call, rules.version(), hashes)
+		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
+			return binder.Of(ctx, call, rules.version())
 		},
 		Rule: exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
 		Mark: base.trust.mark, Host: hostname(), Notice: base.house.Notice(), Log: log.With("part", "people"),

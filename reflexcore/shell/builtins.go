@@ -180,17 +180,20 @@ func (in *interp) exec(mark int, std *input, sink *data) {
 
 // again runs the words from an index on as a command, functions left out.
 func (in *interp) again(from int, std *input, sink *data) {
-	mark := len(in.fields)
+	mark, step := len(in.fields), in.step
 	in.fields = append(in.fields, in.fields[from:]...)
+	in.note(mark)
 	in.level++
 	if in.level > in.lim.Nesting {
 		in.over("depth")
 	} else if b := builtinOf(in.fields[mark].text); b != nil {
+		in.ran("", true)
 		b(in, mark, std, sink)
 	} else {
 		in.program(mark, std, sink)
 	}
 	in.level--
+	in.step = step
 	in.fields = in.fields[:mark]
 }
 

@@ -54,6 +54,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 		}
 	}
 	mark := len(in.fields)
+	defer in.unwritten(len(in.files))
 	in.expand(c.Args)
 	n := len(in.fields) - mark
 	if n == 0 || in.stopped() {
@@ -70,6 +71,19 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 		}
 	}
 	in.run(mark, std, sink, background)
+}
+
+// unwritten walks the process substitutions of a command, >(…), that nothing it does is
+// known to write to: they run all the same.
+func (in *interp) unwritten(from int) {
+	for i := from; i < len(in.files) && !in.stopped(); i++ {
+		if f := &in.files[i]; f.sink != nil && !f.ran {
+			f.ran = true
+			scope := in.enter()
+			in.nested(f.sink, &input{unknown, true}, nil)
+			in.leave(scope)
+		}
+	}
 }
 
 // perhapsAlias walks a program or builtin that has an alias as both: a script expands no
@@ -166,9 +180,11 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	}
 	name := args[0]
 	if in.calls(mark, std, sink, background) {
+		in.ran("", true)
 		return
 	}
 	if b := builtinOf(name.text); b != nil {
+		in.ran("", true)
 		b(in, mark, std, sink)
 		return
 	}
@@ -189,8 +205,22 @@ func (in *interp) note(mark int) {
 		b.WriteString(effect.Show(quote(f.text)))
 		argv = append(argv, f.text)
 	}
-	in.res.Steps = append(in.res.Steps, Step{Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv})
+	in.res.Steps = append(in.res.Steps, Step{
+		Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv,
+		Dir: in.dir, May: in.may, Path: in.value("PATH").text, Remote: in.bits&effect.Remote != 0,
+	})
 	in.step = len(in.res.Steps) - 1
+}
+
+// ran adds to the trace what the present command is: a program of the tables, or one
+// of the shell itself.
+func (in *interp) ran(program string, shell bool) {
+	if !in.ctx.Explain || in.step < 0 {
+		return
+	}
+	if s := &in.res.Steps[in.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
+		s.Program, s.Shell = program, shell
+	}
 }
 
 // calls walks the function of that name, and where it is defined in a branch those
@@ -275,6 +305,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
+		in.ran(p.Program.Name, false)
 		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)

@@ -241,6 +241,7 @@ func (in *interp) left() {
 func (in *interp) write(p string, d data, more bool) {
 	if f := in.file(p); f != nil {
 		if f.sink != nil {
+			f.ran = true
 			s := in.enter()
 			in.out = connected{} // it was started before
 			in.nested(f.sink, &input{d, true}, nil)

@@ -103,6 +103,14 @@ var meanings = []struct{ src, with, without string }{
 	{`zz --cmd='a=rm; $a -rf /x'`, "delete /x recursive+force+partial", ""},
 	{`zz --message='rm it'`, "exec zz", "recursive"},
 
+	// A process substitution runs, whether something is written to it or not.
+	{`echo >(rm -rf /x)`, "delete /x recursive+force", ""},
+	{`cat >(sh a.sh)`, "exec /w/a.sh", ""},
+	{`: >(sh)`, "exec any shell code", ""},
+	{`true 3> >(rm -rf /x)`, "delete /x recursive+force", ""},
+	{`f() { ls "$@"; }; f >(rm -rf /x)`, "delete /x recursive+force", ""},
+	{`echo ls > >(sh)`, "", "shell code"},
+
 	// A shell sets IFS whatever it inherits.
 	{`rm$IFS-rf${IFS}/x`, "delete /x recursive+force", ""},
 	{`IFS=,; rm$IFS-rf$IFS/x`, "delete /x recursive+force", ""},

@@ -128,6 +128,19 @@ type Step struct {
 	Command string `json:"command"`       // as it would run, … for what is not known
 	// Argv are its words, with [effect.Unknown] for what is not known.
 	Argv []string `json:"-"`
+	// Dir is the folder in which it runs, and May the one that a folder of which only
+	// a pattern is known may be; see [Context].
+	Dir string `json:"-"`
+	May string `json:"-"`
+	// Path is where it looks for its program.
+	Path string `json:"-"`
+	// Program is the block of the tables that says what it does, such as "docker
+	// compose up"; empty: none does.
+	Program string `json:"-"`
+	// Shell says that the shell does it: a builtin or a function.
+	Shell bool `json:"-"`
+	// Remote says that it runs on another host, or inside a container.
+	Remote bool `json:"-"`
 }
 
 // A Result is what an analysis found. It may be used again, which saves memory.

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/fingerprint"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/classifier"
 )
@@ -77,19 +78,22 @@ func (b *bench) fingerprints(ctx context.Context) (f FingerprintFigures, err err
 	if err != nil {
 		return f, err
 	}
-	var hasher approver.FileHasher
+	reflex, err := reflexcore.New(nil, reflexcore.Limits{}) // a walk needs no rules
+	if err != nil {
+		return f, err
+	}
+	binder := fingerprint.New(reflex)
 	measure := func(path string) (float64, error) {
 		call.Env = map[string]string{"PATH": path}
 		var took []time.Duration
 		for end := time.Now().Add(time.Second); len(took) < b.judgeRuns && (len(took) == 0 || time.Now().Before(end)); {
 			start := time.Now()
-			var files map[string]string
-			if path != "" {
-				if files, err = hasher.Of(ctx, call); err != nil {
-					return 0, err
-				}
+			if path == "" {
+				_, err = approver.Bind(call, "bench", nil, nil)
+			} else {
+				_, err = binder.Of(ctx, call, "bench")
 			}
-			if _, err := approver.FingerprintOf(call, "bench", files); err != nil {
+			if err != nil {
 				return 0, err
 			}
 			took = append(took, time.Since(start))

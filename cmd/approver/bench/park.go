@@ -85,14 +85,14 @@ func parkOne(ctx context.Context, kv approver.KV, codec *approver.RequestCodec, 
 		return err
 	}
 	call.ID, call.At, call.Env = fmt.Sprintf("%032x", n), now, map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}
-	fp, err := approver.FingerprintOf(call, "parked", nil)
+	bound, err := approver.Bind(call, "parked", nil, nil)
 	if err != nil {
 		return err
 	}
 	hash := code.Hash(make([]byte, 32)) // nobody types it
 	to := approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation}
 	r := approver.Request{
-		ID: id.String(), CallID: call.ID, Holder: uuid.NewString(), Fingerprint: fp, Call: call, State: approver.Pending, Asked: true,
+		ID: id.String(), CallID: call.ID, Holder: uuid.NewString(), Fingerprint: bound.Fingerprint, Call: call, State: approver.Pending, Asked: true,
 		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "git.force-push", Severity: approver.High, Reason: "overwrites history"},
 		Created: now, Due: now.Add(turn), Deadline: now.Add(turn),
 		// A card on another hub's terminal: this daemon has nothing to show anew.

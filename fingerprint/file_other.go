@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package approver
+package fingerprint
 
 import (
 	"io/fs"

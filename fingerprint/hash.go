@@ -1,4 +1,4 @@
-package approver
+package fingerprint
 
 import (
 	"crypto/sha256"
@@ -13,45 +13,75 @@ import (
 
 // This file hashes one file, and keeps the hashes of what cannot change unseen.
 
-// hash returns "" for what is not a file to bind.
-func (s *scan) hash(path string) (string, error) {
+// A fileID is what the kernel says of a file without its content.
+type fileID struct {
+	place   string // device and inode
+	version string // place, size and times
+	owner   uint32
+	changed time.Time // when content or rights last changed; only the kernel sets it
+}
+
+// A fileSystem says how far the kernel's word about a file goes.
+type fileSystem uint8
+
+const (
+	foreignFiles fileSystem = iota // a program may answer: a version says nothing
+	heldFiles                      // files on a disk or in memory
+	madeUp                         // the kernel's own news, as in /proc: nothing to bind
+)
+
+// open opens a regular file for reading.
+func open(path string) (*os.File, fs.FileInfo, error) {
 	// O_NONBLOCK: the path may become a pipe between the look and the opening.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return unreadable, nil
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		_ = f.Close() // it was only looked at
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// hash returns "" for what is not a file to bind.
+func (s *scan) hash(path string) string {
+	f, info, err := open(path)
+	if err != nil {
+		return unreadable
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return unreadable, nil
-	}
 	system := fileSystemOf(f)
 	if system == madeUp {
-		return "", nil
+		return ""
 	}
 	id, known := identify(info)
-	keep := known && system == heldFiles && s.hasher.keeps(info, id, os.Geteuid())
+	keep := known && system == heldFiles && s.binder.keeps(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := s.hasher.kept(id.version); ok {
-			return sum, nil
+		if sum, ok := s.binder.kept(id.version); ok {
+			return sum
 		}
 	}
 	// Within one call a second name of the same file is not read again.
 	if sum, ok := s.sums[id.version]; ok && known && system == heldFiles {
-		return sum, nil
+		return sum
 	}
 	sum, err := s.read(f, info.Size())
 	if err != nil {
-		return unreadable, nil
+		return unreadable
 	}
 	if !strings.HasPrefix(sum, whole) {
-		return sum + " " + id.version, nil
+		return sum + " " + id.version
 	}
 	s.sums[id.version] = sum
 	if keep {
-		s.hasher.keep(id.version, sum)
+		s.binder.keep(id.version, sum)
 	}
-	return sum, nil
+	return sum
 }
 
 // unreadable is in the place of a hash that could not be made.
@@ -91,22 +121,38 @@ func (s *scan) read(f *os.File, size int64) (string, error) {
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (h *FileHasher) keeps(info fs.FileInfo, id fileID, euid int) bool {
+func (b *Binder) keeps(info fs.FileInfo, id fileID, euid int) bool {
 	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
 }
 
-func (h *FileHasher) kept(version string) (string, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	sum, ok := h.cache[version]
+func (b *Binder) kept(version string) (string, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	sum, ok := b.cache[version]
 	return sum, ok
 }
 
-func (h *FileHasher) keep(version, sum string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.cache == nil || len(h.cache) >= maxCached {
-		h.cache = map[string]string{}
+func (b *Binder) keep(version, sum string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.cache == nil || len(b.cache) >= maxCached {
+		b.cache = map[string]string{}
 	}
-	h.cache[version] = sum
+	b.cache[version] = sum
+}
+
+// errGivenUp is seen by nobody: the call was answered.
+var errGivenUp = fs.ErrClosed
+
+// A patient reader reads until nobody waits.
+type patient struct {
+	io.Reader
+	s *scan
+}
+
+func (p patient) Read(b []byte) (int, error) {
+	if p.s.givenUp() {
+		return 0, errGivenUp
+	}
+	return p.Reader.Read(b)
 }

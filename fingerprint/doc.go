@@ -1,0 +1,24 @@
+// Package fingerprint finds out what an approval is bound to: the files that a call
+// executes, or reads as code or as settings that decide what happens, with their
+// content. What was shown to people is then what runs, or nothing runs.
+//
+// Which files these are is not read from the text here. It comes from the one walk
+// of package reflexcore, which expands variables, braces, quotes and aliases and
+// follows sudo, find -exec, xargs and sh -c. This package adds what only the disk can
+// tell: where PATH and links lead, what a pattern matches, and which files a tool
+// reads without being told (the table in tools.go).
+//
+// Bound are:
+//
+//   - the program of each command, as PATH leads to it, and each script that it gets;
+//   - each file that a word names, unless the command only writes it, or only shows
+//     it to the agent: a log that grows stays approvable;
+//   - what a pattern matches, as a list, so that a further match changes it;
+//   - for tools that read a folder, such as make, npm, terraform and kubectl, the files
+//     of that folder, and those that these files name;
+//   - of shell scripts, what they run by a name that is plain to see.
+//
+// What is executed and cannot be bound has a name for people: a program whose name
+// is not known, a package of a registry, what another host runs, a file that cannot
+// be read, a folder that is too large. Such a call is approved for one run only.
+package fingerprint

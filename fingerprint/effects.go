@@ -1,0 +1,248 @@
+package fingerprint
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// This file binds what the effects of a walk say is executed or read.
+
+func (p *pass) effect(e *effect.Effect) {
+	switch {
+	case e.Bits&(effect.Remote|effect.Later) != 0: // a step says so, or it does not run now
+	case unknownCode(e):
+		p.given(e)
+	case e.Kind == effect.Exec:
+		p.executed(e)
+	case e.Kind == effect.Read && p.words && !p.shown(e):
+		p.read(e)
+	default: // the others run nothing here
+	}
+}
+
+// read binds a file that is read.
+func (p *pass) read(e *effect.Effect) {
+	if !filepath.IsAbs(e.Target) || !effect.IsKnown(e.Target) {
+		return
+	}
+	as := data
+	if slices.Contains(p.fed, true) { // it may be what is executed
+		as = code
+	}
+	for _, file := range p.both(e.Target) {
+		p.visit(file, as)
+	}
+}
+
+// shown reports whether what is read is only shown to the agent.
+func (p *pass) shown(e *effect.Effect) bool {
+	if e.Step >= 0 && e.Step < len(p.Steps) && e.By != "redirection" {
+		return p.shows(e.Step)
+	}
+	for i := range p.Steps {
+		if !p.Steps[i].Shell && !p.shows(i) {
+			return false
+		}
+	}
+	return !p.flows
+}
+
+// executed binds what an effect says is executed.
+func (p *pass) executed(e *effect.Effect) {
+	dir := p.call.Dir
+	if e.Step >= 0 && e.Step < len(p.Steps) {
+		dir = p.Steps[e.Step].Dir
+	}
+	switch e.What {
+	case "interactive", "options":
+		return
+	case "url":
+		p.named("what lies at %s", e.Target)
+		return
+	case "package":
+		p.fetched(e.Target, dir)
+		return
+	case "module":
+		p.module(e.Target, dir)
+		return
+	}
+	switch {
+	case !effect.IsKnown(e.Target):
+		if e.Step < 0 || e.Step >= len(p.Steps) {
+			p.named("%s", effect.Show(e.Target))
+		} else if st := &p.Steps[e.Step]; !p.foundByFind(e.Step, e.Target) && !p.may(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
+			p.unknown(st)
+		}
+	case filepath.IsAbs(e.Target):
+		for _, file := range p.both(e.Target) {
+			if !p.visit(file, code) {
+				p.script(file, dir)
+			} else if e.By != "" {
+				p.folderRun(file)
+			}
+		}
+	default: // a program by its name: its step binds it
+	}
+}
+
+// folderRun binds a folder that a program runs as it is, as python does.
+func (p *pass) folderRun(dir string) { p.folder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json") }
+
+func (p *pass) named(format string, args ...any) {
+	if p.strict {
+		p.name(format, args...)
+	}
+}
+
+// may reports whether another effect says in which folders a path may lie of which the
+// folder is not known.
+func (p *pass) may(target string) bool {
+	rest := strings.TrimPrefix(target, effect.Unknown+"/")
+	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+		return e.Kind == effect.Exec && filepath.IsAbs(e.Target) && effect.IsKnown(e.Target) && strings.HasSuffix(e.Target, "/"+rest)
+	})
+}
+
+// given is code of which not all is known. What comes from files that are bound, and
+// through programs that only pass it on, is bound with them.
+func (p *pass) given(e *effect.Effect) {
+	if e.Kind == effect.Opaque && e.Target == "syntax error" {
+		p.named("a part of the command that cannot be read")
+		return
+	}
+	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.plain() {
+		return
+	}
+	by := strings.TrimSuffix(effect.Show(e.By), " (stdin)")
+	if strings.HasPrefix(by, "file ") && e.Step >= 0 && e.Step < len(p.Steps) {
+		by = first(&p.Steps[e.Step])
+	}
+	switch {
+	case e.Taint&effect.Network != 0:
+		p.named("what %s is given by the network", by)
+	case by != "":
+		p.named("what %s is given to run", by)
+	default:
+		p.named("%s", effect.Show(e.Target))
+	}
+}
+
+// wrappers only run the command that they are given.
+var wrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
+
+// plain reports whether what is executed can only be what was read from files that
+// are known.
+func (p *pass) plain() bool {
+	fed := 0
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		wraps := p.wrapped[i] && slices.Contains(wrappers, st.Program)
+		if p.fed[i] {
+			fed++
+		} else if !st.Shell && !wraps && !p.isA(i, viewers) && !p.isA(i, filters) {
+			return false
+		}
+	}
+	if fed > 1 { // one may feed the other
+		return false
+	}
+	reads := false
+	for i := range p.Effects {
+		if e := &p.Effects[i]; e.Kind == effect.Read {
+			if reads = true; !effect.IsKnown(e.Target) || !filepath.IsAbs(e.Target) {
+				return false
+			}
+		}
+	}
+	return reads && p.words
+}
+
+// foundByFind binds what a search finds, if a path is of that kind: any folders below
+// one that is known, and then a name that is known.
+func (p *pass) foundByFind(i int, target string) bool {
+	root, name, ok := strings.Cut(target, "/"+effect.Unknown)
+	if !ok || !filepath.IsAbs(root) || !p.byFind(i) {
+		return false
+	}
+	name = strings.TrimPrefix(name, "/")
+	if !effect.IsKnown(name) || strings.Contains(name, "/") {
+		return false
+	}
+	var patterns []string
+	if name != "" {
+		patterns = []string{loose(name)}
+	}
+	p.folder(root, patterns...)
+	return true
+}
+
+// byFind reports whether the words of a step come from a search.
+func (p *pass) byFind(i int) bool {
+	searches := slices.ContainsFunc(p.Steps, func(st shell.Step) bool { return st.Program == "find" })
+	for n := p.Steps[i].Parent; n >= 0 && n < i; n = p.Steps[n].Parent {
+		switch p.Steps[n].Program {
+		case "find":
+			return true
+		case "xargs":
+			return searches
+		}
+	}
+	return false
+}
+
+// fetched binds a package that lies here, and names one of a registry.
+func (p *pass) fetched(name, dir string) {
+	file := abs(dir, name)
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
+		if p.visit(file, code) {
+			p.folder(filepath.Clean(file))
+		}
+		return
+	}
+	for _, at := range above(dir) {
+		local := filepath.Join(at, "node_modules/.bin", name)
+		if info, err := p.stat(local); p.look() && err == nil && info.Mode().IsRegular() {
+			p.leads(local)
+			p.visit(local, code)
+			return
+		}
+	}
+	p.named("the package %s, from a registry", effect.Show(name))
+}
+
+// module binds a module of Python that lies here, and names any other.
+func (p *pass) module(name, dir string) {
+	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
+	if effect.IsKnown(at) && filepath.IsAbs(at) {
+		p.visit(at+".py", code)
+		for up := path.Dir(at); up != dir && strings.HasPrefix(up, dir+"/"); up = path.Dir(up) {
+			p.visit(up+"/__init__.py", code)
+		}
+		if p.visit(at, code) {
+			p.folder(at, "*.py")
+			return
+		}
+		if p.out[at+".py"] != "" {
+			return
+		}
+	}
+	p.named("the module %s", effect.Show(name))
+}
+
+// above are a folder and those above it.
+func above(dir string) (list []string) {
+	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
+		return nil
+	}
+	for dir = filepath.Clean(dir); len(list) < 64; dir = filepath.Dir(dir) {
+		if list = append(list, dir); dir == "/" {
+			break
+		}
+	}
+	return list
+}

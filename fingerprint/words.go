@@ -1,0 +1,169 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file binds the files that the words of a command name.
+
+// quietly are builtins whose words are no files to bind.
+var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":", "exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
+
+// args binds the files that the words of a command name, and returns the folders that
+// they may lie in: each that a word names is one.
+func (p *pass) args(i int, bases []string) []string {
+	st := &p.Steps[i]
+	if st.Shell && slices.Contains(quietly, first(st)) {
+		return bases
+	}
+	known, as := st.Program != "" || st.Shell, code
+	switch {
+	case known && p.words:
+		as = data
+	case known: // only the folders matter
+		as = unseen
+	}
+	inner := map[string]bool{}
+	if known && p.wrapped[i] {
+		p.innerWords(i, inner)
+	}
+	var words []string
+	for n, w := range st.Argv[1:] {
+		switch {
+		case inner[w]:
+		case effect.IsKnown(w):
+			words = append(words, p.parts(w)...)
+		case !known && !slices.ContainsFunc(st.Argv[1:n+1], operand): // it may be a script
+			p.unknown(st)
+		}
+	}
+	if len(bases) == 0 && !known && slices.ContainsFunc(words, operand) {
+		p.unknown(st)
+	}
+	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 && !strings.Contains(st.Argv[1], "/") {
+		p.lookup(st, st.Argv[1])
+	}
+	if !known { // a wrapper, perhaps
+		for _, w := range words {
+			if operand(w) && !strings.Contains(w, "/") {
+				p.lookup(st, w)
+			}
+		}
+	}
+	return p.files(i, as, words, bases)
+}
+
+// operand reports whether a word is no flag.
+func operand(word string) bool { return word != "" && word[0] != '-' }
+
+// files binds each place that words can lead to, from each folder. A word that names
+// a folder makes that one more to start from: make -C sub.
+func (p *pass) files(i int, as level, words, bases []string) []string {
+	const maxBases = 64
+	absolute := true
+	if len(bases) == 0 {
+		bases = []string{""} // for what is absolute
+	}
+	known := map[string]bool{}
+	for n := 0; n < len(bases) && p.err == nil; n++ { // grows
+		for _, word := range words {
+			if filepath.IsAbs(word) && !absolute || !filepath.IsAbs(word) && bases[n] == "" {
+				continue
+			}
+			file := abs(bases[n], word)
+			for _, file := range p.both(file) {
+				if p.left(i, file) {
+					continue
+				}
+				if folder := filepath.Clean(file); p.leadsTo(file, as) && !known[folder] && len(bases) < maxBases {
+					p.leads(folder) // terraform -chdir=link
+					known[folder] = true
+					bases = append(bases, folder)
+				}
+			}
+		}
+		absolute = false
+	}
+	if bases[0] == "" {
+		bases = bases[1:]
+	}
+	return bases
+}
+
+// leadsTo binds what lies at a path, if that matters, and reports whether it is a folder.
+func (p *pass) leadsTo(file string, as level) bool {
+	if as != unseen {
+		return p.visit(file, as)
+	}
+	if len(file) > maxPath || strings.ContainsRune(file, 0) || !p.look() {
+		return false
+	}
+	info, err := p.stat(file)
+	return err == nil && info.IsDir()
+}
+
+// both are the two readings of a path that may be a pattern.
+func (p *pass) both(file string) []string {
+	if !isPattern(file) {
+		return []string{file}
+	}
+	return append(p.match(file), file)
+}
+
+// left reports whether a file is not bound because a command only writes it, or
+// deletes it while it may grow.
+func (p *pass) left(i int, file string) bool {
+	clean := filepath.Clean(file)
+	if p.written[i][clean] {
+		return true
+	}
+	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, []string{"rm"}) {
+		return false
+	}
+	info, err := p.stat(clean)
+	return err == nil && info.Mode()&0o111 == 0
+}
+
+// innerWords adds the words of the steps that a step leads to.
+func (p *pass) innerWords(i int, words map[string]bool) {
+	within := map[int]bool{i: true}
+	for n := i + 1; n < len(p.Steps); n++ {
+		if st := &p.Steps[n]; within[st.Parent] {
+			within[n] = true
+			if !st.Remote {
+				for _, w := range st.Argv {
+					words[w] = true
+				}
+			}
+		}
+	}
+}
+
+// parts are a word and what else it can mean: the parts of --file=x, a:b and
+// user@host, -fx and ~/x.
+func (p *pass) parts(word string) []string {
+	if len(word) > maxPath {
+		return nil
+	}
+	out := []string{word}
+	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
+		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
+	}
+	if len(word) > 2 && word[0] == '-' && strings.ContainsAny(word, "./") {
+		out = append(out, strings.TrimLeft(word, "-"))
+		if word[2] != '-' {
+			out = append(out, word[2:])
+		}
+	}
+	home := p.call.Env["HOME"]
+	for _, w := range out {
+		if rest, ok := strings.CutPrefix(w, "~"); ok && (rest == "" || rest[0] == '/') && filepath.IsAbs(home) {
+			out = append(out, home+rest)
+		}
+	}
+	return out
+}
