@@ -26,7 +26,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		return
 	}
 	in.choose = false
-	stdin, first := *std, true
+	stdin, first, omits := *std, true, in.omits
 	in.every(func() {
 		*std = stdin
 		if sink == nil || first {
@@ -34,7 +34,9 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		} else {
 			out := new(data)
 			in.simple(c, std, out, background)
-			if *out != *sink {
+			if in.omits != omits {
+				sink.taint |= out.taint
+			} else if *out != *sink {
 				*sink = data{effect.Unknown, sink.taint | out.taint}
 			}
 		}
@@ -58,6 +60,9 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	n := len(in.fields) - mark
 	if n == 0 || in.stopped() {
 		return
+	}
+	if !says(in.fields[mark].text) {
+		in.look(mark)
 	}
 	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {
 		in.steps += len(in.aliases) / 64 // looking through many is work

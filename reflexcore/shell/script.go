@@ -115,10 +115,19 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 		sink.append(unknown)
 		return
 	}
-	if !d.known() {
-		in.murky |= d.taint
+	if d.known() {
+		in.source(d.text, via, std, sink)
+		return
 	}
+	in.murky |= d.taint
+	from, stdin := len(in.res.Effects), *std
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
+	if in.omits == omitsNothing {
+		in.omitting(omitsAll, partly, from, func() {
+			own := stdin
+			in.source(strings.ReplaceAll(d.text, effect.Unknown, ""), via, &own, &data{})
+		})
+	}
 }
 
 // unknownWord is a variable that nobody can set: it stands for what is not known

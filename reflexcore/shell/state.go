@@ -43,6 +43,7 @@ type field struct {
 	splits bool // it may be any number of words, as it was not quoted
 	glob   bool // it is a pattern of file names
 	quoted bool // some of it was quoted
+	hollow bool // what is not known of it may be nothing
 	folder askedFolder
 	odd    Oddity
 }
@@ -110,6 +111,8 @@ type interp struct {
 	conduits   []*conduit
 	level      int
 	choices    []choice
+	omits      omission
+	saw        unsure
 	choose     bool // choices are open: the command is tried for each
 	configured bool // the settings of git may be others
 	iterates   bool // the words are taken one after the other: their order does not matter
