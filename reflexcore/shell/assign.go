@@ -93,5 +93,8 @@ func (in *interp) assign(a *syntax.Assign) {
 		}))
 	default:
 		in.assignAll(name, in.values(func() data { return in.one(a.Value) }))
+		if in.ofPlace(a.Value) {
+			in.slot(name).place = true
+		}
 	}
 }

@@ -279,6 +279,9 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
+		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
+			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
+		}
 		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)

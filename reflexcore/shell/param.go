@@ -155,8 +155,9 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 			d = in.operate(d, name, p)
 		}
 		b.stays = p.Length || isNumber(name) || p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
+		b.place = in.fixed(name)
 		b.value(d, quoted)
-		b.stays = false
+		b.stays, b.place = false, false
 	}
 }
 

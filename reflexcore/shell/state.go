@@ -40,12 +40,14 @@ type input struct {
 // A field is one word after expansion.
 type field struct {
 	data
-	splits bool // it may be any number of words, as it was not quoted
-	glob   bool // it is a pattern of file names
-	quoted bool // some of it was quoted
-	hollow bool // what is not known of it may be nothing
-	folder askedFolder
-	odd    Oddity
+	splits  bool // it may be any number of words, as it was not quoted
+	glob    bool // it is a pattern of file names
+	quoted  bool // some of it was quoted
+	hollow  bool // what is not known of it may be nothing
+	strange bool // what is not known of it may be several words, and anybody's: $(cat f)
+	folder  askedFolder
+	setup   bool // it is what a program prints for a shell to run, and that alone
+	odd     Oddity
 }
 
 type function struct {
@@ -251,6 +253,8 @@ func (in *interp) environment(name string) data {
 	switch name {
 	case "PWD":
 		return data{text: in.dir}
+	case "BASH":
+		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
 	case "BASH_COMMAND":
 		in.typed = true
 		return unknown
@@ -263,8 +267,11 @@ func (in *interp) environment(name string) data {
 	if in.ctx.Unset {
 		return data{}
 	}
-	if name == "TMPDIR" { // where it is not set, programs use this
+	switch name {
+	case "TMPDIR": // where it is not set, programs use this
 		return data{text: "/tmp"}
+	case "SHELL":
+		return data{text: "/bin/bash"} // or another one that takes -c
 	}
 	if secretName(name) {
 		return data{text: effect.Unknown, taint: effect.Secret}

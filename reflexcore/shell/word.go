@@ -79,6 +79,7 @@ type builder struct {
 	field
 	any   bool // the field exists even if it is empty
 	stays bool // the value that is added is something, even if it is not known: ${X:?}, $$
+	place bool // the value that is added is where something is
 }
 
 func (b *builder) text(s string, quoted bool) {
@@ -116,6 +117,7 @@ func (b *builder) value(d data, quoted bool) {
 	}
 	if !d.known() {
 		b.splits = true
+		b.strange = b.strange || !b.place
 	}
 	if strings.ContainsAny(d.text, "*?[") {
 		b.glob = true
@@ -135,9 +137,9 @@ func (b *builder) value(d data, quoted bool) {
 		if i > 0 {
 			b.text(rest[:i], false)
 		}
-		splits, odd, hollow := b.splits, b.odd, b.hollow
+		splits, odd, hollow, strange := b.splits, b.odd, b.hollow, b.strange
 		b.flush()
-		b.odd, b.hollow = odd&Separator, hollow
+		b.odd, b.hollow, b.strange = odd&Separator, hollow, strange
 		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
 		rest = rest[i+1:]
 		b.glob = strings.ContainsAny(rest, "*?[")
@@ -275,11 +277,14 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		if d.text == effect.Unknown && b.start == len(in.buf) {
 			b.folder = in.asked(p.Stmts)
 		}
+		b.setup = b.start == len(in.buf) && d.text == effect.Unknown && in.setsUp(p.Stmts)
+		b.place = !d.known() && in.asksPlace(p.Stmts)
 		b.value(d, quoted)
+		b.place = false
 	case *syntax.ArithmExp:
-		b.stays = true
+		b.stays, b.place = true, true
 		b.value(in.arithmetic(p.X), quoted)
-		b.stays = false
+		b.stays, b.place = false, false
 	case *syntax.ProcSubst:
 		b.text(in.process(p), true)
 	case *syntax.ExtGlob:
