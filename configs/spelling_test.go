@@ -55,7 +55,7 @@ var starters = []string{
 
 // frames hold a whole command line.
 var frames = []string{
-	"( %s )", "{ %s\n}", "! { %s\n}", "if true; then %s\nfi", "true && { %s\n}", "false || { %s\n}", "time { %s\n}", "for i in 1; do %s\ndone", "while true; do %s\nbreak; done", "case x in x) %s\n;; esac", "f() { %s\n}; f", "%s # a comment", ": # a comment\n%s", "until %s\ndo break; done",
+	"( %s\n)", "{ %s\n}", "! { %s\n}", "if true; then %s\nfi", "true && { %s\n}", "false || { %s\n}", "time { %s\n}", "for i in 1; do %s\ndone", "while true; do %s\nbreak; done", "case x in x) %s\n;; esac", "f() { %s\n}; f", "%s # a comment", ": # a comment\n%s", "until %s\ndo break; done",
 	": $@; %s", "%s; :", "eval %q", "eval $@ %q", "eval \"$@\"%q", "bash -c %q", "set --; %s", "X=y; %s", "trap : EXIT; %s", "%s &\nwait", "bash -c $@%q", "command bash ${UNSET} -c %q",
 }
 

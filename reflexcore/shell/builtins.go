@@ -105,6 +105,7 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 				params = append(params, p.data)
 			}
 			in.setPositional(params)
+			in.fewer(args)
 			return
 		}
 	}

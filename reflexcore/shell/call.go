@@ -61,7 +61,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	if n == 0 || in.stopped() {
 		return
 	}
-	if !says(in.fields[mark].text) {
+	if in.shared || !says(in.fields[mark].text) {
 		in.look(mark)
 	}
 	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {

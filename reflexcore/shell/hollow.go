@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -116,6 +117,28 @@ func (in *interp) omitted(d data) data {
 	return d
 }
 
+// fewer makes the parameters that set gets without what is not known of its words one
+// more possibility.
+func (in *interp) fewer(args []field) {
+	if !slices.ContainsFunc(args, func(f field) bool { return f.hollow && !f.known() }) {
+		return
+	}
+	var params []data
+	ended := false
+	for _, f := range args {
+		text := strings.ReplaceAll(f.text, effect.Unknown, "")
+		switch {
+		case text == "" && !f.known() && f.splits, !ended && strings.HasPrefix(text, "-") && text != "--":
+		case !ended && text == "--":
+			ended = true
+		default:
+			ended = true
+			params = append(params, data{text, f.taint})
+		}
+	}
+	in.others = [][]data{in.params, params}
+}
+
 // look notes which words of a command may be other words.
 func (in *interp) look(mark int) {
 	for i, f := range in.fields[mark:] {
@@ -152,12 +175,28 @@ func isPage(text string) bool {
 	return end > 0 && effect.IsKnown(rest[:end])
 }
 
-// says reports whether a command only says its words, or does nothing at all: what
-// becomes of what it says is looked at where that is used.
+// says reports whether a command that is no part of a pipe only says its words, or does
+// nothing at all: what becomes of what it says is looked at where that is used.
 func says(name string) bool {
 	switch name {
 	case "echo", "printf", ":", "true", "false", "test", "[":
 		return true
 	}
 	return false
+}
+
+// atTop is a path below the working directory where that may be the root, a folder of
+// the system or a home, since what is not known of it may be nothing: cd "/$X" && rm *.
+// It is empty for any other, which scripts enter every day.
+func (in *interp) atTop(p string) string {
+	if effect.IsKnown(in.dir) || !strings.HasPrefix(p, in.dir) {
+		return ""
+	}
+	top := path.Clean(strings.ReplaceAll(in.dir, effect.Unknown, ""))
+	switch top {
+	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/Users", "/System", "/Library", in.value("HOME").text:
+	default:
+		return ""
+	}
+	return path.Clean(in.concat(top, "/", p[len(in.dir):]))
 }

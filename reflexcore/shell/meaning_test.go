@@ -103,6 +103,9 @@ var meanings = []struct{ src, with, without string }{
 	{`zz --cmd='a=rm; $a -rf /x'`, "delete /x recursive+force+partial", ""},
 	{`zz --message='rm it'`, "exec zz", "recursive"},
 
+	// Code that no word holds is not known, and no reason to break.
+	{`hal $X`, "exec any groovy code partial", ""},
+
 	// A shell sets IFS whatever it inherits.
 	{`rm$IFS-rf${IFS}/x`, "delete /x recursive+force", ""},
 	{`IFS=,; rm$IFS-rf$IFS/x`, "delete /x recursive+force", ""},

@@ -217,7 +217,15 @@ func (in *interp) add(e effect.Effect) {
 	in.effect(e)
 	switch e.Kind {
 	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
-		if p := in.mayBe(e.Target); p != "" && e.Bits&effect.Remote == 0 {
+		if e.Bits&effect.Remote != 0 {
+			break
+		}
+		target := e.Target
+		if p := in.mayBe(target); p != "" {
+			e.Target = p
+			in.effect(e)
+		}
+		if p := in.atTop(target); p != "" {
 			e.Target = p
 			in.effect(e)
 		}
