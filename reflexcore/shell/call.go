@@ -135,7 +135,11 @@ func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
 		}
 		held := in.aliases
 		in.aliases = in.aliases[:i:i] // an alias does not expand itself
-		in.source(text, "alias", std, sink)
+		if effect.IsKnown(text) {
+			in.source(text, "alias", std, sink)
+		} else {
+			in.payload(data{text: text}, "alias", std, sink)
+		}
 		in.aliases = held
 		if found = true; !a.maybe {
 			break
@@ -240,10 +244,12 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	}
 	params := make([]data, 0, len(in.fields)-mark-1)
 	for _, p := range in.fields[mark+1:] {
-		if rounds > 1 { // it may go on with anything
-			p.data = data{effect.Unknown, p.taint}
-		}
 		params = append(params, p.data)
+	}
+	if rounds > 1 && !slices.Equal(params, in.params) { // it may go on with anything
+		for i := range params {
+			params[i].text = effect.Unknown
+		}
 	}
 	held, others := in.params, in.others
 	in.setPositional(params)

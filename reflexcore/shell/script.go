@@ -182,7 +182,7 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || in.Code == nil {
 		e := effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang}
-		if d.text == effect.Unknown && lang != "notebook" && (!strings.HasSuffix(via, "(stdin)") || d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
+		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" && (!strings.HasSuffix(via, "(stdin)") || d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // and no file's: python3 < x.py runs what python3 x.py does
 		}
 		in.add(e)
