@@ -122,7 +122,7 @@ func TestNothingBeforeAName(t *testing.T) {
 		{"rm -rf /", "rm -r${X}f /"}, {"rm -rf /etc", "rm -rf ${X}/e${Y}tc"}, {"rm -rf /", `rm -rf "$X"/`}, {"rm -rf /", "bash -c \"r${X}m -rf '/${X}'\""}, {"rm -rf /", "ssh h $@ 'rm' -rf ${X}/"},
 		{"kubectl delete ns prod", "kube${X}ctl $@ del${9}ete ns prod"}, {"cp x /etc/cron.d/x", "cp x /et${X}c/cron.d/x"}, {"echo x > /etc/cron.d/x", "echo x > /et${X}c/cron.d/x"}, {"rm -rf /", "f() { $@; }; f ${X} rm -rf /"},
 		{"rm -rf /", `X=$(cat f); r${X}m -rf /`}, {"cd / && rm -rf *", "cd ${X}/ && rm -rf *"}, {"rm -rf /", "set -- $X rm -rf /; $@"}, {"rm -rf /", "A=(rm ls); ${A[$#]} -rf /"}, {"rm -rf /", "$BASH -c 'rm -rf /'"},
-		{"rm -rf /", "$SHELL -c 'rm -rf /'"}, {"export LD_PRELOAD=./x.so", "export LD_PRELOAD=./x.s${X}o"}, {"crontab -r", "cron${X}tab ${Y} -r"}, {"echo 'rm -rf /' | sh", "echo $@ 'rm -rf /' | ${X}sh ${Y}"},
+		{"rm -rf /", "$SHELL -c 'rm -rf /'"}, {"export LD_PRELOAD=./x.so", "export LD_PRELOAD=./x.s${X}o"}, {"rm -rf / (", "r${X}m -rf / ("}, {"dd if=/dev/zero of=/dev/sda", "dd of=/dev/s${X}da if=/dev/zero"}, {"docker run --privileged alpine", "docker run --privi${X}leged alpine"}, {"crontab -r", "cron${X}tab ${Y} -r"}, {"echo 'rm -rf /' | sh", "echo $@ 'rm -rf /' | ${X}sh ${Y}"},
 	} {
 		if v, want := judge(row[1]), judge(row[0]).Decision; v.Decision > want {
 			t.Errorf("%s is %v, %s is %v", row[0], want, row[1], v.Decision)
