@@ -72,6 +72,9 @@ func newHouse(t *testing.T) *house {
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	binder := fingerprint.New(engine)
+	if err := approver.BeginControls(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
 	h.people, err = approver.NewBroadcaster(approver.Options{
 		Store: store, Audit: h.room, People: people, Channels: []approver.Channel{h.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}},

@@ -403,7 +403,7 @@ func (w *work) patterns(set *Rules, text string, layer int) {
 func (w *work) context() {
 	kept := w.findings[:0]
 	for _, f := range w.findings {
-		if f.effect >= 0 && w.effects[f.effect].Kind == effect.Delete && w.made(w.effects[f.effect].Target) && !w.movedIn(f.effect) {
+		if f.effect >= 0 && w.effects[f.effect].Kind == effect.Delete && w.made(&w.effects[f.effect]) && !w.movedIn(f.effect) {
 			continue
 		}
 		f.allowed = w.exception(&f)
@@ -414,10 +414,13 @@ func (w *work) context() {
 }
 
 // made reports whether the command itself, or a call before it, makes the file
-// that it deletes.
-func (w *work) made(target string) bool {
+// that it deletes. A program of which not all words are known may do either: that is no
+// making.
+func (w *work) made(e *effect.Effect) bool {
+	target := e.Target
 	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {
 		return false
 	}
-	return w.madeBefore(target) || w.facts.made[target]
+	by, made := w.facts.made[target]
+	return made && (by != e.By || by == "") || w.madeBefore(target)
 }

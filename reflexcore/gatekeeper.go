@@ -15,7 +15,7 @@ import (
 // gatekeep completes the verdict of the strictest finding.
 func (w *work) gatekeep(v approver.Verdict) approver.Verdict {
 	v.Irreversible = approver.Irreversibility{}
-	destroys, lost := -1, func(i int) bool { return !w.made(w.effects[i].Target) || w.movedIn(i) }
+	destroys, lost := -1, func(i int) bool { return !w.made(&w.effects[i]) || w.movedIn(i) }
 	if len(w.effects) == len(w.places) {
 		v.Irreversible, destroys = irreversible(w.effects, w.places, lost)
 	}
@@ -75,7 +75,7 @@ func (w *work) mayLose() bool {
 	}
 	for i := range w.effects {
 		e := &w.effects[i]
-		if e.Kind == effect.Delete && w.places[i]&(Temp|Build|Recoverable) == 0 && (!w.made(e.Target) || w.movedIn(i)) {
+		if e.Kind == effect.Delete && w.places[i]&(Temp|Build|Recoverable) == 0 && (!w.made(e) || w.movedIn(i)) {
 			return true
 		}
 	}

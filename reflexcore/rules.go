@@ -164,8 +164,8 @@ type facts struct {
 	around  *surroundings
 	paths   *memo
 	among   map[*compiled]bool
-	moves   []int           // effects that move something
-	made    map[string]bool // what is written where the call may delete it again
+	moves   []int             // effects that move something
+	made    map[string]string // what is written where the call may delete it again, and by what
 }
 
 func (f *facts) of(effects []effect.Effect) {
@@ -187,9 +187,9 @@ func (f *facts) makes(e *effect.Effect, at Place) {
 		return
 	}
 	if f.made == nil {
-		f.made = map[string]bool{}
+		f.made = map[string]string{}
 	}
-	f.made[e.Target] = true
+	f.made[e.Target] = e.By
 }
 
 // find appends what the conditions find of the i-th effect of a call.

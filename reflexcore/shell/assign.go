@@ -74,9 +74,9 @@ func (in *interp) assign(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
-		in.every(func() { in.assignArray(a) })
+		in.combinations(func() { in.assignArray(a) })
 	case a.Index != nil:
-		in.every(func() { in.assignIndex(name, a) })
+		in.combinations(func() { in.assignIndex(name, a) })
 	case a.Append:
 		if v := in.find(in.referred(name)); v != nil && v.array {
 			more := in.one(a.Value)
@@ -93,5 +93,8 @@ func (in *interp) assign(a *syntax.Assign) {
 		}))
 	default:
 		in.assignAll(name, in.values(func() data { return in.one(a.Value) }))
+		if in.ofPlace(a.Value) {
+			in.slot(name).place = true
+		}
 	}
 }

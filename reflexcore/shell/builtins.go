@@ -105,6 +105,7 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 				params = append(params, p.data)
 			}
 			in.setPositional(params)
+			in.fewer(args)
 			return
 		}
 	}
@@ -161,7 +162,12 @@ func (in *interp) eval(mark int, std *input, sink *data) {
 	}
 	choices, choose, shared := in.choices, in.choose, in.shared
 	in.choices, in.choose, in.shared = nil, false, false
-	in.payload(d, "eval", std, sink)
+	if args := in.fields[mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
+		in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		sink.append(unknown)
+	} else {
+		in.payload(d, "eval", std, sink)
+	}
 	in.choices, in.choose, in.shared = choices, choose, shared
 }
 
@@ -214,12 +220,15 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 	if f != nil {
 		taint |= f.taint
 	}
-	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: taint, By: "source"})
+	in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: taint, By: "source"})
 	if f == nil {
 		return
 	}
 	if f.src != nil && !f.known() {
 		in.odd(SourceProcess, "source")
+		if f.text == effect.Unknown && in.setsUp(f.src.Stmts) {
+			return
+		}
 	}
 	held, others := in.params, in.others
 	if len(args) > 1 {

@@ -26,7 +26,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		return
 	}
 	in.choose = false
-	stdin, first := *std, true
+	stdin, first, omits := *std, true, in.omits
 	in.every(func() {
 		*std = stdin
 		if sink == nil || first {
@@ -34,7 +34,9 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		} else {
 			out := new(data)
 			in.simple(c, std, out, background)
-			if *out != *sink {
+			if in.omits != omits {
+				sink.taint |= out.taint
+			} else if *out != *sink {
 				*sink = data{effect.Unknown, sink.taint | out.taint}
 			}
 		}
@@ -59,6 +61,9 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	n := len(in.fields) - mark
 	if n == 0 || in.stopped() {
 		return
+	}
+	if in.shared || !says(in.fields[mark].text) {
+		in.look(mark)
 	}
 	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {
 		in.steps += len(in.aliases) / 64 // looking through many is work
@@ -144,7 +149,11 @@ func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
 		}
 		held := in.aliases
 		in.aliases = in.aliases[:i:i] // an alias does not expand itself
-		in.source(text, "alias", std, sink)
+		if effect.IsKnown(text) {
+			in.source(text, "alias", std, sink)
+		} else {
+			in.payload(data{text: text}, "alias", std, sink)
+		}
 		in.aliases = held
 		if found = true; !a.maybe {
 			break
@@ -265,10 +274,12 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	}
 	params := make([]data, 0, len(in.fields)-mark-1)
 	for _, p := range in.fields[mark+1:] {
-		if rounds > 1 { // it may go on with anything
-			p.data = data{effect.Unknown, p.taint}
-		}
 		params = append(params, p.data)
+	}
+	if rounds > 1 && !slices.Equal(params, in.params) { // it may go on with anything
+		for i := range params {
+			params[i].text = effect.Unknown
+		}
 	}
 	held, others := in.params, in.others
 	in.setPositional(params)
@@ -306,6 +317,9 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.unlisted(mark, std, sink)
 	default:
 		in.ran(p.Program.Name, false)
+		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
+			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
+		}
 		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)

@@ -11,9 +11,9 @@ type choice struct {
 	at  int
 }
 
-// every does something for each combination of what the variables in it may be.
-// What the later ones assign is one more possibility.
-func (in *interp) every(do func()) {
+// combinations does something for each combination of what the variables in it may
+// be. What the later ones assign is one more possibility.
+func (in *interp) combinations(do func()) {
 	if in.choose {
 		do()
 		return
@@ -38,7 +38,7 @@ func (in *interp) every(do func()) {
 func (in *interp) values(w func() data) []data {
 	var one [1]data
 	out := one[:0]
-	in.every(func() {
+	in.combinations(func() {
 		if d := w(); !slices.Contains(out, d) {
 			out = append(out, d)
 		}

@@ -10,6 +10,9 @@ import (
 // environ notes what an assignment makes later programs do, as the grammar's
 // block of the environment says. Most names are not in it, and cost nothing.
 func (in *interp) environ(name string, value data) {
+	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // what is not known of it may be nothing
+		in.environ(name, data{strings.ReplaceAll(value.text, effect.Unknown, ""), value.taint})
+	}
 	if number, ok := strings.CutPrefix(name, "GIT_CONFIG_VALUE_"); ok {
 		in.gitSetting(number, value)
 		return

@@ -110,6 +110,8 @@ var meanings = []struct{ src, with, without string }{
 	{`true 3> >(rm -rf /x)`, "delete /x recursive+force", ""},
 	{`f() { ls "$@"; }; f >(rm -rf /x)`, "delete /x recursive+force", ""},
 	{`echo ls > >(sh)`, "", "shell code"},
+	// Code that no word holds is not known, and no reason to break.
+	{`hal $X`, "exec any groovy code partial", ""},
 
 	// A shell sets IFS whatever it inherits.
 	{`rm$IFS-rf${IFS}/x`, "delete /x recursive+force", ""},
@@ -182,11 +184,11 @@ var meanings = []struct{ src, with, without string }{
 
 	// Where it is not known in which order the elements of an array are, none of them
 	// is known to be the program; one after the other they are what they are.
-	{`c=(a); c[$(y)]=b; "${c[@]}"`, "exec … partial", ""},
-	{`declare -A m=([b]=-rf [a]=rm [c]=/x); "${m[@]}"`, "exec … partial", ""},
+	{`c=(a); c[$(y)]=b; "${c[@]}"`, "exec any … partial", ""},
+	{`declare -A m=([b]=-rf [a]=rm [c]=/x); "${m[@]}"`, "exec any … partial", ""},
 	{`declare -A m=([b]=-rf [a]=rm [c]=/x); "${m[@]}"`, "delete /x recursive", ""},
 	{`c[$a]=-rf; c[$b]='rm /x'; eval "${c[*]}"`, "delete /x recursive", ""},
-	{`c=(x y z); unset "c[$i]"; "${c[@]}"`, "exec … partial", ""},
+	{`c=(x y z); unset "c[$i]"; "${c[@]}"`, "exec any … partial", ""},
 	{`c[$n]=a; c[$m]=b; for f in "${c[@]}"; do rm "$f"; done`, "delete /w/a; delete /w/b", "…"},
 	{`declare -A m=([a]=/x [b]=/y); for f in "${m[@]}"; do rm "$f"; done`, "delete /x; delete /y", "…"},
 	{`declare -A m=([a]=/x [b]=/y); rm "${m[b]}"`, "delete /y", "…"},

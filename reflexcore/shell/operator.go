@@ -88,6 +88,9 @@ func (in *interp) operate(d data, name string, p *syntax.ParamExp) data {
 
 func (in *interp) slice(d data, s *syntax.Slice) data {
 	from, err := strconv.Atoi(strings.TrimSpace(in.arithmetic(s.Offset).text))
+	if s.Length != nil && strings.TrimSpace(in.arithmetic(s.Length).text) == "0" {
+		return data{taint: d.taint}
+	}
 	if err != nil || !d.known() {
 		return data{effect.Unknown, d.taint}
 	}
@@ -131,6 +134,9 @@ func (in *interp) regex(pat string, mode pattern.Mode) *regexp.Regexp {
 func (in *interp) replace(d data, r *syntax.Replace) data {
 	orig, with := in.one(r.Orig), in.one(r.With)
 	taint := d.taint | with.taint
+	if with.text == "" && (orig.text == "*" || r.All && orig.text == "?") {
+		return data{taint: taint}
+	}
 	if !d.known() || !orig.known() {
 		return data{effect.Unknown, taint}
 	}
@@ -195,8 +201,8 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 // operator applies :- # % ^ , and their like.
 func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 	set, sure := in.isSet(name)
-	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull {
-		sure = true // it is set to another folder of the same kind, if at all
+	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull || (e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && in.isTool(name) {
+		sure = true // it is set to another one of the same kind, if at all
 	}
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
@@ -237,6 +243,9 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 
 func (in *interp) cutOrCase(d data, e *syntax.Expansion) data {
 	pat := in.one(e.Word)
+	if pat.text == "*" && (e.Op == syntax.RemLargePrefix || e.Op == syntax.RemLargeSuffix) {
+		return data{taint: d.taint}
+	}
 	if !d.known() {
 		return data{effect.Unknown, d.taint}
 	}

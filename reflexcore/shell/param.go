@@ -14,13 +14,15 @@ func (in *interp) value(name string) data {
 	case "@", "*":
 		return join(in.positional(), " ")
 	case "#":
-		if in.openParams() {
-			return unknown
+		if in.openParams() { // an agent's command is called with none, a script may be with any
+			return []data{{text: "0"}, {text: "1" + effect.Unknown}}[in.pick("#", 2)]
 		}
 		return data{text: strconv.Itoa(len(in.positional()))}
 	case "?":
-		return unknown
-	case "$", "!", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "UID", "EUID", "PPID", "SRANDOM":
+		return data{text: "1" + effect.Unknown}
+	case "!":
+		return unknown // nothing, before something runs in the background
+	case "$", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "UID", "EUID", "PPID", "SRANDOM":
 		return data{text: "1" + effect.Unknown} // a number
 	case "IFS":
 		if in.lookup(name) == nil {
@@ -152,8 +154,20 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		if !simple {
 			d = in.operate(d, name, p)
 		}
+		b.stays = p.Length || isNumber(name) || p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
+		b.place = in.fixed(name)
 		b.value(d, quoted)
+		b.stays, b.place = false, false
 	}
+}
+
+// isNumber reports whether a shell gives that variable a number, whatever it inherits.
+func isNumber(name string) bool {
+	switch name {
+	case "?", "#", "$", "UID", "EUID", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS":
+		return true
+	}
+	return false
 }
 
 // many adds the values of "$@" and its like.
@@ -164,6 +178,9 @@ func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 			sep = v.text[:min(1, len(v.text))]
 		}
 		b.value(join(list, sep), true)
+		return
+	}
+	if !sure && in.omits == omitsAll {
 		return
 	}
 	for i, d := range list {

@@ -61,7 +61,11 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			in.given = in.assigned(a.argv)
 			defer func() { in.given = given }()
 		}
-		in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
+		if u.Word < 0 { // no word has it: nothing is known of it
+			in.code(u.Arg, unknown, nil, std, &more, a.by)
+		} else {
+			in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
+		}
 		more.taint |= a.taint // what sed and awk change is still what they read
 		*out = more
 	case grammar.Exec:

@@ -22,6 +22,7 @@ type variable struct {
 	settled int        // how many alts it had after a loop's first round
 	ref     string     // it stands for the variable of this name, or for an element
 	integer bool       // what is assigned is reckoned
+	place   bool       // its value is where something is, as [interp.asksPlace] says
 }
 
 // A held variable is restored when a function or a command ends.

@@ -19,7 +19,7 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 	}
 	if f == nil {
 		if in.Table.Find(target) == nil || lang != "" || !installed(target) {
-			in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: p.taint | in.under(target), By: by})
+			in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: p.taint | in.under(target), By: by})
 			if !in.knownScript(path.Base(target), lang, args, std, sink) && lang != "" {
 				in.saysDelete(args, path.Base(target))
 			}
@@ -32,6 +32,14 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		lang = shebang(f.text)
 	}
 	in.script(lang, f.data, args, std, sink, "file "+target)
+}
+
+// anyFile is the kind of an execution of a file of whose path nothing is known.
+func anyFile(path string) string {
+	if path != "" && strings.Trim(path, effect.Unknown+"./") == "" && !effect.IsKnown(path) {
+		return "any"
+	}
+	return ""
 }
 
 // installed reports whether a program lies where only an installation puts one, or a
@@ -115,10 +123,19 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 		sink.append(unknown)
 		return
 	}
-	if !d.known() {
-		in.murky |= d.taint
+	if d.known() {
+		in.source(d.text, via, std, sink)
+		return
 	}
+	in.murky |= d.taint
+	from, stdin := len(in.res.Effects), *std
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
+	if in.omits == omitsNothing {
+		in.omitting(omitsAll, partly, from, func() {
+			own := stdin
+			in.source(strings.ReplaceAll(d.text, effect.Unknown, ""), via, &own, &data{})
+		})
+	}
 }
 
 // unknownWord is a variable that nobody can set: it stands for what is not known
@@ -164,7 +181,11 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 		lang, d = "powershell", in.encoded(d)
 	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || in.Code == nil {
-		in.add(effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang})
+		e := effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang}
+		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" && (!strings.HasSuffix(via, "(stdin)") || d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
+			e.What = "any" // and no file's: python3 < x.py runs what python3 x.py does
+		}
+		in.add(e)
 	}
 	if in.Code == nil || d.text == effect.Unknown {
 		in.res.Opaque++

@@ -40,11 +40,14 @@ type input struct {
 // A field is one word after expansion.
 type field struct {
 	data
-	splits bool // it may be any number of words, as it was not quoted
-	glob   bool // it is a pattern of file names
-	quoted bool // some of it was quoted
-	folder askedFolder
-	odd    Oddity
+	splits  bool // it may be any number of words, as it was not quoted
+	glob    bool // it is a pattern of file names
+	quoted  bool // some of it was quoted
+	hollow  bool // what is not known of it may be nothing
+	strange bool // what is not known of it may be several words, and anybody's: $(cat f)
+	folder  askedFolder
+	setup   bool // it is what a program prints for a shell to run, and that alone
+	odd     Oddity
 }
 
 type function struct {
@@ -110,6 +113,8 @@ type interp struct {
 	conduits   []*conduit
 	level      int
 	choices    []choice
+	omits      omission
+	saw        unsure
 	choose     bool // choices are open: the command is tried for each
 	configured bool // the settings of git may be others
 	homeless   bool // env takes HOME away from what runs
@@ -213,7 +218,15 @@ func (in *interp) add(e effect.Effect) {
 	in.effect(e)
 	switch e.Kind {
 	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
-		if p := in.mayBe(e.Target); p != "" && e.Bits&effect.Remote == 0 {
+		if e.Bits&effect.Remote != 0 {
+			break
+		}
+		target := e.Target
+		if p := in.mayBe(target); p != "" {
+			e.Target = p
+			in.effect(e)
+		}
+		if p := in.atTop(target); p != "" {
 			e.Target = p
 			in.effect(e)
 		}
@@ -249,6 +262,8 @@ func (in *interp) environment(name string) data {
 	switch name {
 	case "PWD":
 		return data{text: in.dir}
+	case "BASH":
+		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
 	case "BASH_COMMAND":
 		in.typed = true
 		return unknown
@@ -261,8 +276,11 @@ func (in *interp) environment(name string) data {
 	if in.ctx.Unset {
 		return data{}
 	}
-	if name == "TMPDIR" { // where it is not set, programs use this
+	switch name {
+	case "TMPDIR": // where it is not set, programs use this
 		return data{text: "/tmp"}
+	case "SHELL":
+		return data{text: "/bin/bash"} // or another one that takes -c
 	}
 	if secretName(name) {
 		return data{text: effect.Unknown, taint: effect.Secret}

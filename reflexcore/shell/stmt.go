@@ -44,8 +44,12 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	opened := false // another standard output
 	p := in.conduit()
 	own, r, out := &p.in, &p.to, &p.out
+	omits := in.omits
 	in.every(func() {
 		*own, *r, *out = *std, redirected{std: own, sink: sink}, data{}
+		if in.omits != omits {
+			r.sink = &data{}
+		}
 		for _, redir := range s.Redirs {
 			in.redirect(redir, r, out)
 		}
@@ -148,9 +152,13 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		in.join(scope)
 	default:
 		if !in.shared && flat(c.X) && flat(c.Y) {
+			omits, to := in.omits, sink
 			in.every(func() {
+				if in.omits != omits {
+					to = &data{}
+				}
 				in.shared = true
-				in.pipe(c, std, sink)
+				in.pipe(c, std, to)
 				in.shared = false
 			})
 			return
@@ -265,7 +273,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		mark := len(in.fields)
 		if l.InPos.IsValid() {
 			in.iterates = true
-			in.every(func() { in.expand(l.Items) })
+			in.combinations(func() { in.expand(l.Items) })
 			in.iterates = false
 		} else {
 			list, sure := in.elements("@")

@@ -31,6 +31,7 @@ func (in *interp) tokens(src string) {
 		}
 		if len(in.fields) > mark && in.spend() {
 			in.run(mark, &input{unknown, true}, nil, false)
+			in.bared(mark)
 		}
 		in.fields = in.fields[:mark]
 	}
@@ -53,6 +54,10 @@ func (in *interp) tokens(src string) {
 		case c == '$' && quote != '\'':
 			word.WriteString(effect.Unknown)
 			some = true
+			if end := strings.IndexByte(src[i:], '}'); end > 1 && src[i+1] == '{' && !strings.ContainsAny(src[i+2:i+end], "$`({;|&\n'\"") {
+				i += end // ${X}
+				break
+			}
 			for i+1 < len(src) && (src[i+1] == '_' || src[i+1]|0x20 >= 'a' && src[i+1]|0x20 <= 'z' || src[i+1] >= '0' && src[i+1] <= '9') {
 				i++
 			}
@@ -108,4 +113,20 @@ func isKeyword(s string) bool {
 		return true
 	}
 	return false
+}
+
+// bared runs the words of a command once more without what is not known of them.
+func (in *interp) bared(mark int) {
+	some := false
+	for i := mark; i < len(in.fields); i++ {
+		if f := &in.fields[i]; !f.known() {
+			some, f.text = true, strings.ReplaceAll(f.text, effect.Unknown, "")
+		}
+	}
+	for len(in.fields) > mark && in.fields[mark].text == "" {
+		in.fields = append(in.fields[:mark], in.fields[mark+1:]...)
+	}
+	if some && len(in.fields) > mark && in.spend() {
+		in.run(mark, &input{unknown, true}, nil, false)
+	}
 }

@@ -14,6 +14,9 @@ func (in *interp) unknownProgram(mark int, std *input, sink *data) {
 	in.odd(NameUnknown, effect.Show(in.fields[mark].text))
 	args := in.fields[mark:]
 	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
+	if args[0].isUnnamed() {
+		e.What = "any"
+	}
 	for _, f := range args[1:] {
 		e.Taint |= f.taint &^ effect.Decoded
 		if wipes(f.text) {

@@ -77,7 +77,9 @@ type builder struct {
 	in    *interp
 	start int // in in.buf
 	field
-	any bool // the field exists even if it is empty
+	any   bool // the field exists even if it is empty
+	stays bool // the value that is added is something, even if it is not known: ${X:?}, $$
+	place bool // the value that is added is where something is
 }
 
 func (b *builder) text(s string, quoted bool) {
@@ -92,6 +94,9 @@ func (b *builder) text(s string, quoted bool) {
 func (b *builder) flush() {
 	if b.any {
 		b.field.text = b.in.keep(b.in.buf[b.start:])
+		if b.in.omits == omitsParts && b.hollow && strings.Trim(b.field.text, effect.Unknown) != "" {
+			b.field.text, b.splits = strings.ReplaceAll(b.field.text, effect.Unknown, ""), false
+		}
 		b.in.push(b.field)
 	}
 	b.in.buf = b.in.buf[:b.start]
@@ -101,12 +106,18 @@ func (b *builder) flush() {
 // value adds what an expansion gave, split at IFS unless it is quoted.
 func (b *builder) value(d data, quoted bool) {
 	b.taint |= d.taint
+	if !d.known() {
+		if b.hollow = b.hollow || !b.stays; !b.stays {
+			d = b.in.omitted(d)
+		}
+	}
 	if quoted {
 		b.text(d.text, true)
 		return
 	}
 	if !d.known() {
 		b.splits = true
+		b.strange = b.strange || !b.place
 	}
 	if strings.ContainsAny(d.text, "*?[") {
 		b.glob = true
@@ -126,9 +137,9 @@ func (b *builder) value(d data, quoted bool) {
 		if i > 0 {
 			b.text(rest[:i], false)
 		}
-		splits, odd := b.splits, b.odd
+		splits, odd, hollow, strange := b.splits, b.odd, b.hollow, b.strange
 		b.flush()
-		b.odd = odd & Separator
+		b.odd, b.hollow, b.strange = odd&Separator, hollow, strange
 		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
 		rest = rest[i+1:]
 		b.glob = strings.ContainsAny(rest, "*?[")
@@ -266,9 +277,14 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		if d.text == effect.Unknown && b.start == len(in.buf) {
 			b.folder = in.asked(p.Stmts)
 		}
+		b.setup = b.start == len(in.buf) && d.text == effect.Unknown && in.setsUp(p.Stmts)
+		b.place = !d.known() && in.asksPlace(p.Stmts)
 		b.value(d, quoted)
+		b.place = false
 	case *syntax.ArithmExp:
+		b.stays, b.place = true, true
 		b.value(in.arithmetic(p.X), quoted)
+		b.stays, b.place = false, false
 	case *syntax.ProcSubst:
 		b.text(in.process(p), true)
 	case *syntax.ExtGlob:

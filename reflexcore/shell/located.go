@@ -1,0 +1,160 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A program is unknown if its name is. "$GOPATH/bin/golangci-lint" has a name in a
+// folder that is not known, which honest commands have every day; "$X", "./$X" and
+// "$(cat f)/x", of which the first word may be anything, have none.
+
+// isUnnamed reports whether a word says nothing of the program, or the script, that
+// it stands for.
+func (f *field) isUnnamed() bool {
+	return !f.known() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
+}
+
+// fixed reports whether a variable is known to hold a place although its value is not
+// known: it is inherited, so that no command chose it, or asked from a program that
+// prints where something is.
+func (in *interp) fixed(name string) bool {
+	if name == unknownName || !syntax.ValidName(name) {
+		return false
+	}
+	v := in.find(name)
+	return v == nil || v.place
+}
+
+// places are programs that print where something is, with the words that ask it.
+var places = map[string][]string{
+	"go": {"env GOPATH", "env GOBIN", "env GOROOT", "env GOTOOLDIR"}, "git": {"rev-parse --show-toplevel", "rev-parse --show-cdup", "rev-parse --git-dir", "rev-parse --git-common-dir"},
+	"npm": {"bin", "bin -g", "prefix", "prefix -g", "root", "root -g", "config get prefix"}, "yarn": {"bin", "global bin"}, "pnpm": {"bin", "bin -g", "root", "root -g"},
+	"brew": {"--prefix"}, "poetry": {"env info -p", "env info --path"}, "pipenv": {"--venv"}, "xcrun": {"--show-sdk-path"}, "xcode-select": {"-p", "--print-path"},
+	"rustc": {"--print sysroot", "--print=sysroot"}, "gem": {"environment gemdir"}, "pg_config": {"--bindir"}, "llvm-config": {"--bindir"}, "pwd": {"", "-P", "-L"},
+}
+
+// asksPlace reports whether a substitution prints where something is. The text must
+// not have changed what the program says: by a variable of its own, or by taking its
+// name.
+func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return false
+	}
+	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
+		return in.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return false
+	}
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		if words[i] = w.Lit(); words[i] == "" || !plain(words[i]) {
+			return in.asked(stmts) != 0
+		}
+	}
+	name, asks := words[0], strings.Join(words[1:], " ")
+	if !slices.Contains(places[name], asks) && (name != "brew" || len(words) != 3 || words[1] != "--prefix") {
+		return in.asked(stmts) != 0
+	}
+	for i := range in.vars {
+		if v := strings.ToLower(in.vars[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+			return false
+		}
+	}
+	return !in.replaced(name)
+}
+
+func isCalled(s *syntax.Stmt, name string) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) > 0 && c.Args[0].Lit() == name
+}
+
+// ofPlace reports whether what is assigned is such a place and nothing else.
+func (in *interp) ofPlace(w *syntax.Word) bool {
+	if w == nil || len(w.Parts) != 1 {
+		return false
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	s, ok := part.(*syntax.CmdSubst)
+	return ok && in.asksPlace(s.Stmts)
+}
+
+// tools are variables that name a program where people have set them to another than
+// the one that a command gives as its default: ${PYTHON:-python3}.
+var tools = map[string]bool{
+	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
+	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
+}
+
+// isTool reports whether a variable is one of them, and inherited.
+func (in *interp) isTool(name string) bool {
+	if !tools[name] || in.find(name) != nil {
+		return false
+	}
+	_, ok := in.ctx.Env[name]
+	return !ok
+}
+
+// setups are programs that print what a shell is to run when it starts, by the words
+// that ask for it, * being any one word: their output is theirs, and no file's or
+// anybody else's.
+var setups = map[string][]string{
+	"ssh-agent": {"", "-s", "-c", "-t *", "-s -t *"}, "direnv": {"hook *", "export *"}, "brew": {"shellenv", "shellenv *"},
+	"pyenv": {"init *", "init - *", "init --path", "virtualenv-init *"}, "rbenv": {"init *", "init - *"}, "nodenv": {"init *", "init - *"}, "goenv": {"init *"}, "jenv": {"init *"}, "plenv": {"init *"},
+	"starship": {"init *"}, "zoxide": {"init *", "init * --cmd *"}, "atuin": {"init *", "init * *"}, "mcfly": {"init *"}, "thefuck": {"--alias", "--alias *"}, "fzf": {"--bash", "--zsh"},
+	"mise": {"activate", "activate *", "activate * *", "env", "env *", "hook-env"}, "rtx": {"activate *"}, "fnm": {"env", "env *", "env * *", "env * * *"}, "opam": {"env", "env *", "config env"},
+	"conda": {"shell.bash hook", "shell.zsh hook", "shell.posix hook"}, "micromamba": {"shell hook", "shell hook *", "shell hook * *"}, "mamba": {"shell hook", "shell hook * *"},
+	"minikube": {"docker-env", "podman-env", "-p * docker-env", "completion *"}, "docker-machine": {"env", "env *"}, "dircolors": {"", "-b", "-c"}, "lesspipe": {""}, "luarocks": {"path", "path *"},
+	"keychain": {"--eval", "--eval *", "--quiet --eval *"}, "devbox": {"global shellenv", "shellenv"}, "sheldon": {"source"}, "navi": {"widget *"}, "resize": {""}, "register-python-argcomplete": {"*"},
+	"aws": {"configure export-credentials --format env", "configure export-credentials --profile * --format env"}, "poetry": {"env activate", "completions *"}, "rustup": {"completions *", "completions * *"},
+	"kubectl": {"completion *"}, "helm": {"completion *"}, "gh": {"completion -s *", "completion --shell *"}, "docker": {"completion *"}, "kind": {"completion *"}, "oc": {"completion *"}, "flux": {"completion *"}, "argocd": {"completion *"},
+	"npm": {"completion"}, "pip": {"completion --*"}, "pip3": {"completion --*"}, "uv": {"generate-shell-completion *"}, "uvx": {"--generate-shell-completion *"}, "just": {"--completions *"}, "deno": {"completions *"}, "chezmoi": {"completion *"},
+	"pnpm": {"completion *"}, "yq": {"shell-completion *"}, "golangci-lint": {"completion *"}, "hugo": {"completion *"}, "task": {"--completion *"}, "stack": {"--bash-completion-script *"},
+}
+
+// setsUp reports whether a substitution is one of them, that the text did not put
+// there itself.
+func (in *interp) setsUp(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return false
+	}
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		if words[i] = w.Lit(); words[i] == "" || !plain(strings.TrimPrefix(words[i], "~/")) {
+			return false
+		}
+	}
+	name := words[0][strings.LastIndexByte(words[0], '/')+1:]
+	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
+		return false
+	}
+	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !in.replaced(name)
+}
+
+// sameWords compares words with those of a pattern.
+func sameWords(pattern string, words []string) bool {
+	list := strings.Fields(pattern)
+	return slices.EqualFunc(list, words, func(p, w string) bool {
+		start, any := strings.CutSuffix(p, "*")
+		return p == w || any && strings.HasPrefix(w, start)
+	})
+}
+
+// replaced reports whether the text made something else of a program's name.
+func (in *interp) replaced(name string) bool {
+	return in.find("PATH") != nil || in.created(name) != nil ||
+		slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) ||
+		slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name })
+}
