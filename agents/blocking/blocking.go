@@ -45,6 +45,7 @@ var rows = [...]row{
 	{"claude", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`, "}}}"},
 	{"claude", "PostToolUse", `{"decision":"block","reason":`, "}"},
 	{"claude", "PostToolUseFailure", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`, "}}"},
+	{"claude", "ConfigChange", `{"decision":"block","reason":`, "}"},
 	{"codex", "PreToolUse", denyTool, "}}"},
 	{"qwen", "PreToolUse", denyTool, "}}"},
 	{"droid", "PreToolUse", denyTool, "}}"},

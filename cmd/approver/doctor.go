@@ -237,6 +237,9 @@ func (d *doctor) daemon(ctx context.Context) {
 	if doc.Trouble != "" {
 		d.say("daemon", fail, "its store fails: "+doc.Trouble, "approver doctor tells more of the store")
 	}
+	for _, weak := range doc.Hooks {
+		d.say("daemon", fail, "the hooks that it watches are weakened: "+weak, "approver install claude")
+	}
 	for _, c := range doc.Channels {
 		if !c.Receives {
 			d.say("daemon", warn, c.Name+" brings no answers to it: "+c.Error, "see docs/channels/"+c.Name+".md; with several daemons another one may receive")
