@@ -84,8 +84,11 @@ func (c Claude) decode(payload []byte) (Event, error) {
 		}
 	}
 	if ev.Name == "ConfigChange" {
-		err := c.settings(&ev, o)
-		return ev, err
+		if err := c.settings(&ev, o); err != nil {
+			return Event{}, err
+		}
+		ev.Call.Raw = bytes.Clone(payload)
+		return ev, nil
 	}
 	kind, ok := claudeKinds[ev.Name]
 	if !ok {

@@ -207,8 +207,8 @@ func deadline(line string) (stem string, d time.Duration) {
 	if m == nil {
 		return line, 0
 	}
-	d, _ = time.ParseDuration(line[m[2]:m[3]]) // zero is too short
-	return line[:m[0]] + line[m[1]:], d
+	d, _ = time.ParseDuration(strings.TrimRight(line[m[2]:m[3]], ";&|")) // zero is too short
+	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
 }
 
 // harmlessKeys are those of a hook that do not change whether it holds.

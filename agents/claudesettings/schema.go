@@ -76,7 +76,6 @@ const (
 	number
 	list
 	object
-	hooksOf // the matchers of an event that guards calls
 )
 
 // A shape is what Claude Code wants of a value. The zero value takes all.
@@ -93,6 +92,8 @@ type shape struct {
 	each   *shape   // of a list, and of the other values of an object
 	fields map[string]shape
 	needs  []string // of an object: keys that must be there
+	// byType are more needs of an object, by the text of its "type".
+	byType map[string][]string
 }
 
 func (c *checker) check(v hujson.Value, key string, s shape) {
@@ -151,7 +152,13 @@ func (c *checker) fits(v hujson.Value, s shape) string {
 		if s.kind != object && s.kind != anything {
 			return "must be " + s.kind.String() + ", not an object"
 		}
-		for _, need := range s.needs {
+		needs := s.needs
+		for _, m := range value.Members {
+			if l, ok := m.Value.Value.(hujson.Literal); ok && m.Name.Value.(hujson.Literal).String() == "type" && l.Kind() == '"' {
+				needs = append(slices.Clone(needs), s.byType[l.String()]...)
+			}
+		}
+		for _, need := range needs {
 			if !slices.ContainsFunc(value.Members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == need }) {
 				return "has no " + strconv.Quote(need)
 			}
@@ -190,7 +197,7 @@ func shortened(s string) string {
 
 // String is the word for people.
 func (k kind) String() string {
-	return [...]string{"anything", "true or false", "a text", "a number", "a list", "an object", "a list of matchers"}[k]
+	return [...]string{"anything", "true or false", "a text", "a number", "a list", "an object"}[k]
 }
 
 // guards are the events whose broken hooks Claude Code takes so seriously that it

@@ -54,14 +54,18 @@ PostModelSwitch SessionEnd PermissionRequest Setup TeammateIdle TaskCreated Task
 ConfigChange InstructionsLoaded WorktreeCreate WorktreeRemove CwdChanged FileChanged DirectoryAdded MessageDisplay`
 )
 
-// hookShape is one hook. Its type decides what it needs; the shapes are tried in turn.
+// hookShape is one hook. Its type decides what it needs.
 var hookShape = func() shape {
 	common := map[string]shape{
 		"type": oneOf("command prompt agent http mcp_tool"), "command": aText, "args": texts, "prompt": aText, "url": aText,
 		"server": aText, "tool": aText, "timeout": {kind: number, above: true}, "onFailure": oneOf("continue block"),
 		"async": aBool, "asyncRewake": aBool, "if": aText, "once": aBool, "shell": oneOf("bash powershell"), "statusMessage": aText,
 	}
-	return needing("type", common)
+	s := needing("type", common)
+	s.byType = map[string][]string{
+		"command": {"command"}, "prompt": {"prompt"}, "agent": {"prompt"}, "http": {"url"}, "mcp_tool": {"server", "tool"},
+	}
+	return s
 }()
 
 // eventShapes are the events. Only those of guards are strict.
