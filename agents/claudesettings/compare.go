@@ -145,11 +145,11 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 		found = append(found, Finding{Path: s.Path, Text: text})
 	}
 	for _, p := range problems {
-		dropped = append(dropped, Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.Error()})
+		dropped = append(dropped, Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String()})
 	}
 	if err == nil {
 		f.dropped = len(problems) > 0 && s.Place != Managed
-		f.missing = lacking(f.Settings.Hooks, want)
+		f.missing = lacking(f.Hooks, want)
 	}
 	return f, found, dropped
 }
@@ -300,7 +300,7 @@ func sep(why string) string {
 }
 
 func (f file) hasOurs() bool {
-	for _, matchers := range f.Settings.Hooks {
+	for _, matchers := range f.Hooks {
 		for _, m := range matchers {
 			if slices.ContainsFunc(m.Hooks, Ours) {
 				return true
@@ -339,13 +339,13 @@ func Holds(text []byte) bool {
 
 // others tells of other programs' hooks beside approver's, and of doubles.
 func (f file) others(want Want) (found []Finding) {
-	for _, event := range slices.Sorted(keysOf(f.Settings.Hooks)) {
+	for _, event := range slices.Sorted(keysOf(f.Hooks)) {
 		guards := event == "PreToolUse" || event == "PermissionRequest"
 		if _, wanted := want.Hooks[event]; !wanted && !guards {
 			continue
 		}
 		mine := 0
-		for _, m := range f.Settings.Hooks[event] {
+		for _, m := range f.Hooks[event] {
 			for _, h := range m.Hooks {
 				if Ours(h) {
 					mine++

@@ -63,7 +63,7 @@ func accepts(path string, text []byte) error {
 	s, err := Read(path, text)
 	kind := (*json.UnmarshalTypeError)(nil)
 	if problems := Check(path, text); len(problems) > 0 && (err == nil || errors.As(err, &kind)) {
-		return fmt.Errorf("%w: mend it first; nothing was changed", problems[0])
+		return fmt.Errorf("%s: mend it first; nothing was changed", problems[0])
 	}
 	if err != nil {
 		return err

@@ -19,8 +19,8 @@ type Problem struct {
 	Why string
 }
 
-// Error is the problem in a sentence.
-func (p Problem) Error() string {
+// String is the problem in a sentence.
+func (p Problem) String() string {
 	key := strconv.Quote(p.Key)
 	if p.Key == "" {
 		key = "the file"

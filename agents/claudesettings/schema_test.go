@@ -42,7 +42,7 @@ func TestValuesThatDropTheFile(t *testing.T) {
 		found := claudesettings.Check("f.json", []byte(text))
 		if len(found) == 0 || found[0].Key != key {
 			t.Errorf("%s: %v, want %q", text, found, key)
-		} else if !strings.HasPrefix(found[0].At, "f.json:1:") || !strings.Contains(found[0].Error(), "drops the whole file") {
+		} else if !strings.HasPrefix(found[0].At, "f.json:1:") || !strings.Contains(found[0].String(), "drops the whole file") {
 			t.Errorf("%s: %v", text, found[0])
 		}
 	}
