@@ -330,13 +330,6 @@ func managedOff(files []file) string {
 	return ""
 }
 
-// Holds reports whether the text of managed settings has a hook of approver before
-// tools. Whether it is the right one is for [Compare].
-func Holds(text []byte) bool {
-	s, err := Read("", text)
-	return err == nil && slices.ContainsFunc(s.Hooks["PreToolUse"], func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
-}
-
 // others tells of other programs' hooks beside approver's, and of doubles.
 func (f file) others(want Want) (found []Finding) {
 	for _, event := range slices.Sorted(keysOf(f.Hooks)) {

@@ -21,12 +21,13 @@ import (
 
 // Settings is the part of Claude Code's settings that decides about hooks.
 type Settings struct {
-	Hooks map[string][]Matcher `json:"hooks"`
-	Off   bool                 `json:"disableAllHooks"`
-	// The next three count in managed settings only.
-	ManagedOnly bool                       `json:"allowManagedHooksOnly"`
-	PluginOnly  json.RawMessage            `json:"strictPluginOnlyCustomization"`
-	Env         map[string]json.RawMessage `json:"env"`
+	Hooks map[string][]Matcher       `json:"hooks"`
+	Off   bool                       `json:"disableAllHooks"`
+	Env   map[string]json.RawMessage `json:"env"`
+	// The next count in managed settings only.
+	ManagedOnly  bool            `json:"allowManagedHooksOnly"`
+	PluginOnly   json.RawMessage `json:"strictPluginOnlyCustomization"`
+	NoSkillShell bool            `json:"disableSkillShellExecution"`
 }
 
 // A Matcher is the hooks of an event for some tools.

@@ -88,3 +88,32 @@ func pinned(files []file, t toggle) bool {
 		return there && f.Place == Managed && !f.dropped && !t.on(raw)
 	})
 }
+
+// Managedness reports whether managed settings have a hook of approver before tools,
+// and what else they could close and do not. Whether the hook is the right one is for
+// [Compare].
+func Managedness(sources []Source) (hooked bool, open []string) {
+	var all []file
+	only, shell := false, false
+	for _, s := range sources {
+		settings, err := Read(s.Path, s.Text)
+		if s.Place != Managed || s.Missing || s.Err != nil || err != nil {
+			continue
+		}
+		all = append(all, file{Source: s, Settings: settings})
+		hooked = hooked || slices.ContainsFunc(settings.Hooks["PreToolUse"], func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
+		only, shell = only || settings.ManagedOnly, shell || settings.NoSkillShell
+	}
+	if !only {
+		open = append(open, `other programs' hooks, which can replace what was approved ("allowManagedHooksOnly": true)`)
+	}
+	if !shell {
+		open = append(open, `shell commands in skills, which no hook sees ("disableSkillShellExecution": true)`)
+	}
+	for _, t := range switches {
+		if t.name == "CLAUDE_CODE_SHELL_PREFIX" && !pinned(all, t) {
+			open = append(open, `a program in the place of the hook ("env": {"`+t.name+`": ""})`)
+		}
+	}
+	return hooked, open
+}

@@ -88,15 +88,17 @@ func (c claudeFile) cure() string {
 // here can see more than files.
 func (d *doctor) canary(string) {}
 
-// singleStarts says what no settings of a user can stop.
+// singleStarts says what no settings of a user can stop, and which holes managed
+// settings with the hooks leave open.
 func (d *doctor) singleStarts(sources []claudesettings.Source) {
-	for _, s := range sources {
-		if s.Place == claudesettings.Managed && !s.Missing && s.Err == nil && claudesettings.Holds(s.Text) {
-			return
-		}
+	managed, open := claudesettings.Managedness(sources)
+	switch {
+	case !managed:
+		d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --settings or --setting-sources, or with CLAUDE_CODE_SIMPLE or CLAUDE_CONFIG_DIR, runs without the hooks of a user or a project",
+			"approver install claude --system as root; docs/agents/claude.md says what else managed settings close")
+	case len(open) > 0:
+		d.say("hook", warn, "the managed settings leave open: "+strings.Join(open, "; "), "docs/agents/claude.md, managed settings")
 	}
-	d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --settings or --setting-sources, or with CLAUDE_CODE_SIMPLE or CLAUDE_CONFIG_DIR, runs without the hooks of a user or a project",
-		"approver install claude --system as root; docs/agents/claude.md says what else managed settings close")
 }
 
 // doctorPlaces are the folders that a Claude Code started here reads.

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,12 +31,25 @@ type hookWatch struct {
 	log     *slog.Logger
 	every   time.Duration // zero: hookLook
 
+	programs map[string]lookedAt // of look alone
+
 	mu   sync.Mutex
 	weak map[string][]string // by installed file, what is wrong with it now
 }
 
-// hookLook is how often the installed files are looked at.
-const hookLook = 2 * time.Second
+// hookLook is how often the installed files are looked at, and hookRead how often a
+// program is read that seems to be unchanged.
+const (
+	hookLook = 2 * time.Second
+	hookRead = time.Minute
+)
+
+// A lookedAt is what was found of a program, and what it looked like then.
+type lookedAt struct {
+	at   time.Time
+	info fs.FileInfo
+	err  error
+}
 
 // run looks until ctx ends.
 func (w *hookWatch) run(ctx context.Context) error {
@@ -95,10 +110,28 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 		sources = append(sources, readSource(claudesettings.User, in.Path))
 	}
 	weak := claudesettings.Weak(claudesettings.Compare(sources, claudesettings.Want{Hooks: in.Hooks, In: in.Path}))
-	if _, err := genuine(in.Program, all); err != nil {
+	if err := w.program(in, all); err != nil {
 		weak = append(weak, err.Error())
 	}
 	return weak
+}
+
+// program says whether an installed program is what it was.
+func (w *hookWatch) program(in installed, all installs) error {
+	info, err := os.Stat(in.Program)
+	key := in.Program + " " + in.SHA256
+	last, there := w.programs[key]
+	same := there && err == nil && last.info != nil && os.SameFile(info, last.info) &&
+		info.ModTime().Equal(last.info.ModTime()) && info.Size() == last.info.Size() && info.Mode() == last.info.Mode()
+	if same && time.Since(last.at) < hookRead {
+		return last.err
+	}
+	_, wrong := genuine(in.Program, all)
+	if w.programs == nil {
+		w.programs = map[string]lookedAt{}
+	}
+	w.programs[key] = lookedAt{time.Now(), info, wrong}
+	return wrong
 }
 
 // alarm puts it into the log and the audit. What is recorded names no content of the

@@ -176,6 +176,9 @@ func (c uninstallClaudeCmd) Run() error {
 		}
 		return err
 	}
+	if !watched && err == nil {
+		fmt.Printf("%s does not name this file: where the daemon has another configuration, name it with --config, or it raises an alarm\n", installsFile(cfg.Dir))
+	}
 	return nil
 }
 
