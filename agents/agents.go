@@ -30,9 +30,10 @@ const (
 	Prompted      // the agent is about to ask its own user about a call; decided like Decide
 	Ran           // a call ran; recorded, and matched to its verdict
 	Notice        // nothing to decide; answered with silence
+	Settings      // the agent's own settings changed, and it asks whether to take them
 )
 
-var kindNames = [...]string{"unknown", "decide", "prompted", "ran", "notice"}
+var kindNames = [...]string{"unknown", "decide", "prompted", "ran", "notice", "settings"}
 
 // String returns the word; an unknown value is "unknown".
 func (k Kind) String() string {
@@ -49,7 +50,8 @@ type Event struct {
 	Agent string
 	Name  string
 	// Call is set for Decide, Prompted and Ran, except for what only the daemon
-	// knows: ID, Env, Peer and At.
+	// knows: ID, Env, Peer and At. For Settings it names the session, the folder and
+	// the changed file.
 	Call approver.ToolCall
 	// UseID is the agent's id of the call. It ties a Ran to its Decide. A
 	// Prompted may have none.
@@ -69,6 +71,9 @@ type Event struct {
 	Output string
 	// Failure is why a call failed. A Ran with an empty Failure succeeded.
 	Failure string
+	// Changed is, for Settings, the file that changed, and Home the folder of the
+	// user's own settings, as far as the agent says; both are absolute paths.
+	Changed, Home string
 }
 
 // An Answer is what the hook process leaves behind: its two streams and its

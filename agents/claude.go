@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -15,7 +16,8 @@ import (
 //
 // PreToolUse is decided. PermissionRequest, which comes when Claude Code is
 // about to ask its own user, is decided in the same way and answered in its own
-// shape. PostToolUse and PostToolUseFailure report that a call ran. The events
+// shape. PostToolUse and PostToolUseFailure report that a call ran. ConfigChange
+// asks whether settings that changed during a session are taken. The events
 // in claudeNotices are answered with silence. Any other event is refused: it
 // may be one whose silence permits something.
 type Claude struct{}
@@ -38,7 +40,7 @@ var claudeKinds = map[string]Kind{
 var claudeNotices = [...]string{
 	"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
 	"Notification", "PreCompact", "PostCompact", "Setup", "PermissionDenied", "InstructionsLoaded",
-	"ConfigChange", "CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
+	"CwdChanged", "FileChanged", "TaskCreated", "TaskCompleted", "TeammateIdle",
 }
 
 // claudeForeign are keys that Claude Code does not send and agents with a
@@ -81,6 +83,13 @@ func (c Claude) decode(payload []byte) (Event, error) {
 			return ev, nil
 		}
 	}
+	if ev.Name == "ConfigChange" {
+		if err := c.settings(&ev, o); err != nil {
+			return Event{}, err
+		}
+		ev.Call.Raw = bytes.Clone(payload)
+		return ev, nil
+	}
 	kind, ok := claudeKinds[ev.Name]
 	if !ok {
 		return Event{}, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
@@ -106,6 +115,54 @@ func (c Claude) decode(payload []byte) (Event, error) {
 	}
 	ev.Kind = kind
 	return ev, nil
+}
+
+// claudeSources are what a ConfigChange may be of. The word is not believed: what
+// counts is what stands in the files.
+var claudeSources = [...]string{"user_settings", "project_settings", "local_settings", "policy_settings", "skills"}
+
+// settings reads a ConfigChange.
+func (c Claude) settings(ev *Event, o object) (err error) {
+	ev.Call.Agent = c.Name()
+	if ev.Call.Session, err = o.need("session_id"); err != nil {
+		return err
+	}
+	if ev.Call.Dir, err = c.dir(o); err != nil {
+		return err
+	}
+	source, err := o.need("source")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(claudeSources[:], source) {
+		return fmt.Errorf(`"source" is %s, which is not known`, quote(source))
+	}
+	if ev.Changed, err = o.need("file_path"); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(ev.Changed) || strings.ContainsRune(ev.Changed, 0) {
+		return fmt.Errorf(`"file_path" is %s, not an absolute path`, quote(ev.Changed))
+	}
+	var transcript string
+	if err := o.optional(map[string]*string{"transcript_path": &transcript}); err != nil {
+		return err
+	}
+	// It lies in projects/ of the folder with the user's settings, wherever that is.
+	if home, _, ok := strings.Cut(transcript, "/projects/"); ok && filepath.IsAbs(home) && !strings.ContainsRune(home, 0) {
+		ev.Home = filepath.Clean(home)
+	}
+	ev.Call.Tool, ev.Call.Paths = ev.Name, []string{ev.Changed}
+	ev.Kind = Settings
+	return nil
+}
+
+// dir reads the folder that the agent works in.
+func (Claude) dir(o object) (string, error) {
+	dir, err := o.need("cwd")
+	if err == nil && (!filepath.IsAbs(dir) || strings.ContainsRune(dir, 0)) {
+		err = fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(dir))
+	}
+	return dir, err
 }
 
 // outcome reads what became of a call that ran.
@@ -168,11 +225,8 @@ func (c Claude) call(o object) (call approver.ToolCall, content Content, err err
 	if call.Session, err = o.need("session_id"); err != nil {
 		return call, content, err
 	}
-	if call.Dir, err = o.need("cwd"); err != nil {
+	if call.Dir, err = c.dir(o); err != nil {
 		return call, content, err
-	}
-	if !filepath.IsAbs(call.Dir) || strings.ContainsRune(call.Dir, 0) {
-		return call, content, fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(call.Dir))
 	}
 	if call.Tool, err = o.need("tool_name"); err != nil {
 		return call, content, err

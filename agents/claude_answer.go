@@ -44,7 +44,7 @@ type (
 //	Deny, Ask and everything else: a deny document, stderr and exit 2
 //
 // Of a call that already ran, only Warn and Deny say anything. A Notice is
-// always answered with nothing.
+// always answered with nothing. Settings are taken with a Pass and with nothing else.
 func (c Claude) Encode(ev Event, v approver.Verdict) Answer {
 	if ev.Kind == Notice {
 		return Answer{ExitZero: true}
@@ -68,7 +68,10 @@ func (c Claude) Encode(ev Event, v approver.Verdict) Answer {
 // document returns the document for exit 0, nil for silence, or an error with
 // the reason for a block.
 func (c Claude) document(ev Event, v approver.Verdict) (*claudeOutput, error) {
-	if ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran {
+	switch {
+	case ev.Kind == Settings && v.Decision == approver.Pass:
+		return nil, nil
+	case ev.Kind != Decide && ev.Kind != Prompted && ev.Kind != Ran:
 		return nil, errors.New(v.Reason)
 	}
 	out := &claudeOutput{Specific: &claudeSpecific{Event: ev.Name}}
@@ -118,14 +121,15 @@ const (
 	claudePatience = 290 * time.Second // the courier's own default for claude
 	claudeGrace    = 10 * time.Second
 	claudeMargin   = 2 * time.Second
-	claudeReport   = 8 * time.Second // deadline of the hooks that only report
+	claudeReport   = 8 * time.Second // deadline of the hooks for which nobody is asked
 	claudeStep     = 10 * time.Second
 	minTTL         = 5 * time.Second
 	maxTTL         = time.Hour
 )
 
 // HookConfig returns the settings, as indented JSON, that make Claude Code ask
-// approver before each tool and report after it; they belong into
+// approver before each tool, report after it, and ask whether settings that change
+// meanwhile are taken; they belong into
 // ~/.claude/settings.json or the managed settings. binary is the absolute path
 // of approver-hook, and ttl is the longest time that people have to answer, from
 // 5 s to 1 h. socket is the daemon's submit socket; empty means the place where
@@ -169,11 +173,13 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 			Pre  []matcher `json:"PreToolUse"`
 			Post []matcher `json:"PostToolUse"`
 			Fail []matcher `json:"PostToolUseFailure"`
+			File []matcher `json:"ConfigChange"`
 		} `json:"hooks"`
 	}
 	settings.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
 	settings.Hooks.Post = entry(" --event PostToolUse", claudeReport, "")
 	settings.Hooks.Fail = entry(" --event PostToolUseFailure", claudeReport, "")
+	settings.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -53,6 +53,7 @@ var rows = [...]row{
 	{agent: "claude", event: "PermissionRequest", before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`, after: "}}}"},
 	{agent: "claude", event: "PostToolUse", before: `{"decision":"block","reason":`, after: "}"},
 	{agent: "claude", event: "PostToolUseFailure", before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`, after: "}}"},
+	{agent: "claude", event: "ConfigChange", before: `{"decision":"block","reason":`, after: "}"},
 	{agent: "codex", event: "PreToolUse", before: denyTool, after: "}}"},
 	{agent: "qwen", event: "PreToolUse", before: denyTool, after: "}}"},
 	{agent: "droid", event: "PreToolUse", before: denyTool, after: "}}"},

@@ -17,6 +17,7 @@ func TestFor(t *testing.T) {
 		{"claude", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no \"rm\""}}}` + "\n"},
 		{"claude", "PostToolUse", `{"decision":"block","reason":"no \"rm\""}` + "\n"},
 		{"claude", "PostToolUseFailure", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"no \"rm\""}}` + "\n"},
+		{"claude", "ConfigChange", `{"decision":"block","reason":"no \"rm\""}` + "\n"},
 		{"codex", "PreToolUse", claude},
 		{"qwen", "PreToolUse", claude},
 		{"droid", "PreToolUse", claude},

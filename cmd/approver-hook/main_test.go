@@ -143,6 +143,15 @@ func TestProcess(t *testing.T) {
 	}
 }
 
+// Settings that change while no daemon runs are not taken: the answer is the one that
+// Claude Code reads at ConfigChange.
+func TestProcessBlocksChangedSettings(t *testing.T) {
+	p := start(t, "/nonexistent/s", nil, "--connect-timeout", "0s", "--event", "ConfigChange", "--deadline", "8s")
+	if exit := p.end(t); exit != 2 || !strings.HasPrefix(p.out.String(), `{"decision":"block","reason":"approver is not running`) || p.err.Len() == 0 {
+		t.Errorf("exit %d, %s%s", exit, &p.out, &p.err)
+	}
+}
+
 // An agent that loses patience sends a signal. What it reads then is a block,
 // and the daemon knows at once that nobody waits.
 func TestProcessSignals(t *testing.T) {

@@ -30,7 +30,10 @@ type decider struct {
 	// project that a directory is in.
 	hold    func(ctx context.Context, who approver.Who, by, reason string) (denied int, err error)
 	project func(dir string) string
-	// freeze, when set, stops everything after such a call.
+	// hooks, when set, says whether changed settings take the hooks away; without it
+	// no change is taken.
+	hooks *hookWatch
+	// freeze, when set, stops everything after a call that went around the gate.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
 	known outcomes
@@ -60,6 +63,13 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	case agents.Notice:
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	case agents.Settings:
+		v := d.settings(ctx, ev, call)
+		if _, err := d.audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+			d.log.Error("audit failed", "error", err)
+			v = approver.Verdict{Reason: "it could not be recorded, so the changed settings were not taken"}
+		}
+		return answer(adapter.Encode(ev, v))
 	default:
 		return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
 	}

@@ -28,6 +28,7 @@ type desk struct {
 	authority *heldAuthority
 	audit     *audit.Log
 	observer  *observer
+	hooks     *hookWatch
 	budgets   *approver.Budgets
 	shield    *shield
 	store     string // where requests are kept, for people
@@ -111,6 +112,7 @@ type statusDoc struct {
 	Trouble  string           `json:"store_error,omitempty"`
 	Channels []channelStatus  `json:"channels,omitempty"`
 	Waiting  []string         `json:"waiting_approvers,omitempty"` // in the configuration, and not counting yet
+	Hooks    []string         `json:"hooks_weakened,omitempty"`    // why installed hooks do not hold
 	Open     int              `json:"open_requests"`
 	Freeze   *approver.Freeze `json:"freeze,omitempty"`  // while frozen
 	Pause    *approver.Pause  `json:"pause,omitempty"`   // while paused
@@ -135,6 +137,9 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	doc := statusDoc{
 		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
 		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
+	}
+	if d.hooks != nil {
+		doc.Hooks = d.hooks.now()
 	}
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr = err.Error()

@@ -240,6 +240,9 @@ func (d *doctor) daemon(ctx context.Context) {
 	if doc.Freeze != nil && doc.Freeze.Reason != "" {
 		d.say("daemon", warn, "every call is denied: "+doc.Freeze.Reason, `find out why, then approver unfreeze; docs/operations.md, "The store is not believed"`)
 	}
+	for _, weak := range doc.Hooks {
+		d.say("daemon", fail, "the hooks that it watches are weakened: "+weak, "approver install claude")
+	}
 	for _, c := range doc.Channels {
 		if !c.Receives {
 			d.say("daemon", warn, c.Name+" brings no answers to it: "+c.Error, "see docs/channels/"+c.Name+".md; with several daemons another one may receive")

@@ -9,125 +9,176 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
+	"approver.example/agents"
+	"approver.example/agents/claudesettings"
 	"approver.example/httpapi/socketpath"
 )
 
 // This file has the checks of what stands between agent and daemon, and of what
 // starts the daemon.
 
-var (
-	hookDeadline = regexp.MustCompile(` --deadline (\S+)`)
-	hookSocketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
-)
+var hookSocketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
 
-// hook looks whether Claude Code asks us, and whether it waits long enough.
+// hook looks whether Claude Code asks us, with all the settings that it merges, and
+// whether it waits long enough.
 func (d *doctor) hook(which claudeFile) {
 	path, err := which.path()
 	if err != nil {
 		d.say("hook", fail, err.Error(), "")
 		return
 	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		d.say("hook", warn, "there is no "+path, "approver install claude")
+	all, err := readInstalls(d.cfg.Dir)
+	if err != nil {
+		d.say("hook", warn, err.Error(), "")
+	}
+	places := doctorPlaces(which, path)
+	sources := places.sources()
+	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == path }) {
+		sources = append(sources, readSource(claudesettings.User, path))
+	}
+	want, sure := d.wanted(sources, path, all)
+	if which != (claudeFile{Managed: which.Managed}) {
+		want.In = path
+	}
+	found := claudesettings.Compare(sources, want)
+	found = append(found, claudesettings.Environment(os.Environ(), false)...)
+	if weak := claudesettings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
+		d.say("hook", warn, weak[0], "approver install claude")
 		return
 	}
-	var s hookSettings
-	if err == nil {
-		s, err = readSettings(path, text)
+	good := sure
+	for _, f := range found {
+		if f.Harmless {
+			d.say("hook", warn, f.String(), "")
+			continue
+		}
+		good = false
+		d.say("hook", fail, f.String(), which.cure())
 	}
-	if err = errors.Join(err, s.off(path), localOff(path)); err != nil {
-		d.say("hook", fail, err.Error(), "")
-		return
-	}
-	for _, m := range s.Hooks["PreToolUse"] {
-		for _, h := range m.Hooks {
-			if ours(h) {
-				d.judge("hook", d.hookFits(m.Matcher, h), path, "approver install claude")
-				return
+	for _, s := range sources {
+		if s.Place == claudesettings.Managed && !s.Missing {
+			if err := readableBy(s.Path, submitterUID(d.cfg)); err != nil {
+				good = false
+				d.say("hook", fail, err.Error(), "approver install claude --system")
 			}
 		}
 	}
-	d.say("hook", fail, path+" has no hook of approver before tools", "approver install claude")
+	if good {
+		d.say("hook", ok, path, "")
+		d.canary(path)
+	}
+	d.singleStarts(sources)
 }
 
-// localOff returns why no hook runs with the settings that are one person's own
-// beside those of a project, or nil.
-func localOff(path string) error {
-	path = filepath.Join(filepath.Dir(path), "settings.local.json")
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var s hookSettings
-	if err == nil {
-		s, err = readSettings(path, text)
-	}
-	return errors.Join(err, s.off(path))
-}
-
-// A hookEntry is one command of Claude Code's settings.
-type hookEntry struct {
-	Type        string
-	Command     string
-	Timeout     float64 // seconds
-	OnFailure   string
-	Async       bool
-	AsyncRewake bool   // implies Async
-	If          string // a pattern of calls
-}
-
-// program returns what the command runs.
-func (h hookEntry) program() string {
-	program, _, _ := strings.Cut(h.Command, " --agent")
-	return strings.TrimSuffix(strings.Trim(program, "'"), " hook")
-}
-
-func (d *doctor) hookFits(matcher string, raw json.RawMessage) error {
-	var h hookEntry
-	if err := json.Unmarshal(raw, &h); err != nil {
-		return err
-	}
-	deadline := time.Duration(0)
-	if m := hookDeadline.FindStringSubmatch(h.Command); m != nil {
-		deadline, _ = time.ParseDuration(m[1]) // zero is told below
-	}
-	timeout := time.Duration(h.Timeout * float64(time.Second))
+// cure is the command that mends the settings that were looked at.
+func (c claudeFile) cure() string {
 	switch {
-	case !filepath.IsAbs(h.program()):
-		return fmt.Errorf("the hook %s is no absolute path: a project could put another in its place", h.program())
-	case matcher != "*" && matcher != "":
-		return errors.New("the hook is only for tools that match " + strconv.Quote(matcher))
-	case h.Type != "command":
-		return fmt.Errorf("the hook is of type %q, and claude does not run its command", h.Type)
-	case h.Async || h.AsyncRewake:
-		return errors.New(`the hook is "async": claude runs the call without waiting for its answer`)
-	case h.If != "":
-		return errors.New("the hook is only for calls that match " + strconv.Quote(h.If))
-	case deadline < d.cfg.TTL:
-		return fmt.Errorf("the hook gives people %v, less than the ttl of %v", deadline, d.cfg.TTL)
-	case deadline < d.cfg.TTL+d.cfg.Evaluating():
-		return fmt.Errorf("the hook waits for %v, less than the ttl of %v and the %v that the evaluator may take before", deadline, d.cfg.TTL, d.cfg.Evaluating())
-	case timeout <= deadline:
-		return fmt.Errorf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, deadline)
-	case h.OnFailure != "block":
-		return errors.New(`the hook has no "onFailure": "block": a call runs when the hook is killed`)
+	case c.System:
+		return "approver install claude --system"
+	case c.Project != "":
+		return "approver install claude --project " + c.Project
 	}
-	if info, err := os.Stat(h.program()); err != nil {
-		return fmt.Errorf("the hook program: %w", err)
-	} else if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
-		return fmt.Errorf("the hook program %s cannot be run", h.program())
+	return "approver install claude"
+}
+
+// canary is where the agent itself is driven, to prove that its hooks run: nothing
+// here can see more than files.
+func (d *doctor) canary(string) {}
+
+// singleStarts says what no settings of a user can stop, and which holes managed
+// settings with the hooks leave open.
+func (d *doctor) singleStarts(sources []claudesettings.Source) {
+	managed, open := claudesettings.Managedness(sources)
+	switch {
+	case !managed:
+		d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --settings or --setting-sources, or with CLAUDE_CODE_SIMPLE or CLAUDE_CONFIG_DIR, runs without the hooks of a user or a project",
+			"approver install claude --system as root; docs/agents/claude.md says what else managed settings close")
+	case len(open) > 0:
+		d.say("hook", warn, "the managed settings leave open: "+strings.Join(open, "; "), "docs/agents/claude.md, managed settings")
 	}
-	return d.hookFinds(h)
+}
+
+// doctorPlaces are the folders that a Claude Code started here reads.
+func doctorPlaces(which claudeFile, path string) claudePlaces {
+	p := claudePlaces{managed: which.managed()}
+	p.home, _ = claudeHome() // without one there is none
+	switch {
+	case which.Project != "":
+		p.projects = []string{filepath.Dir(filepath.Dir(path))}
+	case which.File != "" && filepath.Base(path) == "settings.json":
+		p.projects = []string{filepath.Dir(filepath.Dir(path))}
+	default:
+		if dir, err := os.Getwd(); err == nil {
+			p.projects = []string{dir}
+		}
+	}
+	return p
+}
+
+// wanted is what has to stand in the settings, for the program that stands there if it
+// is the courier of this approver.
+func (d *doctor) wanted(sources []claudesettings.Source, path string, all installs) (want claudesettings.Want, sure bool) {
+	evaluating := d.cfg.Evaluating()
+	want = claudesettings.Want{TTL: d.cfg.Hold(agents.Claude{}.Name()) - evaluating, Before: evaluating}
+	program, sure := sibling(), true
+	if h, there := hookIn(sources, path); there {
+		known, err := genuine(h.Program(), all)
+		err = errors.Join(err, d.hookFinds(h))
+		switch {
+		case err != nil:
+			sure = false
+			d.say("hook", fail, err.Error(), "approver install claude")
+		case !known:
+			d.say("hook", warn, "nothing here says whether "+h.Program()+" is the program of this approver", "approver install claude")
+		}
+		if filepath.IsAbs(h.Program()) {
+			program = h.Program()
+		}
+	}
+	who, err := d.cfg.Sockets.Submitters()
+	if err == nil {
+		var s claudesettings.Settings
+		_, s, err = wantedHooks(d.cfg, who, firstText(program, "/usr/local/bin/approver-hook"))
+		want.Hooks = s.Hooks
+	}
+	if err != nil {
+		sure = false
+		d.say("hook", fail, err.Error(), "")
+	}
+	return want, sure
+}
+
+// hookIn returns the hook before tools of a file, or else the first of any.
+func hookIn(sources []claudesettings.Source, path string) (first claudesettings.Entry, there bool) {
+	for _, s := range sources {
+		settings, err := claudesettings.Read(s.Path, s.Text)
+		if s.Missing || s.Err != nil || err != nil {
+			continue
+		}
+		for _, m := range settings.Hooks["PreToolUse"] {
+			for _, raw := range m.Hooks {
+				var h claudesettings.Entry
+				if !claudesettings.Ours(raw) || json.Unmarshal(raw, &h) != nil {
+					continue
+				}
+				if s.Path == path {
+					return h, true
+				}
+				if !there {
+					first, there = h, true
+				}
+			}
+		}
+	}
+	return first, there
 }
 
 // hookFinds checks that the hook asks where the daemon listens. A pin decides
 // over everything else.
-func (d *doctor) hookFinds(h hookEntry) error {
+func (d *doctor) hookFinds(h claudesettings.Entry) error {
 	file := firstText(d.pin, socketpath.PinFile)
 	pin, pinned, err := socketpath.ReadPin(file, 0)
 	asks := pin.Socket

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 	"approver.example/channels/slack/slacktest"
@@ -256,27 +257,30 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 	cfg.Sockets.Submit = "/x/s.sock"
 	d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
 	hook := filepath.Join(dir, "approver-hook")
-	fits := func(flags string) string {
-		return fmt.Sprint(d.hookFits("*", json.RawMessage(fmt.Sprintf(`{"type":"command","command":%q,"timeout":330,"onFailure":"block"}`, hook+" --agent claude"+flags+" --deadline 290s"))))
+	settings := filepath.Join(dir, "settings.json")
+	fits := func(flags string) *doctor {
+		want, err := agents.Claude{}.HookConfig(hook, "", cfg.TTL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(want), " --agent claude", " --agent claude"+flags)
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d := &doctor{cfg: d.cfg, pin: d.pin}
+		d.hook(claudeFile{File: settings, Managed: dir})
+		return d
 	}
-	if got := fits(""); !strings.Contains(got, "no such file") {
-		t.Error(got)
-	}
+	fits("").has(t, "hook", fail, "no such file")
 	if err := os.WriteFile(hook, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := fits(""); !strings.Contains(got, "cannot be run") {
-		t.Error(got)
-	}
+	fits("").has(t, "hook", fail, "cannot be run")
 	if err := os.Chmod(hook, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := fits(""); !strings.Contains(got, "and the daemon listens on /x/s.sock") {
-		t.Error(got)
-	}
-	if got := fits(" --socket '/x/s.sock'"); got != "<nil>" {
-		t.Error(got)
-	}
+	fits("").has(t, "hook", fail, "and the daemon listens on /x/s.sock")
+	fits(" --socket /x/s.sock").has(t, "hook", ok, settings)
 	if os.Getuid() != 0 {
 		return // a pin is root's
 	}
@@ -284,9 +288,7 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 	if err := os.WriteFile(d.pin, []byte("socket /y/s.sock\nuid 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := fits(" --socket '/x/s.sock'"); !strings.Contains(got, "the hook asks on /y/s.sock") {
-		t.Error(got)
-	}
+	fits(" --socket /x/s.sock").has(t, "hook", fail, "the hook asks on /y/s.sock")
 }
 
 // A hook that claude does not wait for, or does not run for every call, is none.
@@ -301,30 +303,37 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 	cfg := configs.Default()
 	cfg.Sockets.Submit = "/x/s.sock"
 	line := hook + " --agent claude --socket /x/s.sock --deadline 290s"
+	all, err := agents.Claude{}.HookConfig(hook, "/x/s.sock", cfg.TTL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(all), "\"PostToolUse\"")
+	rest = "\"PostToolUse\"" + strings.TrimSuffix(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "}")), "}")
 	for more, want := range map[string]string{
 		`"type":"command"`:                     "",
 		`"type":"command","async":false`:       "",
 		`"type":"command","async":true`:        `the hook is "async"`,
 		`"type":"command","asyncRewake":true`:  `the hook is "async"`,
-		`"type":"command","async":"true"`:      "cannot unmarshal string",
+		`"type":"command","async":"true"`:      "must be true or false",
 		`"type":"command","if":"Bash(git *)"`:  `the hook is only for calls that match "Bash(git *)"`,
 		`"type":"prompt","prompt":"is it ok?"`: `the hook is of type "prompt"`,
-		`"statusMessage":"asking"`:             `the hook is of type ""`,
+		`"statusMessage":"asking"`:             `has no "type"`,
 	} {
 		t.Run(more, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "settings.json")
-			text := fmt.Sprintf(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":%q,"timeout":330,"onFailure":"block",%s}]}]}}`, line, more)
+			text := fmt.Sprintf(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":%q,"timeout":330,"onFailure":"block",%s}]}],%s}}`, line, more, rest)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
-			d.hook(claudeFile{File: path})
+			d.hook(claudeFile{File: path, Managed: dir})
 			if want == "" {
 				d.has(t, "hook", ok, path)
 				return
 			}
-			if d.has(t, "hook", fail, want); d.found[0].Fix != "approver install claude" {
-				t.Errorf("the cure is %q", d.found[0].Fix)
+			d.has(t, "hook", fail, want)
+			if strings.Contains(want, "type\"") && !strings.Contains(want, "of type") || strings.Contains(want, "must be") {
+				return // nothing to install into
 			}
 			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).Run(); err != nil {
 				t.Fatal(err)

@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
 	"approver.example/agents"
 	"approver.example/agents/blocking"
+	"approver.example/agents/claudesettings"
 	"approver.example/configs"
 	"approver.example/httpapi/socketpath"
 )
@@ -37,31 +37,6 @@ func (uninstallCmd) Help() string {
   approver uninstall claude`
 }
 
-// claudeFile is which settings are meant: the user's own unless a flag says
-// otherwise.
-type claudeFile struct {
-	Project string `help:"The settings of a project, by its folder." placeholder:"DIR"`
-	System  bool   `help:"The managed settings of the machine, which no user and no project overrides."`
-	File    string `help:"A settings file by its path." placeholder:"FILE"`
-}
-
-func (c claudeFile) path() (string, error) {
-	switch {
-	case c.File != "" && c.Project != "", c.File != "" && c.System, c.Project != "" && c.System:
-		return "", errors.New("--project, --system and --file exclude each other: keep one")
-	case c.File != "":
-		return filepath.Abs(c.File)
-	case c.Project != "":
-		return filepath.Abs(filepath.Join(c.Project, ".claude", "settings.json"))
-	case c.System && runtime.GOOS == "darwin":
-		return "/Library/Application Support/ClaudeCode/managed-settings.json", nil
-	case c.System:
-		return "/etc/claude-code/managed-settings.json", nil
-	}
-	home, err := os.UserHomeDir()
-	return filepath.Join(home, ".claude", "settings.json"), err
-}
-
 type installClaudeCmd struct {
 	claudeFile
 	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
@@ -73,7 +48,9 @@ type installClaudeCmd struct {
 func (installClaudeCmd) Help() string {
 	return `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
 Whether the agent waits for people, or is told to come back, is not the hook's to say: it is agents.claude.park_after in the daemon's configuration.
+The user's own settings are in $CLAUDE_CONFIG_DIR, if that is set. Managed settings (--system) are made readable for everybody, and read back as another user.
 For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
+The daemon watches what was installed and raises an alarm when it is weakened.
 
 Example:
   approver install claude
@@ -98,7 +75,7 @@ func (c installClaudeCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	hook, err := hookProgram(c.Hook)
+	program, err := hookProgram(c.Hook)
 	if err != nil {
 		return err
 	}
@@ -106,16 +83,25 @@ func (c installClaudeCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	text, err := agents.Claude{}.HookConfig(hook, hookSocket(cfg, who), cfg.Hold(agents.Claude{}.Name()))
+	text, want, err := wantedHooks(cfg, who, program)
 	if err != nil {
 		return err
 	}
-	var want hookSettings
-	if err := json.Unmarshal(text, &want); err != nil {
+	path, err := c.path()
+	if err != nil {
 		return err
 	}
-	if err := edit(c.claudeFile, want, text); err != nil {
+	made := missingFolders(path)
+	if err := edit(path, want, text); err != nil {
 		return err
+	}
+	if c.ofMachine(path) {
+		if err := publish(path, made, submitterUID(cfg)); err != nil {
+			return err
+		}
+	}
+	if err := remember(cfg, path, program, want); err != nil {
+		fmt.Printf("the daemon does not watch %s: %v: install as the daemon's user, or as root\n", path, err)
 	}
 	if _, err := os.Stat(cfg.Sockets.Submit); errors.Is(err, fs.ErrNotExist) {
 		fmt.Println("until the daemon runs, Claude Code's calls are blocked: approver serve, or approver service install")
@@ -124,6 +110,32 @@ func (c installClaudeCmd) Run() error {
 		return nil
 	}
 	return pin(c.Pin, cfg)
+}
+
+// wantedHooks are the hooks that have to stand in Claude Code's settings, as text and
+// as what it means.
+func wantedHooks(cfg configs.Config, who configs.Submitters, program string) (text []byte, want claudesettings.Settings, err error) {
+	if text, err = (agents.Claude{}).HookConfig(program, hookSocket(cfg, who), cfg.Hold(agents.Claude{}.Name())); err == nil {
+		err = json.Unmarshal(text, &want)
+	}
+	return text, want, err
+}
+
+// remember tells the daemon which file to watch.
+func remember(cfg configs.Config, path, program string, want claudesettings.Settings) error {
+	sum, err := hashOf(program)
+	if err != nil {
+		return err
+	}
+	return changeInstalls(cfg.Dir, installed{Path: path, Program: program, SHA256: sum, Hooks: want.Hooks})
+}
+
+// submitterUID is a user whom agents run as.
+func submitterUID(cfg configs.Config) uint32 {
+	if len(cfg.Sockets.SubmitUIDs) > 0 {
+		return cfg.Sockets.SubmitUIDs[0]
+	}
+	return nobody
 }
 
 // hookSocket is the socket that the hook has to be told: none for an isolated
@@ -137,11 +149,15 @@ func hookSocket(cfg configs.Config, who configs.Submitters) string {
 	return cfg.Sockets.Submit
 }
 
-type uninstallClaudeCmd struct{ claudeFile }
+type uninstallClaudeCmd struct {
+	claudeFile
+	Config string `help:"Configuration file, for the daemon that watches the settings." short:"c" placeholder:"FILE"`
+}
 
 // Help is the long text.
 func (uninstallClaudeCmd) Help() string {
-	return `Takes approver's hooks out and leaves the rest of the file as it is.
+	return `Takes approver's hooks out and leaves the rest of the file as it is. The daemon stops watching it. A session of Claude Code that runs
+keeps its hooks until it ends.
 
 Example:
   approver uninstall claude
@@ -149,19 +165,42 @@ Example:
 }
 
 // Run uninstalls.
-func (c uninstallClaudeCmd) Run() error { return edit(c.claudeFile, hookSettings{}, nil) }
-
-// edit brings the settings to these hooks. whole is the text of a new file.
-func edit(which claudeFile, want hookSettings, whole []byte) error {
-	path, err := which.path()
+func (c uninstallClaudeCmd) Run() error {
+	path, err := c.path()
 	if err != nil {
 		return err
 	}
+	cfg, err := configs.LoadOrDefault(c.Config)
+	var all installs
+	if err == nil {
+		all, err = readInstalls(cfg.Dir)
+	}
+	in, watched := all.of(path)
+	if watched { // first, or the daemon would raise an alarm
+		err = changeInstalls(cfg.Dir, installed{Path: path})
+	}
+	if err != nil {
+		fmt.Printf("the daemon may still watch %s: %v\n", path, err)
+	}
+	if err := edit(path, claudesettings.Settings{}, nil); err != nil {
+		if watched {
+			err = errors.Join(err, changeInstalls(cfg.Dir, in))
+		}
+		return err
+	}
+	if !watched && err == nil {
+		fmt.Printf("%s does not name this file: where the daemon has another configuration, name it with --config, or it raises an alarm\n", installsFile(cfg.Dir))
+	}
+	return nil
+}
+
+// edit brings the settings to these hooks. whole is the text of a new file.
+func edit(path string, want claudesettings.Settings, whole []byte) error {
 	backup, changed, err := changeFile(path, func(old []byte) ([]byte, error) {
 		if old == nil {
 			return whole, nil
 		}
-		return withHooks(path, old, want)
+		return claudesettings.WithHooks(path, old, want)
 	})
 	switch {
 	case err != nil:

@@ -102,6 +102,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	decide := &decider{
 		gate: gate, audit: records, log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
 		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold,
+		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
 	}
 	if cfg.FreezeOnBypass {
 		decide.freeze = people.Freeze
@@ -112,7 +113,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	desk := &desk{
 		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2,
-		store: storeName(cfg), notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(inForce), log: log.With("part", "desk"),
+		store: storeName(cfg), notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(inForce), hooks: decide.hooks, log: log.With("part", "desk"),
 	}
 	doors, err := openSockets(cfg.Sockets, base.house, decide, asker{*gate}, base.local, desk, log)
 	if err != nil {
@@ -126,7 +127,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	log.Info("ready", "isolated", base.house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(base.channels), "took", time.Since(started).Round(time.Millisecond))
 	debug.FreeOSMemory() // what was only needed to start
 	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
-	run := append(doors, people.Run, admit, watching.run, tier2.run, base.trust.watch(people, records))
+	run := append(doors, people.Run, admit, watching.run, decide.hooks.run, tier2.run, base.trust.watch(people, records))
 	err = together(ctx, append(run, rules.runs(cfg, people.Ask)...)...)
 	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
 	return errors.Join(err, recordErr)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents/claudesettings"
 	"approver.example/configs"
 )
 
@@ -46,7 +47,7 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := withHooks(path, []byte(tt.text), hookSettings{})
+			_, err := claudesettings.WithHooks(path, []byte(tt.text), claudesettings.Settings{})
 			if tt.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -57,7 +58,7 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 				t.Errorf("install: %v", err)
 			}
 			d := doctor{cfg: configs.Default()}
-			d.hook(claudeFile{File: path})
+			d.hook(claudeFile{File: path, Managed: t.TempDir()})
 			d.has(t, "hook", fail, tt.want)
 		})
 	}

@@ -17,9 +17,10 @@ type statusCmd struct{ operatorCmd }
 // Help is the long text.
 func (statusCmd) Help() string {
 	return `Says whether the daemon is up, its version and store, whether each channel receives, how many requests are open, whether calls are
-frozen, observed or not asked, where the audit ends, and whether agents are isolated from the daemon.
+frozen, observed or not asked, whether installed hooks hold, where the audit ends, and whether agents are isolated from the daemon.
 
-Exit codes: 0 the daemon is up, 1 it is not, or its store, its audit or a channel has failed, 2 the command line is not understood.
+Exit codes: 0 the daemon is up, 1 it is not, or its store, its audit or a channel has failed, or
+installed hooks were weakened, 2 the command line is not understood.
 
 Example:
   approver status
@@ -56,7 +57,7 @@ func (s statusDoc) well() bool {
 			return false
 		}
 	}
-	return s.Up && s.Trouble == "" && s.AuditErr == ""
+	return s.Up && s.Trouble == "" && s.AuditErr == "" && len(s.Hooks) == 0
 }
 
 func (s statusDoc) print() {
@@ -87,6 +88,9 @@ func (s statusDoc) print() {
 	}
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
+	}
+	for _, weak := range s.Hooks {
+		line("HOOKS", "WEAKENED: %s", weak)
 	}
 	for _, waits := range s.Waiting {
 		line("WAITING", "does not count until people approve it: %s", waits)

@@ -1,0 +1,363 @@
+package claudesettings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Place is one of those that Claude Code merges its settings from.
+type Place uint8
+
+// The places. Nothing overrides the managed one; of the others each goes over those
+// before it.
+const (
+	Managed Place = iota // of the machine: managed-settings.json and managed-settings.d
+	User
+	Project
+	Local // one person's own, beside a project's
+)
+
+// A Source is one file, read by the caller.
+type Source struct {
+	Place   Place
+	Path    string
+	Text    []byte
+	Missing bool  // there is no such file
+	Err     error // why it could not be read
+}
+
+// A Want is what has to stand in the settings.
+type Want struct {
+	// Hooks are those that install writes. None is nothing that could hold.
+	Hooks map[string][]Matcher
+	// In is the path of the file that has to hold them; empty: the user's or a
+	// managed one.
+	In string
+	// Anywhere says that any file may hold them: what counts is one session, and not
+	// those to come.
+	Anywhere bool
+	// TTL is what people have to answer, and Before what is taken before they are asked.
+	TTL, Before time.Duration
+}
+
+// A Finding is something about the settings. The zero value weakens the hooks.
+type Finding struct {
+	Harmless bool // worth a word; calls are asked about all the same
+	Path     string
+	Text     string
+}
+
+// String is the finding in a line.
+func (f Finding) String() string {
+	if f.Path == "" || strings.Contains(f.Text, f.Path) {
+		return f.Text
+	}
+	return f.Path + ": " + f.Text
+}
+
+// Weak returns those that weaken the hooks, as lines.
+func Weak(found []Finding) (lines []string) {
+	for _, f := range found {
+		if !f.Harmless {
+			lines = append(lines, f.String())
+		}
+	}
+	return lines
+}
+
+// A file is a source that was read.
+type file struct {
+	Source
+	Settings
+	dropped bool // Claude Code takes nothing of it
+	missing []string
+}
+
+func (f file) holds() bool { return !f.dropped && len(f.missing) == 0 }
+
+// Compare says whether approver's hooks run with these settings, all of them
+// together: what weakens them, and what is only worth a word.
+func Compare(sources []Source, want Want) (found []Finding) {
+	say := func(harmless bool, path, format string, args ...any) {
+		found = append(found, Finding{harmless, path, fmt.Sprintf(format, args...)})
+	}
+	var files []file
+	var values []Finding // for which Claude Code drops a file
+	for _, s := range sources {
+		f, told, dropped := read(s, want)
+		files, found, values = append(files, f), append(found, told...), append(values, dropped...)
+	}
+	if len(want.Hooks) == 0 {
+		return append(found, Finding{Text: "it is not known what install would write"})
+	}
+	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == Managed && f.holds() })
+	off := managedOff(files)
+	holds := managed && want.In == ""
+	for _, f := range files {
+		mine := f.Place == User && want.In == "" || f.Path == want.In || want.Anywhere
+		if mine && f.holds() && (f.Place == Managed || off == "") {
+			holds = true
+		}
+	}
+	for _, v := range values {
+		v.Harmless = v.Harmless || holds // the file that is dropped is not the one that holds them
+		found = append(found, v)
+	}
+	if !holds {
+		found = append(found, missing(files, want)...)
+		if off != "" && !managed {
+			say(false, "", "%s", off)
+		}
+		if len(Weak(found)) == 0 {
+			say(false, want.In, "the hooks do not hold here")
+		}
+	}
+	for _, f := range files {
+		found = append(found, f.switches(files, managed)...)
+		found = append(found, f.others(want)...)
+	}
+	return found
+}
+
+// read reads one source, and says what of it cannot be read and what Claude Code
+// drops.
+func read(s Source, want Want) (f file, found, dropped []Finding) {
+	f = file{Source: s, dropped: true}
+	f.missing = lacking(nil, want)
+	switch {
+	case s.Missing:
+		return f, nil, nil
+	case s.Err != nil:
+		return f, []Finding{{Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + s.Err.Error()}}, nil
+	}
+	problems := Check(s.Path, s.Text)
+	var err error
+	f.Settings, err = Read(s.Path, s.Text)
+	if kind := (*json.UnmarshalTypeError)(nil); err != nil && (len(problems) == 0 || !errors.As(err, &kind)) {
+		text := strings.ReplaceAll(err.Error(), ": mend it first; nothing was changed", "")
+		found = append(found, Finding{Path: s.Path, Text: text})
+	}
+	for _, p := range problems {
+		dropped = append(dropped, Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String()})
+	}
+	if err == nil {
+		f.dropped = len(problems) > 0 && s.Place != Managed
+		f.missing = lacking(f.Hooks, want)
+	}
+	return f, found, dropped
+}
+
+// lacking returns what is missing of the wanted hooks, a sentence for each event.
+func lacking(have map[string][]Matcher, want Want) (missing []string) {
+	events := slices.SortedFunc(keysOf(want.Hooks), byRank)
+	for _, event := range events {
+		why := "has no hook of approver " + where(event)
+		for _, m := range have[event] {
+			for _, h := range m.Hooks {
+				if !Ours(h) {
+					continue
+				}
+				if why = unlike(event, m.Matcher, h, want); why == "" {
+					break
+				}
+			}
+			if why == "" {
+				break
+			}
+		}
+		if why != "" {
+			missing = append(missing, why)
+		}
+	}
+	return missing
+}
+
+// byRank puts what stops calls before what only reports them.
+func byRank(a, b string) int {
+	rank := []string{"PreToolUse", "ConfigChange"}
+	at := func(s string) int { return (slices.Index(rank, s) + len(rank) + 1) % (len(rank) + 1) }
+	if at(a) != at(b) {
+		return at(a) - at(b)
+	}
+	return strings.Compare(a, b)
+}
+
+func where(event string) string {
+	switch event {
+	case "PreToolUse":
+		return "before tools"
+	case "ConfigChange":
+		return "at ConfigChange, so that settings which take the hooks away hold at once"
+	}
+	return "at " + event + ", so that nobody hears of calls that went around it"
+}
+
+var deadlineAt = regexp.MustCompile(` --deadline (\S+)`)
+
+// deadline cuts the deadline off a command line.
+func deadline(line string) (stem string, d time.Duration) {
+	m := deadlineAt.FindStringSubmatchIndex(line)
+	if m == nil {
+		return line, 0
+	}
+	d, _ = time.ParseDuration(strings.TrimRight(line[m[2]:m[3]], ";&|")) // zero is too short
+	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
+}
+
+// harmlessKeys are those of a hook that do not change whether it holds.
+var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
+
+// unlike says how a hook differs from the one that install writes, or "".
+func unlike(event, matcher string, raw json.RawMessage, want Want) string {
+	var have, good Entry
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil || json.Unmarshal(want.Hooks[event][0].Hooks[0], &good) != nil {
+		return "the hook is none that approver understands"
+	}
+	stem, waits := deadline(have.Command)
+	wantStem, wantWaits := deadline(good.Command)
+	timeout := time.Duration(have.Timeout * float64(time.Second))
+	stray := ""
+	for key := range keys {
+		if !slices.Contains(harmlessKeys, key) {
+			stray = key
+		}
+	}
+	switch {
+	case !filepath.IsAbs(have.Program()):
+		return fmt.Sprintf("the hook %s is no absolute path: a project could put another in its place", have.Program())
+	case matcher != "*" && matcher != "":
+		return "the hook is only for tools that match " + strconv.Quote(matcher)
+	case have.Type != "command":
+		return fmt.Sprintf("the hook is of type %q, and claude does not run its command", have.Type)
+	case have.Async || have.AsyncRewake:
+		return `the hook is "async": claude runs the call without waiting for its answer`
+	case have.If != "":
+		return "the hook is only for calls that match " + strconv.Quote(have.If)
+	case stray != "":
+		return fmt.Sprintf("the hook has %q, which install does not write", stray)
+	case event == "PreToolUse" && waits < want.TTL:
+		return fmt.Sprintf("the hook gives people %v, less than the ttl of %v", waits, want.TTL)
+	case event == "PreToolUse" && waits < want.TTL+want.Before:
+		return fmt.Sprintf("the hook waits for %v, less than the ttl of %v and the %v that the evaluator may take before", waits, want.TTL, want.Before)
+	case waits < wantWaits && event != "PreToolUse" || waits <= 0:
+		return fmt.Sprintf("the hook waits for %v, and install gives it %v", waits, wantWaits)
+	case timeout <= waits:
+		return fmt.Sprintf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, waits)
+	case good.OnFailure == "block" && have.OnFailure != "block":
+		return `the hook has no "onFailure": "block": a call runs when the hook is killed`
+	case stem != wantStem:
+		return fmt.Sprintf("the hook runs %q, and install writes %q", have.Command, good.Command)
+	}
+	return ""
+}
+
+// missing tells of the file that should hold the hooks what it lacks.
+func missing(files []file, want Want) (found []Finding) {
+	best, most := -1, -1
+	for i, f := range files {
+		if want.In != "" && f.Path != want.In || want.In == "" && f.Place > User && !want.Anywhere {
+			continue
+		}
+		score := 0
+		for at, is := range [...]bool{!f.Missing, f.Place == User, f.hasOurs()} {
+			if is {
+				score += 1 << at
+			}
+		}
+		if score > most {
+			best, most = i, score
+		}
+	}
+	if best < 0 {
+		return []Finding{{Text: "no settings were found in which approver's hooks could be"}}
+	}
+	f := files[best]
+	if f.Missing {
+		return []Finding{{Path: f.Path, Text: "there is no " + f.Path}}
+	}
+	for _, why := range f.missing {
+		if !f.dropped {
+			found = append(found, Finding{Path: f.Path, Text: f.Path + sep(why) + why})
+		}
+	}
+	return found
+}
+
+// sep joins a path to a sentence about it.
+func sep(why string) string {
+	if strings.HasPrefix(why, "has ") {
+		return " "
+	}
+	return ": "
+}
+
+func (f file) hasOurs() bool {
+	for _, matchers := range f.Hooks {
+		for _, m := range matchers {
+			if slices.ContainsFunc(m.Hooks, Ours) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// managedOff says why hooks of users do not run, or "".
+func managedOff(files []file) string {
+	for _, f := range files {
+		if f.Place != Managed || f.dropped {
+			continue
+		}
+		var surfaces []string
+		all := false
+		_ = json.Unmarshal(f.PluginOnly, &surfaces)
+		_ = json.Unmarshal(f.PluginOnly, &all)
+		switch {
+		case f.ManagedOnly:
+			return f.Path + ` has "allowManagedHooksOnly": true, so hooks of users do not run: approver install claude --system`
+		case all || slices.Contains(surfaces, "hooks"):
+			return f.Path + ` has "strictPluginOnlyCustomization", so hooks of users do not run: approver install claude --system`
+		}
+	}
+	return ""
+}
+
+// others tells of other programs' hooks beside approver's, and of doubles.
+func (f file) others(want Want) (found []Finding) {
+	for _, event := range slices.Sorted(keysOf(f.Hooks)) {
+		guards := event == "PreToolUse" || event == "PermissionRequest"
+		if _, wanted := want.Hooks[event]; !wanted && !guards {
+			continue
+		}
+		mine := 0
+		for _, m := range f.Hooks[event] {
+			for _, h := range m.Hooks {
+				if Ours(h) {
+					mine++
+				} else if guards {
+					found = append(found, Finding{true, f.Path, fmt.Sprintf(
+						"another %s hook, %s: the input that it puts in place of a call's is run unasked", event, nameOf(h))})
+				}
+			}
+		}
+		if mine > 1 {
+			found = append(found, Finding{true, f.Path, fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
+		}
+	}
+	return found
+}
+
+// nameOf names another program's hook.
+func nameOf(raw json.RawMessage) string {
+	var h struct{ Type, Command, URL string }
+	_ = json.Unmarshal(raw, &h) // what is not understood has no name
+	return strconv.Quote(shortened(strings.TrimSpace(h.Type + " " + h.Command + h.URL)))
+}

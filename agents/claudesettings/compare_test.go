@@ -1,0 +1,208 @@
+package claudesettings_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"approver.example/agents"
+	"approver.example/agents/claudesettings"
+)
+
+const program = "/usr/local/bin/approver-hook"
+
+// written is what install writes, and what has to stand there.
+func written(t testing.TB) (string, claudesettings.Want) {
+	t.Helper()
+	text, err := agents.Claude{}.HookConfig(program, "", 120*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s claudesettings.Settings
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	return string(text), claudesettings.Want{Hooks: s.Hooks, TTL: 120 * time.Second}
+}
+
+func source(place claudesettings.Place, text string) claudesettings.Source {
+	path := [...]string{"/etc/claude-code/managed-settings.json", "/h/.claude/settings.json", "/p/.claude/settings.json", "/p/.claude/settings.local.json"}[place]
+	return claudesettings.Source{Place: place, Path: path, Text: []byte(text), Missing: text == ""}
+}
+
+// The story: an agent, a project or a person leaves settings in which the hook seems
+// to stand, and Claude Code runs calls without it. Doctor once looked whether there
+// was a command with the right name. Each of these is now found, by comparing what is
+// there, as Claude Code reads it, with what install would write.
+func TestHooksThatLookInstalled(t *testing.T) {
+	text, want := written(t)
+	line := program + " --agent claude --deadline 290s"
+	with := func(old, repl string) []string { return []string{old, repl} }
+	for name, tt := range map[string]struct {
+		swap           []string
+		project, local string
+		want           string
+	}{
+		"as install writes it":      {},
+		"a longer deadline":         {swap: with("290s\",\n            \"timeout\": 330", "600s\",\n            \"timeout\": 700")},
+		"a word on the screen":      {swap: with(`"timeout": 330`, `"timeout": 330, "statusMessage": "asking"`)},
+		"an empty matcher":          {swap: with(`"matcher": "*"`, `"matcher": ""`)},
+		"all else":                  {swap: with(`{`, `{"model":"opus","permissions":{"allow":["Bash(ls)"],"defaultMode":"plan"},"env":{"A":"1"},"x":[{}],`)},
+		"output thrown away":        {swap: with(line, line+" >/dev/null"), want: "the hook runs"},
+		"failure forgiven":          {swap: with(line, line+" || true"), want: "the hook runs"},
+		"both":                      {swap: with(line, line+" >/dev/null 2>&1 || true"), want: "the hook runs"},
+		"another command after":     {swap: with(line, line+"; exit 0"), want: "the hook runs"},
+		"in the background":         {swap: with(line, line+" &"), want: "the hook runs"},
+		"through a pipe":            {swap: with(line, line+" | head -c 0"), want: "the hook runs"},
+		"only a comment":            {swap: with(line, "true # "+line), want: "no absolute path"},
+		"a variable before":         {swap: with(line, "HOME=/tmp/mine "+line), want: "no absolute path"},
+		"env before":                {swap: with(line, "/usr/bin/env -i "+line), want: "the hook runs"},
+		"not":                       {swap: with(line, "/bin/false || "+line), want: "the hook runs"},
+		"in a shell":                {swap: with(line, "sh -c '"+line+"'"), want: "no absolute path"},
+		"another folder":            {swap: with(line, "/tmp/x/approver-hook --agent claude --deadline 290s"), want: "the hook runs"},
+		"another name":              {swap: with(line, "/usr/local/bin/approver-hock --agent claude --deadline 290s"), want: "has no hook of approver before tools"},
+		"a relative name":           {swap: with(line, "approver-hook --agent claude --deadline 290s"), want: "no absolute path"},
+		"another agent":             {swap: with(line, program+" --agent claudex --deadline 290s"), want: "the hook runs"},
+		"another socket":            {swap: with(line, program+" --agent claude --socket /tmp/mine.sock --deadline 290s"), want: "the hook runs"},
+		"another event":             {swap: with(line, program+" --agent claude --event PostToolUse --deadline 290s"), want: "the hook runs"},
+		"a short deadline":          {swap: with("290s", "20s"), want: "the hook gives people 20s, less than the ttl"},
+		"no deadline":               {swap: with(" --deadline 290s", ""), want: "the hook gives people 0s"},
+		"two deadlines":             {swap: with("290s", "290s --deadline 1s"), want: "the hook runs"},
+		"a short timeout":           {swap: with(`"timeout": 330`, `"timeout": 60`), want: "claude kills the hook after 1m0s"},
+		"no timeout":                {swap: with(`"timeout": 330,`, ``), want: "claude kills the hook after 0s"},
+		"no onFailure":              {swap: with(`"timeout": 330,`+"\n            "+`"onFailure": "block"`, `"timeout": 330`), want: `no "onFailure": "block"`},
+		"onFailure continue":        {swap: with(`"block"`, `"continue"`), want: `no "onFailure": "block"`},
+		"a narrowed matcher":        {swap: with(`"matcher": "*"`, `"matcher": "Write"`), want: `only for tools that match "Write"`},
+		"async":                     {swap: with(`"timeout": 330`, `"timeout": 330, "async": true`), want: `"async"`},
+		"async, otherwise":          {swap: with(`"timeout": 330`, `"timeout": 330, "asyncRewake": true`), want: `"async"`},
+		"only some calls":           {swap: with(`"timeout": 330`, `"timeout": 330, "if": "Bash(git *)"`), want: "only for calls that match"},
+		"once":                      {swap: with(`"timeout": 330`, `"timeout": 330, "once": true`), want: `has "once"`},
+		"arguments beside":          {swap: with(`"timeout": 330`, `"timeout": 330, "args": ["x"]`), want: `has "args"`},
+		"another shell":             {swap: with(`"timeout": 330`, `"timeout": 330, "shell": "powershell"`), want: `has "shell"`},
+		"another type":              {swap: with(`"type": "command"`, `"type": "prompt", "prompt": "ok?"`), want: `of type "prompt"`},
+		"an event in another case":  {swap: with(`"PreToolUse"`, `"preToolUse"`), want: `does not take for "PreToolUse"`},
+		"outside hooks":             {swap: with(`"PreToolUse"`, `"Stop":[]},"x":{"PreToolUse"`), want: `stands outside "hooks"`},
+		"no PostToolUse":            {swap: with(`"PostToolUse"`, `"Stop"`), want: "has no hook of approver at PostToolUse"},
+		"no PostToolUseFailure":     {swap: with(`"PostToolUseFailure"`, `"Stop"`), want: "at PostToolUseFailure"},
+		"no ConfigChange":           {swap: with(`"ConfigChange"`, `"Stop"`), want: "at ConfigChange"},
+		"disableAllHooks":           {swap: with(`{`, `{"disableAllHooks":true,`), want: `"disableAllHooks": true`},
+		"disableAllHooks, project":  {project: `{"disableAllHooks":true}`, want: `/p/.claude/settings.json has "disableAllHooks": true`},
+		"disableAllHooks, local":    {local: `{"disableAllHooks":true}`, want: `settings.local.json has "disableAllHooks": true`},
+		"env SIMPLE":                {swap: with(`{`, `{"env":{"CLAUDE_CODE_SIMPLE":"1"},`), want: "CLAUDE_CODE_SIMPLE"},
+		"env SIMPLE as a number":    {swap: with(`{`, `{"env":{"CLAUDE_CODE_SIMPLE":1},`), want: "CLAUDE_CODE_SIMPLE"},
+		"env SIMPLE off":            {swap: with(`{`, `{"env":{"CLAUDE_CODE_SIMPLE":"0"},`)},
+		"env SAFE_MODE":             {swap: with(`{`, `{"env":{"CLAUDE_CODE_SAFE_MODE":"true"},`), want: "CLAUDE_CODE_SAFE_MODE"},
+		"env CONFIG_DIR":            {swap: with(`{`, `{"env":{"CLAUDE_CONFIG_DIR":"/tmp/x"},`), want: "CLAUDE_CONFIG_DIR"},
+		"env SHELL_PREFIX, local":   {local: `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/tmp/x"}}`, want: "CLAUDE_CODE_SHELL_PREFIX"},
+		"env SHELL_PREFIX, project": {project: `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/tmp/x"}}`, want: "CLAUDE_CODE_SHELL_PREFIX"},
+		"env HOME":                  {project: `{"env":{"HOME":"/tmp/x"}}`, want: "sets HOME"},
+		"an invalid mode":           {swap: with(`{`, `{"permissions":{"defaultMode":"banana"},`), want: `"permissions.defaultMode" must be one of`},
+		"permissions as a text":     {swap: with(`{`, `{"permissions":"x",`), want: `"permissions" must be an object`},
+		"cleanupPeriodDays":         {swap: with(`{`, `{"cleanupPeriodDays":"x",`), want: `"cleanupPeriodDays" must be a number`},
+		"a matcher without hooks":   {swap: with(`"PreToolUse": [`, `"PreToolUse": [{"matcher":"x"},`), want: `has no "hooks"`},
+		"invalid in the project":    {project: `{"permissions":"x"}`},
+		"a comment":                 {swap: with(`{`, "{ // all is well\n"), want: "is not JSON"},
+		"a comma too many":          {swap: with(`{`, `{"a":[1,],`), want: "is not JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			user := text
+			if tt.swap != nil {
+				if user = strings.Replace(text, tt.swap[0], tt.swap[1], 1); user == text {
+					t.Fatal("nothing was changed")
+				}
+			}
+			weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{
+				source(claudesettings.Managed, ""), source(claudesettings.User, user), source(claudesettings.Project, tt.project), source(claudesettings.Local, tt.local),
+			}, want))
+			if got := strings.Join(weak, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Managed settings hold whatever users and projects write, but for what is done to the
+// hook's own process; and what managed settings say of hooks holds for everybody.
+func TestManagedSettings(t *testing.T) {
+	text, want := written(t)
+	for name, tt := range map[string]struct{ managed, user, project, want string }{
+		"managed":                      {text, "", "", ""},
+		"disableAllHooks of a project": {text, "", `{"disableAllHooks":true}`, ""},
+		"SIMPLE of a user":             {text, `{"env":{"CLAUDE_CODE_SIMPLE":"1"}}`, "", ""},
+		"a prefix of a user":           {text, `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/x"}}`, "", "CLAUDE_CODE_SHELL_PREFIX"},
+		"a prefix, pinned":             {strings.Replace(text, "{", `{"env":{"CLAUDE_CODE_SHELL_PREFIX":""},`, 1), `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/x"}}`, "", ""},
+		"an invalid user file":         {text, `{"permissions":"x"}`, "", ""},
+		"an invalid value":             {strings.Replace(text, "{", `{"permissions":"x",`, 1), "", "", ""},
+		"disableAllHooks":              {strings.Replace(text, "{", `{"disableAllHooks":true,`, 1), "", "", "disableAllHooks"},
+		"no JSON":                      {"{", text, "", "managed-settings.json:1:1: unexpected end"},
+		"managed only":                 {`{"allowManagedHooksOnly":true}`, text, "", "allowManagedHooksOnly"},
+		"plugins only":                 {`{"strictPluginOnlyCustomization":["hooks"]}`, text, "", "strictPluginOnlyCustomization"},
+		"plugins only, all":            {`{"strictPluginOnlyCustomization":true}`, text, "", "strictPluginOnlyCustomization"},
+		"plugins only, skills":         {`{"strictPluginOnlyCustomization":["skills"]}`, text, "", ""},
+		"in the project only":          {"", "", text, "there is no /h/.claude/settings.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{
+				source(claudesettings.Managed, tt.managed), source(claudesettings.User, tt.user), source(claudesettings.Project, tt.project),
+			}, want))
+			if got := strings.Join(weak, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What cannot be read, and what is not known, never counts as good.
+func TestCompareFailsClosed(t *testing.T) {
+	text, want := written(t)
+	unreadable := source(claudesettings.Local, "x")
+	unreadable.Text, unreadable.Err = nil, errors.New("permission denied")
+	for name, found := range map[string][]claudesettings.Finding{
+		"nothing at all":      claudesettings.Compare(nil, claudesettings.Want{}),
+		"no sources":          claudesettings.Compare(nil, want),
+		"nothing wanted":      claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text)}, claudesettings.Want{}),
+		"an unreadable file":  claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), unreadable}, want),
+		"another file wanted": claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text)}, claudesettings.Want{Hooks: want.Hooks, In: "/else"}),
+		"the zero finding":    {{}},
+	} {
+		if len(claudesettings.Weak(found)) == 0 {
+			t.Errorf("%s counts as good: %v", name, found)
+		}
+	}
+}
+
+// Another program's hook before tools can replace what was approved: it is named.
+func TestForeignHooksAreNamed(t *testing.T) {
+	text, want := written(t)
+	user := strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [{"hooks":[{"type":"command","command":"/x/other.sh"}]},`, 1)
+	found := claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, user)}, want)
+	if len(found) != 1 || !found[0].Harmless || !strings.Contains(found[0].Text, "/x/other.sh") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// What is read of settings never panics, and what weakens is never forgotten by
+// adding a file.
+func FuzzCompare(f *testing.F) {
+	text, want := written(f)
+	f.Add(text, `{"disableAllHooks":true}`)
+	f.Add(`{"env":{"CLAUDE_CODE_SIMPLE":1},"hooks":{"PreToolUse":[null]}}`, `{`)
+	f.Add(`[]`, `null`)
+	f.Fuzz(func(t *testing.T, user, project string) {
+		one := source(claudesettings.User, user)
+		alone := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{one}, want))
+		both := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{one, source(claudesettings.Project, project)}, want))
+		if len(alone) > 0 && len(both) == 0 {
+			t.Errorf("a project's file mends a user's: %q", alone)
+		}
+		if len(alone) == 0 && user != "" && !strings.Contains(user, "approver") {
+			t.Errorf("good without a hook: %s", user)
+		}
+		changed, err := claudesettings.WithHooks("f", []byte(user), claudesettings.Settings{Hooks: want.Hooks})
+		if err == nil && len(claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, string(changed))}, want))) > 0 {
+			t.Errorf("weak after install: %s", changed)
+		}
+	})
+}

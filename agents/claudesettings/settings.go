@@ -1,0 +1,157 @@
+// Package claudesettings reads the settings of Claude Code as Claude Code does, and
+// says whether approver's hooks in them hold. It is pure: who calls it reads the
+// files.
+//
+// Claude Code drops a whole file in silence when one value in it is invalid, merges
+// several files, and has switches that turn every hook off. So a hook that stands in
+// a file proves nothing by itself: [Compare] looks at all files at once.
+package claudesettings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Settings is the part of Claude Code's settings that decides about hooks.
+type Settings struct {
+	Hooks map[string][]Matcher       `json:"hooks"`
+	Off   bool                       `json:"disableAllHooks"`
+	Env   map[string]json.RawMessage `json:"env"`
+	// The next count in managed settings only.
+	ManagedOnly  bool            `json:"allowManagedHooksOnly"`
+	PluginOnly   json.RawMessage `json:"strictPluginOnlyCustomization"`
+	NoSkillShell bool            `json:"disableSkillShellExecution"`
+}
+
+// A Matcher is the hooks of an event for some tools.
+type Matcher struct {
+	Matcher string            `json:"matcher"`
+	Hooks   []json.RawMessage `json:"hooks"`
+}
+
+// An Entry is one command hook.
+type Entry struct {
+	Type      string  `json:"type"`
+	Command   string  `json:"command"`
+	Timeout   float64 `json:"timeout"` // seconds
+	OnFailure string  `json:"onFailure"`
+	// Async does not wait for the answer; AsyncRewake implies it.
+	Async       bool   `json:"async"`
+	AsyncRewake bool   `json:"asyncRewake"`
+	If          string `json:"if"` // a pattern of calls
+}
+
+// Program returns what the command of a hook of approver runs.
+func (e Entry) Program() string {
+	program, _, _ := strings.Cut(e.Command, " --agent")
+	if inner, ok := strings.CutPrefix(program, "'"); ok {
+		return strings.ReplaceAll(strings.TrimSuffix(inner, "'"), `'\''`, "'")
+	}
+	return program
+}
+
+// Ours reports whether a hook is approver's, or was meant to be: by the name of its
+// program, so that one of an older version, or from another place, is found too.
+func Ours(hook json.RawMessage) bool {
+	var h struct{ Command string }
+	if json.Unmarshal(hook, &h) != nil {
+		return false
+	}
+	program, rest, _ := strings.Cut(h.Command, " --agent claude")
+	program = filepath.Base(strings.Trim(program, "'"))
+	return rest != h.Command && (program == "approver-hook" || program == "approver hook")
+}
+
+// Read reads the text of a settings file. Broken JSON, and keys that Claude Code
+// reads otherwise, are an error with their place. Values are for [Check].
+func Read(path string, text []byte) (Settings, error) {
+	var s Settings
+	err := json.Unmarshal(text, &s)
+	at := int64(-1)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &kind):
+		at = kind.Offset
+	case err == nil:
+		at, err = checkKeys(text)
+	}
+	if err == nil {
+		return s, nil
+	}
+	return s, fmt.Errorf("%s: %w: mend it first; nothing was changed", place(path, text, at), err)
+}
+
+// place adds line and column to a path; at is negative where they are not known.
+func place(path string, text []byte, at int64) string {
+	if at < 0 {
+		return path
+	}
+	before := text[:min(int(at), len(text))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	col := len(before) - bytes.LastIndexByte(before, '\n') - 1
+	return fmt.Sprintf("%s:%d:%d", path, line, max(col, 1))
+}
+
+// known are the keys that Claude Code reads on the way to a hook and in it: of the
+// settings, of hooks, of a matcher and of a hook.
+var known = [][]string{
+	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "env", "permissions"},
+	{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "ConfigChange"},
+	{"matcher", "hooks"},
+	{"type", "command", "args", "shell", "timeout", "async", "asyncRewake", "if", "once", "onFailure"},
+}
+
+// checkKeys refuses settings that encoding/json reads unlike Claude Code: it takes
+// Hooks for hooks, and of a repeated key each program takes what it likes. The place
+// is a count of bytes up to the key, or negative.
+func checkKeys(text []byte) (at int64, err error) {
+	v, err := hujson.Parse(text)
+	if err != nil {
+		return -1, err
+	}
+	return checkLevel(v, known)
+}
+
+// checkLevel checks an object, or each of a list, and what is below.
+func checkLevel(v hujson.Value, levels [][]string) (at int64, err error) {
+	if list, ok := v.Value.(*hujson.Array); ok {
+		for _, e := range list.Elements {
+			if at, err := checkLevel(e, levels); err != nil {
+				return at, err
+			}
+		}
+	}
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return -1, nil
+	}
+	seen := map[string]bool{}
+	for _, m := range object.Members {
+		name, at := m.Name.Value.(hujson.Literal).String(), int64(m.Name.StartOffset)+1
+		same := slices.IndexFunc(levels[0], func(key string) bool { return strings.EqualFold(key, name) })
+		switch {
+		case same >= 0 && levels[0][same] != name:
+			return at, fmt.Errorf("the key %q, which Claude Code does not take for %q", name, levels[0][same])
+		case seen[name]:
+			return at, fmt.Errorf("the key %q stands there twice, and only one of them counts", name)
+		}
+		seen[name] = true
+		events := len(levels) == len(known)-1
+		if len(levels) > 1 && (events || name == "hooks") {
+			if at, err := checkLevel(m.Value, levels[1:]); err != nil {
+				return at, err
+			}
+		}
+	}
+	return -1, nil
+}

@@ -1,0 +1,119 @@
+package claudesettings
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// A toggle is an environment variable that takes the hooks away.
+type toggle struct {
+	name string
+	word bool // it counts only if it says yes, as 1, true, yes or on; otherwise with any value
+	// managedHolds says that managed hooks run nevertheless.
+	managedHolds bool
+	why          string
+}
+
+// switches were measured with Claude Code 2.1.330, in "env" of settings and in the
+// environment of its start.
+var switches = []toggle{
+	{"CLAUDE_CODE_SIMPLE", true, true, "Claude Code then runs no hook"},
+	{"CLAUDE_CODE_SAFE_MODE", true, true, "Claude Code then runs no hook"},
+	{"CLAUDE_CODE_RESTRICTED", true, true, "Claude Code then reads no settings of users"},
+	{"CLAUDE_CONFIG_DIR", false, true, "Claude Code then reads the user's settings elsewhere"},
+	{"CLAUDE_CODE_SHELL_PREFIX", false, false, "Claude Code then runs that program in place of a hook"},
+	{"HOME", false, false, "the hook then looks for the daemon elsewhere"},
+	{"LD_PRELOAD", false, false, "the shell that starts the hook then runs other code"},
+	{"LD_AUDIT", false, false, "the shell that starts the hook then runs other code"},
+	{"LD_LIBRARY_PATH", false, false, "the shell that starts the hook may then run other code"},
+}
+
+// on reports whether a value in "env" turns it on. What is no text, Claude Code makes
+// one or drops: it counts.
+func (t toggle) on(raw json.RawMessage) bool {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return string(raw) != "false" && string(raw) != "0" && string(raw) != "null" || !t.word
+	}
+	return t.is(s)
+}
+
+func (t toggle) is(s string) bool {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if t.word {
+		return !slices.Contains([]string{"", "0", "false", "no", "off"}, s)
+	}
+	return s != ""
+}
+
+// Environment tells which variables of an environment, as KEY=VALUE, keep a Claude
+// Code that is started in it from asking approver.
+func Environment(env []string, managed bool) (found []Finding) {
+	for _, pair := range env {
+		key, value, _ := strings.Cut(pair, "=")
+		for _, t := range switches {
+			if t.name == key && strings.HasPrefix(key, "CLAUDE_") && key != "CLAUDE_CONFIG_DIR" && t.is(value) && (!managed || !t.managedHolds) {
+				found = append(found, Finding{true, "", key + " is set here: " + t.why})
+			}
+		}
+	}
+	return found
+}
+
+// switches tells what in a file turns hooks off.
+func (f file) switches(files []file, managed bool) (found []Finding) {
+	if f.dropped {
+		return nil
+	}
+	if f.Off {
+		// In managed settings it holds for all hooks, elsewhere not for managed ones.
+		found = append(found, Finding{managed && f.Place != Managed, f.Path, f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`})
+	}
+	for _, t := range switches {
+		raw, there := f.Env[t.name]
+		if !there || !t.on(raw) || f.Place != Managed && pinned(files, t) {
+			continue
+		}
+		found = append(found, Finding{managed && t.managedHolds, f.Path, "sets " + t.name + ` in "env": ` + t.why})
+	}
+	return found
+}
+
+// pinned reports that managed settings set a variable to what is off, which goes over
+// every other place.
+func pinned(files []file, t toggle) bool {
+	return slices.ContainsFunc(files, func(f file) bool {
+		raw, there := f.Env[t.name]
+		return there && f.Place == Managed && !f.dropped && !t.on(raw)
+	})
+}
+
+// Managedness reports whether managed settings have a hook of approver before tools,
+// and what else they could close and do not. Whether the hook is the right one is for
+// [Compare].
+func Managedness(sources []Source) (hooked bool, open []string) {
+	var all []file
+	only, shell := false, false
+	for _, s := range sources {
+		settings, err := Read(s.Path, s.Text)
+		if s.Place != Managed || s.Missing || s.Err != nil || err != nil {
+			continue
+		}
+		all = append(all, file{Source: s, Settings: settings})
+		hooked = hooked || slices.ContainsFunc(settings.Hooks["PreToolUse"], func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
+		only, shell = only || settings.ManagedOnly, shell || settings.NoSkillShell
+	}
+	if !only {
+		open = append(open, `other programs' hooks, which can replace what was approved ("allowManagedHooksOnly": true)`)
+	}
+	if !shell {
+		open = append(open, `shell commands in skills, which no hook sees ("disableSkillShellExecution": true)`)
+	}
+	for _, t := range switches {
+		if t.name == "CLAUDE_CODE_SHELL_PREFIX" && !pinned(all, t) {
+			open = append(open, `a program in the place of the hook ("env": {"`+t.name+`": ""})`)
+		}
+	}
+	return hooked, open
+}

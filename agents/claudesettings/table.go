@@ -1,0 +1,163 @@
+package claudesettings
+
+import "strings"
+
+// The shapes of this file were measured with Claude Code 2.1.330, by its own reading
+// of files in which one key after another had a text, numbers, true, null, lists and
+// objects.
+
+var (
+	aBool   = shape{kind: boolean}
+	aText   = shape{kind: text}
+	aCount  = shape{kind: number, whole: true, above: true}
+	texts   = shape{kind: list, each: &aText}
+	anyList = shape{kind: list}
+)
+
+func or(a, b shape) shape             { a.or = &b; return a }
+func orNull(s shape) shape            { s.null = true; return s }
+func oneOf(words string) shape        { return shape{kind: text, words: strings.Fields(words)} }
+func mapOf(s shape) shape             { return shape{kind: object, each: &s} }
+func fields(f map[string]shape) shape { return shape{kind: object, fields: f} }
+
+// needing is fields of which some must be there.
+func needing(needs string, f map[string]shape) shape {
+	return shape{kind: object, fields: f, needs: strings.Fields(needs)}
+}
+
+// bools, and what else is said by a line of keys.
+const (
+	boolKeys = `agentPushNotifEnabled allowAllClaudeAiMcps allowClaudeInChromeWithManagedMcp allowNestedModelAccessUnderForceLogin
+alwaysThinkingEnabled autoCompactEnabled autoDreamEnabled autoMemoryEnabled autoScrollEnabled awaySummaryEnabled axScreenReader
+bashEditDiffEnabled clawdFileProgressEnabled disableAllHooks disableReplyCheck doneMeansMerged emojiCompletionEnabled fastMode
+fileCheckpointingEnabled forceRemoteSettingsRefresh idleCompaction includeCoAuthoredBy includeGitInstructions
+inputNeededNotifEnabled precomputeCompactionEnabled prefersReducedMotion promptSuggestionEnabled respectGitignore
+respondToBashCommands showClearContextOnPlanAccept showMessageTimestamps showThinkingSummaries showTurnDuration
+spinnerTipsEnabled switchModelsOnFlag syntaxHighlightingDisabled terminalProgressBarEnabled terminalTitleFromRename
+todoFeatureEnabled totalTokensReminderAfterUserTurn verbose voiceEnabled wheelScrollAccelerationEnabled
+workflowKeywordTriggerEnabled wslInheritsWindowsSettings`
+	boolOrNullKeys = `allowManagedHooksOnly allowManagedMcpServersOnly allowManagedPermissionRulesOnly autoContinueAtUsageLimit
+autoUploadSessions channelsEnabled disableAgentView disableArtifact disableBundledSkills disableClaudeAiConnectors
+disableCommandPluginSources disableDirectMcpSkills disableRemoteControl disableSideloadFlags disableSkillShellExecution
+disableWindowsBashCommandSplit disableWorkflows enableAllProjectMcpServers enableArtifact enableWorkflows
+enforceAvailableModels fastModePerSessionOptIn isolatePeerMachines remoteControlAtStartup responseComparisonEnabled
+skipAutoPermissionPrompt skipDangerousModePermissionPrompt skipWebFetchPreflight skipWorkflowUsageWarning
+syncClaudeAiPlugins syncClaudeAiSkills useAutoModeDuringPlan`
+	textKeys = `$schema advisorModel agent apiKeyHelper attributionProject autoMemoryDirectory awsAuthRefresh awsCredentialExport
+claudeMd gcpAuthRefresh language minimumVersion model otelHeadersHelper outputStyle plansDirectory pluginTrustMessage
+processWrapper prUrlTemplate proxyAuthHelper requiredMaximumVersion requiredMinimumVersion timeFormat timeZone`
+	textsKeys = `allowedHttpHookUrls availableModels claudeMdExcludes companyAnnouncements fallbackModel
+httpHookAllowedEnvVars pluginSuggestionMarketplaces`
+	eventNames = `PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionDenied Notification UserPromptSubmit
+UserPromptExpansion SessionStart Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact PreModelSwitch
+PostModelSwitch SessionEnd PermissionRequest Setup TeammateIdle TaskCreated TaskCompleted Elicitation ElicitationResult
+ConfigChange InstructionsLoaded WorktreeCreate WorktreeRemove CwdChanged FileChanged DirectoryAdded MessageDisplay`
+)
+
+// hookShape is one hook. Its type decides what it needs.
+var hookShape = func() shape {
+	common := map[string]shape{
+		"type": oneOf("command prompt agent http mcp_tool"), "command": aText, "args": texts, "prompt": aText, "url": aText,
+		"server": aText, "tool": aText, "timeout": {kind: number, above: true}, "onFailure": oneOf("continue block"),
+		"async": aBool, "asyncRewake": aBool, "if": aText, "once": aBool, "shell": oneOf("bash powershell"), "statusMessage": aText,
+	}
+	s := needing("type", common)
+	s.byType = map[string][]string{
+		"command": {"command"}, "prompt": {"prompt"}, "agent": {"prompt"}, "http": {"url"}, "mcp_tool": {"server", "tool"},
+	}
+	return s
+}()
+
+// eventShapes are the events. Only those of guards are strict.
+var eventShapes = func() map[string]shape {
+	matcher := needing("hooks", map[string]shape{"matcher": aText, "hooks": {kind: list, each: &hookShape}})
+	all := map[string]shape{}
+	for _, name := range strings.Fields(eventNames) {
+		all[name] = shape{}
+	}
+	for _, name := range guards {
+		all[name] = shape{kind: list, each: &matcher}
+	}
+	return all
+}()
+
+// settingsShape is a whole file.
+var settingsShape = func() shape {
+	all := map[string]shape{}
+	for keys, s := range map[string]shape{boolKeys: aBool, boolOrNullKeys: orNull(aBool), textKeys: aText, textsKeys: texts} {
+		for _, key := range strings.Fields(keys) {
+			all[key] = s
+		}
+	}
+	for key, s := range odd {
+		all[key] = s
+	}
+	return fields(all)
+}()
+
+var command = needing("type command", map[string]shape{
+	"type": oneOf("command"), "command": aText, "padding": {kind: number, least: -1 << 53}, "hideVimModeIndicator": aBool,
+})
+
+// odd are the keys with a shape of their own.
+var odd = map[string]shape{
+	"hooks": fields(eventShapes), "env": {kind: object},
+	"permissions": fields(map[string]shape{
+		"allow": anyList, "deny": anyList, "ask": anyList, "additionalDirectories": texts,
+		"defaultMode":                  oneOf("acceptEdits auto bypassPermissions default dontAsk plan manual"),
+		"disableBypassPermissionsMode": orNull(oneOf("disable")), "disableAutoMode": orNull(oneOf("disable")),
+		"blockReadsOutsideWorkingDirectories": orNull(aBool), "blockWritesOutsideWorkingDirectories": orNull(aBool),
+		"blockFileToolReadsOutsideWorkingDirectories": orNull(aBool), "denyInsteadOfPrompting": orNull(aBool),
+	}),
+	"sandbox": sandbox, "cleanupPeriodDays": aCount, "skillListingMaxDescChars": aCount, "totalTokensReminderBudget": aCount,
+	"desktopSessionCleanupPeriodDays": {kind: number, whole: true},
+	"skillListingBudgetFraction":      {kind: number, above: true, most: 1},
+	"feedbackSurveyRate":              {kind: number, most: 1},
+	"autoUpdatesChannel":              oneOf("latest stable rc"), "daemonColdStart": oneOf("transient ask"), "defaultShell": oneOf("bash powershell"),
+	"managedSourcesBehavior": oneOf("first-wins merge"), "parentSettingsBehavior": oneOf("first-wins merge"),
+	"totalTokensReminder": oneOf("off infinite fixed countdown padded-countdown"), "tui": oneOf("default fullscreen"),
+	"workflowSizeGuideline": oneOf("unrestricted small medium large"), "defaultView": oneOf("chat transcript"),
+	"disableAutoMode": orNull(oneOf("disable")), "disableDeepLinkRegistration": orNull(oneOf("disable")), "feedbackDrafts": orNull(oneOf("notify quiet off")),
+	"statusLine": command, "fileSuggestion": command,
+	"spinnerVerbs": needing("mode verbs", map[string]shape{"mode": oneOf("append replace"), "verbs": texts}),
+	"autoMode": fields(map[string]shape{
+		"allow": texts, "soft_deny": texts, "hard_deny": texts, "environment": texts, "classifyAllShell": orNull(aBool),
+	}),
+	"breakReminder": fields(map[string]shape{
+		"enabled": aBool, "intervalMinutes": aCount, "breakThresholdMinutes": aCount, "message": aText,
+	}),
+	"quietHours": fields(map[string]shape{"enabled": aBool, "start": aText, "end": aText}),
+	"voice":      fields(map[string]shape{"enabled": aBool, "mode": oneOf("hold tap"), "autoSubmit": aBool}),
+	"worktree": fields(map[string]shape{
+		"symlinkDirectories": texts, "sparsePaths": texts, "baseRef": oneOf("fresh head"),
+	}),
+	"remote":         fields(map[string]shape{"defaultEnvironmentId": aText}),
+	"remoteTools":    fields(map[string]shape{"allowUnattendedServing": orNull(aBool)}),
+	"attribution":    or(fields(map[string]shape{"commit": aText, "pr": aText, "sessionUrl": aBool}), aBool),
+	"enabledPlugins": mapOf(or(aBool, texts)), "modelOverrides": mapOf(aText), "pluginConfigs": mapOf(shape{kind: object}),
+	"skillOverrides":      mapOf(oneOf("on name-only user-invocable-only off")),
+	"blockedMarketplaces": orNull(listOfObjects), "strictKnownMarketplaces": orNull(listOfObjects), "allowedChannelPlugins": listOfObjects,
+	"sshConfigs": {kind: list, each: &ssh}, "forceLoginOrgUUID": or(aText, texts),
+	"disabledMcpjsonServers": or(texts, shape{kind: text, filled: true}), "enabledMcpjsonServers": or(texts, shape{kind: text, filled: true}),
+}
+
+var (
+	anObject      = shape{kind: object}
+	listOfObjects = shape{kind: list, each: &anObject}
+	ssh           = needing("id name sshHost", map[string]shape{"id": aText, "name": aText, "sshHost": aText})
+)
+
+var sandbox = fields(map[string]shape{
+	"enabled": orNull(aBool), "failIfUnavailable": orNull(aBool), "autoAllowBashIfSandboxed": orNull(aBool),
+	"allowUnsandboxedCommands": orNull(aBool), "enableWeakerNestedSandbox": orNull(aBool),
+	"enableWeakerNetworkIsolation": orNull(aBool), "excludedCommands": texts, "credentials": {kind: object},
+	"ignoreViolations": {kind: object}, "ripgrep": needing("command", map[string]shape{"command": aText, "args": texts}),
+	"network": fields(map[string]shape{
+		"allowedDomains": texts, "deniedDomains": texts, "allowUnixSockets": texts, "allowMachLookup": texts,
+		"allowManagedDomainsOnly": orNull(aBool), "allowAllUnixSockets": orNull(aBool), "allowLocalBinding": orNull(aBool),
+		"httpProxyPort": {kind: number, least: -1 << 53}, "socksProxyPort": {kind: number, least: -1 << 53},
+	}),
+	"filesystem": fields(map[string]shape{
+		"allowWrite": texts, "denyWrite": texts, "denyRead": texts, "allowRead": texts,
+	}),
+})

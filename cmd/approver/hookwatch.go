@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/agents/claudesettings"
+	"approver.example/configs"
+)
+
+// A hookWatch looks after the hooks that install wrote: it says whether changed
+// settings would take them away, and raises an alarm when they were.
+//
+// It polls. A watch by the kernel ends with the file that it watches, which editors
+// replace, and sees nothing of what a folder above it does; the look at a few files
+// costs microseconds.
+type hookWatch struct {
+	cfg     configs.Config
+	managed string // the folder of managed settings
+	audit   approver.Recorder
+	log     *slog.Logger
+	every   time.Duration // zero: hookLook
+
+	programs map[string]lookedAt // of look alone
+
+	mu   sync.Mutex
+	weak map[string][]string // by installed file, what is wrong with it now
+}
+
+// hookLook is how often the installed files are looked at, and hookRead how often a
+// program is read that seems to be unchanged.
+const (
+	hookLook = 2 * time.Second
+	hookRead = time.Minute
+)
+
+// A lookedAt is what was found of a program, and what it looked like then.
+type lookedAt struct {
+	at   time.Time
+	info fs.FileInfo
+	err  error
+}
+
+// run looks until ctx ends.
+func (w *hookWatch) run(ctx context.Context) error {
+	every := w.every
+	if every == 0 {
+		every = hookLook
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		w.look(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// look compares every installed file with what was installed.
+func (w *hookWatch) look(ctx context.Context) {
+	now := map[string][]string{}
+	all, err := readInstalls(w.cfg.Dir)
+	if err != nil {
+		now[installsFile(w.cfg.Dir)] = []string{err.Error()}
+	}
+	for _, in := range all.Installs {
+		now[in.Path] = w.weakness(in, all)
+	}
+	w.mu.Lock()
+	was := w.weak
+	w.weak = now
+	w.mu.Unlock()
+	for path, weak := range now {
+		switch {
+		case slices.Equal(weak, was[path]):
+		case len(weak) > 0:
+			w.alarm(ctx, approver.ToolCall{Agent: agents.Claude{}.Name(), Paths: []string{path}}, "the hooks of "+path+" were weakened: "+strings.Join(weak, "; "))
+		default:
+			w.log.Info("the hooks hold again", "file", path)
+		}
+	}
+	for path := range was {
+		if _, still := now[path]; !still {
+			w.log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", path)
+		}
+	}
+}
+
+// weakness says what is wrong with one installed file.
+func (w *hookWatch) weakness(in installed, all installs) []string {
+	p := claudePlaces{managed: w.managed}
+	if filepath.Base(filepath.Dir(in.Path)) == ".claude" {
+		p.projects = []string{filepath.Dir(filepath.Dir(in.Path))}
+	}
+	sources := p.sources()
+	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == in.Path }) {
+		sources = append(sources, readSource(claudesettings.User, in.Path))
+	}
+	weak := claudesettings.Weak(claudesettings.Compare(sources, claudesettings.Want{Hooks: in.Hooks, In: in.Path}))
+	if err := w.program(in, all); err != nil {
+		weak = append(weak, err.Error())
+	}
+	return weak
+}
+
+// program says whether an installed program is what it was.
+func (w *hookWatch) program(in installed, all installs) error {
+	info, err := os.Stat(in.Program)
+	key := in.Program + " " + in.SHA256
+	last, there := w.programs[key]
+	same := there && err == nil && last.info != nil && os.SameFile(info, last.info) &&
+		info.ModTime().Equal(last.info.ModTime()) && info.Size() == last.info.Size() && info.Mode() == last.info.Mode()
+	if same && time.Since(last.at) < hookRead {
+		return last.err
+	}
+	_, wrong := genuine(in.Program, all)
+	if w.programs == nil {
+		w.programs = map[string]lookedAt{}
+	}
+	w.programs[key] = lookedAt{time.Now(), info, wrong}
+	return wrong
+}
+
+// alarm puts it into the log and the audit. What is recorded names no content of the
+// settings but what is wrong with them.
+func (w *hookWatch) alarm(ctx context.Context, call approver.ToolCall, what string) {
+	w.log.Error("THE HOOKS ARE WEAKENED", "what", what, "mend_it_with", "approver install claude")
+	call.At = time.Now()
+	rec := approver.Record{Event: approver.EventAlarm, At: call.At, Call: call, Note: what, Verdict: approver.Verdict{Severity: approver.High}}
+	if _, err := w.audit.Record(context.WithoutCancel(ctx), rec); err != nil {
+		w.log.Error("audit failed", "error", err)
+	}
+}
+
+// now is what is wrong, a line each.
+func (w *hookWatch) now() (lines []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, weak := range w.weak {
+		lines = append(lines, weak...)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// weakens says what approver's hooks would lose if an agent took its settings as they
+// are on the disk now: all of them, because the agent reads all again when it takes
+// one. Whatever cannot be read counts as lost.
+func (w *hookWatch) weakens(ev agents.Event, env map[string]string) []string {
+	p := claudePlaces{managed: w.managed, home: ev.Home}
+	if home := env["HOME"]; p.home == "" && filepath.IsAbs(home) {
+		p.home = filepath.Join(home, ".claude")
+	}
+	if dir := filepath.Dir(ev.Changed); filepath.Base(dir) == ".claude" && dir != p.home {
+		p.projects = append(p.projects, filepath.Dir(dir))
+	}
+	p.projects = append(p.projects, ev.Call.Dir)
+	all, err := readInstalls(w.cfg.Dir)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	sources := p.sources()
+	want := claudesettings.Want{Anywhere: true}
+	for _, s := range sources {
+		if in, ok := all.of(s.Path); ok {
+			want.Hooks = in.Hooks
+			if _, err := genuine(in.Program, all); err != nil {
+				return []string{err.Error()}
+			}
+			break
+		}
+	}
+	if want.Hooks == nil {
+		who, err := w.cfg.Sockets.Submitters()
+		if err != nil {
+			return []string{err.Error()}
+		}
+		program, err := hookProgram("")
+		if err != nil {
+			return []string{"it is not known what was installed: approver install claude"}
+		}
+		_, s, err := wantedHooks(w.cfg, who, program)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		want.Hooks = s.Hooks
+	}
+	return claudesettings.Weak(claudesettings.Compare(sources, want))
+}
+
+// settings answers an agent that asks whether changed settings are taken.
+func (d *decider) settings(ctx context.Context, ev agents.Event, call approver.ToolCall) approver.Verdict {
+	weak := []string{"approver cannot look at them here"}
+	if d.hooks != nil {
+		weak = d.hooks.weakens(ev, call.Env)
+	}
+	if len(weak) == 0 {
+		return approver.Verdict{Decision: approver.Pass, By: "agents", Rule: "settings", Severity: approver.High, Reason: "the hooks hold with the changed settings"}
+	}
+	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s", strings.Join(weak, "; "))
+	if d.hooks != nil {
+		d.hooks.alarm(ctx, call, what)
+	}
+	return approver.Verdict{By: "agents", Rule: "settings", Severity: approver.High, Reason: what, Detail: what}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"approver.example/agents/claudesettings"
+)
+
+// An installed is what install wrote into one file, for the daemon that watches it.
+type installed struct {
+	Path    string                              `json:"path"`
+	Program string                              `json:"program"`
+	SHA256  string                              `json:"sha256"` // of the program
+	Hooks   map[string][]claudesettings.Matcher `json:"hooks"`
+}
+
+// installs is the record, a file in the daemon's data folder.
+type installs struct {
+	Installs []installed `json:"installs"`
+}
+
+func installsFile(dir string) string { return filepath.Join(dir, "installed.json") }
+
+// readInstalls reads the record; none is an empty one.
+func readInstalls(dir string) (all installs, err error) {
+	text, err := os.ReadFile(installsFile(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s, the record of what was installed: %w: remove it and run approver install claude again", installsFile(dir), err)
+	}
+	return all, err
+}
+
+// of returns the entry of a settings file.
+func (all installs) of(path string) (installed, bool) {
+	i := slices.IndexFunc(all.Installs, func(in installed) bool { return in.Path == path })
+	if i < 0 {
+		return installed{}, false
+	}
+	return all.Installs[i], true
+}
+
+// changeInstalls puts one entry in place of that of the same file; without hooks it
+// only takes that out.
+func changeInstalls(dir string, in installed) error {
+	all, err := readInstalls(dir)
+	if err != nil {
+		return err
+	}
+	if _, there := all.of(in.Path); !there && len(in.Hooks) == 0 {
+		return nil
+	}
+	all.Installs = slices.DeleteFunc(all.Installs, func(old installed) bool { return old.Path == in.Path })
+	if len(in.Hooks) > 0 {
+		all.Installs = append(all.Installs, in)
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	folder, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	path := installsFile(dir)
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// The daemon's, also where root installs.
+	if err := errors.Join(writeNew(next, append(text, '\n'), 0o600), ownedAs(folder)(next)); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}
+
+// hashOf hashes a program.
+func hashOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// sibling is the approver-hook beside this program, or "".
+func sibling() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(filepath.Dir(self), "approver-hook")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// genuine checks that a program is the courier of this approver: the one beside it,
+// the same bytes, or the one that was installed, unchanged. sure is false if there is
+// nothing to compare it with.
+func genuine(program string, all installs) (sure bool, err error) {
+	info, err := os.Stat(program)
+	switch {
+	case err != nil:
+		return true, fmt.Errorf("the hook program: %w", err)
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return true, fmt.Errorf("the hook program %s cannot be run", program)
+	}
+	beside := sibling()
+	if beside != "" && sameFile(program, beside) {
+		return true, nil
+	}
+	sum, err := hashOf(program)
+	if err != nil {
+		return true, fmt.Errorf("the hook program: %w", err)
+	}
+	if beside != "" {
+		if own, err := hashOf(beside); err == nil && own == sum {
+			return true, nil
+		}
+	}
+	recorded := false
+	for _, in := range all.Installs {
+		recorded = recorded || in.Program == program
+		if in.Program == program && in.SHA256 == sum {
+			return true, nil
+		}
+	}
+	switch {
+	case recorded:
+		return true, fmt.Errorf("the hook program %s is not what it was when it was installed", program)
+	case beside != "":
+		return true, fmt.Errorf("the hook program %s is another program than %s, which belongs to this approver", program, beside)
+	}
+	return false, nil
+}
