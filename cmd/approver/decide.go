@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/agents/blocking"
+	"approver.example/agents/canary"
 	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/reflexcore"
@@ -111,6 +112,10 @@ func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 // ran records that a call ran. One that was denied ran although it must not
 // have, and one that this process never decided went around the gate.
 func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
+	if canary.Is(call) {
+		d.canaryRan(ctx, ev, call)
+		return
+	}
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"

@@ -326,7 +326,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 			if d.has(t, "hook", fail, want); d.found[0].Fix != "approver install claude" {
 				t.Errorf("the cure is %q", d.found[0].Fix)
 			}
-			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).Run(); err != nil {
+			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).install(); err != nil {
 				t.Fatal(err)
 			}
 			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) || strings.Contains(string(text), "async") {

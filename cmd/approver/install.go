@@ -63,6 +63,7 @@ func (c claudeFile) path() (string, error) {
 
 type installClaudeCmd struct {
 	claudeFile
+	withCanary
 	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
 	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
 	Pin    string `help:"The pin of couriers, written for an isolated daemon by root." default:"/etc/approver/courier" placeholder:"FILE"`
@@ -73,6 +74,7 @@ func (installClaudeCmd) Help() string {
 	return `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
 Whether the agent waits for people, or is told to come back, is not the hook's to say: it is agents.claude.park_after in the daemon's configuration.
 For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
+` + canaryHelp + `
 
 Example:
   approver install claude
@@ -80,8 +82,8 @@ Example:
   approver install claude --system`
 }
 
-// Run installs.
-func (c installClaudeCmd) Run() error {
+// install changes the settings, and pins couriers.
+func (c installClaudeCmd) install() error {
 	cfg, err := configs.LoadOrDefault(c.Config)
 	if err != nil {
 		return err
