@@ -1,0 +1,546 @@
+// Package claudetest plays the real Claude Code against the real programs: a model on
+// loopback that says which calls to make, a daemon, the hook as install writes it, a
+// person at the desk, and a bare repository as the remote. What ran is read from the
+// disk: marker files and the branches of the remote, never from what a hook said.
+//
+// It needs Claude Code: .ci/claude installs it, names it in APPROVER_CLAUDE, and runs
+// this. Without that variable everything is skipped.
+package claudetest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"approver.example/agents/canary"
+)
+
+// programs is the folder with approver and approver-hook, built from this source.
+var programs string
+
+func TestMain(m *testing.M) {
+	if os.Getenv("APPROVER_CLAUDE") == "" {
+		os.Exit(m.Run()) // everything is skipped
+	}
+	code, err := withPrograms(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withPrograms(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "apb")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", "build", "-o", dir+"/", "approver.example/cmd/approver", "approver.example/cmd/approver-hook")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("%w: %s", err, out)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // for agents of other users
+		return 1, err
+	}
+	programs = dir
+	return m.Run(), nil
+}
+
+// limit bounds one run of Claude Code.
+const limit = 45 * time.Second
+
+// A world is a home with a project, a remote and a daemon. What is started in it ends
+// with it.
+type world struct {
+	*testing.T
+	home   string
+	env    []string // more of it, for Claude Code and install
+	mode   string   // of permissions; empty: bypassPermissions
+	daemon *exec.Cmd
+	wrap   []string // goes before the command line of Claude Code
+
+	mu       sync.Mutex
+	asked    []string // commands that people were asked about
+	requests []string // their ids
+	results  map[string]canary.Result
+}
+
+// newWorld makes a home and starts the daemon. more is added to its configuration.
+func newWorld(t *testing.T, more string) *world {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "apc") // a socket's path is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{T: t, home: dir, results: map[string]canary.Result{}}
+	t.Cleanup(w.end)
+	w.sh(`chmod 755 . && mkdir -p work .approver && chmod 700 .approver
+git init -q --bare -b main remote.git
+git init -q -b main work && cd work && git config user.email a@example.com && git config user.name A
+git remote add origin ../remote.git
+echo one > file && git add . && git commit -qm one && for b in b1 b2 b3 b4 b5 b6 b7 b8; do git branch $b; done
+git push -q --all origin && git commit -q --amend -m other`)
+	w.write("remote.git/hooks/post-receive", "#!/bin/sh\necho push >> pushes\n", 0o755)
+	w.write(".approver/approver.yaml", fmt.Sprintf("%s\nchannels: {terminal: {approvers: [{id: %q, name: Ada}], allow_answers: true}}\n", more, strconv.Itoa(os.Getuid())), 0o600)
+	return w
+}
+
+// start is newWorld with hook, daemon and a person who answers.
+func start(t *testing.T, answers func(command string) string) *world {
+	t.Helper()
+	return startWith(t, "freeze_on_bypass: true", answers)
+}
+
+func startWith(t *testing.T, more string, answers func(command string) string) *world {
+	t.Helper()
+	w := newWorld(t, more)
+	w.serve()
+	w.install()
+	if answers != nil {
+		w.watch(answers)
+	}
+	return w
+}
+
+// always is a person who says the same to everything.
+func always(word string) func(string) string { return func(string) string { return word } }
+
+func (w *world) path(name string) string { return filepath.Join(w.home, name) }
+
+// work is a path in the project.
+func (w *world) work(name string) string { return filepath.Join(w.home, "work", name) }
+
+func (w *world) there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func (w *world) write(name, text string, mode os.FileMode) {
+	w.Helper()
+	if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o755); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(w.path(name), []byte(text), mode); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) read(name string) string {
+	w.Helper()
+	text, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
+}
+
+func (w *world) environ() []string {
+	env := []string{"HOME=" + w.home, "PATH=" + programs + ":" + filepath.Dir(os.Getenv("APPROVER_CLAUDE")) + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}
+	return append(env, w.env...)
+}
+
+func (w *world) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = w.home, w.environ()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 3 * time.Second
+	return cmd
+}
+
+// sh runs a script of the test itself in the home.
+func (w *world) sh(script string) string {
+	w.Helper()
+	out, err := w.command(w.Context(), "sh", "-ec", script).CombinedOutput()
+	if err != nil {
+		w.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// approver runs the command line and returns what it printed.
+func (w *world) approver(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(w.Context(), limit)
+	defer cancel()
+	cmd := w.command(ctx, filepath.Join(programs, "approver"), args...)
+	cmd.Dir = w.path("work")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// install puts the hook into the settings.
+func (w *world) install(args ...string) {
+	w.Helper()
+	if out, err := w.approver(append([]string{"install", "claude"}, append(args, noCanary()...)...)...); err != nil {
+		w.Fatalf("install: %v: %s", err, out)
+	}
+}
+
+// noCanary keeps install from starting Claude Code: each scenario does that itself.
+func noCanary() []string { return []string{"--no-canary"} }
+
+// serve starts the daemon and waits until it answers.
+func (w *world) serve() {
+	w.Helper()
+	log, err := os.OpenFile(w.path("daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(filepath.Join(programs, "approver"), "serve")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.home, w.environ(), log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	w.daemon = cmd
+	w.until("the daemon answers", func() bool {
+		conn, err := net.Dial("unix", w.path(".approver/run/resolve.sock"))
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	})
+}
+
+// kill ends the daemon at once.
+func (w *world) kill() {
+	if w.daemon != nil {
+		_ = w.daemon.Process.Kill()
+		_ = w.daemon.Wait()
+		w.daemon = nil
+	}
+}
+
+// until waits for something, 20 s at most.
+func (w *world) until(what string, ok func() bool) {
+	w.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.Fatalf("after 20 s it is still not so that %s", what)
+		}
+	}
+}
+
+// watch is a person who sees every card and answers with approve or deny on the
+// command line, or not at all.
+func (w *world) watch(answers func(command string) string) {
+	w.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := w.command(ctx, filepath.Join(programs, "approver"), "watch", "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	looks := make(chan struct{})
+	hello := sync.OnceFunc(func() { close(looks) })
+	var all sync.WaitGroup
+	w.Cleanup(func() { cancel(); all.Wait(); _ = cmd.Wait() })
+	all.Go(func() {
+		seen := map[string]bool{}
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 16<<20)
+		for lines.Scan() {
+			var event struct {
+				Type string
+				Card struct{ Request, State, Command string }
+			}
+			err := json.Unmarshal(lines.Bytes(), &event)
+			if err == nil && event.Type == "hello" {
+				hello()
+			}
+			if err != nil || event.Card.Request == "" || seen[event.Card.Request] {
+				continue
+			}
+			card := event.Card
+			seen[card.Request] = true
+			w.mu.Lock()
+			w.asked, w.requests = append(w.asked, card.Command), append(w.requests, card.Request)
+			w.mu.Unlock()
+			all.Go(func() { w.answer(ctx, card.Request, answers(card.Command)) })
+		}
+	})
+	select {
+	case <-looks:
+	case <-time.After(20 * time.Second):
+		w.Fatal("the daemon knows of nobody who looks")
+	}
+}
+
+func (w *world) answer(ctx context.Context, request, word string) {
+	args := []string{word, request}
+	switch word {
+	case "":
+		return
+	case "approve":
+		args = append(args, "--yes")
+	}
+	out, err := w.command(ctx, filepath.Join(programs, "approver"), args...).CombinedOutput()
+	w.Logf("approver %s: %s%v", word, out, err)
+}
+
+// questions are the commands that people were asked about.
+func (w *world) questions() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked)
+}
+
+// waiting waits until people were asked n times.
+func (w *world) waiting(n int) {
+	w.Helper()
+	w.until(fmt.Sprintf("people are asked %d times", n), func() bool { return len(w.questions()) >= n })
+}
+
+// A turn is what the model does next; it may wait for something first.
+type turn func() []canary.Call
+
+// bash is one call of the shell.
+func bash(command string) turn {
+	return func() []canary.Call { return []canary.Call{shell(command)} }
+}
+
+// after does something before the call.
+func after(do func(), next turn) turn {
+	return func() []canary.Call { do(); return next() }
+}
+
+func shell(command string) canary.Call {
+	return canary.Call{Tool: "Bash", Input: map[string]any{"command": command, "description": "Work"}}
+}
+
+// together is all calls of some turns in one.
+func together(turns ...turn) turn {
+	return func() (all []canary.Call) {
+		for _, t := range turns {
+			all = append(all, t()...)
+		}
+		return all
+	}
+}
+
+// call is one call of any tool.
+func call(tool string, input map[string]any) turn {
+	return func() []canary.Call { return []canary.Call{{Tool: tool, Input: input}} }
+}
+
+// claude runs Claude Code to its end with these turns.
+func (w *world) claude(turns ...turn) {
+	w.Helper()
+	w.started(w.Context(), turns...)()
+}
+
+// subagent marks the prompt of a subagent, which has one call to make.
+const subagent = "subagent-call:"
+
+// started starts Claude Code and returns what waits for its end.
+func (w *world) started(ctx context.Context, turns ...turn) (wait func()) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	cmd := w.begin(ctx, turns...)
+	return func() {
+		w.Helper()
+		defer cancel()
+		err := cmd.Wait()
+		if ctx.Err() != nil {
+			w.Errorf("claude was ended: %v %v", ctx.Err(), err)
+		}
+		w.Logf("claude: %v: %s", err, cmd.Stdout)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for id, r := range w.results {
+			w.Logf("%s failed=%v: %.300s", id, r.Failed, r.Text)
+		}
+	}
+}
+
+// begin starts Claude Code against a model that both end with the context.
+func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
+	w.Helper()
+	model := canary.Model{Next: func(_ context.Context, c canary.Conversation) []canary.Call {
+		w.mu.Lock()
+		for _, r := range c.Results {
+			w.results[r.ID] = r
+		}
+		w.mu.Unlock()
+		if _, command, ok := strings.Cut(c.Prompt, subagent); ok {
+			command, _, _ = strings.Cut(command, "\n")
+			return numbered("sub", c.Turn, []turn{bash(command)})
+		}
+		return numbered("call", c.Turn, turns)
+	}}
+	url, _, err := model.Listen(ctx)
+	if err != nil {
+		w.Fatal(err)
+	}
+	mode := w.mode
+	if mode == "" {
+		mode = "bypassPermissions"
+	}
+	args := slices.Concat(w.wrap, []string{os.Getenv("APPROVER_CLAUDE"), "-p", "--no-session-persistence", "--permission-mode", mode, "--", "work"})
+	cmd := w.command(ctx, args[0], args[1:]...)
+	cmd.Dir = w.path("work")
+	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1")
+	out := new(bytes.Buffer)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	return cmd
+}
+
+func numbered(name string, n int, turns []turn) []canary.Call {
+	if n >= len(turns) {
+		return nil
+	}
+	calls := turns[n]()
+	for i := range calls {
+		calls[i].ID = fmt.Sprintf("toolu_%s_%d_%d", name, n, i)
+	}
+	return calls
+}
+
+// said is what the model was told of a call of a turn.
+func (w *world) said(turn, i int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.results[fmt.Sprintf("toolu_call_%d_%d", turn, i)].Text
+}
+
+// told asserts that the model was told something.
+func (w *world) told(turn int, text string) {
+	w.Helper()
+	if said := w.said(turn, 0); !strings.Contains(said, text) {
+		w.Errorf("of turn %d the model was told %q, not %q", turn, said, text)
+	}
+}
+
+// open is how many requests wait for people.
+func (w *world) open() int {
+	w.Helper()
+	out, err := w.approver("pending", "--json")
+	var doc struct{ Requests []struct{ ID string } }
+	if err != nil || json.Unmarshal([]byte(out), &doc) != nil {
+		w.Fatalf("pending: %v: %s", err, out)
+	}
+	return len(doc.Requests)
+}
+
+// The dangerous call, and what it does.
+const force = "git push --force origin main"
+
+// pushes is how often something was pushed since the world began.
+func (w *world) pushes() int {
+	text, err := os.ReadFile(w.path("remote.git/pushes"))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return strings.Count(string(text), "\n")
+}
+
+func (w *world) pushed(times int) {
+	w.Helper()
+	if got := w.pushes(); got != times {
+		w.Errorf("the remote was changed %d times, not %d", got, times)
+	}
+}
+
+func (w *world) askedTimes(times int) {
+	w.Helper()
+	if got := w.questions(); len(got) != times {
+		w.Errorf("people were asked %d times, not %d: %q", len(got), times, got)
+	}
+}
+
+// branches are those of the remote.
+func (w *world) branches() string {
+	w.Helper()
+	return strings.Join(strings.Fields(w.sh("git -C remote.git for-each-ref --format='%(refname:short)' refs/heads")), " ")
+}
+
+// audit is the text of the whole audit.
+func (w *world) audit() string { return w.read(".approver/audit/audit.jsonl") }
+
+// settings changes the user's settings by a function.
+func (w *world) settings(change func(s map[string]any)) {
+	w.Helper()
+	var s map[string]any
+	if err := json.Unmarshal([]byte(w.read(".claude/settings.json")), &s); err != nil {
+		w.Fatal(err)
+	}
+	change(s)
+	text, err := json.Marshal(s)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.write(".claude/settings.json", string(text), 0o600)
+}
+
+// replaced puts one text of the settings in the place of another.
+func (w *world) replaced(old, with string) {
+	w.Helper()
+	text := w.read(".claude/settings.json")
+	if !strings.Contains(text, old) {
+		w.Fatalf("no %s in %s", old, text)
+	}
+	w.write(".claude/settings.json", strings.ReplaceAll(text, old, with), 0o600)
+}
+
+// ours are the processes whose home is this world's: hooks have groups of their own.
+func (w *world) ours(program string) (pids []int) {
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, file := range all {
+		env, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(env, []byte("HOME="+w.home+"\x00")) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		name, nameErr := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
+		if err == nil && nameErr == nil && strings.HasPrefix(filepath.Base(name), program) && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// end ends whatever is left, by its id.
+func (w *world) end() {
+	w.kill()
+	for _, pid := range w.ours("") {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if w.Failed() {
+		if log, err := os.ReadFile(w.path("daemon.log")); err == nil {
+			w.Logf("the daemon: %s", log[max(0, len(log)-3000):])
+		}
+	}
+	if err := os.RemoveAll(w.home); err != nil {
+		time.Sleep(time.Second)
+		_ = os.RemoveAll(w.home)
+	}
+}
