@@ -65,7 +65,7 @@ var answersScenarios = []scenario{
 		began := time.Now()
 		w.claude(bash(force))
 		w.pushed(0)
-		if took := time.Since(began); took > 15*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("it took %v", took)
 		}
 	}},

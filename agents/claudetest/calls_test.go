@@ -14,8 +14,8 @@ var callsScenarios = []scenario{
 	{"script of a shell, swapped after the card", swapped("sh deploy.sh")},
 	{"script approved and not swapped", func(t *testing.T) {
 		w := start(t, always("approve"))
-		w.write("work/deploy.sh", "#!/bin/sh\n"+force+"\n", 0o755)
-		w.claude(bash("./deploy.sh"))
+		w.write("work/deploy.sh", "#!/bin/sh\ntrue\n", 0o755)
+		w.claude(bash("./deploy.sh; " + force))
 		w.pushed(1)
 		w.askedTimes(1)
 	}},
@@ -116,8 +116,8 @@ func swapped(command string) func(t *testing.T) {
 			w.write("work/deploy.sh", "#!/bin/sh\ntouch pwned\n", 0o755)
 			return "approve"
 		})
-		w.write("work/deploy.sh", "#!/bin/sh\n"+force+"\n", 0o755)
-		w.claude(bash(command))
+		w.write("work/deploy.sh", "#!/bin/sh\ntrue\n", 0o755)
+		w.claude(bash(command + "; " + force))
 		w.askedTimes(1)
 		if w.there(w.work("pwned")) {
 			t.Error("what nobody has seen ran")

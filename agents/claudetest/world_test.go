@@ -62,7 +62,7 @@ func withPrograms(m *testing.M) (int, error) {
 }
 
 // limit bounds one run of Claude Code.
-const limit = 45 * time.Second
+const limit = 90 * time.Second
 
 // A world is a home with a project, a remote and a daemon. What is started in it ends
 // with it.
@@ -227,12 +227,15 @@ func (w *world) kill() {
 	}
 }
 
-// until waits for something, 20 s at most.
+// patience is how long something may take that takes no time on an idle machine.
+const patience = 40 * time.Second
+
+// until waits for something.
 func (w *world) until(what string, ok func() bool) {
 	w.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.Fatalf("after 20 s it is still not so that %s", what)
+			w.Fatalf("after %v it is still not so that %s", patience, what)
 		}
 	}
 }
@@ -280,7 +283,7 @@ func (w *world) watch(answers func(command string) string) {
 	})
 	select {
 	case <-looks:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		w.Fatal("the daemon knows of nobody who looks")
 	}
 }
