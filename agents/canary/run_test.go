@@ -1,11 +1,6 @@
 package canary_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,112 +10,14 @@ import (
 
 	"approver.example"
 	"approver.example/agents/canary"
+	"approver.example/agents/canary/canarytest"
 )
 
 func TestMain(m *testing.M) {
-	if mode := os.Getenv("FAKE_CLAUDE"); mode != "" {
-		os.Exit(fakeClaude(mode))
+	if os.Getenv(canarytest.Mode) != "" {
+		os.Exit(canarytest.Main())
 	}
 	os.Exit(m.Run())
-}
-
-// fakeClaude does with the model what the mode says, and with the call what a hook
-// would have made it do.
-func fakeClaude(mode string) int {
-	switch mode {
-	case "hang":
-		time.Sleep(time.Minute)
-		return 0
-	case "broken":
-		fmt.Fprintln(os.Stderr, "no such option")
-		return 3
-	case "environment":
-		fmt.Println(strings.Join(os.Environ(), " "))
-		return 0
-	}
-	prompt := map[string]any{"role": "user", "content": os.Args[len(os.Args)-1]}
-	_, use := say(false, prompt)
-	if len(use) == 0 {
-		return 4
-	}
-	command, _ := use[0].Input["command"].(string)
-	token := filepath.Base(filepath.Dir(strings.TrimPrefix(command, "mkdir ")))
-	result := map[string]any{"type": "tool_result", "tool_use_id": use[0].ID, "is_error": true}
-	switch mode {
-	case "ran", "ran and denied":
-		if err := os.Mkdir(strings.TrimPrefix(command, "mkdir "), 0o700); err != nil {
-			return 5
-		}
-		result["is_error"] = false
-		if mode == "ran and denied" {
-			result["is_error"], result["content"] = true, refusal(command)
-		}
-	case "denied":
-		result["content"] = []map[string]any{{"type": "text", "text": "PreToolUse:Bash hook error: " + refusal(command)}}
-	case "denied for another":
-		result["content"] = refusal("mkdir /tmp/approver-canary-00000000000000000000000000000000/ran")
-	case "courier":
-		result["content"] = "PreToolUse:Bash hook error: the approver daemon does not answer on /home/a/.approver/run/submit.sock, so the call was stopped"
-	case "other hook":
-		result["content"] = "hook error: " + token + " was stopped: " + command
-	case "own rule":
-		result["content"] = "Permission to use Bash with command " + command + " has been denied."
-	case "lost":
-		return 0
-	}
-	text, use := say(true, prompt, map[string]any{"role": "assistant", "content": []any{}}, map[string]any{"role": "user", "content": []any{result}})
-	if len(use) > 0 {
-		return 6
-	}
-	fmt.Println(text)
-	return 0
-}
-
-// refusal is what the stage tells the agent.
-func refusal(command string) string {
-	v, err := canary.Stage{}.Judge(nil, approver.ToolCall{Tool: "Bash", Command: command})
-	if err != nil || v.Decision != approver.Deny {
-		return "not denied"
-	}
-	return v.Reason
-}
-
-type use struct {
-	Type  string
-	ID    string
-	Text  string
-	Input map[string]any
-}
-
-// say sends a conversation to the model and reads its answer, streamed or whole.
-func say(stream bool, messages ...any) (text string, calls []use) {
-	body, err := json.Marshal(map[string]any{"model": "m", "stream": stream, "tools": []any{map[string]any{"name": "Bash"}}, "messages": messages})
-	if err != nil {
-		panic(err)
-	}
-	res, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages?beta=true", "application/json", bytes.NewReader(body))
-	if err != nil {
-		panic(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		panic(fmt.Sprint(err, res.Status, string(raw)))
-	}
-	if stream {
-		return string(raw), nil
-	}
-	var doc struct{ Content []use }
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		panic(err)
-	}
-	for _, b := range doc.Content {
-		text += b.Text
-		if b.Type == "tool_use" {
-			calls = append(calls, b)
-		}
-	}
-	return text, calls
 }
 
 // What a canary shows is read from the disk first: a call that ran is a call that ran,
