@@ -157,7 +157,7 @@ func (w *world) environ() []string {
 func (w *world) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = w.home, w.environ()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = attributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 3 * time.Second
 	return cmd
@@ -204,7 +204,7 @@ func (w *world) serve() {
 	defer log.Close()
 	cmd := exec.Command(filepath.Join(programs, "approver"), "serve")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.home, w.environ(), log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
 		w.Fatal(err)
 	}
