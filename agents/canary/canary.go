@@ -62,8 +62,9 @@ func (Stage) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict,
 	if !Is(call) {
 		return approver.Verdict{Decision: approver.Pass, By: "canary"}, nil
 	}
+	// Without the name of a rule: observe mode lets go what rules find.
 	return approver.Verdict{
-		Decision: approver.Deny, Severity: approver.High, By: "canary", Rule: "doctor", Confidence: 1,
+		Decision: approver.Deny, Severity: approver.High, By: "canary", Confidence: 1,
 		Reason: refusal(token(call.Command)), Detail: "a test of the hook by approver doctor or approver install",
 	}, nil
 }

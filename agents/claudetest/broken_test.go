@@ -34,7 +34,7 @@ var brokenScenarios = []scenario{
 		w.kill()
 		w.serve()
 		time.Sleep(3 * time.Second) // the courier comes back with the same call
-		w.answer(t.Context(), w.requests[0], "approve")
+		w.answer(t.Context(), w.first(), "approve")
 		wait()
 		w.pushed(1)
 		w.askedTimes(1)
@@ -59,7 +59,7 @@ var brokenScenarios = []scenario{
 		wait()
 		w.pushed(0)
 		w.until("the question is withdrawn", func() bool { return w.open() == 0 })
-		w.answer(t.Context(), w.requests[0], "approve")
+		w.answer(t.Context(), w.first(), "approve")
 		w.pushed(0)
 	}},
 	{"hook times out", func(t *testing.T) {

@@ -124,7 +124,7 @@ func doctored(result, text string, change func(w *world)) func(t *testing.T) {
 		w := start(t, nil)
 		change(w)
 		out, _ := w.approver("doctor", "--agent", "claude")
-		for try := 0; try < 3 && strings.Contains(out, "claude did not end within"); try++ {
+		for try := 0; try < 5 && strings.Contains(out, "claude did not end within"); try++ {
 			out, _ = w.approver("doctor", "--agent", "claude") // a busy machine
 		}
 		_, said, found := strings.Cut(out, fmt.Sprintf("\n%-4s canary ", result))

@@ -307,6 +307,13 @@ func (w *world) questions() []string {
 	return slices.Clone(w.asked)
 }
 
+// first is the id of the first request.
+func (w *world) first() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.requests[0]
+}
+
 // waiting waits until people were asked n times.
 func (w *world) waiting(n int) {
 	w.Helper()

@@ -101,7 +101,7 @@ func (d *decider) canaryRan(ctx context.Context, ev agents.Event, call approver.
 	d.log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
 	rec := approver.Record{
 		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
-		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "canary", Rule: "doctor"},
+		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "canary"},
 	}
 	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "error", err)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,11 @@ func Main() int {
 		fmt.Fprintln(os.Stderr, "no such option")
 		return 3
 	case "environment":
-		fmt.Println(strings.Join(os.Environ(), " "))
+		env := os.Environ() // only the beginning of what is printed is kept
+		slices.SortStableFunc(env, func(a, b string) int {
+			return strings.Compare(b[strings.LastIndexByte(b, '=')+1:], a[strings.LastIndexByte(a, '=')+1:])
+		})
+		fmt.Println(strings.Join(env, " "))
 		return 0
 	}
 	prompt := map[string]any{"role": "user", "content": os.Args[len(os.Args)-1]}
