@@ -223,7 +223,9 @@ func (a answer) reason() string {
 }
 
 // usage is what the answer would have cost.
-var usage = map[string]any{"input_tokens": 1000, "output_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+var usage = map[string]any{
+	"input_tokens": 1000, "output_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+}
 
 func (a answer) head(content []map[string]any, reason any) map[string]any {
 	return map[string]any{
@@ -262,7 +264,8 @@ func (a answer) stream(w http.ResponseWriter) {
 		send("content_block_delta", map[string]any{"index": i, "delta": delta})
 		send("content_block_stop", map[string]any{"index": i})
 	}
-	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": a.reason(), "stop_sequence": nil}, "usage": usage})
+	end := map[string]any{"stop_reason": a.reason(), "stop_sequence": nil}
+	send("message_delta", map[string]any{"delta": end, "usage": usage})
 	send("message_stop", map[string]any{})
 }
 

@@ -138,7 +138,8 @@ func (s *script) next(_ context.Context, c Conversation) []Call {
 	if s.asked = true; c.Turn > 0 {
 		return nil
 	}
-	return []Call{{ID: callID, Tool: "Bash", Input: map[string]any{"command": s.command, "description": "Test whether approver's hook stops a call"}}}
+	input := map[string]any{"command": s.command, "description": "Test whether approver's hook stops a call"}
+	return []Call{{ID: callID, Tool: "Bash", Input: input}}
 }
 
 // report is what the result shows where the call did not run.
@@ -223,8 +224,9 @@ func (h *head) String() string {
 // elsewhere are the variables, or their beginnings, that lead to another model, bring
 // a real key, or tie the process to the session that started this one.
 var elsewhere = [...]string{
-	"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_HOST_*", "CLAUDE_CODE_PROVIDER_*",
-	"AWS_BEARER_TOKEN_BEDROCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
+	"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_HOST_*",
+	"CLAUDE_CODE_PROVIDER_*", "AWS_BEARER_TOKEN_BEDROCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+	"http_proxy", "https_proxy", "all_proxy",
 	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE*",
 }
 
@@ -242,7 +244,8 @@ func environment(env []string, url string) []string {
 		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=approver-canary",
 		// Without it, "env" in some settings names another server after all.
 		"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"DISABLE_AUTOUPDATER=1",
 	)
 }
 

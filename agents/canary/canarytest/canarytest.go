@@ -65,7 +65,7 @@ func Main() int {
 	case "denied for another":
 		result["content"] = refusal("mkdir /tmp/approver-canary-00000000000000000000000000000000/ran")
 	case "courier":
-		result["content"] = "PreToolUse:Bash hook error: the approver daemon does not answer on /home/a/.approver/run/submit.sock, so the call was stopped"
+		result["content"] = "hook error: approver is not running (nobody listens on /h/submit.sock), so the call was stopped"
 	case "other hook":
 		result["content"] = "hook error: " + token + " was stopped: " + command
 	case "own rule":
