@@ -14,6 +14,7 @@ package canary
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,14 +54,19 @@ func refusal(token string) string {
 	return "approver stopped its own test call " + token + ": the hook works, and nothing is wrong"
 }
 
-// Stage denies canaries, and has nothing to say of other calls. No switch lets
-// one through: not observe mode, a pause or a rule.
-type Stage struct{}
+// Stage denies canaries, and leaves other calls to the next stage, as if it were not
+// there. No switch lets one through: not observe mode, a pause or a rule. Without a
+// next stage every call fails.
+type Stage struct{ Next approver.Stage }
 
 // Judge implements [approver.Stage].
-func (Stage) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
-	if !Is(call) {
-		return approver.Verdict{Decision: approver.Pass, By: "canary"}, nil
+func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	switch {
+	case Is(call):
+	case s.Next == nil:
+		return approver.Verdict{}, errors.New("the canary has no next stage")
+	default:
+		return s.Next.Judge(ctx, call)
 	}
 	// Without the name of a rule: observe mode lets go what rules find.
 	return approver.Verdict{

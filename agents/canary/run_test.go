@@ -1,6 +1,7 @@
 package canary_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,7 +152,7 @@ func TestTheFormIsExact(t *testing.T) {
 		if canary.Is(call) != want {
 			t.Errorf("%q: %v", command, !want)
 		}
-		v, err := canary.Stage{}.Judge(t.Context(), call)
+		v, err := canary.Stage{Next: passes{}}.Judge(t.Context(), call)
 		if err != nil || (v.Decision == approver.Deny) != want || !want && v.Decision != approver.Pass {
 			t.Errorf("%q: %v %v", command, v.Decision, err)
 		}
@@ -159,6 +160,21 @@ func TestTheFormIsExact(t *testing.T) {
 		if canary.Is(call) {
 			t.Errorf("%q: by another tool", command)
 		}
+	}
+}
+
+// passes is a stage that finds nothing.
+type passes struct{}
+
+func (passes) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict{Decision: approver.Pass}, nil
+}
+
+// The zero stage lets nothing through.
+func TestTheZeroStageFails(t *testing.T) {
+	v, err := canary.Stage{}.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "ls"})
+	if err == nil || v.Decision != approver.Deny {
+		t.Errorf("%v %v", v.Decision, err)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestACanaryThatRanIsNoAlarm(t *testing.T) {
 // is in: people who observe or paused still learn whether the hook works.
 func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	d, l, s := newDecider(0)
-	d.gate.Stages = []approver.Stage{canary.Stage{}, s}
+	d.gate.Stages = []approver.Stage{canary.Stage{Next: s}}
 	d.gate.Observe = func(context.Context, approver.Verdict) (string, bool) { return "observing", true }
 	d.gate.Paused = func(context.Context, approver.Severity) (string, bool) { return "paused", true }
 	if a := send(t.Context(), d, "PreToolUse", canaryCommand, "toolu_1"); a.ExitZero || len(a.Stderr) == 0 {
@@ -52,7 +52,7 @@ func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	if a := send(t.Context(), d, "PreToolUse", "ls", "toolu_2"); !a.ExitZero {
 		t.Errorf("ls was answered with %q", a.Stderr)
 	}
-	if stages := (&judgement{}).stages(nil); stages[0] != (canary.Stage{}) {
+	if stages := (&judgement{}).stages(nil); stages[0] != (canary.Stage{Next: approver.FreezeStage{}}) {
 		t.Errorf("the daemon judges first by %T", stages[0])
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
-	"approver.example/agents/canary"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/loop"
@@ -110,7 +109,7 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j, err := newJudge(c.Agent, append([]approver.Stage{canary.Stage{}, reflex, policy}, screens(cfg.Shield.Classifier)...)...)
+	j, err := newJudge(c.Agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier)...)...)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (j *judgement) version() string {
 
 // stages are the gate's, the cheapest denial first.
 func (j *judgement) stages(kv approver.KV) []approver.Stage {
-	return append([]approver.Stage{canary.Stage{}, approver.FreezeStage{Store: kv}, j.reflex, j.policy}, j.screens...)
+	return append([]approver.Stage{canary.Stage{Next: approver.FreezeStage{Store: kv}}, j.reflex, j.policy}, j.screens...)
 }
 
 // again are the stages that look once more after an evaluation, which takes seconds:
