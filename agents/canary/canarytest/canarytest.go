@@ -49,12 +49,27 @@ func Main() int {
 		return 4
 	}
 	command, _ := use[0].Input["command"].(string)
+	result, code := resultOf(mode, command, use[0].ID)
+	if result == nil {
+		return code
+	}
+	text, use := say(true, prompt, map[string]any{"role": "assistant", "content": []any{}},
+		map[string]any{"role": "user", "content": []any{result}})
+	if len(use) > 0 {
+		return 6
+	}
+	fmt.Println(text)
+	return 0
+}
+
+// resultOf is what becomes of the call, or the exit code of a fake that ends first.
+func resultOf(mode, command, id string) (result map[string]any, code int) {
 	token := filepath.Base(filepath.Dir(strings.TrimPrefix(command, "mkdir ")))
-	result := map[string]any{"type": "tool_result", "tool_use_id": use[0].ID, "is_error": true}
+	result = map[string]any{"type": "tool_result", "tool_use_id": id, "is_error": true}
 	switch mode {
 	case "ran", "ran and denied":
 		if err := os.Mkdir(strings.TrimPrefix(command, "mkdir "), 0o700); err != nil {
-			return 5
+			return nil, 5
 		}
 		result["is_error"] = false
 		if mode == "ran and denied" {
@@ -71,7 +86,7 @@ func Main() int {
 	case "own rule":
 		result["content"] = "Permission to use Bash with command " + command + " has been denied."
 	case "lost":
-		return 0
+		return nil, 0
 	case "settings":
 		denied, err := hooked(command)
 		if err == nil && denied == "" {
@@ -79,16 +94,11 @@ func Main() int {
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			return 7
+			return nil, 7
 		}
 		result["content"], result["is_error"] = denied, denied != ""
 	}
-	text, use := say(true, prompt, map[string]any{"role": "assistant", "content": []any{}}, map[string]any{"role": "user", "content": []any{result}})
-	if len(use) > 0 {
-		return 6
-	}
-	fmt.Println(text)
-	return 0
+	return result, 0
 }
 
 // hooked runs the hook of the user's settings and returns why it denied the call, if
