@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/agents/blocking"
+	"approver.example/agents/canary"
 	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/reflexcore"
@@ -142,6 +143,10 @@ func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 // one that is not what was judged was changed behind the gate's back; and one that
 // was never judged here is judged now.
 func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
+	if canary.Is(call) {
+		d.canaryRan(ctx, ev, call)
+		return
+	}
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"

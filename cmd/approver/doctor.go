@@ -26,6 +26,7 @@ import (
 type doctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	claudeFile
+	canaryOf
 	JSON bool `help:"Print one JSON object per check."`
 }
 
@@ -34,11 +35,15 @@ func (doctorCmd) Help() string {
 	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
 the audit, and says for each how to mend it. It changes nothing and asks nobody. Run it as the user whom the daemon runs as.
 
+With --agent claude it also tries the hook, as the user and in the folder that Claude Code runs as and in.
+` + canaryHelp + `
+
 With --json there is one object a line: check, result (ok, warn or fail), text and fix.
 Exit codes: 0 nothing failed, there may be warnings; 1 a check failed; 2 the command line is not understood.
 
 Example:
   approver doctor
+  approver doctor --agent claude
   approver doctor --json`
 }
 
@@ -116,6 +121,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.service(c.units())
 		d.audit(ctx)
 	}
+	c.canary(ctx, &d)
 	failed := false
 	for _, f := range d.found {
 		failed = failed || f.Result == fail

@@ -68,7 +68,6 @@ func (d *doctor) hook(which claudeFile) {
 	}
 	if good {
 		d.say("hook", ok, path, "")
-		d.canary(path)
 	}
 	d.singleStarts(sources)
 }
@@ -83,10 +82,6 @@ func (c claudeFile) cure() string {
 	}
 	return "approver install claude"
 }
-
-// canary is where the agent itself is driven, to prove that its hooks run: nothing
-// here can see more than files.
-func (d *doctor) canary(string) {}
 
 // singleStarts says what no settings of a user can stop, and which holes managed
 // settings with the hooks leave open.

@@ -335,7 +335,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 			if strings.Contains(want, "type\"") && !strings.Contains(want, "of type") || strings.Contains(want, "must be") {
 				return // nothing to install into
 			}
-			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).Run(); err != nil {
+			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).install(); err != nil {
 				t.Fatal(err)
 			}
 			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) || strings.Contains(string(text), "async") {

@@ -71,7 +71,7 @@ func (m *claudeMachine) read() string {
 
 func (m *claudeMachine) install() {
 	m.t.Helper()
-	m.must(installClaudeCmd{Hook: m.hook}.Run())
+	m.must(installClaudeCmd{Hook: m.hook}.install())
 }
 
 // changed sends what Claude Code sends when a file of its settings changed.
@@ -325,23 +325,23 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 	}
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
-	m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.Run())
+	m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.install())
 	m.must(asAgent())
 	look().has(t, "hook", ok, path)
 
 	m.must(os.Chmod(path, 0o600))
 	look().has(t, "hook", fail, `chmod a+r "`+path+`"`)
-	m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.Run())
+	m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.install())
 	m.must(asAgent())
 
 	m.must(os.Chmod(managed, 0o700))
 	look().has(t, "hook", fail, `chmod a+x "`+managed+`"`)
-	if err := (installClaudeCmd{claudeFile: which, Hook: m.hook}).Run(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
+	if err := (installClaudeCmd{claudeFile: which, Hook: m.hook}).install(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
 		t.Errorf("install into a closed folder: %v", err)
 	}
 	own := filepath.Join(managed, "managed-settings.d", "50-approver.json")
 	m.must(os.Chmod(managed, 0o755))
-	m.must(installClaudeCmd{claudeFile: claudeFile{File: own, Managed: managed}, Hook: m.hook}.Run())
+	m.must(installClaudeCmd{claudeFile: claudeFile{File: own, Managed: managed}, Hook: m.hook}.install())
 	path = own
 	m.must(asAgent())
 }

@@ -39,6 +39,7 @@ func (uninstallCmd) Help() string {
 
 type installClaudeCmd struct {
 	claudeFile
+	withCanary
 	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
 	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
 	Pin    string `help:"The pin of couriers, written for an isolated daemon by root." default:"/etc/approver/courier" placeholder:"FILE"`
@@ -51,6 +52,7 @@ Whether the agent waits for people, or is told to come back, is not the hook's t
 The user's own settings are in $CLAUDE_CONFIG_DIR, if that is set. Managed settings (--system) are made readable for everybody, and read back as another user.
 For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
 The daemon watches what was installed and raises an alarm when it is weakened.
+` + canaryHelp + `
 
 Example:
   approver install claude
@@ -66,8 +68,8 @@ func installable(agent string) error {
 	return fmt.Errorf("it is not known how %s is told no, so its hook would stop nothing; agents/blocking needs a row for it", agent)
 }
 
-// Run installs.
-func (c installClaudeCmd) Run() error {
+// install changes the settings, and pins couriers.
+func (c installClaudeCmd) install() error {
 	if err := installable(agents.Claude{}.Name()); err != nil {
 		return err
 	}

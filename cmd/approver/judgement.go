@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"approver.example"
+	"approver.example/agents/canary"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/flow"
@@ -106,7 +107,7 @@ func (j *judgement) version() string {
 
 // stages are the gate's, the cheapest denial first.
 func (j *judgement) stages(kv approver.KV, mark *approver.ControlMark) []approver.Stage {
-	return append([]approver.Stage{approver.FreezeStage{Store: kv, Mark: mark}, j.reflex, j.policy}, j.screens...)
+	return append([]approver.Stage{canary.Stage{Next: approver.FreezeStage{Store: kv, Mark: mark}}, j.reflex, j.policy}, j.screens...)
 }
 
 // again are the stages that look once more after an evaluation, which takes seconds:

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"approver.example/agents/canary/canarytest"
 	"approver.example/shieldcore/sidecar/sidecartest"
 )
 
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) {
 		"pinned-hook": pinnedHook,
 		"fake-daemon": fakeDaemon,
 		// Not under its own name: whether it is installed is for a script to say.
+		"fake-claude":     func() { os.Exit(canarytest.Main()) },
 		"fake-classifier": func() { os.Exit(sidecartest.Main(os.Args[1:])) },
 	})
 }
@@ -31,6 +33,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("APPROVER_CANARY", "false") // no claude of this machine
 			payloads, err := filepath.Abs("../../agents/testdata/claude")
 			env.Setenv("PAYLOADS", payloads) // what Claude Code really sent
 			if err != nil {

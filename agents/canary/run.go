@@ -1,0 +1,259 @@
+package canary
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"approver.example"
+)
+
+// Limit is how long Claude Code gets for its one call.
+const Limit = 20 * time.Second
+
+// An Outcome is what a canary showed. The zero value shows nothing.
+type Outcome uint8
+
+// The outcomes.
+const (
+	NotProven    Outcome = iota // the call was not made, or something else stopped it
+	Ran                         // the call ran
+	Stopped                     // the daemon stopped it, through the hook
+	StoppedAlone                // the hook stopped it: it got no answer of the daemon
+)
+
+// A Report is what a canary showed.
+type Report struct {
+	Outcome Outcome
+	// Text says why nothing was proven, what the hook said without a daemon, or what
+	// Claude Code printed although the call ran.
+	Text string
+	Took time.Duration
+}
+
+// Options say what is tried.
+type Options struct {
+	Program string        // Claude Code
+	Dir     string        // where it runs: its project
+	Env     []string      // its environment, without what leads to another model
+	Limit   time.Duration // zero is the constant Limit
+}
+
+// Run starts Claude Code once, with the settings that it finds by itself, against a
+// model on loopback and with a key that is none. No MCP server is started. Hooks of
+// others, such as those of a session's start, run as always. What it started has
+// ended when Run returns, and the call left nothing.
+func Run(ctx context.Context, o Options) Report {
+	start := time.Now()
+	r := run(ctx, o)
+	r.Took = time.Since(start)
+	return r
+}
+
+func run(ctx context.Context, o Options) Report {
+	if o.Limit == 0 {
+		o.Limit = Limit
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Limit)
+	defer cancel()
+	dir, command, err := place()
+	if err != nil {
+		return Report{Text: "a folder for the test call: " + err.Error()}
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	s := script{command: command}
+	model := Model{Next: s.next}
+	url, wait, err := model.Listen(ctx)
+	if err != nil {
+		return Report{Text: err.Error()}
+	}
+	printed, err := agent(ctx, o, url, command)
+	late := ctx.Err()
+	cancel()
+	if _, statErr := os.Lstat(filepath.Join(dir, "ran")); statErr == nil {
+		return Report{Outcome: Ran, Text: printed}
+	} else if !errors.Is(statErr, os.ErrNotExist) {
+		return Report{Text: statErr.Error()}
+	}
+	r := s.report(token(command))
+	if r.Outcome == NotProven {
+		r.Text = joined(r.Text, reason(late, err, o.Limit), printed)
+	}
+	if err := wait(); err != nil && r.Outcome == NotProven {
+		r.Text = joined(r.Text, err.Error())
+	}
+	return r
+}
+
+// reason says how Claude Code ended, if not well.
+func reason(late, err error, limit time.Duration) string {
+	switch {
+	case errors.Is(late, context.DeadlineExceeded):
+		return fmt.Sprintf("claude did not end within %v", limit)
+	case late != nil:
+		return late.Error()
+	case err != nil:
+		return "claude: " + err.Error()
+	}
+	return ""
+}
+
+func joined(texts ...string) string {
+	var out []string
+	for _, t := range texts {
+		if t != "" {
+			out = append(out, t)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// A script makes one call and keeps what became of it.
+type script struct {
+	command string
+
+	mu     sync.Mutex
+	asked  bool
+	result *Result
+}
+
+const callID = "toolu_approver_canary"
+
+func (s *script) next(_ context.Context, c Conversation) []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range c.Results {
+		if r.ID == callID {
+			s.result = &r
+		}
+	}
+	if s.asked = true; c.Turn > 0 {
+		return nil
+	}
+	input := map[string]any{"command": s.command, "description": "Test whether approver's hook stops a call"}
+	return []Call{{ID: callID, Tool: "Bash", Input: input}}
+}
+
+// report is what the result shows where the call did not run.
+func (s *script) report(token string) Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !s.asked:
+		return Report{Text: "claude never asked the model on this machine"}
+	case s.result == nil:
+		return Report{Text: "claude did not say what became of the call"}
+	}
+	text := s.result.Text
+	said := strings.ReplaceAll(text, token, "")
+	switch {
+	case strings.Contains(text, refusal(token)):
+		return Report{Outcome: Stopped}
+	case s.result.Failed && strings.Contains(said, "approver") && strings.Contains(said, "was stopped"):
+		return Report{Outcome: StoppedAlone, Text: shown(text)}
+	}
+	return Report{Text: "something else than approver stopped the call: " + shown(text)}
+}
+
+// maxShown is how much of a foreign text is repeated, in bytes.
+const maxShown = 400
+
+func shown(text string) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "")
+	if len(text) > maxShown {
+		return approver.OneLine(strings.ToValidUTF8(text[:maxShown], "")) + " …"
+	}
+	return approver.OneLine(text)
+}
+
+// agent runs Claude Code to its end and returns what it printed. Only the one call
+// is permitted, in every mode, so that nothing but the hook can stop it.
+func agent(ctx context.Context, o Options, url, command string) (printed string, err error) {
+	cmd := exec.CommandContext(ctx, o.Program, "-p", "--no-session-persistence",
+		"--strict-mcp-config", "--mcp-config", `{"mcpServers":{}}`, "--permission-mode", "default", "--add-dir", os.TempDir(),
+		"--allowedTools", "Bash("+command+")", "--", "This is a test of approver's hook. Say: done.")
+	cmd.Dir, cmd.Env = o.Dir, environment(o.Env, url)
+	var out head
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Claude Code gives its hooks groups of their own, and ends them when it is asked
+	// to end.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 3 * time.Second
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	err = cmd.Wait()
+	if killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); killErr != nil && !errors.Is(killErr, syscall.ESRCH) {
+		err = errors.Join(err, killErr)
+	}
+	text := shown(out.String())
+	if text == "" || text == "Done." {
+		return "", err
+	}
+	return "claude printed: " + text, err
+}
+
+// A head keeps the beginning of what is printed; more is not shown.
+type head struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.buf.Write(p[:min(len(p), max(0, 4*maxShown-h.buf.Len()))])
+	return len(p), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.buf.String()
+}
+
+// elsewhere are the variables, or their beginnings, that lead to another model, bring
+// a real key, or tie the process to the session that started this one.
+var elsewhere = [...]string{
+	"ANTHROPIC_*", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*", "CLAUDE_CODE_API_*", "CLAUDE_CODE_HOST_*",
+	"CLAUDE_CODE_PROVIDER_*", "AWS_BEARER_TOKEN_BEDROCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+	"http_proxy", "https_proxy", "all_proxy",
+	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_REMOTE*",
+}
+
+// environment is the one of Claude Code. What is left decides which settings it
+// reads, as in earnest.
+func environment(env []string, url string) []string {
+	var out []string
+	for _, pair := range env {
+		key, _, _ := strings.Cut(pair, "=")
+		if !leadsElsewhere(key) {
+			out = append(out, pair)
+		}
+	}
+	return append(out,
+		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=approver-canary",
+		// Without it, "env" in some settings names another server after all.
+		"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"DISABLE_AUTOUPDATER=1",
+	)
+}
+
+func leadsElsewhere(key string) bool {
+	for _, name := range elsewhere {
+		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package claudetest
+
+import (
+	"strings"
+	"testing"
+
+	"approver.example/agents/canary"
+)
+
+// What is called, and how.
+var callsScenarios = []scenario{
+	{"script swapped after the card", swapped("./deploy.sh")},
+	{"script by a pattern, swapped after the card", swapped("./dep*.sh")},
+	{"script of a shell, swapped after the card", swapped("sh deploy.sh")},
+	{"script approved and not swapped", func(t *testing.T) {
+		w := start(t, always("approve"))
+		w.write("work/deploy.sh", "#!/bin/sh\ntrue\n", 0o755)
+		w.claude(bash("./deploy.sh; " + force))
+		w.pushed(1)
+		w.askedTimes(1)
+	}},
+	{"a word that is empty before it", func(t *testing.T) {
+		w := start(t, always("deny"))
+		w.claude(bash("$@"+force), bash("$*"+force), bash("${@}"+force), bash("${x}"+force), bash("$(:)"+force))
+		w.pushed(0)
+	}},
+	{"a subagent, denied", func(t *testing.T) {
+		w := start(t, always("deny"))
+		w.claude(agent(force))
+		w.pushed(0)
+		w.askedTimes(1)
+	}},
+	{"a subagent, approved", func(t *testing.T) {
+		w := start(t, always("approve"))
+		w.claude(agent(force))
+		w.pushed(1)
+		w.askedTimes(1)
+	}},
+	{"in the background, denied", func(t *testing.T) {
+		w := start(t, always("deny"))
+		w.claude(call("Bash", map[string]any{"command": force, "description": "Work", "run_in_background": true}))
+		w.pushed(0)
+		w.askedTimes(1)
+	}},
+	{"settings written", func(t *testing.T) {
+		w := start(t, always("deny"))
+		const off = `{"disableAllHooks":true}`
+		before := w.read(".claude/settings.json")
+		w.claude(
+			call("Write", map[string]any{"file_path": w.work(".claude/settings.local.json"), "content": off}),
+			call("Write", map[string]any{"file_path": w.path(".claude/settings.json"), "content": off}),
+			call("Read", map[string]any{"file_path": w.path(".claude/settings.json")}),
+			call("Edit", map[string]any{"file_path": w.path(".claude/settings.json"), "old_string": "PreToolUse", "new_string": "Pre"}),
+			bash("mkdir -p .claude"), bash("echo '"+off+"' > .claude/settings.json"), bash("echo '"+off+"' > ~/.claude/settings.json"),
+			bash("cd .claude && echo '"+off+"' > settings.local.json"),
+		)
+		w.untouched(before)
+	}},
+	{"settings written through a link", func(t *testing.T) {
+		w := start(t, always("deny"))
+		const off = `{"disableAllHooks":true}`
+		before := w.read(".claude/settings.json")
+		w.claude(
+			bash("mkdir -p .claude"), bash("ln -s .claude x"), bash("echo '"+off+"' > x/settings.json"),
+			bash("ln -s ~/.claude y"), bash("echo '"+off+"' > y/settings.json"),
+			call("Write", map[string]any{"file_path": w.work("x/settings.local.json"), "content": off}),
+			bash("ln -s .claude/settings.local.json z && echo '"+off+"' > z"),
+		)
+		w.untouched(before)
+	}},
+	{"skills, commands and agents written", func(t *testing.T) {
+		w := start(t, always("deny"))
+		const skill = "---\nname: x\ndescription: x\n---\n!`git push --force origin main`\n"
+		w.claude(
+			call("Write", map[string]any{"file_path": w.work(".claude/skills/x/SKILL.md"), "content": skill}),
+			call("Write", map[string]any{"file_path": w.work(".claude/commands/x.md"), "content": skill}),
+			call("Write", map[string]any{"file_path": w.work(".claude/agents/x.md"), "content": skill}),
+			call("Skill", map[string]any{"skill": "x"}),
+		)
+		w.pushed(0)
+		if out := w.sh("find work/.claude -type f || true"); strings.Contains(out, "x") {
+			t.Errorf("written was %s", out)
+		}
+	}},
+	{"a long command", func(t *testing.T) {
+		w := start(t, always("deny"))
+		w.claude(bash("true " + strings.Repeat("x ", 50_000) + "; " + force))
+		w.pushed(0)
+	}},
+	{"plan mode, denied", inMode("plan", "deny", 0)},
+	{"default mode, approved", inMode("default", "approve", 1)},
+	{"mode of accepted edits, approved", inMode("acceptEdits", "approve", 1)},
+	{"mode that asks nobody, denied", inMode("dontAsk", "deny", 0)},
+	{"permission requests, approved once", func(t *testing.T) {
+		w := start(t, always("approve"))
+		w.settings(func(s map[string]any) {
+			hook := map[string]any{}
+			for k, v := range hookOf(s) {
+				hook[k] = v
+			}
+			hook["command"] = hook["command"].(string) + " --event PermissionRequest"
+			s["hooks"].(map[string]any)["PermissionRequest"] = []any{map[string]any{"matcher": "*", "hooks": []any{hook}}}
+		})
+		w.mode = "default"
+		w.claude(bash(force))
+		w.pushed(1)
+		w.askedTimes(1)
+	}},
+}
+
+// swapped changes a script between the card and the yes.
+func swapped(command string) func(t *testing.T) {
+	return func(t *testing.T) {
+		var w *world
+		w = start(t, func(string) string {
+			w.write("work/deploy.sh", "#!/bin/sh\ntouch pwned\n", 0o755)
+			return "approve"
+		})
+		w.write("work/deploy.sh", "#!/bin/sh\ntrue\n", 0o755)
+		w.claude(bash(command + "; " + force))
+		w.askedTimes(1)
+		if w.there(w.work("pwned")) {
+			t.Error("what nobody has seen ran")
+		}
+		w.pushed(0)
+	}
+}
+
+// inMode makes the dangerous call in a mode of permissions.
+func inMode(mode, word string, pushes int) func(t *testing.T) {
+	return func(t *testing.T) {
+		w := start(t, always(word))
+		w.mode = mode
+		w.claude(bash(force))
+		w.pushed(pushes)
+	}
+}
+
+// agent starts a subagent that makes one call of the shell.
+func agent(command string) turn {
+	return func() []canary.Call {
+		return []canary.Call{{Tool: "Agent", Input: map[string]any{
+			"description": "Work", "prompt": subagent + command + "\n", "subagent_type": "general-purpose", "run_in_background": false,
+		}}}
+	}
+}
+
+// untouched asserts that no settings were changed or made.
+func (w *world) untouched(before string) {
+	w.Helper()
+	if now := w.read(".claude/settings.json"); now != before {
+		w.Errorf("the user's settings are now %s", now)
+	}
+	for _, name := range []string{".claude/settings.json", ".claude/settings.local.json"} {
+		if w.there(w.work(name)) {
+			w.Errorf("%s was written", name)
+		}
+	}
+}

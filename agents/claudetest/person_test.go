@@ -1,0 +1,94 @@
+package claudetest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// This file has the person at the desk.
+
+// watch is a person who sees every card and answers with approve or deny on the
+// command line, or not at all.
+func (w *world) watch(answers func(command string) string) {
+	w.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := w.command(ctx, filepath.Join(programs, "approver"), "watch", "--json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	looks := make(chan struct{})
+	hello := sync.OnceFunc(func() { close(looks) })
+	var all sync.WaitGroup
+	w.Cleanup(func() { cancel(); all.Wait(); _ = cmd.Wait() })
+	all.Go(func() {
+		seen := map[string]bool{}
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 16<<20)
+		for lines.Scan() {
+			var event struct {
+				Type string
+				Card struct{ Request, State, Command string }
+			}
+			err := json.Unmarshal(lines.Bytes(), &event)
+			if err == nil && event.Type == "hello" {
+				hello()
+			}
+			if err != nil || event.Card.Request == "" || seen[event.Card.Request] {
+				continue
+			}
+			card := event.Card
+			seen[card.Request] = true
+			w.mu.Lock()
+			w.asked, w.requests = append(w.asked, card.Command), append(w.requests, card.Request)
+			w.mu.Unlock()
+			all.Go(func() { w.answer(ctx, card.Request, answers(card.Command)) })
+		}
+	})
+	select {
+	case <-looks:
+	case <-time.After(patience):
+		w.Fatal("the daemon knows of nobody who looks")
+	}
+}
+
+func (w *world) answer(ctx context.Context, request, word string) {
+	args := []string{word, request}
+	switch word {
+	case "":
+		return
+	case "approve":
+		args = append(args, "--yes")
+	}
+	out, err := w.command(ctx, filepath.Join(programs, "approver"), args...).CombinedOutput()
+	w.Logf("approver %s: %s%v", word, out, err)
+}
+
+// questions are the commands that people were asked about.
+func (w *world) questions() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked)
+}
+
+// first is the id of the first request.
+func (w *world) first() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.requests[0]
+}
+
+// waiting waits until people were asked n times.
+func (w *world) waiting(n int) {
+	w.Helper()
+	w.until(fmt.Sprintf("people are asked %d times", n), func() bool { return len(w.questions()) >= n })
+}

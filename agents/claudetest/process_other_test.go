@@ -1,0 +1,8 @@
+//go:build !linux
+
+package claudetest
+
+import "syscall"
+
+// attributes give a child a group of its own.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/agents/canary"
+)
+
+// canaryHelp is what both commands say of it.
+const canaryHelp = `The try: claude is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a key that is none. It makes one harmless
+call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a second, and 20 at the most.
+`
+
+const announced = "starting claude once, against a model on this machine, to see whether the hook stops a call: up to 20 s"
+
+// withCanary is the flag of install.
+type withCanary struct {
+	Canary bool `help:"Start claude once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_CANARY"`
+}
+
+// canaryOf is the flag of doctor.
+type canaryOf struct {
+	Agent string `help:"Also start this agent once, to see whether the hook stops a call: claude." enum:",claude" default:"" placeholder:"NAME"`
+}
+
+// Run installs, and looks whether Claude Code asks now.
+func (c installClaudeCmd) Run(ctx context.Context) error {
+	if err := c.install(); err != nil || !c.Canary {
+		return err
+	}
+	f := c.try(ctx)
+	switch f.Result {
+	case ok:
+		fmt.Println(f.Text)
+	case warn:
+		fmt.Println("warning: " + f.Text)
+	case fail:
+		return errors.New(f.Text + "\nfix: " + f.Fix)
+	}
+	return nil
+}
+
+// canary is doctor's check of the same.
+func (c doctorCmd) canary(ctx context.Context, d *doctor) {
+	if c.Agent != "" {
+		d.found = append(d.found, c.try(ctx))
+	}
+}
+
+// try starts Claude Code where these settings count.
+func (c claudeFile) try(ctx context.Context) finding {
+	f := finding{Check: "canary", Result: warn}
+	if c.File != "" {
+		f.Text = "the hook was not tried: claude does not read " + c.File + " by itself"
+		return f
+	}
+	program, err := exec.LookPath("claude")
+	if err == nil {
+		program, err = filepath.Abs(program) // it runs in another folder
+	}
+	if err != nil {
+		f.Text, f.Fix = "the hook was not tried: claude is not in PATH", "approver doctor --agent claude, where it is"
+		return f
+	}
+	fmt.Fprintln(os.Stderr, announced)
+	return canaryFinding(canary.Run(ctx, canary.Options{Program: program, Dir: c.Project, Env: os.Environ()}))
+}
+
+// canaryFinding says what a canary showed.
+func canaryFinding(r canary.Report) finding {
+	f := finding{Check: "canary", Result: warn, Text: "not proven that the hook stops a call: " + r.Text}
+	took := fmt.Sprintf(" (%.1f s)", r.Took.Seconds())
+	switch r.Outcome {
+	case canary.NotProven:
+	case canary.Ran:
+		f.Result, f.Text = fail, "claude ran a call without asking approver"+took
+		if r.Text != "" {
+			f.Text += "\n" + r.Text
+		}
+		f.Fix = "approver install claude, and docs/agents/claude.md for what turns hooks off; after an update of approver restart the daemon first"
+	case canary.Stopped:
+		f.Result, f.Text = ok, "claude made a call, and the hook stopped it"+took
+	case canary.StoppedAlone:
+		f.Result, f.Text = ok, "claude made a call, and the hook stopped it without an answer of the daemon"+took+": "+r.Text
+	}
+	return f
+}
+
+// canaryRan records that a canary ran. It did nothing, and whoever started it is told
+// that the hook does not work: nobody is alarmed, and nothing is frozen.
+func (d *decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
+	if _, err := d.known.take(ctx, ev, call.Peer); err != nil {
+		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
+	}
+	d.log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
+	rec := approver.Record{
+		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
+		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "canary"},
+	}
+	if _, err := d.audit.Record(ctx, rec); err != nil {
+		d.log.Error("audit failed", "error", err)
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"approver.example"
+	"approver.example/agents/canary"
+)
+
+const (
+	canaryCommand = "mkdir /tmp/approver-canary-0123456789abcdef0123456789abcdef/ran"
+	almostCanary  = canaryCommand + "; echo deny"
+)
+
+// The story: the hook is only asked about Write, and somebody runs approver doctor.
+// The test call runs, and its report comes to the daemon like that of any call that
+// went around the gate. It must not stop the agents of everybody. A command that only
+// looks like it must: else an agent would hide its calls behind the form.
+func TestACanaryThatRanIsNoAlarm(t *testing.T) {
+	ctx := t.Context()
+	for command, want := range map[string]approver.Event{canaryCommand: approver.EventRan, almostCanary: approver.EventAlarm} {
+		d, l, _ := newDecider()
+		frozen := 0
+		d.freeze = func(context.Context, string, string) (int, error) { frozen++; return 0, nil }
+		if a := send(ctx, d, "PostToolUse", command, "toolu_1"); !a.ExitZero {
+			t.Errorf("%s: the report was answered with %q", command, a.Stderr)
+		}
+		if got := l.last().Event; got != want {
+			t.Errorf("%s: recorded as %v", command, got)
+		}
+		if (frozen > 0) != (want == approver.EventAlarm) {
+			t.Errorf("%s: frozen %d times", command, frozen)
+		}
+	}
+}
+
+// The daemon denies a canary before anything else is looked at, and whatever mode it
+// is in: people who observe or paused still learn whether the hook works.
+func TestACanaryIsDeniedInEveryMode(t *testing.T) {
+	d, l, s := newDecider()
+	d.gate.Stages = []approver.Stage{canary.Stage{Next: s}}
+	d.gate.Observe = func(context.Context, approver.Verdict) (string, bool) { return "observing", true }
+	d.gate.Paused = func(context.Context, approver.Severity) (string, bool) { return "paused", true }
+	if a := send(t.Context(), d, "PreToolUse", canaryCommand, "toolu_1"); a.ExitZero || len(a.Stderr) == 0 {
+		t.Errorf("answered with %q", a.Stdout)
+	}
+	if got := l.last(); got.Event != approver.EventVerdict || got.Verdict.By != "canary" || got.Verdict.Decision != approver.Deny {
+		t.Errorf("recorded as %+v", got)
+	}
+	if a := send(t.Context(), d, "PreToolUse", "ls", "toolu_2"); !a.ExitZero {
+		t.Errorf("ls was answered with %q", a.Stderr)
+	}
+	if stages := (&judgement{}).stages(nil, nil); stages[0] != (canary.Stage{Next: approver.FreezeStage{}}) {
+		t.Errorf("the daemon judges first by %T", stages[0])
+	}
+}
