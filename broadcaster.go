@@ -82,6 +82,7 @@ type Broadcaster struct {
 	people   atomic.Pointer[People] // the list now
 	codec    *RequestCodec
 	known    known
+	began    began
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex

@@ -23,7 +23,8 @@ const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, look
 
 // card is what people see of a request at one destination.
 func (b *Broadcaster) card(r Request, code tokens.Code) Card {
-	shown, obscured := maskCall(r.Call)
+	shown, _ := maskCall(r.Call)
+	obscured := r.obscured()
 	c := Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
 		OneTap:  r.Verdict.Severity == High && !obscured,
@@ -31,7 +32,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Why:     safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
 		Claimed: safe(claimed(r)), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
-		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
+		Dir: safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
 	if !r.Fingerprint.Bound() {

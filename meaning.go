@@ -73,7 +73,7 @@ func inSight(s, value string, parts []part) bool {
 // runs, or where. It takes the typed code, once.
 func (r Request) obscured() bool {
 	_, hidden := maskCall(r.Call)
-	return hidden
+	return hidden || hidesEnvironment(r.Call.Environment)
 }
 
 // hiddenWords are in every note of a hidden part.

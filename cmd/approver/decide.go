@@ -33,6 +33,9 @@ type decider struct {
 	// freeze, when set, stops everything after a call that went around the gate.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
+	// began, when set, hears of every call, to know what a session began with.
+	began func(approver.ToolCall)
+
 	known outcomes
 }
 
@@ -56,6 +59,9 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		d.known.note(ev, unanswered)
+		if d.began != nil {
+			d.began(call)
+		}
 		told := adapter.Encode(ev, d.gate.Decide(ctx, call))
 		d.known.note(ev, outcomeOf(ctx, told))
 		return answer(told)

@@ -95,7 +95,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: cfg.Reflex.Gate(),
 		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
 	}
-	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents, remember: rules.reflex.Ran}
+	decide := &decider{gate: gate, audit: records, log: log.With("part", "hook"), started: started, agents: cfg.Agents, remember: rules.reflex.Ran, began: people.Began}
 	if cfg.FreezeOnBypass {
 		decide.freeze = people.Freeze
 	}
