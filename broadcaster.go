@@ -85,6 +85,7 @@ type Broadcaster struct {
 	codec    *RequestCodec
 	known    known
 	struck   struck
+	began    began
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex

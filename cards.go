@@ -14,16 +14,22 @@ import (
 	"approver.example/tokens"
 )
 
+// obscuredNotice is on the card of a call of which the mask hides something that
+// may say what runs, or where.
+const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. Only the typed code approves, once"
+
 // card is what people see of a request at one destination.
 func (b *Broadcaster) card(r Request, code tokens.Code) Card {
+	shown, _ := maskCall(r.Call)
+	obscured := r.obscured()
 	c := Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
-		OneTap:  r.Verdict.Severity == High,
-		Command: squeeze(safe(r.Call.Text())),
+		OneTap:  r.Verdict.Severity == High && !obscured,
+		Command: squeeze(Visible(shown)),
 		Why:     safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
 		Claimed: safe(claimed(r)), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
-		Dir: safe(r.Call.Dir), Host: b.Host, Notice: b.Notice,
+		Dir: safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
 	if !r.Fingerprint.Bound() {
@@ -32,7 +38,10 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	if r.Notice != "" {
 		c.Notice = strings.TrimSpace(r.Notice + ". " + c.Notice)
 	}
-	c.Push = PushLine(r.Verdict.Severity, Mask(r.Call.Text()))
+	if obscured {
+		c.Notice = strings.TrimSpace(obscuredNotice + ". " + c.Notice)
+	}
+	c.Push = PushLine(r.Verdict.Severity, shown)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
 	} else if r.Granted() {

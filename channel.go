@@ -97,7 +97,10 @@ type Card struct {
 	Agent   string
 	Session string
 	Dir     string
-	Host    string
+	// Environment is what in the call's environment is dangerous, says where it
+	// acts, or has changed since the session began.
+	Environment string
+	Host        string
 	// Notice, when set, is a warning that belongs on the card, such as
 	// NOT ISOLATED.
 	Notice string
@@ -123,6 +126,7 @@ func (c Card) Whole() string {
 		{"Agent", c.Agent},
 		{"Session", c.Session},
 		{"Directory", c.Dir},
+		{"Environment", c.Environment},
 		{"Host", c.Host},
 		{"Notice", c.Notice},
 	} {

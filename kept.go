@@ -87,6 +87,8 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false
+	case r.obscured(): // kept by an approver that did not know of it
+		return false
 	}
 	return term.lasts() && r.shares(call, fp)
 }
@@ -131,7 +133,8 @@ func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, 
 // saw was released. Without a session there is none for a session.
 func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
-	if !term.lasts() || r.Verdict.Appeal.Of != "" || r.State != Consumed || r.Verdict.Severity != High || !r.Fingerprint.Bound() || term.Session && r.Call.Session == "" {
+	if !term.lasts() || r.Verdict.Appeal.Of != "" || r.State != Consumed || r.Verdict.Severity != High || !r.Fingerprint.Bound() || r.obscured() ||
+		term.Session && r.Call.Session == "" {
 		return nil
 	}
 	until := r.Resolution.At.Add(term.For)

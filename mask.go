@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,6 +27,7 @@ type secretForm struct {
 	follows func(rest []byte) bool
 	random  bool // only if the value also looks random
 	silent  bool // say nothing of the value, not even its fingerprint
+	role    role // what the match says of its value, see [maskCall]
 }
 
 // No pattern but that of private keys matches a line break inside the secret or
@@ -45,8 +47,8 @@ var secretForms = []secretForm{
 	{hints: []string{"sg."}, pattern: `\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b`},
 	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
 	{hints: []string{":aa"}, pattern: `\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`},
-	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true},
-	{hints: []string{"://"}, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
+	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true, role: inHeader},
+	{hints: []string{"://"}, role: inURL, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
 	{hints: []string{"confirm-"}, pattern: `(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`, silent: true},
 	{
 		// A value behind a telling name is hidden only if it also looks random:
@@ -56,6 +58,7 @@ var secretForms = []secretForm{
 		follows: isGiven,
 		pattern: `(?i)\b((?:[a-z0-9_-]*(?:password|passwd|secret|token|api_?key|access_?key))(?:=|["']=|["']?[ \t]+=[ \t]*|["']?[ \t]*:[ \t]*)["']?)[A-Za-z0-9_+-]{16,}`,
 		random:  true,
+		role:    byName,
 	},
 }
 
@@ -109,40 +112,82 @@ func looksRandom(s string) bool {
 // two secrets can be told apart and none can be learnt: ‹16 characters hidden,
 // 3fa9c1›. A text that has that form by itself is broken up.
 func Mask(s string) string {
+	s = prepared(s)
+	return masked(s, hiddenParts(s))
+}
+
+// prepared breaks up imitations of a mask, and hides private keys.
+func prepared(s string) string {
 	if strings.Contains(s, " characters hidden") {
 		s = maskedPattern().ReplaceAllStringFunc(s, func(m string) string {
 			return "⟨U+2039⟩" + strings.TrimPrefix(m, "‹")
 		})
 	}
-	lower := strings.ToLower(s)
-	if strings.Contains(lower, "private key-----") {
+	if strings.Contains(strings.ToLower(s), "private key-----") {
 		s = maskKeys(s)
-	}
-	for i, f := range secretForms {
-		if containsAny(lower, f.hints) {
-			s = f.mask(s, secretPatterns()[i])
-		}
 	}
 	return s
 }
 
-func (f secretForm) mask(s string, re *regexp.Regexp) string {
+// A part is a stretch of a text that the mask hides.
+type part struct {
+	from, to int
+	begin    int // where the whole value begins, with what stays in sight of a key
+	silent   bool
+	role     role
+	name     string // of byName: what stands before the value, if it may be a variable's
+}
+
+// hiddenParts finds what Mask hides of a prepared text, in the text's order.
+func hiddenParts(s string) []part {
+	var parts []part
+	lower := strings.ToLower(s)
+	for i, f := range secretForms {
+		if containsAny(lower, f.hints) {
+			parts = f.parts(s, secretPatterns()[i], parts)
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return a.from - b.from })
+	return parts
+}
+
+// masked writes a text with notes in place of its hidden parts.
+func masked(s string, parts []part) string {
+	if len(parts) == 0 {
+		return s
+	}
 	var b strings.Builder
 	done := 0
-	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
-		from, to := at[3], at[1]
-		if len(at) > 4 {
-			from, to = at[4], at[5]
-		}
-		secret := s[from:to]
-		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
-		if f.random && !looksRandom(secret) || !known && (runs(s[:from]) || apart(s, at[0], from, to)) {
-			continue // it stays in sight
-		}
-		b.WriteString(s[done:from] + hiddenNote(secret, f.silent))
-		done = to
+	for _, p := range parts {
+		b.WriteString(s[done:p.from] + hiddenNote(s[p.from:p.to], p.silent))
+		done = p.to
 	}
 	return b.String() + s[done:]
+}
+
+// parts adds what this form hides. What a form before it hides already stays so.
+func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
+	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		p := part{from: at[3], to: at[1], silent: f.silent, role: f.role}
+		if len(at) > 4 {
+			p.from, p.to = at[4], at[5]
+		}
+		if p.begin = p.from; f.role == byForm {
+			p.begin = at[2]
+		}
+		if f.role == byName && (at[0] == 0 || s[at[0]-1] != '-') {
+			p.name = strings.Trim(s[at[2]:at[3]], " \t\"'=:")
+		}
+		secret := s[p.from:p.to]
+		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
+		if f.random && !looksRandom(secret) || !known && (runs(s[:p.from]) || apart(s, at[0], p.from, p.to)) {
+			continue // it stays in sight
+		}
+		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 func isCode(s string) bool {
@@ -203,6 +248,10 @@ func quoted(s string) bool {
 // runs reports whether what follows before is, or ends, the name of a command: a
 // shell would look for a program of that name, so people must see all of it.
 func runs(before string) bool {
+	if len(before) > maxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
+		before = before[len(before)-maxBefore*8:]
+		before = before[max(0, strings.IndexAny(before, " \n")):]
+	}
 	line := before[strings.LastIndexAny(before, "\n\r;&|(`{")+1:]
 	words := strings.Split(strings.TrimLeft(line, " \t"), " ")
 	before = ""

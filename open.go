@@ -110,7 +110,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	// The environment is bound by the fingerprint, and a courier that comes back
 	// brings its own: nobody reads it from the record, and it may hold secrets.
 	kept := call
-	kept.Env = nil
+	kept.Env, kept.Environment = nil, b.environment(ctx, call)
 	r := Request{
 		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: bound.Unbound, Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),

@@ -72,6 +72,9 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if rep.Approve && rep.Grant.lasts() && !r.Fingerprint.Bound() {
 		return r, Outcome{OutcomeNeedCode, "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
 	}
+	if rep.Approve && rep.Grant != (Term{}) && r.obscured() {
+		return r, Outcome{OutcomeNeedCode, "This can be approved once only: its card hides a part that may decide what runs, or where. Nothing was approved."}
+	}
 	if rep.Approve && !enough(r, p, rep) {
 		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}
 	}
@@ -97,16 +100,16 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 }
 
 // enough reports whether the way of answering is enough to approve: for a
-// catastrophic call, and for a card that could not show all of it, only the
-// typed code is. A method that is not known is never enough.
+// catastrophic call, for a card that could not show all of it, and for one that
+// hides what may decide, only the typed code is. A method that is not known is never enough.
 func enough(r Request, p Posting, rep Reply) bool {
 	switch rep.Method {
 	case ByCode, ByCommand:
 		return !rep.Code.IsZero()
 	case ByTap, ByPlain:
-		return r.Verdict.Severity == High && p.Phase == Posted && !p.Ref.Partial
+		return r.Verdict.Severity == High && p.Phase == Posted && !p.Ref.Partial && !r.obscured()
 	case ByID:
-		return r.Verdict.Severity == High
+		return r.Verdict.Severity == High && !r.obscured()
 	default:
 		return false
 	}
@@ -115,6 +118,9 @@ func enough(r Request, p Posting, rep Reply) bool {
 func needCodeText(r Request, p Posting) string {
 	if p.Ref.Partial && r.Verdict.Severity == High {
 		return "This card does not show everything. Read all of it first, then type the code from the card."
+	}
+	if r.Verdict.Severity == High && r.obscured() {
+		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes does not count. Find out what it is, then type the code from the card."
 	}
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
 }

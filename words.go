@@ -33,6 +33,9 @@ type ToolCall struct {
 	// Env is the part of the hook's environment that changes what a command
 	// runs (PATH, LD_PRELOAD, GIT_…), as the courier sent it.
 	Env map[string]string `json:"env,omitempty"`
+	// Environment is what people are shown of Env, safe to see. It is set when they
+	// are asked, and decides nothing.
+	Environment []string `json:"environment,omitempty"`
 	// Control names what is asked of approver itself, such as "unfreeze". Only
 	// approver sets it; a freeze does not stop such a call.
 	Control string `json:"control,omitempty"`

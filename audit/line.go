@@ -63,6 +63,7 @@ type Line struct {
 	Session     string               `json:"session,omitempty"`
 	Dir         string               `json:"dir,omitempty"`
 	Command     string               `json:"command,omitempty"`
+	Environment []string             `json:"environment,omitempty"` // what people were shown of it
 	Fingerprint approver.Fingerprint `json:"fingerprint,omitempty"`
 	Verdict     *LineVerdict         `json:"verdict,omitempty"`
 	Observed    *LineVerdict         `json:"observed,omitempty"` // what a rule found and observe mode let go
@@ -169,6 +170,9 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		l.Agent, l.Call = r.text(c.Agent, wordLimit), r.id(c.ID)
 		l.Session, l.Dir = r.text(c.Session, wordLimit), r.text(c.Dir, textLimit)
 		l.SessionID, l.CWD, l.Target = l.Session, l.Dir, r.text(targetOf(c), textLimit)
+	}
+	for _, line := range c.Environment[:min(len(c.Environment), namesLimit)] {
+		l.Environment = append(l.Environment, r.text(line, textLimit/8))
 	}
 	if c.Peer.Known {
 		l.PeerUID, l.User = &c.Peer.UID, r.user(c.Peer.UID)

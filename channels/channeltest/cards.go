@@ -51,7 +51,7 @@ func checkHighCard(t *testing.T, m maker) {
 	due := card.Due.UTC().Format("15:04:05 UTC")
 	for what, text := range map[string]string{
 		"command": card.Command, "why": card.Why, "rule": card.Rule, "claimed": card.Claimed, "mark of the claim": "not checked",
-		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host, "notice": card.Notice,
+		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host, "notice": card.Notice, "environment": card.Environment,
 		"code": card.Code.Reveal(), "expiry": due,
 	} {
 		if !strings.Contains(plain(s.Text), text) {
@@ -231,7 +231,7 @@ func checkHostile(t *testing.T, m maker) {
 		card.Command = "echo begin\n" + strings.Join(hostile, "\n") + "\necho end"
 		card.Push = approver.PushLine(approver.High, text(0))
 		card.Claimed, card.Why, card.Rule, card.Notice = text(0), text(1), text(2), text(3)
-		card.Agent, card.Session, card.Dir, card.Host = text(4), text(5), text(6), text(7)
+		card.Agent, card.Session, card.Dir, card.Host, card.Environment = text(4), text(5), text(6), text(7), text(0)
 		ref, s := b.post(b.Here, card)
 		wantWhole(t, ref, s, card)
 		wantLiteral(t, s, card)
@@ -246,7 +246,7 @@ func wantLiteral(t *testing.T, s fake.Shown, card approver.Card) {
 	t.Helper()
 	for what, text := range map[string]string{
 		"push": card.Push, "claim": card.Claimed, "why": card.Why, "rule": card.Rule, "notice": card.Notice,
-		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host,
+		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host, "environment": card.Environment,
 	} {
 		if !strings.Contains(plain(s.Text), text) {
 			t.Errorf("the %s is not shown literally: want %q in\n%s", what, text, s.Text)

@@ -321,7 +321,7 @@ func high(t *testing.T) approver.Card {
 		Push: approver.PushLine(approver.High, command), Command: command,
 		Why: "A forced push rewrites history that others have.", Rule: "git.force_push",
 		Claimed: "tidy the branch before the release", Agent: "claude", Session: "quiet-otter",
-		Dir: "/home/dev/shop", Host: "devbox", Notice: "NOT ISOLATED: the agent has the same uid",
+		Dir: "/home/dev/shop", Host: "devbox", Environment: "KUBECONFIG=/home/dev/prod.yaml (was unset)", Notice: "NOT ISOLATED: the agent has the same uid",
 		Code: mint(t), Created: now, Due: now.Add(2 * time.Minute),
 	}
 }

@@ -81,7 +81,7 @@ func (p *platform) around(card approver.Card) (lines []string, cut bool) {
 	if !p.has("no why") {
 		add("", card.Why)
 	}
-	for _, text := range []string{card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Notice} {
+	for _, text := range []string{card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment, card.Notice} {
 		add("", text)
 	}
 	add("agent says (not checked): ", card.Claimed)
@@ -98,7 +98,7 @@ func (p *platform) short(text string) (string, int) {
 }
 
 func whole(card approver.Card) string {
-	texts := []string{card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Notice, card.Claimed}
+	texts := []string{card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment, card.Notice, card.Claimed}
 	return strings.ReplaceAll(strings.Join(texts, " · "), "\n", " ⏎ ") + "\n" + card.Command
 }
 

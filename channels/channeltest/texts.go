@@ -28,6 +28,7 @@ var around = []struct {
 	{"session", func(c *approver.Card) *string { return &c.Session }},
 	{"directory", func(c *approver.Card) *string { return &c.Dir }},
 	{"host", func(c *approver.Card) *string { return &c.Host }},
+	{"environment", func(c *approver.Card) *string { return &c.Environment }},
 	{"notice", func(c *approver.Card) *string { return &c.Notice }},
 }
 

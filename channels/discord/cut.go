@@ -11,13 +11,14 @@ import (
 // counts. All embeds of a message may hold 6000 together, a description 4096, a
 // field's value 1024; the sum of these is below 6000.
 const (
-	commandRoom = 2600
+	commandRoom = 2600 // less envRoom where the environment is shown
 	whyRoom     = 600
 	ruleRoom    = 200
 	claimRoom   = 700
 	nameRoom    = 200 // agent, session and host, each
 	dirRoom     = 300
 	noticeRoom  = 300
+	envRoom     = 600
 	resultRoom  = 800
 	tellRoom    = 1800 // a text for one person; a message may hold 2000
 )
@@ -47,6 +48,7 @@ func trim(card approver.Card) (around approver.Card, short bool) {
 		{&card.Dir, dirRoom},
 		{&card.Host, nameRoom},
 		{&card.Notice, noticeRoom},
+		{&card.Environment, envRoom},
 	} {
 		var hidden int
 		*f.text, hidden = fitted(*f.text, f.room)

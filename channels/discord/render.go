@@ -59,7 +59,11 @@ func render(card approver.Card, partial bool) (view, error) {
 	if err != nil || id.String() != card.Request {
 		return view{}, fmt.Errorf("discord: the card's request id %q is not a UUID", card.Request)
 	}
-	shown, hiddenBytes := fit(card.Command, commandRoom, unfence)
+	room := commandRoom
+	if card.Environment != "" {
+		room -= envRoom
+	}
+	shown, hiddenBytes := fit(card.Command, room, unfence)
 	around, short := trim(card)
 	v := view{partial: partial || short || hiddenBytes > 0}
 	switch {
@@ -86,6 +90,7 @@ func render(card approver.Card, partial bool) (view, error) {
 		field("Claimed", "agent says (not checked): "+around.Claimed)
 	}
 	field("From", from(around))
+	field("Environment", around.Environment)
 
 	v.Components = []discordgo.MessageComponent{}
 	head := escape(headline(card.Push))

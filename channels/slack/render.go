@@ -27,6 +27,7 @@ const (
 	maxClaimed = 500
 	maxNotice  = 400
 	maxDir     = 400
+	maxEnv     = 700
 	maxField   = 300
 	maxResult  = 600
 	minCommand = 200
@@ -95,6 +96,7 @@ func (l *layout) trim() {
 		{&l.card.Why, maxWhy},
 		{&l.card.Notice, maxNotice},
 		{&l.card.Dir, maxDir},
+		{&l.card.Environment, maxEnv},
 		{&l.card.Rule, maxField},
 		{&l.card.Host, maxField},
 	} {
@@ -198,6 +200,7 @@ func (l layout) fields() []*slack.TextBlockObject {
 	add("Agent", l.card.Agent)
 	add("Session", l.card.Session)
 	add("Directory", dir)
+	add("Environment", l.card.Environment)
 	return out
 }
 

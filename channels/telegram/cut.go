@@ -12,13 +12,13 @@ import (
 // code units; agent, session, directory and host have who each. What is left
 // out is counted on the card, which then takes no tap: people judge a call by all
 // of them, and a directory's end tells staging from production.
-type limits struct{ why, rule, claimed, who, notice int }
+type limits struct{ why, rule, claimed, who, notice, env int }
 
 // A talkative agent cannot push its command off the card: what does not fit
 // beside the wide lines stands beside the tight ones.
 var (
-	wide  = limits{why: 400, rule: 250, claimed: 400, who: 200, notice: 250}
-	tight = limits{why: 200, rule: 100, claimed: 120, who: 60, notice: 150}
+	wide  = limits{why: 400, rule: 250, claimed: 400, who: 200, notice: 250, env: 600}
+	tight = limits{why: 200, rule: 100, claimed: 120, who: 60, notice: 150, env: 250}
 )
 
 // trim brings the texts around the command to their limits, and reports whether
@@ -37,6 +37,7 @@ func (l limits) trim(card approver.Card) (approver.Card, bool) {
 		{&card.Dir, l.who},
 		{&card.Host, l.who},
 		{&card.Notice, l.notice},
+		{&card.Environment, l.env},
 	} {
 		var hidden int
 		*f.text, hidden = clip(*f.text, f.limit)

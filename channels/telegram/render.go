@@ -179,6 +179,7 @@ func layout(card approver.Card, command string, partial bool) page {
 	p.line("Why", why)
 	p.line("Agent says (not checked):", card.Claimed)
 	p.line("Agent", who(card))
+	p.line("Environment", card.Environment)
 	p.line("⚠️", card.Notice)
 	if !settled {
 		p.expiry(card)

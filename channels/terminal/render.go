@@ -64,6 +64,7 @@ func Render(card approver.Card, o Options) string {
 	for _, f := range said(card) {
 		p.field(f.name, f.style, f.text, o.Full)
 	}
+	p.field("Environment", warn, oneLine(card.Environment), true)
 	p.field("Notice", warn, oneLine(card.Notice), true)
 	if !settled {
 		p.field("Expires", plain, expiry(card.Due, o.Now), true)

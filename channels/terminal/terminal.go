@@ -204,7 +204,7 @@ func (k *card) set(content approver.Card) {
 	k.partial = k.partial || folded(content)
 	for _, text := range []*string{
 		&content.Push, &content.Why, &content.Rule, &content.Claimed, &content.Agent, &content.Session,
-		&content.Dir, &content.Host, &content.Notice, &content.Result,
+		&content.Dir, &content.Host, &content.Environment, &content.Notice, &content.Result,
 	} {
 		*text, hidden = approver.Cut(*text, maxText)
 		k.partial = k.partial || hidden > 0

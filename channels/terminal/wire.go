@@ -97,6 +97,7 @@ type wireCard struct {
 	Session  string            `json:"session,omitempty"`
 	Dir      string            `json:"dir,omitempty"`
 	Host     string            `json:"host,omitempty"`
+	Env      string            `json:"environment,omitempty"`
 	Notice   string            `json:"notice,omitempty"`
 	Code     string            `json:"code,omitempty"`
 	Created  time.Time         `json:"created,omitzero"`
@@ -111,7 +112,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		k := e.Card
 		w.Card = &wireCard{
 			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
-			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
+			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host, Env: k.Environment,
 			Notice: k.Notice, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
 		}
 	}
@@ -141,7 +142,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	k := w.Card
 	e.Card = approver.Card{
 		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
-		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
+		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host, Environment: k.Env,
 		Notice: k.Notice, Created: k.Created, Due: k.Due, Result: k.Result,
 	}
 	if k.Code != "" {

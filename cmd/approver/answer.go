@@ -83,7 +83,7 @@ func (c approveCmd) Run(ctx context.Context) error {
 func (s shownRequest) print() {
 	for _, line := range [][2]string{
 		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent}, {"session", s.Session},
-		{"folder", s.Dir}, {"host", s.Host}, {"claimed by the agent", s.Claimed}, {"notice", s.Notice}, {"", s.Until}, {"", s.Result},
+		{"folder", s.Dir}, {"host", s.Host}, {"environment", s.Env}, {"claimed by the agent", s.Claimed}, {"notice", s.Notice}, {"", s.Until}, {"", s.Result},
 	} {
 		switch {
 		case line[1] == "":

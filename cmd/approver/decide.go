@@ -37,6 +37,9 @@ type decider struct {
 	// freeze, when set, stops everything after a call that went around the gate.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
+	// began, when set, hears of every call, to know what a session began with.
+	began func(approver.ToolCall)
+
 	known outcomes
 }
 
@@ -80,6 +83,9 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 // noted, to be compared with what ran.
 func (d *decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) httpapi.HookAnswer {
 	d.known.note(ev, call.Peer, use{outcome: unanswered})
+	if d.began != nil {
+		d.began(call)
+	}
 	v := d.gate.Decide(ctx, call)
 	told := adapter.Encode(ev, v)
 	now := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}

@@ -219,6 +219,7 @@ type shownRequest struct {
 	Session  string            `json:"session,omitempty"`
 	Dir      string            `json:"dir,omitempty"`
 	Host     string            `json:"host,omitempty"`
+	Env      string            `json:"environment,omitempty"`
 	Notice   string            `json:"notice,omitempty"`
 	Until    string            `json:"until,omitempty"`
 	Result   string            `json:"result,omitempty"`
@@ -234,7 +235,7 @@ func (d *desk) show(ctx context.Context, which requestID) (shownRequest, error) 
 	c := d.people.Card(r)
 	return shownRequest{
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,
-		Session: c.Session, Dir: c.Dir, Host: c.Host, Notice: c.Notice, Until: c.Until(), Result: c.Result,
+		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(), Result: c.Result,
 	}, nil
 }
 

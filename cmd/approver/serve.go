@@ -101,7 +101,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	decide := &decider{
 		gate: gate, audit: records, log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
-		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold,
+		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, began: people.Began,
 		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
 	}
 	if cfg.FreezeOnBypass {

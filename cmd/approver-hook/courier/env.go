@@ -22,17 +22,21 @@ var carried = [...]string{
 	"PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "LUA_INIT", "LUA_PATH", "LUA_CPATH",
 	"PHPRC", "PHP_INI_SCAN_DIR", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS",
 	// build tools
-	"MAKEFLAGS", "GOFLAGS", "GOTOOLCHAIN", "CC", "CXX", "RUSTC_WRAPPER", "CARGO_HOME", "npm_config_script_shell", "npm_config_userconfig",
+	"MAKEFLAGS", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
+	"RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CARGO_*", "npm_config_*", "NPM_CONFIG_*", "PIP_*", "UV_*", "POETRY_*", "MAVEN_OPTS", "GRADLE_OPTS",
 	// programs that start others
-	"GIT_*", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
+	"GIT_*", "SSH_ASKPASS", "SSH_AUTH_SOCK", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
 	// where a command acts
-	"KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "CLOUDSDK_ACTIVE_CONFIG_NAME", "TF_WORKSPACE",
+	"KUBECONFIG", "KUBE_*", "HELM_*", "DOCKER_*", "COMPOSE_*", "AWS_*", "AZURE_*", "ARM_*", "CLOUDSDK_*", "GOOGLE_*", "TF_*", "VAULT_ADDR", "VAULT_NAMESPACE",
+	"CONSUL_HTTP_ADDR", "NOMAD_ADDR", "PG*", "MYSQL_*", "REDIS_HOST", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+	"ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_HOME", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED",
 	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV", "VERCEL_ENV",
 }
 
-// secretEndings keep what programs conventionally name a secret out of what is
-// sent, stored and shown.
-var secretEndings = [...]string{"_TOKEN", "_PASSWORD", "_PASSWD", "_SECRET"}
+// secretWords keep what programs conventionally name a secret out of what is sent,
+// stored and shown, whatever its case. Whose secret it is says another variable, such
+// as AWS_ACCESS_KEY_ID.
+var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG", "GOOGLE_CREDENTIALS", "_PWD"}
 
 // maxValue bounds one variable in bytes.
 const maxValue = 32 << 10
@@ -55,23 +59,68 @@ func selectEnv(env []string) ([]byte, error) {
 			return nil, errors.New("the environment variable " + strconv.Quote(key) + " is too long for approver to judge (" + strconv.Itoa(len(value)) + " bytes), so the call was stopped")
 		}
 		seen[key] = true
-		block = append(append(block, pair...), 0)
+		block = append(append(block, key+"="+withoutPasswords(key, value)...), 0)
 	}
 	return block, nil
 }
 
 func isCarried(key string) bool {
-	for _, ending := range secretEndings {
-		if strings.HasSuffix(key, ending) {
-			return false
-		}
-	}
 	for _, name := range carried {
 		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
-			return true
+			return !isSecret(key, prefix)
 		}
 	}
 	return false
+}
+
+// isSecret reports a name that says secret. What the loader and shells run is
+// carried whatever it is called.
+func isSecret(key, prefix string) bool {
+	switch prefix {
+	case "LD_", "DYLD_", "BASH_FUNC_":
+		return false
+	case "GIT_":
+		return strings.HasSuffix(key, "_TOKEN") || strings.HasSuffix(key, "_PASSWORD") || strings.HasSuffix(key, "_PASSWD") || strings.HasSuffix(key, "_SECRET")
+	}
+	upper := strings.ToUpper(key)
+	for _, word := range secretWords {
+		if strings.HasSuffix(upper, word) {
+			return true
+		}
+	}
+	// npm_config_//host/:_authToken and TF_VAR_token_x name one in their midst.
+	if prefix == "TF_" || prefix == "npm_config_" || prefix == "NPM_CONFIG_" || prefix == "CARGO_" || prefix == "POETRY_" {
+		for _, word := range [...]string{"TOKEN", "PASSW", "SECRET", "_AUTH", "_KEY"} {
+			if strings.Contains(upper, word) {
+				return true
+			}
+		}
+	}
+	return strings.HasSuffix(upper, "_KEY") || strings.HasSuffix(upper, "APIKEY")
+}
+
+// withoutPasswords takes the passwords out of the addresses of proxies and
+// registries. Where a command acts is the rest.
+func withoutPasswords(key, value string) string {
+	upper := strings.ToUpper(key)
+	if !strings.HasSuffix(upper, "PROXY") && !strings.HasSuffix(upper, "_URL") && !strings.HasSuffix(upper, "REGISTRY") {
+		return value
+	}
+	for at := 0; ; {
+		n := strings.Index(value[at:], "://")
+		if n < 0 {
+			return value
+		}
+		at += n + len("://")
+		host := value[at:]
+		if end := strings.IndexAny(host, "/?#, |"); end >= 0 {
+			host = host[:end]
+		}
+		user := strings.LastIndexByte(host, '@')
+		if colon := strings.IndexByte(host[:max(user, 0)], ':'); colon >= 0 {
+			value = value[:at+colon+1] + "***" + value[at+user:]
+		}
+	}
 }
 
 // lookup returns the first value of a variable.

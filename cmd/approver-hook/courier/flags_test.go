@@ -113,6 +113,48 @@ func TestSelectEnv(t *testing.T) {
 	}
 }
 
+// What says where a command acts is carried, and no secret that its name tells.
+func TestSelectEnvCarriesWhere(t *testing.T) {
+	for _, pair := range []string{
+		"KUBECONFIG=/x", "KUBE_CONTEXT=x", "HELM_KUBECONTEXT=x", "DOCKER_CONFIG=/x", "AWS_REGION=x", "AWS_ACCESS_KEY_ID=AKIA", "AWS_ENDPOINT_URL=https://x",
+		"AZURE_SUBSCRIPTION_ID=x", "ARM_SUBSCRIPTION_ID=x", "GOOGLE_CLOUD_PROJECT=x", "GOOGLE_APPLICATION_CREDENTIALS=/x", "CLOUDSDK_CORE_PROJECT=x", "TF_VAR_region=x",
+		"PGHOST=x", "PGDATABASE=x", "MYSQL_HOST=x", "npm_config_registry=https://x", "PIP_INDEX_URL=https://x", "CARGO_TARGET_DIR=/x", "GOPROXY=https://x",
+		"https_proxy=http://x", "HTTPS_PROXY=http://x", "SSH_AUTH_SOCK=/x", "NODE_TLS_REJECT_UNAUTHORIZED=0", "GIT_CONFIG_KEY_0=alias.x", "BASH_FUNC_get_token%%=() { x; }",
+	} {
+		if got, err := selectEnv([]string{pair}); err != nil || string(got) != pair+"\x00" {
+			t.Errorf("%s is carried as %q, %v", pair, got, err)
+		}
+	}
+	for _, pair := range []string{
+		"AWS_SECRET_ACCESS_KEY=x", "AWS_SESSION_TOKEN=x", "AZURE_CLIENT_SECRET=x", "AZURE_STORAGE_KEY=x", "ARM_CLIENT_SECRET=x", "ARM_ACCESS_KEY=x", "GOOGLE_API_KEY=x",
+		"GOOGLE_CREDENTIALS={}", "DOCKER_PASSWORD=x", "DOCKER_AUTH_CONFIG={}", "TF_VAR_db_password=x", "TF_TOKEN_app_terraform_io=x", "PGPASSWORD=x", "MYSQL_PWD=x", "PIP_PASSWORD=x",
+		"npm_config__authToken=x", "npm_config_//r.example/:_authToken=x", "npm_config__auth=x", "CARGO_REGISTRY_TOKEN=x", "CARGO_REGISTRIES_X_TOKEN=x", "UV_PUBLISH_TOKEN=x", "HELM_PASSWORD=x",
+	} {
+		if got, err := selectEnv([]string{pair}); err != nil || len(got) != 0 {
+			t.Errorf("%s is carried as %q, %v", pair, got, err)
+		}
+	}
+	for pair, want := range map[string]string{
+		"https_proxy=http://u:pw@h:1/": "https_proxy=http://u:***@h:1/", "PIP_INDEX_URL=https://u:p:w@h/s": "PIP_INDEX_URL=https://u:***@h/s",
+		"GOPROXY=https://a:b@c,https://d:e@f": "GOPROXY=https://a:***@c,https://d:***@f", "GOPROXY=https://c,direct": "GOPROXY=https://c,direct",
+		"PIP_INDEX_URL=https://h/a:b@c": "PIP_INDEX_URL=https://h/a:b@c",
+	} {
+		if got, err := selectEnv([]string{pair}); err != nil || string(got) != want+"\x00" {
+			t.Errorf("%s is carried as %q, %v", pair, got, err)
+		}
+	}
+}
+
+func FuzzWithoutPasswords(f *testing.F) {
+	f.Add("https://u:p@h,x://://@:@")
+	f.Fuzz(func(t *testing.T, value string) {
+		once := withoutPasswords("https_proxy", value)
+		if twice := withoutPasswords("https_proxy", once); twice != once {
+			t.Errorf("%q becomes %q and then %q", value, once, twice)
+		}
+	})
+}
+
 // Nothing is cut: two environments that differ must not look the same.
 func TestSelectEnvRefuses(t *testing.T) {
 	for want, env := range map[string][]string{

@@ -1,0 +1,285 @@
+package approver
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// This file shows people the environment of a call: what is dangerous or says where
+// it acts, whenever it is set, and all else that is not as it was when the session
+// began.
+
+// A setting is one variable as it is remembered. The value is kept as a keyed hash,
+// because it may be a secret that no form tells, and as people are shown it.
+type setting struct {
+	Hash  string `json:"hash"`
+	Shown string `json:"shown"`
+	Dirs  string `json:"dirs,omitempty"` // of PATH: the whole, to tell which folders are new
+}
+
+// began remembers the environment of each session's first call. The zero value
+// remembers nothing.
+type began struct {
+	mu sync.Mutex
+	of map[string]map[string]setting
+}
+
+const (
+	maxBegan  = 2048               // sessions in memory; the store has the others
+	keepBegan = 7 * 24 * time.Hour // in the store
+	maxShown  = 1000               // bytes of one value on a card
+)
+
+func (m *began) get(scope string) (map[string]setting, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	env, ok := m.of[scope]
+	return env, ok
+}
+
+func (m *began) note(scope string, env map[string]setting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil || len(m.of) >= maxBegan {
+		m.of = map[string]map[string]setting{} // the store has them
+	}
+	m.of[scope] = env
+}
+
+// sessionScope says whose environment it is. A session is claimed by the agent and
+// only narrows: a new one begins anew, and then all that matters is shown as set.
+func sessionScope(call ToolCall) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Began notes that a session makes a call, and remembers the environment if it is
+// the first. It does not wait for the store.
+func (b *Broadcaster) Began(call ToolCall) {
+	scope := sessionScope(call)
+	if _, ok := b.began.get(scope); ok {
+		return
+	}
+	b.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+		defer cancel()
+		if _, err := b.beganWith(ctx, call); err != nil {
+			b.Log.Warn("the environment that a session began with could not be kept", "error", err)
+		}
+	})
+}
+
+// beganWith returns the environment of the session's first call, which may be this.
+func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall) (map[string]setting, error) {
+	scope := sessionScope(call)
+	if env, ok := b.began.get(scope); ok {
+		return env, nil
+	}
+	key, what := Key("environment", scope), "environment "+scope
+	for range 3 {
+		value, _, err := b.Store.Get(ctx, key)
+		if err == nil {
+			var env map[string]setting
+			text, err := b.codec.OpenText(what, value)
+			if err == nil {
+				err = json.Unmarshal(text, &env)
+			}
+			if err != nil {
+				return nil, err
+			}
+			b.began.note(scope, env)
+			return env, nil
+		} else if !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+		env := b.settings(call.Env)
+		text, err := json.Marshal(env)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = b.codec.SealText(what, text); err != nil {
+			return nil, err
+		}
+		now, err := b.Store.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = b.put(ctx, key, value, "", NewRev(), time.Time{}, now.Add(keepBegan))
+		if err == nil {
+			b.began.note(scope, env)
+			return env, nil
+		} else if !errors.Is(err, ErrConflict) { // else another call of the session was first
+			return nil, err
+		}
+	}
+	return nil, ErrConflict
+}
+
+// settings is an environment as it is remembered.
+func (b *Broadcaster) settings(env map[string]string) map[string]setting {
+	key, err := hkdf.Key(sha256.New, b.CodeKey, nil, "approver environment 1", 32)
+	if err != nil {
+		return nil // all then differs, and is shown
+	}
+	out := make(map[string]setting, len(env))
+	for name, value := range env {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(name + "=" + value))
+		s := setting{Hash: hex.EncodeToString(h.Sum(nil)[:16]), Shown: showValue(value)}
+		if name == "PATH" {
+			s.Dirs = value
+		}
+		out[name] = s
+	}
+	return out
+}
+
+// environment is what people are shown of a call's environment, one variable each.
+func (b *Broadcaster) environment(ctx context.Context, call ToolCall) []string {
+	if len(call.Env) == 0 {
+		return nil
+	}
+	before, err := b.beganWith(ctx, call)
+	now := b.settings(call.Env)
+	var lines []string
+	if err != nil {
+		b.Log.Warn("it is not known which environment a session began with", "error", err)
+		lines, before = append(lines, "it is not known what the session began with"), now
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(now)), maps.Keys(before))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		was, had := before[name]
+		is, has := now[name]
+		label := OneLine(name)
+		switch {
+		case name == "PATH":
+			lines = append(lines, pathLines(was.Dirs, is.Dirs, had)...)
+		case has && had && was.Hash == is.Hash:
+			if alwaysShown(name, call.Env[name]) {
+				lines = append(lines, label+"="+is.Shown)
+			}
+		case has && !had:
+			lines = append(lines, label+"="+is.Shown+" (was unset)")
+		case has:
+			lines = append(lines, label+"="+is.Shown+" (was "+was.Shown+")")
+		default:
+			lines = append(lines, label+" is unset (was "+was.Shown+")")
+		}
+	}
+	return lines
+}
+
+// showValue makes a value safe to see: on one line, secrets masked, in quotes where
+// it could pass for more than a value.
+func showValue(value string) string {
+	text := OneLine(Mask(value))
+	if len(text) > maxShown {
+		head, tail := runeBoundary(text, maxShown*2/3), runeBoundary(text, len(text)-maxShown/4)
+		text = fmt.Sprintf("%s… %d bytes hidden …%s", text[:head], tail-head, text[tail:])
+	}
+	if text == "" || strings.ContainsAny(text, " ()\"·") {
+		text = `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
+	}
+	return text
+}
+
+// hidesEnvironment reports that a line does not show the whole of what runs: a
+// value that was cut, or a secret's form in the place of a path or a program.
+func hidesEnvironment(lines []string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool {
+		return strings.Contains(l, " bytes hidden …") ||
+			strings.Contains(l, hiddenWords) && !strings.Contains(l, "://") && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
+	})
+}
+
+// pathLines says which folders of PATH are new, and which of those that come before
+// the system's others can write to.
+func pathLines(was, is string, had bool) []string {
+	var lines []string
+	for dir := range strings.SplitSeq(is, ":") {
+		if systemDir(dir) {
+			break
+		}
+		if why := loose(dir); why != "" && is != "" {
+			lines = append(lines, "PATH begins with "+showValue(dir)+", "+why)
+		}
+	}
+	if !had || was == is {
+		return lines
+	}
+	old := strings.Split(was, ":")
+	var added []string
+	for dir := range strings.SplitSeq(is, ":") {
+		if !slices.Contains(old, dir) {
+			added = append(added, showValue(dir))
+		}
+	}
+	if len(added) > 0 {
+		return append(lines, "PATH has new folders: "+strings.Join(added, ", "))
+	}
+	first, _, _ := strings.Cut(is, ":")
+	return append(lines, "PATH has another order, or fewer folders: it begins with "+showValue(first))
+}
+
+func systemDir(dir string) bool {
+	switch dir {
+	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin":
+		return true
+	}
+	return false
+}
+
+// loose says why others may put programs into a folder, or returns nothing.
+func loose(dir string) string {
+	if !path.IsAbs(dir) {
+		return "a relative folder"
+	}
+	for _, tmp := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		if clean := path.Clean(dir); clean == tmp || strings.HasPrefix(clean, tmp+"/") {
+			return "a folder for temporary files"
+		}
+	}
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+		return "which everybody can write to"
+	}
+	return ""
+}
+
+// alwaysShown reports a variable that makes other code run, or says where a command
+// acts: people see it on every card, because they may not have seen an earlier one.
+// What many have set by honest tools, such as LESSOPEN, is shown when it changes.
+func alwaysShown(name, value string) bool {
+	switch name {
+	case "GCONV_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "IFS", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5DB", "RUBYOPT", "LUA_INIT",
+		"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "RUSTC_WRAPPER", "npm_config_script_shell", "PHP_INI_SCAN_DIR",
+		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_WORK_TREE":
+		return true
+	case "KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_CONFIG_FILE", "CLOUDSDK_ACTIVE_CONFIG_NAME",
+		"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID",
+		"HELM_KUBECONTEXT", "HELM_NAMESPACE", "TF_WORKSPACE", "PGHOST", "PGSERVICE", "PGDATABASE", "MYSQL_HOST", "VAULT_ADDR", "DATABASE_URL":
+		return true
+	case "NODE_OPTIONS":
+		return strings.Contains(value, "-r") || strings.Contains(value, "--import") || strings.Contains(value, "loader")
+	}
+	for _, prefix := range []string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "AWS_ENDPOINT_URL"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}

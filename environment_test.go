@@ -1,0 +1,105 @@
+package approver
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+func envCall(id string, env map[string]string) ToolCall {
+	call := shellCall("kubectl delete namespace staging")
+	call.ID, call.Session, call.Peer = id, "s", Peer{Known: true, UID: 1000}
+	call.Env = map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}
+	maps.Copy(call.Env, env)
+	return call
+}
+
+// The story: an agent's hook ran with KUBECONFIG=/x/PROD, a library to preload and
+// programs from /tmp before all others, and asked to delete "staging". All that was
+// bound to the approval, and nothing of it was on the card. It is now, on every
+// channel's card and in the audit.
+func TestTheEnvironmentIsOnTheCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		x := newBench(t, kv)
+		x.Began(envCall("c0", map[string]string{"EDITOR": "vi"}))
+		synctest.Wait()
+		evil := envCall("c1", map[string]string{"KUBECONFIG": "/x/PROD", "LD_PRELOAD": "/x/y.so", "PATH": "/tmp/evil:/usr/bin:/bin", "EDITOR": "sh -c x"})
+		x.askAsync(t.Context(), evil, High)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		for _, want := range []string{
+			"KUBECONFIG=/x/PROD (was unset)", "LD_PRELOAD=/x/y.so (was unset)", "PATH begins with /tmp/evil, a folder for temporary files",
+			"PATH has new folders: /tmp/evil", `EDITOR="sh -c x" (was vi)`,
+		} {
+			if !strings.Contains(card.Environment, want) || !strings.Contains(card.Whole(), want) {
+				t.Errorf("the card lacks %q: %s", want, card.Environment)
+			}
+		}
+		for _, r := range x.audit.records {
+			if r.Event == EventAsked && !slices.Contains(r.Call.Environment, "KUBECONFIG=/x/PROD (was unset)") {
+				t.Errorf("the audit lacks it: %q", r.Call.Environment)
+			}
+		}
+		if !card.OneTap {
+			t.Error("what is shown whole takes a tap")
+		}
+		// Another process, or a replica, knows the beginning from the store.
+		y := newBench(t, kv)
+		if lines := y.environment(t.Context(), evil); !slices.Contains(lines, "KUBECONFIG=/x/PROD (was unset)") {
+			t.Errorf("after a restart: %q", lines)
+		}
+		for key, r := range kv.records {
+			if strings.Contains(key, ":environment:") && strings.Contains(string(r.value), "/usr/bin") {
+				t.Errorf("the store has it in the clear: %s", r.value)
+			}
+		}
+		x.stop()
+		y.stop()
+	})
+}
+
+func TestEnvironmentLines(t *testing.T) {
+	x := newBench(t, newMemKV())
+	first := map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi", "PIP_INDEX_URL": "https://pypi.org/simple"}
+	if lines := x.environment(t.Context(), envCall("c0", first)); !slices.Equal(lines, []string{"AWS_PROFILE=dev"}) {
+		t.Errorf("the first call shows %q", lines)
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"AWS_PROFILE", "prod", "AWS_PROFILE=prod (was dev)"},
+		{"PIP_INDEX_URL", "https://u:hunter22@evil.example", `@evil.example" (was https://pypi.org/simple)`},
+		{"BASH_ENV", "/x/rc", "BASH_ENV=/x/rc (was unset)"},
+		{"BASH_FUNC_git%%", "() { rm -rf /\n}", `BASH_FUNC_git%%="() { rm -rf / ⏎ }" (was unset)`},
+		{"GIT_SSH_COMMAND", "ssh -o ProxyCommand=x", `GIT_SSH_COMMAND="ssh -o ProxyCommand=x" (was unset)`},
+		{"DOCKER_HOST", "x (was unset) · LD_PRELOAD=", `DOCKER_HOST="x (was unset) ⟨U+00B7⟩ LD_PRELOAD=" (was unset)`},
+		{"KUBECONFIG", "/x/\u202eDORP", "⟨U+202E⟩"},
+		{"PATH", ".:/usr/local/bin:/usr/bin:/bin", "PATH begins with ., a relative folder"},
+		{"PATH", "/usr/bin:/bin", "PATH has another order, or fewer folders: it begins with /usr/bin"},
+		{"PATH", ":/usr/local/bin:/usr/bin:/bin", `PATH begins with "", a relative folder`},
+	} {
+		env := maps.Clone(first)
+		env[c.name] = c.value
+		lines := x.environment(t.Context(), envCall("c1", env))
+		if all := strings.Join(lines, "\n"); !strings.Contains(all, c.want) || strings.Contains(all, "hunter22") {
+			t.Errorf("%s=%s shows %q, want %q", c.name, c.value, lines, c.want)
+		}
+	}
+	if lines := x.environment(t.Context(), envCall("c2", map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi"})); !slices.Contains(lines, "PIP_INDEX_URL is unset (was https://pypi.org/simple)") {
+		t.Errorf("%q", lines)
+	}
+	if lines := x.environment(t.Context(), envCall("c3", first)); len(lines) != 1 {
+		t.Errorf("an unchanged environment shows %q", lines)
+	}
+	other := envCall("c4", map[string]string{"KUBECONFIG": "/x/PROD"})
+	other.Session = "another" // a claimed session begins anew, and still shows what matters
+	if lines := x.environment(t.Context(), other); !slices.Contains(lines, "KUBECONFIG=/x/PROD") {
+		t.Errorf("%q", lines)
+	}
+	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + showValue(strings.Repeat("x", 5000))}} {
+		if r := (Request{Call: ToolCall{Environment: lines}}); !r.obscured() {
+			t.Errorf("a tap is enough for %.80q", lines)
+		}
+	}
+}

@@ -1,0 +1,407 @@
+package approver
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// This file judges what the mask hides of a call. An agent chooses the names of its
+// variables, so a secret-looking name may hide the cluster that a command acts on.
+// The rules look at the text only. They are no parser of a shell: what they cannot
+// place is unclear, and an unclear part costs people a typed code.
+
+// A role is what a match of a secret's form says of where its value stands.
+type role uint8
+
+const (
+	byForm   role = iota // the value itself looks like a key
+	byName               // only the name before it says that it is a secret
+	inHeader             // bearer or basic credentials
+	inURL                // the password in an address
+)
+
+// A meaning is what a hidden part does in its call. The zero value is unclear.
+type meaning uint8
+
+const (
+	meansUnclear    meaning = iota
+	meansChoice             // it says what runs, or where
+	meansCredential         // it only proves who asks
+)
+
+// maskCall is Mask for a call that people are asked about. A value that only its
+// name makes a secret, and that says what runs or where, stays in sight. obscured
+// reports that something is hidden that says it, or may say it.
+func maskCall(call ToolCall) (shown string, obscured bool) {
+	raw := call.Text()
+	s := prepared(raw)
+	c := &reading{text: s, command: call.Command, left: maxSteps}
+	obscured = Mask(call.Dir) != call.Dir || strings.Count(s, hiddenWords) > strings.Count(raw, hiddenWords) && c.rereads()
+	var hide []part
+	parts := hiddenParts(s)
+	for _, p := range parts {
+		m := meansCredential
+		if !p.silent { // a code of ours names nothing
+			m = c.of(p)
+		}
+		if c.left < 0 { // nobody reads so much on a card either
+			hide, obscured = append(hide, p), true
+			continue
+		}
+		value := s[p.from:p.to]
+		if m == meansChoice && (p.role == byName || p.role == inHeader) && !opaque(value) || p.role == byName && inSight(s, value, parts) {
+			continue
+		}
+		hide, obscured = append(hide, p), obscured || m != meansCredential
+	}
+	return masked(s, hide), obscured
+}
+
+// inSight reports that a value stands elsewhere too, where nothing hides it.
+func inSight(s, value string, parts []part) bool {
+	all := strings.Count(s, value)
+	for _, p := range parts {
+		all -= strings.Count(s[p.from:p.to], value)
+	}
+	return all > 0
+}
+
+// obscured reports that the card of a request hides something that may say what
+// runs, or where. It takes the typed code, once.
+func (r Request) obscured() bool {
+	_, hidden := maskCall(r.Call)
+	return hidden || hidesEnvironment(r.Call.Environment)
+}
+
+// hiddenWords are in every note of a hidden part.
+const hiddenWords = " characters hidden"
+
+// opaque reports a value in which nobody reads a meaning: letters and digits that
+// change as they do in random text. prod-east-4417 has words, aHR0cHM6Ly9 has none.
+func opaque(value string) bool {
+	kind := func(b byte) int {
+		switch {
+		case b >= '0' && b <= '9':
+			return 1
+		case b >= 'a' && b <= 'z':
+			return 2
+		case b >= 'A' && b <= 'Z':
+			return 3
+		}
+		return 0
+	}
+	count, changes, last := 0, 0, 0
+	for i := range len(value) {
+		k := kind(value[i])
+		if k != 0 {
+			count++
+			if k != last {
+				changes++
+			}
+		}
+		last = k
+	}
+	return changes*3 >= count
+}
+
+// A reading is a call's text and what was found out about it.
+type reading struct {
+	text, command string
+	left          int // steps that may still be taken: an agent chooses the text
+	rereading     *bool
+	known         *bool
+}
+
+// maxSteps bounds the work on one call, in characters looked at: some 20 ms.
+const maxSteps = 2 << 20
+
+// of says what a part does: where it stands, and where each variable is used that
+// holds it.
+func (c *reading) of(p part) meaning {
+	if c.left -= len(c.text); c.left < 0 {
+		return meansUnclear
+	}
+	names := c.holders(p.begin)
+	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
+		names = appendNew(names, []string{p.name})
+	}
+	strong := p.role == byForm || p.role == inURL || p.role == inHeader
+	if len(names) == 0 || c.command == "" && memberPlace().MatchString(c.before(p.begin)) {
+		return c.inPlace(p, strong)
+	}
+	m, used := meansCredential, false
+	for i := 0; i < len(names) && i < maxNames; i++ {
+		if i == maxNames-1 {
+			return meansUnclear
+		}
+		for _, u := range c.uses(names[i]) {
+			switch {
+			case u.mention:
+				m = worse(m, meansUnclear)
+			case c.credentialPlace(u.from, u.to) || p.role == inURL && u.plain && !c.rereads():
+				used = true
+				names = appendNew(names, c.holders(u.from))
+			default:
+				held := c.holders(u.from)
+				names = appendNew(names, held)
+				if len(held) == 0 {
+					m = worse(m, meansChoice)
+				}
+			}
+		}
+	}
+	if m == meansChoice || indirect().MatchString(c.text) {
+		return worse(m, meansUnclear)
+	}
+	// Whoever gets it in its environment does with it what its name says.
+	given := strong || c.allKnown() && (used || slices.ContainsFunc(names, conventional) || c.namedField(p.begin))
+	if !given {
+		return meansUnclear
+	}
+	return m
+}
+
+// maxNames bounds the variables that are followed.
+const maxNames = 16
+
+// worse joins two meanings: what decides is to be shown, whatever else is done.
+func worse(a, b meaning) meaning {
+	if a == meansChoice || b == meansChoice {
+		return meansChoice
+	}
+	return min(a, b)
+}
+
+func appendNew(names, more []string) []string {
+	for _, n := range more {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// inPlace judges a part that no variable holds.
+func (c *reading) inPlace(p part, strong bool) meaning {
+	named := c.credentialPlace(p.begin, p.to) || p.role == inURL
+	switch {
+	case c.command == "" && memberPlace().MatchString(c.before(p.begin)):
+		// What another tool does with a member is not known, whatever it is called.
+		if p.role == byName {
+			return meansChoice
+		}
+		return meansCredential // a key, in a member that says so
+	case !named, p.role == byName && !opaque(c.text[p.begin:p.to]) && c.inAddress(p.begin):
+		return meansChoice
+	case c.rereads():
+		return meansUnclear
+	case c.allKnown() || strong:
+		return meansCredential
+	}
+	return meansUnclear
+}
+
+// before is what stands before a place, as much of it as a pattern looks at.
+func (c *reading) before(at int) string { return c.text[max(0, at-maxBefore):at] }
+
+const maxBefore = 512
+
+// holders are the variables whose assigned value a place lies in.
+func (c *reading) holders(at int) []string {
+	var names []string
+	if c.left -= at; c.left < 0 {
+		return nil
+	}
+	for _, m := range assignment().FindAllStringSubmatchIndex(c.text[:at], -1) {
+		if c.left -= at - m[1]; c.left < 0 {
+			return nil
+		}
+		name := c.text[m[2]:m[3]]
+		value := c.text[m[1]:at]
+		// What a known program is given in a substitution is not what it prints.
+		if depth := strings.Index(value, "$("); depth >= 0 && c.allKnown() {
+			value = value[:depth] + " "
+		}
+		if inWord(value, true) || inWord(value, false) {
+			names = appendNew(names, []string{name})
+		}
+	}
+	return names
+}
+
+// inWord reports whether a shell that begins to read a word at the start of s is
+// still in it at the end of s. escapes says whether a backslash takes the meaning
+// from a quote: inside the quotes of another text it does not.
+func inWord(s string, escapes bool) bool {
+	var quote byte
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch b := s[i]; {
+		case b == '\\' && escapes && quote != '\'':
+			i++
+		case quote != 0:
+			if b == quote {
+				quote = 0
+			}
+		case b == '\'' || b == '"' || b == '`':
+			quote = b
+		case b == '(':
+			depth++
+		case b == ')' && depth > 0:
+			depth--
+		case depth == 0 && strings.IndexByte(" \t\r\n;&|)", b) >= 0:
+			return false
+		}
+	}
+	return true
+}
+
+// A use is a place where a variable's value goes.
+type use struct {
+	from, to int
+	plain    bool // its whole value, not a piece of it
+	mention  bool // only its name stands there
+}
+
+// uses finds where a variable is used. A name without a sign before it counts where
+// something might look the variable up by its name.
+func (c *reading) uses(name string) []use {
+	var out []use
+	foreign := !c.allKnown() || indirect().MatchString(c.text)
+	c.left -= len(c.text)
+	lower, want := strings.ToLower(c.text), strings.ToLower(name)
+	if len(lower) != len(c.text) {
+		return []use{{mention: true}} // characters whose small forms have other lengths
+	}
+	for at := 0; ; {
+		n := strings.Index(lower[at:], want)
+		if c.left -= maxBefore; n < 0 || c.left < 0 {
+			return out
+		}
+		from, to := at+n, at+n+len(want)
+		at = to
+		head, tail := c.text[:from], c.text[to:]
+		if from > 0 && isWord(head[from-1]) || tail != "" && isWord(tail[0]) {
+			continue
+		}
+		sigil := sigils().FindString(c.before(from))
+		exact := c.text[from:to] == name
+		switch {
+		case sigil != "" && (exact || strings.ContainsAny(sigil, ":%{")):
+			plain := sigil == "$" || sigil == "${" && strings.HasPrefix(tail, "}")
+			out = append(out, use{from: from - len(sigil), to: to, plain: plain})
+		case !exact, definition().MatchString(tail), exported().MatchString(c.before(from)), strings.HasSuffix(head, "-"):
+		case foreign:
+			out = append(out, use{mention: true})
+		}
+	}
+}
+
+func isWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// credentialPlace reports a place where programs take what proves who asks.
+func (c *reading) credentialPlace(from, to int) bool {
+	before := c.before(from)
+	for _, place := range credentialPlaces {
+		if place().MatchString(before) {
+			return true
+		}
+	}
+	return addressUser().MatchString(before) && beforeHost().MatchString(c.text[to:])
+}
+
+// namedField reports name=value in what curl and its like send.
+func (c *reading) namedField(at int) bool { return fieldPlace().MatchString(c.before(at)) }
+
+// inAddress reports name=value in the query of an address.
+func (c *reading) inAddress(at int) bool { return queryPlace().MatchString(c.before(at)) }
+
+// rereads reports that the text has what could take a word of it apart and use a
+// piece: then where a value stands does not say where it goes.
+func (c *reading) rereads() bool {
+	if c.rereading == nil {
+		found := c.command != "" && rereading().MatchString(c.text)
+		c.rereading = &found
+	}
+	return *c.rereading
+}
+
+// allKnown reports that every program which the command can be seen to run is one
+// that does with credentials what their names say.
+func (c *reading) allKnown() bool {
+	if c.known == nil {
+		all := c.command != "" && !slices.ContainsFunc(programs(c.command), func(p string) bool {
+			first, second, _ := strings.Cut(p, " ")
+			only, known := knownPrograms[first]
+			return !known || only != "" && !slices.Contains(strings.Fields(only), second)
+		})
+		c.known = &all
+	}
+	return *c.known
+}
+
+// programs lists the first word of everything that could be a command, with the
+// word behind it. Quotes that are not plain to see are not heeded: then there are
+// more, never fewer.
+func programs(command string) []string {
+	var out []string
+	text := redirections().ReplaceAllString(withoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")), " ")
+	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r;|&(){}`", r) }) {
+		words := strings.Fields(segment)
+		for len(words) > 0 && (prefixes[words[0]] || assigned().MatchString(words[0])) {
+			words = words[1:]
+		}
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		name := words[0]
+		if !strings.Contains(name, "/") || strings.HasPrefix(name, "/usr/bin/") || strings.HasPrefix(name, "/bin/") {
+			name = path.Base(name)
+		}
+		second := ""
+		for _, w := range words[1:] {
+			if second == "" || strings.HasPrefix(second, "--") && strings.Contains(second, "=") {
+				second = w
+			}
+		}
+		out = append(out, name+" "+second)
+	}
+	return out
+}
+
+// withoutQuotes puts a word that no program is called in place of quoted text, if
+// all quotes are closed on their lines and nothing else makes them doubtful.
+func withoutQuotes(s string) string {
+	if strings.Contains(s, `\`) || strings.Contains(s, "<<") || strings.Contains(s, "$'") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		q := s[i]
+		if q != '\'' && q != '"' {
+			b.WriteByte(q)
+			continue
+		}
+		n := strings.IndexByte(s[i+1:], q)
+		inside := s[i+1 : i+1+max(n, 0)]
+		switch {
+		case n < 0 || strings.Contains(inside, "\n"):
+			return s
+		case q == '"' && (strings.Contains(inside, "$(") || strings.Contains(inside, "`")):
+			b.WriteString(s[i : i+n+2])
+		default:
+			b.WriteString("‹quoted›")
+		}
+		i += n + 1
+	}
+	return b.String()
+}
+
+func once(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
