@@ -92,6 +92,9 @@ func fresh(have, list []effect.Effect) (n int) {
 		}
 	}
 	for _, e := range list {
+		if beside(e) {
+			continue
+		}
 		bare := e
 		bare.Step = 0
 		is := set[bare]
@@ -107,6 +110,13 @@ func fresh(have, list []effect.Effect) (n int) {
 		}
 	}
 	return n
+}
+
+// beside reports whether single files are copied into the root folder, where what is
+// not known of their destination is nothing: cp x "$DIR"/ then makes /x, which by
+// itself is no question either.
+func beside(e effect.Effect) bool {
+	return e.Kind == effect.Write && e.Target == "/" && e.Bits&(effect.Recursive|effect.Glob) == 0 && (e.By == "cp" || e.By == "install")
 }
 
 // omitted is a value in a walk that takes what is not known for nothing.
