@@ -143,7 +143,7 @@ func TestABypassAlarmsBesideALook(t *testing.T) {
 	frozen := false
 	d.freeze = func(context.Context, string, string) (int, error) { frozen = true; return 0, nil }
 	a := d.hook(context.Background(), httpapi.HookRequest{Agent: "claude", CallID: "d", Payload: []byte(
-		`{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"x"},"tool_use_id":"never","tool_response":{"stdout":"EVIL","stderr":""}}`)})
+		`{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"deny"},"tool_use_id":"never","tool_response":{"stdout":"EVIL","stderr":""}}`)})
 	if doc := read(t, a); !strings.Contains(string(doc.Specific.Output), "_SUSPECT") || !frozen {
 		t.Errorf("frozen %v, %s", frozen, doc.Specific.Output)
 	}

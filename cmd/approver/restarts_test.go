@@ -79,7 +79,8 @@ func newShift(t testing.TB) *shift {
 
 // start starts n daemons on one store, after those before have ended.
 func (s *shift) start(n int) {
-	if s.store != nil {
+	first := s.store == nil
+	if !first {
 		if err := s.store.Close(); err != nil {
 			s.t.Fatal(err)
 		}
@@ -88,6 +89,11 @@ func (s *shift) start(n int) {
 	var err error
 	if s.store, err = boltstore.Open(boltstore.Config{Path: s.path}, log); err != nil {
 		s.t.Fatal(err)
+	}
+	if first {
+		if err := approver.BeginControls(s.t.Context(), s.store); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	s.replicas = nil
 	judges, fresh := s.stages(s.store)
