@@ -472,6 +472,7 @@ func (m *badMachine) hook(payload string, more ...string) end {
 		}
 	}
 	c := m.program(args...)
+	c.Env = append(c.Env, "PATH=/usr/bin:/bin") // cards tell a path of temporary folders
 	var out, err bytes.Buffer
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(payload), &out, &err
 	_ = c.Run() // the exit code says it

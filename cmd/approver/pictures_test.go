@@ -59,6 +59,7 @@ func TestPictures(t *testing.T) {
 	show("install", "claude", "--hook", "approver-hook")
 	hook := m.program("hook", "--agent", "claude", "--socket", m.path("run/submit.sock"))
 	hook.Stdin = strings.NewReader(pushAtAda())
+	hook.Env = append(hook.Env, "PATH=/usr/bin:/bin") // a card tells a path of temporary folders
 	m.must(hook.Start())
 	t.Cleanup(func() { _ = hook.Process.Kill(); _ = hook.Wait() })
 	message := m.card(chat)
