@@ -121,7 +121,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 	}
 	for _, f := range files {
 		found = append(found, f.switches(files, managed)...)
-		found = append(found, f.others(want)...)
+		found = append(found, f.others(want, holds)...)
 	}
 	return found
 }
@@ -330,19 +330,29 @@ func managedOff(files []file) string {
 	return ""
 }
 
-// others tells of other programs' hooks beside approver's, and of doubles.
-func (f file) others(want Want) (found []Finding) {
+// others tells of other programs' hooks beside approver's, and of doubles. Claude Code
+// runs equal command lines once, and the later file says how: a double that is not the
+// one that install writes weakens the one that is.
+func (f file) others(want Want, holds bool) (found []Finding) {
 	for _, event := range slices.Sorted(keysOf(f.Hooks)) {
 		guards := event == "PreToolUse" || event == "PermissionRequest"
-		if _, wanted := want.Hooks[event]; !wanted && !guards {
+		_, wanted := want.Hooks[event]
+		if !wanted && !guards {
 			continue
 		}
 		mine := 0
 		for _, m := range f.Hooks[event] {
 			for _, h := range m.Hooks {
-				if Ours(h) {
+				switch {
+				case Ours(h):
 					mine++
-				} else if guards {
+					if !holds || !wanted || f.dropped {
+						continue // what is missing is told elsewhere, and what is dropped does nothing
+					}
+					if why := unlike(event, m.Matcher, h, want); why != "" {
+						found = append(found, Finding{Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why})
+					}
+				case guards:
 					found = append(found, Finding{true, f.Path, fmt.Sprintf(
 						"another %s hook, %s: the input that it puts in place of a call's is run unasked", event, nameOf(h))})
 				}

@@ -2,6 +2,7 @@ package claudesettings
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -24,9 +25,20 @@ var switches = []toggle{
 	{"CLAUDE_CONFIG_DIR", false, true, "Claude Code then reads the user's settings elsewhere"},
 	{"CLAUDE_CODE_SHELL_PREFIX", false, false, "Claude Code then runs that program in place of a hook"},
 	{"HOME", false, false, "the hook then looks for the daemon elsewhere"},
-	{"LD_PRELOAD", false, false, "the shell that starts the hook then runs other code"},
-	{"LD_AUDIT", false, false, "the shell that starts the hook then runs other code"},
-	{"LD_LIBRARY_PATH", false, false, "the shell that starts the hook may then run other code"},
+}
+
+// loading are variables that the loader or the shell reads before the hook runs, by
+// name or by how it begins. With LD_TRACE_LOADED_OBJECTS the shell prints its
+// libraries and ends with 0, which Claude Code takes for "go on".
+var loading = []string{
+	"LD_", "DYLD_", "GLIBC_TUNABLES", "MALLOC_", "BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS", "ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
+}
+
+// loads reports whether the name of a variable is one of those.
+func loads(name string) bool {
+	return slices.ContainsFunc(loading, func(l string) bool {
+		return name == l || strings.HasSuffix(l, "_") && strings.HasPrefix(name, l)
+	})
 }
 
 // on reports whether a value in "env" turns it on. What is no text, Claude Code makes
@@ -76,6 +88,12 @@ func (f file) switches(files []file, managed bool) (found []Finding) {
 			continue
 		}
 		found = append(found, Finding{managed && t.managedHolds, f.Path, "sets " + t.name + ` in "env": ` + t.why})
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
+		t := toggle{name: name}
+		if loads(name) && t.on(f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
+			found = append(found, Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`})
+		}
 	}
 	return found
 }
