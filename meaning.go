@@ -43,10 +43,7 @@ func maskCall(call ToolCall) (shown string, obscured bool) {
 	var hide []part
 	parts := hiddenParts(s)
 	for _, p := range parts {
-		m := meansCredential
-		if !p.silent { // a code of ours names nothing
-			m = c.of(p)
-		}
+		m := c.of(p) // also of what looks like a code of ours: a cluster may be called confirm-east99
 		if c.left < 0 { // nobody reads so much on a card either
 			hide, obscured = append(hide, p), true
 			continue

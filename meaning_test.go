@@ -194,7 +194,6 @@ func TestHonestCredentialsKeepTheTap(t *testing.T) {
 		{"cd infra && TF_VAR_x=1 AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI4K7MDENG2bPxRfiCYEXAMPLEKEY1 terraform destroy", "wJalrXU"},
 		{"OPENAI_API_KEY=sk-proj-a1B2c3D4e5F6g7H8i9J0 python3 train.py", "a1B2c3D4"},
 		{"helm upgrade web chart --set image.tag=v2 --password " + ghp, ghp[4:]},
-		{"echo CONFIRM-7KQ4MX; git push --force", "7KQ4MX"},
 		{"git push --force", ""},
 	} {
 		got, obscured := maskCall(shellCall(c.command))

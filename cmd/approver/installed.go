@@ -129,19 +129,12 @@ func genuine(program string, all installs) (sure bool, err error) {
 	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
 		return true, fmt.Errorf("the hook program %s cannot be run", program)
 	}
-	beside := sibling()
-	if beside != "" && sameFile(program, beside) {
-		return true, nil
-	}
 	sum, err := hashOf(program)
 	if err != nil {
 		return true, fmt.Errorf("the hook program: %w", err)
 	}
-	if beside != "" {
-		if own, err := hashOf(beside); err == nil && own == sum {
-			return true, nil
-		}
-	}
+	// What install recorded goes first: the program beside this one could have been
+	// replaced like any other.
 	recorded := false
 	for _, in := range all.Installs {
 		recorded = recorded || in.Program == program
@@ -149,9 +142,12 @@ func genuine(program string, all installs) (sure bool, err error) {
 			return true, nil
 		}
 	}
-	switch {
+	beside := sibling()
+	switch own, err := hashOf(beside); {
 	case recorded:
-		return true, fmt.Errorf("the hook program %s is not what it was when it was installed", program)
+		return true, fmt.Errorf("the hook program %s is not what it was when it was installed: after an update, approver install claude records the new one", program)
+	case beside != "" && err == nil && own == sum:
+		return true, nil
 	case beside != "":
 		return true, fmt.Errorf("the hook program %s is another program than %s, which belongs to this approver", program, beside)
 	}
