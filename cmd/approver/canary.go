@@ -97,7 +97,7 @@ func canaryFinding(r canary.Report) finding {
 // canaryRan records that a canary ran. It did nothing, and whoever started it is told
 // that the hook does not work: nobody is alarmed, and nothing is frozen.
 func (d *decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	if _, err := d.known.take(ctx, ev, call.Peer); err != nil {
+	if _, err := d.known.take(ctx, ev, call.Peer, call.ID); err != nil {
 		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
 	}
 	d.log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)

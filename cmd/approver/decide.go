@@ -173,7 +173,7 @@ func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 
 // bypass says how a call went around the gate; empty if it did not.
 func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.ToolCall, rec *approver.Record) string {
-	was, err := d.known.take(ctx, ev, call.Peer)
+	was, err := d.known.take(ctx, ev, call.Peer, call.ID)
 	if err != nil {
 		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
 	}
@@ -191,6 +191,10 @@ func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.Too
 	case unanswered:
 		return "it ran before it was answered"
 	case taken:
+		if was.report != "" && was.report == call.ID && was.content == ev.Content {
+			rec.Note += ": the same report again"
+			return ""
+		}
 		return "it ran a second time"
 	}
 	v := d.gate.Afresh(ctx, call)

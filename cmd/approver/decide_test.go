@@ -151,7 +151,7 @@ func TestRanAfterTheDeadline(t *testing.T) {
 }
 
 func take(o *outcomes, ev agents.Event) outcome {
-	u, _ := o.take(context.Background(), ev, approver.Peer{})
+	u, _ := o.take(context.Background(), ev, approver.Peer{}, "c")
 	return u.outcome
 }
 

@@ -44,6 +44,7 @@ type use struct {
 	outcome outcome
 	content agents.Content // of what was permitted
 	lasting bool           // it is in the store too
+	report  string         // of one that was taken: the courier's id of its report
 }
 
 // over is what two answers about one id come to. Only what was permitted has a
@@ -99,9 +100,10 @@ func (o *outcomes) note(ev agents.Event, peer approver.Peer, now use) {
 	o.young[key] = now
 }
 
-// take returns what the agent was told of a call and forgets it: a call runs once. An
+// take returns what the agent was told of a call and forgets it: a call runs once.
+// report is the courier's id of the report that it ran. An
 // error is one of the store, and comes with the zero value.
-func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
+func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer, report string) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
 	was := o.young[key].over(o.old[key])
@@ -111,7 +113,7 @@ func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 	if o.store == nil || was.outcome > unanswered && !was.lasting {
 		return was, nil
 	}
-	stored, err := o.takeStored(ctx, key)
+	stored, err := o.takeStored(ctx, key, report)
 	switch {
 	case was.outcome == 0:
 		return stored, err
@@ -125,6 +127,7 @@ func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 type storedUse struct {
 	Outcome outcome `json:"outcome"`
 	Content string  `json:"content,omitempty"`
+	Report  string  `json:"report,omitempty"`
 }
 
 // Times of those records: longer than a call runs, and how long a report waits for
@@ -156,8 +159,10 @@ func (o *outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer
 	}
 }
 
-// takeStored is take of what is in the store. Of two daemons, one takes it.
-func (o *outcomes) takeStored(ctx context.Context, key useKey) (use, error) {
+// takeStored is take of what is in the store. Of two daemons, one takes it. What it
+// was stays there beside the report, so that the same report, sent again because its
+// answer was lost, is known for one.
+func (o *outcomes) takeStored(ctx context.Context, key useKey, report string) (use, error) {
 	ctx, cancel := context.WithTimeout(ctx, usePatience)
 	defer cancel()
 	for {
@@ -165,7 +170,7 @@ func (o *outcomes) takeStored(ctx context.Context, key useKey) (use, error) {
 		if err != nil || was.outcome == 0 || was.outcome == taken {
 			return was, err
 		}
-		err = o.save(ctx, key, use{outcome: taken}, rev)
+		err = o.save(ctx, key, use{outcome: taken, content: was.content, report: report}, rev)
 		if !errors.Is(err, approver.ErrConflict) {
 			return was, nil // a record that stays is a second report that is not noticed
 		}
@@ -187,11 +192,11 @@ func (o *outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Re
 	if err != nil || len(content) != len(u.content) || s.Outcome > taken {
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
-	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true}, rev, nil
+	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report}, rev, nil
 }
 
 func (o *outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
-	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:])})
+	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report})
 	if err != nil {
 		return err
 	}

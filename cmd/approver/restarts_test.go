@@ -120,6 +120,7 @@ type toolUse struct {
 	dir         string
 	ran         func()
 	id, session string
+	courier     string // the id of the courier; the same for each use of an id unless it is set
 }
 
 func (s *shift) send(d *decider, event string, u toolUse) httpapi.HookAnswer {
@@ -130,7 +131,7 @@ func (s *shift) send(d *decider, event string, u toolUse) httpapi.HookAnswer {
 	payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":%q,"tool_response":{"stdout":"x","stderr":""},"error":"exit 1"}`,
 		u.session, u.dir, event, u.tool, input, u.id)
 	return d.hook(context.Background(), httpapi.HookRequest{
-		Agent: "claude", CallID: "c" + u.id, Payload: []byte(payload), Env: map[string]string{"HOME": "/home/ada"}, Peer: approver.Peer{Known: true, UID: 1000},
+		Agent: "claude", CallID: "c" + u.id + u.courier, Payload: []byte(payload), Env: map[string]string{"HOME": "/home/ada"}, Peer: approver.Peer{Known: true, UID: 1000},
 	})
 }
 
@@ -330,6 +331,14 @@ func TestADifferenceIsSeenAfterARestart(t *testing.T) {
 	if got := s.audit.last(); got.Event != approver.EventRan {
 		t.Errorf("the approved call is recorded as %s with %q", got.Event, got.Note)
 	}
+	// The answer to the report was lost, because the daemon was killed: its courier
+	// comes back with it. That is no second run, and must freeze nobody.
+	s.start(2)
+	s.send(s.replicas[0], "PostToolUse", again)
+	if got := s.audit.last(); got.Event != approver.EventRan || !strings.HasSuffix(got.Note, "the same report again") || len(s.held) != 1 {
+		t.Errorf("the report that came back is recorded as %s with %q, %d freezes", got.Event, got.Note, len(s.held))
+	}
+	again.courier = "2"
 	s.send(s.replicas[1], "PostToolUse", again)
 	if got := s.audit.last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "it ran a second time") {
 		t.Errorf("the second report is recorded as %s with %q", got.Event, got.Note)
