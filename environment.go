@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -61,31 +62,38 @@ func (m *began) note(scope string, env map[string]setting) {
 }
 
 // sessionScope says whose environment it is. A session is claimed by the agent and
-// only narrows: a new one begins anew, and then all that matters is shown as set.
+// only narrows: a new one begins anew, and what differs from its user's is shown.
 func sessionScope(call ToolCall) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "environment %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
+// userScope is that of all calls of one user. Nothing in it is claimed, so that a new
+// session, agent or folder hides no change.
+func userScope(call ToolCall) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment of a user %t %d", call.Peer.Known, call.Peer.UID))
+	return hex.EncodeToString(sum[:16])
+}
+
 // Began notes that a session makes a call, and remembers the environment if it is
-// the first. It does not wait for the store.
+// the first, of the session or of its user. It does not wait for the store.
 func (b *Broadcaster) Began(call ToolCall) {
-	scope := sessionScope(call)
-	if _, ok := b.began.get(scope); ok {
+	if _, ok := b.began.get(sessionScope(call)); ok {
 		return
 	}
 	b.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
 		defer cancel()
-		if _, err := b.beganWith(ctx, call); err != nil {
+		_, userErr := b.beganWith(ctx, call, userScope(call))
+		_, err := b.beganWith(ctx, call, sessionScope(call))
+		if err = errors.Join(userErr, err); err != nil {
 			b.Log.Warn("the environment that a session began with could not be kept", "error", err)
 		}
 	})
 }
 
-// beganWith returns the environment of the session's first call, which may be this.
-func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall) (map[string]setting, error) {
-	scope := sessionScope(call)
+// beganWith returns the environment of the first call in a scope, which may be this.
+func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall, scope string) (map[string]setting, error) {
 	if env, ok := b.began.get(scope); ok {
 		return env, nil
 	}
@@ -153,20 +161,26 @@ func (b *Broadcaster) environment(ctx context.Context, call ToolCall) []string {
 	if len(call.Env) == 0 {
 		return nil
 	}
-	before, err := b.beganWith(ctx, call)
+	before, err := b.beganWith(ctx, call, sessionScope(call))
+	first, userErr := b.beganWith(ctx, call, userScope(call))
 	now := b.settings(call.Env)
 	var lines []string
-	if err != nil {
+	if err := errors.Join(err, userErr); err != nil {
 		b.Log.Warn("it is not known which environment a session began with", "error", err)
-		lines, before = append(lines, "it is not known what the session began with"), now
+		lines, before, first = append(lines, "it is not known what the session began with"), now, now
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(now)), maps.Keys(before))
+	names = slices.AppendSeq(names, maps.Keys(first))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		was, had := before[name]
 		is, has := now[name]
+		if had == has && was.Hash == is.Hash { // the session began so; did its user's others?
+			was, had = first[name]
+		}
 		label := OneLine(name)
 		switch {
+		case !has && !had: // only the session's first call had it, and so had this one
 		case name == "PATH":
 			lines = append(lines, pathLines(was.Dirs, is.Dirs, had)...)
 		case has && had && was.Hash == is.Hash:
@@ -203,9 +217,12 @@ func showValue(value string) string {
 func hidesEnvironment(lines []string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool {
 		return strings.Contains(l, " bytes hidden …") ||
-			strings.Contains(l, hiddenWords) && !strings.Contains(l, "://") && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
+			strings.Contains(urlPassword.ReplaceAllString(l, ""), hiddenWords) && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
 	})
 }
+
+// urlPassword is a hidden password in an address. Its host stands behind it, in sight.
+var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
 
 // pathLines says which folders of PATH are new, and which of those that come before
 // the system's others can write to.

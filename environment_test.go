@@ -92,10 +92,31 @@ func TestEnvironmentLines(t *testing.T) {
 	if lines := x.environment(t.Context(), envCall("c3", first)); len(lines) != 1 {
 		t.Errorf("an unchanged environment shows %q", lines)
 	}
-	other := envCall("c4", map[string]string{"KUBECONFIG": "/x/PROD"})
-	other.Session = "another" // a claimed session begins anew, and still shows what matters
-	if lines := x.environment(t.Context(), other); !slices.Contains(lines, "KUBECONFIG=/x/PROD") {
-		t.Errorf("%q", lines)
+	// An agent claims a new session, another folder or name, so that its changed
+	// environment would be that of a first call. It is compared with its user's.
+	other := envCall("c4", map[string]string{"KUBECONFIG": "/x/PROD", "AWS_REGION": "prod", "MAKEFLAGS": "--eval=x", "PATH": "/x:/usr/bin"})
+	other.Session, other.Dir, other.Agent = "another", "/elsewhere", "codex"
+	for range 2 { // its second call too
+		lines := x.environment(t.Context(), other)
+		for _, want := range []string{"KUBECONFIG=/x/PROD (was unset)", "AWS_REGION=prod (was unset)", "MAKEFLAGS=--eval=x (was unset)", "EDITOR is unset (was vi)"} {
+			if !slices.Contains(lines, want) {
+				t.Errorf("%q is not in %q", want, lines)
+			}
+		}
+	}
+	if someone := other; true { // another user has begun nothing
+		someone.Peer = Peer{Known: true, UID: 4711}
+		if lines := x.environment(t.Context(), someone); !slices.Equal(lines, []string{"KUBECONFIG=/x/PROD"}) {
+			t.Errorf("another user's first call shows %q", lines)
+		}
+	}
+	for _, hidden := range []string{"DOCKER_HOST=tcp://confirm-‹10 characters hidden›:2375", "X=https://a.example/‹10 characters hidden, 3fa9c1›"} {
+		if !hidesEnvironment([]string{hidden}) {
+			t.Errorf("%q counts as shown", hidden)
+		}
+	}
+	if hidesEnvironment([]string{"HTTPS_PROXY=http://u:‹8 characters hidden, 3fa9c1›@proxy.example:8080"}) {
+		t.Error("a proxy's password hides where a command acts")
 	}
 	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + showValue(strings.Repeat("x", 5000))}} {
 		if r := (Request{Call: ToolCall{Environment: lines}}); !r.obscured() {

@@ -22,13 +22,15 @@ var carried = [...]string{
 	"PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "LUA_INIT", "LUA_PATH", "LUA_CPATH",
 	"PHPRC", "PHP_INI_SCAN_DIR", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS",
 	// build tools
-	"MAKEFLAGS", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
+	"MAKEFLAGS", "MAKEFILES", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
 	"RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CARGO_*", "npm_config_*", "NPM_CONFIG_*", "PIP_*", "UV_*", "POETRY_*", "MAVEN_OPTS", "GRADLE_OPTS",
 	// programs that start others
+	"RSYNC_RSH", "TAR_OPTIONS", "PYTEST_ADDOPTS", "BUNDLE_GEMFILE", "DOTNET_STARTUP_HOOKS", "KUBECTL_EXTERNAL_DIFF", "PSQLRC", "VIMINIT", "XDG_DATA_HOME",
 	"GIT_*", "SSH_ASKPASS", "SSH_AUTH_SOCK", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
 	// where a command acts
 	"KUBECONFIG", "KUBE_*", "HELM_*", "DOCKER_*", "COMPOSE_*", "AWS_*", "AZURE_*", "ARM_*", "CLOUDSDK_*", "GOOGLE_*", "TF_*", "VAULT_ADDR", "VAULT_NAMESPACE",
-	"CONSUL_HTTP_ADDR", "NOMAD_ADDR", "PG*", "MYSQL_*", "REDIS_HOST", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+	"CONSUL_HTTP_ADDR", "NOMAD_ADDR", "PG*", "MYSQL_*", "REDIS_HOST", "REDIS_URL", "DATABASE_URL", "MONGO*", "GH_REPO", "GH_HOST", "ANSIBLE_*", "PULUMI_*", "RESTIC_*",
+	"RCLONE_*", "FLY_APP", "VERCEL_*", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
 	"ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_HOME", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED",
 	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV", "VERCEL_ENV",
 }
@@ -36,7 +38,7 @@ var carried = [...]string{
 // secretWords keep what programs conventionally name a secret out of what is sent,
 // stored and shown, whatever its case. Whose secret it is says another variable, such
 // as AWS_ACCESS_KEY_ID.
-var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG", "GOOGLE_CREDENTIALS", "_PWD"}
+var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "_PASS", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG", "GOOGLE_CREDENTIALS", "_PWD"}
 
 // maxValue bounds one variable in bytes.
 const maxValue = 32 << 10
@@ -103,7 +105,8 @@ func isSecret(key, prefix string) bool {
 // registries. Where a command acts is the rest.
 func withoutPasswords(key, value string) string {
 	upper := strings.ToUpper(key)
-	if !strings.HasSuffix(upper, "PROXY") && !strings.HasSuffix(upper, "_URL") && !strings.HasSuffix(upper, "REGISTRY") {
+	if !strings.HasSuffix(upper, "PROXY") && !strings.HasSuffix(upper, "_URL") && !strings.HasSuffix(upper, "_URI") &&
+		!strings.HasSuffix(upper, "REGISTRY") && !strings.HasSuffix(upper, "REPOSITORY") {
 		return value
 	}
 	for at := 0; ; {
