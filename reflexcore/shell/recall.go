@@ -133,19 +133,28 @@ func (in *interp) dirs(mark int, _ *input, sink *data) {
 			list = []data{unknown}
 		}
 	}
-	if len(args) > 1 || len(args) == 1 && args[0].text != "-l" {
-		switch {
-		case len(args) == 1 && isStackNumber(args[0].text):
-			sink.append(in.stack(args[0].text))
-		case len(args) != 1 || args[0].text != "-c":
-			sink.append(unknown)
-		}
+	long := len(args) > 0 && args[0].text == "-l"
+	if long {
+		args = args[1:]
+	}
+	switch {
+	case len(args) == 0:
+	case len(args) == 1 && isStackNumber(args[0].text):
+		list = []data{in.stack(args[0].text)}
+	case len(args) == 1 && args[0].text == "-c":
 		return
+	default:
+		list = []data{unknown}
+	}
+	if home := in.value("HOME").text; !long && len(home) > 1 {
+		list = slices.Clone(list)
+		for i := range list {
+			if rest, ok := strings.CutPrefix(list[i].text, home); ok && (rest == "" || rest[0] == '/') {
+				list[i].text = "~" + rest
+			}
+		}
 	}
 	d := join(list, " ")
-	if home := in.value("HOME").text; len(args) == 0 && home != "" && strings.Contains(d.text, home) {
-		d.text = effect.Unknown // it prints ~, which nothing expands again but eval
-	}
 	sink.append(data{d.text + "\n", d.taint})
 }
 

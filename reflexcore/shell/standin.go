@@ -159,33 +159,36 @@ func (in *interp) holdsArgs(args []*syntax.Word) {
 		return
 	}
 	name := args[0].Lit()
-	ended, keeps := false, false
+	ended, keeps, makes := false, false, false
 	switch name {
+	case "cp", "mv", "ln", "tee", "install", "rsync":
+		makes = true
 	case "echo", "printf", ":", "true", "false", "test", "[", "set", "touch", "mkdir", "print":
 		keeps = true
 	default:
 		keeps = slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name })
 	}
+	makes = makes || keeps
 	for _, w := range args[1:] {
 		text := w.Lit()
 		if text == "" {
-			in.holdsQuoted(w, keeps || ended)
+			in.holdsQuoted(w, keeps || ended, makes)
 			continue
 		}
 		if base := path.Base(text); keeps || ended || base != text && strings.HasPrefix(base, "-") {
 			in.holdsWord(text, false)
-			in.holdsWord(base, ended || base != text)
+			in.holdsWord(base, makes && (ended || base != text))
 		}
 		ended = ended || text == "--"
 	}
 }
 
 // holdsQuoted takes in what stands between quotes.
-func (in *interp) holdsQuoted(w *syntax.Word, data bool) {
+func (in *interp) holdsQuoted(w *syntax.Word, data, makes bool) {
 	take := func(s string) {
 		if data && len(w.Parts) == 1 {
-			in.holdsWord(s, true)
-			in.holdsWord(path.Base(s), true)
+			in.holdsWord(s, makes)
+			in.holdsWord(path.Base(s), makes)
 		}
 		if data || !strings.HasPrefix(s, "-") { // a flag is one in quotes, too
 			in.holdsText(s)
