@@ -27,7 +27,9 @@ var heldWords = map[string][]string{
 		`shopt -s extdebug; f() { git push $BASH_ARGV; }; f --force`, `cd 'x;git push --force;x'; eval "$(dirs)"`, `trap 'git push --force' EXIT; trap | sh`,
 		`alias q='git push --force'; bash -c "$(alias)"`, `f(){ git push --force; }; declare -f f > x.sh; sh x.sh`,
 	},
+	"find /home -name '*.doc' -delete": {"$@ ${LANG:0:0} find /h$(: o; echo ${_})me -name '*.doc' -delete"},
 	"rm -rf ~/Documents": {
+		`: -rf $X; rm $_ ~/Documents`,
 		`: -rf; rm $_ ~/Documents`, `x=-rf; rm ${x@P} ~/Documents`, `x=-rf; rm ${x@E} ~/Documents`, `x=-rf; eval "rm ${x@Q} ~/Documents"`, `x=-RF; rm ${x@L} ~/Documents`,
 		`x=-rf; rm ${x@u} ~/Documents`, `x=-rf; y=${x@A}; eval "$y"; rm $x ~/Documents`, `x=-rf; rm $(eval echo ${x@K}) ~/Documents`, `cd ~/Documents; rm -rf $DIRSTACK`,
 		`pushd ~/Documents; pushd /tmp; rm -rf ~1`, `pushd ~/Documents; pushd /tmp; rm -rf ${DIRSTACK[1]}`, `touch -- -rf; rm * ~/Documents`, `mkdir ./-rf; rm * ~/Documents`,

@@ -29,11 +29,13 @@ func (in *interp) recalled(src string) {
 
 // last adds the last word of a command to those that $_ may be when it has ended.
 func (in *interp) last(mark int, lasts []data) []data {
-	if in.recalls&recallsLast == 0 || in.omits != omitsNothing {
+	if in.recalls&recallsLast == 0 || len(lasts) > 4 {
 		return lasts
 	}
 	d := data{}
-	if len(in.fields) > mark {
+	if len(lasts) == 4 {
+		d = unknown
+	} else if len(in.fields) > mark {
 		d = in.fields[len(in.fields)-1].data
 	}
 	if slices.Contains(lasts, d) {

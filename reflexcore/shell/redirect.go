@@ -97,8 +97,11 @@ func (in *interp) target(w *syntax.Word) data {
 	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
 		return d
 	}
-	if in.saw |= whole; in.omits == omitsFor && len(in.stands.text) > 0 {
-		d.text = in.stands.text[0].text
+	in.saw |= whole
+	for _, w := range in.stands.text {
+		if in.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
+			d.text = w.text
+		}
 	}
 	return d
 }
