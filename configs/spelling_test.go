@@ -34,6 +34,7 @@ func (s *speller) pick(n int) int {
 var nothing = []string{
 	"$@", "$*", "$1", "${9}", "${10}", "${UNSET}", "${UNSET-}", "${UNSET:-}", "${UNSET:+x}", "${UNSET%%*}", "${UNSET:0:3}", "${LANG:0:0}", "${LANG%%*}", "${LANG##*}", "${LANG//*/}",
 	"${@:1}", "${*:2}", "${@%x}", "${UNSET[0]}", "${UNSET[@]}", "${UNSET^^}", "${UNSET//a/b}", "${1:-}", "${1:-$2}", "$(:)", "$( )", "$(true)", "``", "`:`", "$(exit)", "${!}", "$(echo)", "$(printf '')", "${LANG:+}",
+	"${UNSET@P}", "${UNSET@Q}", "${UNSET@A}", "${UNSET@U}", "${UNSET@E}", "${!UNSET_*}", "${!UNSET_@}", "$(printenv UNSET)", "$(printf '' | cat)",
 }
 
 // quotes are those that hold nothing, inside a word.
@@ -56,7 +57,7 @@ var starters = []string{
 // frames hold a whole command line.
 var frames = []string{
 	"( %s\n)", "{ %s\n}", "! { %s\n}", "if true; then %s\nfi", "true && { %s\n}", "false || { %s\n}", "time { %s\n}", "for i in 1; do %s\ndone", "while true; do %s\nbreak; done", "case x in x) %s\n;; esac", "f() { %s\n}; f", "%s # a comment", ": # a comment\n%s", "until %s\ndo break; done",
-	": $@; %s", "%s; :", "eval %q", "eval $@ %q", "eval \"$@\"%q", "bash -c %q", "set --; %s", "X=y; %s", "trap : EXIT; %s", "%s &\nwait", "bash -c $@%q", "command bash ${UNSET} -c %q",
+	": $@; %s", "%s; :", "eval %q", "eval $@ %q", "eval \"$@\"%q", "bash -c %q", "set --; %s", "X=y; %s", "trap : EXIT; %s", ": x $_; %s", "pushd . >/dev/null; %s", "%s &\nwait", "bash -c $@%q", "command bash ${UNSET} -c %q",
 }
 
 // spell writes a command in another way. It is called with what was written before, so
@@ -108,6 +109,7 @@ func (s *speller) spell(command string) string {
 		return command
 	}
 	ways := []string{`\` + letter, `"` + letter + `"`, `'` + letter + `'`, `$'` + letter + `'`, `{` + letter + `..` + letter + `}`, fmt.Sprintf(`$'\x%02x'`, letter[0]), fmt.Sprintf(`$'\%03o'`, letter[0]), `$(echo ` + letter + `)`, `${UNSET:-` + letter + `}`, "`echo " + letter + "`", `${UNSET-` + letter + `}`}
+	ways = append(ways, "$(basename /x/"+letter+")", "$(x="+letter+"; echo ${x@P})", "$(: "+letter+"; echo ${_})", "$(x="+letter+" printenv x)", "$(x="+letter+"; echo ${x@L})", "$(OPTIND=1; getopts x: o -x "+letter+"; echo ${OPTARG})")
 	return command[:at-1] + ways[s.pick(len(ways))] + command[at:]
 }
 
@@ -122,7 +124,7 @@ type place struct {
 }
 
 // builtins cannot be started by env and its like.
-var builtins = []string{"cd", "eval", "source", ".", "export", "history", "trap", "unset", "set", "exec", "ulimit", "alias", "read", "wait", "break", "exit", ":", "f", "true", "false", "umask", "command", "builtin", "time"}
+var builtins = []string{"cd", "eval", "source", ".", "export", "history", "trap", "unset", "set", "exec", "ulimit", "alias", "read", "wait", "break", "exit", ":", "f", "true", "false", "umask", "command", "builtin", "time", "getopts", "pushd"}
 
 // callsOf lists the simple commands of a text, outside of quotes.
 func callsOf(text string) (out []place) {

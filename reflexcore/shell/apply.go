@@ -256,6 +256,15 @@ func (a *applied) output() data {
 		if d, ok := a.namesOf(); ok {
 			return d
 		}
+	case "printenv":
+		if d, ok := a.printed(); ok {
+			return d
+		}
+	}
+	if a.by == "basename" {
+		if d, ok := a.baseOf(); ok {
+			return d
+		}
 	}
 	if text != "" && effect.IsKnown(text) {
 		switch a.by {

@@ -11,6 +11,13 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
 		in.environs(0, nil, sink)
 	}
+	for _, a := range c.Args {
+		if a.Name == nil && a.Value != nil {
+			if flags := a.Value.Lit(); strings.HasPrefix(flags, "-") && strings.ContainsAny(flags, "pfF") {
+				sink.append(unknown) // it prints values, or functions
+			}
+		}
+	}
 	in.settled()
 	var ref, global, function, integer, array, assoc bool
 	variant := ""

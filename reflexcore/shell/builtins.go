@@ -61,8 +61,10 @@ func builtinOf(name string) builtin {
 		return (*interp).pwd
 	case "exit":
 		return (*interp).exit
-	case ":", "true", "false", "umask", "shopt", "jobs", "bg", "fg", "disown", "times", "ulimit", "dirs", "unalias", "suspend", "logout", "compopt", "caller", "setopt", "unsetopt":
+	case ":", "true", "false", "umask", "shopt", "jobs", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
 		return quiet
+	case "dirs":
+		return (*interp).dirs
 	case "test", "[", "let", "wait":
 		return (*interp).names
 	case "return":
@@ -194,7 +196,7 @@ func (in *interp) again(from int, std *input, sink *data) {
 		in.over("depth")
 	} else if b := builtinOf(in.fields[mark].text); b != nil {
 		in.ran("", true)
-		b(in, mark, std, sink)
+		in.builtin(b, mark, std, sink)
 	} else {
 		in.program(mark, std, sink)
 	}
@@ -262,7 +264,9 @@ func (in *interp) command(mark int, std *input, sink *data) {
 // which gives the path of a program: its name will do.
 func (in *interp) which(mark int, std *input, sink *data) {
 	for _, f := range in.fields[mark+1:] {
-		if !strings.HasPrefix(f.text, "-") {
+		if slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == f.text }) {
+			sink.append(unknown) // it prints what the alias stands for
+		} else if !strings.HasPrefix(f.text, "-") {
 			sink.append(data{f.text + "\n", f.taint})
 		}
 	}
@@ -371,6 +375,6 @@ func (in *interp) complete(mark int, std *input, sink *data) {
 func (in *interp) getopts(mark int, std *input, sink *data) {
 	if args := in.fields[mark+1:]; len(args) > 1 {
 		in.set(args[1].text, unknown)
-		in.set("OPTARG", unknown)
+		in.assignAll("OPTARG", in.optionValues(args))
 	}
 }

@@ -17,16 +17,23 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 			in.assign(a)
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
+		if in.recalls&recallsLast != 0 {
+			in.recall([]data{{}}, background)
+		}
 		return
 	}
 	mark := len(in.fields)
 	if in.shared {
+		lasts := in.lasts
+		in.lasts = nil
 		in.simple(c, std, sink, background)
-		in.fields = in.fields[:mark]
+		in.recall(in.lasts, background)
+		in.fields, in.lasts = in.fields[:mark], lasts
 		return
 	}
 	in.choose = false
-	stdin, first, omits := *std, true, in.omits
+	stdin, first, omits, lasts := *std, true, in.omits, in.lasts
+	in.lasts = nil
 	in.every(func() {
 		*std = stdin
 		if sink == nil || first {
@@ -42,6 +49,8 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		}
 		in.fields, first = in.fields[:mark], false
 	})
+	in.recall(in.lasts, background)
+	in.lasts = lasts
 }
 
 // simple walks a simple command with the values that are chosen.
@@ -58,7 +67,9 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	mark := len(in.fields)
 	defer in.unwritten(len(in.files))
 	in.expand(c.Args)
+	in.standIn(mark)
 	n := len(in.fields) - mark
+	in.lasts = in.last(mark, in.lasts)
 	if n == 0 || in.stopped() {
 		return
 	}
@@ -194,7 +205,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	}
 	if b := builtinOf(name.text); b != nil {
 		in.ran("", true)
-		b(in, mark, std, sink)
+		in.builtin(b, mark, std, sink)
 		return
 	}
 	in.program(mark, std, sink)
@@ -286,6 +297,7 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	in.active = append(in.active, body)
 	choices, choose, shared, jumped, locals := in.choices, in.choose, in.shared, in.jumped, len(in.locals)
 	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
+	in.calledAs(in.fields[mark].text)
 	in.stmt(body, std, sink)
 	in.unhold(locals)
 	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped

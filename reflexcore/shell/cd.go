@@ -17,6 +17,7 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 		args = args[1:]
 	}
 	in.before = in.dir
+	defer in.stacked(in.dir, in.fields[mark].text == "pushd")
 	switch {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):
 	case len(args) == 0:
@@ -72,7 +73,12 @@ func (in *interp) mayBe(p string) string {
 	return in.concat(in.may, "/", rest)
 }
 
-func (in *interp) popd(mark int, std *input, sink *data) { in.dir, in.may = effect.Unknown, "" }
+func (in *interp) popd(mark int, std *input, sink *data) {
+	in.dir, in.may = effect.Unknown, ""
+	if in.find("DIRSTACK") != nil {
+		in.set("DIRSTACK", unknown)
+	}
+}
 
 func (in *interp) pwd(mark int, std *input, sink *data) { sink.append(data{text: in.dir + "\n"}) }
 

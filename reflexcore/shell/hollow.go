@@ -20,6 +20,7 @@ type omission uint8
 const (
 	omitsNothing omission = iota
 	omitsAll              // every one; a word that is nothing else is no word
+	omitsFor              // none: a word of which nothing is known is one that the call holds, see [interp.standing]
 	omitsParts            // those in words of which something is known; a whole word stays what it is
 )
 
@@ -29,6 +30,7 @@ type unsure uint8
 const (
 	partly unsure = 1 << iota // a word has a known part and an unknown one
 	wholly                    // a word that may be no word
+	whole                     // a word of which nothing is known, or a pattern of names
 	named                     // one of these is the command's name
 )
 
@@ -42,11 +44,15 @@ func (in *interp) every(do func()) {
 	saw, from := in.saw, len(in.res.Effects)
 	in.saw = 0
 	in.combinations(do)
-	if seen := in.saw; seen != 0 && in.omits == omitsNothing {
+	all := in.saw
+	if seen := all &^ whole; seen != 0 && in.omits == omitsNothing {
 		in.omitting(omitsAll, seen, from, do)
 		if seen&partly != 0 && seen&wholly != 0 {
 			in.omitting(omitsParts, seen, from, do)
 		}
+	}
+	if all&whole != 0 && in.omits == omitsNothing {
+		in.standing(all, from, do)
 	}
 	in.saw = saw
 }
@@ -152,6 +158,9 @@ func (in *interp) fewer(args []field) {
 // look notes which words of a command may be other words.
 func (in *interp) look(mark int) {
 	for i, f := range in.fields[mark:] {
+		if i > 0 && (f.isWhole() || f.isPattern()) {
+			in.saw |= whole
+		}
 		if !f.hollow || f.known() {
 			continue
 		}

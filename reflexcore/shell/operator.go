@@ -238,10 +238,10 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		return d
 	default: // nothing for the others
 	}
-	return in.cutOrCase(d, e)
+	return in.cutOrCase(d, name, e)
 }
 
-func (in *interp) cutOrCase(d data, e *syntax.Expansion) data {
+func (in *interp) cutOrCase(d data, name string, e *syntax.Expansion) data {
 	pat := in.one(e.Word)
 	if pat.text == "*" && (e.Op == syntax.RemLargePrefix || e.Op == syntax.RemLargeSuffix) {
 		return data{taint: d.taint}
@@ -273,13 +273,25 @@ func (in *interp) cutOrCase(d data, e *syntax.Expansion) data {
 	default: // nothing for the others
 	}
 	if e.Op == syntax.OtherParamOps {
-		return in.atOperator(d, pat.text)
+		return in.atOperator(d, name, pat.text)
 	}
 	return data{effect.Unknown, d.taint}
 }
 
-func (in *interp) atOperator(d data, op string) data {
+func (in *interp) atOperator(d data, name, op string) data {
+	quoted := data{"'" + strings.ReplaceAll(d.text, "'", `'\''`) + "'", d.taint}
+	plain := d.text != "" && strings.IndexFunc(d.text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 	switch op {
+	case "u":
+		return data{strings.ToUpper(d.text[:min(1, len(d.text))]) + d.text[min(1, len(d.text)):], d.taint}
+	case "Q", "K", "k":
+		if plain {
+			return quoted
+		}
+	case "A":
+		if v := in.find(name); plain && v != nil && !v.array && !v.integer && v.ref == "" {
+			return data{name + "=" + quoted.text, d.taint}
+		}
 	case "L":
 		return data{strings.ToLower(d.text), d.taint}
 	case "U":
@@ -288,7 +300,9 @@ func (in *interp) atOperator(d data, op string) data {
 		out, _ := ansiC(nil, d.text, false)
 		return data{string(out), d.taint | spelled(d.text)}
 	case "P":
-		in.injected(d)
+		if in.injected(d); plain && !strings.ContainsAny(d.text, "\\$`!") {
+			return d
+		}
 	}
 	return data{effect.Unknown, d.taint}
 }

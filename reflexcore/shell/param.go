@@ -136,7 +136,12 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	simple := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	switch {
 	case p.Names != 0:
-		b.value(unknown, quoted)
+		names := in.prefixed(name)
+		if len(names) == 0 {
+			b.value(unknown, quoted)
+			return
+		}
+		in.many(b, names, p.Names == syntax.NamesPrefix, quoted, true)
 	case p.Excl:
 		in.indirect(b, p, name, quoted)
 	case all && p.Length:

@@ -160,6 +160,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 	}
 	if u.Arg == "stdin" {
 		a.appendInput(mark)
+		in.fed(mark)
 	}
 	for _, f := range a.added() {
 		in.push(f)

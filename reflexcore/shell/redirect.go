@@ -80,7 +80,7 @@ func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 		if fd < 0 {
 			fd = 1
 		}
-		in.opened(in.one(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
+		in.opened(in.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
 		switch redir.Op {
 		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
 			in.fds[2] = in.fds[1]
@@ -89,6 +89,21 @@ func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 	default:
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "redirection"})
 	}
+}
+
+// target is the path of a redirection for output.
+func (in *interp) target(w *syntax.Word) data {
+	d := in.one(w)
+	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
+		return d
+	}
+	in.saw |= whole
+	for _, w := range in.stands.text {
+		if in.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
+			d.text = w.text
+		}
+	}
+	return d
 }
 
 // here connects a text to a descriptor.

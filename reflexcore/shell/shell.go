@@ -198,6 +198,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		return
 	}
 	in.steps += 8 + len(src)/256 // a parse costs more than a step
+	in.recalled(src)
 	file, how := parse(src, in.lim)
 	if how > in.res.How {
 		in.res.How = how
@@ -216,6 +217,9 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 	default:
 		if how == Recovered && !in.inert(src) {
 			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+		}
+		if in.omits == omitsNothing && len(in.stands.files) < 16 {
+			in.stands.files = append(in.stands.files, file)
 		}
 		in.stmts(file.Stmts, std, sink)
 	}

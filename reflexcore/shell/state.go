@@ -120,7 +120,10 @@ type interp struct {
 	homeless   bool // env takes HOME away from what runs
 	iterates   bool // the words are taken one after the other: their order does not matter
 	procs      int
-	links      int          // how many files are links
+	links      int // how many files are links
+	recalls    recalls
+	lasts      []data       // what $_ may be after the present command
+	stands     stands       // what a word may be of which nothing is known
 	murky      effect.Taint // of what is not known in texts that are parsed once more
 }
 
@@ -140,6 +143,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
 		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0],
+		stands: stands{files: in.stands.files, words: in.stands.words},
 	}
 	if in.dir == "" {
 		in.dir = effect.Unknown
@@ -160,6 +164,7 @@ func (in *interp) release() {
 	in.vars, in.funcs, in.aliases = wiped(in.vars), wiped(in.funcs), wiped(in.aliases)
 	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
 	in.texts.Reset()
+	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.locals = wiped(in.locals)
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps = nil, nil, Context{}, nil, nil, nil
 }
@@ -267,6 +272,10 @@ func (in *interp) environment(name string) data {
 	case "BASH_COMMAND":
 		in.typed = true
 		return unknown
+	case "_":
+		return unknown // the shell's own path, or a word of the command before this text
+	case "DIRSTACK":
+		return data{text: in.dir}
 	case unknownName:
 		return data{effect.Unknown, in.murky}
 	}

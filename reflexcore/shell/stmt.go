@@ -86,6 +86,10 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 
 // cmd walks a command by its kind.
 func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
+	if s.Background { // in a shell of its own
+		scope := in.enter()
+		defer in.leave(scope)
+	}
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
@@ -118,6 +122,9 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 		in.test(c.X)
 	case *syntax.DeclClause:
 		in.declClause(c, sink)
+		if in.recalls&recallsLast != 0 {
+			in.recall([]data{in.lastDeclared(c)}, s.Background)
+		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
 			in.stmt(c.Stmt, std, sink)

@@ -188,6 +188,12 @@ func (in *interp) tilde(b *builder, s string) {
 	if len(user)+1 < len(s) {
 		slash = "/"
 	}
+	if isStackNumber(user) {
+		b.text(in.stack(user).text, true)
+		b.quoted = false
+		in.literal(b, slash+rest)
+		return
+	}
 	switch user {
 	case "":
 		home := in.value("HOME")

@@ -1,0 +1,257 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// recalls says which values of the shell itself a text asks for. They are kept only
+// then: each command changes them.
+type recalls uint8
+
+const (
+	recallsLast recalls = 1 << iota // $_
+	recallsName                     // FUNCNAME
+)
+
+// recalled notes what a text asks for.
+func (in *interp) recalled(src string) {
+	if in.recalls&recallsLast == 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
+		strings.Contains(src, "{!_")) {
+		in.recalls |= recallsLast
+	}
+	if strings.Contains(src, "FUNCNAME") {
+		in.recalls |= recallsName
+	}
+}
+
+// last adds the last word of a command to those that $_ may be when it has ended.
+func (in *interp) last(mark int, lasts []data) []data {
+	if in.recalls&recallsLast == 0 || len(lasts) > 4 {
+		return lasts
+	}
+	d := data{}
+	if len(lasts) == 4 {
+		d = unknown
+	} else if len(in.fields) > mark {
+		d = in.fields[len(in.fields)-1].data
+	}
+	if slices.Contains(lasts, d) {
+		return lasts
+	}
+	return append(lasts, d)
+}
+
+// recall makes one of the words $_. What runs in the background changes it for itself
+// only.
+func (in *interp) recall(words []data, background bool) {
+	if in.recalls&recallsLast == 0 || background || in.stopped() || len(words) == 0 {
+		return
+	}
+	in.assignAll("_", words)
+}
+
+// lastDeclared is the last word of a declaration.
+func (in *interp) lastDeclared(c *syntax.DeclClause) data {
+	if len(c.Args) == 0 {
+		return data{}
+	}
+	switch a := c.Args[len(c.Args)-1]; {
+	case a.Name == nil:
+		return in.one(a.Value)
+	case a.Naked:
+		return data{text: a.Name.Value}
+	case a.Array != nil || a.Index != nil:
+		return unknown
+	default:
+		d := in.one(a.Value)
+		return data{in.concat(a.Name.Value, "=", d.text), d.taint}
+	}
+}
+
+// calledAs makes a function's name the first of FUNCNAME until the function ends.
+func (in *interp) calledAs(name string) {
+	if in.recalls&recallsName == 0 {
+		return
+	}
+	h := in.hold("FUNCNAME")
+	in.locals = append(in.locals, h)
+	list := append([]data{{text: name}}, h.list...)
+	*in.slot("FUNCNAME") = variable{name: "FUNCNAME", array: true, list: list}
+}
+
+// stacked puts the folder that pushd left on the stack of folders, or changes its top.
+func (in *interp) stacked(before string, push bool) {
+	v := in.find("DIRSTACK")
+	if v == nil && !push {
+		return
+	}
+	list := []data{{text: before}}
+	if v != nil && v.array && len(v.list) > 0 {
+		list = slices.Clone(v.list)
+	}
+	if push {
+		list = slices.Insert(list, 0, data{text: in.dir})
+		list[1] = data{text: before}
+	}
+	list[0] = data{text: in.dir}
+	*in.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
+}
+
+// stack is the element of the stack of folders that ~1 or ~-0 names.
+func (in *interp) stack(number string) data {
+	if number == "0" || number == "+0" {
+		return data{text: in.dir}
+	}
+	v := in.lookup("DIRSTACK")
+	if v == nil || !v.array || len(v.list) == 0 {
+		return unknown
+	}
+	list, digits := v.list, strings.TrimLeft(number, "+-")
+	n, ok := in.integer(digits, 0)
+	if number[0] == '-' {
+		n = int64(len(list)) - 1 - n
+	}
+	if !ok || n < 0 || n >= int64(len(list)) {
+		return unknown
+	}
+	return list[n]
+}
+
+// isStackNumber reports whether what follows a tilde is a number of the stack of folders.
+func isStackNumber(s string) bool {
+	digits := strings.TrimLeft(s, "+-")
+	return digits != "" && strings.Trim(digits, "0123456789") == "" && len(s)-len(digits) < 2
+}
+
+// dirs prints the stack of folders.
+func (in *interp) dirs(mark int, _ *input, sink *data) {
+	args := in.fields[mark+1:]
+	list := []data{{text: in.dir}}
+	if v := in.lookup("DIRSTACK"); v != nil {
+		if list = v.list; !v.array {
+			list = []data{unknown}
+		}
+	}
+	long := len(args) > 0 && args[0].text == "-l"
+	if long {
+		args = args[1:]
+	}
+	switch {
+	case len(args) == 0:
+	case len(args) == 1 && isStackNumber(args[0].text):
+		list = []data{in.stack(args[0].text)}
+	case len(args) == 1 && args[0].text == "-c":
+		return
+	default:
+		list = []data{unknown}
+	}
+	if home := in.value("HOME").text; !long && len(home) > 1 {
+		list = slices.Clone(list)
+		for i := range list {
+			if rest, ok := strings.CutPrefix(list[i].text, home); ok && (rest == "" || rest[0] == '/') {
+				list[i].text = "~" + rest
+			}
+		}
+	}
+	d := join(list, " ")
+	sink.append(data{d.text + "\n", d.taint})
+}
+
+// prefixed are the names of the variables that ${!prefix*} gives, in their order; none
+// where the text set none, as the environment may have some.
+func (in *interp) prefixed(prefix string) (names []data) {
+	for i := range in.vars {
+		v := &in.vars[i]
+		if v.name != "" && strings.HasPrefix(v.name, prefix) && in.find(v.name) == v && !v.unset {
+			names = append(names, data{text: v.name})
+		}
+	}
+	for name := range in.ctx.Env {
+		if strings.HasPrefix(name, prefix) && in.find(name) == nil {
+			names = append(names, data{text: name})
+		}
+	}
+	slices.SortFunc(names, func(a, b data) int { return strings.Compare(a.text, b.text) })
+	return names
+}
+
+// optionValues are what OPTARG may be after getopts: each word behind a flag, and what is
+// glued to one.
+func (in *interp) optionValues(args []field) []data {
+	words := make([]data, 0, 8)
+	if len(args) > 2 {
+		for _, f := range args[2:] {
+			words = append(words, f.data)
+		}
+	} else {
+		if in.openParams() {
+			return []data{unknown}
+		}
+		words = append(words, in.positional()...)
+	}
+	out := []data{}
+	for i, w := range words {
+		if len(out) >= in.lim.Alternatives-1 || !w.known() {
+			return []data{unknown}
+		}
+		if len(w.text) < 2 || w.text[0] != '-' {
+			continue
+		}
+		if len(w.text) > 2 {
+			out = append(out, data{w.text[2:], w.taint})
+		} else if i+1 < len(words) {
+			out = append(out, words[i+1])
+		}
+	}
+	if len(out) == 0 {
+		return []data{{}}
+	}
+	return out
+}
+
+// printed is what printenv prints of one variable that the text or the environment sets.
+func (a *applied) printed() (data, bool) {
+	if len(a.argv) != 2 {
+		return data{}, false
+	}
+	in, name := a.in, a.argv[1]
+	if _, ok := in.ctx.Env[name]; !ok && in.find(name) == nil {
+		return data{}, false
+	}
+	d := in.value(name)
+	return data{d.text + "\n", d.taint | a.taint}, true
+}
+
+// baseOf is what basename prints of words that are known.
+func (a *applied) baseOf() (data, bool) {
+	args := a.argv[1:]
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	} else if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		return data{}, false
+	}
+	if len(args) == 0 || len(args) > 2 || !effect.IsKnown(args[0]) || args[0] == "" {
+		return data{}, false
+	}
+	text := strings.TrimRight(args[0], "/")
+	if text = text[strings.LastIndexByte(text, '/')+1:]; text == "" {
+		text = "/"
+	}
+	if len(args) == 2 {
+		if !effect.IsKnown(args[1]) {
+			return data{}, false
+		}
+		if text != args[1] {
+			text = strings.TrimSuffix(text, args[1])
+		}
+	}
+	taint := a.taint
+	for _, f := range a.in.fields[a.mark : a.mark+len(a.argv)] {
+		taint |= f.taint
+	}
+	return data{text + "\n", taint}, true
+}

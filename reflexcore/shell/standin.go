@@ -1,0 +1,260 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A word of which nothing is known may be one that the call itself holds and prints in a
+// way that nobody follows: git push $(python3 -c 'print("--force")'). A command with such
+// a word is walked once more for each of the words of the call that are held and not
+// used: those that begin with a dash or are hidden paths, in code, in documents, in what
+// is printed, kept or named. Words that are flags of a program where they stand are none.
+// A pattern may name a file that the call made with such a name: touch -- -rf; rm *.
+
+// stands is what a word may be of which nothing is known.
+type stands struct {
+	files []*syntax.File // that were walked
+	read  int            // how many of them the words below are from
+	words []heldWord
+	text  []heldWord // what stands at present
+	walks int        // that were made for it
+}
+
+// A heldWord is a word that the call holds. File says that a file may have that name.
+type heldWord struct {
+	text string
+	file bool
+}
+
+const (
+	standIns   = 8  // words that are tried one by one; further ones are tried together
+	standWords = 64 // that are looked at
+	standWalks = 64 // that one call may take
+)
+
+// standing walks a command again for each word that may stand in it.
+func (in *interp) standing(seen unsure, from int, walk func()) {
+	if in.stopped() || in.steps > in.lim.Steps/2 {
+		return
+	}
+	words := in.heldWords()
+	for len(words) > 0 && in.stands.walks < standWalks && !in.stopped() {
+		n := 1
+		if len(words) > standIns && in.stands.walks%standIns == standIns-1 {
+			n = len(words)
+		}
+		in.stands.text = words[:n]
+		words = words[n:]
+		in.stands.walks++
+		in.omitting(omitsFor, seen&^named, from, walk)
+	}
+	in.stands.text = nil
+}
+
+// standIn puts the words that are tried in the place of those of which nothing is known.
+func (in *interp) standIn(mark int) {
+	if in.omits != omitsFor || len(in.fields) <= mark {
+		return
+	}
+	rest := append([]field(nil), in.fields[mark+1:]...)
+	in.fields = in.fields[:mark+1]
+	for _, f := range rest {
+		put := false
+		for _, w := range in.stands.text {
+			if f.isWhole() || w.file && f.isPattern() && matchesName(f.text, w.text) {
+				in.push(field{data: data{w.text, f.taint}, quoted: f.quoted})
+				put = true
+			}
+		}
+		if !put || f.glob {
+			in.push(f)
+		}
+	}
+}
+
+// fed notes the words that a command gets from an input of which nothing is known, and
+// puts those that are tried in their place.
+func (in *interp) fed(mark int) {
+	for i := mark; i < len(in.fields); i++ {
+		if f := &in.fields[i]; i > mark && f.splits && f.text == effect.Unknown {
+			f.hollow = true
+			in.saw |= whole
+		}
+	}
+	in.standIn(mark)
+}
+
+func matchesName(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok
+}
+
+// isWhole reports whether nothing is known of a word.
+func (f *field) isWhole() bool {
+	return f.hollow && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
+}
+
+// isPattern reports whether a word is a pattern of names in the present folder.
+func (f *field) isPattern() bool {
+	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
+}
+
+// heldWords are the words that may stand for others.
+func (in *interp) heldWords() []heldWord {
+	s := &in.stands
+	for ; s.read < len(s.files); s.read++ {
+		syntax.Walk(s.files[s.read], in.holds)
+	}
+	return s.words
+}
+
+// holds takes in the words of one piece of syntax.
+func (in *interp) holds(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		in.holdsArgs(n.Args)
+		for _, a := range n.Assigns {
+			if a.Value != nil {
+				in.holdsWord(a.Value.Lit(), false)
+			}
+		}
+	case *syntax.DeclClause:
+		for _, a := range n.Args {
+			if a.Name != nil && a.Value != nil {
+				in.holdsWord(a.Value.Lit(), false)
+			}
+		}
+	case *syntax.ArrayElem:
+		in.holdsWord(n.Value.Lit(), false)
+	case *syntax.WordIter:
+		for _, w := range n.Items {
+			in.holdsWord(w.Lit(), false)
+		}
+	case *syntax.Redirect:
+		if n.Word != nil && n.Op != syntax.WordHdoc {
+			in.holdsWord(path.Base(n.Word.Lit()), true)
+		} else if n.Word != nil {
+			in.holdsText(n.Word.Lit())
+		}
+		if n.Hdoc != nil {
+			for _, part := range n.Hdoc.Parts {
+				if lit, ok := part.(*syntax.Lit); ok {
+					in.holdsText(lit.Value)
+				}
+			}
+		}
+	}
+	return len(in.stands.words) < standWords
+}
+
+// holdsArgs takes in the words of a command: all of one that only prints, keeps or makes
+// them, of others those in code and behind --.
+func (in *interp) holdsArgs(args []*syntax.Word) {
+	if len(args) == 0 {
+		return
+	}
+	name := args[0].Lit()
+	ended, keeps, makes := false, false, false
+	switch name {
+	case "cp", "mv", "ln", "tee", "install", "rsync":
+		makes = true
+	case "echo", "printf", ":", "true", "false", "test", "[", "set", "touch", "mkdir", "print":
+		keeps = true
+	default:
+		keeps = slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name })
+	}
+	makes = makes || keeps
+	for _, w := range args[1:] {
+		text := w.Lit()
+		if text == "" {
+			in.holdsQuoted(w, keeps || ended, makes)
+			continue
+		}
+		if base := path.Base(text); keeps || ended || base != text && strings.HasPrefix(base, "-") {
+			in.holdsWord(text, false)
+			in.holdsWord(base, makes && (ended || base != text))
+		}
+		ended = ended || text == "--"
+	}
+}
+
+// holdsQuoted takes in what stands between quotes.
+func (in *interp) holdsQuoted(w *syntax.Word, data, makes bool) {
+	take := func(s string) {
+		if data && len(w.Parts) == 1 {
+			in.holdsWord(s, makes)
+			in.holdsWord(path.Base(s), makes)
+		}
+		if data || !strings.HasPrefix(s, "-") { // a flag is one in quotes, too
+			in.holdsText(s)
+		}
+	}
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.SglQuoted:
+			take(p.Value)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				if lit, ok := inner.(*syntax.Lit); ok {
+					take(string(unescapeDouble(nil, lit.Value)))
+				}
+			}
+		}
+	}
+}
+
+// holdsText takes in the words of code or of a document.
+func (in *interp) holdsText(text string) {
+	const ends = " \t\r\n'\"`()[]{};,|&<>\\"
+	for len(text) > 0 && len(in.stands.words) < standWords {
+		i := strings.IndexAny(text, "-/~@")
+		if i < 0 {
+			return
+		}
+		starts := i == 0 || strings.IndexByte(ends+"/=:#", text[i-1]) >= 0
+		n := strings.IndexAny(text[i:], ends)
+		if n < 0 {
+			n = len(text) - i
+		}
+		if starts {
+			word := strings.TrimRight(text[i:i+n], "/")
+			in.holdsWord(word, false)
+			in.holdsWord(path.Base(word), false)
+		}
+		if !starts || n < 1 {
+			n = 1
+		}
+		text = text[i+n:]
+	}
+}
+
+// holdsWord takes in one word, if it is one that may change what a command does.
+func (in *interp) holdsWord(word string, file bool) {
+	if len(word) < 2 || len(word) > longest || !effect.IsKnown(word) || len(in.stands.words) >= standWords {
+		return
+	}
+	switch letter := strings.TrimLeft(word, "-"); {
+	case word[0] == '-':
+		if len(word)-len(letter) > 2 || letter == "" || !isLetter(letter[0]) {
+			return
+		}
+	case strings.Contains(word, "/.") && strings.IndexByte("/~@", word[0]) >= 0:
+		if word[0] == '~' {
+			word = in.home(word)
+		}
+	default:
+		return
+	}
+	for i := range in.stands.words {
+		if have := &in.stands.words[i]; have.text == word {
+			have.file = have.file || file
+			return
+		}
+	}
+	in.stands.words = append(in.stands.words, heldWord{word, file})
+}

@@ -1,0 +1,64 @@
+package shell
+
+import "strings"
+
+// builtin walks a command of the shell itself, and says what it prints of the shell's
+// own state where nothing else does: $(dirs), $(alias), $(trap) are not nothing.
+func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
+	if sink == nil {
+		b(in, mark, std, sink)
+		return
+	}
+	name, tells := in.fields[mark].text, in.tells(mark)
+	b(in, mark, std, sink)
+	switch {
+	case !tells:
+	case name == "cd":
+		sink.append(data{text: in.dir + "\n"})
+	case name == "pushd" || name == "popd":
+		in.dirs(len(in.fields)-1, std, sink)
+	default:
+		sink.append(unknown)
+	}
+}
+
+// tells reports whether a command of the shell itself prints what the shell knows.
+func (in *interp) tells(mark int) bool {
+	args := in.fields[mark+1:]
+	letters, words := "", 0
+	for _, f := range args {
+		if strings.HasPrefix(f.text, "-") && len(f.text) > 1 {
+			letters += f.text[1:]
+		} else {
+			words++
+		}
+	}
+	switch in.fields[mark].text {
+	case "times", "jobs", "caller", "pushd", "popd":
+		return true
+	case "cd":
+		return words > 0 && len(args) > 0 && (args[len(args)-1].text == "-" || in.lookup("CDPATH") != nil)
+	case "alias":
+		for _, f := range args {
+			if !strings.Contains(f.text, "=") {
+				return true
+			}
+		}
+		return words == 0
+	case "trap", "hash":
+		return len(args) == 0 || strings.ContainsAny(letters, "plPt") && args[0].text != "--" && args[0].text[0] == '-'
+	case "shopt":
+		return !strings.ContainsAny(letters, "suq")
+	case "umask", "ulimit":
+		return words == 0 || strings.Contains(letters, "p")
+	case "complete", "enable", "bind":
+		return len(args) == 0 || strings.ContainsAny(letters, "pPsSvVlXa")
+	case "export", "readonly", "declare", "typeset", "local":
+		return words == 0 || strings.ContainsAny(letters, "pfF")
+	case "set", "fc":
+		return words == 0 && strings.ContainsAny(letters, "ol")
+	case "type":
+		return true
+	}
+	return false
+}
