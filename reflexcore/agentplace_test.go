@@ -136,6 +136,17 @@ func TestAnAgentInAnotherPlaceIsAQuestion(t *testing.T) {
 		`npm exec codex exec x`,
 		`npm pkg set scripts.x='codex exec x'`,
 		`git -c alias.x='!codex exec x' x`,
+		`tmux new -e CLAUDE_CONFIG_DIR=/tmp/x -d claude`,
+		`strace -E CLAUDE_CONFIG_DIR=/tmp/x claude -p x`,
+		`strace -E HOME=/tmp/x claude -p x`,
+		`bwrap --bind / / --setenv CLAUDE_CONFIG_DIR /tmp/x claude -p x`,
+		`systemd-run --user -p BindPaths=/tmp/x:/home/ada/.claude claude -p x`,
+		`python3 -c "import os,subprocess;os.environ['CLAUDE_CONFIG_DIR']='/tmp/x';subprocess.run(['claude','-p','x'])"`,
+		`node -e "process.env.CLAUDE_CONFIG_DIR='/tmp/x';require('child_process').execSync('claude -p x')"`,
+		`perl -e '$ENV{CLAUDE_CONFIG_DIR}="/tmp/x";system("claude -p x")'`,
+		`ruby -e 'ENV["CLAUDE_CONFIG_DIR"]="/tmp/x";system("claude -p x")'`,
+		`sh ~/.local/bin/codex exec x`,
+		`bash /usr/local/bin/gemini -p x`,
 	} {
 		if v := judge(t, e, bash(command)); v.Decision > approver.Ask {
 			t.Errorf("%s: %s", command, v.Decision)
@@ -195,6 +206,14 @@ func TestPlacesWithoutAnotherAgentAreSilent(t *testing.T) {
 		`bun run dev`,
 		`bun test`,
 		`mapfile -t lines < f; claude -p "${lines[0]}"`,
+		`bash -c "claude -p x"`,
+		`sh scripts/codex.sh`,
+		`bash -lc "claude -p fix"`,
+		`echo $CLAUDE_CONFIG_DIR`,
+		`grep -rn CLAUDE_CONFIG_DIR src`,
+		`claude -p "what is CLAUDE_CONFIG_DIR"`,
+		`env HOME=$HOME claude -p x`,
+		`tmux new -e PORT=3000 -d claude`,
 	} {
 		if v := judge(t, e, bash(command)); v.Decision < approver.Pass {
 			t.Errorf("%s: %s %s: %s", command, v.Decision, v.Rule, v.Reason)

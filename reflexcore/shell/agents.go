@@ -108,6 +108,7 @@ var agentsNamed = func() map[string][]*agent {
 // file of theirs: the word that starts those names, empty for any.
 var launchers = map[string]string{
 	"node": "", "nodejs": "", "bun": "", "deno": "", "tsx": "", "ts-node": "", "python": "", "python3": "", "pypy3": "", "go": "run", "nix": "", "docker": "", "podman": "", "nerdctl": "", "uv": "run", "mise": "", "nix-shell": "", "electron": "", "java": "",
+	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
 }
 
 // startsAgent notes that a command starts an agent, and whether it is a second copy of
@@ -162,7 +163,7 @@ func (in *interp) launches(base string, args []field) {
 		script := first
 		first = false
 		switch {
-		case script && runsScripts[strings.TrimRight(base, "0123456789.")] && inPath(w):
+		case script && runsScripts[strings.TrimRight(base, "0123456789.")] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
 			id = packageOf(w)
 		case container && args[i-1].text != "-v" && args[i-1].text != "--name" && args[i-1].text != "-w" && args[i-1].text != "--volume" && args[i-1].text != "--network":
 			id = imageOf(w)
@@ -208,9 +209,24 @@ func (in *interp) inherits(by string) {
 			in.environ(name, now)
 		}
 	}
-	if in.sourced {
+	if in.sourced || slices.ContainsFunc(in.words, in.setsAgent) {
 		in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
 	}
+}
+
+// setsAgent reports whether a word of a command that leads to an agent, or code in it, sets a
+// variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
+func (in *interp) setsAgent(word string) bool {
+	if home, ok := strings.CutPrefix(word, "HOME="); ok {
+		return home != in.value("HOME").text
+	}
+	if !strings.ContainsAny(word, "_") {
+		return false
+	}
+	return slices.ContainsFunc(agentVariables[:], func(name string) bool {
+		at := strings.Index(word, name)
+		return at == 0 && (len(word) == len(name) || word[len(name)] == '=' || word[len(name)] == ' ') || at > 0 && strings.ContainsAny(word, "=(:{") || at > 0 && strings.Contains(word, "env")
+	})
 }
 
 // renames notes that a package manager is told to give an agent's package another name,
@@ -325,7 +341,7 @@ func imageOf(word string) string {
 }
 
 // runsScripts are the launchers whose first operand is a file to run.
-var runsScripts = wordSet("node nodejs bun deno tsx python pypy")
+var runsScripts = wordSet("node nodejs bun deno tsx python pypy sh bash zsh dash ksh")
 
 // inPath reports whether a word is a program as which prints it, or lies where programs do.
 func inPath(word string) bool {

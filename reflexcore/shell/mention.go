@@ -44,15 +44,17 @@ func (in *interp) mentions(argv []string, from int, p *grammar.Parsed, std *inpu
 		return
 	}
 	hidden := strings.Contains(in.dir, "/.") || strings.HasPrefix(in.dir, "/etc")
-	fed := std.present && len(std.text) < maxMentioned && takesCode(p)
+	by := programName(argv[0])
+	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
 	if !hidden && !hints(argv, fed, std.text) {
 		return
 	}
-	m := mentioner{in: in, by: programName(argv[0]), hidden: hidden}
+	m := mentioner{in: in, by: by, hidden: hidden, odd: p.Odd}
 	m.kind(argv)
 	for i := 1; i < len(argv); i++ {
 		if w := argv[i]; len(w) > 3 && len(w) <= maxMentioned && !m.quiet(argv, i, p) {
 			m.scan(w)
+			m.into(argv[i-1], w)
 		}
 	}
 	if fed && !m.reads {
@@ -120,6 +122,7 @@ func isPathByte(c byte) bool {
 type mentioner struct {
 	in     *interp
 	by     string
+	odd    bool // it has a flag that its table does not know
 	reads  bool // it is a reader: only flags that write count
 	tells  bool // its words are texts
 	git    string
@@ -157,7 +160,8 @@ func (m *mentioner) kind(argv []string) {
 func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 	w := argv[i]
 	if m.tells {
-		return true
+		before := argv[i-1]
+		return !writesTo[before] && before != "-O" && before != "-D" && before != "--dir"
 	}
 	if m.reads {
 		flag, _, valued := strings.Cut(w, "=")
@@ -290,6 +294,14 @@ func (m *mentioner) joined() {
 // lowOpens are the functions that open a file in a way that only a number says.
 var lowOpens = wordSet("os.open posix.open sysopen IO.sysopen openSync fs.openSync syscall.Open unix.Open")
 
+// makers are programs that make files of others and never read settings: what the tables
+// take for one more file to read may be the one to write.
+var makers = wordSet("gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as sox convert magick pandoc")
+
+// feeds are the programs that take their input for commands that write files, and of
+// which no table says so.
+var feeds = wordSet("ftp lftp ncftp tnftp gnuplot")
+
 // explains reports whether an effect says what becomes of the file. One that runs it counts
 // where the program itself runs it, and not where a small language looks like a shell's.
 func (m *mentioner) explains(ef *effect.Effect) bool {
@@ -298,9 +310,21 @@ func (m *mentioner) explains(ef *effect.Effect) bool {
 		by, _, _ := strings.Cut(ef.By, " ")
 		return programName(by) == m.by
 	case effect.Read:
-		return !lowOpens[ef.By]
+		return !lowOpens[ef.By] && !m.odd && !makers[m.by]
 	default:
 		return true
+	}
+}
+
+// into notes the settings in a hidden folder that a flag names to put files there.
+func (m *mentioner) into(before, w string) {
+	flag, value, ok := strings.Cut(w, "=")
+	if !ok {
+		flag, value = before, w
+	}
+	if dir := strings.TrimSuffix(value, "/"); strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") &&
+		strings.HasPrefix(flag, "-") && (strings.Contains(flag, "out") || flag == "-D" && m.by == "gh" || flag == "--dir") {
+		m.add(dir+"/settings.json", 1)
 	}
 }
 
