@@ -34,7 +34,7 @@ var readers = wordSet(`cat tac nl head tail less more most pg bat batcat grep eg
 var tellers = wordSet(`gh glab hub tea bd jira linear slack acli`)
 
 // writesTo are the flags of readers and of git that name a file that is written.
-var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir --exec-batch`)
+var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
 
 // mentions notes what files the words of a command name, and its input where that is code,
 // without an effect that says what becomes of them. The effects of the command are those
@@ -264,8 +264,8 @@ func (m *mentioner) name(token string) {
 	if base := token[strings.LastIndexByte(token, '/')+1:]; base == token {
 		m.bases = append(m.bases, token)
 	}
-	if base := strings.TrimSuffix(token, "/"); hint(base[strings.LastIndexByte(base, '/')+1:]+"xxxxx") && base[strings.LastIndexByte(base, '/')+1:][:1] == "." {
-		m.dirs = append(m.dirs, base)
+	if dir := strings.TrimSuffix(token, "/"); strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
+		m.dirs = append(m.dirs, dir)
 	}
 	m.add(token, 1)
 }
