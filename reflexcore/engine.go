@@ -255,6 +255,7 @@ func (e *Engine) understand(w *work) {
 		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
 		w.reach.dotted = append(w.reach.dotted, w.result.Dotted...)
+		w.reach.named = append(w.reach.named, w.result.Mentions...)
 		w.steps = append(w.steps, w.result.Steps...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
@@ -350,6 +351,7 @@ func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 		bits = effect.Later
 	} else {
 		w.form(&w.part)
+		w.reach.named = append(w.reach.named, w.part.Mentions...)
 	}
 	w.take(bits, 0)
 }

@@ -43,6 +43,9 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	if worst != approver.Deny && w.killsByLookup() {
 		return approver.Deny, "it looks up approver's process to stop it"
 	}
+	if p := e.namesOwn(w); worst > approver.Ask && p != "" {
+		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" + short(effect.Show(p)) + ")"
+	}
 	if worst == approver.Pass && w.changesByLookup() {
 		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -107,6 +108,7 @@ var agentsNamed = func() map[string][]*agent {
 // file of theirs: the word that starts those names, empty for any.
 var launchers = map[string]string{
 	"node": "", "nodejs": "", "bun": "", "deno": "", "tsx": "", "ts-node": "", "python": "", "python3": "", "pypy3": "", "go": "run", "nix": "", "docker": "", "podman": "", "nerdctl": "", "uv": "run", "mise": "", "nix-shell": "", "electron": "", "java": "",
+	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
 }
 
 // startsAgent notes that a command starts an agent, and whether it is a second copy of
@@ -129,6 +131,9 @@ func (in *interp) startsAgent(mark int) {
 			}
 		}
 	}
+	if packageManagers[base] {
+		in.renames(args)
+	}
 	if _, ok := launchers[strings.TrimRight(base, "0123456789.")]; !ok && base != "python3" {
 		return
 	}
@@ -148,13 +153,18 @@ func (in *interp) launches(base string, args []field) {
 	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], func(f field) bool { return f.text == "run" || f.text == "create" || f.text == "sandbox" }) {
 		return
 	}
+	first := true // no operand was seen yet
 	for i := 1; i < len(args) && i < 64; i++ {
 		w := args[i].text
 		if len(w) > 512 || w == "" || w[0] == '-' || word != "" && (w[0] == '.' || w[0] == '/') {
 			continue
 		}
 		id := ""
+		script := first
+		first = false
 		switch {
+		case script && runsScripts[strings.TrimRight(base, "0123456789.")] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
+			id = packageOf(w)
 		case container && args[i-1].text != "-v" && args[i-1].text != "--name" && args[i-1].text != "-w" && args[i-1].text != "--volume" && args[i-1].text != "--network":
 			id = imageOf(w)
 		case container:
@@ -162,7 +172,7 @@ func (in *interp) launches(base string, args []field) {
 			id = packageOf(strings.ReplaceAll(w, "_", "-"))
 		case strings.HasPrefix(w, "npm:"), strings.HasPrefix(w, "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
 			id = packageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
-		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"):
+		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"), strings.HasPrefix(w, effect.Unknown+"/"), strings.Contains(w, "/@"):
 			id = installedOf(w)
 		}
 		if id == "" {
@@ -177,7 +187,69 @@ func (in *interp) launches(base string, args []field) {
 	}
 }
 
+// isolates are the programs that run another one in a place of its own: with other files,
+// another home or another user's session, where it may not find the settings that it has here.
+var isolates = wordSet("bwrap firejail chroot unshare nsenter systemd-run flatpak-spawn wsl")
+
+// agentVariables say where an agent finds its settings, or what it does without asking.
+var agentVariables = [...]string{
+	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CODEX_HOME", "GEMINI_CONFIG_DIR", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "OPENCODE_CONFIG",
+	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_PERMISSION", "GEMINI_CLI_HOME", "CURSOR_CONFIG_DIR", "COPILOT_HOME", "QWEN_HOME", "FACTORY_HOME", "AIDER_YES_ALWAYS", "AIDER_YES", "COPILOT_ALLOW_ALL",
+	"CLAUDE_DANGEROUSLY_SKIP_PERMISSIONS", "GOOSE_MODE", "CLAUDE_CODE_DISABLE_HOOKS", "DISABLE_HOOKS",
+}
+
+// inherits notes the settings that an agent finds in variables, however they came there:
+// read, printf -v, ${A:=b} and references set them too, and are no assignments.
+func (in *interp) inherits(by string) {
+	for _, name := range agentVariables {
+		if in.lookup(name) == nil {
+			continue
+		}
+		if now := in.value(name); !now.known() || now.text != in.environment(name).text {
+			in.environ(name, now)
+		}
+	}
+	if in.sourced || slices.ContainsFunc(in.words, in.setsAgent) {
+		in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
+	}
+}
+
+// setsAgent reports whether a word of a command that leads to an agent, or code in it, sets a
+// variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
+func (in *interp) setsAgent(word string) bool {
+	if home, ok := strings.CutPrefix(word, "HOME="); ok {
+		return home != in.value("HOME").text
+	}
+	if !strings.ContainsAny(word, "_") {
+		return false
+	}
+	return slices.ContainsFunc(agentVariables[:], func(name string) bool {
+		at := strings.Index(word, name)
+		return at == 0 && (len(word) == len(name) || word[len(name)] == '=' || word[len(name)] == ' ') || at > 0 && strings.ContainsAny(word, "=(:{") || at > 0 && strings.Contains(word, "env")
+	})
+}
+
+// renames notes that a package manager is told to give an agent's package another name,
+// under which nobody knows it: npm i tool@npm:@openai/codex.
+func (in *interp) renames(args []field) {
+	for _, f := range args[1:] {
+		for _, sign := range [...]string{"@npm:", "=npm:"} {
+			name, pkg, ok := strings.Cut(f.text, sign)
+			if !ok || name == "" || len(f.text) > 512 {
+				continue
+			}
+			if id := packageOf(pkg); id != "" && packageOf(name[strings.LastIndexByte(name, '.')+1:]) != id {
+				in.agentStarts(id, true, args[0].text)
+			}
+		}
+	}
+}
+
+// packageManagers are those that install a package under another name.
+var packageManagers = wordSet("npm pnpm yarn bun cnpm")
+
 func (in *interp) agentStarts(id string, copied bool, by string) {
+	in.inherits(by)
 	if copied || in.homeless {
 		id = "copy of " + id
 	}
@@ -268,11 +340,20 @@ func imageOf(word string) string {
 	return packageOf(tag)
 }
 
+// runsScripts are the launchers whose first operand is a file to run.
+var runsScripts = wordSet("node nodejs bun deno tsx python pypy sh bash zsh dash ksh")
+
+// inPath reports whether a word is a program as which prints it, or lies where programs do.
+func inPath(word string) bool {
+	dir, base := path.Split(word)
+	return !strings.Contains(base, ".") && (dir == "" || strings.HasSuffix(path.Base(dir), "bin"))
+}
+
 // installedOf is the agent of which a file is installed.
 func installedOf(word string) string {
 	parts := strings.Split(word, "/")
 	for i, part := range parts {
-		if id := packageOf(strings.ReplaceAll(part, "_", "-")); id != "" && i > 0 && (strings.HasSuffix(parts[i-1], "-packages") || parts[i-1] == "node_modules" || parts[i-1] == ".bin" || strings.HasPrefix(parts[i-1], "@")) {
+		if id := packageOf(strings.ReplaceAll(part, "_", "-")); id != "" && i > 0 && (strings.HasSuffix(parts[i-1], "-packages") || parts[i-1] == "node_modules" || parts[i-1] == ".bin" || strings.HasPrefix(parts[i-1], "@") || parts[i-1] == effect.Unknown && i+2 < len(parts)) {
 			return id
 		}
 	}

@@ -98,6 +98,9 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 			in.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
 			in.traced()
 		}
+		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
+			in.exports = f.text[0] == '-' || f.text == "allexport" && args[i-1].text == "-o"
+		}
 		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && (i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
 			if f.text == "--" {
 				i++
@@ -223,6 +226,9 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 		taint |= f.taint
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: taint, By: "source"})
+	if f == nil || !f.known() {
+		in.sourced = in.sourced || in.exports
+	}
 	if f == nil {
 		return
 	}

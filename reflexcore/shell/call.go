@@ -320,6 +320,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	a := in.borrow()
 	p := &a.parsed
 	in.Table.Parse(argv, p)
+	from := len(in.res.Effects)
 	switch {
 	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && in.level < in.lim.Nesting:
 		in.pattern(mark, std, sink)
@@ -336,6 +337,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
+	in.mentions(argv, from, p, std)
 	in.giveBack(a)
 	in.words = in.words[:words]
 }

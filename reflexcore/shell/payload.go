@@ -167,7 +167,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 	}
 	if len(in.fields) > mark && !in.stopped() {
 		via, homeless := in.via, in.homeless
-		in.via, in.homeless = a.by, homeless || a.takesHome(u)
+		in.via, in.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
 		in.level++
 		if in.level > in.lim.Nesting {
 			in.over("depth")

@@ -149,8 +149,10 @@ type Result struct {
 	Files   []File
 	Texts   []Text // that were written and not run
 	Dotted  []Dotted
-	Steps   []Step // with Explain
-	How     How
+	// Mentions are files that commands name, of which no effect tells anything.
+	Mentions []Mention
+	Steps    []Step // with Explain
+	How      How
 	// Commands counts simple commands, Partial those with a word that is not
 	// known, Opaque those of which nothing can be said.
 	Commands, Partial, Opaque int

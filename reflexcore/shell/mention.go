@@ -1,0 +1,346 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// The tables say what the words of a program mean, but no table has every flag that names
+// a file to write, nor the small languages of databases and editors. So the names of
+// files in the words of a command are noted wherever no effect tells what becomes of them.
+
+// A Mention is a file that a command names, where nothing says that it only reads it.
+type Mention struct {
+	Path string
+	By   string // the program
+}
+
+const (
+	maxMentions  = 64       // of one text
+	maxMentioned = 64 << 10 // bytes of one word that are looked through
+)
+
+// readers are programs that only read the files that their operands name.
+var readers = wordSet(`cat tac nl head tail less more most pg bat batcat grep egrep fgrep zgrep rg ag ack ugrep jq gojq jaq fx diff colordiff delta difft cmp comm sdiff wc ls ll eza exa lsd tree stat file
+	du df md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum xxhsum b3sum test [ echo printf which whereis type basename dirname realpath readlink pwd true false : od hexdump hd strings
+	cut tr fold fmt paste column rev expand unexpand base64 base32 lsattr getfacl lsof fuser namei jsonlint yamllint shellcheck codespell cspell checkov ajv check-jsonschema code code-insiders cursor subl open xdg-open
+	find fd fdfind locate mdfind man apropos sed tput say espeak logger notify-send osascript figlet cowsay terminal-notifier wl-copy pbcopy xclip xsel clip clip.exe wall write seq expr date sleep
+	cp install mv rm ln mkdir touch chmod chown chgrp chattr tee approver approver-hook`)
+
+// tellers are programs whose words are texts for people and services, and questions.
+var tellers = wordSet(`gh glab hub tea bd jira linear slack acli`)
+
+// writesTo are the flags of readers and of git that name a file that is written.
+var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
+
+// mentions notes what files the words of a command name, and its input where that is code,
+// without an effect that says what becomes of them. The effects of the command are those
+// from the given index on.
+func (in *interp) mentions(argv []string, from int, p *grammar.Parsed, std *input) {
+	if in.ctx.Written || in.bits&effect.Remote != 0 || p.Dry {
+		return
+	}
+	hidden := strings.Contains(in.dir, "/.") || strings.HasPrefix(in.dir, "/etc")
+	by := programName(argv[0])
+	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
+	if !hidden && !hints(argv, fed, std.text) {
+		return
+	}
+	m := mentioner{in: in, by: by, hidden: hidden, odd: p.Odd}
+	m.kind(argv)
+	for i := 1; i < len(argv); i++ {
+		if w := argv[i]; len(w) > 3 && len(w) <= maxMentioned && !m.quiet(argv, i, p) {
+			m.scan(w)
+			m.into(argv[i-1], w)
+		}
+	}
+	if fed && !m.reads {
+		m.scan(std.text)
+	}
+	m.joined()
+	m.tell(from)
+}
+
+// takesCode reports whether a program takes its input for code.
+func takesCode(p *grammar.Parsed) bool {
+	return slices.ContainsFunc(p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Code || u.Role == grammar.Sql })
+}
+
+// hints reports whether one of the words may name a file that somebody protects: it has a
+// hidden folder, or a name that settings have. Most commands have none.
+func hints(argv []string, fed bool, input string) bool {
+	for _, w := range argv[1:] {
+		if hint(w) {
+			return true
+		}
+	}
+	return fed && hint(input)
+}
+
+// settingNames are parts of the names of files that hold settings.
+var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/"}
+
+func hint(w string) bool {
+	if len(w) < 5 {
+		return false
+	}
+	for at := 0; ; {
+		i := strings.IndexByte(w[at:], '.')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		if at+2 < len(w) && startsName(w[at]) && (at == 1 || !isName(w[at-2])) {
+			return true // the dot begins a name
+		}
+	}
+	for _, name := range settingNames {
+		if strings.Contains(w, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func startsName(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '*' || c == '?' || c == '['
+}
+
+func isName(c byte) bool {
+	return startsName(c) || c >= '0' && c <= '9' || c == '_' || c == '-' || c == ')' || c == ']' || c == '.'
+}
+
+// isPathByte reports whether a byte may stand in a path that is written without quotes.
+func isPathByte(c byte) bool {
+	return isName(c) && c != ')' || c == '/' || c == '~' || c == '+' || c == 0 || c >= 0x80
+}
+
+// mentioner gathers the paths that one command names.
+type mentioner struct {
+	in     *interp
+	by     string
+	odd    bool // it has a flag that its table does not know
+	reads  bool // it is a reader: only flags that write count
+	tells  bool // its words are texts
+	git    string
+	hidden bool // the present folder is a hidden one
+	paths  []string
+	counts []int
+	bases  []string // names of settings without a folder
+	dirs   []string // hidden folders
+}
+
+// kind says what the program of the command is.
+func (m *mentioner) kind(argv []string) {
+	m.reads = readers[m.by]
+	m.tells = tellers[m.by] || len(agentsNamed[m.by]) > 0
+	switch m.by {
+	case "git":
+		for i := 1; i < len(argv) && m.git == ""; i++ {
+			if w := argv[i]; w == "-C" || w == "-c" {
+				i++
+			} else if w != "" && w[0] != '-' {
+				m.git = w
+			}
+		}
+		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export"
+	case "prettier", "eslint", "biome", "taplo", "yq", "dprint", "json_pp", "jsonschema", "black", "ruff":
+		m.reads = !slices.ContainsFunc(argv, func(w string) bool {
+			return w == "--write" || w == "-w" || w == "-i" || w == "--inplace" || w == "--fix" || w == "-o" || w == "--output-file" || w == "--in-place" || w == "format" && m.by != "prettier" || w == "fmt"
+		})
+	case "bash", "sh", "zsh", "dash", "ksh":
+		m.reads = slices.Contains(argv, "-n")
+	}
+}
+
+// quiet reports whether a word names no file that would be written.
+func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
+	w := argv[i]
+	if m.tells {
+		before := argv[i-1]
+		return !writesTo[before] && before != "-O" && before != "-D" && before != "--dir"
+	}
+	if m.reads {
+		flag, _, valued := strings.Cut(w, "=")
+		before := argv[i-1]
+		switch {
+		case valued && writesTo[flag], writesTo[before]:
+			return m.git != "" && (flag == "--file" || before == "--file")
+		case m.by == "less":
+			return !strings.HasPrefix(w, "-o") && !strings.HasPrefix(w, "-O") && before != "-o" && before != "-O"
+		}
+		return true
+	}
+	for j := range p.Uses {
+		u := &p.Uses[j]
+		covers := u.Word == i || u.Word >= 0 && u.Word <= i && i < u.End
+		if !covers {
+			continue
+		}
+		switch u.Role {
+		case grammar.Shell, grammar.Argv, grammar.Args, grammar.Send, grammar.Dir:
+			return true
+		case grammar.Env:
+			return !buildsWithWords[m.by]
+		default: // nothing for the others
+		}
+	}
+	if at := strings.Index(w, "://"); at > 0 && at < 12 && !strings.ContainsAny(w[:at], "/ '\"") {
+		return !m.mirrors(argv)
+	}
+	return false
+}
+
+// buildsWithWords are the programs that hand NAME=VALUE to rules, which may write there.
+var buildsWithWords = wordSet("make gmake bmake remake just task ninja")
+
+// looks are the functions that only ask whether a file is there, and how large.
+var looks = [...]string{"exists", "existsSync", "lexists", "isfile", "is_file", "isdir", "statSync", "os.stat", "getsize", "getmtime", "file_exists", "File.exist?", "-e", "-f", "-s"}
+
+// asked reports whether what stands before a name only asks about the file.
+func asked(before string) bool {
+	before, ok := strings.CutSuffix(strings.TrimRight(before, "\"'"), "(")
+	return ok && slices.ContainsFunc(looks[:], func(look string) bool { return strings.HasSuffix(before, look) })
+}
+
+// mirrors reports whether a program makes files of the names in an address.
+func (m *mentioner) mirrors(argv []string) bool {
+	return m.by == "httrack" || (m.by == "wget" || m.by == "wget2") && slices.ContainsFunc(argv[1:], func(w string) bool {
+		return strings.HasPrefix(w, "--force-d") || strings.HasPrefix(w, "--mirror") || strings.HasPrefix(w, "--recursive") || strings.HasPrefix(w, "--page-req") ||
+			len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xrmp")
+	})
+}
+
+// compressed are the endings that unpacking takes off a name.
+var compressed = [...]string{".gz", ".xz", ".zst", ".bz2", ".lz4", ".lzma", ".br", ".Z", ".gpg", ".age", ".asc", ".orig", ".b64"}
+
+// scan takes the names of files out of a word.
+func (m *mentioner) scan(w string) {
+	for i := 0; i < len(w); {
+		if !isPathByte(w[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(w) && isPathByte(w[i]) {
+			i++
+		}
+		token := w[start:i]
+		if asked(w[:start]) {
+			continue
+		}
+		if len(token) < 4 || len(token) > 1024 || !m.hidden && !hint(token) {
+			continue
+		}
+		if token[0] == '-' { // -o.claude/x
+			if at := strings.IndexAny(token, "./~"); at > 0 {
+				token = token[at:]
+			}
+		}
+		if at := strings.Index(token, "//"); at >= 0 && start > 0 && w[start-1] == ':' { // an address
+			if _, path, ok := strings.Cut(token[at+2:], "/"); ok {
+				m.name(path)
+				m.name(path[strings.IndexByte(path, '/')+1:])
+			}
+			continue
+		}
+		m.name(token)
+	}
+}
+
+// name notes one name of a file.
+func (m *mentioner) name(token string) {
+	if token == "" || len(m.paths) >= maxMentions {
+		return
+	}
+	for _, ending := range compressed {
+		if plain, ok := strings.CutSuffix(token, ending); ok {
+			m.add(plain, 2) // an effect on the packed file says nothing of the other
+		}
+	}
+	if base := token[strings.LastIndexByte(token, '/')+1:]; base == token {
+		m.bases = append(m.bases, token)
+	}
+	if dir := strings.TrimSuffix(token, "/"); strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
+		m.dirs = append(m.dirs, dir)
+	}
+	m.add(token, 1)
+}
+
+func (m *mentioner) add(token string, n int) {
+	p := m.in.home(token)
+	if i := slices.Index(m.paths, p); i >= 0 {
+		m.counts[i] += n
+		return
+	}
+	m.paths, m.counts = append(m.paths, p), append(m.counts, n)
+}
+
+// joined notes names of settings in hidden folders that are other words of the command,
+// as in -d .claude -o settings.json.
+func (m *mentioner) joined() {
+	for _, dir := range m.dirs[:min(len(m.dirs), 4)] {
+		for _, base := range m.bases[:min(len(m.bases), 8)] {
+			if base != dir {
+				m.add(dir+"/"+base, 1)
+			}
+		}
+	}
+}
+
+// lowOpens are the functions that open a file in a way that only a number says.
+var lowOpens = wordSet("os.open posix.open sysopen IO.sysopen openSync fs.openSync syscall.Open unix.Open")
+
+// makers are programs that make files of others and never read settings: what the tables
+// take for one more file to read may be the one to write.
+var makers = wordSet("gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as sox convert magick pandoc")
+
+// feeds are the programs that take their input for commands that write files, and of
+// which no table says so.
+var feeds = wordSet("ftp lftp ncftp tnftp gnuplot")
+
+// explains reports whether an effect says what becomes of the file. One that runs it counts
+// where the program itself runs it, and not where a small language looks like a shell's.
+func (m *mentioner) explains(ef *effect.Effect) bool {
+	switch ef.Kind {
+	case effect.Exec:
+		by, _, _ := strings.Cut(ef.By, " ")
+		return programName(by) == m.by
+	case effect.Read:
+		return !lowOpens[ef.By] && !m.odd && !makers[m.by]
+	default:
+		return true
+	}
+}
+
+// into notes the settings in a hidden folder that a flag names to put files there.
+func (m *mentioner) into(before, w string) {
+	flag, value, ok := strings.Cut(w, "=")
+	if !ok {
+		flag, value = before, w
+	}
+	if dir := strings.TrimSuffix(value, "/"); strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") &&
+		strings.HasPrefix(flag, "-") && (strings.Contains(flag, "out") || flag == "-D" && m.by == "gh" || flag == "--dir") {
+		m.add(dir+"/settings.json", 1)
+	}
+}
+
+// tell adds what is named more often than effects tell of it.
+func (m *mentioner) tell(from int) {
+	in := m.in
+	for i, p := range m.paths {
+		told := 0
+		for j := min(from, len(in.res.Effects)); j < len(in.res.Effects); j++ {
+			if ef := &in.res.Effects[j]; ef.Target == p && m.explains(ef) {
+				told++
+			}
+		}
+		mention := Mention{Path: p, By: m.by}
+		if m.counts[i] > told && len(in.res.Mentions) < maxMentions && !slices.Contains(in.res.Mentions, mention) {
+			in.res.Mentions = append(in.res.Mentions, mention)
+		}
+	}
+}
