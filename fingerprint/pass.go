@@ -16,9 +16,11 @@ import (
 
 // A scope says what is looked for in a text.
 type scope struct {
-	strict bool // what stays unknown is named
-	words  bool // data that its words name is bound too
-	depth  int  // of texts that a text runs
+	strict bool   // what stays unknown is named
+	words  bool   // data that its words name is bound too
+	depth  int    // of texts that a text runs
+	of     string // the file that holds the text; "" is the call
+	sure   bool   // the text is one for a shell
 }
 
 // A pass is one walk while it is bound.
@@ -263,12 +265,17 @@ func (p *pass) lookup(st *shell.Step, name string) string {
 		}
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
-	for _, dir := range filepath.SplitList(list) {
+	dirs := filepath.SplitList(list)
+	if list == "" { // which means the folder itself
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
 		if dir == "" {
 			dir = "."
 		}
 		if !filepath.IsAbs(dir) {
 			if !filepath.IsAbs(st.Dir) || !effect.IsKnown(st.Dir) {
+				p.named("%s, where PATH is not known", name)
 				continue
 			}
 			dir = filepath.Join(st.Dir, dir)

@@ -431,7 +431,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			h.write("Makefile", "deploy:\n\t./$(UNKNOWN).sh\n")
 			h.write("package.json", `{"scripts":{"release":"ssh prod ./x"}}`)
 			if strings.Contains(command, "many/") {
-				for n := range 520 {
+				for n := range 4100 {
 					h.write(fmt.Sprintf("many/%d.yaml", n), "")
 				}
 			}
