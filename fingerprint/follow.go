@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -202,7 +203,7 @@ func (p *pass) isScript(file string) bool {
 	defer f.Close()
 	head := make([]byte, 2)
 	n, err := f.Read(head)
-	return err != nil && err != io.EOF || string(head[:n]) == "#!"
+	return err != nil && !errors.Is(err, io.EOF) || string(head[:n]) == "#!"
 }
 
 // scripts binds what the scripts of a package.json run, of those that the words of the
