@@ -19,7 +19,7 @@ func (p *pass) effect(e *effect.Effect) {
 		p.given(e)
 	case e.Kind == effect.Exec:
 		p.executed(e)
-	case e.Kind == effect.Read && p.words && !p.shown(e):
+	case e.Kind == effect.Read && (p.words || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
 		p.read(e)
 	default: // the others run nothing here
 	}

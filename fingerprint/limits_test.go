@@ -349,3 +349,44 @@ func FuzzPackageScripts(f *testing.F) {
 		}
 	})
 }
+
+// The story: the card shows kubectl --context $(cat ctx). Ada reads the file, which says
+// dev, and says yes; the agent writes prod into it. The file counted as only shown to
+// the agent, because cat reads it. Now a reader shows only what goes to the agent.
+func TestWhatIsReadForAnotherCommandIsBound(t *testing.T) {
+	p := newPlayground(t, "ctx", "a.sql", "Makefile", "package.json")
+	p.write("Makefile", "all:\n\tkubectl --context $$(cat ctx) delete ns x\n")
+	p.write("package.json", `{"scripts":{"test":"kubectl --context $(cat ctx) delete ns x"}}`)
+	for _, command := range strings.Split(`kubectl --context $(cat ctx) rollout restart deploy/x
+kubectl --context "$(head -1 ctx)" delete ns x
+kubectl --context "$(grep . ctx)" delete ns x
+kubectl --context `+"`cat ctx`"+` delete ns x
+C=$(head -1 ctx); kubectl --context "$C" scale deploy/x
+export KUBECONFIG=$(cat ctx); kubectl delete ns x
+AWS_PROFILE=$(cat ctx) terraform destroy
+psql "$(cat ctx)" -f a.sql
+kubectl apply -f <(cat ctx)
+cat ctx | kubectl delete -f -
+cat ctx | helm upgrade x y -f -
+cat ctx | tail -1 | kubectl delete -f -
+cat ctx |& wrangler secret put X
+cat ctx | while read x; do kubectl delete ns $x; done
+cat ctx | { kubectl delete -f -; }
+cat ctx | sudo kubectl delete -f -
+(cat ctx) | kubectl delete -f -
+bash -c 'kubectl --context $(cat ctx) delete ns x'
+eval 'kubectl --context $'"(cat ctx) delete ns x"
+f() { cat ctx; }; kubectl --context $(f) delete ns x
+echo $(echo $(cat ctx)) | xargs kubectl delete ns
+kubectl delete ns x <<< "$(cat ctx)"
+KUBECONFIG=ctx kubectl apply -f a.yaml
+KUBECONFIG=$HOME/ctx kubectl apply -f a.yaml
+export KUBECONFIG="ctx"; kubectl delete ns x
+env KUBECONFIG=ctx kubectl delete ns x
+make
+npm test`, "\n") {
+		if !slices.Contains(p.bound(command), "ctx") {
+			t.Errorf("%q binds %q", command, p.bound(command))
+		}
+	}
+}

@@ -31,10 +31,11 @@ type pass struct {
 	call approver.ToolCall
 	path string // PATH, where the text does not change it
 
-	flows   bool // what is read may go somewhere else than to the agent
-	fed     []bool
-	wrapped []bool            // steps that lead to others
-	written []map[string]bool // by step: what it writes and does not read
+	flows    bool // what is read may go somewhere else than to the agent
+	captured bool // the text itself says so
+	fed      []bool
+	wrapped  []bool            // steps that lead to others
+	written  []map[string]bool // by step: what it writes and does not read
 }
 
 // walk binds what a call runs.
@@ -74,6 +75,7 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 func (p *pass) prepare() {
 	p.fed, p.wrapped = make([]bool, len(p.Steps)), make([]bool, len(p.Steps))
 	p.written = make([]map[string]bool, len(p.Steps))
+	p.structure()
 	for name := range p.call.Env {
 		p.flows = p.flows || strings.HasPrefix(name, "BASH_FUNC_") // any program may be a function
 	}
