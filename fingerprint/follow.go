@@ -77,7 +77,7 @@ func (p *pass) settled(i int, t *tool, file string) {
 			p.scripts(i, file)
 		}
 	case "git":
-		p.hooks(file)
+		p.hooks(file, filepath.Dir(dir))
 	}
 }
 
@@ -259,8 +259,9 @@ func withPath(env map[string]string, dir string) map[string]string {
 	return out
 }
 
-// hooks binds the folder of hooks that the settings of git name.
-func (p *pass) hooks(config string) {
+// hooks binds the folder of hooks that the settings of git name, from the root of the
+// working tree.
+func (p *pass) hooks(config, root string) {
 	if !p.once("git", config) {
 		return
 	}
@@ -293,7 +294,7 @@ func (p *pass) hooks(config string) {
 		if rest, ok := strings.CutPrefix(value, "~"); ok {
 			value = p.call.Env["HOME"] + rest
 		}
-		p.folder(filepath.Clean(abs(filepath.Dir(filepath.Dir(config)), value)))
+		p.folder(filepath.Clean(abs(root, value)))
 	}
 }
 

@@ -390,3 +390,27 @@ npm test`, "\n") {
 		}
 	}
 }
+
+// The story: the agent works in a linked working tree, where .git is a file. Nothing of
+// the repository was bound, and a hook that was swapped behind the card ran.
+func TestLinkedTreesOfGitAreBound(t *testing.T) {
+	p := newPlayground(t, "main/.git/hooks/pre-push", "main/.git/config", "tree/hk/pre-push")
+	p.write("main/.git/worktrees/tree/commondir", "../..\n")
+	p.write("tree/.git", "gitdir: "+p.path("main/.git/worktrees/tree")+"\n")
+	p.write("main/.git/config", "[core]\n\thooksPath = hk\n")
+	p.write("tree/sub/x", "")
+	p.write("odd/.git", "x: y\n")
+	for _, command := range []string{"cd tree && git push --force origin f", "cd tree/sub && git commit -m x", "git -C tree push"} {
+		for _, want := range []string{"main/.git/hooks/pre-push", "main/.git/config", "tree/.git", "tree/hk/pre-push"} {
+			if !slices.Contains(p.bound(command), want) {
+				t.Errorf("%s does not bind %s: %q", command, want, p.bound(command))
+			}
+		}
+		if got := p.unbound(command); got != nil {
+			t.Errorf("%s: %q", command, got)
+		}
+	}
+	if got := p.unbound("cd odd && git push"); got == nil {
+		t.Error("a .git that leads nowhere is not named")
+	}
+}
