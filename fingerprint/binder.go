@@ -20,12 +20,16 @@ const (
 	endBytes     = 1 << 20   // of each end of a larger file
 	maxLooks     = 20_000    // places looked at
 	maxPath      = 4096      // bytes of a path; the kernel takes no more
-	maxTree      = 512       // files of one folder that is bound as a whole
+	maxTree      = 4096      // files of one folder that is bound as a whole
 	treeBytes    = 64 << 20  // bytes of them
 	maxWalked    = 10_000    // entries of all such folders
-	maxText      = 256 << 10 // bytes of a file that is read for what it names
-	maxFollowed  = 3         // scripts that run scripts
-	maxTexts     = 64        // files that are read for what they name
+	maxText      = 1 << 20   // bytes of a file that is read for what it names
+	maxFollowed  = 8         // scripts that run scripts
+	maxTexts     = 4096      // files that are read for what they name
+	maxTextBytes = 64 << 20  // bytes of them
+	maxBases     = 64        // folders that the words of one command name
+	maxParts     = 1024      // parts of one word longer than a path
+	maxWords     = 512       // places that one file of settings names
 	maxWalks     = 512       // lines of recipes, and scripts, that are walked
 	maxCached    = 4096      // hashes kept between calls
 	maxScans     = 64        // calls at once
@@ -137,7 +141,7 @@ func (b *Binder) end() {
 func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
 	s := &scan{
 		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
-		sums: map[string]string{}, texts: map[string]bool{}, budget: maxCallBytes,
+		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string][]string{}, budget: maxCallBytes,
 	}
 	s.bindDir()
 	s.loaders()

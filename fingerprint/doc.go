@@ -21,4 +21,7 @@
 // What is executed and cannot be bound has a name for people: a program whose name
 // is not known, a package of a registry, what another host runs, a file that cannot
 // be read, a folder that is too large. Such a call is approved for one run only.
+//
+// No bound of this package ends in silence: what is not read, not parsed or not followed
+// further is an error, which denies, or has a name ("what Makefile runs").
 package fingerprint

@@ -132,8 +132,10 @@ func TestMakefilesAreBounded(t *testing.T) {
 		b.WriteString(name + " = " + strings.Repeat("$("+string(name[0]+1)+")", 20) + "\n")
 	}
 	b.WriteString("j =\nall:\n\t$(a)x\n")
-	m := readMakefile(b.String())
-	for _, line := range m.lines(nil) {
+	m := newMakefile()
+	m.read(b.String())
+	lines, _ := m.lines(nil)
+	for _, line := range lines {
 		_ = m.expand(line)
 	}
 	if m.spent > 3*maxValues {

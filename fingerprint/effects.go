@@ -19,7 +19,7 @@ func (p *pass) effect(e *effect.Effect) {
 		p.given(e)
 	case e.Kind == effect.Exec:
 		p.executed(e)
-	case e.Kind == effect.Read && p.words && !p.shown(e):
+	case e.Kind == effect.Read && (p.words || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
 		p.read(e)
 	default: // the others run nothing here
 	}
@@ -111,8 +111,12 @@ func (p *pass) may(target string) bool {
 // given is code of which not all is known. What comes from files that are bound, and
 // through programs that only pass it on, is bound with them.
 func (p *pass) given(e *effect.Effect) {
-	if e.Kind == effect.Opaque && e.Target == "syntax error" {
-		p.named("a part of the command that cannot be read")
+	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown syntax" || strings.HasPrefix(e.Target, "too complex")) {
+		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
+			p.unread(p.of, "runs")
+		} else {
+			p.named("a part of the command that cannot be read")
+		}
 		return
 	}
 	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.plain() {
@@ -177,7 +181,7 @@ func (p *pass) foundByFind(i int, target string) bool {
 	if name != "" {
 		patterns = []string{loose(name)}
 	}
-	p.folder(root, patterns...)
+	p.below(root, true, patterns)
 	return true
 }
 
@@ -239,7 +243,7 @@ func above(dir string) (list []string) {
 	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
 		return nil
 	}
-	for dir = filepath.Clean(dir); len(list) < 64; dir = filepath.Dir(dir) {
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		if list = append(list, dir); dir == "/" {
 			break
 		}

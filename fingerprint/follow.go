@@ -1,50 +1,31 @@
 package fingerprint
 
 import (
-	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/effect"
 )
 
 // This file reads files that decide what runs for the files that they name.
 
-// text reads a file that is bound, once for each reader; empty if it is too large.
-func (s *scan) text(file, reader string) string {
-	if s.texts[reader+file] || len(s.texts) >= maxTexts || !strings.HasPrefix(s.out[filepath.Clean(file)], whole) {
-		return ""
-	}
-	s.texts[reader+file] = true
-	f, info, err := open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if info.Size() > maxText {
-		return ""
-	}
-	b, err := io.ReadAll(patient{io.LimitReader(f, maxText), s})
-	if err != nil {
-		return ""
-	}
-	return string(b)
-}
-
 // script binds what a shell script runs by a name that is plain to see. What is not
-// plain there is not named: a script may do anything.
+// plain there is not named: a script may do anything. That it was not read is.
 func (p *pass) script(file, dir string) {
-	if p.depth >= maxFollowed || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
+	if p.out[filepath.Clean(file)] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") || !p.once("script", file, dir) {
 		return
 	}
-	text := p.text(file, "script ")
-	first, _, _ := strings.Cut(text, "\n")
-	isShell := strings.HasSuffix(file, ".sh") || strings.HasSuffix(file, ".bash")
-	if strings.HasPrefix(first, "#!") {
-		isShell = strings.HasSuffix(strings.Fields(first + " x")[0], "sh") || slices.ContainsFunc(strings.Fields(first), func(w string) bool { return w == "bash" || w == "sh" || w == "zsh" })
+	text, all := p.contents(file)
+	shell, sure := shellScript(file, text)
+	if !shell {
+		return
 	}
-	if !isShell || text == "" {
+	if !all || p.depth >= maxFollowed {
+		p.unread(file, "runs")
 		return
 	}
 	call := p.call
@@ -57,7 +38,29 @@ func (p *pass) script(file, dir string) {
 	for _, zero := range []string{`$(dirname "$0")`, `$(dirname $0)`, `$(dirname "${BASH_SOURCE[0]}")`, `$(dirname "${BASH_SOURCE}")`, `$(dirname -- "$0")`, `$(dirname -- "${BASH_SOURCE[0]}")`, `${0%/*}`, `${BASH_SOURCE%/*}`} {
 		call.Command = strings.ReplaceAll(call.Command, zero, own)
 	}
-	p.walk(call, scope{depth: p.depth + 1})
+	p.walk(call, scope{depth: p.depth + 1, of: file, sure: sure})
+}
+
+// shellScript reports whether a text is one for a shell, and whether that is sure: what
+// says nothing of itself may be for another program.
+func shellScript(file, text string) (is, sure bool) {
+	if line, ok := strings.CutPrefix(text, "#!"); ok {
+		line, _, _ = strings.Cut(line, "\n")
+		words := strings.Fields(line)
+		for _, w := range words {
+			if slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}, filepath.Base(w)) {
+				return true, true
+			}
+		}
+		return len(words) > 0 && strings.HasSuffix(words[0], "sh"), false // another shell
+	}
+	switch filepath.Ext(file) {
+	case ".sh", ".bash", ".ksh", ".zsh":
+		return true, true
+	case "":
+		return !strings.Contains(text[:min(len(text), 4096)], "\x00"), false
+	}
+	return false, false
 }
 
 // settled reads a file of a tool for what it runs.
@@ -74,95 +77,169 @@ func (p *pass) settled(i int, t *tool, file string) {
 			p.scripts(i, file)
 		}
 	case "git":
-		p.hooks(file)
+		p.hooks(file, filepath.Dir(dir))
 	}
 }
 
-// references are the ends of names of files that decide what happens. Data and what is
+// endings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var references = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java .kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl .tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
+var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java .kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl .tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
 // refers binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
 // (./modules/x) the files of the tool in it.
 func (p *pass) refers(file, dir string, t *tool, depth int) {
-	const most = 512
-	text, looked := p.text(file, "refers "), map[string]bool{}
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune("\"'`()[]{}<>|&;,=:$#*?!^\\", r) || r > '~'
-	}) {
-		word = strings.TrimRight(strings.TrimPrefix(word, "@"), ".")
-		relative := strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
-		if len(word) < 3 || len(word) > 256 || looked[word] || len(looked) >= most || !strings.ContainsAny(word, "./") || p.err != nil {
-			continue
+	if !p.once("refers", file, dir) {
+		return
+	}
+	text, ok := p.text(file, "names")
+	if !ok || text == "" {
+		return
+	}
+	if depth >= maxFollowed {
+		p.unread(file, "names")
+		return
+	}
+	looked := 0
+	for _, word := range p.references(text, dir) {
+		if looked++; looked > maxWords {
+			p.unread(file, "names")
+			return
 		}
-		looked[word] = true
-		at := abs(dir, word)
-		info, err := p.stat(at)
-		if !p.look() || err != nil {
-			continue
+		if p.err != nil {
+			return
 		}
-		clean := filepath.Clean(at)
-		switch {
-		case info.IsDir() && relative:
-			for _, pattern := range append(strings.Fields(t.files), strings.Fields(kustomization)...) {
-				for _, found := range p.settings(clean, pattern) {
-					if depth < maxFollowed {
-						p.refers(found, clean, t, depth+1)
-					}
-				}
+		p.reference(word, dir, t, depth)
+	}
+}
+
+// reference binds a file that a word of a file of settings names.
+func (p *pass) reference(word, dir string, t *tool, depth int) {
+	at := abs(dir, word)
+	info, err := p.stat(at)
+	if !p.look() {
+		return
+	}
+	if err != nil {
+		if !nothing(err) && byName(word) {
+			p.visit(at, code) // which names it
+		}
+		return
+	}
+	clean := filepath.Clean(at)
+	switch {
+	case info.IsDir() && (strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")):
+		for _, pattern := range append(strings.Fields(t.files), strings.Fields(kustomization)...) {
+			for _, found := range p.settings(clean, pattern) {
+				p.refers(found, clean, t, depth+1)
 			}
-		case info.Mode().IsRegular() && p.decides(word, clean, info):
-			p.inFolder(clean)
-			if p.script(clean, dir); depth < maxFollowed && slices.Contains([]string{".yml", ".yaml", ".mk", ".tf", ".toml", ".hcl", ".just"}, filepath.Ext(word)) {
-				p.refers(clean, filepath.Dir(clean), t, depth+1)
+		}
+	case info.Mode().IsRegular() && p.decides(word, clean, info):
+		p.inFolder(clean)
+		p.script(clean, dir)
+		if slices.Contains([]string{".yml", ".yaml", ".mk", ".tf", ".toml", ".hcl", ".just"}, filepath.Ext(word)) {
+			p.refers(clean, filepath.Dir(clean), t, depth+1)
+		}
+	}
+}
+
+// references are the words of a text that may be names of files, once each. One without
+// a folder must be in the list of dir, so that words such as aws_vpc.main cost no look.
+func (p *pass) references(text, dir string) (words []string) {
+	seen := map[string]bool{}
+	add := func(word string) {
+		word = strings.TrimRight(strings.TrimPrefix(word, "@"), ".")
+		if len(word) < 2 || len(word) > maxPath || word == "./" || seen[word] || !strings.ContainsAny(word, "./") {
+			return
+		}
+		seen[word] = true
+		if strings.Contains(word, "/") || p.lies(dir, word) {
+			words = append(words, word)
+		}
+	}
+	cuts := func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{}<>|&;,=:$#*?!^\\", r) }
+	beyond := func(r rune) bool { return r > '~' }
+	for word := range strings.FieldsFuncSeq(text, cuts) {
+		add(word)
+		if strings.IndexFunc(word, beyond) >= 0 { // a name in another script, or quoted so
+			for part := range strings.FieldsFuncSeq(word, beyond) {
+				add(part)
 			}
 		}
 	}
+	return words
+}
+
+// lies reports whether a folder may have a file of a name, in any case of letters.
+func (p *pass) lies(dir, name string) bool {
+	if p.folded[dir] == nil {
+		names, ok := p.list(dir)
+		if !ok {
+			return true // a look will tell
+		}
+		p.folded[dir] = make(map[string]bool, len(names))
+		for _, n := range names {
+			p.folded[dir][strings.ToLower(n)] = true
+		}
+	}
+	return p.folded[dir][strings.ToLower(name)]
 }
 
 // decides reports whether a file is of a kind that decides what happens.
 func (p *pass) decides(word, file string, info fs.FileInfo) bool {
-	return slices.Contains(references, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env") || info.Mode()&0o111 != 0 && p.isScript(file)
+	return byName(word) || info.Mode()&0o111 != 0 && p.isScript(file)
 }
 
-// isScript reports whether a file is one of an interpreter.
+func byName(word string) bool {
+	return slices.Contains(endings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
+}
+
+// isScript reports whether a file is one of an interpreter, or cannot be read for that.
 func (p *pass) isScript(file string) bool {
 	f, _, err := open(file)
 	if err != nil {
-		return false
+		return true
 	}
 	defer f.Close()
 	head := make([]byte, 2)
 	n, err := f.Read(head)
-	return err == nil && string(head[:n]) == "#!"
+	return err != nil && !errors.Is(err, io.EOF) || string(head[:n]) == "#!"
 }
 
 // scripts binds what the scripts of a package.json run, of those that the words of the
 // command name, and of those that run by themselves.
 func (p *pass) scripts(i int, file string) {
-	var pkg struct {
-		Scripts map[string]string `json:"scripts"`
-		Main    string            `json:"main"`
-	}
-	if json.Unmarshal([]byte(p.text(file, "package ")), &pkg) != nil || p.depth >= maxFollowed {
+	if !p.once(append([]string{"package", file}, p.Steps[i].Argv...)...) {
 		return
 	}
+	text, ok := p.text(file, "runs")
+	if !ok {
+		return
+	}
+	scripts, err := packageScripts(text)
+	if err != nil || p.depth >= maxFollowed && len(scripts) > 0 {
+		p.unread(file, "runs")
+	}
+	if p.depth >= maxFollowed {
+		return
+	}
+	open := slices.ContainsFunc(p.Steps[i].Argv, func(w string) bool { return !effect.IsKnown(w) }) // it may be any
 	words := append(slices.Clone(p.Steps[i].Argv[1:]), lifecycle...)
 	dir := filepath.Dir(file)
 	call := p.call
 	call.Dir, call.Args, call.Raw = dir, nil, nil
 	call.Env = withPath(call.Env, filepath.Join(dir, "node_modules/.bin"))
 	var names []string
-	for name := range pkg.Scripts {
-		if slices.Contains(words, name) || slices.Contains(words, strings.TrimPrefix(name, "pre")) || slices.Contains(words, strings.TrimPrefix(name, "post")) {
+	for name := range scripts {
+		if open || slices.Contains(words, name) || slices.Contains(words, strings.TrimPrefix(name, "pre")) || slices.Contains(words, strings.TrimPrefix(name, "post")) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		call.Command = pkg.Scripts[name]
-		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1})
+		for _, call.Command = range scripts[name] {
+			p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file, sure: true})
+		}
 	}
 }
 
@@ -182,18 +259,42 @@ func withPath(env map[string]string, dir string) map[string]string {
 	return out
 }
 
-// hooks binds the folder of hooks that the settings of git name.
-func (p *pass) hooks(config string) {
-	for line := range strings.Lines(p.text(config, "git ")) {
+// hooks binds the folder of hooks that the settings of git name, from the root of the
+// working tree.
+func (p *pass) hooks(config, root string) {
+	if !p.once("git", config) {
+		return
+	}
+	text, _ := p.text(config, "names") // else it has a name
+	for line := range strings.Lines(text) {
+		if !strings.Contains(strings.ToLower(line), "hookspath") {
+			continue
+		}
+		if end := strings.LastIndexByte(line, ']'); strings.HasPrefix(strings.TrimSpace(line), "[") && end >= 0 {
+			line = line[end+1:] // [core] hooksPath = x
+		}
 		key, value, ok := strings.Cut(line, "=")
-		value = strings.Trim(strings.TrimSpace(value), `"`)
-		if !ok || value == "" || !strings.EqualFold(strings.TrimSpace(key), "hookspath") {
+		if key = strings.TrimSpace(key); !strings.EqualFold(key, "hookspath") && strings.Trim(key, "#; ") == key {
+			p.unread(config, "names") // whatever it is
+			continue
+		}
+		value, _, _ = strings.Cut(value, " #")
+		value, _, _ = strings.Cut(value, " ;")
+		value = strings.TrimSpace(value)
+		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
+			value = value[1 : len(value)-1]
+		}
+		if !ok || value == "" || !strings.EqualFold(key, "hookspath") {
+			continue
+		}
+		if strings.ContainsAny(value, "\"\\#;") || strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "~/") {
+			p.unread(config, "names")
 			continue
 		}
 		if rest, ok := strings.CutPrefix(value, "~"); ok {
 			value = p.call.Env["HOME"] + rest
 		}
-		p.folder(filepath.Clean(abs(filepath.Dir(filepath.Dir(config)), value)))
+		p.folder(filepath.Clean(abs(root, value)))
 	}
 }
 

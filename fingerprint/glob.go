@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,7 +32,10 @@ func (s *scan) match(pattern string) []string {
 		var next []string
 		for _, dir := range found {
 			next = append(next, s.segment(dir, seg)...)
-			if s.err != nil || len(next) > maxLooks {
+			if len(next) > maxLooks {
+				s.fail(errLooks)
+			}
+			if s.err != nil {
 				return nil
 			}
 		}
@@ -53,7 +57,13 @@ func (s *scan) segment(dir, seg string) (found []string) {
 		}
 		return found
 	case seg == "**":
-		if !s.tree(dir, func(path string, d fs.DirEntry) bool {
+		names, _ := s.list(dir) // for a shell to which it is *
+		for _, name := range names {
+			if slices.Contains(passedOver, name) {
+				found = append(found, filepath.Join(dir, name))
+			}
+		}
+		if !s.tree(dir, false, func(path string, d fs.DirEntry) bool {
 			if d.IsDir() {
 				found = append(found, path)
 			}
@@ -105,10 +115,17 @@ func listHash(list []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// passedOver are folders that a tool of the table does not read as its own.
+var passedOver = []string{".git", "node_modules", ".terraform"}
+
 // tree goes through all below a folder, in order, until visit says that it is enough,
-// and reports whether it came to the end. Links to folders are not followed.
-func (s *scan) tree(dir string, visit func(path string, d fs.DirEntry) bool) (all bool) {
+// and reports whether it came to the end. Links to folders below are not followed.
+func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
 	all = true
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		s.leads(dir)
+		dir = real
+	}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if s.walked++; s.walked > maxWalked || !s.look() {
 			all = false
@@ -116,13 +133,13 @@ func (s *scan) tree(dir string, visit func(path string, d fs.DirEntry) bool) (al
 		}
 		s.looks-- // it has a bound of its own
 		if err != nil {
-			if !os.IsNotExist(err) && s.out[path+"/"] == "" {
+			if !nothing(err) && s.out[path+"/"] == "" {
 				s.out[path+"/"] = unreadable
 				s.name("%s/", path)
 			}
 			return nil
 		}
-		if d.IsDir() && path != dir && (d.Name() == ".git" || d.Name() == "node_modules" || d.Name() == ".terraform") {
+		if !every && d.IsDir() && path != dir && slices.Contains(passedOver, d.Name()) {
 			return filepath.SkipDir
 		}
 		if !visit(path, d) {
@@ -135,34 +152,67 @@ func (s *scan) tree(dir string, visit func(path string, d fs.DirEntry) bool) (al
 }
 
 // folder binds the files below a folder whose name is like one of the patterns, or
-// says that it is too large.
-func (s *scan) folder(dir string, patterns ...string) {
+// says that it is too large. It leaves out what grows and what is others'.
+func (s *scan) folder(dir string, patterns ...string) []string { return s.below(dir, false, patterns) }
+
+// below is folder; every says that nothing is left out.
+func (s *scan) below(dir string, every bool, patterns []string) []string {
 	key := "folder " + dir + " " + strings.Join(patterns, " ")
-	if s.out[key] != "" || s.err != nil {
-		return
+	if s.err != nil || !s.once(key, strconv.FormatBool(every)) {
+		return nil
 	}
 	var files []string
 	var bytes int64
-	all := s.tree(dir, func(path string, d fs.DirEntry) bool {
-		if d.IsDir() || !like(d.Name(), patterns) || strings.HasSuffix(d.Name(), ".log") { // which grows
-			return true
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
-		}
-		files = append(files, path)
-		return len(files) <= maxTree && bytes <= treeBytes
-	})
+	all, roots := true, []string{dir}
+	for n := 0; n < len(roots) && all; n++ { // grows
+		all = s.tree(roots[n], every, func(path string, d fs.DirEntry) bool {
+			if d.Type()&fs.ModeSymlink != 0 {
+				if to := s.elsewhere(path, roots); to != "" {
+					roots = append(roots, to)
+					return true
+				}
+			}
+			if d.IsDir() || !like(d.Name(), patterns) || !every && strings.HasSuffix(d.Name(), ".log") {
+				return true
+			}
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+				bytes += info.Size()
+			}
+			files = append(files, path)
+			return len(files) <= maxTree && bytes <= treeBytes
+		})
+	}
 	if !all || s.treed+len(files) > 2*maxTree {
 		s.out[key] = "too large"
 		s.name("%s/, which is too large", dir)
-		return
+		return nil
 	}
 	s.treed += len(files)
 	s.out[key] = listHash(files)
 	for _, path := range files {
 		s.inFolder(path)
 	}
+	return files
+}
+
+// elsewhere is the folder to which a link leads that lies in none of those that are
+// gone through: what is there can be read through the link.
+func (s *scan) elsewhere(link string, roots []string) string {
+	info, err := s.stat(link)
+	if err != nil || !info.IsDir() {
+		return ""
+	}
+	s.leads(link)
+	real, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return ""
+	}
+	for _, root := range roots {
+		if r, err := filepath.EvalSymlinks(root); err == nil && (real == r || strings.HasPrefix(real, r+"/")) {
+			return ""
+		}
+	}
+	return real
 }
 
 // inFolder binds a file of a folder. It does not count as one that the command names.
@@ -172,6 +222,9 @@ func (s *scan) inFolder(path string) {
 	}
 	info, err := s.stat(path) // follows a link
 	if err == nil && !info.Mode().IsRegular() {
+		if !info.IsDir() && info.Mode()&fs.ModeSocket == 0 {
+			s.name("%s, which is no file", path)
+		}
 		return
 	}
 	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
@@ -182,5 +235,9 @@ func (s *scan) inFolder(path string) {
 }
 
 func like(name string, patterns []string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { ok, err := filepath.Match(p, name); return ok && err == nil })
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
+		// What is no pattern here may be one for the program.
+		ok, err := filepath.Match(strings.ToLower(p), strings.ToLower(name))
+		return ok || err != nil
+	})
 }

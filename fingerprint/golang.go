@@ -1,9 +1,11 @@
 package fingerprint
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +25,9 @@ func (p *pass) goPackages(argv, bases []string) {
 		}
 		for _, w := range argv {
 			if rest, ok := strings.CutSuffix(w, "..."); ok && strings.HasPrefix(w, ".") {
-				p.folder(filepath.Clean(filepath.Join(base, rest)), goFiles...)
+				for _, file := range p.folder(filepath.Clean(filepath.Join(base, rest)), goFiles...) {
+					dirs = append(dirs, filepath.Dir(file))
+				}
 			}
 			if strings.HasSuffix(w, ".go") && !p.visit(abs(base, w), code) && p.out[filepath.Join(base, w)] != "" {
 				dirs = append(dirs, filepath.Dir(filepath.Join(base, w)))
@@ -64,10 +68,16 @@ func (p *pass) goModule(dir string) (root, module string) {
 		if p.visit(filepath.Join(at, "go.mod"), code); p.out[filepath.Join(at, "go.mod")] == "" {
 			continue
 		}
-		for line := range strings.Lines(p.text(filepath.Join(at, "go.mod"), "go ")) {
-			if name, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-				return at, strings.Trim(strings.TrimSpace(name), `"`)
+		file := filepath.Join(at, "go.mod")
+		text, ok := p.text(file, "names")
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(line, "//")
+			if words := strings.Fields(line); len(words) == 2 && words[0] == "module" && words[1] != "(" {
+				return at, strings.Trim(words[1], "\"`")
 			}
+		}
+		if ok {
+			p.unread(file, "names")
 		}
 		return at, ""
 	}
@@ -76,8 +86,20 @@ func (p *pass) goModule(dir string) (root, module string) {
 
 // imports are what a file of Go imports, as far as it can be read.
 func (p *pass) imports(file string) (paths []string) {
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-	if err != nil || f == nil {
+	if paths, ok := p.imported[file]; ok {
+		return paths
+	}
+	defer func() { p.imported[file] = paths }()
+	text, all := p.contents(file)
+	mode := parser.ImportsOnly
+	if !all { // something must show that there are no more imports behind
+		mode = parser.SkipObjectResolution
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), file, text, mode)
+	if f == nil || all && err != nil || !all && !slices.ContainsFunc(f.Decls, notImport) {
+		p.unread(file, "imports")
+	}
+	if f == nil {
 		return nil
 	}
 	for _, spec := range f.Imports {
@@ -86,4 +108,9 @@ func (p *pass) imports(file string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+func notImport(d ast.Decl) bool {
+	g, ok := d.(*ast.GenDecl)
+	return !ok || g.Tok != token.IMPORT
 }

@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,88 +11,136 @@ import (
 
 // This file reads recipes: of make, and of just, whose files look alike enough.
 
-// A makefile is what is read of one: the values of its variables, where there is only
-// one, the recipes of its targets and on which others these depend.
+// A makefile is what is read of one and what it includes: the values of its variables,
+// where there is only one, the recipes of its targets and on which others these depend.
 type makefile struct {
-	vars  map[string]string
-	rules map[string]*rule
-	first string
-	other []string // recipes of patterns, and what belongs to no target
-	spent int      // values that were looked up
+	vars     map[string]string
+	given    map[string]string // what the command gives goes before
+	rules    map[string]*rule
+	first    string
+	other    []string // recipes of patterns, and what belongs to no target
+	includes []string
+	within   []string // variables that are being looked up
+	spent    int      // values that were looked up
+	short    bool     // a bound was met: something is missing
 }
 
-// maxValues bounds how often variables are replaced by others.
-const maxValues = 10_000
+// Bounds of a makefile.
+const (
+	maxValues  = 10_000 // how often variables are replaced by others
+	maxNested  = 32     // variables in variables
+	maxTargets = 4096   // targets that others need
+)
 
 type rule struct{ needs, lines []string }
 
 // recipes binds what the recipes run that a command asks for, and what they include.
 func (p *pass) recipes(i int, file string) {
-	text := p.text(file, "make ")
-	if text == "" || p.depth >= maxFollowed {
+	argv := p.Steps[i].Argv[1:]
+	if p.out[filepath.Clean(file)] == "" || !p.once(append([]string{"make", file}, argv...)...) {
 		return
 	}
-	m := readMakefile(text)
+	if p.depth >= maxFollowed {
+		p.unread(file, "runs")
+		return
+	}
+	m := newMakefile()
 	var targets []string
-	for _, w := range p.Steps[i].Argv[1:] {
+	for _, w := range argv {
 		if name, value, ok := strings.Cut(w, "="); ok && !strings.HasPrefix(w, "-") {
-			m.vars[name] = value
+			m.given[name] = value
 		} else if operand(w) {
 			targets = append(targets, w)
 		}
 	}
 	dir := filepath.Dir(file)
-	for _, line := range m.lines(targets) {
-		word, rest, _ := strings.Cut(line, " ")
-		if word == "include" || word == "-include" || word == "sinclude" || word == "import" {
-			p.includes(i, dir, m.expand(rest))
-			continue
-		}
+	p.makefile(m, file, dir, map[string]bool{})
+	asked, maybe := m.lines(targets)
+	for n, line := range append(asked, maybe...) {
 		call := p.call
 		call.Dir, call.Args, call.Raw = dir, nil, nil
 		// What is not known stays a variable that the shell does not know either.
 		call.Command = strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
-		p.walk(call, scope{strict: p.strict, depth: p.depth + 1})
+		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked)})
+	}
+	if m.short {
+		p.unread(file, "runs")
 	}
 }
 
-func (p *pass) includes(i int, dir, names string) {
-	for _, name := range strings.Fields(names) {
-		name = strings.Trim(name, `"'`)
-		if !effect.IsKnown(name) {
-			p.named("the included %s", effect.Show(name))
-			continue
-		}
-		for _, file := range p.both(abs(dir, name)) {
-			if !p.visit(file, code) {
-				p.recipes(i, filepath.Clean(file))
+// makefile reads a file of recipes, and those that it includes, in one.
+func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
+	if read[file] || p.err != nil {
+		return
+	}
+	read[file] = true
+	text, ok := p.text(file, "runs")
+	if !ok {
+		return
+	}
+	m.read(text)
+	includes := m.includes
+	m.includes = nil
+	for _, names := range includes {
+		for _, name := range strings.Fields(m.expand(names)) {
+			name = strings.Trim(name, `"'`)
+			if !effect.IsKnown(name) {
+				p.named("the included %s", effect.Show(name))
+				continue
+			}
+			for _, from := range []string{dir, filepath.Dir(file)} { // of make, and of just
+				for _, found := range p.both(abs(from, name)) {
+					if !p.visit(found, code) {
+						p.makefile(m, filepath.Clean(found), dir, read)
+					}
+				}
 			}
 		}
 	}
 }
 
-// lines are the recipes of targets and of what they need, and the includes.
-func (m *makefile) lines(targets []string) []string {
-	out := slices.Clone(m.other)
+// lines are the recipes of targets and of what they need, and those that these may need
+// where it is not known.
+func (m *makefile) lines(targets []string) (asked, maybe []string) {
+	asked = slices.Clone(m.other)
 	if !slices.ContainsFunc(targets, func(t string) bool { return m.rules[t] != nil }) && m.first != "" {
 		targets = append(targets, m.first)
 	}
-	done := map[string]bool{}
-	for n := 0; n < len(targets) && n < maxTree; n++ { // grows
+	done, open := map[string]bool{}, false
+	for n := 0; n < len(targets); n++ { // grows
+		if n >= maxTargets {
+			m.short = true
+			break
+		}
+		open = open || !effect.IsKnown(targets[n])
 		r := m.rules[targets[n]]
 		if r == nil || done[targets[n]] {
 			continue
 		}
 		done[targets[n]] = true
-		out = append(out, r.lines...)
-		targets = append(targets, r.needs...)
+		asked = append(asked, r.lines...)
+		for _, need := range r.needs {
+			if !done[need] {
+				targets = append(targets, need)
+			}
+		}
 	}
-	return out
+	if open {
+		for _, name := range slices.Sorted(maps.Keys(m.rules)) {
+			if !done[name] {
+				maybe = append(maybe, m.rules[name].lines...)
+			}
+		}
+	}
+	return asked, maybe
 }
 
-// readMakefile reads a text line by line. What is conditional counts as there.
-func readMakefile(text string) *makefile {
-	m := &makefile{vars: map[string]string{}, rules: map[string]*rule{}}
+func newMakefile() *makefile {
+	return &makefile{vars: map[string]string{}, given: map[string]string{}, rules: map[string]*rule{}}
+}
+
+// read reads a text line by line. What is conditional counts as there.
+func (m *makefile) read(text string) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")
 	var now []*rule
 	inRecipe, other := false, false
@@ -112,14 +161,12 @@ func readMakefile(text string) *makefile {
 			now, other, inRecipe = m.line(body)
 		}
 	}
-	return m
 }
 
 // line reads a line that is no recipe, and returns the rules whose recipe follows.
 func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
-	word, _, _ := strings.Cut(body, " ")
-	if slices.Contains([]string{"include", "-include", "sinclude", "import"}, word) {
-		m.other = append(m.other, body)
+	if words := strings.Fields(body); slices.Contains([]string{"include", "-include", "sinclude", "import"}, words[0]) {
+		m.includes = append(m.includes, strings.Join(words[1:], " "))
 		return nil, false, false
 	}
 	colon, equals := strings.IndexByte(body, ':'), strings.IndexByte(body, '=')
@@ -174,7 +221,11 @@ func (m *makefile) expand(text string) string { return m.expanded(text, 0) }
 
 func (m *makefile) expanded(text string, depth int) string {
 	var b strings.Builder
-	for i := 0; i < len(text) && b.Len() < maxText; i++ {
+	for i := 0; i < len(text); i++ {
+		if b.Len() >= maxText {
+			m.short = true
+			return b.String() + effect.Unknown
+		}
 		if text[i] != '$' || i+1 == len(text) {
 			b.WriteByte(text[i])
 			continue
@@ -201,13 +252,22 @@ func (m *makefile) expanded(text string, depth int) string {
 }
 
 func (m *makefile) value(name string, depth int) string {
-	value, ok := m.vars[name]
+	value, ok := m.given[name]
+	if !ok {
+		value, ok = m.vars[name]
+	}
 	if !ok {
 		value, ok = standard[name]
 	}
-	if m.spent++; !ok || depth > 8 || m.spent > maxValues {
+	if !ok || slices.Contains(m.within, name) { // F := $(F) -g takes what was there before
 		return effect.Unknown
 	}
+	if m.spent++; depth > maxNested || m.spent > maxValues {
+		m.short = true
+		return effect.Unknown
+	}
+	m.within = append(m.within, name)
+	defer func() { m.within = m.within[:len(m.within)-1] }()
 	return m.expanded(value, depth+1)
 }
 

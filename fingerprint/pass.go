@@ -16,9 +16,11 @@ import (
 
 // A scope says what is looked for in a text.
 type scope struct {
-	strict bool // what stays unknown is named
-	words  bool // data that its words name is bound too
-	depth  int  // of texts that a text runs
+	strict bool   // what stays unknown is named
+	words  bool   // data that its words name is bound too
+	depth  int    // of texts that a text runs
+	of     string // the file that holds the text; "" is the call
+	sure   bool   // the text is one for a shell
 }
 
 // A pass is one walk while it is bound.
@@ -29,10 +31,11 @@ type pass struct {
 	call approver.ToolCall
 	path string // PATH, where the text does not change it
 
-	flows   bool // what is read may go somewhere else than to the agent
-	fed     []bool
-	wrapped []bool            // steps that lead to others
-	written []map[string]bool // by step: what it writes and does not read
+	flows    bool // what is read may go somewhere else than to the agent
+	captured bool // the text itself says so
+	fed      []bool
+	wrapped  []bool            // steps that lead to others
+	written  []map[string]bool // by step: what it writes and does not read
 }
 
 // walk binds what a call runs.
@@ -72,6 +75,7 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 func (p *pass) prepare() {
 	p.fed, p.wrapped = make([]bool, len(p.Steps)), make([]bool, len(p.Steps))
 	p.written = make([]map[string]bool, len(p.Steps))
+	p.structure()
 	for name := range p.call.Env {
 		p.flows = p.flows || strings.HasPrefix(name, "BASH_FUNC_") // any program may be a function
 	}
@@ -263,12 +267,17 @@ func (p *pass) lookup(st *shell.Step, name string) string {
 		}
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
-	for _, dir := range filepath.SplitList(list) {
+	dirs := filepath.SplitList(list)
+	if list == "" { // which means the folder itself
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
 		if dir == "" {
 			dir = "."
 		}
 		if !filepath.IsAbs(dir) {
 			if !filepath.IsAbs(st.Dir) || !effect.IsKnown(st.Dir) {
+				p.named("%s, where PATH is not known", name)
 				continue
 			}
 			dir = filepath.Join(st.Dir, dir)

@@ -3,11 +3,13 @@ package fingerprint
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"approver.example"
@@ -25,22 +27,26 @@ const (
 
 // A scan is the work for one call.
 type scan struct {
-	binder  *Binder
-	call    approver.ToolCall
-	given   <-chan struct{} // closed when nobody waits any more
-	out     map[string]string
-	unbound []string
-	seen    map[string]level // places looked at
-	looks   int
-	named   int                 // files bound because the command names them
-	treed   int                 // files bound because they lie in a folder
-	walked  int                 // entries of such folders
-	walks   int                 // texts that were walked
-	listed  map[string][]string // folders that were listed
-	sums    map[string]string   // version → hash, for second names of a file
-	texts   map[string]bool     // files that were read for what they name
-	budget  int64               // bytes still to be read
-	err     error               // the first; it ends the scan
+	binder    *Binder
+	call      approver.ToolCall
+	given     <-chan struct{} // closed when nobody waits any more
+	out       map[string]string
+	unbound   []string
+	seen      map[string]level // places looked at
+	looks     int
+	named     int                        // files bound because the command names them
+	treed     int                        // files bound because they lie in a folder
+	walked    int                        // entries of such folders
+	walks     int                        // texts that were walked
+	listed    map[string][]string        // folders that were listed
+	sums      map[string]string          // version → hash, for second names of a file
+	done      map[string]bool            // what readers came to; see once
+	folded    map[string]map[string]bool // names of listed folders, in small letters
+	imported  map[string][]string        // what files of Go import
+	texts     int                        // files that were read for what they name
+	textBytes int                        // bytes of them
+	budget    int64                      // bytes still to be read
+	err       error                      // the first; it ends the scan
 }
 
 func (s *scan) fail(err error) {
@@ -49,10 +55,13 @@ func (s *scan) fail(err error) {
 	}
 }
 
+// errLooks says that a call leads to too many places.
+var errLooks = fmt.Errorf("the command may lead to more than %d files: split it", maxLooks)
+
 // look counts one look at the disk, and reports whether there may be one.
 func (s *scan) look() bool {
 	if s.looks++; s.looks > maxLooks {
-		s.fail(fmt.Errorf("the command may lead to more than %d files: split it", maxLooks))
+		s.fail(errLooks)
 	}
 	if s.givenUp() {
 		s.fail(errGivenUp)
@@ -128,11 +137,17 @@ func (s *scan) bindDir() {
 // whether it is a folder. A path with ".." has two readings: cd goes by the name, the
 // kernel by where the links before it lead.
 func (s *scan) visit(path string, as level) (folder bool) {
-	if len(path) > maxPath || strings.ContainsRune(path, 0) || s.err != nil {
+	if strings.ContainsRune(path, 0) || s.err != nil {
 		return false
 	}
 	clean := filepath.Clean(path)
+	if s.tooLong(clean) {
+		return false
+	}
 	if ownProcess(clean) {
+		if as == code && !standardStream(clean) && !s.substitution(clean) {
+			s.name("%s, which is open in the agent's own process", clean)
+		}
 		return false
 	}
 	folder = s.bind(clean, as)
@@ -142,11 +157,54 @@ func (s *scan) visit(path string, as level) (folder bool) {
 		if !s.look() {
 			return folder
 		}
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			folder = s.bind(real, as) || folder
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return s.bind(real, as) || folder
+		}
+		if !nothing(err) {
+			s.name("%s", path)
 		}
 	}
 	return folder
+}
+
+// tooLong reports whether a path is too long for this service to look at, and names it
+// if it can lead to a file all the same: the kernel's limit is on what one call is
+// given, which may start at a folder far below the root.
+func (s *scan) tooLong(path string) bool {
+	if len(path) <= maxPath {
+		return false
+	}
+	const maxName = 255
+	for part := range strings.SplitSeq(path, "/") {
+		if len(part) > maxName {
+			return true
+		}
+	}
+	s.name("a path of %d bytes, which is too long: ...%s", len(path), strings.ToValidUTF8(path[len(path)-60:], ""))
+	return true
+}
+
+// nothing reports whether an error means that there is no file.
+func nothing(err error) bool {
+	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
+		if errors.Is(err, none) {
+			return true
+		}
+	}
+	return false
+}
+
+// substitution reports whether a path is that of <(command), which the walk follows.
+func (s *scan) substitution(path string) bool {
+	return path == "/dev/fd/63" && !strings.Contains(s.call.Command, "fd/63")
+}
+
+// standardStream reports whether a path is one of the three streams: what comes through
+// the first is followed by the walk.
+func standardStream(path string) bool {
+	base := filepath.Base(path)
+	return strings.HasPrefix(base, "std") || base == "fd" || base == "0" || base == "1" || base == "2"
 }
 
 // ownProcess reports whether a path means something else to each process: here
@@ -177,7 +235,7 @@ func (s *scan) bind(path string, as level) (folder bool) {
 	}
 	info, err := s.stat(path)
 	switch {
-	case errors.Is(err, fs.ErrPermission):
+	case err != nil && !nothing(err):
 		// A file may be there, and nobody can say what is in it.
 		dir := filepath.Dir(path) + "/"
 		s.out[dir] = unreadable
@@ -217,6 +275,9 @@ func (s *scan) isFolder(path string) bool {
 func (s *scan) keep(path string, as level) {
 	hash := s.hash(path)
 	if hash == "" {
+		if as == code {
+			s.name("%s, which the kernel makes up", path)
+		}
 		return
 	}
 	s.out[path] = hash
@@ -236,6 +297,29 @@ func (s *scan) leads(path string) {
 	}
 }
 
+// entries reads a folder, as far as the looks last: what is larger is an error of the scan.
+func (s *scan) entries(dir string) (names []string, err error) {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for {
+		some, err := f.Readdirnames(1024)
+		names = append(names, some...)
+		s.looks += len(some) / 16
+		switch {
+		case errors.Is(err, io.EOF):
+			return names, nil
+		case err != nil:
+			return nil, err
+		case s.looks > maxLooks || s.givenUp():
+			s.look() // which fails
+			return nil, fs.ErrNotExist
+		}
+	}
+}
+
 // list returns the sorted names in a folder; ok is false if they cannot be listed.
 func (s *scan) list(dir string) (names []string, ok bool) {
 	if names, ok := s.listed[dir]; ok {
@@ -244,9 +328,8 @@ func (s *scan) list(dir string) (names []string, ok bool) {
 	if !s.look() {
 		return nil, false
 	}
-	entries, err := os.ReadDir(dir)
-	s.looks += len(entries) / 16
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && s.out[dir+"/"] == "" {
+	entries, err := s.entries(dir)
+	if err != nil && !nothing(err) && s.out[dir+"/"] == "" {
 		if info, statErr := s.stat(dir); statErr != nil || info.IsDir() { // else it is a file
 			s.out[dir+"/"] = unreadable
 			s.name("%s/", dir)
@@ -256,10 +339,7 @@ func (s *scan) list(dir string) (names []string, ok bool) {
 		s.listed[dir] = nil
 		return nil, false
 	}
-	names = make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
+	names = append(make([]string, 0, len(entries)), entries...)
 	slices.Sort(names)
 	s.listed[dir] = names
 	return names, true

@@ -431,7 +431,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			h.write("Makefile", "deploy:\n\t./$(UNKNOWN).sh\n")
 			h.write("package.json", `{"scripts":{"release":"ssh prod ./x"}}`)
 			if strings.Contains(command, "many/") {
-				for n := range 520 {
+				for n := range 4100 {
 					h.write(fmt.Sprintf("many/%d.yaml", n), "")
 				}
 			}
@@ -517,5 +517,53 @@ func TestHonestChangesDoNotVoidAYes(t *testing.T) {
 				t.Errorf("%s changed and the yes did not count: %+v", c.changes, v)
 			}
 		})
+	}
+}
+
+// The story: an agent writes files that were too much for the fingerprint: a Makefile
+// with 1 MiB of remarks, a package.json that only npm can read, a link for a folder of
+// hooks. The card named no script, the script was swapped behind it, and the yes
+// released it. Now the call is denied, or the card says that something is NOT BOUND.
+func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
+	remarks := "\n# " + strings.Repeat("x", 1<<20) + "\n"
+	for _, c := range []struct{ name, command, file, text string }{
+		{"a long makefile", "make", "Makefile", "all:\n\t./deploy.sh" + remarks},
+		{"main is no text", "npm test", "package.json", `{"scripts":{"test":"./deploy.sh"},"main":false}`},
+		{"a mark and a twin", "npm test", "package.json", "\ufeff" + `{"scripts":{"test":"./deploy.sh"},"Scripts":{"test":"true"}}`},
+		{"a comment", "bun run test", "package.json", "{/**/\"scripts\":{\"test\":\"./deploy.sh\"}}"},
+		{"many words", "task x", "Taskfile.yml", strings.Repeat("a1.b b2.c ", 600) + "./deploy.sh"},
+		{"a long script", "bash run.sh", "run.sh", "./deploy.sh\nexit" + remarks},
+		{"the second target", "make a && make b", "Makefile", "S=deploy\na:\n\ttrue\nb:\n\t./$(S).sh\n"},
+		{"a target of another file", "make", "Makefile", "include x.mk\nall: b\nS=deploy\nb: c\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.write("deploy.sh", script)
+			h.write("x.mk", "other:\n\ttrue\nc:\n\t./$(S).sh\n")
+			h.write(c.file, c.text)
+			answer := h.asks(c.command)
+			card, asked, v := h.card(answer)
+			if !asked {
+				t.Fatalf("nobody was asked: %+v", v)
+			}
+			h.write("deploy.sh", evil)
+			h.says(card, true, approver.Term{})
+			if v := <-answer; v.Decision != approver.Deny && !strings.Contains(card.Notice, "NOT BOUND") {
+				t.Errorf("the swapped script was released, and the card said %q", card.Notice)
+			}
+		})
+	}
+}
+
+// A pattern that matches more than can be looked at is refused before anybody is asked:
+// its list used to be empty, and what it matched could be swapped.
+func TestAPatternThatMatchesTooMuchIsRefused(t *testing.T) {
+	h := newHouse(t)
+	for n := range 20_100 {
+		h.write(fmt.Sprintf("many/f%05d", n), "")
+	}
+	if _, asked, v := h.card(h.asks("bash ./many/*; git push --force origin main")); asked || v.Decision != approver.Deny {
+		t.Errorf("asked %v, %+v", asked, v)
 	}
 }

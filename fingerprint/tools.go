@@ -188,6 +188,9 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 		}
 		var found []string
 		for _, at := range places {
+			if t.programs == "git" {
+				p.linkedTree(at, t)
+			}
 			for _, pattern := range strings.Fields(t.files) {
 				found = append(found, p.settings(at, pattern)...)
 			}

@@ -63,7 +63,6 @@ func operand(word string) bool { return word != "" && word[0] != '-' }
 // files binds each place that words can lead to, from each folder. A word that names
 // a folder makes that one more to start from: make -C sub.
 func (p *pass) files(i int, as level, words, bases []string) []string {
-	const maxBases = 64
 	absolute := true
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
@@ -79,7 +78,11 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 				if p.left(i, file) {
 					continue
 				}
-				if folder := filepath.Clean(file); p.leadsTo(file, as) && !known[folder] && len(bases) < maxBases {
+				if folder := filepath.Clean(file); p.leadsTo(file, as) && !known[folder] {
+					if len(bases) >= maxBases {
+						p.name("what lies in more than %d folders", maxBases)
+						return bases
+					}
 					p.leads(folder) // terraform -chdir=link
 					known[folder] = true
 					bases = append(bases, folder)
@@ -99,7 +102,7 @@ func (p *pass) leadsTo(file string, as level) bool {
 	if as != unseen {
 		return p.visit(file, as)
 	}
-	if len(file) > maxPath || strings.ContainsRune(file, 0) || !p.look() {
+	if strings.ContainsRune(file, 0) || p.tooLong(file) || !p.look() {
 		return false
 	}
 	info, err := p.stat(file)
@@ -143,11 +146,31 @@ func (p *pass) innerWords(i int, words map[string]bool) {
 	}
 }
 
+// longParts are the parts of a word that is itself too long for a path, such as a list
+// of files. A text that only looks like one has few parts, or is named.
+func (p *pass) longParts(word string) []string {
+	if strings.Contains(word, "://") {
+		word = strings.ReplaceAll(word, "://", " ")
+	}
+	var out []string
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
+		part = strings.Trim(part, " \t\n\"'") // of JSON
+		if part == "" || len(part) > maxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
+			continue
+		}
+		if out = append(out, part); len(out) > maxParts {
+			p.name("the files that a word of %d bytes names", len(word))
+			return out
+		}
+	}
+	return out
+}
+
 // parts are a word and what else it can mean: the parts of --file=x, a:b and
 // user@host, -fx and ~/x.
 func (p *pass) parts(word string) []string {
 	if len(word) > maxPath {
-		return nil
+		return p.longParts(word)
 	}
 	out := []string{word}
 	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
