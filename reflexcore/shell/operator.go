@@ -218,6 +218,9 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 			}
 			return other
 		}
+		if in.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
+			return other // what is not known is taken for nothing: one choice less to try
+		}
 		// It may be set, to what is not known, or not.
 		v := variable{name: name, data: d, alts: []data{other, d}}
 		if assign {
