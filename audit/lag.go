@@ -31,6 +31,12 @@ type Opening struct {
 	// Released are the requests whose release the store was not told of, of the
 	// last day. It must know of each that it was consumed.
 	Released []string
+	// Ended are requests and grants that people denied or took back, and of which the
+	// store was not told. It must not have them open.
+	Ended []string
+	// Controls is the newest version of the record of freezes and pauses that the
+	// head in the store, or a line behind it, knows of. Zero is of the version before.
+	Controls uint64
 	// Frozen is the newest freeze that the store was not told of.
 	Frozen time.Time
 	// Older says why the store is older than the log; empty means that it is not,
@@ -115,12 +121,17 @@ func (l *Log) heard(seq uint64) {
 
 // compare looks through the lines that the store was not told of.
 func (l *Log) compare(o *Opening) error {
-	if o.Head == nil || o.Head.Seq >= o.Seq {
+	if o.Head == nil {
+		return nil
+	}
+	o.Controls = o.Head.Controls
+	if o.Head.Seq >= o.Seq {
 		return nil
 	}
 	var last time.Time // of what the store had taken
 	var open bool      // in this life of the daemon
 	err := l.each(o.Head.Seq+1, func(line Line) {
+		o.Controls = max(o.Controls, line.Controls)
 		switch {
 		case slices.Contains(taken, line.Event):
 			open = true
@@ -137,6 +148,8 @@ func (l *Log) compare(o *Opening) error {
 		switch {
 		case line.Event == approver.EventReleased && time.Since(line.Timestamp) < approver.MinKeepFor/2:
 			o.Released = append(o.Released, line.Request)
+		case (line.Event == approver.EventRevoked || line.Event == approver.EventDenied) && line.Request != "":
+			o.Ended = append(o.Ended, line.Request)
 		case line.Event == approver.EventFrozen && line.Timestamp.After(o.Frozen):
 			o.Frozen = line.Timestamp
 		}

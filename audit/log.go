@@ -280,6 +280,9 @@ func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
 		return "", ErrClosed
 	}
 	line := l.red.lineOf(r, l.o.Hostname, time.Now())
+	if l.o.Controls != nil {
+		line.Controls = l.o.Controls()
+	}
 	body, err := encode(line)
 	if err != nil {
 		return "", fmt.Errorf("audit record: %w", err)
