@@ -290,8 +290,8 @@ func (b *Broadcaster) notDone(ctx context.Context, e Event, note string, err err
 }
 
 // Pause lets calls through that would be asked, for at most MaxPause; a zero
-// time ends a pause. The record of it is durable first; if it fails after that,
-// a second record says so.
+// time ends a pause, and is recorded after that. The record of a pause is durable
+// first; if it fails after that, a second record says so.
 func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
 	if d < 0 || d > MaxPause {
 		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
@@ -303,8 +303,10 @@ func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by s
 	case all:
 		note += ", also for CATASTROPHIC calls"
 	}
-	if _, err := b.Audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
-		return Pause{}, err
+	if d > 0 {
+		if _, err := b.Audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
+			return Pause{}, err
+		}
 	}
 	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
 		if c.Frozen() {
@@ -319,7 +321,10 @@ func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by s
 		return Pause{}, b.notDone(ctx, EventPaused, note, err)
 	}
 	b.Log.Warn("PAUSE: " + note)
-	return c.Pause, nil
+	if d == 0 { // after it, so that the audit knows the version that ended it
+		_, err = b.Audit.Record(ctx, Record{Event: EventPaused, Note: note})
+	}
+	return c.Pause, err
 }
 
 // PausedFor is Gate.Paused: whether a call of this severity is let through to

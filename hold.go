@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +28,40 @@ func (w Who) Is(call ToolCall) bool {
 	if call.Control != "" || w.Agent != call.Agent || w.Peer.Known != call.Peer.Known || w.Peer.UID != call.Peer.UID {
 		return false
 	}
-	return below(w.Project, call.Dir) || w.Session != "" && w.Session == call.Session
+	return w.Session != "" && w.Session == call.Session || inFolder(w.Project, call.Dir)
+}
+
+// inFolder reports whether dir is project, or in it, by whatever name: with dots,
+// through links, or as another mount of the same folder. Where this process cannot
+// look, the names count. A folder below /proc can be anything.
+func inFolder(project, dir string) bool {
+	if clean := filepath.Clean(dir); below(filepath.Clean(project), clean) || below("/proc", clean) {
+		return true
+	}
+	project, dir = resolved(project), resolved(dir)
+	if below(project, dir) {
+		return true
+	}
+	held, err := os.Stat(project)
+	if err != nil {
+		return false
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if at, err := os.Stat(dir); err == nil && os.SameFile(held, at) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// resolved is a path without links, as far as that is known here.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
 }
 
 // below reports whether a folder is project, or in it.

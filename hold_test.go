@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -191,4 +193,45 @@ func TestVerdictAlone(t *testing.T) {
 			t.Error("the zero verdict is alone")
 		}
 	})
+}
+
+// The story: an agent was frozen after a call went around the gate, and began anew: with
+// a new session, and its own folder by another name. The names were compared letter by
+// letter, and its calls went on. Now the folders are compared.
+func TestAHoldKnowsItsFolderByEveryName(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(base, name) }
+	for _, dir := range []string{"p/sub/deep", "q", "project"} {
+		if err := os.MkdirAll(at(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"link": "p", "above": ".", "deep": "p/sub/deep", "twice": "link", "q/back": "../p", "elsewhere": "q"} {
+		if err := os.Symlink(to, at(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peer := Peer{Known: true, UID: 1000}
+	for dir, want := range map[string]bool{
+		at("p"): true, at("p/sub"): true, at("p/sub/deep"): true, at("p") + "/": true, at("p") + "//": true, at("p") + "/.": true,
+		"/" + at("p"): true, "//" + at("p/sub"): true, base + "//p": true, base + "/./p": true, base + "/q/../p": true, base + "/none/../p": true,
+		at("link"): true, at("link/sub"): true, at("link") + "/../p": true, at("above/p"): true, at("above/above/p/sub"): true, at("deep"): true,
+		base + "/deep/../..": true, at("twice"): true, at("twice/sub"): true, at("q/back"): true, at("q/back/sub"): true,
+		"/proc/self/root" + at("p"): true, "/proc/self/cwd": true, "/proc/1/root" + at("p"): true, "/./proc/self/root" + at("p"): true,
+		base: false, at("q"): false, at("project"): false, at("elsewhere"): false, at("none"): false, base + "/p/../q": false, "/": false, "/tmp/none": false,
+	} {
+		for _, project := range []string{at("p"), at("link"), at("p") + "/", base + "//p"} {
+			who := Who{Peer: peer, Agent: "claude", Project: project, Session: "old"}
+			if got := who.Is(ToolCall{Peer: peer, Agent: "claude", Dir: dir, Session: "new"}); got != want {
+				t.Errorf("%s is frozen, and a call in %s is %v", project, dir, got)
+			}
+		}
+	}
+	gone := Who{Peer: peer, Agent: "claude", Project: at("gone")}
+	if !gone.Is(ToolCall{Peer: peer, Agent: "claude", Dir: at("gone/./sub")}) || gone.Is(ToolCall{Peer: peer, Agent: "claude", Dir: at("q")}) {
+		t.Error("a folder that is not there is not compared by its name")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -20,7 +21,7 @@ type batch struct {
 // add puts a line into the queue, with the checkpoints that it calls for. The
 // place in the chain is given here, so that hashing goes on while the disk is
 // busy.
-func (l *Log) add(body []byte) (*batch, digest, error) {
+func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -28,11 +29,16 @@ func (l *Log) add(body []byte) (*batch, digest, error) {
 		return nil, digest{}, ErrClosed
 	case l.err != nil:
 		return nil, digest{}, l.err
+	case l.lagging(at):
+		return nil, digest{}, laggingError{l.headed}
 	}
 	if l.size > 0 && l.size+int64(len(body)+sealLength) > l.o.MaxSize {
 		if err := l.endFile(); err != nil {
 			return nil, digest{}, err
 		}
+	}
+	if !at.IsZero() {
+		l.unheard = append(l.unheard, counted{l.end.seq + 1, at})
 	}
 	return l.line(body)
 }
@@ -231,4 +237,5 @@ func (l *Log) failQueue(b *batch, err error) {
 		close(b.done)
 	}
 	l.queue = nil
+	l.unheard = slices.DeleteFunc(l.unheard, func(c counted) bool { return c.seq > l.durable.Seq })
 }

@@ -200,6 +200,9 @@ func (l *Log) keepHead(ctx context.Context) {
 		putCtx, cancel := context.WithTimeout(ctx, headTimeout)
 		err := l.head.put(putCtx, l.Head())
 		cancel()
+		if err == nil {
+			l.heard(l.head.stored)
+		}
 		if l.head.older != nil {
 			select {
 			case l.older <- l.head.older.Error():

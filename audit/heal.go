@@ -162,7 +162,7 @@ func (l *Log) alarm(ctx context.Context, a alarm) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.put(ctx, body)
+	_, err = l.put(ctx, body, time.Time{})
 	return err
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,12 @@ type Opening struct {
 	// Released are the requests whose release the store was not told of, of the
 	// last day. It must know of each that it was consumed.
 	Released []string
+	// Ended are requests and grants that people denied or took back, and of which the
+	// store was not told. It must not have them open.
+	Ended []string
+	// Controls is the newest version of the record of freezes and pauses that the
+	// head in the store, or a line behind it, knows of. Zero is of the version before.
+	Controls uint64
 	// Frozen is the newest freeze that the store was not told of.
 	Frozen time.Time
 	// Older says why the store is older than the log; empty means that it is not,
@@ -51,20 +58,87 @@ var taken = []approver.Event{
 	approver.EventParked, approver.EventFrozen,
 }
 
-// unheard looks through the lines that the store was not told of.
-func (l *Log) unheard(o *Opening) error {
-	if o.Head == nil || o.Head.Seq >= o.Seq {
+// A counted line is of an event whose time counts for the lag of the store.
+type counted struct {
+	seq uint64
+	at  time.Time
+}
+
+// maxUnheard is the time that counted lines may span of which the store was not
+// told. The rest of MaxLag is for what a fail-over takes along.
+const maxUnheard = MaxLag / 2
+
+// A laggingError says that a line must wait until the store was told of more.
+type laggingError struct{ headed <-chan struct{} }
+
+func (laggingError) Error() string { return "the store has not taken the audit's head for too long" }
+
+// counts returns the time of a line that counts, and otherwise zero. A freeze does
+// not: it must never wait, and the store is compared with it by itself.
+func (l *Log) counts(line Line) time.Time {
+	if l.o.KV == nil || line.Event == approver.EventFrozen || !slices.Contains(taken, line.Event) {
+		return time.Time{}
+	}
+	return line.Timestamp
+}
+
+// lagging reports whether a counted line has to wait, so that a crash never leaves
+// a store that looks as if it had been replaced, however slow the writing of the
+// head is. The caller holds mu.
+func (l *Log) lagging(at time.Time) bool {
+	if at.IsZero() {
+		return false
+	}
+	select {
+	case <-l.accepted:
+	default: // nothing is told to the store yet, and nothing is asked
+		return false
+	}
+	return slices.ContainsFunc(l.unheard, func(c counted) bool { return at.Sub(c.at) > maxUnheard })
+}
+
+// await waits until the store was told of more.
+func (l *Log) await(ctx context.Context, headed <-chan struct{}) error {
+	signal(l.headWake)
+	select {
+	case <-headed:
+		return nil
+	case <-l.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("audit record: the store does not take the audit's head: %w", ctx.Err())
+	}
+}
+
+// heard notes that the store was told of the lines up to seq.
+func (l *Log) heard(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unheard = slices.DeleteFunc(l.unheard, func(c counted) bool { return c.seq <= seq })
+	close(l.headed)
+	l.headed = make(chan struct{})
+}
+
+// compare looks through the lines that the store was not told of.
+func (l *Log) compare(o *Opening) error {
+	if o.Head == nil {
 		return nil
 	}
-	var first, last time.Time // of what the store had taken
-	var open bool             // in this life of the daemon
+	o.Controls = o.Head.Controls
+	if o.Head.Seq >= o.Seq {
+		return nil
+	}
+	var last time.Time // of what the store had taken
+	var open bool      // in this life of the daemon
 	err := l.each(o.Head.Seq+1, func(line Line) {
+		o.Controls = max(o.Controls, line.Controls)
 		switch {
 		case slices.Contains(taken, line.Event):
-			if first.IsZero() {
-				first = line.Timestamp
+			open = true
+			if at := l.counts(line); !at.IsZero() {
+				l.unheard = append(l.unheard, counted{line.Seq, at})
+				last = at
 			}
-			last, open = line.Timestamp, true
 		case line.Event == approver.EventStarted:
 			open = false
 		case line.Event == approver.EventStopped && open:
@@ -74,11 +148,17 @@ func (l *Log) unheard(o *Opening) error {
 		switch {
 		case line.Event == approver.EventReleased && time.Since(line.Timestamp) < approver.MinKeepFor/2:
 			o.Released = append(o.Released, line.Request)
+		case (line.Event == approver.EventRevoked || line.Event == approver.EventDenied) && line.Request != "":
+			o.Ended = append(o.Ended, line.Request)
 		case line.Event == approver.EventFrozen && line.Timestamp.After(o.Frozen):
 			o.Frozen = line.Timestamp
 		}
 	})
-	if lost := last.Sub(first); o.Older == "" && lost > MaxLag {
+	var lost time.Duration
+	for _, c := range l.unheard {
+		lost = max(lost, last.Sub(c.at))
+	}
+	if o.Older == "" && lost > MaxLag {
 		o.Older = fmt.Sprintf("what the store took for %s is not in it any more", lost.Round(time.Second))
 	}
 	if o.Older != "" {

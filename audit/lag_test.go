@@ -1,8 +1,13 @@
 package audit
 
 import (
+	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"approver.example"
@@ -35,4 +40,87 @@ func TestAStoreThatIsReplacedUnderOurHands(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// The story: the machine was so busy that the store was not told of the log's end for
+// twelve seconds, while people's answers were recorded; then the daemon was killed, and
+// its store looked as if an older one had been put back: an honest installation froze
+// itself. Now what counts for the lag waits until the store was told, and what does not
+// count, such as a call that passes, never waits.
+func TestAStarvedHeadIsNoOlderStore(t *testing.T) {
+	for name, event := range map[string]approver.Event{
+		"released": approver.EventReleased, "approved": approver.EventApproved, "posted": approver.EventPosted, "repeated": approver.EventRepeated,
+		"granted": approver.EventGranted, "used": approver.EventGrantUsed, "parked": approver.EventParked,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := options(t)
+			synctest.Test(t, func(t *testing.T) {
+				kv, free := newMemory(), time.Now().Add(time.Minute)
+				begin := time.Now()
+				kv.fail = func(int) (error, error) {
+					if at := time.Now(); at.After(begin.Add(time.Second)) && at.Before(free) {
+						return errors.New("busy"), nil
+					}
+					return nil, nil
+				}
+				o.KV = kv
+				l := open(t, o)
+				var counting sync.WaitGroup
+				counting.Go(func() {
+					for range 30 {
+						record(t, l, approver.Record{Event: event, Request: "r"})
+						time.Sleep(time.Second)
+					}
+				})
+				for range 40 {
+					start := time.Now()
+					record(t, l, approver.Record{Event: approver.EventVerdict, Call: shell("true")})
+					record(t, l, approver.Record{Event: approver.EventFrozen, Note: "test"})
+					if d := time.Since(start); d > 0 {
+						t.Fatalf("a call that passes, or a freeze, waited %v", d)
+					}
+					time.Sleep(time.Second)
+				}
+				killed := o
+				killed.Dir, killed.Hold = filepath.Join(t.TempDir(), "log"), true
+				if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
+					t.Fatal(err)
+				}
+				next := open(t, killed)
+				if found := next.Opened(); found.Older != "" || found.Head == nil || found.Seq < found.Head.Seq+40 {
+					t.Errorf("after a crash: %+v", found)
+				}
+				closeLog(t, next)
+				counting.Wait()
+				if d := time.Since(begin); d < time.Minute || d > 2*time.Minute {
+					t.Errorf("everything was recorded after %v", d)
+				}
+				closeLog(t, l)
+			})
+		})
+	}
+}
+
+// A call whose record waits for the store ends with its caller, and with the log.
+func TestAWaitForTheHeadEnds(t *testing.T) {
+	o, _ := options(t)
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemory()
+		o.KV = kv
+		l := open(t, o)
+		kv.mu.Lock()
+		kv.fail = func(int) (error, error) { return errors.New("busy"), nil }
+		kv.mu.Unlock()
+		record(t, l, approver.Record{Event: approver.EventReleased})
+		time.Sleep(maxUnheard + time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := l.Record(ctx, approver.Record{Event: approver.EventReleased}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that went away: %v", err)
+		}
+		time.AfterFunc(time.Second, func() { _ = l.Close(context.Background()) })
+		if _, err := l.Record(t.Context(), approver.Record{Event: approver.EventReleased}); !errors.Is(err, ErrClosed) {
+			t.Errorf("a log that was closed: %v", err)
+		}
+	})
 }

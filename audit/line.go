@@ -76,6 +76,9 @@ type Line struct {
 	Once        string               `json:"once,omitempty"`
 	Removed     *Removed             `json:"removed,omitempty"` // files that retention took away
 
+	// Controls is Options.Controls when the record was made: the store must not know less.
+	Controls uint64 `json:"controls,omitempty"`
+
 	// The seal, written by the log.
 	ID   string `json:"id,omitempty"` // log:seq
 	Seq  uint64 `json:"seq,omitempty"`

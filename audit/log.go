@@ -93,7 +93,9 @@ type Log struct {
 	spare  []byte // a buffer to use again
 	alarms []string
 
-	durable Head // under mu
+	durable Head          // under mu
+	unheard []counted     // under mu: lines that the store was not told of yet
+	headed  chan struct{} // under mu; closed when the store was told of more
 
 	opened   Opening       // of Open
 	older    chan string   // see Older
@@ -142,7 +144,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 		o: o, red: newRedactor(o.Redact), lock: lock,
 		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), rotatedWake: make(chan struct{}, 1), closing: make(chan struct{}),
 		writing: make(chan struct{}), heading: make(chan struct{}), retaining: make(chan struct{}),
-		head: headKeeper{kv: o.KV, log: o.ID, controls: o.Controls}, older: make(chan string, 1), accepted: make(chan struct{}),
+		head: headKeeper{kv: o.KV, log: o.ID, controls: o.Controls}, older: make(chan string, 1), accepted: make(chan struct{}), headed: make(chan struct{}),
 	}
 	l.head.has = l.has
 	alarms, err := l.begin(ctx)
@@ -190,7 +192,7 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 		return nil, err
 	}
 	l.opened = Opening{Seq: l.durable.Seq, Head: known}
-	if err := l.unheard(&l.opened); err != nil {
+	if err := l.compare(&l.opened); err != nil {
 		return nil, err
 	}
 	if unknown && l.durable.Seq > 0 {
@@ -277,19 +279,29 @@ func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
 	if l == nil || l.red == nil {
 		return "", ErrClosed
 	}
-	body, err := encode(l.red.lineOf(r, l.o.Hostname, time.Now()))
+	line := l.red.lineOf(r, l.o.Hostname, time.Now())
+	if l.o.Controls != nil {
+		line.Controls = l.o.Controls()
+	}
+	body, err := encode(line)
 	if err != nil {
 		return "", fmt.Errorf("audit record: %w", err)
 	}
 	if len(body)+sealLength > MaxLine {
 		return "", fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
 	}
-	return l.put(ctx, body)
+	return l.put(ctx, body, l.counts(line))
 }
 
-// put waits until a line is durable.
-func (l *Log) put(ctx context.Context, body []byte) (string, error) {
-	b, hash, err := l.add(body)
+// put waits until a line is durable. at is the time of one that counts for the
+// store's lag.
+func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error) {
+	b, hash, err := l.add(body, at)
+	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at) {
+		if err := l.await(ctx, wait.headed); err != nil {
+			return "", err
+		}
+	}
 	if err != nil {
 		return "", err
 	}

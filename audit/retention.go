@@ -138,7 +138,7 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	if err != nil {
 		return err
 	}
-	b, _, err := l.add(body)
+	b, _, err := l.add(body, time.Time{})
 	if err != nil {
 		return err
 	}

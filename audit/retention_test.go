@@ -142,7 +142,7 @@ func TestAMissingBeginningIsNoRetention(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.put(t.Context(), body); err != nil {
+	if _, err := l.put(t.Context(), body, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(full[0].path); err != nil {

@@ -294,7 +294,7 @@ func TestVerifyStopsWithContext(t *testing.T) {
 	for range 3000 {
 		l.mu.Unlock()
 		body = []byte(`{"v":1,"event":"started"}`)
-		_, _, err := l.add(body)
+		_, _, err := l.add(body, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +389,7 @@ func TestVerifyTellsAlarmsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := l.put(t.Context(), []byte(`{"v":1,"event":"alarm","note":7}`)); err != nil {
+	if _, err := l.put(t.Context(), []byte(`{"v":1,"event":"alarm","note":7}`), time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	closeLog(t, l)

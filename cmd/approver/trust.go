@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -15,7 +17,8 @@ import (
 type trust struct {
 	mark   *approver.ControlMark
 	doubts []string // why not
-	first  string   // what the first record of the controls was written for
+	first  string   // why this start wrote the first record of the controls; empty if it did not
+	ended  []string // what people denied or took back, and the store may have open again
 }
 
 // judge compares the store with what the audit knew of it.
@@ -24,11 +27,8 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	if err != nil {
 		return err
 	}
-	var known uint64
-	if found.Head != nil {
-		known = found.Head.Controls
-	}
-	t.mark = approver.NewControlMark(known)
+	known := found.Controls
+	t.mark, t.ended = approver.NewControlMark(known), found.Ended
 	lost, err := approver.Unreleased(ctx, store, found.Released)
 	switch {
 	case err != nil:
@@ -37,8 +37,10 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 		t.doubts = append(t.doubts, found.Older)
 	case len(lost) > 0:
 		t.doubts = append(t.doubts, fmt.Sprintf("the store is older than the audit: it does not know that %d requests were released, such as %s", len(lost), lost[0]))
-	case found.Frozen.After(c.Burned) && !c.Missing:
+	case found.Frozen.After(c.Burned):
 		t.doubts = append(t.doubts, "the store is older than the audit: it does not know of the last freeze")
+	case !c.Missing && c.Version < known:
+		t.doubts = append(t.doubts, fmt.Sprintf("the store is older than the audit: its record of freezes and pauses is version %d, and was %d", c.Version, known))
 	case found.Head == nil && found.Seq > 0 && !found.Renamed:
 		t.doubts = append(t.doubts, "the store has lost what it knew of the audit")
 	}
@@ -53,7 +55,33 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	default:
 		return nil
 	}
+	t.mark = approver.NewControlMark(1) // so that the audit says from its first line on that there is one
 	return approver.BeginControls(ctx, store)
+}
+
+// reopened doubts a store that has open again what people denied or took back.
+func (t *trust) reopened(ctx context.Context, people *approver.Broadcaster) {
+	if len(t.ended) == 0 {
+		return
+	}
+	requests, requestsErr := people.Requests(ctx) // beside an error is what could be read
+	grants, grantsErr := people.Grants(ctx)
+	var open []string
+	for _, r := range requests {
+		open = append(open, r.ID)
+	}
+	for _, g := range grants {
+		open = append(open, g.ID)
+	}
+	for _, id := range t.ended {
+		if slices.Contains(open, id) {
+			t.doubt("the store is older than the audit: it has open again what people denied or took back, such as %s", id)
+			return
+		}
+	}
+	if err := errors.Join(requestsErr, grantsErr); err != nil {
+		people.Log.Warn("whether the store has open again what people denied or took back is not known", "error", err)
+	}
 }
 
 // note is what the record of a start says of it.
@@ -73,6 +101,7 @@ func (t *trust) doubt(format string, args ...any) {
 
 // settle freezes if there is a doubt, and then lets the store hear of the audit.
 func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, records *audit.Log) error {
+	t.reopened(ctx, people)
 	if len(t.doubts) > 0 {
 		err := people.Distrust(context.WithoutCancel(ctx), strings.Join(t.doubts, "; "))
 		// Frozen is enough to start: what else could not be done is in the log.

@@ -179,28 +179,34 @@ func TestTheStoreIsJudged(t *testing.T) {
 		doubt  string // empty: it is trusted
 		frozen bool
 	}{
-		"nothing happened":                          {},
-		"a call was released":                       {after: func(l *trustLife) { l.release("r1") }},
-		"a crash":                                   {after: func(l *trustLife) { l.release("r1") }, crash: true},
-		"a freeze stays":                            {after: (*trustLife).freeze, frozen: true},
-		"a freeze stays after a crash":              {after: (*trustLife).freeze, crash: true, frozen: true},
-		"a freeze was lifted":                       {after: func(l *trustLife) { l.freeze(); l.unfreeze() }},
-		"lifted, and a crash":                       {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, crash: true},
-		"an old store, and nothing happened since":  {old: true},
-		"an old store, before a release":            {after: func(l *trustLife) { l.release("r1") }, old: true, doubt: "stopped in order", frozen: true},
-		"an old store, before a release and kill":   {after: func(l *trustLife) { l.release("r1") }, old: true, crash: true, doubt: "were released", frozen: true},
-		"an old store, before a freeze":             {after: (*trustLife).freeze, old: true, doubt: "older", frozen: true},
-		"an old store, before a freeze and kill":    {after: (*trustLife).freeze, old: true, crash: true, doubt: "last freeze", frozen: true},
-		"an old store, frozen and lifted since":     {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, old: true, doubt: "older", frozen: true},
-		"an old store, lifted when it was frozen":   {before: (*trustLife).freeze, after: (*trustLife).unfreeze, old: true, frozen: true},
-		"the freeze is gone":                        {after: (*trustLife).freeze, gone: []string{control}, frozen: true},
-		"its record is gone, and none was in force": {gone: []string{control}, frozen: true},
-		"gone after a crash":                        {gone: []string{control}, crash: true, frozen: true},
-		"the audit's end is gone":                   {gone: []string{head}, doubt: "what it knew of the audit"},
-		"both are gone":                             {gone: []string{head, control}, doubt: "what it knew of the audit", frozen: true},
-		"all is gone":                               {gone: []string{"all"}, doubt: "what it knew of the audit", frozen: true},
-		"the audit has another name now":            {id: "there"},
-		"another name, and the record is gone":      {id: "there", gone: []string{control}, frozen: true},
+		"nothing happened":                              {},
+		"a call was released":                           {after: func(l *trustLife) { l.release("r1") }},
+		"a crash":                                       {after: func(l *trustLife) { l.release("r1") }, crash: true},
+		"a freeze stays":                                {after: (*trustLife).freeze, frozen: true},
+		"a freeze stays after a crash":                  {after: (*trustLife).freeze, crash: true, frozen: true},
+		"a freeze was lifted":                           {after: func(l *trustLife) { l.freeze(); l.unfreeze() }},
+		"lifted, and a crash":                           {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, crash: true},
+		"an old store, and nothing happened since":      {old: true},
+		"an old store, before a release":                {after: func(l *trustLife) { l.release("r1") }, old: true, doubt: "stopped in order", frozen: true},
+		"an old store, before a release and kill":       {after: func(l *trustLife) { l.release("r1") }, old: true, crash: true, doubt: "were released", frozen: true},
+		"an old store, before a freeze":                 {after: (*trustLife).freeze, old: true, doubt: "older", frozen: true},
+		"an old store, before a freeze and kill":        {after: (*trustLife).freeze, old: true, crash: true, doubt: "last freeze", frozen: true},
+		"an old store, frozen and lifted since":         {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, old: true, doubt: "older", frozen: true},
+		"an old store, lifted when it was frozen":       {before: (*trustLife).freeze, after: (*trustLife).unfreeze, old: true, doubt: "is version 2, and was 3", frozen: true},
+		"an old store, before observing ended and kill": {before: observe, after: enforce, old: true, crash: true, doubt: "record of freezes and pauses is version", frozen: true},
+		"an old store, before observing ended":          {before: observe, after: enforce, old: true, doubt: "record of freezes and pauses is version", frozen: true},
+		"observing ended, and a crash":                  {before: observe, after: enforce, crash: true},
+		"an old store, before a pause ended and kill":   {before: pause, after: endPause, old: true, crash: true, doubt: "record of freezes and pauses is version", frozen: true},
+		"an old store, before a pause ended":            {before: pause, after: endPause, old: true, doubt: "record of freezes and pauses is version", frozen: true},
+		"a pause ended, and a crash":                    {before: pause, after: endPause, crash: true},
+		"the freeze is gone":                            {after: (*trustLife).freeze, gone: []string{control}, frozen: true},
+		"its record is gone, and none was in force":     {gone: []string{control}, frozen: true},
+		"gone after a crash":                            {gone: []string{control}, crash: true, frozen: true},
+		"the audit's end is gone":                       {gone: []string{head}, doubt: "what it knew of the audit"},
+		"both are gone":                                 {gone: []string{head, control}, doubt: "what it knew of the audit", frozen: true},
+		"all is gone":                                   {gone: []string{"all"}, doubt: "what it knew of the audit", frozen: true},
+		"the audit has another name now":                {id: "there"},
+		"another name, and the record is gone":          {id: "there", gone: []string{control}, frozen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -239,6 +245,77 @@ func TestTheStoreIsJudged(t *testing.T) {
 				t.Errorf("frozen %v, want %v", got, tt.frozen)
 			}
 		})
+	}
+}
+
+func observe(l *trustLife) {
+	l.t.Helper()
+	if _, err := l.people.Observe(l.t.Context(), time.Hour, "Ada"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func enforce(l *trustLife) {
+	l.t.Helper()
+	if _, ended, err := l.people.Enforce(l.t.Context(), "Ada"); err != nil || !ended {
+		l.t.Fatal(ended, err)
+	}
+}
+
+func pause(l *trustLife) {
+	l.t.Helper()
+	if _, err := l.people.Pause(l.t.Context(), time.Hour, true, "Ada"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func endPause(l *trustLife) {
+	l.t.Helper()
+	if _, err := l.people.Pause(l.t.Context(), 0, false, "Ada"); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// The story: the first two heads of a fresh installation did not say that there is a
+// record of freezes. Somebody kept one of them, deleted the record of a freeze, put the
+// head back and killed the daemon, and the next start took that for an upgrade and
+// wrote a new record: the freeze was lifted unseen. Now every line of the audit says
+// which version of the record there is.
+func TestAnEarlyHeadIsNoUpgrade(t *testing.T) {
+	for _, stopped := range []bool{true, false} {
+		for name, act := range map[string]func(*trustLife){
+			"frozen": (*trustLife).freeze, "nothing": func(*trustLife) {}, "observing is over": func(l *trustLife) { observe(l); enforce(l) },
+			"a pause is over": func(l *trustLife) { pause(l); endPause(l) }, "lifted": func(l *trustLife) { l.freeze(); l.unfreeze() },
+		} {
+			t.Run(fmt.Sprint(name, " ", stopped), func(t *testing.T) {
+				dir := t.TempDir()
+				store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "approver.db")}, slog.New(slog.DiscardHandler))
+				if err != nil {
+					t.Fatal(err)
+				}
+				value := fmt.Appendf(nil, `{"log":"here","seq":0,"hash":%q}`, strings.Repeat("0", 64))
+				if err := store.Put(t.Context(), approver.Key("audit", "here"), value, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+				if err := store.Close(); err != nil {
+					t.Fatal(err)
+				}
+				early := dir
+				l := startLife(t, t.TempDir(), "here")
+				act(l)
+				if stopped {
+					l.record(approver.EventStopped, "")
+				}
+				dir = image(t, l.dir)
+				l.close()
+				put(t, "approver.db", early, dir)
+				l = startLife(t, dir, "here")
+				defer l.close()
+				if !l.frozen() || l.trust.first != "" {
+					t.Errorf("frozen %v, %q", l.frozen(), l.trust.first)
+				}
+			})
+		}
 	}
 }
 
