@@ -86,6 +86,10 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 
 // cmd walks a command by its kind.
 func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
+	if s.Background { // in a subshell
+		scope := in.enter()
+		defer in.leave(scope)
+	}
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
@@ -124,7 +128,9 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 		}
 	case *syntax.CoprocClause:
 		if c.Stmt != nil {
+			scope := in.enter()
 			in.stmt(c.Stmt, &input{unknown, true}, nil)
+			in.leave(scope)
 		}
 	default:
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "unknown syntax"})
