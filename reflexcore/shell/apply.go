@@ -356,6 +356,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
 				in.locals = append(in.locals, in.hold(name))
 				in.set(name, data{value, taint})
+				in.slot(name).passed = true
 			}
 			in.environ(name, data{value, taint})
 		}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -8,6 +9,10 @@ import (
 
 // declClause is export, declare, local, readonly and typeset.
 func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
+	if in.declarationFails(c) {
+		scope := in.branch()
+		defer in.join(scope)
+	}
 	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
 		in.environs(0, nil, sink)
 	}
@@ -20,10 +25,12 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 	}
 	in.settled()
 	var ref, global, function, integer, array, assoc bool
-	variant := ""
+	variant, exports := "", false
 	if c.Variant != nil {
 		variant = c.Variant.Value
+		exports = variant == "export"
 	}
+	exporting := variant // export if the words say whether it is exported
 	for _, a := range c.Args {
 		if a.Name != nil {
 			if len(in.active) > 0 && !global && (variant == "local" || variant == "declare" || variant == "typeset") {
@@ -43,6 +50,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 					in.set(a.Name.Value, in.value(a.Name.Value))
 				}
 			}
+			in.passes(a.Name.Value, exporting, exports)
 			if ref && a.Value != nil {
 				in.injected(in.value(a.Name.Value))
 				*in.slot(a.Name.Value) = variable{name: a.Name.Value, ref: in.value(a.Name.Value).text}
@@ -52,8 +60,12 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		if a.Value == nil {
 			continue
 		}
-		if flag := a.Value.Lit(); flag != "" && flag[0] == '-' {
-			ref = ref || strings.Contains(flag, "n")
+		if flag := a.Value.Lit(); flag != "" && flag[0] == '+' && strings.Contains(flag, "x") {
+			exports, exporting = false, "export"
+			continue
+		} else if flag != "" && flag[0] == '-' {
+			ref = ref || strings.Contains(flag, "n") && variant != "export"
+			exports = exports && !strings.Contains(flag, "n") || strings.Contains(flag, "x")
 			global = global || strings.Contains(flag, "g")
 			integer = integer || strings.Contains(flag, "i")
 			assoc = assoc || strings.Contains(flag, "A")
@@ -66,6 +78,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		in.word(a.Value)
 		for _, f := range in.fields[mark:] {
 			in.declared(f.data, array, assoc)
+			in.passes(f.text, exporting, exports)
 		}
 		in.fields = in.fields[:mark]
 	}
@@ -98,10 +111,39 @@ func (in *interp) assign(a *syntax.Assign) {
 			in.made(len(old.text) + len(more.text))
 			return data{old.text + more.text, old.taint | more.taint}
 		}))
+	case in.isArray(name):
+		more := in.one(a.Value)
+		in.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
 		in.assignAll(name, in.values(func() data { return in.one(a.Value) }))
 		if in.ofPlace(a.Value) {
 			in.slot(name).place = true
 		}
 	}
+}
+
+// declarationFails reports whether a declaration changes nothing, in one shell or another:
+// local outside of a function, and flags that only print, or that there are not.
+func (in *interp) declarationFails(c *syntax.DeclClause) bool {
+	variant := ""
+	if c.Variant != nil {
+		variant = c.Variant.Value
+	}
+	if variant == "local" && len(in.active) <= in.apart.active {
+		return true
+	}
+	return slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool {
+		if a.Name != nil || a.Value == nil {
+			return false
+		}
+		flag := a.Value.Lit()
+		return len(flag) > 1 && flag[0] == '-' && flag != "--" && strings.Trim(flag[1:], "aAgilnrtux") != ""
+	})
+}
+
+// isArray reports whether a name is that of an array: what is assigned to it then is its
+// element 0, and the others stay.
+func (in *interp) isArray(name string) bool {
+	v := in.find(in.referred(name))
+	return v != nil && v.array
 }

@@ -94,6 +94,9 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 		in.environs(mark, std, sink)
 	}
 	for i, f := range args {
+		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && strings.Contains(f.text, "a") || f.text == "allexport" {
+			in.exportsAll = true
+		}
 		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
 			in.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
 			in.traced()
@@ -121,17 +124,24 @@ func (in *interp) shift(mark int, std *input, sink *data) {
 	if args := in.fields[mark+1:]; len(args) > 0 {
 		n, _ = strconv.Atoi(args[0].text)
 	}
-	if list := in.positional(); list != nil && n >= 0 {
-		in.setPositional(list[min(n, len(list)):])
+	if list := in.positional(); list != nil && n >= 0 && n <= len(list) { // more than there are is an error
+		in.setPositional(list[n:])
 	}
 }
 
 func (in *interp) unset(mark int, std *input, sink *data) {
 	in.names(mark, std, sink)
 	itself := false // a reference, and not what it stands for
+	functions, variables := false, false
 	for _, f := range in.fields[mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
 			itself = itself || strings.Contains(f.text, "n")
+			functions = functions || strings.Contains(f.text, "f")
+			variables = variables || strings.Contains(f.text, "v") || itself
+			continue
+		}
+		if functions {
+			in.unsetFunction(f.text)
 			continue
 		}
 		if v := in.find(f.text); itself && v != nil && v.ref != "" {
@@ -147,9 +157,16 @@ func (in *interp) unset(mark int, std *input, sink *data) {
 		}
 		v := in.slot(f.text)
 		*v = variable{name: v.name, unset: true}
-		if slices.ContainsFunc(in.funcs, func(have function) bool { return have.name == f.text }) {
-			in.funcs = append(in.funcs, function{name: f.text})
+		if !variables {
+			in.unsetFunction(f.text)
 		}
+	}
+}
+
+// unsetFunction takes a function back.
+func (in *interp) unsetFunction(name string) {
+	if slices.ContainsFunc(in.funcs, func(have function) bool { return have.name == name }) {
+		in.funcs = append(in.funcs, function{name: name})
 	}
 }
 
@@ -314,13 +331,24 @@ func (in *interp) entered(table, name string, d data) {
 // export is export and its like where they are not a declaration of the syntax.
 func (in *interp) export(mark int, std *input, sink *data) {
 	array, assoc := false, false
+	exports := in.fields[mark].text == "export"
 	for _, f := range in.fields[mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
+			exports = exports && !strings.Contains(f.text, "n") || strings.Contains(f.text, "x")
 			assoc = assoc || strings.Contains(f.text, "A")
 			array = array || assoc || strings.Contains(f.text, "a")
 			continue
 		}
 		in.declared(f.data, array, assoc)
+		in.passes(f.text, in.fields[mark].text, exports)
+	}
+}
+
+// passes notes what export and its like say of one word: a name, perhaps with a value.
+func (in *interp) passes(word, command string, exports bool) {
+	name, _, _ := strings.Cut(word, "=")
+	if exports || command == "export" {
+		in.pass(strings.TrimSuffix(name, "+"), exports)
 	}
 }
 

@@ -61,6 +61,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 		for _, a := range c.Assigns {
 			in.locals = append(in.locals, in.hold(a.Name.Value))
 			in.assign(a)
+			in.slot(a.Name.Value).passed = true
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
 	}
@@ -141,7 +142,7 @@ func (in *interp) unhold(since int) {
 // alias walks an alias that the text defined, with the words after it.
 func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
 	found := false
-	for i := len(in.aliases) - 1; i >= 0; i-- {
+	for i := len(in.aliases) - 1; i >= in.apart.aliases; i-- {
 		a := in.aliases[i]
 		if a.name != name {
 			continue
@@ -249,8 +250,11 @@ func (in *interp) calls(mark int, std *input, sink *data, background bool) bool 
 	name := in.fields[mark].text
 	for i := len(in.funcs) - 1; i >= 0; i-- {
 		f := in.funcs[i]
-		if f.name != name {
+		if f.name != name || i < in.apart.funcs && !f.passed {
 			continue
+		}
+		if i < in.apart.funcs && in.Table.Find(name) != nil { // not every shell takes it over
+			f.maybe = true
 		}
 		if f.body != nil {
 			in.invoke(f.body, mark, std, sink, background)

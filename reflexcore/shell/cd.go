@@ -22,6 +22,10 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):
 	case len(args) == 0:
 		in.dir, in.may = in.value("HOME").text, ""
+	case len(args) > 1: // an error, or words that zsh replaces in its path
+		if in.may = ""; strings.HasPrefix(in.dir, "/") {
+			in.dir, in.may = effect.Unknown, in.dir
+		}
 	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") || in.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
 		in.dir, in.may = effect.Unknown, ""
 	case args[0].glob, in.may != "" && strings.HasPrefix(args[0].text, ".."):

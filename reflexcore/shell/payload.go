@@ -15,9 +15,10 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	if a.p.Dry && !strings.HasPrefix(a.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
 		return
 	}
-	held := in.bits
+	held, unpassed := in.bits, in.unpassed
 	in.bits |= u.Bits & effect.Remote
-	defer func() { in.bits = held }()
+	in.unpassed = a.clears()
+	defer func() { in.bits, in.unpassed = held, unpassed }()
 	if u.Arg == "helper" {
 		a.helper(u, out)
 		return
@@ -89,7 +90,7 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
 	case grammar.Args:
 		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			in.sub(a.field(u).data, a.by, &input{}, out) // parallel ::: COMMANDS
+			in.separately(false, func() { in.sub(a.field(u).data, a.by, &input{}, out) }) // parallel ::: COMMANDS
 		}
 	case grammar.Sql:
 		if u.Word >= 0 {
@@ -172,7 +173,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 		if in.level > in.lim.Nesting {
 			in.over("depth")
 		} else {
-			in.run(mark, a.std, out, false)
+			in.separately(a.clears(), func() { in.run(mark, a.std, out, false) })
 		}
 		in.level--
 		in.via, in.homeless = via, homeless
@@ -407,7 +408,7 @@ func (a *applied) sql(dialect string, d data) {
 	}
 	in.SQL(dialect, d.text, func(f Found) bool {
 		if f.Shell != "" {
-			in.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil)
+			in.separately(false, func() { in.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil) })
 			return !in.stopped()
 		}
 		e := f.Effect

@@ -22,6 +22,7 @@ type variable struct {
 	settled int        // how many alts it had after a loop's first round
 	ref     string     // it stands for the variable of this name, or for an element
 	integer bool       // what is assigned is reckoned
+	passed  bool       // programs inherit it
 	place   bool       // its value is where something is, as [interp.asksPlace] says
 }
 
@@ -146,7 +147,7 @@ func (in *interp) set(name string, d data) {
 	}
 	v := in.slot(name)
 	integer := v.integer
-	*v = variable{name: v.name, data: d, integer: integer}
+	*v = variable{name: v.name, data: d, integer: integer, passed: v.passed}
 	if integer {
 		d = in.reckoned(d)
 		v = in.slot(name)
@@ -204,11 +205,12 @@ type scope struct {
 	others         [][]data
 	funcs, aliases int
 	zero           data
+	apart          apart
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart}
 	in.mark = s.length
 	return s
 }
@@ -224,7 +226,7 @@ func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero = s.zero
+	in.zero, in.apart = s.zero, s.apart
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
@@ -305,7 +307,7 @@ func (in *interp) positional() []data {
 // merge makes what a branch assigned one more possible value.
 func (in *interp) merge(v variable) {
 	old := in.find(v.name)
-	if v.array || v.ref != "" || old != nil && old.array {
+	if v.array || v.ref != "" || v.forms != nil || old != nil && (old.array || old.forms != nil) {
 		in.mergeArray(old, v)
 		return
 	}
@@ -335,7 +337,7 @@ func (in *interp) merge(v variable) {
 		}
 	}
 	slot := in.slot(v.name)
-	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled}
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, passed: slot.passed && v.passed}
 	if len(alts) > in.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {

@@ -82,7 +82,7 @@ func (in *interp) knownScript(name, lang string, args []field, std *input, sink 
 		in.push(f)
 	}
 	in.level++
-	in.run(mark, std, sink, false)
+	in.separately(false, func() { in.run(mark, std, sink, false) })
 	in.level--
 	in.fields = in.fields[:mark]
 	return true
@@ -159,7 +159,7 @@ func partialIf(b bool) effect.Bits {
 func (in *interp) script(lang string, d data, args []field, std *input, sink *data, via string) {
 	switch lang {
 	case "", "shell", "sh", "bash", "zsh", "fish", "ksh", "csh":
-		scope := in.enter()
+		scope := in.newProcess(in.unpassed)
 		zero := in.zero
 		in.setPositional(make([]data, 0, len(args)))
 		for i, a := range args {
@@ -313,10 +313,12 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint, sa
 		return 0
 	case f.Shell != "":
 		var out data
-		in.sub(data{f.Shell, f.Taint | f.fed(lang, std.taint, taint)}, lang, &input{}, &out)
-		if lang == "awk" && f.Shell == effect.Unknown && said.text != "" && said.known() {
-			in.sub(*said, lang, &input{}, &out)
-		}
+		in.separately(false, func() {
+			in.sub(data{f.Shell, f.Taint | f.fed(lang, std.taint, taint)}, lang, &input{}, &out)
+			if lang == "awk" && f.Shell == effect.Unknown && said.text != "" && said.known() {
+				in.sub(*said, lang, &input{}, &out)
+			}
+		})
 		*said = out
 		return out.taint
 	case len(f.Argv) > 0:
@@ -325,7 +327,7 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint, sa
 			in.push(field{data: data{w, f.Taint}})
 		}
 		var out data
-		in.run(mark, &input{}, &out, false)
+		in.separately(false, func() { in.run(mark, &input{}, &out, false) })
 		in.fields = in.fields[:mark]
 		return out.taint
 	case f.Lang != "":

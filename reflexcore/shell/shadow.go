@@ -56,6 +56,7 @@ func (in *interp) bare(name string, body *syntax.Stmt) {
 // exported walks a function that other shells will have, unless it was walked when it
 // was defined.
 func (in *interp) exported(name string) {
+	in.passFunction(name)
 	for i := len(in.funcs) - 1; i >= 0; i-- {
 		if f := in.funcs[i]; f.name == name && f.body != nil && !in.wellKnown(name) {
 			in.aside(func() { in.bare(name, f.body) })

@@ -54,6 +54,8 @@ type function struct {
 	name  string
 	body  *syntax.Stmt // nil: it was taken back
 	maybe bool         // in a branch: an earlier one may count
+	// It is exported: a shell that is started may have it.
+	passed bool
 }
 
 type alias struct {
@@ -68,26 +70,30 @@ type interp struct {
 	res *Result
 	ctx Context
 
-	vars     []variable // the last one of a name counts
-	mark     int        // variables before it belong to an outer scope
-	funcs    []function
-	aliases  []alias
-	files    []virtual
-	params   []data
-	others   [][]data // more than one list of parameters is possible
-	locals   []held   // what functions that are running restore
-	branches int      // how many branches, which may not be taken, enclose this
-	jumped   jump
-	vague    bool   // numbers that are assigned are not known
-	typed    bool   // something asked what is typed
-	xtrace   bool   // set -x is on
-	err      *data  // where the error output goes; nil: nowhere
-	shared   bool   // a command chooses for the one that it is part of
-	before   string // where it still is if the last cd failed; empty: it did not
-	zero     data   // $0
-	named    bool   // the first word after a script is $0
-	dir      string
-	may      string // what stands before the first slash of dir may be this folder, where that is not known
+	vars    []variable // the last one of a name counts
+	mark    int        // variables before it belong to an outer scope
+	funcs   []function
+	aliases []alias
+	files   []virtual
+	apart   apart
+	// exportsAll says that set -a is on, or was.
+	exportsAll bool
+	unpassed   bool // the program that starts a script may keep variables from it
+	params     []data
+	others     [][]data // more than one list of parameters is possible
+	locals     []held   // what functions that are running restore
+	branches   int      // how many branches, which may not be taken, enclose this
+	jumped     jump
+	vague      bool   // numbers that are assigned are not known
+	typed      bool   // something asked what is typed
+	xtrace     bool   // set -x is on
+	err        *data  // where the error output goes; nil: nowhere
+	shared     bool   // a command chooses for the one that it is part of
+	before     string // where it still is if the last cd failed; empty: it did not
+	zero       data   // $0
+	named      bool   // the first word after a script is $0
+	dir        string
+	may        string // what stands before the first slash of dir may be this folder, where that is not known
 
 	traps   []data // what is done when the script ends
 	trapped int    // how many commands there were when they were walked last

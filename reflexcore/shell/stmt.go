@@ -131,7 +131,9 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 		}
 	case *syntax.CoprocClause:
 		if c.Stmt != nil {
+			scope := in.enter()
 			in.stmt(c.Stmt, &input{unknown, true}, nil)
+			in.leave(scope)
 		}
 	default:
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "unknown syntax"})

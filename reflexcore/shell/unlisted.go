@@ -209,7 +209,7 @@ func (in *interp) suspects(from int) {
 		before := len(in.res.Effects)
 		mark := len(in.fields)
 		in.fields = append(in.fields, in.fields[i:n]...)
-		in.run(mark, &input{}, nil, false)
+		in.separately(false, func() { in.run(mark, &input{}, nil, false) })
 		in.fields = in.fields[:mark]
 		in.level--
 		if !slices.ContainsFunc(in.res.Effects[before:], harms) {
@@ -247,7 +247,7 @@ func (in *interp) maybeShell(d data) {
 	}
 	before := len(in.res.Effects)
 	in.level++
-	in.sub(d, "argument of an unknown program", &input{}, nil)
+	in.separately(false, func() { in.sub(d, "argument of an unknown program", &input{}, nil) })
 	in.level--
 	for j := before; j < len(in.res.Effects); j++ {
 		in.res.Effects[j].Bits |= effect.Partial

@@ -1,0 +1,111 @@
+package shell
+
+import (
+	"slices"
+
+	"approver.example/reflexcore/effect"
+)
+
+// apart says what of a shell a process that it starts does not have: the functions and
+// aliases before these indexes, and the functions that were running.
+type apart struct{ funcs, aliases, active int }
+
+// newProcess begins the scope of a new process, which [interp.leave] ends. It has no alias,
+// of the functions those that are exported, and of the variables those that are. Where
+// that is not certain, as a variable may have come with the environment, both count.
+// Bare says that not even what is exported is certain to reach it.
+func (in *interp) newProcess(bare bool) scope {
+	s := in.enter()
+	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}
+	in.params, in.others = []data{}, nil
+	for i := s.length - 1; i >= 0; i-- {
+		if v := in.vars[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) {
+			in.inherit(&v, s.length)
+		}
+	}
+	return s
+}
+
+// alwaysPassed reports whether every shell finds that variable in its environment, so
+// that what is assigned to it is exported, or sets it for itself.
+func alwaysPassed(name string) bool {
+	switch name {
+	case "HOME", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "TERM":
+		return true
+	}
+	return isTable(name)
+}
+
+// inherit makes a variable what a new process may have of it: its value or nothing.
+// From is where the variables of the process begin.
+func (in *interp) inherit(v *variable, from int) {
+	in.steps += (len(in.vars) - from) / 16 // looking through many is work
+	if slices.ContainsFunc(in.vars[from:], func(have variable) bool { return have.name == v.name }) {
+		return // an inner one of that name hides it
+	}
+	if v.name == "IFS" { // no shell inherits it
+		in.vars = append(in.vars, variable{name: v.name, data: data{text: " \t\n"}})
+		return
+	}
+	gone := variable{name: v.name, unset: true}
+	if _, known := in.ctx.Env[v.name]; v.array || v.unset || v.ref != "" || in.ctx.Unset && !known && !v.passed && !in.exportsAll {
+		in.vars = append(in.vars, gone)
+		return
+	}
+	child := gone
+	child.unset = false
+	switch {
+	case v.forms != nil:
+		child.forms = append(slices.Clone(v.forms), gone)
+	case v.alts != nil:
+		for _, d := range v.alts {
+			child.forms = append(child.forms, variable{name: v.name, data: d})
+		}
+		child.forms = append(child.forms, gone)
+	default:
+		child.forms = []variable{{name: v.name, data: v.data, place: v.place}, gone}
+	}
+	child.data = v.data
+	if len(child.forms) > in.lim.Alternatives {
+		child.data, child.forms = data{effect.Unknown, v.taint}, nil
+	}
+	in.vars = append(in.vars, child)
+}
+
+// separately walks what a process of its own does.
+func (in *interp) separately(bare bool, walk func()) {
+	s := in.newProcess(bare)
+	walk()
+	in.leave(s)
+}
+
+// pass notes that a variable is exported from now on, or no longer for certain.
+func (in *interp) pass(name string, exported bool) {
+	if name = in.referred(name); in.find(name) != nil {
+		in.slot(name).passed = exported && in.branches == 0
+	}
+}
+
+// passFunction notes that a function is exported.
+func (in *interp) passFunction(name string) {
+	for i := range in.funcs {
+		if in.funcs[i].name == name {
+			in.funcs[i].passed = true
+		}
+	}
+}
+
+// clears reports whether a program does not give all of its environment to what it
+// starts, or may not.
+func (a *applied) clears() bool {
+	if a.in.bits&effect.Remote != 0 {
+		return true
+	}
+	switch a.p.Program.Name {
+	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
+		return true
+	case "env":
+		return slices.ContainsFunc(a.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
+	}
+	return false
+}
