@@ -29,7 +29,9 @@ type HookRequest struct {
 	Env      map[string]string // the part of the hook's environment that changes what runs
 	Park     bool              // the agent may be told to come back …
 	ParkIn   time.Duration     // … when nobody has answered after this
-	Payload  []byte            // the hook's standard input, untouched
+	Event    string            // the hook's event, as its flags say; empty if they do not
+	Cut      bool              // the payload is a part of the hook's standard input
+	Payload  []byte            // the hook's standard input, untouched unless it is cut
 	Peer     approver.Peer
 }
 
@@ -277,6 +279,9 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	if h.Park, h.ParkIn, err = parkOf(r.Header.Values(wire.Park)); err != nil {
 		return h, http.StatusBadRequest, err
 	}
+	if h.Event, h.Cut, err = eventOf(r.Header.Values(wire.Event), r.Header.Values(wire.Cut)); err != nil {
+		return h, http.StatusBadRequest, err
+	}
 	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
 	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {
 		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q does not fit a body of %d bytes", wire.EnvBytes, r.Header.Get(wire.EnvBytes), r.ContentLength)
@@ -310,6 +315,19 @@ func parkOf(values []string) (park bool, in time.Duration, err error) {
 		return false, 0, fmt.Errorf("the header %s %q is not one number from 0 to %d", wire.Park, values, maxDeadline.Milliseconds())
 	}
 	return true, in, nil
+}
+
+// eventOf reads two more headers that may be left out.
+func eventOf(events, cuts []string) (event string, cut bool, err error) {
+	switch {
+	case len(events) > 1 || len(events) == 1 && !wire.IsEvent(events[0]):
+		return "", false, fmt.Errorf("the header %s %q is not one name of an event", wire.Event, events)
+	case len(cuts) > 1 || len(cuts) == 1 && cuts[0] != "1":
+		return "", false, fmt.Errorf("the header %s %q is not 1", wire.Cut, cuts)
+	case len(events) == 1:
+		event = events[0]
+	}
+	return event, len(cuts) == 1, nil
 }
 
 // readBody reads a body of known length within bodyTime. Only then does net/http

@@ -21,7 +21,8 @@ const (
 	Managed Place = iota // of the machine: managed-settings.json and managed-settings.d
 	User
 	Project
-	Local // one person's own, beside a project's
+	Local  // one person's own, beside a project's
+	Global // what Claude Code notes of a user by itself; its "env" alone counts, below User
 )
 
 // A Source is one file, read by the caller.
@@ -76,7 +77,9 @@ func Weak(found []Finding) (lines []string) {
 type file struct {
 	Source
 	Settings
-	dropped bool // Claude Code takes nothing of it
+	// dropped says that Claude Code may take nothing of it. What it would hold does not
+	// count then, and what it would weaken does: the check errs towards reporting.
+	dropped bool
 	missing []string
 }
 
@@ -129,6 +132,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 // read reads one source, and says what of it cannot be read and what Claude Code
 // drops.
 func read(s Source, want Want) (f file, found, dropped []Finding) {
+	var err error
 	f = file{Source: s, dropped: true}
 	f.missing = lacking(nil, want)
 	switch {
@@ -137,8 +141,13 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	case s.Err != nil:
 		return f, []Finding{{Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + s.Err.Error()}}, nil
 	}
+	if s.Place == Global {
+		if f.Env, err = globalEnv(s.Text); err != nil {
+			found = []Finding{{Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + err.Error()}}
+		}
+		return f, found, nil
+	}
 	problems := Check(s.Path, s.Text)
-	var err error
 	f.Settings, err = Read(s.Path, s.Text)
 	if kind := (*json.UnmarshalTypeError)(nil); err != nil && (len(problems) == 0 || !errors.As(err, &kind)) {
 		text := strings.ReplaceAll(err.Error(), ": mend it first; nothing was changed", "")
@@ -201,6 +210,9 @@ func where(event string) string {
 
 var deadlineAt = regexp.MustCompile(` --deadline (\S+)`)
 
+// maxDeadline is the longest that approver-hook takes.
+const maxDeadline = 24 * time.Hour
+
 // deadline cuts the deadline off a command line.
 func deadline(line string) (stem string, d time.Duration) {
 	m := deadlineAt.FindStringSubmatchIndex(line)
@@ -243,6 +255,8 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 		return "the hook is only for calls that match " + strconv.Quote(have.If)
 	case stray != "":
 		return fmt.Sprintf("the hook has %q, which install does not write", stray)
+	case waits > maxDeadline:
+		return fmt.Sprintf("the hook waits for %v, and approver-hook takes %v at most and then does not ask", waits, maxDeadline)
 	case event == "PreToolUse" && waits < want.TTL:
 		return fmt.Sprintf("the hook gives people %v, less than the ttl of %v", waits, want.TTL)
 	case event == "PreToolUse" && waits < want.TTL+want.Before:
@@ -253,7 +267,7 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 		return fmt.Sprintf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, waits)
 	case good.OnFailure == "block" && have.OnFailure != "block":
 		return `the hook has no "onFailure": "block": a call runs when the hook is killed`
-	case stem != wantStem:
+	case stem != wantStem || event != "PreToolUse" && have.Command != good.Command:
 		return fmt.Sprintf("the hook runs %q, and install writes %q", have.Command, good.Command)
 	}
 	return ""
@@ -263,7 +277,7 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 func missing(files []file, want Want) (found []Finding) {
 	best, most := -1, -1
 	for i, f := range files {
-		if want.In != "" && f.Path != want.In || want.In == "" && f.Place > User && !want.Anywhere {
+		if f.Place == Global || want.In != "" && f.Path != want.In || want.In == "" && f.Place > User && !want.Anywhere {
 			continue
 		}
 		score := 0
@@ -313,7 +327,7 @@ func (f file) hasOurs() bool {
 // managedOff says why hooks of users do not run, or "".
 func managedOff(files []file) string {
 	for _, f := range files {
-		if f.Place != Managed || f.dropped {
+		if f.Place != Managed {
 			continue
 		}
 		var surfaces []string
@@ -346,8 +360,8 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 				switch {
 				case Ours(h):
 					mine++
-					if !holds || !wanted || f.dropped {
-						continue // what is missing is told elsewhere, and what is dropped does nothing
+					if !holds || !wanted {
+						continue // what is missing is told elsewhere
 					}
 					if why := unlike(event, m.Matcher, h, want); why != "" {
 						found = append(found, Finding{Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why})

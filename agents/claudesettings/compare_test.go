@@ -105,12 +105,32 @@ func TestHooksThatLookInstalled(t *testing.T) {
 		"env HOME":                  {project: `{"env":{"HOME":"/tmp/x"}}`, want: "sets HOME"},
 		// A repository brings the same command line once more. Claude Code runs equal lines
 		// once, as the later file says: without waiting.
-		"a double, async":          {project: double(line, `"timeout":330,"onFailure":"block","async":true`), want: `another hook of approver before tools: the hook is "async"`},
-		"a double, short":          {local: double(line, `"timeout":0.001`), want: "another hook of approver before tools: claude kills the hook"},
-		"a double, forgiving":      {project: double(line, `"timeout":330`), want: `no "onFailure": "block"`},
-		"a double, some calls":     {project: double(line, `"timeout":330,"onFailure":"block","if":"Bash(ls)"`), want: "only for calls that match"},
-		"a double as install's":    {project: double(line, `"timeout":330,"onFailure":"block"`)},
-		"a double that is dropped": {project: strings.Replace(double(line, `"timeout":1`), "{", `{"permissions":"x",`, 1)},
+		"a double, async":       {project: double(line, `"timeout":330,"onFailure":"block","async":true`), want: `another hook of approver before tools: the hook is "async"`},
+		"a double, short":       {local: double(line, `"timeout":0.001`), want: "another hook of approver before tools: claude kills the hook"},
+		"a double, forgiving":   {project: double(line, `"timeout":330`), want: `no "onFailure": "block"`},
+		"a double, some calls":  {project: double(line, `"timeout":330,"onFailure":"block","if":"Bash(ls)"`), want: "only for calls that match"},
+		"a double as install's": {project: double(line, `"timeout":330,"onFailure":"block"`)},
+		// The check of values errs towards reporting: what it takes for dropped may count.
+		"a double that may count":  {project: strings.Replace(double(line, `"timeout":1`), "{", `{"permissions":"x",`, 1), want: "another hook of approver"},
+		"off beside an odd event":  {project: `{"hooks":{"matcher":[]},"disableAllHooks":true}`, want: `"disableAllHooks": true`},
+		"off beside an odd list":   {local: `{"hooks":{"PreToolUse":{}},"disableAllHooks":true}`, want: `"disableAllHooks": true`},
+		"off beside odd hooks":     {project: `{"hooks":5,"disableAllHooks":true}`, want: `"disableAllHooks": true`},
+		"off before an odd mode":   {project: `{"disableAllHooks":true,"permissions":{"defaultMode":"x"}}`, want: `"disableAllHooks": true`},
+		"off beside odd days":      {project: `{"cleanupPeriodDays":"x","disableAllHooks":true}`, want: `"disableAllHooks": true`},
+		"SIMPLE beside an odd one": {project: `{"hooks":{"matcher":[]},"env":{"CLAUDE_CODE_SIMPLE":"1"}}`, want: "CLAUDE_CODE_SIMPLE"},
+		"LD beside an odd one":     {project: `{"permissions":"x","env":{"LD_DEBUG":"help"}}`, want: "sets LD_DEBUG"},
+		"HOME beside an odd one":   {local: `{"permissions":[],"env":{"HOME":"/x"}}`, want: "sets HOME"},
+		"an odd event alone":       {project: `{"hooks":{"matcher":[]}}`},
+		// The courier takes a day at most, and with a longer one it asks nobody.
+		"a report of 25 h":   {swap: with("--event PostToolUse --deadline 8s\",\n            \"timeout\": 10", "--event PostToolUse --deadline 25h\",\n            \"timeout\": 90001"), want: "takes 24h0m0s at most"},
+		"a report of 20 s":   {swap: with("--event PostToolUse --deadline 8s\",\n            \"timeout\": 10", "--event PostToolUse --deadline 20s\",\n            \"timeout\": 30"), want: "the hook runs"},
+		"a report of 8000ms": {swap: with("--event PostToolUse --deadline 8s", "--event PostToolUse --deadline 8000ms"), want: "the hook"},
+		"a failure of 9 s":   {swap: with("--event PostToolUseFailure --deadline 8s", "--event PostToolUseFailure --deadline 9s"), want: "the hook runs"},
+		"settings of 0h8s":   {swap: with("--event ConfigChange --deadline 8s", "--event ConfigChange --deadline 0h8s"), want: "the hook runs"},
+		"settings of 8.0s":   {swap: with("--event ConfigChange --deadline 8s", "--event ConfigChange --deadline 8.0s"), want: "the hook runs"},
+		"a call of 25 h":     {swap: with("290s\",\n            \"timeout\": 330", "25h\",\n            \"timeout\": 90001"), want: "takes 24h0m0s at most"},
+		"a call of 1441m":    {swap: with("290s\",\n            \"timeout\": 330", "1441m\",\n            \"timeout\": 90001"), want: "takes 24h0m0s at most"},
+		"a call of a day":    {swap: with("290s\",\n            \"timeout\": 330", "24h\",\n            \"timeout\": 90001")},
 		// The loader prints the shell's libraries and ends with 0, which means "go on".
 		"env LD_TRACE":            {swap: with(`{`, `{"env":{"LD_TRACE_LOADED_OBJECTS":"1"},`), want: "sets LD_TRACE_LOADED_OBJECTS"},
 		"env LD_DEBUG":            {local: `{"env":{"LD_DEBUG":"help"}}`, want: "sets LD_DEBUG"},
@@ -142,6 +162,39 @@ func TestHooksThatLookInstalled(t *testing.T) {
 				t.Errorf("found %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The story: ~/.claude.json, in which Claude Code notes what it knows of its user, has
+// an "env" of its own, and nobody looked there: with CLAUDE_CODE_SIMPLE in it no hook
+// ran. Of that file, the "env" counts and nothing else.
+func TestHooksThatTheGlobalEnvTakesAway(t *testing.T) {
+	text, want := written(t)
+	for global, want1 := range map[string]string{
+		`{"env":{"CLAUDE_CODE_SIMPLE":"1"}}`:                         "CLAUDE_CODE_SIMPLE",
+		`{"env":{"CLAUDE_CODE_SIMPLE":1}}`:                           "CLAUDE_CODE_SIMPLE",
+		`{"env":{"CLAUDE_CODE_SIMPLE":"1"},"ENV":null}`:              "CLAUDE_CODE_SIMPLE",
+		`{"\u0065nv":{"CLAUDE_CODE_SIMPLE":"1"}}`:                    "CLAUDE_CODE_SIMPLE",
+		`{"env":{},"env":{"CLAUDE_CODE_SAFE_MODE":"yes"}}`:           "CLAUDE_CODE_SAFE_MODE",
+		`{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/evil"}}`:               "CLAUDE_CODE_SHELL_PREFIX",
+		`{"env":{"LD_TRACE_LOADED_OBJECTS":"1"}}`:                    "LD_TRACE_LOADED_OBJECTS",
+		`{"numStartups":3,"env":{"HOME":"/x"},"projects":{"/p":{}}}`: "HOME",
+		`{"env":{"CLAUDE_CONFIG_DIR":"/x"},"hooks":5}`:               "CLAUDE_CONFIG_DIR",
+		`{"env":`: "cannot be read",
+		`{"env":{"A":"1"},"disableAllHooks":true,"permissions":"x"}`:   "",
+		`{"hooks":{"PreToolUse":[]},"ENV":{"CLAUDE_CODE_SIMPLE":"1"}}`: "",
+		`{"env":{"CLAUDE_CODE_SIMPLE":"1"},"env":null}`:                "",
+		`{"env":[]}`: "", `{}`: "", "null": "",
+	} {
+		g := claudesettings.Source{Place: claudesettings.Global, Path: "/h/.claude.json", Text: []byte(global)}
+		weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), g}, want))
+		if got := strings.Join(weak, "\n"); (want1 == "") != (got == "") || !strings.Contains(got, want1) {
+			t.Errorf("%s: found %q, want %q", global, got, want1)
+		}
+		g.Text = []byte(text) // hooks there are none, wherever they may stand
+		if len(claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{g}, claudesettings.Want{Hooks: want.Hooks, Anywhere: true}))) == 0 {
+			t.Error("hooks in the global file hold")
+		}
 	}
 }
 

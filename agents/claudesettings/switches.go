@@ -75,9 +75,6 @@ func Environment(env []string, managed bool) (found []Finding) {
 
 // switches tells what in a file turns hooks off.
 func (f file) switches(files []file, managed bool) (found []Finding) {
-	if f.dropped {
-		return nil
-	}
 	if f.Off {
 		// In managed settings it holds for all hooks, elsewhere not for managed ones.
 		found = append(found, Finding{managed && f.Place != Managed, f.Path, f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`})

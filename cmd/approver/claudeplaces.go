@@ -73,6 +73,7 @@ func (c claudeFile) ofMachine(path string) bool {
 type claudePlaces struct {
 	managed  string
 	home     string // of the user's own; empty: not known
+	config   string // the same folder, where only what Claude Code notes is looked at
 	projects []string
 }
 
@@ -100,6 +101,9 @@ func (p claudePlaces) sources() []claudesettings.Source {
 	if p.home != "" {
 		add(claudesettings.User, filepath.Join(p.home, "settings.json"))
 	}
+	for _, path := range globalFiles(firstText(p.home, p.config)) {
+		add(claudesettings.Global, path)
+	}
 	for _, project := range p.projects {
 		add(claudesettings.Project, filepath.Join(project, ".claude", "settings.json"))
 		add(claudesettings.Local, filepath.Join(project, ".claude", "settings.local.json"))
@@ -107,8 +111,24 @@ func (p claudePlaces) sources() []claudesettings.Source {
 	return all
 }
 
-// maxSettings bounds what is read of a file, in bytes.
-const maxSettings = 4 << 20
+// globalFiles are the files in which Claude Code may note what it knows of a user whose
+// settings are in a folder: beside ~/.claude, or in the folder that CLAUDE_CONFIG_DIR
+// names. Which of the two it is, the folder does not say.
+func globalFiles(home string) (paths []string) {
+	if home == "" {
+		return nil
+	}
+	for _, name := range []string{".claude.json", ".claude-custom-oauth.json"} {
+		paths = append(paths, filepath.Join(home, name))
+		if filepath.Base(home) == ".claude" {
+			paths = append(paths, filepath.Join(filepath.Dir(home), name))
+		}
+	}
+	return append(paths, filepath.Join(home, ".config.json"))
+}
+
+// maxSettings bounds what is read of a file, in bytes. What Claude Code notes grows.
+const maxSettings = 32 << 20
 
 func readSource(place claudesettings.Place, path string) claudesettings.Source {
 	s := claudesettings.Source{Place: place, Path: path}

@@ -13,6 +13,7 @@ import (
 	"approver.example/agents/canary"
 	"approver.example/configs"
 	"approver.example/httpapi"
+	"approver.example/httpapi/wire"
 	"approver.example/reflexcore"
 )
 
@@ -50,8 +51,8 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		return d.refuse(ctx, h, nil, fmt.Errorf("unknown agent %q: this approver knows %v", h.Agent, agents.Names()))
 	}
 	ev, err := adapter.Decode(h.Payload)
-	if err != nil {
-		return d.refuse(ctx, h, adapter, err)
+	if err != nil || h.Cut || wire.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran {
+		return d.odd(ctx, h, adapter, err)
 	}
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
@@ -82,7 +83,7 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 // decide is what the agent is told of a call that wants to run. What it was told is
 // noted, to be compared with what ran.
 func (d *decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) httpapi.HookAnswer {
-	d.known.note(ev, call.Peer, use{outcome: unanswered})
+	d.known.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
 	if d.began != nil {
 		d.began(call)
 	}
@@ -149,15 +150,19 @@ func (d *decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 // one that is not what was judged was changed behind the gate's back; and one that
 // was never judged here is judged now.
 func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	if canary.Is(call) {
-		d.canaryRan(ctx, ev, call)
-		return
-	}
 	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
-	alarm := d.bypass(ctx, ev, call, &rec)
+	was, err := d.known.take(ctx, ev, call.Peer, call.ID)
+	if canary.Is(call) && err == nil && isOf(was, ev) {
+		d.canaryRan(ctx, ev, call)
+		return
+	}
+	if err != nil {
+		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
+	}
+	alarm := d.bypass(ctx, ev, call, was, &rec)
 	if alarm != "" {
 		rec.Event = approver.EventAlarm
 		rec.Note += ": " + alarm
@@ -172,11 +177,7 @@ func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 }
 
 // bypass says how a call went around the gate; empty if it did not.
-func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.ToolCall, rec *approver.Record) string {
-	was, err := d.known.take(ctx, ev, call.Peer, call.ID)
-	if err != nil {
-		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
-	}
+func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.ToolCall, was use, rec *approver.Record) string {
 	switch was.outcome {
 	case permitted:
 		if was.content != ev.Content || ev.Content == (agents.Content{}) {
@@ -210,7 +211,10 @@ func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.Too
 func (d *decider) stop(ctx context.Context, call approver.ToolCall, why string) {
 	if d.hold != nil {
 		who := approver.Who{Peer: call.Peer, Agent: call.Agent, Project: call.Dir, Session: call.Session}
-		if d.project != nil {
+		switch {
+		case call.Dir == "": // it is not known where it ran
+			who.Project = "/"
+		case d.project != nil:
 			who.Project = d.project(call.Dir)
 		}
 		if _, err := d.hold(ctx, who, "approver", why); err != nil {

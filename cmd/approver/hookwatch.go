@@ -105,6 +105,9 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 	if filepath.Base(filepath.Dir(in.Path)) == ".claude" {
 		p.projects = []string{filepath.Dir(filepath.Dir(in.Path))}
 	}
+	if filepath.Dir(in.Path) != w.managed && filepath.Base(in.Path) == "settings.json" {
+		p.config = filepath.Dir(in.Path)
+	}
 	sources := p.sources()
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == in.Path }) {
 		sources = append(sources, readSource(claudesettings.User, in.Path))

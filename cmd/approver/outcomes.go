@@ -42,17 +42,21 @@ func outcomeOf(ctx context.Context, v approver.Verdict, told agents.Answer) outc
 // A use is one call of an agent: what the agent was told of it, and of what.
 type use struct {
 	outcome outcome
-	content agents.Content // of what was permitted
+	content agents.Content // of what was permitted, or else of the one call that was not
 	lasting bool           // it is in the store too
 	report  string         // of one that was taken: the courier's id of its report
 }
 
-// over is what two answers about one id come to. Only what was permitted has a
-// content: the newest.
+// over is what two answers about one id come to. What was permitted has the newest
+// content, and what was not has one if both are of the same.
 func (u use) over(old use) use {
 	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting}
-	if u.outcome == permitted {
+	switch {
+	case u.outcome == 0:
+	case u.outcome == permitted || old.outcome == 0:
 		out.content = u.content
+	case old.outcome != permitted && old.content != u.content:
+		out.content = agents.Content{}
 	}
 	return out
 }

@@ -4,7 +4,9 @@
 //
 // The courier sends POST /v1/hook with the headers Agent, Call, Deadline and
 // EnvBytes; the body is that many bytes of environment (KEY=VALUE, each ended by
-// a NUL) and then the hook's standard input, untouched. The answer is 200 with
+// a NUL) and then the hook's standard input, untouched. Only of a report of a call
+// that ran, and that is longer than MaxPayload, a part is sent: without what the call
+// returned, or else its beginning. It then has the header Cut. The answer is 200 with
 // the headers Exit and StderrBytes; its body is that many bytes for standard
 // error and then those for standard output. Both have a Content-Length.
 //
@@ -33,6 +35,8 @@ const (
 	Deadline = "Approver-Deadline-Ms" // how many ms the courier still has
 	EnvBytes = "Approver-Env-Bytes"   // length of the environment at the start of the body
 	Park     = "Approver-Park-Ms"     // optional: after how many ms the agent may be told to come back
+	Event    = "Approver-Event"       // optional: the hook's event, as its flags say, see IsEvent
+	Cut      = "Approver-Cut"         // optional: 1 where the payload is not the whole standard input
 )
 
 // Headers of the answer.
@@ -49,6 +53,7 @@ const (
 	MaxAnswer  = 8 << 20   // both streams of an answer
 	MaxHead    = 8 << 10   // status line and headers of an answer
 	MaxAgent   = 32        // the agent's name
+	MaxEvent   = 64        // the event's name
 	CallLength = 32        // the call id
 )
 
@@ -61,6 +66,22 @@ func IsAgent(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= MaxAgent
+}
+
+// IsEvent reports whether a text can be the name of an event: 1 to MaxEvent letters.
+func IsEvent(s string) bool {
+	for i := range len(s) {
+		if b := s[i] | 0x20; b < 'a' || b > 'z' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxEvent
+}
+
+// IsReport reports whether an event of an agent says that a call ran. Its hook must
+// bring something to the daemon, whatever is wrong with it.
+func IsReport(agent, event string) bool {
+	return agent == "claude" && (event == "PostToolUse" || event == "PostToolUseFailure")
 }
 
 // IsCall reports whether a text can be a call id.

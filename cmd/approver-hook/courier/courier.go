@@ -159,13 +159,14 @@ func (t *trouble) Error() string { return t.text }
 // carry brings the call to the daemon, again and again if need be. It sets asked
 // when it has the whole call.
 func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (blocking.Answer, error) {
-	payload, err := readPayload(c.Stdin)
+	report := wire.IsReport(o.agent, o.event)
+	payload, cut, err := readPayload(c.Stdin, report)
 	if err != nil {
 		return blocking.Answer{}, err
 	}
 	asked.Store(true)
 	env, err := selectEnv(c.Env)
-	if err != nil {
+	if err != nil && !report { // nothing is judged by the environment of a report
 		return blocking.Answer{}, err
 	}
 	id, err := newCallID()
@@ -177,7 +178,7 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 	reached := false
 	for pause := firstWait; ; pause = min(2*pause, lastWait) {
 		started := time.Now()
-		a, t := c.try(o, call{id, env, payload, deadline, parkAt})
+		a, t := c.try(o, call{id, env, payload, cut, deadline, parkAt})
 		if t == nil {
 			return a, nil
 		}
@@ -213,7 +214,7 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	}
 	// A daemon that refuses answers before it has read everything, so a failed
 	// write does not mean that there is no answer.
-	_, writeErr := conn.Write(call.request(o.agent))
+	_, writeErr := conn.Write(call.request(o.agent, o.event))
 	a, ack, err := readReply(conn)
 	if ack {
 		// Before anything is printed: an answer that the agent may have seen must
@@ -265,18 +266,6 @@ func (c *Courier) socket(o options) (path string, trust func(uid uint32) error, 
 		path = dir + "/" + socketpath.Submit
 	}
 	return path, func(uid uint32) error { return socketpath.Trust(path, uid) }, socketpath.Check(path)
-}
-
-// readPayload reads the hook's standard input whole.
-func readPayload(r io.Reader) ([]byte, error) {
-	payload, err := io.ReadAll(io.LimitReader(r, wire.MaxPayload+1))
-	switch {
-	case err != nil:
-		return nil, errors.New("the approver hook could not read its input (" + err.Error() + "), so the call was stopped")
-	case len(payload) > wire.MaxPayload:
-		return nil, errors.New("the call has more than " + strconv.Itoa(wire.MaxPayload) + " bytes, which is more than approver judges, so it was stopped; make it smaller")
-	}
-	return payload, nil
 }
 
 // newCallID returns 128 random bits in hex. It reads the system's generator

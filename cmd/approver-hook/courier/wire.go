@@ -21,12 +21,13 @@ type call struct {
 	id       string
 	env      []byte
 	payload  []byte
+	cut      bool // the payload is a part of the standard input
 	deadline time.Time
 	parkAt   time.Time // zero: never
 }
 
-// request returns the whole request.
-func (c call) request(agent string) []byte {
+// request returns the whole request. An event that is no name is not sent.
+func (c call) request(agent, event string) []byte {
 	left := max(time.Until(c.deadline).Milliseconds(), 1)
 	b := make([]byte, 0, 512+len(c.env)+len(c.payload))
 	b = append(b, "POST "+wire.HookPath+" HTTP/1.1\r\nHost: approver\r\nContent-Type: application/octet-stream\r\n"...)
@@ -35,6 +36,12 @@ func (c call) request(agent string) []byte {
 	b = append(b, wire.Deadline+": "+strconv.FormatInt(left, 10)+"\r\n"...)
 	if !c.parkAt.IsZero() {
 		b = append(b, wire.Park+": "+strconv.FormatInt(max(time.Until(c.parkAt).Milliseconds(), 0), 10)+"\r\n"...)
+	}
+	if wire.IsEvent(event) {
+		b = append(b, wire.Event+": "+event+"\r\n"...)
+	}
+	if c.cut {
+		b = append(b, wire.Cut+": 1\r\n"...)
 	}
 	b = append(b, wire.EnvBytes+": "+strconv.Itoa(len(c.env))+"\r\n\r\n"...)
 	b = append(b, c.env...)

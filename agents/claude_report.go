@@ -1,0 +1,122 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A Reporter is an [Adapter] of an agent that reports what ran, and whose reports can
+// be told when they cannot be decoded.
+type Reporter interface {
+	Adapter
+
+	// Report reads what can be read of a payload that Decode refused. event is the
+	// one that the hook was installed for, or empty. is says that the payload reports
+	// that a call ran. Then ev is the whole event but for what the call returned; or,
+	// with an error, at least its name, and the session, the folder and the tool as far
+	// as they can be read.
+	Report(payload []byte, event string) (ev Event, is bool, err error)
+}
+
+// Report implements [Reporter]. What a call returned is left out: its length, its
+// nesting and its form are not the agent's alone, and nothing is compared with them.
+func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err error) {
+	short, fields, err := claudeWithoutResult(payload)
+	name, is := reportOf(payload, fields, event)
+	if !is {
+		return Event{}, false, err
+	}
+	if err == nil {
+		if ev, err = c.Decode(short); err == nil && ev.Kind != Ran {
+			err = errors.New("the hook of " + name + " brought another event")
+		}
+		if err == nil {
+			ev.Response, ev.Output = nil, ""
+			return ev, true, nil
+		}
+	}
+	ev = Event{Kind: Ran, Agent: c.Name(), Name: name}
+	ev.Call.Agent = c.Name()
+	for key, to := range map[string]*string{"session_id": &ev.Call.Session, "cwd": &ev.Call.Dir, "tool_name": &ev.Call.Tool} {
+		if text, ok, err := fields.text(key); ok && err == nil && !strings.ContainsRune(text, 0) {
+			*to = text
+		}
+	}
+	if !filepath.IsAbs(ev.Call.Dir) {
+		ev.Call.Dir = ""
+	}
+	if !isToolName(ev.Call.Tool) {
+		ev.Call.Tool = ""
+	}
+	return ev, true, err
+}
+
+// namesReport finds the event in what is no JSON. Within a string there would be a
+// backslash before each of these quotes.
+var namesReport = regexp.MustCompile(`"hook_event_name"\s*:\s*"(PostToolUse|PostToolUseFailure)"`)
+
+// reportOf says which report a payload is. The word of the hook's flags goes first.
+func reportOf(payload []byte, fields object, event string) (name string, is bool) {
+	if claudeKinds[event] == Ran {
+		return event, true
+	}
+	if name, ok, err := fields.text("hook_event_name"); ok && err == nil {
+		return name, claudeKinds[name] == Ran
+	}
+	if m := namesReport.FindSubmatch(payload); m != nil {
+		return string(m[1]), true
+	}
+	return "", false
+}
+
+// claudeWithoutResult writes a payload anew with a short text in the place of what the
+// call returned; whatever else is odd about it stays. fields are those that were read
+// up to an error.
+func claudeWithoutResult(payload []byte) (short []byte, fields object, err error) {
+	fields = object{}
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return nil, fields, errors.Join(errors.New("the report is not a JSON object"), err)
+	}
+	out := bytes.NewBufferString("{")
+	put := func(key string, value []byte) {
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		name, _ := json.Marshal(key) // a string always can be
+		out.Write(name)
+		out.WriteByte(':')
+		out.Write(value)
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, fields, err
+		}
+		name, _ := key.(string)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, fields, err
+		}
+		if name == "tool_response" || name == "error" {
+			continue
+		}
+		fields[name] = value
+		put(name, value)
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, fields, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fields, errors.New("there is more behind the report")
+	}
+	put("tool_response", []byte("null"))
+	put("error", []byte(`"not read"`))
+	out.WriteByte('}')
+	return out.Bytes(), fields, nil
+}

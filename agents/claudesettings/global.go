@@ -1,0 +1,18 @@
+package claudesettings
+
+import "encoding/json"
+
+// globalEnv reads the "env" of the file in which Claude Code notes what it knows of a
+// user. A key counts as it is written, and the last of two does, as Claude Code reads.
+func globalEnv(text []byte) (env map[string]json.RawMessage, err error) {
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(text, &top); err != nil {
+		return nil, err
+	}
+	raw := top["env"]
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, nil
+	}
+	err = json.Unmarshal(raw, &env)
+	return env, err
+}
