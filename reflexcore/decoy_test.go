@@ -12,6 +12,13 @@ import (
 func TestAChangeThatFailsHidesNothing(t *testing.T) {
 	e := engine(t)
 	for _, command := range []string{
+		`readonly x=~/Documents; declare x=build; rm -rf $x`,
+		`readonly x=~/Documents; export x=build; rm -rf $x`,
+		`declare -r x=~/Documents; read x <<< build; rm -rf $x`,
+		`x=~/Documents; readonly x; printf -v x build; rm -rf $x`,
+		`readonly x=~/Documents; unset x; rm -rf ${x:-build}`,
+		"readonly x=~/Documents\nx=build\nrm -rf $x",
+		`readonly x=~/Documents; eval x=build; rm -rf $x`,
 		`x=.claude/settings.json; local x=out; echo evil > $x`,
 		`x=~/Documents; local x=build; rm -rf $x`,
 		`x=codex; local x=ls; $x exec x`,
@@ -40,6 +47,8 @@ func TestAChangeThatFailsHidesNothing(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
+		`readonly x=build; rm -rf $x; y=a; y=dist; rm -rf $y`,
+		`f(){ local -r d=$1; rm -rf $d; }; f build; f dist`,
 		`f(){ local x=build; rm -rf $x; }; f`,
 		`npm start & sleep 2; curl -s localhost:3000; kill %1`,
 		`x=build; declare -r y=dist; rm -rf $x $y`,

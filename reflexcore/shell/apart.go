@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 
 	"approver.example/reflexcore/effect"
 )
@@ -108,4 +109,35 @@ func (a *applied) clears() bool {
 		return slices.ContainsFunc(a.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
 	}
 	return false
+}
+
+// fix makes a variable readonly: a name, perhaps with a value.
+func (in *interp) fix(word string) {
+	name, _, _ := strings.Cut(word, "=")
+	if name = strings.TrimSuffix(name, "+"); !slices.Contains(in.readonly, name) {
+		in.readonly = append(in.readonly, name)
+	}
+}
+
+// heldReadonly are the readonly variables as they are before a command.
+func (in *interp) heldReadonly() []held {
+	out := make([]held, 0, len(in.readonly))
+	for _, name := range in.readonly {
+		in.steps++
+		if h := in.hold(name); h.was {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// keepReadonly makes what they held one more possibility where a command changed them.
+func (in *interp) keepReadonly(before []held) {
+	for _, h := range before {
+		now := in.find(h.name)
+		if now == nil || now.text != h.text || now.unset != h.unset || now.array != h.array ||
+			!slices.Equal(now.alts, h.alts) || !slices.Equal(now.list, h.list) {
+			in.merge(h.variable)
+		}
+	}
 }

@@ -30,6 +30,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		variant = c.Variant.Value
 		exports = variant == "export"
 	}
+	fixed := variant == "readonly"
 	exporting := variant // export if the words say whether it is exported
 	for _, a := range c.Args {
 		if a.Name != nil {
@@ -51,6 +52,9 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 				}
 			}
 			in.passes(a.Name.Value, exporting, exports)
+			if fixed {
+				defer in.fix(a.Name.Value)
+			}
 			if ref && a.Value != nil {
 				in.injected(in.value(a.Name.Value))
 				*in.slot(a.Name.Value) = variable{name: a.Name.Value, ref: in.value(a.Name.Value).text}
@@ -66,6 +70,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		} else if flag != "" && flag[0] == '-' {
 			ref = ref || strings.Contains(flag, "n") && variant != "export"
 			exports = exports && !strings.Contains(flag, "n") || strings.Contains(flag, "x")
+			fixed = fixed || strings.Contains(flag, "r")
 			global = global || strings.Contains(flag, "g")
 			integer = integer || strings.Contains(flag, "i")
 			assoc = assoc || strings.Contains(flag, "A")
@@ -79,6 +84,9 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		for _, f := range in.fields[mark:] {
 			in.declared(f.data, array, assoc)
 			in.passes(f.text, exporting, exports)
+			if fixed {
+				in.fix(f.text)
+			}
 		}
 		in.fields = in.fields[:mark]
 	}

@@ -330,10 +330,11 @@ func (in *interp) entered(table, name string, d data) {
 
 // export is export and its like where they are not a declaration of the syntax.
 func (in *interp) export(mark int, std *input, sink *data) {
-	array, assoc := false, false
+	array, assoc, fixed := false, false, false
 	exports := in.fields[mark].text == "export"
 	for _, f := range in.fields[mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
+			fixed = fixed || strings.Contains(f.text, "r")
 			exports = exports && !strings.Contains(f.text, "n") || strings.Contains(f.text, "x")
 			assoc = assoc || strings.Contains(f.text, "A")
 			array = array || assoc || strings.Contains(f.text, "a")
@@ -341,6 +342,9 @@ func (in *interp) export(mark int, std *input, sink *data) {
 		}
 		in.declared(f.data, array, assoc)
 		in.passes(f.text, in.fields[mark].text, exports)
+		if in.fields[mark].text == "readonly" || fixed {
+			in.fix(f.text)
+		}
 	}
 }
 

@@ -206,11 +206,12 @@ type scope struct {
 	funcs, aliases int
 	zero           data
 	apart          apart
+	readonly       int
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
 	in.mark = s.length
 	return s
 }
@@ -226,7 +227,7 @@ func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero, in.apart = s.zero, s.apart
+	in.zero, in.apart, in.readonly = s.zero, s.apart, in.readonly[:s.readonly]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.

@@ -78,7 +78,8 @@ type interp struct {
 	apart   apart
 	// exportsAll says that set -a is on, or was.
 	exportsAll bool
-	unpassed   bool // the program that starts a script may keep variables from it
+	readonly   []string // the variables that may not be assigned to
+	unpassed   bool     // the program that starts a script may keep variables from it
 	params     []data
 	others     [][]data // more than one list of parameters is possible
 	locals     []held   // what functions that are running restore

@@ -86,7 +86,10 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 
 // cmd walks a command by its kind.
 func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
-	if s.Background { // in a shell of its own
+	if len(in.readonly) > 0 {
+		defer in.keepReadonly(in.heldReadonly())
+	}
+	if s.Background { // in a subshell
 		scope := in.enter()
 		defer in.leave(scope)
 	}
