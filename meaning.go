@@ -43,7 +43,7 @@ func maskCall(call ToolCall) (shown string, obscured bool) {
 	var hide []part
 	parts := hiddenParts(s)
 	for _, p := range parts {
-		m := c.of(p) // also of what looks like a code of ours: a cluster may be called confirm-east99
+		m := c.of(p)    // also of what looks like a code of ours: a cluster may be called confirm-east99
 		if c.left < 0 { // nobody reads so much on a card either
 			hide, obscured = append(hide, p), true
 			continue

@@ -26,7 +26,9 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 			want := home == ".claude" || !strings.HasPrefix(name, "..")
 			for _, p := range []claudePlaces{{managed: "/nowhere", home: dir}, {managed: "/nowhere", config: dir}} {
 				found := claudesettings.Compare(p.sources(), claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
-				got := slices.ContainsFunc(found, func(f claudesettings.Finding) bool { return f.Path == path && strings.Contains(f.Text, "CLAUDE_CODE_SIMPLE") })
+				got := slices.ContainsFunc(found, func(f claudesettings.Finding) bool {
+					return f.Path == path && strings.Contains(f.Text, "CLAUDE_CODE_SIMPLE")
+				})
 				if got != want {
 					t.Errorf("%s in %s: found %v", name, home, found)
 				}
