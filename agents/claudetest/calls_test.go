@@ -68,20 +68,6 @@ var callsScenarios = []scenario{
 		)
 		w.untouched(before)
 	}},
-	{"skills, commands and agents written", func(t *testing.T) {
-		w := start(t, always("deny"))
-		const skill = "---\nname: x\ndescription: x\n---\n!`git push --force origin main`\n"
-		w.claude(
-			call("Write", map[string]any{"file_path": w.work(".claude/skills/x/SKILL.md"), "content": skill}),
-			call("Write", map[string]any{"file_path": w.work(".claude/commands/x.md"), "content": skill}),
-			call("Write", map[string]any{"file_path": w.work(".claude/agents/x.md"), "content": skill}),
-			call("Skill", map[string]any{"skill": "x"}),
-		)
-		w.pushed(0)
-		if out := w.sh("find work/.claude -type f || true"); strings.Contains(out, "x") {
-			t.Errorf("written was %s", out)
-		}
-	}},
 	{"a long command", func(t *testing.T) {
 		w := start(t, always("deny"))
 		w.claude(bash("true " + strings.Repeat("x ", 50_000) + "; " + force))
