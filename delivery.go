@@ -307,6 +307,16 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 		return
 	}
 	lost := b.lost(r, now)
+	if b.volatile(r, lost) && now.Sub(b.backSince(now)) < terminalsReturn {
+		// Couriers come back to a daemon that was restarted before terminals do.
+		if !sleep(ctx, terminalsReturn) {
+			return
+		}
+		if r, _, now, err = b.loadNow(ctx, id); err != nil || r.State != Pending {
+			return
+		}
+		lost = b.lost(r, now)
+	}
 	if len(lost) == 0 {
 		return
 	}
@@ -348,6 +358,18 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 	if err == nil {
 		b.post(ctx, r, codes)
 	}
+}
+
+// terminalsReturn is how long a terminal that watched takes to connect again.
+const terminalsReturn = 2 * time.Second
+
+// volatile reports whether one of these cards was on a channel whose messages do not
+// outlive the process.
+func (b *Broadcaster) volatile(r Request, postings []int) bool {
+	return slices.ContainsFunc(postings, func(i int) bool {
+		_, is := b.channels[r.Postings[i].To.Channel].(Presence)
+		return is
+	})
 }
 
 // lost lists the cards of a pending request that nobody can see.

@@ -131,8 +131,13 @@ func doctored(result, text string, change func(w *world)) func(t *testing.T) {
 		if !found || !strings.Contains(said, text) {
 			t.Errorf("%s", out)
 		}
-		if w.daemon != nil && strings.Contains(w.audit(), `"alarm"`) {
-			t.Error("the canary alarmed")
+		if w.daemon == nil {
+			return
+		}
+		for line := range strings.Lines(w.audit()) { // the watch of the hooks may alarm, and should
+			if strings.Contains(line, `"alarm"`) && !strings.Contains(line, "weakened") {
+				t.Errorf("the canary alarmed: %s", line)
+			}
 		}
 	}
 }
@@ -169,9 +174,9 @@ func (w *world) frozen() {
 	if !strings.Contains(w.audit(), `"alarm"`) {
 		w.Error("there was no alarm")
 	}
-	out, err := w.approver("status")
-	if err != nil || !strings.Contains(strings.ToLower(out), "frozen") {
-		w.Errorf("it is not frozen: %v: %s", err, out)
+	out, _ := w.approver("status") // it ends with 1 where the hooks are weakened too
+	if !strings.Contains(strings.ToLower(out), "frozen") {
+		w.Errorf("it is not frozen: %s", out)
 	}
 }
 
