@@ -138,7 +138,8 @@ func TestMaskCallIsBounded(t *testing.T) {
 		if _, obscured := maskCall(shellCall(command)); !obscured {
 			t.Errorf("a tap is enough for %.60s…", command)
 		}
-		if took := time.Since(began); took > 10*time.Second {
+		// Under a second; what is quadratic takes minutes, also on a slow machine.
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%.60s… took %v", command, took)
 		}
 	}
