@@ -186,8 +186,8 @@ func (in *interp) lookAt(text string, bare bool) {
 // isPage reports whether a text is a URL of which only what stands behind its host
 // is not known: it stays one whatever that is.
 func isPage(text string) bool {
-	_, rest, ok := strings.Cut(text, "://")
-	if !ok || !strings.HasPrefix(text, "http") {
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok || scheme != "http" && scheme != "https" {
 		return false
 	}
 	end := strings.IndexAny(rest, "/?#")
