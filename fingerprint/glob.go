@@ -15,7 +15,23 @@ import (
 
 // isPattern reports whether a shell may expand a word on the disk.
 func isPattern(word string) bool {
-	return strings.ContainsAny(word, "*?[") || strings.Contains(word, "(")
+	return strings.ContainsAny(word, "*?[") || closes(word, strings.IndexByte(word, '(')) > 0
+}
+
+// closes returns where the group ends that begins at open, or 0: then "(" is a letter
+// as any other, as in the name of a folder.
+func closes(word string, open int) (end int) {
+	for i, depth := max(open, 0), 0; open >= 0 && i < len(word); i++ {
+		switch word[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
 }
 
 // match binds what an absolute pattern matches, and returns it: the list itself, so
@@ -86,27 +102,23 @@ func (s *scan) segment(dir, seg string) (found []string) {
 // pattern anything.
 func loose(pattern string) string {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
-	for {
-		open := strings.IndexByte(pattern, '(')
+	for from := 0; ; {
+		open := strings.IndexByte(pattern[from:], '(')
 		if open < 0 {
 			return pattern
 		}
-		end, depth := len(pattern), 0
-		for i := open; i < len(pattern); i++ {
-			if pattern[i] == '(' {
-				depth++
-			} else if pattern[i] == ')' {
-				if depth--; depth == 0 {
-					end = i + 1
-					break
-				}
-			}
+		open += from
+		end := closes(pattern, open)
+		if end == 0 {
+			from = open + 1
+			continue
 		}
 		start := open
 		if start > 0 && strings.IndexByte("?*+@!", pattern[start-1]) >= 0 {
 			start--
 		}
 		pattern = pattern[:start] + "*" + pattern[end:]
+		from = start
 	}
 }
 
