@@ -87,5 +87,9 @@ func oneOf[T comparable](c, d []T) bool { return len(c) == 0 || len(d) > 0 && wi
 
 // oneGlob is oneOf for texts with wildcards.
 func oneGlob(c, d []string) bool {
-	return len(c) == 0 || len(d) > 0 && !slices.ContainsFunc(d, func(g string) bool { return !anyGlob(lowerAll(c), strings.ToLower(g)) })
+	globs := compileGlobs(c)
+	return len(c) == 0 || len(d) > 0 && !slices.ContainsFunc(d, func(g string) bool {
+		g = strings.ToLower(g)
+		return !anyGlob(globs, g, lettersOf(g))
+	})
 }

@@ -19,9 +19,9 @@ type compiled struct {
 	places, never   Place
 	how, without    effect.Bits
 	from, fromAll   effect.Taint
-	targets, except []string
-	what, by, notBy []string
-	reads           []string
+	targets, except []glob
+	what, by, notBy []glob
+	reads           []glob
 	readsAt         Place
 	moreThan        int
 	certain         bool
@@ -71,11 +71,11 @@ func (b *bucket) add(c compiled) {
 
 // hashes returns the keys of globs, or nil if one of them may match what has
 // another key. Of the first words only that has to be free of wildcards.
-func hashes(globs []string, first bool) (out []uint32) {
+func hashes(globs []glob, first bool) (out []uint32) {
 	for _, g := range globs {
-		word, _, _ := strings.Cut(g, " ")
+		word, _, _ := strings.Cut(g.text, " ")
 		if !first {
-			word = g
+			word = g.text
 		}
 		if strings.Contains(word, "*") {
 			return nil
@@ -196,21 +196,24 @@ func (f *facts) makes(e *effect.Effect, at Place) {
 func (r *Rules) find(to []finding, i int, call *facts, at Place) []finding {
 	e := &call.effects[i]
 	b := &r.byKind[e.Kind]
-	start := len(to)
-	to = findIn(b.always, to, start, i, call, at)
+	start, has := len(to), written{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What)}
+	to = findIn(b.always, to, start, i, call, &has, at)
 	if b.by != nil {
-		to = findIn(b.by[hash(e.By, true)], to, start, i, call, at)
+		to = findIn(b.by[hash(e.By, true)], to, start, i, call, &has, at)
 	}
 	if b.what != nil {
-		to = findIn(b.what[hash(e.What, false)], to, start, i, call, at)
+		to = findIn(b.what[hash(e.What, false)], to, start, i, call, &has, at)
 	}
 	return to
 }
 
-func findIn(list []compiled, to []finding, start, i int, call *facts, at Place) []finding {
+// written are the letters of an effect's texts.
+type written struct{ target, by, what letters }
+
+func findIn(list []compiled, to []finding, start, i int, call *facts, has *written, at Place) []finding {
 	for j := range list {
 		c := &list[j]
-		if !c.holds(&call.effects[i], at, call.kinds) || c.looksAround() && !c.among(call) {
+		if !c.holds(&call.effects[i], has, at, call.kinds) || c.looksAround() && !c.among(call) {
 			continue
 		}
 		// A rule finds an effect once, by the condition that says most.
@@ -252,7 +255,10 @@ func (c Condition) Check() error {
 }
 
 func (c Condition) compile() (compiled, error) {
-	out := compiled{certain: c.Certain, targets: lowerAll(c.Targets), except: lowerAll(c.Except), reads: lowerAll(c.Reads), moreThan: c.MoreThan, by: lowerAll(c.By), what: lowerAll(c.What), notBy: lowerAll(c.NotBy)}
+	out := compiled{
+		certain: c.Certain, targets: compileGlobs(c.Targets), except: compileGlobs(c.Except), reads: compileGlobs(c.Reads),
+		moreThan: c.MoreThan, by: compileGlobs(c.By), what: compileGlobs(c.What), notBy: compileGlobs(c.NotBy),
+	}
 	if len(c.Effects) == 0 {
 		return out, errors.New("a condition names no effect")
 	}
@@ -328,14 +334,6 @@ func (c *Condition) says() (n int) {
 	return n
 }
 
-func lowerAll(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strings.ToLower(s)
-	}
-	return out
-}
-
 // looksAround reports whether the condition is about the rest of a call too.
 func (c *compiled) looksAround() bool { return len(c.reads) > 0 || c.readsAt != 0 || c.moreThan > 0 }
 
@@ -348,7 +346,7 @@ func (c *compiled) among(call *facts) bool {
 	reads, there, count := len(c.reads) == 0, c.readsAt == 0, 0
 	for i := range call.effects {
 		e := &call.effects[i]
-		reads = reads || e.Kind == effect.Read && anyGlob(c.reads, e.Target)
+		reads = reads || e.Kind == effect.Read && anyGlob(c.reads, e.Target, lettersOf(e.Target))
 		there = there || e.Kind == effect.Read && call.around.place(e, call.paths)&c.readsAt != 0
 		if c.kinds&(1<<e.Kind) != 0 && e.Bits&c.how == c.how {
 			count++
@@ -362,51 +360,13 @@ func (c *compiled) among(call *facts) bool {
 }
 
 // holds reports whether a condition holds for an effect at a place.
-func (c *compiled) holds(e *effect.Effect, at Place, all uint32) bool {
+func (c *compiled) holds(e *effect.Effect, has *written, at Place, all uint32) bool {
 	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
 		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&
 		(c.from == 0 || e.Taint&c.from != 0) && e.Taint&c.fromAll == c.fromAll &&
 		(c.together == 0 || all&c.together != 0) &&
 		(!c.certain || e.Known()) &&
-		(len(c.targets) == 0 || anyGlob(c.targets, e.Target)) && !anyGlob(c.except, e.Target) &&
-		(len(c.what) == 0 || anyGlob(c.what, e.What)) &&
-		(len(c.by) == 0 || anyGlob(c.by, e.By)) && !anyGlob(c.notBy, e.By)
-}
-
-func anyGlob(globs []string, text string) bool {
-	for _, g := range globs {
-		if glob(g, text) {
-			return true
-		}
-	}
-	return false
-}
-
-// glob compares a lower-case pattern, in which * is any text, with a text.
-func glob(pattern, text string) bool {
-	star, mark := -1, 0
-	i, j := 0, 0
-	for j < len(text) {
-		c := text[j]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		switch {
-		case i < len(pattern) && pattern[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(pattern) && pattern[i] == c:
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(pattern) && pattern[i] == '*' {
-		i++
-	}
-	return i == len(pattern)
+		(len(c.targets) == 0 || anyGlob(c.targets, e.Target, has.target)) && !anyGlob(c.except, e.Target, has.target) &&
+		(len(c.what) == 0 || anyGlob(c.what, e.What, has.what)) &&
+		(len(c.by) == 0 || anyGlob(c.by, e.By, has.by)) && !anyGlob(c.notBy, e.By, has.by)
 }
