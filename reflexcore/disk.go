@@ -86,11 +86,17 @@ func (l *links) forget() {
 
 // real is [real].
 func (l *links) real(d Disk, p string) (string, bool) {
-	if p == "" || p[0] != '/' || path.Clean(p) != p || strings.Count(p, "/") > maxUp {
-		return real(d, p)
-	}
-	r := l.resolve(d, p)
+	r := l.look(d, p)
 	return r.to, r.ok
+}
+
+// look says where the links of a path lead.
+func (l *links) look(d Disk, p string) (r resolved) {
+	if p == "" || p[0] != '/' || path.Clean(p) != p || strings.Count(p, "/") > maxUp {
+		r.to, r.ok = real(d, p)
+		return r
+	}
+	return l.resolve(d, p)
 }
 
 // resolve follows the links of a clean path, folder by folder from the root.
@@ -101,18 +107,25 @@ func (l *links) resolve(d Disk, p string) resolved {
 	if r, ok := l.known[p]; ok {
 		return r
 	}
-	r := l.resolve(d, path.Dir(p))
-	if r.ok {
-		r.to = path.Join(r.to, path.Base(p))
+	cut := strings.LastIndexByte(p, '/')
+	dir := p[:max(cut, 1)]
+	r := l.resolve(d, dir)
+	switch {
+	case !r.ok:
+	case r.to == dir: // most; its own text will do
+		r.to = p
+	default:
+		r.to = path.Join(r.to, p[cut:])
 	}
 	if r.ok && !r.gone {
 		_, err := d.Readlink(r.to)
 		switch {
 		case err == nil: // seldom; it may lead through others
 			r.to, r.ok = real(d, p)
+		case errors.Is(err, syscall.EINVAL):
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			r.gone = true
-		case !errors.Is(err, syscall.EINVAL):
+		default:
 			r = resolved{}
 		}
 	}

@@ -70,20 +70,32 @@ func (e *Engine) otherNames(w *work, ef *effect.Effect) []string {
 	return out
 }
 
-// isPlain reports whether a path is itself and nothing else: no link, no pattern, and
-// nothing that is protected under another name. Most are.
+// isPlain reports whether a path is itself and nothing else: no link, and nothing that is
+// protected under another name, nor a pattern that finds such a name. Most are.
 func (e *Engine) isPlain(w *work, p string, follow, changes bool) bool {
-	if len(w.reach.dotted) > 0 || strings.ContainsAny(p, "*?[{\x00") {
+	if len(w.reach.dotted) > 0 {
 		return false
 	}
-	if to, ok := w.links.real(e.files, p); ok && to != p || !ok && follow {
+	static, pattern := p, false
+	if i := strings.IndexAny(p, "*?[{\x00"); i >= 0 {
+		cut := strings.LastIndexByte(p[:i], '/')
+		static, pattern = p[:max(cut, 1)], true
+	}
+	r := w.links.look(e.files, static)
+	if r.ok && r.to != static || !r.ok && (follow || pattern) {
 		return false
 	}
 	e.protect(w)
 	if slices.ContainsFunc(w.reach.aliases, func(a alias) bool { return below(p, a.at) }) {
 		return false
 	}
-	if !changes || !follow || w.links.known[p].gone {
+	if !changes || r.gone {
+		return true
+	}
+	if pattern {
+		return false // what it finds may be a link
+	}
+	if !follow {
 		return true
 	}
 	info, err := e.files.Lstat(p)
