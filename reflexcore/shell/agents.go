@@ -112,14 +112,14 @@ var launchers = map[string]string{
 }
 
 // startsAgent notes that a command starts an agent, and whether it is a second copy of
-// one: from a package or an image, or under another name than its program's.
-func (in *interp) startsAgent(mark int) {
+// one: from a package or an image, or under another name than its program's. Base is the
+// [programName] of the command.
+func (in *interp) startsAgent(mark int, base string) {
 	args := in.fields[mark:]
 	name := args[0].text
 	if len(name) > 256 {
 		return
 	}
-	base := programName(name)
 	copied := base != name && (strings.HasPrefix(name, "@") || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:")) || fetchers[in.via]
 	for _, key := range [...]string{packageName(name), base} {
 		for _, a := range agentsNamed[key] {
@@ -134,7 +134,7 @@ func (in *interp) startsAgent(mark int) {
 	if packageManagers[base] {
 		in.renames(args)
 	}
-	if _, ok := launchers[strings.TrimRight(base, "0123456789.")]; !ok && base != "python3" {
+	if _, ok := launchers[unnumbered(base)]; !ok && base != "python3" {
 		return
 	}
 	in.launches(base, args)
@@ -145,7 +145,7 @@ var fetchers = map[string]bool{"npx": true, "pnpx": true, "bunx": true, "npx.cmd
 
 // launches looks for an agent among the words of a program that starts others.
 func (in *interp) launches(base string, args []field) {
-	word := launchers[strings.TrimRight(base, "0123456789.")]
+	word := launchers[unnumbered(base)]
 	container := base == "docker" || base == "podman" || base == "nerdctl"
 	if word != "" && (len(args) < 2 || args[1].text != word) {
 		return
@@ -163,7 +163,7 @@ func (in *interp) launches(base string, args []field) {
 		script := first
 		first = false
 		switch {
-		case script && runsScripts[strings.TrimRight(base, "0123456789.")] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
+		case script && runsScripts[unnumbered(base)] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
 			id = packageOf(w)
 		case container && args[i-1].text != "-v" && args[i-1].text != "--name" && args[i-1].text != "-w" && args[i-1].text != "--volume" && args[i-1].text != "--network":
 			id = imageOf(w)
@@ -299,14 +299,25 @@ func contains(list, word string) bool {
 // programName is the name of a program without its folder, its version and its ending, in
 // small letters.
 func programName(word string) string {
-	word = strings.ToLower(word[strings.LastIndexAny(word, `/\`)+1:])
+	word = strings.ToLower(word[max(strings.LastIndexByte(word, '/'), strings.LastIndexByte(word, '\\'))+1:])
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
 		word = word[:i]
+	}
+	if strings.IndexByte(word, '.') < 0 { // most
+		return word
 	}
 	for _, ending := range [...]string{".exe", ".cmd", ".ps1", ".bat", ".js", ".mjs", ".cjs", ".git"} {
 		word = strings.TrimSuffix(word, ending)
 	}
 	return word
+}
+
+// unnumbered is a program's name without the version at its end, as in python3.11.
+func unnumbered(name string) string {
+	for name != "" && (name[len(name)-1] == '.' || name[len(name)-1] >= '0' && name[len(name)-1] <= '9') {
+		name = name[:len(name)-1]
+	}
+	return name
 }
 
 // packageName is a name with its scope, without a version, in small letters.

@@ -315,7 +315,8 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	in.invoked(mark, std, sink)
 	name := args[0]
 	in.moved(name.text)
-	in.startsAgent(mark)
+	base := programName(name.text)
+	in.startsAgent(mark, base)
 	words := len(in.words)
 	for _, f := range args {
 		in.words = append(in.words, f.text)
@@ -341,7 +342,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
-	in.mentions(argv, from, p, std)
+	in.mentions(argv, base, from, p, std)
 	in.giveBack(a)
 	in.words = in.words[:words]
 }

@@ -37,14 +37,13 @@ var tellers = wordSet(`gh glab hub tea bd jira linear slack acli`)
 var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
 
 // mentions notes what files the words of a command name, and its input where that is code,
-// without an effect that says what becomes of them. The effects of the command are those
-// from the given index on.
-func (in *interp) mentions(argv []string, from int, p *grammar.Parsed, std *input) {
+// without an effect that says what becomes of them. By is the [programName] of the command,
+// and its effects are those from the given index on.
+func (in *interp) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
 	if in.ctx.Written || in.bits&effect.Remote != 0 || p.Dry {
 		return
 	}
 	hidden := strings.Contains(in.dir, "/.") || strings.HasPrefix(in.dir, "/etc")
-	by := programName(argv[0])
 	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
 	if !hidden && !hints(argv, fed, std.text) {
 		return
@@ -87,22 +86,38 @@ func hint(w string) bool {
 	if len(w) < 5 {
 		return false
 	}
-	for at := 0; ; {
+	if len(w) <= 64 { // most, for which one look at each letter is the fastest
+		for i := 0; i < len(w)-3; i++ {
+			switch w[i] {
+			case '.':
+				if startsHidden(w, i) {
+					return true
+				}
+			case 's', 'h', 'a', 'o', 'c', '/':
+				for _, name := range settingNames {
+					if strings.HasPrefix(w[i:], name) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	for at := 0; ; at++ {
 		i := strings.IndexByte(w[at:], '.')
 		if i < 0 {
 			break
 		}
-		at += i + 1
-		if at+2 < len(w) && startsName(w[at]) && (at == 1 || !isName(w[at-2])) {
-			return true // the dot begins a name
-		}
-	}
-	for _, name := range settingNames {
-		if strings.Contains(w, name) {
+		if at += i; startsHidden(w, at) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(settingNames[:], func(name string) bool { return strings.Contains(w, name) })
+}
+
+// startsHidden reports whether the dot at that place begins a name.
+func startsHidden(w string, at int) bool {
+	return at+3 < len(w) && startsName(w[at+1]) && (at == 0 || !isName(w[at-1]))
 }
 
 func startsName(c byte) bool {

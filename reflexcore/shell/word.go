@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,6 +69,9 @@ func (in *interp) push(f field) {
 	if len(in.fields) >= in.lim.Fields {
 		in.over("words")
 		return
+	}
+	if len(in.fields) == cap(in.fields) { // commands in commands hold their words again and again
+		in.fields = slices.Grow(in.fields, max(16, len(in.fields)))
 	}
 	in.fields = append(in.fields, f)
 }
