@@ -168,6 +168,9 @@ func isProject(dir, home string) bool {
 			return false
 		}
 	}
+	if !strings.Contains(dir, "/.") {
+		return true
+	}
 	for _, secret := range []string{"/.ssh", "/.gnupg", "/.aws", "/.kube", "/.git"} {
 		if strings.HasSuffix(dir, secret) || strings.Contains(dir, secret+"/") {
 			return false

@@ -96,8 +96,8 @@ func (w *work) others(v *approver.Verdict) {
 		rule     *Rule
 		enforced bool
 	}
-	seen := make(map[way]bool, len(w.findings))
-	stops := make([]approver.Verdict, 0, len(w.findings))
+	seen := make(map[way]bool, min(len(w.findings), 8)) // of many findings most are of one rule
+	var stops []approver.Verdict
 	for i := range w.findings {
 		f := &w.findings[i]
 		r, as := f.rule, way{f.rule, f.enforced()}
@@ -113,7 +113,9 @@ func (w *work) others(v *approver.Verdict) {
 			v.Chain = appendBounded(v.Chain, approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Shadow: true, Note: note})
 			continue
 		}
-		stops = append(stops, approver.Verdict{Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable})
+		if v.Decision == approver.Deny {
+			stops = append(stops, approver.Verdict{Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable})
+		}
 		if r.ID != v.Rule {
 			v.Chain = appendBounded(v.Chain, approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Note: "matched too"})
 		}

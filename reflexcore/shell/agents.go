@@ -120,10 +120,13 @@ func (in *interp) startsAgent(mark int, base string) {
 	if len(name) > 256 {
 		return
 	}
-	copied := base != name && (strings.HasPrefix(name, "@") || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:")) || fetchers[in.via]
-	for _, key := range [...]string{packageName(name), base} {
+	for i, key := range [...]string{packageName(name), base} {
+		if i == 1 && key == name {
+			break // it was looked up already
+		}
 		for _, a := range agentsNamed[key] {
 			if a.begins(args[1:]) {
+				copied := base != name && (strings.HasPrefix(name, "@") || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:")) || fetchers[in.via]
 				in.agentStarts(a.id, copied, name)
 			}
 			if key != base {

@@ -157,7 +157,8 @@ func (in *interp) fewer(args []field) {
 
 // look notes which words of a command may be other words.
 func (in *interp) look(mark int) {
-	for i, f := range in.fields[mark:] {
+	for i := range in.fields[mark:] {
+		f := &in.fields[mark+i]
 		if i > 0 && (f.isWhole() || f.isPattern()) {
 			in.saw |= whole
 		}

@@ -220,7 +220,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		if how == Recovered && !in.inert(src) {
 			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 		}
-		if in.omits == omitsNothing && len(in.stands.files) < 16 {
+		if in.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
 			in.stands.files = append(in.stands.files, file)
 		}
 		in.stmts(file.Stmts, std, sink)

@@ -104,6 +104,12 @@ func (f *field) isPattern() bool {
 	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
 }
 
+// mayHold reports whether a text may have words that [interp.holdsWord] takes: they have a
+// dash, or a slash and a dot. A long text without any is not gone through.
+func mayHold(src string) bool {
+	return strings.IndexByte(src, '-') >= 0 || strings.IndexByte(src, '.') >= 0 && strings.IndexByte(src, '/') >= 0
+}
+
 // heldWords are the words that may stand for others.
 func (in *interp) heldWords() []heldWord {
 	s := &in.stands
