@@ -141,9 +141,12 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 			in.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
-	for i := u.Word; i < end; i++ {
+	if found == nil && u.Word < end {
+		in.pushAll(in.fields[a.mark+u.Word : a.mark+end])
+	}
+	for i := u.Word; i < end && found != nil; i++ {
 		f := in.fields[a.mark+i]
-		if found == nil || !strings.Contains(f.text, "{}") {
+		if !strings.Contains(f.text, "{}") {
 			in.push(f)
 			continue
 		}

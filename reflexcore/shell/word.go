@@ -70,10 +70,20 @@ func (in *interp) push(f field) {
 		in.over("words")
 		return
 	}
-	if len(in.fields) == cap(in.fields) { // commands in commands hold their words again and again
-		in.fields = slices.Grow(in.fields, max(16, len(in.fields)))
-	}
 	in.fields = append(in.fields, f)
+}
+
+// pushAll is push for the words of a command in a command. Such commands nest, and each
+// holds its words again.
+func (in *interp) pushAll(list []field) {
+	if room := max(in.lim.Fields-len(in.fields), 0); len(list) > room {
+		in.over("words")
+		list = list[:room]
+	}
+	if cap(in.fields)-len(in.fields) < len(list) {
+		in.fields = slices.Grow(in.fields, max(len(list), len(in.fields)))
+	}
+	in.fields = append(in.fields, list...)
 }
 
 // A builder makes the fields of one word.
