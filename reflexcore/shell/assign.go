@@ -7,12 +7,70 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// A declaration is what the words of export, declare, local, readonly and typeset say of
+// the names behind them.
+type declaration struct {
+	variant                                                      string // the command
+	exporting                                                    string // export if the words say whether it is exported
+	exports, fixed, ref, global, function, integer, array, assoc bool
+}
+
+// flag takes in a word of flags, and reports whether it is one.
+func (d *declaration) flag(flag string) bool {
+	switch {
+	case flag == "":
+		return false
+	case flag[0] == '+' && strings.Contains(flag, "x"):
+		d.exports, d.exporting = false, "export"
+		return true
+	case flag[0] != '-':
+		return false
+	}
+	has := func(letter string) bool { return strings.Contains(flag, letter) }
+	d.ref = d.ref || has("n") && d.variant != "export"
+	d.exports = d.exports && !has("n") || has("x")
+	d.fixed = d.fixed || has("r")
+	d.global = d.global || has("g")
+	d.integer = d.integer || has("i")
+	d.assoc = d.assoc || has("A")
+	d.array = d.array || d.assoc || has("a")
+	d.function = d.function || has("f") && (d.variant == "export" || has("x"))
+	return true
+}
+
 // declClause is export, declare, local, readonly and typeset.
 func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 	if in.declarationFails(c) {
 		scope := in.branch()
 		defer in.join(scope)
 	}
+	in.declarationPrints(c, sink)
+	in.settled()
+	var d declaration
+	if c.Variant != nil {
+		d.variant = c.Variant.Value
+	}
+	d.exporting, d.exports, d.fixed = d.variant, d.variant == "export", d.variant == "readonly"
+	for _, a := range c.Args {
+		switch {
+		case a.Name != nil:
+			in.declareName(a, &d)
+			if d.fixed {
+				defer in.fix(a.Name.Value)
+			}
+		case a.Value != nil && !d.flag(a.Value.Lit()):
+			in.declareWord(a.Value, &d)
+		}
+	}
+	for _, a := range c.Args {
+		if a.Name != nil && !a.Naked && !d.ref {
+			in.environ(a.Name.Value, in.value(a.Name.Value))
+		}
+	}
+}
+
+// declarationPrints adds what a declaration without names prints.
+func (in *interp) declarationPrints(c *syntax.DeclClause, sink *data) {
 	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
 		in.environs(0, nil, sink)
 	}
@@ -23,78 +81,47 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 			}
 		}
 	}
-	in.settled()
-	var ref, global, function, integer, array, assoc bool
-	variant, exports := "", false
-	if c.Variant != nil {
-		variant = c.Variant.Value
-		exports = variant == "export"
+}
+
+// declareName declares a name that is written as one.
+func (in *interp) declareName(a *syntax.Assign, d *declaration) {
+	name := a.Name.Value
+	if len(in.active) > 0 && !d.global && (d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
+		in.locals = append(in.locals, in.hold(name))
 	}
-	fixed := variant == "readonly"
-	exporting := variant // export if the words say whether it is exported
-	for _, a := range c.Args {
-		if a.Name != nil {
-			if len(in.active) > 0 && !global && (variant == "local" || variant == "declare" || variant == "typeset") {
-				in.locals = append(in.locals, in.hold(a.Name.Value))
-			}
-			if assoc {
-				in.associative(a.Name.Value)
-			}
-			if !a.Naked {
-				in.assign(a)
-			} else if function {
-				in.exported(a.Name.Value)
-			}
-			if integer {
-				in.slot(a.Name.Value).integer = true
-				if !a.Naked && a.Array == nil {
-					in.set(a.Name.Value, in.value(a.Name.Value))
-				}
-			}
-			in.passes(a.Name.Value, exporting, exports)
-			if fixed {
-				defer in.fix(a.Name.Value)
-			}
-			if ref && a.Value != nil {
-				in.injected(in.value(a.Name.Value))
-				*in.slot(a.Name.Value) = variable{name: a.Name.Value, ref: in.value(a.Name.Value).text}
-			}
-			continue
-		}
-		if a.Value == nil {
-			continue
-		}
-		if flag := a.Value.Lit(); flag != "" && flag[0] == '+' && strings.Contains(flag, "x") {
-			exports, exporting = false, "export"
-			continue
-		} else if flag != "" && flag[0] == '-' {
-			ref = ref || strings.Contains(flag, "n") && variant != "export"
-			exports = exports && !strings.Contains(flag, "n") || strings.Contains(flag, "x")
-			fixed = fixed || strings.Contains(flag, "r")
-			global = global || strings.Contains(flag, "g")
-			integer = integer || strings.Contains(flag, "i")
-			assoc = assoc || strings.Contains(flag, "A")
-			array = array || assoc || strings.Contains(flag, "a")
-			function = function || strings.Contains(flag, "f") && (variant == "export" || strings.Contains(flag, "x"))
-			continue
-		}
-		// The word may itself expand to an assignment.
-		mark := len(in.fields)
-		in.word(a.Value)
-		for _, f := range in.fields[mark:] {
-			in.declared(f.data, array, assoc)
-			in.passes(f.text, exporting, exports)
-			if fixed {
-				in.fix(f.text)
-			}
-		}
-		in.fields = in.fields[:mark]
+	if d.assoc {
+		in.associative(name)
 	}
-	for _, a := range c.Args {
-		if a.Name != nil && !a.Naked && !ref {
-			in.environ(a.Name.Value, in.value(a.Name.Value))
+	if !a.Naked {
+		in.assign(a)
+	} else if d.function {
+		in.exported(name)
+	}
+	if d.integer {
+		in.slot(name).integer = true
+		if !a.Naked && a.Array == nil {
+			in.set(name, in.value(name))
 		}
 	}
+	in.passes(name, d.exporting, d.exports)
+	if d.ref && a.Value != nil {
+		in.injected(in.value(name))
+		*in.slot(name) = variable{name: name, ref: in.value(name).text}
+	}
+}
+
+// declareWord declares what a word expands to, which may itself be an assignment.
+func (in *interp) declareWord(w *syntax.Word, d *declaration) {
+	mark := len(in.fields)
+	in.word(w)
+	for _, f := range in.fields[mark:] {
+		in.declared(f.data, d.array, d.assoc)
+		in.passes(f.text, d.exporting, d.exports)
+		if d.fixed {
+			in.fix(f.text)
+		}
+	}
+	in.fields = in.fields[:mark]
 }
 
 // assign makes an assignment.
