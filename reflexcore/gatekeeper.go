@@ -114,7 +114,9 @@ func (w *work) others(v *approver.Verdict) {
 			continue
 		}
 		if v.Decision == approver.Deny {
-			stops = append(stops, approver.Verdict{Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable})
+			stops = append(stops, approver.Verdict{
+				Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable,
+			})
 		}
 		if r.ID != v.Rule {
 			v.Chain = appendBounded(v.Chain, approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Note: "matched too"})

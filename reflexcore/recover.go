@@ -49,7 +49,10 @@ func (e *Engine) onDisk(w *work, i int, p Place) Place {
 }
 
 // movers take a file away from where it was.
-var movers = map[string]bool{"mv": true, "gmv": true, "git mv": true, "rename": true, "rsync": true, "os.replace": true, "path.replace": true, "FileUtils.mv": true, "install": false}
+var movers = map[string]bool{
+	"mv": true, "gmv": true, "git mv": true, "rename": true, "rsync": true,
+	"os.replace": true, "path.replace": true, "FileUtils.mv": true, "install": false,
+}
 
 // movedIn reports whether the call first moves something into what it deletes, or
 // a folder of it away, that is neither temporary nor made by a build.

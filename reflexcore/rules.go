@@ -256,8 +256,9 @@ func (c Condition) Check() error {
 
 func (c Condition) compile() (compiled, error) {
 	out := compiled{
-		certain: c.Certain, targets: compileGlobs(c.Targets), except: compileGlobs(c.Except), reads: compileGlobs(c.Reads),
-		moreThan: c.MoreThan, by: compileGlobs(c.By), what: compileGlobs(c.What), notBy: compileGlobs(c.NotBy),
+		certain: c.Certain, moreThan: c.MoreThan,
+		targets: compileGlobs(c.Targets), except: compileGlobs(c.Except), reads: compileGlobs(c.Reads),
+		by: compileGlobs(c.By), what: compileGlobs(c.What), notBy: compileGlobs(c.NotBy),
 	}
 	if len(c.Effects) == 0 {
 		return out, errors.New("a condition names no effect")

@@ -49,7 +49,8 @@ func (in *interp) inherit(v *variable, from int) {
 		return
 	}
 	gone := variable{name: v.name, unset: true}
-	if _, known := in.ctx.Env[v.name]; v.array || v.unset || v.ref != "" || in.ctx.Unset && !known && !v.passed && !in.exportsAll {
+	if _, known := in.ctx.Env[v.name]; v.array || v.unset || v.ref != "" ||
+		in.ctx.Unset && !known && !v.passed && !in.exportsAll {
 		in.vars = append(in.vars, gone)
 		return
 	}

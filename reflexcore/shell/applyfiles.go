@@ -98,7 +98,8 @@ func (a *applied) another(to, from string, u *grammar.Use) {
 			f.alias = from
 		}
 	default:
-		if a.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' { // it leads on from its own folder
+		if a.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
+			// It leads on from its own folder.
 			from = a.in.abs(a.in.concat(path.Dir(to), "/", u.Text))
 			f = a.in.file(to)
 		}
@@ -112,7 +113,8 @@ func (a *applied) another(to, from string, u *grammar.Use) {
 // symbolic reports whether a program that makes links makes symbolic ones.
 func (a *applied) symbolic() bool {
 	for _, w := range a.argv[1:] {
-		if short := len(w) > 1 && w[0] == '-' && w[1] != '-'; short && strings.Contains(w, "s") || strings.HasPrefix(w, "--sym") {
+		short := len(w) > 1 && w[0] == '-' && w[1] != '-'
+		if short && strings.Contains(w, "s") || strings.HasPrefix(w, "--sym") {
 			return true
 		}
 	}
@@ -128,7 +130,8 @@ func (a *applied) inside(word string) bool {
 		return true
 	}
 	for _, w := range a.argv[1:] {
-		if short := len(w) > 1 && w[0] == '-' && w[1] != '-'; a.by != "rsync" && (short && strings.Contains(w, "T") || strings.HasPrefix(w, "--no-target")) {
+		short := len(w) > 1 && w[0] == '-' && w[1] != '-'
+		if a.by != "rsync" && (short && strings.Contains(w, "T") || strings.HasPrefix(w, "--no-target")) {
 			return true
 		}
 	}

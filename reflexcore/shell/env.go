@@ -125,9 +125,11 @@ func (a *applied) takesHome(u *grammar.Use) bool {
 	}
 	for i := 1; i < len(a.argv) && i < u.Word; i++ {
 		switch w := a.argv[i]; {
-		case w == "-", w == "--ignore-environment", w == "--unset=HOME", w == "HOME" && a.argv[i-1] == "-u", w == "-uHOME", w == "HOME" && a.argv[i-1] == "--unset":
+		case w == "-", w == "--ignore-environment", w == "--unset=HOME", w == "-uHOME":
 			return true
-		case len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "i") && !strings.HasPrefix(w, "-u") && !strings.HasPrefix(w, "-C"):
+		case w == "HOME" && (a.argv[i-1] == "-u" || a.argv[i-1] == "--unset"):
+			return true
+		case len(w) > 1 && w[0] == '-' && w[1] != '-' && w[1] != 'u' && w[1] != 'C' && strings.Contains(w, "i"):
 			return true
 		}
 	}

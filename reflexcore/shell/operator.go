@@ -201,7 +201,8 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 // operator applies :- # % ^ , and their like.
 func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 	set, sure := in.isSet(name)
-	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull || (e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && in.isTool(name) {
+	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull ||
+		(e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && in.isTool(name) {
 		sure = true // it is set to another one of the same kind, if at all
 	}
 	switch e.Op {

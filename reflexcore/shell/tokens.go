@@ -54,7 +54,8 @@ func (in *interp) tokens(src string) {
 		case c == '$' && quote != '\'':
 			word.WriteString(effect.Unknown)
 			some = true
-			if end := strings.IndexByte(src[i:], '}'); end > 1 && src[i+1] == '{' && !strings.ContainsAny(src[i+2:i+end], "$`({;|&\n'\"") {
+			if end := strings.IndexByte(src[i:], '}'); end > 1 && src[i+1] == '{' &&
+				!strings.ContainsAny(src[i+2:i+end], "$`({;|&\n'\"") {
 				i += end // ${X}
 				break
 			}
