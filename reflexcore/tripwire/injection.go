@@ -178,14 +178,20 @@ func Injection(parts []Part, text string, factor float64) []Part {
 
 // judge matches the templates.
 func (r *reader) judge(parts []Part, text string, factor float64) []Part {
+	r.found = r.found[:0]
+	if len(r.hits) == 0 {
+		return parts
+	}
 	var open [len(templates)]bool // templates of which all slots are somewhere in the text
 	for i := range templates {
 		open[i] = true
 		for _, s := range templates[i].steps {
-			open[i] = open[i] && r.seen&s.slots != 0
+			if r.seen&s.slots == 0 {
+				open[i] = false
+				break
+			}
 		}
 	}
-	r.found = r.found[:0]
 	for i := range r.hits {
 		done := [len(templates)]bool{}
 		for s := r.hits[i].slot; s != 0; s &= s - 1 {
