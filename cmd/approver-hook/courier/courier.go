@@ -52,6 +52,13 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, env []string)
 	return c.Run(args)
 }
 
+func (c *Courier) tasks() string {
+	if c.Tasks == "" {
+		return tasks
+	}
+	return c.Tasks
+}
+
 const (
 	firstWait = 50 * time.Millisecond
 	lastWait  = time.Second
@@ -79,7 +86,7 @@ func (c *Courier) Run(args []string) (exit int) {
 	if err != nil {
 		return c.leave(o, blocking.For(o.agent, o.event, "the approver hook is not set up correctly, so the call was stopped: "+err.Error()))
 	}
-	if err := c.seeTracer(); err != nil {
+	if err := tracedFirst(c.tasks()); err != nil {
 		return c.leave(o, blocking.For(o.agent, o.event, err.Error()))
 	}
 	deadline := time.Now().Add(o.deadline)

@@ -1,6 +1,7 @@
 package courier
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ const free = "Name:\tapprover-hook\nPPid:\t1\nTracerPid:\t0\nUid:\t0\n"
 // if the tracer comes only after the start.
 func TestATracedCourierStopsTheCall(t *testing.T) {
 	socket := filepath.Join(tempDir(t), "s")
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "task")
 	later := ""
 	daemon(t, socket, func(context.Context, httpapi.HookRequest) httpapi.HookAnswer {
 		if later != "" {
@@ -38,15 +39,17 @@ func TestATracedCourierStopsTheCall(t *testing.T) {
 		}
 		return httpapi.HookAnswer{ExitZero: true}
 	})
-	for _, tt := range []struct{ name, second, later, want string }{
-		{"nobody", free, "", ""},
-		{"the other thread", strings.Replace(free, "TracerPid:\t0", "TracerPid:\t4711", 1), "", "is traced by process 4711"},
-		{"while it waited", free, strings.Replace(free, "TracerPid:\t0", "TracerPid:\t12", 1), "is traced by process 12,"},
-		{"no line", "Name:\tx\n", "", "cannot see whether it is traced"},
-		{"empty", "", "", "cannot see whether it is traced"},
-		{"a name that says so", "Name:\tTracerPid:\t0\n", "", "cannot see whether it is traced"},
-		{"no number", "Name:\tx\nTracerPid:\t\n", "", "is traced"},
+	for _, tt := range []struct{ name, second, later, want, first string }{
+		{"nobody", free, "", "", ""},
+		{"the other thread", strings.Replace(free, "TracerPid:\t0", "TracerPid:\t4711", 1), "", "is traced by process 4711", ""},
+		{"while it waited", free, strings.Replace(free, "TracerPid:\t0", "TracerPid:\t12", 1), "is traced by process 12,", ""},
+		{"no line", "Name:\tx\n", "", "cannot see whether it is traced", ""},
+		{"empty", "", "", "cannot see whether it is traced", ""},
+		{"a name that says so", "Name:\tTracerPid:\t0\n", "", "cannot see whether it is traced", ""},
+		{"no number", "Name:\tx\nTracerPid:\t\n", "", "is traced", ""},
+		{"from before the start", free, "", "is traced by process 77", strings.Replace(free, "TracerPid:\t0", "TracerPid:\t77", 1)},
 	} {
+		status(t, dir, "..", cmp.Or(tt.first, free))
 		status(t, dir, "1", free)
 		status(t, dir, "2", tt.second)
 		later = tt.later
@@ -60,6 +63,7 @@ func TestATracedCourierStopsTheCall(t *testing.T) {
 		blocked(t, got, tt.want)
 	}
 	later = ""
+	status(t, dir, "..", free)
 	blocked(t, run(t, Courier{Tasks: filepath.Join(dir, "none")}, "--socket", socket), "cannot see whether it is traced")
 	blocked(t, run(t, Courier{Tasks: t.TempDir()}, "--socket", socket), "cannot see whether it is traced")
 }

@@ -25,7 +25,7 @@ func (c *Courier) leave(o options, a blocking.Answer) int {
 		a = blocking.For(o.agent, o.event, "")
 	}
 	if a.ExitZero {
-		if err := c.seeTracer(); err != nil {
+		if err := traced(c.tasks()); err != nil {
 			a = blocking.For(o.agent, o.event, err.Error())
 		}
 	}
@@ -49,15 +49,6 @@ func (c *Courier) leave(o options, a blocking.Answer) int {
 		_ = write(c.Stderr, a.Stderr) // nobody is left to tell
 	}
 	return a.Exit()
-}
-
-// seeTracer looks for a debugger.
-func (c *Courier) seeTracer() error {
-	dir := c.Tasks
-	if dir == "" {
-		dir = tasks
-	}
-	return traced(dir)
 }
 
 // readable returns an error if what is written to w goes nowhere: the runtime opens
