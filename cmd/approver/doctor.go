@@ -35,7 +35,7 @@ func (doctorCmd) Help() string {
 	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
 the audit, and says for each how to mend it. It changes nothing and asks nobody. Run it as the user whom the daemon runs as.
 
-With --agent claude it also tries the hook, as the user and in the folder that Claude Code runs as and in.
+With --agent claude it also makes the hook test: run it as the same user, and in the same folder, as Claude Code.
 ` + canaryHelp + `
 
 With --json there is one object a line: check, result (ok, warn or fail), text and fix.

@@ -40,7 +40,7 @@ func (c *Courier) leave(o options, a blocking.Answer) int {
 			if write(c.Stdout, a.Stdout) != nil {
 				a.ExitZero = false
 			}
-		case err != nil:
+		case err != nil && a.ExitZero: // otherwise exit code and reason are left, and block
 			a = blocking.For(o.agent, o.event, unwritten+" ("+err.Error()+")")
 			a.ExitZero = false // half a document is none
 		}
