@@ -103,8 +103,14 @@ func (c doctorCmd) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var d doctor
+	c.config = c.Config
 	cfg, err := configs.LoadOrDefault(c.Config)
-	d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), "")
+	if c.Agent != "" && errors.Is(err, fs.ErrPermission) {
+		d.say("config", warn, err.Error()+"\nThat is as it should be for the user of an agent of an isolated daemon: only the hook is tested, and the rest is for the daemon's user.",
+			"sudo approver doctor, with the same --config, for the rest")
+	} else {
+		d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), "")
+	}
 	if err == nil {
 		d.cfg = cfg
 		d.files()
@@ -193,11 +199,21 @@ func (d *doctor) isolation() {
 		d.say("isolation", fail, err.Error(), "")
 		return
 	}
-	if i := d.cfg.Isolation(who, uint32(os.Geteuid())); !i.Isolated {
+	if i := d.cfg.Isolation(who, runsAs(d.cfg.Dir)); !i.Isolated {
 		d.say("isolation", warn, "NOT ISOLATED: "+strings.Join(i.Why, "\n"), "docs/isolated.md says how to give the daemon a user of its own")
 		return
 	}
 	d.say("isolation", ok, "who may submit is "+who.String(), "")
+}
+
+// runsAs is whom the daemon runs as: this user, and where that is root, the owner of
+// the daemon's data.
+func runsAs(dir string) uint32 {
+	own := uint32(os.Geteuid())
+	if owner, err := ownerOf(dir); own == 0 && err == nil {
+		return owner
+	}
+	return own
 }
 
 // sockets asks who listens. A refusal is an answer too.
@@ -247,7 +263,8 @@ func (d *doctor) daemon(ctx context.Context) {
 		d.say("daemon", warn, "every call is denied: "+doc.Freeze.Reason, `find out why, then approver unfreeze; docs/operations.md, "The store is not believed"`)
 	}
 	for _, weak := range doc.Hooks {
-		d.say("daemon", fail, "the hooks that it watches are weakened: "+weak, "approver install claude")
+		what, fix, _ := strings.Cut(weak, fixMark)
+		d.say("daemon", fail, "the hooks that it watches are weakened: "+what, firstText(fix, "approver install claude"))
 	}
 	for _, c := range doc.Channels {
 		if !c.Receives {
@@ -259,8 +276,19 @@ func (d *doctor) daemon(ctx context.Context) {
 // mode says whether something besides the rules holds.
 func (d *doctor) mode(ctx context.Context, config string) {
 	if mode := (operatorCmd{daemonAt: daemonAt{Config: config}}).mode(ctx); mode != "" {
-		d.say("mode", warn, mode, "approver enforce, approver pause --end or approver unfreeze")
+		d.say("mode", warn, mode, modeCure(mode))
 	}
+}
+
+// modeCure is what ends what holds besides the rules.
+func modeCure(mode string) string {
+	switch {
+	case strings.HasPrefix(mode, "FROZEN"):
+		return `find out why, then approver unfreeze; where nobody can approve that, as root: docs/operations.md, "Lifting the freeze of one agent"`
+	case strings.HasPrefix(mode, "PAUSED"):
+		return "approver pause --end"
+	}
+	return "approver enforce"
 }
 
 // store looks whether records can be kept, and compares clocks where there are two.
