@@ -27,7 +27,8 @@ type doctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	claudeFile
 	canaryOf
-	JSON bool `help:"Print one JSON object per check."`
+	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq: they no longer fail." placeholder:"SEQ"`
+	JSON         bool   `help:"Print one JSON object per check."`
 }
 
 // Help is the long text.
@@ -125,7 +126,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.hook(c.claudeFile)
 		d.path()
 		d.service(c.units())
-		d.audit(ctx)
+		d.audit(ctx, c.AcceptAlarms)
 	}
 	c.canary(ctx, &d)
 	failed := false
@@ -406,8 +407,9 @@ func (d *doctor) channels(ctx context.Context) {
 	}
 }
 
-// audit checks the chain and the signatures.
-func (d *doctor) audit(ctx context.Context) {
+// audit checks the chain and the signatures. Alarms of loss up to accepted were looked
+// into.
+func (d *doctor) audit(ctx context.Context, accepted uint64) {
 	keys, err := audit.LoadKeys(d.cfg.AuditKey() + ".pub")
 	if errors.Is(err, fs.ErrNotExist) {
 		d.say("audit", warn, "there is no audit yet", "start the daemon once")
@@ -417,8 +419,18 @@ func (d *doctor) audit(ctx context.Context) {
 	if err == nil {
 		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, nil)
 	}
-	if err == nil && report.Losses.Count > 0 {
-		err = fmt.Errorf("records were lost %d times", report.Losses.Count)
+	if fresh := (auditVerifyCmd{AcceptAlarms: accepted}).fresh(report.Losses); err == nil && len(fresh) > 0 {
+		d.say("audit", fail, fmt.Sprintf("records were lost or changed %s, the last time at seq %d", times(len(fresh)), fresh[len(fresh)-1].Seq),
+			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", fresh[len(fresh)-1].Seq))
+		return
 	}
 	d.judge("audit", err, fmt.Sprintf("%d records in order", report.Records), "approver audit verify")
+}
+
+// times is a count for people.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
