@@ -105,7 +105,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 	}
 	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == Managed && f.holds() })
 	off := managedOff(files)
-	holds := managed && want.In == ""
+	holds := managed && (want.In == "" || off != "") // no other file's hooks run, or have to
 	for _, f := range files {
 		mine := f.Place == User && want.In == "" || f.Path == want.In || want.Anywhere
 		if mine && f.holds() && (f.Place == Managed || off == "") {

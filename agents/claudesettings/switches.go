@@ -33,7 +33,6 @@ var switches = []toggle{
 // libraries and ends with 0, which Claude Code takes for "go on".
 var loading = []string{
 	"LD_", "DYLD_", "GLIBC_TUNABLES", "MALLOC_", "BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS", "ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
-	"GOMAXPROCS",
 }
 
 // loads reports whether the name of a variable is one of those.
@@ -97,7 +96,18 @@ func (f file) switches(files []file, managed bool) (found []Finding) {
 			found = append(found, Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`, Fix: f.takeOut(name)})
 		}
 	}
+	processors := toggle{name: "GOMAXPROCS"}
+	if raw, there := f.Env[processors.name]; there && slows(raw) && (f.Place == Managed || !pinned(files, processors)) {
+		found = append(found, Finding{Path: f.Path, Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`, Fix: f.takeOut(processors.name)})
+	}
 	return found
+}
+
+// slows reports whether a Go program needs noticeably longer to start with a value of
+// GOMAXPROCS. With some ten thousand it is minutes.
+func slows(raw json.RawMessage) bool {
+	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 32)
+	return err == nil && n > 1024
 }
 
 // takeOut says how a variable goes.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -30,6 +31,7 @@ type hookWatch struct {
 	audit   approver.Recorder
 	log     *slog.Logger
 	every   time.Duration // zero: hookLook
+	homes   []string      // where agents' users have their settings; nil: as the system says
 
 	programs map[string]lookedAt // of look alone
 
@@ -108,7 +110,17 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 	if filepath.Dir(in.Path) != w.managed && filepath.Base(in.Path) == "settings.json" {
 		p.config = filepath.Dir(in.Path)
 	}
-	sources := p.sources()
+	if (claudeFile{Managed: w.managed}).ofMachine(in.Path) {
+		// Variables of a user go over managed hooks. What the daemon may not read, the hook
+		// at ConfigChange refuses, and doctor sees it where the user runs it.
+		p.users = w.homes
+		if p.users == nil {
+			p.users = agentHomes(w.cfg.Sockets.SubmitUIDs)
+		}
+	}
+	sources := slices.DeleteFunc(p.sources(), func(s claudesettings.Source) bool {
+		return s.Place == claudesettings.Global && len(p.users) > 0 && errors.Is(s.Err, fs.ErrPermission)
+	})
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == in.Path }) {
 		sources = append(sources, readSource(claudesettings.User, in.Path))
 	}
