@@ -110,7 +110,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.say("config", warn, err.Error()+"\nThat is as it should be for the user of an agent of an isolated daemon: only the hook is tested, and the rest is for the daemon's user.",
 			"sudo approver doctor, with the same --config, for the rest")
 	} else {
-		d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), "")
+		d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), c.asOwner())
 	}
 	if err == nil {
 		d.cfg = cfg
@@ -205,6 +205,20 @@ func (d *doctor) isolation() {
 		return
 	}
 	d.say("isolation", ok, "who may submit is "+who.String(), "")
+}
+
+// asOwner is the same command as the user whom the configuration belongs to, where that
+// is another one: root takes none that somebody else could change.
+func (c doctorCmd) asOwner() string {
+	path, err := c.Config, error(nil)
+	if path == "" {
+		path, err = configs.DefaultPath()
+	}
+	owner, ownerErr := ownerOf(path)
+	if err != nil || ownerErr != nil || owner == uint32(os.Geteuid()) || owner == 0 {
+		return ""
+	}
+	return fmt.Sprintf("run it as the daemon's user: sudo -u '#%d' approver doctor --config %s", owner, shellWord(path))
 }
 
 // runsAs is whom the daemon runs as: this user, and where that is root, the owner of
