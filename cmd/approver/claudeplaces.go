@@ -115,6 +115,13 @@ func (p claudePlaces) sources() []claudesettings.Source {
 	for _, project := range p.projects {
 		add(claudesettings.Project, filepath.Join(project, ".claude", "settings.json"))
 		add(claudesettings.Local, filepath.Join(project, ".claude", "settings.local.json"))
+		roots, err := localRoots(project)
+		if err != nil {
+			all = append(all, claudesettings.Source{Place: claudesettings.Local, Path: filepath.Join(project, ".git"), Err: err})
+		}
+		for _, root := range roots {
+			add(claudesettings.Local, filepath.Join(root, ".claude", "settings.local.json"))
+		}
 	}
 	return all
 }
