@@ -114,6 +114,14 @@ func Known(agent string) bool {
 	return false
 }
 
+// Rows returns all that are listed, as agent and event.
+func Rows() (pairs [][2]string) {
+	for _, r := range rows {
+		pairs = append(pairs, [2]string{r.agent, r.event})
+	}
+	return pairs
+}
+
 func find(agent, event string) row {
 	best := -1
 	for i, r := range rows {

@@ -7,6 +7,8 @@
 // switch in another file, a variable of the environment. Only the agent itself knows
 // what it makes of them.
 //
+// People are shown it as the hook test: "canary" is what the evaluator's answers carry.
+//
 // The call is recognized by its form, so that nobody has to be told of it before: an
 // agent that makes it only gets itself denied. [Stage] denies it in the daemon, and
 // without a daemon the courier stops every call.
@@ -24,18 +26,19 @@ import (
 )
 
 // name begins the name of the folder that the call would change.
-const name = "approver-canary-"
+const name = "approver-hook-test-"
 
 // form is the whole command, in a folder that only a canary makes. It creates an
-// empty folder and can do nothing else.
-var form = regexp.MustCompile(`^mkdir (?:/[A-Za-z0-9._+-]+)*/(approver-canary-[0-9a-f]{32})/ran$`)
+// empty folder and can do nothing else: the program is named by its path, because a
+// mkdir that comes first in PATH could do anything.
+var form = regexp.MustCompile(`^/bin/mkdir (?:/[A-Za-z0-9._+-]+)*/(approver-hook-test-[0-9a-f]{32})/ran$`)
 
 // maxForm bounds the command in bytes.
 const maxForm = 1024
 
 // token returns what tells one canary from another, or "" if the command is none.
 func token(command string) string {
-	if len(command) > maxForm || !strings.HasPrefix(command, "mkdir /") {
+	if len(command) > maxForm || !strings.HasPrefix(command, "/bin/mkdir /") {
 		return ""
 	}
 	if m := form.FindStringSubmatch(command); m != nil {
@@ -70,7 +73,7 @@ func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 	}
 	// Without the name of a rule: observe mode lets go what rules find.
 	return approver.Verdict{
-		Decision: approver.Deny, Severity: approver.High, By: "canary", Confidence: 1,
+		Decision: approver.Deny, Severity: approver.High, By: "hook-test", Confidence: 1,
 		Reason: refusal(token(call.Command)), Detail: "a test of the hook by approver doctor or approver install",
 	}, nil
 }
@@ -79,9 +82,9 @@ func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 func place() (dir, command string, err error) {
 	temp := os.TempDir()
 	leaf := name + random(16)
-	if token("mkdir "+filepath.Join(temp, leaf, "ran")) == "" {
+	if token("/bin/mkdir "+filepath.Join(temp, leaf, "ran")) == "" {
 		temp = "/tmp" // the other one cannot be written without quotes
 	}
 	dir = filepath.Join(temp, leaf)
-	return dir, "mkdir " + filepath.Join(dir, "ran"), os.Mkdir(dir, 0o700)
+	return dir, "/bin/mkdir " + filepath.Join(dir, "ran"), os.Mkdir(dir, 0o700)
 }

@@ -54,7 +54,7 @@ type Model struct {
 const maxRequest = 64 << 20
 
 // modelName is what the model calls itself where the client names none.
-const modelName = "approver-canary"
+const modelName = "approver-hook-test"
 
 // A message of the conversation. Content is a string or a list of blocks.
 type message struct {

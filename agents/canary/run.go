@@ -48,7 +48,7 @@ type Options struct {
 }
 
 // Run starts Claude Code once, with the settings that it finds by itself, against a
-// model on loopback and with a key that is none. No MCP server is started. Hooks of
+// model on loopback and with a dummy key. No MCP server is started. Hooks of
 // others, such as those of a session's start, run as always. What it started has
 // ended when Run returns, and the call left nothing.
 func Run(ctx context.Context, o Options) Report {
@@ -125,7 +125,7 @@ type script struct {
 	result *Result
 }
 
-const callID = "toolu_approver_canary"
+const callID = "toolu_approver_hook_test"
 
 func (s *script) next(_ context.Context, c Conversation) []Call {
 	s.mu.Lock()
@@ -241,7 +241,7 @@ func environment(env []string, url string) []string {
 		}
 	}
 	return append(out,
-		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=approver-canary",
+		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=approver-hook-test",
 		// Without it, "env" in some settings names another server after all.
 		"CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",

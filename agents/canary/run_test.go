@@ -105,7 +105,7 @@ func TestEnvironment(t *testing.T) {
 	if strings.Contains(r.Text, "=zz") {
 		t.Errorf("it has %s", r.Text)
 	}
-	for _, want := range append(in, "ANTHROPIC_BASE_URL=http://127.0.0.1:", "ANTHROPIC_API_KEY=approver-canary") {
+	for _, want := range append(in, "ANTHROPIC_BASE_URL=http://127.0.0.1:", "ANTHROPIC_API_KEY=approver-hook-test") {
 		if !strings.Contains(r.Text, want) {
 			t.Errorf("no %s in %s", want, r.Text)
 		}
@@ -118,34 +118,39 @@ func TestEnvironment(t *testing.T) {
 func TestTheFormIsExact(t *testing.T) {
 	const hex = "0123456789abcdef0123456789abcdef"
 	for command, want := range map[string]bool{
-		"mkdir /tmp/approver-canary-" + hex + "/ran":                     true,
-		"mkdir /approver-canary-" + hex + "/ran":                         true,
-		"mkdir /var/folders/x_y/T.1/approver-canary-" + hex + "/ran":     true,
-		"mkdir /tmp/approver-canary-" + hex + "/ran; rm -rf ~":           false,
-		"mkdir /tmp/approver-canary-" + hex + "/ran\nrm -rf ~":           false,
-		"mkdir /tmp/approver-canary-" + hex + "/ran ":                    false,
-		"mkdir /tmp/approver-canary-" + hex + "/ran && true":             false,
-		"mkdir /tmp/approver-canary-" + hex + "/ran\n":                   false,
-		"mkdir  /tmp/approver-canary-" + hex + "/ran":                    false,
-		" mkdir /tmp/approver-canary-" + hex + "/ran":                    false,
-		"mkdir -p /tmp/approver-canary-" + hex + "/ran":                  false,
-		"mkdir tmp/approver-canary-" + hex + "/ran":                      false,
-		"mkdir /$(id)/approver-canary-" + hex + "/ran":                   false,
-		"mkdir /`id`/approver-canary-" + hex + "/ran":                    false,
-		"mkdir /a b/approver-canary-" + hex + "/ran":                     false,
-		"mkdir /*/approver-canary-" + hex + "/ran":                       false,
-		"mkdir /~/approver-canary-" + hex + "/ran":                       false,
-		"mkdir //approver-canary-" + hex + "/ran":                        false,
-		"mkdir /tmp/approver-canary-" + hex[1:] + "/ran":                 false,
-		"mkdir /tmp/approver-canary-" + hex + "0/ran":                    false,
-		"mkdir /tmp/approver-canary-" + strings.ToUpper(hex) + "/ran":    false,
-		"mkdir /tmp/approver-canary-" + hex + "/ran/x":                   false,
-		"mkdir /tmp/xapprover-canary-" + hex + "/ran":                    false,
-		"touch /tmp/approver-canary-" + hex + "/ran":                     false,
-		"git push --force # mkdir /tmp/approver-canary-" + hex + "/ran":  false,
-		"mkdir /tmp/approver-canary-" + hex + "/ran/../../../etc/x":      false,
-		"mkdir /" + strings.Repeat("a/", 600) + "approver-canary-" + hex: false,
-		"mkdir /tmp/approver-canary-<random>/ran":                        false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran":                     true,
+		"/bin/mkdir /approver-hook-test-" + hex + "/ran":                         true,
+		"/bin/mkdir /var/folders/x_y/T.1/approver-hook-test-" + hex + "/ran":     true,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran; rm -rf ~":           false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran\nrm -rf ~":           false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran ":                    false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran && true":             false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran\n":                   false,
+		"/bin/mkdir  /tmp/approver-hook-test-" + hex + "/ran":                    false,
+		" /bin/mkdir /tmp/approver-hook-test-" + hex + "/ran":                    false,
+		"/bin/mkdir -p /tmp/approver-hook-test-" + hex + "/ran":                  false,
+		"/bin/mkdir tmp/approver-hook-test-" + hex + "/ran":                      false,
+		"mkdir /tmp/approver-hook-test-" + hex + "/ran":                          false,
+		"/usr/local/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran":           false,
+		"./bin/mkdir /tmp/approver-hook-test-" + hex + "/ran":                    false,
+		"/bin/mkdir2 /tmp/approver-hook-test-" + hex + "/ran":                    false,
+		"\\mkdir /tmp/approver-hook-test-" + hex + "/ran":                        false,
+		"/bin/mkdir /$(id)/approver-hook-test-" + hex + "/ran":                   false,
+		"/bin/mkdir /`id`/approver-hook-test-" + hex + "/ran":                    false,
+		"/bin/mkdir /a b/approver-hook-test-" + hex + "/ran":                     false,
+		"/bin/mkdir /*/approver-hook-test-" + hex + "/ran":                       false,
+		"/bin/mkdir /~/approver-hook-test-" + hex + "/ran":                       false,
+		"/bin/mkdir //approver-hook-test-" + hex + "/ran":                        false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex[1:] + "/ran":                 false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "0/ran":                    false,
+		"/bin/mkdir /tmp/approver-hook-test-" + strings.ToUpper(hex) + "/ran":    false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran/x":                   false,
+		"/bin/mkdir /tmp/xapprover-hook-test-" + hex + "/ran":                    false,
+		"touch /tmp/approver-hook-test-" + hex + "/ran":                          false,
+		"git push --force # /bin/mkdir /tmp/approver-hook-test-" + hex + "/ran":  false,
+		"/bin/mkdir /tmp/approver-hook-test-" + hex + "/ran/../../../etc/x":      false,
+		"/bin/mkdir /" + strings.Repeat("a/", 600) + "approver-hook-test-" + hex: false,
+		"/bin/mkdir /tmp/approver-hook-test-<random>/ran":                        false,
 		"": false,
 	} {
 		call := approver.ToolCall{Tool: "Bash", Command: command}
@@ -179,8 +184,8 @@ func TestTheZeroStageFails(t *testing.T) {
 }
 
 func FuzzForm(f *testing.F) {
-	f.Add("mkdir /tmp/approver-canary-0123456789abcdef0123456789abcdef/ran")
-	f.Add("mkdir /tmp/approver-canary-0123456789abcdef0123456789abcdef/ran; true")
+	f.Add("/bin/mkdir /tmp/approver-hook-test-0123456789abcdef0123456789abcdef/ran")
+	f.Add("/bin/mkdir /tmp/approver-hook-test-0123456789abcdef0123456789abcdef/ran; true")
 	f.Fuzz(func(t *testing.T, command string) {
 		if !canary.Is(approver.ToolCall{Tool: "Bash", Command: command}) {
 			return
@@ -201,7 +206,7 @@ func TestRealClaude(t *testing.T) {
 	hook := func(command string) string {
 		return `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":` + command + `,"timeout":60,"onFailure":"block"}]}]}}`
 	}
-	const says = `"sed -n 's/.*\\(approver-canary-[0-9a-f]*\\).*/approver stopped its own test call \\1: the hook works, and nothing is wrong/p' >&2; exit 2"`
+	const says = `"sed -n 's/.*\\(approver-hook-test-[0-9a-f]*\\).*/approver stopped its own test call \\1: the hook works, and nothing is wrong/p' >&2; exit 2"`
 	for _, tt := range []struct {
 		name, settings string
 		env            []string

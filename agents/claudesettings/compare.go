@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A Place is one of those that Claude Code merges its settings from.
@@ -53,6 +54,8 @@ type Finding struct {
 	Harmless bool // worth a word; calls are asked about all the same
 	Path     string
 	Text     string
+	// Fix mends it, as a sentence or a command line; empty: install into Path.
+	Fix string
 }
 
 // String is the finding in a line.
@@ -89,7 +92,7 @@ func (f file) holds() bool { return !f.dropped && len(f.missing) == 0 }
 // together: what weakens them, and what is only worth a word.
 func Compare(sources []Source, want Want) (found []Finding) {
 	say := func(harmless bool, path, format string, args ...any) {
-		found = append(found, Finding{harmless, path, fmt.Sprintf(format, args...)})
+		found = append(found, Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
 	}
 	var files []file
 	var values []Finding // for which Claude Code drops a file
@@ -102,7 +105,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 	}
 	managed := slices.ContainsFunc(files, func(f file) bool { return f.Place == Managed && f.holds() })
 	off := managedOff(files)
-	holds := managed && want.In == ""
+	holds := managed && (want.In == "" || off != "") // no other file's hooks run, or have to
 	for _, f := range files {
 		mine := f.Place == User && want.In == "" || f.Path == want.In || want.Anywhere
 		if mine && f.holds() && (f.Place == Managed || off == "") {
@@ -116,7 +119,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 	if !holds {
 		found = append(found, missing(files, want)...)
 		if off != "" && !managed {
-			say(false, "", "%s", off)
+			found = append(found, Finding{Text: off, Fix: "approver install claude --system"})
 		}
 		if len(Weak(found)) == 0 {
 			say(false, want.In, "the hooks do not hold here")
@@ -139,11 +142,11 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	case s.Missing:
 		return f, nil, nil
 	case s.Err != nil:
-		return f, []Finding{{Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + s.Err.Error()}}, nil
+		return f, []Finding{unreadable(s, s.Err)}, nil
 	}
 	if s.Place == Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
-			found = []Finding{{Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + err.Error()}}
+			found = []Finding{unreadable(s, err)}
 		}
 		return f, found, nil
 	}
@@ -151,16 +154,28 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	f.Settings, err = Read(s.Path, s.Text)
 	if kind := (*json.UnmarshalTypeError)(nil); err != nil && (len(problems) == 0 || !errors.As(err, &kind)) {
 		text := strings.ReplaceAll(err.Error(), ": mend it first; nothing was changed", "")
-		found = append(found, Finding{Path: s.Path, Text: text})
+		found = append(found, Finding{Path: s.Path, Text: text, Fix: "mend " + s.Path + " there"})
 	}
 	for _, p := range problems {
-		dropped = append(dropped, Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String()})
+		fix := "take " + strconv.Quote(p.Key) + " out of " + s.Path + ", or give it a value that Claude Code takes"
+		if p.Key == "" {
+			fix = "mend " + s.Path + " there"
+		}
+		dropped = append(dropped, Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
 	}
 	if err == nil {
 		f.dropped = len(problems) > 0 && s.Place != Managed
 		f.missing = lacking(f.Hooks, want)
 	}
 	return f, found, dropped
+}
+
+// unreadable tells of a file whose content is not known.
+func unreadable(s Source, why error) Finding {
+	return Finding{
+		Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + why.Error(),
+		Fix: "make " + s.Path + " readable for this user and valid JSON, or remove it",
+	}
 }
 
 // lacking returns what is missing of the wanted hooks, a sentence for each event.
@@ -336,9 +351,9 @@ func managedOff(files []file) string {
 		_ = json.Unmarshal(f.PluginOnly, &all)
 		switch {
 		case f.ManagedOnly:
-			return f.Path + ` has "allowManagedHooksOnly": true, so hooks of users do not run: approver install claude --system`
+			return f.Path + ` has "allowManagedHooksOnly": true, so hooks of users do not run`
 		case all || slices.Contains(surfaces, "hooks"):
-			return f.Path + ` has "strictPluginOnlyCustomization", so hooks of users do not run: approver install claude --system`
+			return f.Path + ` has "strictPluginOnlyCustomization", so hooks of users do not run`
 		}
 	}
 	return ""
@@ -364,19 +379,41 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 						continue // what is missing is told elsewhere
 					}
 					if why := unlike(event, m.Matcher, h, want); why != "" {
-						found = append(found, Finding{Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why})
+						double := Finding{Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why}
+						if !f.holds() {
+							double.Fix = "approver uninstall claude --file " + word(f.Path)
+						}
+						found = append(found, double)
 					}
 				case guards:
-					found = append(found, Finding{true, f.Path, fmt.Sprintf(
-						"another %s hook, %s: the input that it puts in place of a call's is run unasked", event, nameOf(h))})
+					found = append(found, f.foreign(event, h))
 				}
 			}
 		}
 		if mine > 1 {
-			found = append(found, Finding{true, f.Path, fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
+			found = append(found, Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
 		}
 	}
 	return found
+}
+
+// foreign tells of another program's hook that guards calls, too.
+func (f file) foreign(event string, hook json.RawMessage) Finding {
+	return Finding{
+		Harmless: true, Path: f.Path,
+		Text: fmt.Sprintf("another %s hook, %s: the input that it puts in place of a call's is run unasked", event, nameOf(hook)),
+		Fix:  `take it out, or keep it out with "allowManagedHooksOnly" in the managed settings: docs/agents/claude.md`,
+	}
+}
+
+// word writes a path so that a shell takes it for one word.
+func word(path string) string {
+	if strings.IndexFunc(path, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // nameOf names another program's hook.

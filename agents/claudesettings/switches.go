@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,7 +67,7 @@ func Environment(env []string, managed bool) (found []Finding) {
 		key, value, _ := strings.Cut(pair, "=")
 		for _, t := range switches {
 			if t.name == key && strings.HasPrefix(key, "CLAUDE_") && key != "CLAUDE_CONFIG_DIR" && t.is(value) && (!managed || !t.managedHolds) {
-				found = append(found, Finding{true, "", key + " is set here: " + t.why})
+				found = append(found, Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
 			}
 		}
 	}
@@ -77,22 +78,41 @@ func Environment(env []string, managed bool) (found []Finding) {
 func (f file) switches(files []file, managed bool) (found []Finding) {
 	if f.Off {
 		// In managed settings it holds for all hooks, elsewhere not for managed ones.
-		found = append(found, Finding{managed && f.Place != Managed, f.Path, f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`})
+		found = append(found, Finding{
+			Harmless: managed && f.Place != Managed, Path: f.Path, Text: f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`,
+			Fix: `take "disableAllHooks" out of ` + f.Path,
+		})
 	}
 	for _, t := range switches {
 		raw, there := f.Env[t.name]
 		if !there || !t.on(raw) || f.Place != Managed && pinned(files, t) {
 			continue
 		}
-		found = append(found, Finding{managed && t.managedHolds, f.Path, "sets " + t.name + ` in "env": ` + t.why})
+		found = append(found, Finding{Harmless: managed && t.managedHolds, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + t.why, Fix: f.takeOut(t.name)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
 		t := toggle{name: name}
 		if loads(name) && t.on(f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
-			found = append(found, Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`})
+			found = append(found, Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`, Fix: f.takeOut(name)})
 		}
 	}
+	processors := toggle{name: "GOMAXPROCS"}
+	if raw, there := f.Env[processors.name]; there && slows(raw) && (f.Place == Managed || !pinned(files, processors)) {
+		found = append(found, Finding{Path: f.Path, Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`, Fix: f.takeOut(processors.name)})
+	}
 	return found
+}
+
+// slows reports whether a Go program needs noticeably longer to start with a value of
+// GOMAXPROCS. With some ten thousand it is minutes.
+func slows(raw json.RawMessage) bool {
+	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 32)
+	return err == nil && n > 1024
+}
+
+// takeOut says how a variable goes.
+func (f file) takeOut(name string) string {
+	return "take " + strconv.Quote(name) + ` out of "env" in ` + f.Path
 }
 
 // pinned reports that managed settings set a variable to what is off, which goes over

@@ -25,34 +25,34 @@ var settingsScenarios = []scenario{
 	{"an invalid value while it runs", midSession(func(w *world) {
 		w.settings(func(s map[string]any) { s["permissions"] = "x" })
 	})},
-	{"canary: a good installation", doctored("ok", "the hook stopped it", func(*world) {})},
-	{"canary: a frozen daemon", doctored("ok", "the hook stopped it", func(w *world) {
+	{"hook test: a good installation", doctored("ok", "the hook stopped it", func(*world) {})},
+	{"hook test: a frozen daemon", doctored("ok", "the hook stopped it", func(w *world) {
 		if out, err := w.approver("freeze", "--reason", "enough"); err != nil {
 			w.Fatalf("%v: %s", err, out)
 		}
 	})},
-	{"canary: no daemon", doctored("ok", "without an answer of the daemon", func(w *world) { w.kill() })},
-	{"canary: an invalid value", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: no daemon", doctored("ok", "without an answer of the daemon", func(w *world) { w.kill() })},
+	{"hook test: an invalid value", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.settings(func(s map[string]any) { s["cleanupPeriodDays"] = "x" })
 	})},
-	{"canary: all hooks disabled in the project", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: all hooks disabled in the project", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.write("work/.claude/settings.local.json", `{"disableAllHooks":true}`, 0o600)
 	})},
-	{"canary: or true behind the hook", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: or true behind the hook", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.settings(func(s map[string]any) {
 			h := hookOf(s)
 			h["command"] = h["command"].(string) + " >/dev/null 2>&1 || true"
 		})
 	})},
-	{"canary: another program of that name", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: another program of that name", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.write("other/approver-hook", "#!/bin/sh\nexit 0\n", 0o755)
 		w.replaced(filepath.Join(programs, "approver-hook"), w.path("other/approver-hook"))
 	})},
-	{"canary: a narrowed matcher", doctored("fail", "claude ran a call without asking approver", narrowed)},
-	{"canary: a variable in the settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: a narrowed matcher", doctored("fail", "claude ran a call without asking approver", narrowed)},
+	{"hook test: a variable in the settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.settings(func(s map[string]any) { s["env"] = map[string]any{"CLAUDE_CODE_SIMPLE": "1"} })
 	})},
-	{"canary: another folder of settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+	{"hook test: another folder of settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.env = []string{"CLAUDE_CONFIG_DIR=" + w.path("elsewhere")}
 	})},
 	{"install says that the hook does not work", func(t *testing.T) {
@@ -127,7 +127,7 @@ func doctored(result, text string, change func(w *world)) func(t *testing.T) {
 		for try := 0; try < 5 && strings.Contains(out, "claude did not end within"); try++ {
 			out, _ = w.approver("doctor", "--agent", "claude") // a busy machine
 		}
-		_, said, found := strings.Cut(out, fmt.Sprintf("\n%-4s canary ", result))
+		_, said, found := strings.Cut(out, fmt.Sprintf("\n%-4s hook-test ", result))
 		if !found || !strings.Contains(said, text) {
 			t.Errorf("%s", out)
 		}
@@ -136,7 +136,7 @@ func doctored(result, text string, change func(w *world)) func(t *testing.T) {
 		}
 		for line := range strings.Lines(w.audit()) { // the watch of the hooks may alarm, and should
 			if strings.Contains(line, `"alarm"`) && !strings.Contains(line, "weakened") {
-				t.Errorf("the canary alarmed: %s", line)
+				t.Errorf("the hook test alarmed: %s", line)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ umask 077
 cd `+w.home+`
 mount --bind etc /etc
 mount --bind `+filepath.Dir(claude)+` bin
-approver install claude --system --no-canary
+approver install claude --system --no-hook-test
 shift
 cd work
 HOME=`+w.path("theirs")+` exec setpriv --reuid 65534 --regid 65534 --clear-groups `+w.path("bin/"+filepath.Base(claude))+` "$@"

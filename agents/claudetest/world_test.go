@@ -192,7 +192,7 @@ func (w *world) install(args ...string) {
 }
 
 // noCanary keeps install from starting Claude Code: each scenario does that itself.
-func noCanary() []string { return []string{"--no-canary"} }
+func noCanary() []string { return []string{"--no-hook-test"} }
 
 // serve starts the daemon and waits until it answers.
 func (w *world) serve() {

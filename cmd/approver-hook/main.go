@@ -13,6 +13,7 @@ import (
 )
 
 func main() {
+	restart()
 	harden()
 	os.Exit(courier.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // canaryHelp is what both commands say of it.
-const canaryHelp = `The try: claude is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a key that is none. It makes one harmless
+const canaryHelp = `The hook test: claude is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a dummy key. It makes one harmless
 call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a second, and 20 at the most.
 `
 
@@ -23,7 +23,7 @@ const announced = "starting claude once, against a model on this machine, to see
 
 // withCanary is the flag of install.
 type withCanary struct {
-	Canary bool `help:"Start claude once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_CANARY"`
+	HookTest bool `help:"Start claude once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_HOOK_TEST"`
 }
 
 // canaryOf is the flag of doctor.
@@ -33,7 +33,7 @@ type canaryOf struct {
 
 // Run installs, and looks whether Claude Code asks now.
 func (c installClaudeCmd) Run(ctx context.Context) error {
-	if err := c.install(); err != nil || !c.Canary {
+	if err := c.install(); err != nil || !c.HookTest {
 		return err
 	}
 	f := c.try(ctx)
@@ -48,7 +48,7 @@ func (c installClaudeCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// canary is doctor's check of the same.
+// canary is doctor's check of the same: for people it is the hook test.
 func (c doctorCmd) canary(ctx context.Context, d *doctor) {
 	if c.Agent != "" {
 		d.found = append(d.found, c.try(ctx))
@@ -57,7 +57,7 @@ func (c doctorCmd) canary(ctx context.Context, d *doctor) {
 
 // try starts Claude Code where these settings count.
 func (c claudeFile) try(ctx context.Context) finding {
-	f := finding{Check: "canary", Result: warn}
+	f := finding{Check: "hook-test", Result: warn}
 	if c.File != "" {
 		f.Text = "the hook was not tried: claude does not read " + c.File + " by itself"
 		return f
@@ -76,7 +76,7 @@ func (c claudeFile) try(ctx context.Context) finding {
 
 // canaryFinding says what a canary showed.
 func canaryFinding(r canary.Report) finding {
-	f := finding{Check: "canary", Result: warn, Text: "not proven that the hook stops a call: " + r.Text}
+	f := finding{Check: "hook-test", Result: warn, Text: "not proven that the hook stops a call: " + r.Text}
 	took := fmt.Sprintf(" (%.1f s)", r.Took.Seconds())
 	switch r.Outcome {
 	case canary.NotProven:
@@ -107,7 +107,7 @@ func (d *decider) canaryRan(ctx context.Context, ev agents.Event, call approver.
 	d.log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
 	rec := approver.Record{
 		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
-		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "canary"},
+		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "hook-test"},
 	}
 	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "error", err)

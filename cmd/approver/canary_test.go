@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	canaryCommand = "mkdir /tmp/approver-canary-0123456789abcdef0123456789abcdef/ran"
+	canaryCommand = "/bin/mkdir /tmp/approver-hook-test-0123456789abcdef0123456789abcdef/ran"
 	almostCanary  = canaryCommand + "; echo deny"
 )
 
@@ -45,7 +45,7 @@ func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	if a := send(t.Context(), d, "PreToolUse", canaryCommand, "toolu_1"); a.ExitZero || len(a.Stderr) == 0 {
 		t.Errorf("answered with %q", a.Stdout)
 	}
-	if got := l.last(); got.Event != approver.EventVerdict || got.Verdict.By != "canary" || got.Verdict.Decision != approver.Deny {
+	if got := l.last(); got.Event != approver.EventVerdict || got.Verdict.By != "hook-test" || got.Verdict.Decision != approver.Deny {
 		t.Errorf("recorded as %+v", got)
 	}
 	if a := send(t.Context(), d, "PreToolUse", "ls", "toolu_2"); !a.ExitZero {

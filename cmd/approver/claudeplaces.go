@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -26,6 +27,7 @@ type claudeFile struct {
 	File    string `help:"A settings file by its path." placeholder:"FILE"`
 	// Managed is the folder of managed settings; empty: the machine's.
 	Managed string `kong:"-"`
+	config  string // the configuration that was named, for the cures that are told
 }
 
 func (c claudeFile) managed() string {
@@ -75,6 +77,7 @@ type claudePlaces struct {
 	home     string // of the user's own; empty: not known
 	config   string // the same folder, where only what Claude Code notes is looked at
 	projects []string
+	users    []string // homes of which only the variables count that are set there
 }
 
 // sources reads all files in the order in which Claude Code merges them.
@@ -104,9 +107,21 @@ func (p claudePlaces) sources() []claudesettings.Source {
 	for _, path := range globalFiles(firstText(p.home, p.config)) {
 		add(claudesettings.Global, path)
 	}
+	for _, home := range p.users {
+		for _, path := range append(globalFiles(home), filepath.Join(home, "settings.json")) {
+			add(claudesettings.Global, path)
+		}
+	}
 	for _, project := range p.projects {
 		add(claudesettings.Project, filepath.Join(project, ".claude", "settings.json"))
 		add(claudesettings.Local, filepath.Join(project, ".claude", "settings.local.json"))
+		roots, err := localRoots(project)
+		if err != nil {
+			all = append(all, claudesettings.Source{Place: claudesettings.Local, Path: filepath.Join(project, ".git"), Err: err})
+		}
+		for _, root := range roots {
+			add(claudesettings.Local, filepath.Join(root, ".claude", "settings.local.json"))
+		}
 	}
 	return all
 }
@@ -125,6 +140,20 @@ func globalFiles(home string) (paths []string) {
 		}
 	}
 	return append(paths, filepath.Join(home, ".config.json"))
+}
+
+// agentHomes are the folders in which Claude Code has the settings of those who may
+// submit; without any named, of this user. Of a group, nobody knows the members here.
+func agentHomes(uids []uint32) (homes []string) {
+	if len(uids) == 0 {
+		uids = []uint32{uint32(os.Geteuid())}
+	}
+	for _, uid := range uids {
+		if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil && filepath.IsAbs(u.HomeDir) {
+			homes = append(homes, filepath.Join(u.HomeDir, ".claude"))
+		}
+	}
+	return homes
 }
 
 // maxSettings bounds what is read of a file, in bytes. What Claude Code notes grows.

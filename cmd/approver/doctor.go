@@ -27,7 +27,8 @@ type doctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	claudeFile
 	canaryOf
-	JSON bool `help:"Print one JSON object per check."`
+	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq: they no longer fail." placeholder:"SEQ"`
+	JSON         bool   `help:"Print one JSON object per check."`
 }
 
 // Help is the long text.
@@ -35,7 +36,7 @@ func (doctorCmd) Help() string {
 	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
 the audit, and says for each how to mend it. It changes nothing and asks nobody. Run it as the user whom the daemon runs as.
 
-With --agent claude it also tries the hook, as the user and in the folder that Claude Code runs as and in.
+With --agent claude it also makes the hook test: run it as the same user, and in the same folder, as Claude Code.
 ` + canaryHelp + `
 
 With --json there is one object a line: check, result (ok, warn or fail), text and fix.
@@ -103,8 +104,14 @@ func (c doctorCmd) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var d doctor
+	c.config = c.Config
 	cfg, err := configs.LoadOrDefault(c.Config)
-	d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), "")
+	if c.Agent != "" && errors.Is(err, fs.ErrPermission) {
+		d.say("config", warn, err.Error()+"\nThat is as it should be for the user of an agent of an isolated daemon: only the hook is tested, and the rest is for the daemon's user.",
+			"sudo approver doctor, with the same --config, for the rest")
+	} else {
+		d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), c.asOwner())
+	}
 	if err == nil {
 		d.cfg = cfg
 		d.files()
@@ -119,7 +126,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 		d.hook(c.claudeFile)
 		d.path()
 		d.service(c.units())
-		d.audit(ctx)
+		d.audit(ctx, c.AcceptAlarms)
 	}
 	c.canary(ctx, &d)
 	failed := false
@@ -193,11 +200,35 @@ func (d *doctor) isolation() {
 		d.say("isolation", fail, err.Error(), "")
 		return
 	}
-	if i := d.cfg.Isolation(who, uint32(os.Geteuid())); !i.Isolated {
+	if i := d.cfg.Isolation(who, runsAs(d.cfg.Dir)); !i.Isolated {
 		d.say("isolation", warn, "NOT ISOLATED: "+strings.Join(i.Why, "\n"), "docs/isolated.md says how to give the daemon a user of its own")
 		return
 	}
 	d.say("isolation", ok, "who may submit is "+who.String(), "")
+}
+
+// asOwner is the same command as the user whom the configuration belongs to, where that
+// is another one: root takes none that somebody else could change.
+func (c doctorCmd) asOwner() string {
+	path, err := c.Config, error(nil)
+	if path == "" {
+		path, err = configs.DefaultPath()
+	}
+	owner, ownerErr := ownerOf(path)
+	if err != nil || ownerErr != nil || owner == uint32(os.Geteuid()) || owner == 0 {
+		return ""
+	}
+	return fmt.Sprintf("run it as the daemon's user: sudo -u '#%d' approver doctor --config %s", owner, shellWord(path))
+}
+
+// runsAs is whom the daemon runs as: this user, and where that is root, the owner of
+// the daemon's data.
+func runsAs(dir string) uint32 {
+	own := uint32(os.Geteuid())
+	if owner, err := ownerOf(dir); own == 0 && err == nil {
+		return owner
+	}
+	return own
 }
 
 // sockets asks who listens. A refusal is an answer too.
@@ -247,7 +278,8 @@ func (d *doctor) daemon(ctx context.Context) {
 		d.say("daemon", warn, "every call is denied: "+doc.Freeze.Reason, `find out why, then approver unfreeze; docs/operations.md, "The store is not believed"`)
 	}
 	for _, weak := range doc.Hooks {
-		d.say("daemon", fail, "the hooks that it watches are weakened: "+weak, "approver install claude")
+		what, fix, _ := strings.Cut(weak, fixMark)
+		d.say("daemon", fail, "the hooks that it watches are weakened: "+what, firstText(fix, "approver install claude"))
 	}
 	for _, c := range doc.Channels {
 		if !c.Receives {
@@ -259,8 +291,19 @@ func (d *doctor) daemon(ctx context.Context) {
 // mode says whether something besides the rules holds.
 func (d *doctor) mode(ctx context.Context, config string) {
 	if mode := (operatorCmd{daemonAt: daemonAt{Config: config}}).mode(ctx); mode != "" {
-		d.say("mode", warn, mode, "approver enforce, approver pause --end or approver unfreeze")
+		d.say("mode", warn, mode, modeCure(mode))
 	}
+}
+
+// modeCure is what ends what holds besides the rules.
+func modeCure(mode string) string {
+	switch {
+	case strings.HasPrefix(mode, "FROZEN"):
+		return `find out why, then approver unfreeze; where nobody can approve that, as root: docs/operations.md, "Lifting the freeze of one agent"`
+	case strings.HasPrefix(mode, "PAUSED"):
+		return "approver pause --end"
+	}
+	return "approver enforce"
 }
 
 // store looks whether records can be kept, and compares clocks where there are two.
@@ -378,8 +421,9 @@ func (d *doctor) channels(ctx context.Context) {
 	}
 }
 
-// audit checks the chain and the signatures.
-func (d *doctor) audit(ctx context.Context) {
+// audit checks the chain and the signatures. Alarms of loss up to accepted were looked
+// into.
+func (d *doctor) audit(ctx context.Context, accepted uint64) {
 	keys, err := audit.LoadKeys(d.cfg.AuditKey() + ".pub")
 	if errors.Is(err, fs.ErrNotExist) {
 		d.say("audit", warn, "there is no audit yet", "start the daemon once")
@@ -389,8 +433,18 @@ func (d *doctor) audit(ctx context.Context) {
 	if err == nil {
 		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, nil)
 	}
-	if err == nil && report.Losses.Count > 0 {
-		err = fmt.Errorf("records were lost %d times", report.Losses.Count)
+	if fresh := (auditVerifyCmd{AcceptAlarms: accepted}).fresh(report.Losses); err == nil && len(fresh) > 0 {
+		d.say("audit", fail, fmt.Sprintf("records were lost or changed %s, the last time at seq %d", times(len(fresh)), fresh[len(fresh)-1].Seq),
+			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", fresh[len(fresh)-1].Seq))
+		return
 	}
 	d.judge("audit", err, fmt.Sprintf("%d records in order", report.Records), "approver audit verify")
+}
+
+// times is a count for people.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -39,30 +39,32 @@ func (d *doctor) hook(which claudeFile) {
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == path }) {
 		sources = append(sources, readSource(claudesettings.User, path))
 	}
-	want, sure := d.wanted(sources, path, all)
-	if which != (claudeFile{Managed: which.Managed}) {
+	path = which.holder(sources, path)
+	want, sure := d.wanted(sources, path, which, all)
+	if which.names(path) {
 		want.In = path
 	}
 	found := claudesettings.Compare(sources, want)
 	found = append(found, claudesettings.Environment(os.Environ(), false)...)
 	if weak := claudesettings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
-		d.say("hook", warn, weak[0], "approver install claude")
+		d.say("hook", warn, weak[0], which.cure(path))
 		return
 	}
 	good := sure
 	for _, f := range found {
 		if f.Harmless {
-			d.say("hook", warn, f.String(), "")
+			d.say("hook", warn, f.String(), firstText(f.Fix, which.cure(f.Path)))
 			continue
 		}
 		good = false
-		d.say("hook", fail, f.String(), which.cure())
+		d.say("hook", fail, f.String(), firstText(f.Fix, which.cure(firstText(f.Path, path))))
 	}
 	for _, s := range sources {
 		if s.Place == claudesettings.Managed && !s.Missing {
 			if err := readableBy(s.Path, submitterUID(d.cfg)); err != nil {
 				good = false
-				d.say("hook", fail, err.Error(), "approver install claude --system")
+				_, chmod, _ := strings.Cut(err.Error(), ": chmod ")
+				d.say("hook", fail, err.Error(), firstText(strings.TrimSuffix("chmod "+chmod, "chmod "), which.cure(s.Path)))
 			}
 		}
 	}
@@ -72,15 +74,63 @@ func (d *doctor) hook(which claudeFile) {
 	d.singleStarts(sources)
 }
 
-// cure is the command that mends the settings that were looked at.
-func (c claudeFile) cure() string {
-	switch {
-	case c.System:
-		return "approver install claude --system"
-	case c.Project != "":
-		return "approver install claude --project " + c.Project
+// holder is the file that is looked at for the hooks: the one that was named, but of
+// the managed settings the one that has them, and of a project those of its user where
+// it has none itself.
+func (c claudeFile) holder(sources []claudesettings.Source, path string) string {
+	has := func(s claudesettings.Source) bool {
+		_, there := hookIn([]claudesettings.Source{s}, s.Path)
+		return there
 	}
-	return "approver install claude"
+	for _, s := range sources {
+		if c.System && s.Place == claudesettings.Managed && has(s) {
+			return s.Path
+		}
+		if s.Path == path && has(s) {
+			return path
+		}
+	}
+	if c.Project != "" {
+		for _, s := range sources {
+			if s.Place == claudesettings.User {
+				return s.Path
+			}
+		}
+	}
+	return path
+}
+
+// names reports whether the file is one that has to hold the hooks itself.
+func (c claudeFile) names(path string) bool {
+	named, err := c.path()
+	return c.File != "" || c.System || c.Project != "" && (err != nil || path == named)
+}
+
+// cure is the command that puts the hooks into a file.
+func (c claudeFile) cure(path string) string {
+	user, _ := claudeFile{}.path() // without a home there is none
+	cure := "approver install claude"
+	switch {
+	case path == user || path == "":
+	case path == filepath.Join(c.managed(), "managed-settings.json"):
+		cure += " --system"
+	case filepath.Base(path) == "settings.json" && filepath.Base(filepath.Dir(path)) == ".claude":
+		cure += " --project " + shellWord(filepath.Dir(filepath.Dir(path)))
+	default:
+		cure += " --file " + shellWord(path)
+	}
+	if c.config != "" {
+		cure += " --config " + shellWord(c.config)
+	}
+	return cure
+}
+
+// shellWord writes a text so that a shell takes it for one word.
+func shellWord(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // singleStarts says what no settings of a user can stop, and which holes managed
@@ -115,7 +165,7 @@ func doctorPlaces(which claudeFile, path string) claudePlaces {
 
 // wanted is what has to stand in the settings, for the program that stands there if it
 // is the courier of this approver.
-func (d *doctor) wanted(sources []claudesettings.Source, path string, all installs) (want claudesettings.Want, sure bool) {
+func (d *doctor) wanted(sources []claudesettings.Source, path string, which claudeFile, all installs) (want claudesettings.Want, sure bool) {
 	evaluating := d.cfg.Evaluating()
 	want = claudesettings.Want{TTL: d.cfg.Hold(agents.Claude{}.Name()) - evaluating, Before: evaluating}
 	program, sure := sibling(), true
@@ -125,9 +175,9 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, all instal
 		switch {
 		case err != nil:
 			sure = false
-			d.say("hook", fail, err.Error(), "approver install claude")
+			d.say("hook", fail, err.Error(), which.cure(path))
 		case !known:
-			d.say("hook", warn, "nothing here says whether "+h.Program()+" is the program of this approver", "approver install claude")
+			d.say("hook", warn, "nothing here says whether "+h.Program()+" is the program of this approver", which.cure(path))
 		}
 		if filepath.IsAbs(h.Program()) {
 			program = h.Program()

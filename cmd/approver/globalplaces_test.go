@@ -41,3 +41,40 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 		}
 	}
 }
+
+// The story: the hooks were in the managed settings, which the daemon watched, and an
+// agent wrote "env" into the user's own files: CLAUDE_CODE_SHELL_PREFIX there runs
+// another program in the place of every hook, managed ones too. The watch said nothing.
+// Of a user's files it looks at what goes over managed hooks, and at nothing else.
+func TestTheWatchOfManagedSettingsReadsUsersFiles(t *testing.T) {
+	m := newClaudeMachine(t)
+	for dir := m.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+		m.must(os.Chmod(dir, 0o755))
+	}
+	m.must(installClaudeCmd{claudeFile: claudeFile{System: true, Managed: m.managed("")}, Hook: m.hook}.install())
+	m.must(uninstallClaudeCmd{}.Run())
+	home := filepath.Join(m.dir, "agent", ".claude")
+	m.watch.homes = []string{home}
+	settings, global := filepath.Join(home, "settings.json"), filepath.Join(m.dir, "agent", ".claude.json")
+	for _, tt := range []struct{ path, text, want string }{
+		{settings, `{}`, ""},
+		{settings, `{"model":"opus","env":{"EDITOR":"vi","GOMAXPROCS":"8"}}`, ""},
+		{settings, `{"disableAllHooks":true,"env":{"CLAUDE_CODE_SIMPLE":"1"}}`, ""}, // managed hooks run all the same
+		{settings, `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/evil"}}`, "CLAUDE_CODE_SHELL_PREFIX"},
+		{settings, `{"env":{"LD_TRACE_LOADED_OBJECTS":"1"}}`, "LD_TRACE_LOADED_OBJECTS"},
+		{settings, `{"env":{"GOMAXPROCS":"100000"}}`, "GOMAXPROCS"},
+		{settings, `{"env":{"GOMAXPROCS":100000}}`, "GOMAXPROCS"},
+		{settings, `{"env":{"BASH_ENV":"/x"}}`, "BASH_ENV"},
+		{global, `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/evil"}}`, "CLAUDE_CODE_SHELL_PREFIX"},
+		{global, `{"env":{"LD_PRELOAD":"/x"}}`, "LD_PRELOAD"},
+		{global, `{"numStartups":3}`, ""},
+	} {
+		m.write(tt.path, tt.text)
+		m.watch.look(t.Context())
+		got := strings.Join(m.watch.now(), "\n")
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s %s: the watch says %q", tt.path, tt.text, got)
+		}
+		m.must(os.Remove(tt.path))
+	}
+}

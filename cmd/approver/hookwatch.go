@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -30,6 +31,7 @@ type hookWatch struct {
 	audit   approver.Recorder
 	log     *slog.Logger
 	every   time.Duration // zero: hookLook
+	homes   []string      // where agents' users have their settings; nil: as the system says
 
 	programs map[string]lookedAt // of look alone
 
@@ -108,16 +110,38 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 	if filepath.Dir(in.Path) != w.managed && filepath.Base(in.Path) == "settings.json" {
 		p.config = filepath.Dir(in.Path)
 	}
-	sources := p.sources()
+	if (claudeFile{Managed: w.managed}).ofMachine(in.Path) {
+		// Variables of a user go over managed hooks. What the daemon may not read, the hook
+		// at ConfigChange refuses, and doctor sees it where the user runs it.
+		p.users = w.homes
+		if p.users == nil {
+			p.users = agentHomes(w.cfg.Sockets.SubmitUIDs)
+		}
+	}
+	sources := slices.DeleteFunc(p.sources(), func(s claudesettings.Source) bool {
+		return s.Place == claudesettings.Global && len(p.users) > 0 && errors.Is(s.Err, fs.ErrPermission)
+	})
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == in.Path }) {
 		sources = append(sources, readSource(claudesettings.User, in.Path))
 	}
-	weak := claudesettings.Weak(claudesettings.Compare(sources, claudesettings.Want{Hooks: in.Hooks, In: in.Path}))
+	var weak []string
+	cure := claudeFile{Managed: w.managed, config: w.cfg.File}
+	if home, err := configs.DefaultPath(); err == nil && home == w.cfg.File {
+		cure.config = "" // where the commands look by themselves
+	}
+	for _, f := range claudesettings.Compare(sources, claudesettings.Want{Hooks: in.Hooks, In: in.Path}) {
+		if !f.Harmless {
+			weak = append(weak, f.String()+fixMark+firstText(f.Fix, cure.cure(in.Path)))
+		}
+	}
 	if err := w.program(in, all); err != nil {
-		weak = append(weak, err.Error())
+		weak = append(weak, err.Error()+fixMark+cure.cure(in.Path))
 	}
 	return weak
 }
+
+// fixMark stands between what is wrong and what mends it.
+const fixMark = "; fix: "
 
 // program says whether an installed program is what it was.
 func (w *hookWatch) program(in installed, all installs) error {
@@ -140,7 +164,7 @@ func (w *hookWatch) program(in installed, all installs) error {
 // alarm puts it into the log and the audit. What is recorded names no content of the
 // settings but what is wrong with them.
 func (w *hookWatch) alarm(ctx context.Context, call approver.ToolCall, what string) {
-	w.log.Error("THE HOOKS ARE WEAKENED", "what", what, "mend_it_with", "approver install claude")
+	w.log.Error("THE HOOKS ARE WEAKENED", "what", what)
 	call.At = time.Now()
 	rec := approver.Record{Event: approver.EventAlarm, At: call.At, Call: call, Note: what, Verdict: approver.Verdict{Severity: approver.High}}
 	if _, err := w.audit.Record(context.WithoutCancel(ctx), rec); err != nil {

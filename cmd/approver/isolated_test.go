@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -287,6 +288,7 @@ func TestIsolatedInstall(t *testing.T) {
 	got = m.run(watch, "")
 	m.note("answerer", "approver watch --socket", !strings.Contains(got.err, "not connected"), end{out: "connected", err: got.err})
 	m.reading(pid)
+	m.doctored()
 	m.elsewhere()
 
 	// What the daemon says of itself.
@@ -303,6 +305,27 @@ func TestIsolatedInstall(t *testing.T) {
 		t.Errorf("the audit says\n%s%s", audit.out, audit.err)
 	}
 	t.Logf("tried with the users %d (daemon), %d (agent), %d (stranger), %d (answers):\n%s", daemonUID, agentUID, strangerUID, answererUID, m.table())
+}
+
+// doctored: root asks doctor, as the pages say, and is not told to give the daemon's
+// folders to root; the agent's user tests the hook, and that it may not read the
+// configuration is no failure.
+func (m *isolatedMachine) doctored() {
+	m.t.Helper()
+	home := []string{"HOME=" + m.path("home")}
+	config := m.path("etc/approver.yaml")
+	got := m.run(m.command(0, home, "bin/approver", "doctor", "--config", config), "")
+	m.note("root", "approver doctor", strings.Contains(got.out, fmt.Sprintf("fix: run it as the daemon's user: sudo -u '#%d' approver doctor --config %s", daemonUID, config)), got)
+	m.must(errors.Join(os.Chown(config, 0, daemonUID), os.Chmod(config, 0o640)))
+	for who, uid := range map[string]uint32{"root": 0, "daemon's user": daemonUID} {
+		got := m.run(m.command(uid, home, "bin/approver", "doctor", "--config", m.path("etc/approver.yaml")), "")
+		m.note(who, "approver doctor", strings.Contains(got.out, "ok   isolation ") && !strings.Contains(got.out, "NOT ISOLATED"), got)
+	}
+	got = m.run(m.command(agentUID, home, "bin/approver", "doctor", "--config", m.path("etc/approver.yaml"), "--agent", "claude"), "")
+	m.note("agent", "approver doctor --agent claude", got.exit == 0 && strings.Contains(got.out, "warn config ") && strings.Contains(got.out, "hook-test"), got)
+	got = m.run(m.command(agentUID, home, "bin/approver", "doctor", "--config", m.path("etc/approver.yaml")), "")
+	m.note("agent", "approver doctor", got.exit == 1 && strings.Contains(got.out, "fail config ") && strings.Contains(got.out, "permission denied"), got)
+	m.must(errors.Join(os.Chown(config, daemonUID, daemonUID), os.Chmod(config, 0o600)))
 }
 
 // unbound: of what lies in a home that the daemon may not look into, nobody could

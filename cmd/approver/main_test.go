@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
-			env.Setenv("APPROVER_CANARY", "false") // no claude of this machine
+			env.Setenv("APPROVER_HOOK_TEST", "false") // no claude of this machine
 			payloads, err := filepath.Abs("../../agents/testdata/claude")
 			env.Setenv("PAYLOADS", payloads) // what Claude Code really sent
 			if err != nil {

@@ -67,7 +67,7 @@ func TestQuickstart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", script.String())
-	shell.Dir, shell.Env = home, []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "APPROVER_CANARY=false"}
+	shell.Dir, shell.Env = home, []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "APPROVER_HOOK_TEST=false"}
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
 	keys, err := shell.StdinPipe()

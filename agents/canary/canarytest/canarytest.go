@@ -64,11 +64,11 @@ func Main() int {
 
 // resultOf is what becomes of the call, or the exit code of a fake that ends first.
 func resultOf(mode, command, id string) (result map[string]any, code int) {
-	token := filepath.Base(filepath.Dir(strings.TrimPrefix(command, "mkdir ")))
+	token := filepath.Base(filepath.Dir(strings.TrimPrefix(command, "/bin/mkdir ")))
 	result = map[string]any{"type": "tool_result", "tool_use_id": id, "is_error": true}
 	switch mode {
 	case "ran", "ran and denied":
-		if err := os.Mkdir(strings.TrimPrefix(command, "mkdir "), 0o700); err != nil {
+		if err := os.Mkdir(strings.TrimPrefix(command, "/bin/mkdir "), 0o700); err != nil {
 			return nil, 5
 		}
 		result["is_error"] = false
@@ -78,7 +78,7 @@ func resultOf(mode, command, id string) (result map[string]any, code int) {
 	case "denied":
 		result["content"] = []map[string]any{{"type": "text", "text": "PreToolUse:Bash hook error: " + refusal(command)}}
 	case "denied for another":
-		result["content"] = refusal("mkdir /tmp/approver-canary-00000000000000000000000000000000/ran")
+		result["content"] = refusal("/bin/mkdir /tmp/approver-hook-test-00000000000000000000000000000000/ran")
 	case "courier":
 		result["content"] = "hook error: approver is not running (nobody listens on /h/submit.sock), so the call was stopped"
 	case "other hook":
@@ -90,7 +90,7 @@ func resultOf(mode, command, id string) (result map[string]any, code int) {
 	case "settings":
 		denied, err := hooked(command)
 		if err == nil && denied == "" {
-			err = os.Mkdir(strings.TrimPrefix(command, "mkdir "), 0o700)
+			err = os.Mkdir(strings.TrimPrefix(command, "/bin/mkdir "), 0o700)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -40,6 +40,9 @@ type Courier struct {
 	// own it; see socketpath.ReadPin. Empty is socketpath.PinFile, of root.
 	PinFile  string
 	PinOwner uint32
+	// Tasks is the folder in which Linux tells of this process's threads, and by whom
+	// each is traced. Empty is the process's own, in /proc.
+	Tasks string
 }
 
 // Run carries the call of a hook process and returns its exit code, 0 or 2.
@@ -47,6 +50,13 @@ type Courier struct {
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
 	c := Courier{Stdin: stdin, Stdout: stdout, Stderr: stderr, Env: env}
 	return c.Run(args)
+}
+
+func (c *Courier) tasks() string {
+	if c.Tasks == "" {
+		return tasks
+	}
+	return c.Tasks
 }
 
 const (
@@ -75,6 +85,9 @@ func (c *Courier) Run(args []string) (exit int) {
 	o, err := parseFlags(args)
 	if err != nil {
 		return c.leave(o, blocking.For(o.agent, o.event, "the approver hook is not set up correctly, so the call was stopped: "+err.Error()))
+	}
+	if err := tracedFirst(c.tasks()); err != nil {
+		return c.leave(o, blocking.For(o.agent, o.event, err.Error()))
 	}
 	deadline := time.Now().Add(o.deadline)
 	answered := make(chan blocking.Answer, 1)
@@ -126,25 +139,6 @@ const panicked = "the approver hook failed (a panic), so the call was stopped; p
 
 func late(o options) string {
 	return "approver had no answer within " + o.deadline.String() + ", so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout"
-}
-
-// leave writes the answer, each stream in one write, and returns the exit code: it
-// is the one place that a hook's exit code comes from. An answer that nobody can
-// read must not be taken for a yes.
-func (c *Courier) leave(o options, a blocking.Answer) int {
-	if !a.ExitZero && len(a.Stderr) == 0 {
-		a = blocking.For(o.agent, o.event, "")
-	}
-	if len(a.Stdout) > 0 {
-		if n, err := c.Stdout.Write(a.Stdout); err != nil || n != len(a.Stdout) {
-			a = blocking.For(o.agent, o.event, "the approver hook could not write its answer, so the call was stopped")
-			a.ExitZero = false // half a document is none
-		}
-	}
-	if len(a.Stderr) > 0 {
-		_, _ = c.Stderr.Write(a.Stderr)
-	}
-	return a.Exit()
 }
 
 // A trouble is a failed try, told to the agent.

@@ -348,7 +348,7 @@ func TestRunRefused(t *testing.T) {
 	}()
 	blocked(t, run(t, Courier{}, "--socket", socket), "this user may not ask approver")
 	// Also when the daemon refuses before it has read a large call.
-	blocked(t, run(t, Courier{Stdin: io.LimitReader(zeros{}, wire.MaxPayload)}, "--socket", socket), "this user may not ask approver")
+	blocked(t, run(t, Courier{Stdin: io.LimitReader(zeros{}, maxCall)}, "--socket", socket), "this user may not ask approver")
 }
 
 // The story: an agent that can write to the socket's folder puts a daemon of its

@@ -14,7 +14,6 @@ import (
 
 	"approver.example/agents/blocking"
 	"approver.example/httpapi"
-	"approver.example/httpapi/wire"
 )
 
 // rawDaemon answers every connection with text, or not at all, and closes it.
@@ -119,11 +118,11 @@ func TestRunInput(t *testing.T) {
 		return httpapi.HookAnswer{ExitZero: true}
 	})
 	args := []string{"--socket", socket}
-	blocked(t, run(t, Courier{Stdin: zeros{}}, args...), "more than 4194304 bytes")
+	blocked(t, run(t, Courier{Stdin: zeros{}}, args...), "more than 4128768 bytes")
 	blocked(t, run(t, Courier{Stdin: failing{errors.New("broken disk")}}, args...), "could not read its input (broken disk)")
 	blocked(t, run(t, Courier{Stdin: panicking{}}, args...), "a panic")
 	blocked(t, run(t, Courier{Env: []string{"PATH=a", "PATH=b"}}, args...), `"PATH" occurs twice`)
-	for _, n := range []int{0, 1, wire.MaxPayload} {
+	for _, n := range []int{0, 1, maxCall} {
 		if o := run(t, Courier{Stdin: io.LimitReader(zeros{}, int64(n))}, args...); o.exit != 0 || o.stderr != "" {
 			t.Errorf("%d bytes: %+v", n, o)
 		} else if got := <-sizes; got != n {

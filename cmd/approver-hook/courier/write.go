@@ -1,0 +1,97 @@
+package courier
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"approver.example/agents/blocking"
+)
+
+// writeWait is how long the agent may take to read an answer. It lies in the margin
+// between the courier's deadline and the agent's own time-out.
+const writeWait = time.Second
+
+const unwritten = "the approver hook could not write its answer, so the call was stopped"
+
+var errPanicked = errors.New("a panic")
+
+// leave writes the answer, each stream in one write, and returns the exit code: it
+// is the one place that a hook's exit code comes from. An answer that nobody can
+// read must not be taken for a yes.
+func (c *Courier) leave(o options, a blocking.Answer) int {
+	if !a.ExitZero && len(a.Stderr) == 0 {
+		a = blocking.For(o.agent, o.event, "")
+	}
+	if a.ExitZero {
+		if err := traced(c.tasks()); err != nil {
+			a = blocking.For(o.agent, o.event, err.Error())
+		}
+	}
+	if len(a.Stdout) > 0 {
+		err := readable(c.Stdout)
+		if err == nil {
+			err = write(c.Stdout, a.Stdout)
+		}
+		switch {
+		case errors.Is(err, errPanicked):
+			a = blocking.For(o.agent, o.event, panicked)
+			if write(c.Stdout, a.Stdout) != nil {
+				a.ExitZero = false
+			}
+		case err != nil && a.ExitZero: // otherwise exit code and reason are left, and block
+			a = blocking.For(o.agent, o.event, unwritten+" ("+err.Error()+")")
+			a.ExitZero = false // half a document is none
+		}
+	}
+	if len(a.Stderr) > 0 {
+		_ = write(c.Stderr, a.Stderr) // nobody is left to tell
+	}
+	return a.Exit()
+}
+
+// readable returns an error if what is written to w goes nowhere: the runtime opens
+// the null device in place of a standard output that is closed, and a write to it
+// succeeds. A device with a position is no terminal.
+func readable(w io.Writer) error {
+	f, ok := w.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	if _, err := f.Seek(0, io.SeekCurrent); err == nil {
+		return errors.New("its standard output is closed, or a device that nobody reads")
+	}
+	return nil
+}
+
+// write writes b whole, within writeWait: a pipe that is full and that nobody reads
+// must not hold the hook beyond its deadline.
+func write(w io.Writer, b []byte) error {
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- errPanicked
+			}
+		}()
+		n, err := w.Write(b)
+		if err == nil && n != len(b) {
+			err = io.ErrShortWrite
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(writeWait):
+		return errors.New("nobody read it for " + writeWait.String())
+	}
+}
