@@ -11,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"approver.example"
 )
 
 // resume finds the end of the log, sets aside what is no part of it, and
@@ -32,7 +35,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	loss := func(format string, args ...any) {
 		alarms = append(alarms, alarm{lossAlarm, fmt.Sprintf(format, args...)})
 	}
-	s := scan{place: place{hash: genesis()}, watch: known, stop: ours}
+	s := scan{place: place{hash: genesis()}}
 	if before != "" {
 		if s.place, err = lastOf(before); err != nil {
 			s.adopt = true
@@ -41,16 +44,25 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	} else {
 		s.adopt = true // earlier files may have been archived
 	}
+	l.origin = s
+	s.watch, s.stop = known, ours || known != nil && known.Closed
 	path := filepath.Join(l.o.Dir, activeName)
 	if err := s.file(path); err != nil {
 		return nil, err
 	}
-	if s.broken != nil {
+	if l.broken = s.breakText(); s.broken != nil {
 		loss("the log is broken at %v", s.broken)
+		told, err := l.told(s.first, l.broken)
+		if err != nil {
+			return nil, err
+		}
+		if !told {
+			l.lost = alarms[len(alarms)-1].text
+		}
 	}
 	switch {
 	case s.good == s.size:
-	case ours && s.seq == known.Seq:
+	case ours && s.seq == known.Seq && !l.changed:
 		if err := os.Truncate(path, s.good); err != nil { // made durable below
 			return nil, err
 		}
@@ -64,19 +76,35 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 			kind = tornAlarm
 		}
 		alarms = append(alarms, alarm{kind, text})
+		if s.stop && s.seq == known.Seq { // nobody but us writes behind it
+			l.lost = text
+		}
 	}
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
 		alarms = append(alarms, alarm{keyAlarm, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
 	}
 	if text := s.compare(known); text != "" {
 		loss("%s", text)
+		l.lost = text
 	}
 	return alarms, l.goOn(path, s)
 }
 
+// told reports whether the log itself says already, behind the line first, that it
+// is broken there, and that calls were stopped for it. It is said at every start.
+func (l *Log) told(first uint64, what string) (told bool, err error) {
+	said := false
+	what = l.red.text(what, textLimit)
+	err = l.each(first, func(line Line) {
+		said = said || line.Alarm == lossAlarm && strings.Contains(line.Note, what)
+		told = told || said && line.Event == approver.EventFrozen
+	})
+	return told, err
+}
+
 // goOn opens the file for what comes behind the last sound line.
 func (l *Log) goOn(path string, s scan) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := plain(path)
 	if err != nil {
 		return err
 	}
@@ -87,10 +115,13 @@ func (l *Log) goOn(path string, s scan) error {
 	if s.first == 0 {
 		l.first = s.seq + 1
 	}
+	if err := l.mark(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end, l.since, l.size = s.place, s.since, s.good
-	l.durable = Head{Log: l.o.ID, Seq: s.seq, Hash: s.hash.String()}
+	l.durable = Head{Log: l.o.ID, Seq: s.seq, Hash: s.hash.String(), First: l.first}
 	return nil
 }
 
@@ -234,6 +265,10 @@ func (s *scan) compare(known *Head) string {
 		return truncated(s.seq, known.Seq)
 	case s.watched != "" && s.watched != known.Hash:
 		return rewritten(known.Seq)
+	case known.Closed && s.seq > known.Seq:
+		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d", known.Seq, s.seq)
+	case known.First != 0 && s.first > known.First && s.first <= known.Seq:
+		return fmt.Sprintf("the file begins with the line %d, and the store knows that it began with %d: its beginning is gone", s.first, known.First)
 	}
 	return ""
 }
