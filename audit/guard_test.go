@@ -290,7 +290,7 @@ func TestALogThatIsChangedWhileTheDaemonIsAway(t *testing.T) {
 			attack(t, o.Dir, active, readFile(t, active))
 			for n := range 2 { // killed before anybody could act, it is found again
 				l := open(t, o)
-				if lost := l.Opened().Lost; (lost == "") != slices.Contains(honest, name) {
+				if lost := l.Opened().Lost + l.Opened().Older; (lost == "") != slices.Contains(honest, name) {
 					t.Errorf("start %d: %q", n, lost)
 				}
 				closeLog(t, l)
@@ -300,7 +300,7 @@ func TestALogThatIsChangedWhileTheDaemonIsAway(t *testing.T) {
 			record(t, l, approver.Record{Event: approver.EventFrozen}) // people know
 			closeLog(t, l)
 			l = open(t, o)
-			if lost := l.Opened().Lost; lost != "" {
+			if lost := l.Opened().Lost + l.Opened().Older; lost != "" {
 				t.Errorf("after it was judged: %q", lost)
 			}
 			closeLog(t, l)

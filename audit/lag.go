@@ -169,8 +169,12 @@ func (l *Log) compare(o *Opening) error {
 	for _, c := range l.unheard {
 		lost = max(lost, last.Sub(c.at))
 	}
-	if o.Older == "" && lost > MaxLag {
+	switch {
+	case o.Older != "":
+	case lost > MaxLag:
 		o.Older = fmt.Sprintf("what the store took for %s is not in it any more", lost.Round(time.Second))
+	case o.Head.Closed:
+		o.Older = "it knows that the log stopped in order there"
 	}
 	if o.Older != "" {
 		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq, o.Seq, o.Older)

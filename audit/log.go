@@ -225,7 +225,7 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq
 	}
-	if known != nil && known.Closed && l.lost == "" { // else it stays until that was judged, see Accept
+	if known != nil && known.Closed && l.lost == "" && known.Seq == l.durable.Seq { // else it stays until that was judged, see Accept
 		if err := l.head.reopen(ctx, head); err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 		s.adopt = true // earlier files may have been archived
 	}
 	l.origin = s
-	s.watch, s.stop = known, ours || known != nil && known.Closed
+	s.watch, s.stop, s.key = known, ours, l.o.Key
 	path := filepath.Join(l.o.Dir, activeName)
 	if err := s.file(path); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 			kind = tornAlarm
 		}
 		alarms = append(alarms, alarm{kind, text})
-		if s.stop && s.seq == known.Seq { // nobody but us writes behind it
+		if known != nil && known.Closed { // no write was under way
 			l.lost = text
 		}
 	}
@@ -158,6 +158,7 @@ type scan struct {
 	adopt bool  // take the file's first line as it is
 	watch *Head // a place to compare with
 	stop  bool  // do not read on behind watch
+	key   Key   // whose signatures count behind watch
 
 	first   uint64 // seq of the file's first line
 	good    int64  // size of the file up to the end of the chain
@@ -167,6 +168,7 @@ type scan struct {
 	torn    bool        // behind the chain there is nothing but one line without an end: a write was killed
 	broken  *BreakError // the first break that stays in the file
 	watched string      // hash of the line watch.Seq
+	signed  bool        // key vouches for lines behind watch
 }
 
 // file reads the file at path; one that does not exist is empty.
@@ -249,6 +251,10 @@ func (s *scan) take(l link, line []byte, at *lineReader, name string) {
 		if json.Unmarshal(line, &c) == nil {
 			s.since, s.keyID = 0, c.Checkpoint.KeyID
 		}
+		if s.watch != nil && s.watch.Closed && l.seq > s.watch.Seq+1 && s.broken == nil {
+			c, err := readCheckpoint(line, Keys{s.key.ID(): s.key.Public()})
+			s.signed = s.signed || err == nil && c.Hash == l.prev.String()
+		}
 	}
 	if s.watch != nil && s.watch.Seq == l.seq {
 		s.watched = l.hash.String()
@@ -265,8 +271,8 @@ func (s *scan) compare(known *Head) string {
 		return truncated(s.seq, known.Seq)
 	case s.watched != "" && s.watched != known.Hash:
 		return rewritten(known.Seq)
-	case known.Closed && s.seq > known.Seq:
-		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d", known.Seq, s.seq)
+	case known.Closed && s.seq > known.Seq && !s.signed: // with a signature the store is the older one
+		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d that no signature vouches for", known.Seq, s.seq)
 	case known.First != 0 && s.first > known.First && s.first <= known.Seq:
 		return fmt.Sprintf("the file begins with the line %d, and the store knows that it began with %d: its beginning is gone", s.first, known.First)
 	}

@@ -48,12 +48,11 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 		t.lost = true
 		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost)
 	}
-	if found.Older == "" {
-		t.lacks(missing)
-	}
-	switch {
-	case found.Older != "":
+	if found.Older != "" {
 		t.doubts = append(t.doubts, found.Older)
+	}
+	t.lacks(missing)
+	switch {
 	case found.Frozen.After(c.Burned):
 		t.doubts = append(t.doubts, "the store is older than the audit: it does not know of the last freeze")
 	case !c.Missing && c.Version < known:
