@@ -25,6 +25,7 @@ type trust struct {
 	survives bool
 	lost     bool            // the first doubt is about the audit
 	revoked  []approver.Told // what people took back, and the store may have open again
+	upgraded bool            // this is the first start after a version that kept no use records
 	missing  []approver.Told // what a fail-over of the store has lost: it is struck
 	end      time.Time       // of the audit's life
 
@@ -67,7 +68,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	case found.Seq == 0 && found.Head == nil:
 		t.first = "a new installation"
 	case found.Head != nil && found.Seq >= found.Head.Seq:
-		t.first = "the version before kept none"
+		t.first, t.upgraded = "the version before kept none", true
 	default:
 		return nil
 	}
@@ -107,6 +108,14 @@ func (t *trust) reopened(ctx context.Context, people *approver.Broadcaster) {
 	if err := errors.Join(requestsErr, grantsErr); err != nil {
 		people.Log.Warn("whether the store has open again what people took back is not known", "error", err)
 	}
+}
+
+// released are calls that may still run and of which only the audit knows.
+func (t *trust) released(records *audit.Log) (*audit.Released, error) {
+	if !t.upgraded {
+		return nil, nil
+	}
+	return records.Released(time.Now().Add(-useKeep))
 }
 
 // note is what the record of a start says of it.

@@ -134,13 +134,17 @@ func (l *trustLife) close() {
 }
 
 // image is the folder as a crash in this moment leaves it.
-func image(t *testing.T, dir string) string {
+func image(t *testing.T, dir string, embedded ...bool) string {
 	t.Helper()
 	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"audit.key", "approver.db"} {
+	names := []string{"audit.key", "approver.db"}
+	if len(embedded) > 0 && !embedded[0] {
+		names = names[:1]
+	}
+	for _, name := range names {
 		if err := os.Chmod(filepath.Join(to, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
