@@ -132,7 +132,7 @@ type roomLife struct {
 	asked   sync.WaitGroup
 }
 
-func startRoom(t *testing.T, p place, dir string) *roomLife {
+func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 	t.Helper()
 	l := &roomLife{t: t, dir: dir, store: p.open(t, dir), room: &room{ready: make(chan struct{}), codes: map[string]tokens.Code{}}, trust: &trust{}}
 	must := func(err error) {
@@ -145,7 +145,7 @@ func startRoom(t *testing.T, p place, dir string) *roomLife {
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
 	must(err)
 	l.records, err = audit.Open(t.Context(), audit.Options{
-		Dir: filepath.Join(dir, "audit"), ID: "here", Key: key, KV: l.store, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
+		Dir: filepath.Join(dir, "audit"), ID: strings.Join(append([]string{"here"}, id...), "-"), Key: key, KV: l.store, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
 	})
 	must(err)
 	must(l.trust.judge(t.Context(), l.store, l.records.Opened()))
