@@ -60,26 +60,11 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 			l.lost = alarms[len(alarms)-1].text
 		}
 	}
-	switch {
-	case s.good == s.size:
-	case ours && s.seq == known.Seq && !l.changed:
-		if err := os.Truncate(path, s.good); err != nil { // made durable below
-			return nil, err
-		}
-	default:
-		text, err := setAside(path, s.good, s.seq)
-		if err != nil {
-			return nil, err
-		}
-		kind := lossAlarm
-		if s.torn && (known == nil || known.Seq <= s.seq) {
-			kind = tornAlarm
-		}
-		alarms = append(alarms, alarm{kind, text})
-		if known != nil && known.Closed { // no write was under way
-			l.lost = text
-		}
+	aside, err := l.cutOff(path, s, known)
+	if err != nil {
+		return nil, err
 	}
+	alarms = append(alarms, aside...)
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
 		alarms = append(alarms, alarm{keyAlarm, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
 	}
@@ -88,6 +73,29 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 		l.lost = text
 	}
 	return alarms, l.goOn(path, s)
+}
+
+// cutOff takes what stands behind the last sound line out of the file, and keeps what
+// is not our own refused writing.
+func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
+	switch {
+	case s.good == s.size:
+		return nil, nil
+	case s.stop && s.seq == known.Seq && !l.changed:
+		return nil, os.Truncate(path, s.good) // made durable by goOn
+	}
+	text, err := setAside(path, s.good, s.seq)
+	if err != nil {
+		return nil, err
+	}
+	kind := lossAlarm
+	if s.torn && (known == nil || known.Seq <= s.seq) {
+		kind = tornAlarm
+	}
+	if known != nil && known.Closed { // no write was under way
+		l.lost = text
+	}
+	return []alarm{{kind, text}}, nil
 }
 
 // told reports whether the log itself says already, behind the line first, that it
