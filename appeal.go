@@ -87,7 +87,7 @@ func (a *Appeals) take(peer Peer, id string) (ToolCall, error) {
 	now := time.Now()
 	for i := range a.denials {
 		d := &a.denials[i]
-		if id == "" || d.call.ID != id || !sameUser(d.call.Peer, peer) || now.Sub(d.at) >= within {
+		if id == "" || !peer.Known || d.call.ID != id || !d.call.Peer.sameUser(peer) || now.Sub(d.at) >= within {
 			continue
 		}
 		if d.appealed {
@@ -101,8 +101,6 @@ func (a *Appeals) take(peer Peer, id string) (ToolCall, error) {
 	}
 	return ToolCall{}, ErrNoDenial
 }
-
-func sameUser(a, b Peer) bool { return a.Known && b.Known && a.UID == b.UID }
 
 // count notes an appeal of a user, unless there were too many.
 func (a *Appeals) count(peer Peer, now time.Time) bool {

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -74,35 +77,106 @@ func BeginControls(ctx context.Context, store KV) error {
 	return err
 }
 
-// Unreleased returns those of these requests that the store does not know as
-// consumed, although they were.
-func Unreleased(ctx context.Context, store KV, ids []string) (lost []string, err error) {
-	for _, id := range ids {
-		value, _, err := store.Get(ctx, Key("req", id))
+// A Told is what the audit says of a request: that it came so far.
+type Told struct {
+	Request string
+	Event   Event
+	At      time.Time
+}
+
+// rank orders what can be told of one request. What has the same rank replaces what
+// was told before: after a fail-over of the store a request can have another end.
+func (t Told) rank() int {
+	switch t.Event {
+	case EventPosted, EventParked, EventGrantUsed:
+		return 1
+	case EventApproved, EventGranted:
+		return 2
+	case EventReleased, EventRepeated, EventDenied, EventExpired, EventWithdrawn, EventRevoked:
+		return 3
+	}
+	return 0
+}
+
+// Tell adds what the audit says next to what it said, by request. Other events, and
+// what is of no request, are left out.
+func (t Told) Tell(all map[string]Told) {
+	if t.Request != "" && t.rank() > 0 && t.rank() >= all[t.Request].rank() {
+		all[t.Request] = t
+	}
+}
+
+// holds reports whether a store that knows this state of the request has heard of it.
+func (t Told) holds(s State) bool {
+	switch t.rank() {
+	case 1:
+		return true
+	case 2:
+		return s != Pending
+	}
+	if t.Event == EventReleased || t.Event == EventRepeated {
+		return s == Consumed
+	}
+	return s.Settled()
+}
+
+// Unheard returns what the store has not heard of: it has no record of the request,
+// or one of before. The oldest come first.
+func Unheard(ctx context.Context, store KV, told map[string]Told) (missing []Told, err error) {
+	for _, t := range slices.SortedFunc(maps.Values(told), func(a, b Told) int { return a.At.Compare(b.At) }) {
+		value, _, err := store.Get(ctx, Key("req", t.Request))
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
 		var r struct {
 			State State `json:"state"`
 		}
-		if err != nil || json.Unmarshal(value, &r) != nil || r.State != Consumed {
-			lost = append(lost, id)
+		if err != nil || json.Unmarshal(value, &r) != nil || !t.holds(r.State) {
+			missing = append(missing, t)
 		}
 	}
-	return lost, nil
+	return missing, nil
 }
 
-// Distrust freezes everything because the store cannot be believed, and alarms.
-// why says what was found; how it is mended is added.
-func (b *Broadcaster) Distrust(ctx context.Context, why string) error {
-	note := why + ": every call is denied. Find out who changed the store; then approver unfreeze makes it the one that counts"
+// Strike ends requests and grants of which the store lost the last step, so that
+// nobody has an answer of before twice, and alarms. Calls go on.
+func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
+	var errs []error
+	for _, t := range missing {
+		_, err := b.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
+		if err == nil {
+			b.settle(t.Request)
+		} else if !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	grants, err := b.Grants(ctx)
+	errs = append(errs, err)
+	for _, g := range grants {
+		if g.scope == "" || !slices.ContainsFunc(missing, func(t Told) bool { return t.Request == g.ID }) {
+			continue
+		}
+		if err := b.endGrant(ctx, g.scope, "revoked", "the store had lost its end"); !errors.Is(err, ErrNoGrant) {
+			errs = append(errs, err)
+		}
+	}
+	note := fmt.Sprintf("the store has lost the last step of %d requests, such as %s (%s): they are void, and asked anew", len(missing), missing[0].Request, missing[0].Event)
 	b.Log.Error("STORE ALARM", "what", note)
-	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Note: note})
+	_, err = b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
+	return errors.Join(append(errs, err)...)
+}
+
+// Distrust freezes everything because the store, or the audit, cannot be believed, and
+// alarms. why says what was found; how it is mended is added.
+func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) error {
+	note := fmt.Sprintf("%s: every call is denied. Find out who changed the %s; then approver unfreeze makes it the one that counts", why, about)
+	b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
+	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
 	if _, freezeErr := b.Freeze(ctx, "approver", why); freezeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
 	if err != nil {
-		b.Log.Error("what is wrong with the store could not be noted everywhere", "error", err)
+		b.Log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
 	}
 	return err
 }
@@ -114,7 +188,7 @@ func (b *Broadcaster) guard(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if c, _, err := b.Controls(ctx); err == nil && c.Missing {
-			_ = b.Distrust(ctx, c.Freeze.Reason) // else at the next look
+			_ = b.Distrust(ctx, AlarmStore, c.Freeze.Reason) // else at the next look
 		}
 		select {
 		case <-ctx.Done():

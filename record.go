@@ -40,6 +40,17 @@ const (
 	EventRemoved      Event = "removed"       // the audit removes its oldest files, as it is configured to
 )
 
+// An Alarm says what an EventAlarm is about. The zero value is the call of the
+// record or, without one, what the note says.
+type Alarm string
+
+// The alarms that are about no call.
+const (
+	AlarmStore Alarm = "store" // the store cannot be believed
+	AlarmAudit Alarm = "audit" // the audit was changed; the log itself says what it lost
+	AlarmHooks Alarm = "hooks" // an agent's hooks are weakened
+)
+
 // A Record is one line of the audit. The log adds time, sequence number and
 // hashes. No code, key or chat secret may be in it.
 type Record struct {
@@ -56,6 +67,7 @@ type Record struct {
 	Resolution  Resolution
 	Reply       Reply         // for EventRefused
 	Outcome     OutcomeKind   // for EventRefused
+	Alarm       Alarm         // for EventAlarm: what it is about
 	Took        time.Duration // from the call's arrival to this event
 	Note        string
 }

@@ -20,7 +20,8 @@ var (
 	errBurned   = errors.New("everything was frozen since the call was approved")
 )
 
-// sameUser reports that two calls come from one user of this machine.
+// sameUser reports that two calls come from one user of this machine. An unknown peer
+// is the daemon itself, which asks about its own changes; the socket admits no other.
 func (p Peer) sameUser(other Peer) bool { return p.Known == other.Known && p.UID == other.UID }
 
 // Repeat notes that the courier of callID reads the yes once more. back is since

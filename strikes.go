@@ -64,7 +64,7 @@ func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, r
 	if was, long, ok := b.struck.lost(key, rev, now); ok {
 		s = was // they count all the same
 		if long {
-			err = b.Distrust(context.WithoutCancel(ctx), "the store has lost wrong codes that were typed a moment ago")
+			err = b.Distrust(context.WithoutCancel(ctx), AlarmStore, "the store has lost wrong codes that were typed a moment ago")
 		}
 	}
 	return s.recent(now), rev, now, err

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -27,23 +28,31 @@ const (
 	pastRevs  = 16
 )
 
-// note remembers what was written.
+// note remembers what was written. Where there is room for no more, what was over
+// goes first, and then what was written longest ago: of that the store alone tells.
 func (k *struck) note(key string, s strikes, prev, next Rev, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for key, old := range k.of {
-		if len(k.of) < maxStruck {
-			break
-		}
-		if old.over(now) {
-			delete(k.of, key)
-		}
+	if _, known := k.of[key]; !known && len(k.of) >= maxStruck {
+		k.prune(now)
 	}
 	if k.of == nil {
 		k.of = map[string]knownStrikes{}
 	}
 	past := append(slices.Clone(k.of[key].past), prev)
 	k.of[key] = knownStrikes{s, next, past[max(0, len(past)-pastRevs):], now}
+}
+
+// prune makes room: in one go for many, because it looks at all.
+func (k *struck) prune(now time.Time) {
+	maps.DeleteFunc(k.of, func(_ string, old knownStrikes) bool { return old.over(now) })
+	if len(k.of) < maxStruck {
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(k.of), func(a, b string) int { return k.of[a].at.Compare(k.of[b].at) })
+	for _, key := range keys[:maxStruck/8] {
+		delete(k.of, key)
+	}
 }
 
 // over reports that no try counts any more, and no lock.

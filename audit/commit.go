@@ -104,11 +104,15 @@ func (l *Log) write() {
 	defer close(l.writing)
 	tick := time.NewTicker(l.o.CheckpointAfter)
 	defer tick.Stop()
+	guard := time.NewTicker(guardEvery)
+	defer guard.Stop()
 	for {
 		select {
 		case <-l.wake:
 		case <-tick.C:
 			l.vouch()
+		case <-guard.C:
+			l.look()
 		case <-l.closing:
 			l.commit()
 			return
@@ -156,7 +160,7 @@ func (l *Log) commit() {
 		l.mu.Unlock()
 
 		if b.rotate {
-			if err := l.rotate(b.end.seq + 1); err != nil {
+			if err := l.rotate(b.end); err != nil {
 				l.mu.Lock()
 				l.failQueue(nil, err)
 				l.mu.Unlock()
@@ -168,7 +172,7 @@ func (l *Log) commit() {
 
 // settle tells everybody that a batch is durable. The caller holds mu.
 func (l *Log) settle(b *batch) {
-	l.durable = Head{Log: l.o.ID, Seq: b.end.seq, Hash: b.end.hash.String()}
+	l.durable = Head{Log: l.o.ID, Seq: b.end.seq, Hash: b.end.hash.String(), First: l.first}
 	if l.spare == nil && cap(b.buf) <= MaxLine {
 		l.spare = b.buf
 	}
@@ -177,11 +181,15 @@ func (l *Log) settle(b *batch) {
 	signal(l.headWake)
 }
 
-// writeBatch makes a batch durable. If it cannot, it takes back what it wrote,
-// as far as the disk lets it, and heal does the rest: nobody was told of it.
+// writeBatch makes a batch durable, in a file that is as the last one left it. If it
+// cannot, it takes back what it wrote, as far as the disk lets it, and heal does the
+// rest: nobody was told of it.
 func (l *Log) writeBatch(b *batch) error {
 	if len(b.buf) == 0 {
 		return nil
+	}
+	if err := l.intact(); err != nil {
+		return err
 	}
 	_, err := l.file.Write(b.buf)
 	if err == nil {
@@ -192,11 +200,11 @@ func (l *Log) writeBatch(b *batch) error {
 		return err
 	}
 	l.kept += int64(len(b.buf))
-	return nil
+	return l.mark()
 }
 
-// rotate gives the full file its name and starts a new one with the line next.
-func (l *Log) rotate(next uint64) error {
+// rotate gives the full file its name and starts a new one behind the line end.
+func (l *Log) rotate(end place) error {
 	path := filepath.Join(l.o.Dir, activeName)
 	err := l.file.Close()
 	l.file = nil
@@ -210,16 +218,20 @@ func (l *Log) rotate(next uint64) error {
 	if err := os.Rename(path, full); err != nil {
 		return err
 	}
-	return l.create(next)
+	return l.create(end)
 }
 
-// create starts a new audit.jsonl.
-func (l *Log) create(first uint64) error {
+// create starts a new audit.jsonl behind the line end.
+func (l *Log) create(end place) error {
 	f, err := os.OpenFile(filepath.Join(l.o.Dir, activeName), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	l.file, l.first, l.kept = f, first, 0
+	l.file, l.first, l.kept = f, end.seq+1, 0
+	l.origin, l.broken = scan{place: end}, ""
+	if err := l.mark(); err != nil {
+		return err
+	}
 	signal(l.rotatedWake)
 	return syncDir(l.o.Dir)
 }

@@ -65,11 +65,18 @@
 // least every 30 seconds. What was refused is not in the log afterwards. An
 // alarm says for how long nothing could be recorded.
 //
+// Before each write, and every two seconds, the file is compared with what was
+// written: its name, its size and, after any touch, its lines. If somebody removed,
+// moved, cut, replaced or edited it, the log fails too, and heals only after
+// Options.Changed has stopped every call. A log that was closed says so in the
+// store's head, so that lines behind its end are no crash's.
+//
 // # Alarms
 //
 // What the daemon finds lost or changed when it starts becomes an alarm, and so
-// does a call that ran although it was denied. The member alarm tells what the
-// log says of itself: loss, key or outage. A log that was cut short and went on
+// does a call that ran although it was denied. The member alarm tells what it is
+// about: loss, key, outage and torn are what the log says of itself; call, store,
+// audit, hooks and other are of those who record. A log that was cut short and went on
 // is whole again but for its alarm of loss; [Report] counts these.
 //
 // # Secrets

@@ -93,7 +93,7 @@ func FuzzResume(f *testing.F) {
 		path := filepath.Join(o.Dir, activeName)
 		writeFile(t, path, content)
 		resume := func() (*Log, []alarm) {
-			l := &Log{o: o}
+			l := &Log{o: o, red: newRedactor(approver.Mask)}
 			alarms, err := l.resume(nil, false)
 			if err != nil {
 				t.Fatal(err)

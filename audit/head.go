@@ -20,6 +20,10 @@ type Head struct {
 	// Controls is the newest version of the store's record of freezes that the
 	// writer of the log knew then; zero is of a log that knew none.
 	Controls uint64 `json:"controls,omitempty"`
+	// First is the first line of the file that the line Seq is in; zero is not known.
+	First uint64 `json:"first,omitempty"`
+	// Closed means that the writer stopped in order: there is nothing behind Seq.
+	Closed bool `json:"closed,omitempty"`
 }
 
 const (
@@ -177,6 +181,23 @@ func (k *headKeeper) start(ctx context.Context) error {
 	return nil
 }
 
+// reopen takes back, before the first line is written, that the log was closed: a crash
+// leaves lines behind the store's head.
+func (k *headKeeper) reopen(ctx context.Context, head Head) error {
+	head.Closed = false
+	value, err := json.Marshal(head)
+	if err != nil {
+		return fmt.Errorf("the audit's head: %w", err)
+	}
+	rev := approver.NewRev()
+	err = k.kv.Put(ctx, approver.Key(headKind, k.log), value, k.rev, rev, time.Time{}, time.Now().Add(headKeep))
+	if err != nil {
+		return fmt.Errorf("the audit's head in the store: %w", err)
+	}
+	k.rev = rev
+	return nil
+}
+
 // Older gets why the store is older than the log, when that is found while it runs.
 func (l *Log) Older() <-chan string { return l.older }
 
@@ -197,6 +218,11 @@ func (l *Log) keepHead(ctx context.Context) {
 			return
 		case <-l.headWake:
 		}
+		l.mu.Lock()
+		if l.again {
+			l.again, l.head.stored = false, 0
+		}
+		l.mu.Unlock()
 		putCtx, cancel := context.WithTimeout(ctx, headTimeout)
 		err := l.head.put(putCtx, l.Head())
 		cancel()

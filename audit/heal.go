@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,15 +15,19 @@ const (
 	healFirst = time.Second // before the first try, doubled with each
 	healMost  = 30 * time.Second
 	maxAlarms = 100 // kept in memory
+	// stopTimeout is for Options.Changed.
+	stopTimeout = 5 * time.Second
 )
 
-// The kinds of the log's own alarms. Any other alarm that is not about a call
-// counts as a loss.
+// The kinds of alarms. The first four are the log's own. A kind that is not known
+// here, or none, as earlier versions wrote, counts as a loss unless it is of a call.
 const (
 	lossAlarm   = "loss"   // something of the log is gone, or was changed
 	keyAlarm    = "key"    // another key signs from here on
 	outageAlarm = "outage" // nothing could be recorded for a time; nothing is missing
 	tornAlarm   = "torn"   // a crash left half a line that nobody was told of
+	callAlarm   = "call"   // a call ran that must not have, or otherwise
+	otherAlarm  = "other"  // something else that is about no call
 )
 
 // An alarm is what the log has to say of itself.
@@ -81,25 +86,65 @@ func (l *Log) repair(failed time.Time, cause error) error {
 		_ = l.file.Close() // it may have failed with the rest; it is opened anew
 		l.file = nil
 	}
+	l.changed = errors.Is(cause, errChanged)
+	if l.changed {
+		if err := l.relock(); err != nil {
+			return err
+		}
+		l.note(alarm{lossAlarm, cause.Error()})
+		l.lost = cause.Error()
+	}
 	known := l.Head()
 	found, err := l.resume(&known, true)
 	for _, a := range found { // the next try does not find again what this one set aside
-		if !slices.Contains(l.found, a) {
-			l.found = append(l.found, a)
-		}
+		l.note(a)
 	}
 	if err != nil {
 		return err
+	}
+	if l.lost != "" {
+		if err := l.stop(l.lost); err != nil {
+			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.lost, "error", err)
+			return err
+		}
 	}
 	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied: %v", time.Since(failed).Round(time.Millisecond), cause)
 	if err := l.declare(append(slices.Clone(l.found), alarm{outageAlarm, outage})); err != nil {
 		return err
 	}
-	l.found = nil
 	l.mu.Lock()
 	l.err = nil
+	if l.lost != "" { // the store knows lines that are gone: it is told of the new end
+		l.again, l.unheard = true, nil
+	}
 	l.mu.Unlock()
+	l.found, l.lost = nil, ""
+	signal(l.headWake)
 	return nil
+}
+
+// note keeps what a try to heal found, once, until it can be written.
+func (l *Log) note(a alarm) {
+	if !slices.Contains(l.found, a) {
+		l.found = append(l.found, a)
+	}
+}
+
+// stop has every call stopped, until people act, because of what was done to the log.
+func (l *Log) stop(why string) error {
+	if l.o.Changed == nil {
+		return errors.New("nobody is there who could stop every call")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	go func() {
+		select {
+		case <-l.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return l.o.Changed(ctx, why)
 }
 
 // declare writes alarms, and vouches for what a crash or a failure left

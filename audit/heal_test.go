@@ -238,6 +238,7 @@ func TestLossDuringAnOutageAlarms(t *testing.T) {
 		d := &disk{}
 		o := o
 		o.sync = d.sync
+		o.Changed = func(context.Context, string) error { return nil }
 		l := open(t, o)
 		write(t, l, 4)
 		path := filepath.Join(o.Dir, activeName)

@@ -28,17 +28,22 @@ type Opening struct {
 	// Renamed means that the log was written under another id before, so that the
 	// store need not know this one.
 	Renamed bool
-	// Released are the requests whose release the store was not told of, of the
-	// last day. It must know of each that it was consumed.
-	Released []string
-	// Ended are requests and grants that people denied or took back, and of which the
-	// store was not told. It must not have them open.
-	Ended []string
+	// Told is how far requests came in the lines of the last day of which the store was
+	// not told. It must know of each that it did.
+	Told map[string]approver.Told
+	// Revoked are requests and grants that people took back in those lines. The store must
+	// not have them open.
+	Revoked []approver.Told
+	// End is the time of the last line.
+	End time.Time
 	// Controls is the newest version of the record of freezes and pauses that the
 	// head in the store, or a line behind it, knows of. Zero is of the version before.
 	Controls uint64
 	// Frozen is the newest freeze that the store was not told of.
 	Frozen time.Time
+	// Lost is what is gone from the log, or was changed in it, by the store's word or its
+	// own, and was not known before.
+	Lost string
 	// Older says why the store is older than the log; empty means that it is not,
 	// as far as the log can tell.
 	Older string
@@ -128,6 +133,7 @@ func (l *Log) compare(o *Opening) error {
 	if o.Head.Seq >= o.Seq {
 		return nil
 	}
+	o.Told = map[string]approver.Told{}
 	var last time.Time // of what the store had taken
 	var open bool      // in this life of the daemon
 	err := l.each(o.Head.Seq+1, func(line Line) {
@@ -145,11 +151,16 @@ func (l *Log) compare(o *Opening) error {
 			// It stopped in order, and then its store knew the end.
 			o.Older = "its last words before it stopped in order are not in the store"
 		}
+		if line.Timestamp.After(o.End) {
+			o.End = line.Timestamp
+		}
+		told := approver.Told{Request: line.Request, Event: line.Event, At: line.Timestamp}
+		if time.Since(line.Timestamp) < approver.MinKeepFor/2 {
+			told.Tell(o.Told)
+		}
 		switch {
-		case line.Event == approver.EventReleased && time.Since(line.Timestamp) < approver.MinKeepFor/2:
-			o.Released = append(o.Released, line.Request)
-		case (line.Event == approver.EventRevoked || line.Event == approver.EventDenied) && line.Request != "":
-			o.Ended = append(o.Ended, line.Request)
+		case line.Event == approver.EventRevoked && line.Request != "":
+			o.Revoked = append(o.Revoked, told)
 		case line.Event == approver.EventFrozen && line.Timestamp.After(o.Frozen):
 			o.Frozen = line.Timestamp
 		}
@@ -158,8 +169,12 @@ func (l *Log) compare(o *Opening) error {
 	for _, c := range l.unheard {
 		lost = max(lost, last.Sub(c.at))
 	}
-	if o.Older == "" && lost > MaxLag {
+	switch {
+	case o.Older != "":
+	case lost > MaxLag:
 		o.Older = fmt.Sprintf("what the store took for %s is not in it any more", lost.Round(time.Second))
+	case o.Head.Closed:
+		o.Older = "it knows that the log stopped in order there"
 	}
 	if o.Older != "" {
 		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq, o.Seq, o.Older)

@@ -124,3 +124,26 @@ func TestAWaitForTheHeadEnds(t *testing.T) {
 		}
 	})
 }
+
+// A clock that jumps back, as after a step of NTP or in a machine that was put to sleep,
+// makes no store look older, whatever is killed then, and nothing waits for it.
+func TestAClockThatJumpsBack(t *testing.T) {
+	o, _ := options(t)
+	o.KV, o.Hold = newMemory(), true
+	l := open(t, o)
+	now := time.Now()
+	for n, at := range []time.Duration{0, time.Second, -time.Hour, -time.Hour + time.Second, -6 * time.Hour} {
+		if _, err := l.Record(t.Context(), approver.Record{Event: approver.EventPosted, Request: string(rune('a' + n)), At: now.Add(at)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := o
+	killed.Dir = filepath.Join(t.TempDir(), "log")
+	if err := os.CopyFS(killed.Dir, os.DirFS(o.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	next := open(t, killed)
+	if found := next.Opened(); found.Older+found.Lost != "" || len(found.Told) != 5 {
+		t.Errorf("%+v", found)
+	}
+}

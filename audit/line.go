@@ -72,9 +72,11 @@ type Line struct {
 	Outcome     string               `json:"outcome,omitempty"` // of a refused reply
 	TookMS      float64              `json:"took_ms,omitempty"` // from the call's arrival
 	Note        string               `json:"note,omitempty"`
-	Alarm       string               `json:"alarm,omitempty"` // of what the log says of itself: loss, key, outage
-	Once        string               `json:"once,omitempty"`
-	Removed     *Removed             `json:"removed,omitempty"` // files that retention took away
+	// Alarm is of an alarm: loss, key, outage, torn (what the log says of itself), call, store,
+	// audit, hooks, other.
+	Alarm   string   `json:"alarm,omitempty"`
+	Once    string   `json:"once,omitempty"`
+	Removed *Removed `json:"removed,omitempty"` // files that retention took away
 
 	// Controls is Options.Controls when the record was made: the store must not know less.
 	Controls uint64 `json:"controls,omitempty"`
@@ -153,6 +155,20 @@ const (
 	summaryLimit = 200
 )
 
+// alarmKind is the word for an alarm that somebody else raises: none is one of the
+// log's own.
+func alarmKind(rec approver.Record) string {
+	switch {
+	case rec.Event != approver.EventAlarm:
+		return ""
+	case rec.Alarm == approver.AlarmStore, rec.Alarm == approver.AlarmAudit, rec.Alarm == approver.AlarmHooks:
+		return string(rec.Alarm)
+	case rec.Call.Agent+rec.Call.Tool != "":
+		return callAlarm
+	}
+	return otherAlarm
+}
+
 // lineOf makes a record readable, complete but for the seal.
 func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line {
 	c, v := rec.Call, rec.Verdict
@@ -164,7 +180,7 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		V: version, Event: approver.Event(r.id(string(rec.Event))), EventType: approver.Event(r.id(string(rec.Event))),
 		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, DecisionMS: ms, TookMS: ms,
 		Decision: decisionOf(rec), Hostname: host, Note: r.text(rec.Note, textLimit),
-		Request: r.id(rec.Request), Once: r.id(rec.Once), Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
+		Alarm: alarmKind(rec), Request: r.id(rec.Request), Once: r.id(rec.Once), Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
 	}
 	if c.Tool != "" || c.Command != "" || c.ID != "" {
 		l.Module, l.Method, l.Tool = c.Module(), r.text(c.Tool, wordLimit), r.text(c.Tool, wordLimit)

@@ -43,6 +43,10 @@ type Options struct {
 	// Hold keeps the store's head as it is until Accept is called, so that a store
 	// which is found to be older shows again after a crash.
 	Hold bool
+	// Changed stops every call, until people act, because the log was changed while it
+	// was written. Nothing is recorded before it has returned nil; why is for people. Nil
+	// never does. Record returns an error meanwhile.
+	Changed func(ctx context.Context, why string) error
 	// Redact hides secrets in a text; nil means approver.Mask. Confirmation
 	// codes are masked before and after it.
 	Redact func(string) string
@@ -96,6 +100,7 @@ type Log struct {
 	durable Head          // under mu
 	unheard []counted     // under mu: lines that the store was not told of yet
 	headed  chan struct{} // under mu; closed when the store was told of more
+	again   bool          // under mu: the store is to be told of an end that is before its own
 
 	opened   Opening       // of Open
 	older    chan string   // see Older
@@ -104,10 +109,17 @@ type Log struct {
 
 	// Of the writing goroutine, and of Open and Close while it does not run.
 	file  *os.File
-	first uint64  // seq of the first line of file
-	kept  int64   // size of file, as far as it is durable
-	pace  pace    // of healing
-	found []alarm // while healing, not yet in the log
+	first uint64 // seq of the first line of file
+	kept  int64  // size of file, as far as it is durable
+	seen  stamp  // of file, as this process has left it
+	// What reading file anew begins with, when it was last read, and its first break.
+	origin  scan
+	reread  time.Time
+	broken  string
+	changed bool    // somebody else changed the file
+	lost    string  // what is gone from the log, or was changed; empty once it is recorded
+	pace    pace    // of healing
+	found   []alarm // while healing, not yet in the log
 
 	wake, headWake, rotatedWake chan struct{}
 	closing                     chan struct{}
@@ -156,6 +168,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	if err := l.declare(alarms); err != nil {
 		return nil, errors.Join(fmt.Errorf("audit log: %w", explain(o.Dir, err)), l.file.Close(), lock.Close())
 	}
+	l.opened.Lost, l.lost = l.lost, ""
 	l.open = true
 	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	retainCtx, cancelRetain := context.WithCancel(context.WithoutCancel(ctx))
@@ -211,6 +224,11 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	}
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq
+	}
+	if known != nil && known.Closed && l.lost == "" && known.Seq == l.durable.Seq { // else it stays until that was judged, see Accept
+		if err := l.head.reopen(ctx, head); err != nil {
+			return nil, err
+		}
 	}
 	return alarms, nil
 }
@@ -376,7 +394,11 @@ func (l *Log) close(ctx context.Context) error {
 	select {
 	case <-l.accepted:
 		if l.o.KV != nil {
-			err = errors.Join(err, l.head.put(ctx, l.Head()))
+			head := l.Head()
+			if head.Closed = err == nil; head.Closed {
+				l.head.stored = 0 // the store has the end, but not that it is one
+			}
+			err = errors.Join(err, l.head.put(ctx, head))
 		}
 	default: // nobody has judged what Opened says
 	}

@@ -11,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"approver.example"
 )
 
 // resume finds the end of the log, sets aside what is no part of it, and
@@ -32,7 +35,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	loss := func(format string, args ...any) {
 		alarms = append(alarms, alarm{lossAlarm, fmt.Sprintf(format, args...)})
 	}
-	s := scan{place: place{hash: genesis()}, watch: known, stop: ours}
+	s := scan{place: place{hash: genesis()}}
 	if before != "" {
 		if s.place, err = lastOf(before); err != nil {
 			s.adopt = true
@@ -41,42 +44,75 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	} else {
 		s.adopt = true // earlier files may have been archived
 	}
+	l.origin = s
+	s.watch, s.stop, s.key = known, ours, l.o.Key
 	path := filepath.Join(l.o.Dir, activeName)
 	if err := s.file(path); err != nil {
 		return nil, err
 	}
-	if s.broken != nil {
+	if l.broken = s.breakText(); s.broken != nil {
 		loss("the log is broken at %v", s.broken)
-	}
-	switch {
-	case s.good == s.size:
-	case ours && s.seq == known.Seq:
-		if err := os.Truncate(path, s.good); err != nil { // made durable below
-			return nil, err
-		}
-	default:
-		text, err := setAside(path, s.good, s.seq)
+		told, err := l.told(s.first, l.broken)
 		if err != nil {
 			return nil, err
 		}
-		kind := lossAlarm
-		if s.torn && (known == nil || known.Seq <= s.seq) {
-			kind = tornAlarm
+		if !told {
+			l.lost = alarms[len(alarms)-1].text
 		}
-		alarms = append(alarms, alarm{kind, text})
 	}
+	aside, err := l.cutOff(path, s, known)
+	if err != nil {
+		return nil, err
+	}
+	alarms = append(alarms, aside...)
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
 		alarms = append(alarms, alarm{keyAlarm, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
 	}
 	if text := s.compare(known); text != "" {
 		loss("%s", text)
+		l.lost = text
 	}
 	return alarms, l.goOn(path, s)
 }
 
+// cutOff takes what stands behind the last sound line out of the file, and keeps what
+// is not our own refused writing.
+func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
+	switch {
+	case s.good == s.size:
+		return nil, nil
+	case s.stop && s.seq == known.Seq && !l.changed:
+		return nil, os.Truncate(path, s.good) // made durable by goOn
+	}
+	text, err := setAside(path, s.good, s.seq)
+	if err != nil {
+		return nil, err
+	}
+	kind := lossAlarm
+	if s.torn && (known == nil || known.Seq <= s.seq) {
+		kind = tornAlarm
+	}
+	if known != nil && known.Closed { // no write was under way
+		l.lost = text
+	}
+	return []alarm{{kind, text}}, nil
+}
+
+// told reports whether the log itself says already, behind the line first, that it
+// is broken there, and that calls were stopped for it. It is said at every start.
+func (l *Log) told(first uint64, what string) (told bool, err error) {
+	said := false
+	what = l.red.text(what, textLimit)
+	err = l.each(first, func(line Line) {
+		said = said || line.Alarm == lossAlarm && strings.Contains(line.Note, what)
+		told = told || said && line.Event == approver.EventFrozen
+	})
+	return told, err
+}
+
 // goOn opens the file for what comes behind the last sound line.
 func (l *Log) goOn(path string, s scan) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := plain(path)
 	if err != nil {
 		return err
 	}
@@ -87,10 +123,13 @@ func (l *Log) goOn(path string, s scan) error {
 	if s.first == 0 {
 		l.first = s.seq + 1
 	}
+	if err := l.mark(); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end, l.since, l.size = s.place, s.since, s.good
-	l.durable = Head{Log: l.o.ID, Seq: s.seq, Hash: s.hash.String()}
+	l.durable = Head{Log: l.o.ID, Seq: s.seq, Hash: s.hash.String(), First: l.first}
 	return nil
 }
 
@@ -127,6 +166,7 @@ type scan struct {
 	adopt bool  // take the file's first line as it is
 	watch *Head // a place to compare with
 	stop  bool  // do not read on behind watch
+	key   Key   // whose signatures count behind watch
 
 	first   uint64 // seq of the file's first line
 	good    int64  // size of the file up to the end of the chain
@@ -136,6 +176,7 @@ type scan struct {
 	torn    bool        // behind the chain there is nothing but one line without an end: a write was killed
 	broken  *BreakError // the first break that stays in the file
 	watched string      // hash of the line watch.Seq
+	signed  bool        // key vouches for lines behind watch
 }
 
 // file reads the file at path; one that does not exist is empty.
@@ -218,6 +259,10 @@ func (s *scan) take(l link, line []byte, at *lineReader, name string) {
 		if json.Unmarshal(line, &c) == nil {
 			s.since, s.keyID = 0, c.Checkpoint.KeyID
 		}
+		if s.watch != nil && s.watch.Closed && l.seq > s.watch.Seq+1 && s.broken == nil {
+			c, err := readCheckpoint(line, Keys{s.key.ID(): s.key.Public()})
+			s.signed = s.signed || err == nil && c.Hash == l.prev.String()
+		}
 	}
 	if s.watch != nil && s.watch.Seq == l.seq {
 		s.watched = l.hash.String()
@@ -234,6 +279,10 @@ func (s *scan) compare(known *Head) string {
 		return truncated(s.seq, known.Seq)
 	case s.watched != "" && s.watched != known.Hash:
 		return rewritten(known.Seq)
+	case known.Closed && s.seq > known.Seq && !s.signed: // with a signature the store is the older one
+		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d that no signature vouches for", known.Seq, s.seq)
+	case known.First != 0 && s.first > known.First && s.first <= known.Seq:
+		return fmt.Sprintf("the file begins with the line %d, and the store knows that it began with %d: its beginning is gone", s.first, known.First)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -91,8 +92,13 @@ type Alarm struct {
 	Line int       `json:"line"`
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"time"`
-	Kind string    `json:"kind"` // loss; or key (another key signs), outage, torn (half a line that a crash left), call (what an agent ran)
+	Kind string    `json:"kind"` // loss; or key (another key signs), outage, torn (half a line that a crash left), call (what an agent ran), store, audit, hooks, other
 	What string    `json:"what"` // on one line
+}
+
+// noLoss are the alarms that do not say that something of the log is gone.
+var noLoss = []string{
+	keyAlarm, outageAlarm, tornAlarm, otherAlarm, string(approver.AlarmStore), string(approver.AlarmAudit), string(approver.AlarmHooks),
 }
 
 // alarmOf reads an alarm. What cannot be told counts as a loss.
@@ -102,10 +108,11 @@ func alarmOf(line []byte) Alarm {
 	switch {
 	case err != nil:
 		a.What = "an alarm that cannot be read"
-	case l.Alarm == keyAlarm || l.Alarm == outageAlarm || l.Alarm == tornAlarm:
+	case l.Alarm == callAlarm, l.Alarm == "" && l.Agent+l.Tool != "":
+		said := slices.DeleteFunc([]string{l.Agent, l.Summary, l.Note}, func(s string) bool { return s == "" })
+		a.Kind, a.What = callAlarm, approver.OneLine(strings.Join(said, ": "))
+	case slices.Contains(noLoss, l.Alarm):
 		a.Kind = l.Alarm
-	case l.Alarm == "" && l.Agent+l.Tool != "":
-		a.Kind, a.What = "call", approver.OneLine(l.Agent+": "+l.Summary+": "+l.Note)
 	}
 	return a
 }

@@ -11,6 +11,7 @@ import (
 	"approver.example/agents"
 	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
+	"approver.example/audit"
 	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
@@ -42,6 +43,8 @@ type decider struct {
 	began func(approver.ToolCall)
 
 	known outcomes
+	// former are calls that were let go before an upgrade; nil has none.
+	former *audit.Released
 }
 
 // hook is httpapi.Submit's Hook.
@@ -199,6 +202,10 @@ func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.Too
 		return "it ran a second time"
 	}
 	v := d.gate.Afresh(ctx, call)
+	if v.Decision < approver.Warn && d.former.Take(call) {
+		rec.Note += ": it was released before approver was upgraded"
+		return ""
+	}
 	if v.Decision < approver.Warn {
 		rec.Verdict = v
 		return "it ran without a verdict; judged afresh: " + v.Decision.String()

@@ -166,7 +166,7 @@ func (w *hookWatch) program(in installed, all installs) error {
 func (w *hookWatch) alarm(ctx context.Context, call approver.ToolCall, what string) {
 	w.log.Error("THE HOOKS ARE WEAKENED", "what", what)
 	call.At = time.Now()
-	rec := approver.Record{Event: approver.EventAlarm, At: call.At, Call: call, Note: what, Verdict: approver.Verdict{Severity: approver.High}}
+	rec := approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmHooks, At: call.At, Call: call, Note: what, Verdict: approver.Verdict{Severity: approver.High}}
 	if _, err := w.audit.Record(context.WithoutCancel(ctx), rec); err != nil {
 		w.log.Error("audit failed", "error", err)
 	}

@@ -104,6 +104,9 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, began: people.Began,
 		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
 	}
+	if decide.former, err = base.trust.released(records); err != nil {
+		return err
+	}
 	if cfg.FreezeOnBypass {
 		decide.freeze = people.Freeze
 	}

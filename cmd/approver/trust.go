@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"approver.example"
 	"approver.example/audit"
@@ -18,7 +20,17 @@ type trust struct {
 	mark   *approver.ControlMark
 	doubts []string // why not
 	first  string   // why this start wrote the first record of the controls; empty if it did not
-	ended  []string // what people denied or took back, and the store may have open again
+	// survives means that the store never loses what it took, as one in a file does not:
+	// what is missing from it was taken out.
+	survives bool
+	lost     bool            // the first doubt is about the audit
+	revoked  []approver.Told // what people took back, and the store may have open again
+	upgraded bool            // this is the first start after a version that kept no use records
+	missing  []approver.Told // what a fail-over of the store has lost: it is struck
+	end      time.Time       // of the audit's life
+
+	stop    atomic.Pointer[func(ctx context.Context, why string) error] // of settle
+	changes chan string                                                 // what was done to the audit, and is not recorded yet
 }
 
 // judge compares the store with what the audit knew of it.
@@ -28,15 +40,20 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 		return err
 	}
 	known := found.Controls
-	t.mark, t.ended = approver.NewControlMark(known), found.Ended
-	lost, err := approver.Unreleased(ctx, store, found.Released)
-	switch {
-	case err != nil:
+	t.mark, t.revoked, t.end, t.changes = approver.NewControlMark(known), found.Revoked, found.End, make(chan string, 1)
+	missing, err := approver.Unheard(ctx, store, found.Told)
+	if err != nil {
 		return err
-	case found.Older != "":
+	}
+	if found.Lost != "" {
+		t.lost = true
+		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost)
+	}
+	if found.Older != "" {
 		t.doubts = append(t.doubts, found.Older)
-	case len(lost) > 0:
-		t.doubts = append(t.doubts, fmt.Sprintf("the store is older than the audit: it does not know that %d requests were released, such as %s", len(lost), lost[0]))
+	}
+	t.lacks(missing)
+	switch {
 	case found.Frozen.After(c.Burned):
 		t.doubts = append(t.doubts, "the store is older than the audit: it does not know of the last freeze")
 	case !c.Missing && c.Version < known:
@@ -51,7 +68,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	case found.Seq == 0 && found.Head == nil:
 		t.first = "a new installation"
 	case found.Head != nil && found.Seq >= found.Head.Seq:
-		t.first = "the version before kept none"
+		t.first, t.upgraded = "the version before kept none", true
 	default:
 		return nil
 	}
@@ -59,9 +76,23 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	return approver.BeginControls(ctx, store)
 }
 
-// reopened doubts a store that has open again what people denied or took back.
+// lacks takes in what the store does not know. What a fail-over can have taken along
+// is struck, and anything else is a doubt.
+func (t *trust) lacks(missing []approver.Told) {
+	if len(missing) == 0 {
+		return
+	}
+	first := missing[0]
+	if !t.survives && t.end.Sub(first.At) <= audit.MaxLag {
+		t.missing = append(t.missing, missing...)
+		return
+	}
+	t.doubt("the store is older than the audit: it does not know of %d requests how far they came, such as %s, which was %s", len(missing), first.Request, first.Event)
+}
+
+// reopened looks whether the store has open again what people took back.
 func (t *trust) reopened(ctx context.Context, people *approver.Broadcaster) {
-	if len(t.ended) == 0 {
+	if len(t.revoked) == 0 {
 		return
 	}
 	requests, requestsErr := people.Requests(ctx) // beside an error is what could be read
@@ -73,15 +104,18 @@ func (t *trust) reopened(ctx context.Context, people *approver.Broadcaster) {
 	for _, g := range grants {
 		open = append(open, g.ID)
 	}
-	for _, id := range t.ended {
-		if slices.Contains(open, id) {
-			t.doubt("the store is older than the audit: it has open again what people denied or took back, such as %s", id)
-			return
-		}
-	}
+	t.lacks(slices.DeleteFunc(slices.Clone(t.revoked), func(r approver.Told) bool { return !slices.Contains(open, r.Request) }))
 	if err := errors.Join(requestsErr, grantsErr); err != nil {
-		people.Log.Warn("whether the store has open again what people denied or took back is not known", "error", err)
+		people.Log.Warn("whether the store has open again what people took back is not known", "error", err)
 	}
+}
+
+// released are calls that may still run and of which only the audit knows.
+func (t *trust) released(records *audit.Log) (*audit.Released, error) {
+	if !t.upgraded {
+		return nil, nil
+	}
+	return records.Released(time.Now().Add(-useKeep))
 }
 
 // note is what the record of a start says of it.
@@ -103,17 +137,51 @@ func (t *trust) doubt(format string, args ...any) {
 func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, records *audit.Log) error {
 	t.reopened(ctx, people)
 	if len(t.doubts) > 0 {
-		err := people.Distrust(context.WithoutCancel(ctx), strings.Join(t.doubts, "; "))
+		about := approver.AlarmStore
+		if t.lost {
+			about = approver.AlarmAudit
+		}
+		err := people.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
 		// Frozen is enough to start: what else could not be done is in the log.
 		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing) {
 			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w", strings.Join(t.doubts, "; "), err)
 		}
 	}
+	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has burned them
+		if err := people.Strike(context.WithoutCancel(ctx), t.missing); err != nil {
+			return fmt.Errorf("the store has lost what a fail-over can take along, and that could not be made void: %w", err)
+		}
+	}
+	stop := func(ctx context.Context, why string) error {
+		err := people.Distrust(ctx, approver.AlarmAudit, why)
+		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing) {
+			return err
+		}
+		return nil // it is frozen; that it is recorded comes when something can be
+	}
+	t.stop.Store(&stop)
 	records.Accept()
 	return nil
 }
 
-// watch freezes when the store is found to be an older one while the daemon runs.
+// changed freezes because the audit was changed while it was written.
+func (t *trust) changed(ctx context.Context, why string) error {
+	stop := t.stop.Load()
+	if stop == nil {
+		return errors.New("the daemon is still starting")
+	}
+	if err := (*stop)(ctx, why); err != nil {
+		return err
+	}
+	select {
+	case t.changes <- why:
+	default: // one is enough
+	}
+	return nil
+}
+
+// watch freezes when the store is found to be an older one while the daemon runs, and
+// records a freeze that came while nothing could be recorded.
 func (t *trust) watch(people *approver.Broadcaster, records *audit.Log) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -121,7 +189,16 @@ func (t *trust) watch(people *approver.Broadcaster, records *audit.Log) func(con
 			case <-ctx.Done():
 				return nil
 			case why := <-records.Older():
-				_ = people.Distrust(ctx, why) // it says itself what it cannot do
+				_ = people.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
+			case why := <-t.changes:
+				if err := records.Err(); err != nil || people.Distrust(ctx, approver.AlarmAudit, why) != nil {
+					time.AfterFunc(time.Second, func() {
+						select {
+						case t.changes <- why:
+						default:
+						}
+					})
+				}
 			}
 		}
 	}

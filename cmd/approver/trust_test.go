@@ -44,6 +44,7 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	l := &trustLife{t: t, dir: dir}
+	l.trust.survives = true
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -60,7 +61,7 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
 	must(err)
 	l.records, err = audit.Open(t.Context(), audit.Options{
-		Dir: filepath.Join(dir, "audit"), ID: id, Key: key, KV: kv, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() },
+		Dir: filepath.Join(dir, "audit"), ID: id, Key: key, KV: kv, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
 	})
 	must(err)
 	must(l.trust.judge(t.Context(), kv, l.records.Opened()))
@@ -133,13 +134,17 @@ func (l *trustLife) close() {
 }
 
 // image is the folder as a crash in this moment leaves it.
-func image(t *testing.T, dir string) string {
+func image(t *testing.T, dir string, embedded ...bool) string {
 	t.Helper()
 	to := t.TempDir()
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"audit.key", "approver.db"} {
+	names := []string{"audit.key", "approver.db"}
+	if len(embedded) > 0 && !embedded[0] {
+		names = names[:1]
+	}
+	for _, name := range names {
 		if err := os.Chmod(filepath.Join(to, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -186,9 +191,9 @@ func TestTheStoreIsJudged(t *testing.T) {
 		"a freeze stays after a crash":                  {after: (*trustLife).freeze, crash: true, frozen: true},
 		"a freeze was lifted":                           {after: func(l *trustLife) { l.freeze(); l.unfreeze() }},
 		"lifted, and a crash":                           {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, crash: true},
-		"an old store, and nothing happened since":      {old: true},
+		"an old store, and nothing happened since":      {old: true, doubt: "stopped in order", frozen: true},
 		"an old store, before a release":                {after: func(l *trustLife) { l.release("r1") }, old: true, doubt: "stopped in order", frozen: true},
-		"an old store, before a release and kill":       {after: func(l *trustLife) { l.release("r1") }, old: true, crash: true, doubt: "were released", frozen: true},
+		"an old store, before a release and kill":       {after: func(l *trustLife) { l.release("r1") }, old: true, crash: true, doubt: "which was released", frozen: true},
 		"an old store, before a freeze":                 {after: (*trustLife).freeze, old: true, doubt: "older", frozen: true},
 		"an old store, before a freeze and kill":        {after: (*trustLife).freeze, old: true, crash: true, doubt: "last freeze", frozen: true},
 		"an old store, frozen and lifted since":         {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, old: true, doubt: "older", frozen: true},

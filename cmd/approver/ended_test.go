@@ -1,0 +1,362 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/store/boltstore"
+	"approver.example/store/redisstore"
+	"approver.example/store/storetest/redistest"
+	"approver.example/tokens"
+)
+
+// A room is a chat in which one person answers.
+type room struct {
+	ready chan struct{}
+	reply approver.ReplyFunc
+	mu    sync.Mutex
+	codes map[string]tokens.Code // by request
+}
+
+func (*room) Name() string { return "room" }
+
+func (r *room) Run(ctx context.Context, reply approver.ReplyFunc) error {
+	r.reply = reply
+	close(r.ready)
+	<-ctx.Done()
+	return nil
+}
+
+func (r *room) Post(_ context.Context, to approver.Destination, c approver.Card) (approver.Ref, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.codes[c.Request] = c.Code
+	return approver.Ref{Destination: to, Message: c.Request}, nil
+}
+
+func (*room) Update(context.Context, approver.Ref, approver.Card) error { return nil }
+
+// A place is a real store whose whole content can be copied and put back.
+type place struct {
+	open func(t *testing.T, dir string) store
+	snap func(t *testing.T, dir string) any
+	put  func(t *testing.T, dir string, was any)
+}
+
+func boltPlace() place {
+	db := func(dir string) string { return filepath.Join(dir, "approver.db") }
+	return place{
+		open: func(t *testing.T, dir string) store {
+			s, err := boltstore.Open(boltstore.Config{Path: db(dir)}, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		snap: func(t *testing.T, dir string) any {
+			b, err := os.ReadFile(db(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		},
+		put: func(t *testing.T, dir string, was any) {
+			if err := os.WriteFile(db(dir), was.([]byte), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+}
+
+func redisPlace(t *testing.T) place {
+	server, err := redistest.Start(t.Context(), redistest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	hub := filepath.Join(t.TempDir(), "hub.key")
+	if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return place{
+		open: func(t *testing.T, _ string) store {
+			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub}, slog.New(slog.DiscardHandler))
+			must(t, err)
+			return s
+		},
+		snap: func(t *testing.T, _ string) any {
+			keys, err := server.Admin().Keys(t.Context(), "*").Result()
+			must(t, err)
+			all := map[string]string{}
+			for _, key := range keys {
+				if dump, err := server.Admin().Dump(t.Context(), key).Result(); err == nil { // else its time is over
+					all[key] = dump
+				}
+			}
+			return all
+		},
+		put: func(t *testing.T, _ string, was any) {
+			must(t, server.Admin().FlushAll(t.Context()).Err())
+			for key, dump := range was.(map[string]string) {
+				must(t, server.Admin().Restore(t.Context(), key, 0, dump).Err())
+			}
+		},
+	}
+}
+
+// A roomLife is a daemon's, with people who answer.
+type roomLife struct {
+	t       *testing.T
+	dir     string
+	room    *room
+	store   store
+	records *audit.Log
+	people  *approver.Broadcaster
+	trust   *trust
+	ctx     context.Context // of its calls
+	stop    func()
+	asked   sync.WaitGroup
+}
+
+func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
+	t.Helper()
+	l := &roomLife{t: t, dir: dir, store: p.open(t, dir), room: &room{ready: make(chan struct{}), codes: map[string]tokens.Code{}}, trust: &trust{}}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, l.trust.survives = l.store.(*boltstore.Store)
+	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
+	must(err)
+	l.records, err = audit.Open(t.Context(), audit.Options{
+		Dir: filepath.Join(dir, "audit"), ID: strings.Join(append([]string{"here"}, id...), "-"), Key: key, KV: l.store, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
+	})
+	must(err)
+	must(l.trust.judge(t.Context(), l.store, l.records.Opened()))
+	people := approver.People{}
+	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
+	l.people, err = approver.NewBroadcaster(approver.Options{
+		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
+		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
+			return approver.Bind(c, "", nil, nil)
+		},
+	})
+	must(err)
+	must(l.trust.settle(t.Context(), l.people, l.records))
+	_, err = l.records.Record(t.Context(), approver.Record{Event: approver.EventStarted, At: time.Now()})
+	must(err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	l.ctx = ctx
+	var running sync.WaitGroup
+	running.Go(func() { _ = l.people.Run(ctx) })
+	running.Go(func() { _ = l.trust.watch(l.people, l.records)(ctx) })
+	<-l.room.ready
+	l.stop = func() {
+		cancel()
+		l.asked.Wait()
+		running.Wait()
+		_ = l.records.Close(context.Background())
+		_ = l.store.Close()
+	}
+	return l
+}
+
+// ask asks people about a call, as its courier does, and returns when the card is up.
+func (l *roomLife) ask(id string, park bool) (request string, answer chan approver.Verdict) {
+	l.t.Helper()
+	answer = make(chan approver.Verdict, 1)
+	call := approver.ToolCall{ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now()}
+	if park {
+		call.ParkAt = time.Now().Add(50 * time.Millisecond)
+	}
+	l.asked.Go(func() {
+		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+	})
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		open, err := l.people.Requests(l.t.Context())
+		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted {
+			return open[0].ID, answer
+		}
+		if len(answer) > 0 {
+			break
+		}
+	}
+	return "", answer
+}
+
+func (l *roomLife) says(request string, yes bool, term approver.Term) {
+	l.t.Helper()
+	l.room.mu.Lock()
+	code := l.room.codes[request]
+	l.room.mu.Unlock()
+	out := l.room.reply(l.t.Context(), approver.Reply{
+		Channel: "room", Conversation: "r", Sender: "1", Approve: yes, Method: approver.ByCommand, Code: code, Grant: term,
+	})
+	if out.Kind == approver.OutcomeRefused {
+		l.t.Fatalf("the answer was refused: %+v", out)
+	}
+}
+
+func (l *roomLife) freeze() string {
+	l.t.Helper()
+	c, _, err := l.people.Controls(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return c.Freeze.Reason
+}
+
+// The story: people let a call run, said no, or took a yes back. Somebody put the store
+// of a moment before back and killed the daemon, and the call ran once more, or the
+// request waited again; everything fitted into the ten seconds that a store may
+// honestly lag. Now what the audit says of each request is compared. The embedded store
+// never loses what it took, so it freezes; with Redis, which a fail-over can rob of its
+// last second, those requests are void, and everything else goes on.
+func TestAStoreOfAMomentBefore(t *testing.T) {
+	type scene struct {
+		act   func(l *roomLife, snap func()) // snap keeps the store as it is then
+		after func(l *roomLife)              // with a store that can fail over
+	}
+	scenes := map[string]scene{
+		"released": {act: func(l *roomLife, snap func()) {
+			id, answer := l.ask("c1", false)
+			snap()
+			l.says(id, true, approver.Term{})
+			if v := <-answer; v.Decision != approver.Allow {
+				l.t.Fatalf("%+v", v)
+			}
+		}, after: func(l *roomLife) {
+			_, answer := l.ask("c1", false)
+			select {
+			case v := <-answer:
+				if v.Decision == approver.Allow {
+					l.t.Error("the call ran twice")
+				}
+			default: // people are asked anew
+			}
+		}},
+		"denied": {act: func(l *roomLife, snap func()) {
+			id, answer := l.ask("c1", false)
+			snap()
+			l.says(id, false, approver.Term{})
+			<-answer
+		}},
+		"a lasting grant revoked": {act: func(l *roomLife, snap func()) {
+			id, answer := l.ask("c1", false)
+			l.says(id, true, approver.Term{For: 15 * time.Minute})
+			<-answer
+			for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
+					break
+				}
+			}
+			snap()
+			if err := l.people.Revoke(l.t.Context(), id, "Ada"); err != nil {
+				l.t.Fatal(err)
+			}
+		}},
+		"a parked yes revoked": {act: func(l *roomLife, snap func()) {
+			id, answer := l.ask("c1", true)
+			<-answer
+			l.says(id, true, approver.Term{})
+			for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
+					break
+				}
+			}
+			snap()
+			if err := l.people.Revoke(l.t.Context(), id, "Ada"); err != nil {
+				l.t.Fatal(err)
+			}
+		}},
+		"posted": {act: func(l *roomLife, snap func()) {
+			snap()
+			l.ask("c1", false)
+		}},
+		"nothing": {act: func(l *roomLife, snap func()) { l.ask("c1", false); snap() }},
+	}
+	for storeName, where := range map[string]func(*testing.T) place{"bolt": func(*testing.T) place { return boltPlace() }, "redis": redisPlace} {
+		for name, s := range scenes {
+			for _, old := range []bool{true, false} {
+				t.Run(storeName+"/"+name+map[bool]string{true: "", false: ", killed"}[old], func(t *testing.T) {
+					t.Parallel()
+					p := where(t)
+					l := startRoom(t, p, t.TempDir())
+					var was any
+					s.act(l, func() { was = p.snap(t, l.dir) })
+					if !old {
+						was = p.snap(t, l.dir)
+					}
+					killed := image(t, l.dir, storeName == "bolt")
+					l.stop()
+					p.put(t, killed, was)
+					l = startRoom(t, p, killed)
+					defer l.stop()
+					lost := old && name != "nothing"
+					if frozen := l.freeze() != ""; frozen != (lost && storeName == "bolt") || lost != (len(l.trust.doubts)+len(l.trust.missing) > 0) {
+						t.Fatalf("frozen for %q, doubts %q, struck %v", l.freeze(), l.trust.doubts, l.trust.missing)
+					}
+					if !lost || storeName == "bolt" {
+						return
+					}
+					if open, err := l.people.Requests(t.Context()); err != nil || len(open) > 0 {
+						t.Errorf("still open: %d, %v", len(open), err)
+					}
+					if grants, err := l.people.Grants(t.Context()); err != nil || len(grants) > 0 {
+						t.Errorf("still granted: %d, %v", len(grants), err)
+					}
+					if s.after != nil {
+						s.after(l)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What is lost longer ago than a fail-over explains is a freeze with Redis as well.
+func TestWhatAFailOverExplains(t *testing.T) {
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		survives bool
+		ago      []time.Duration
+		struck   int
+		doubt    bool
+	}{
+		"nothing":                     {},
+		"nothing, in a file":          {survives: true},
+		"a second":                    {ago: []time.Duration{time.Second, 0}, struck: 2},
+		"ten seconds":                 {ago: []time.Duration{audit.MaxLag}, struck: 1},
+		"more":                        {ago: []time.Duration{audit.MaxLag + 1}, doubt: true},
+		"one of them":                 {ago: []time.Duration{time.Hour, time.Second}, doubt: true},
+		"a second, in a file":         {survives: true, ago: []time.Duration{time.Second}, doubt: true},
+		"this very moment, in a file": {survives: true, ago: []time.Duration{0}, doubt: true},
+	} {
+		tr := trust{survives: tt.survives, end: now}
+		var missing []approver.Told
+		for _, ago := range tt.ago {
+			missing = append(missing, approver.Told{Request: "r", Event: approver.EventReleased, At: now.Add(-ago)})
+		}
+		tr.lacks(missing)
+		if len(tr.missing) != tt.struck || (len(tr.doubts) > 0) != tt.doubt {
+			t.Errorf("%s: struck %d, doubts %q", name, len(tr.missing), tr.doubts)
+		}
+	}
+}
