@@ -71,7 +71,7 @@ var limits = []limit{
 		p.write("main.go", "package main\n")
 	}, "what go.mod names"},
 	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long), "what .git/config names"},
-	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\\\x\"\n"), "what .git/config names"},
+	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"), "what .git/config names"},
 	{"words of settings", "task x", writes("Taskfile.yml", lines(maxWords+1, "./a% ")+"./evil.sh"), "what Taskfile.yml names"},
 	{"scripts that run scripts", "bash r0.sh", runners, "what r8.sh runs"},
 	{"settings that name settings", "task x", func(p *playground) {
@@ -302,6 +302,7 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/scripts/build.sh", "#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfor f in *.c; do gcc -c \"$f\" || exit 1; done\n. ./lib.sh\n")
 	p.write("app/scripts/lib.sh", "log() { echo \"$@\" >&2; }\n")
 	p.write("app/package.json", `{"name":"x","main":"index.js","scripts":{"test":"jest --ci","build":"tsc && node build.js"},"jest":{}}`)
+	p.write("app/build.js", "x")
 	p.write("app/package-lock.json", "{"+strings.Repeat(`"x":"./y.js",`, 200_000)+"}")
 	p.write("app/node_modules/.bin/jest", "#!/usr/bin/env node\nrequire('jest')\n")
 	p.write("app/node_modules/jest/index.js", "x")

@@ -64,10 +64,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := reflexcore.New(nil, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := shared()
 	h := &house{T: t, dir: t.TempDir(), session: uuid.NewString(), room: &room{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
@@ -99,6 +96,15 @@ func newHouse(t *testing.T) *house {
 	})
 	return h
 }
+
+// shared is the engine of all houses; a walk remembers nothing.
+var shared = sync.OnceValue(func() *reflexcore.Engine {
+	engine, err := reflexcore.New(nil, reflexcore.Limits{})
+	if err != nil {
+		panic(err)
+	}
+	return engine
+})
 
 func (h *house) write(name, text string) {
 	h.Helper()
@@ -261,7 +267,7 @@ var spellings = []spelling{
 	{command: "docker build .", file: "src/app.py", more: map[string]string{"Dockerfile": "COPY . ."}, before: "a", after: "b"},
 	{command: "kubectl apply -f k8s/a.yaml", file: "k8s/a.yaml", before: "a", after: "b"},
 	{command: "kubectl apply -f k8s/", file: "k8s/a.yaml", before: "a", after: "b"},
-	{command: "kubectl apply -f 'k8s'", file: "k8s/new.yaml", before: "-", after: "b"},
+	{command: "kubectl apply -f 'k8s'", file: "k8s/new.yaml", more: map[string]string{"k8s/a.yaml": "a"}, before: "-", after: "b"},
 	{command: "kubectl apply -k over", file: "over/kustomization.yaml", before: "a", after: "b"},
 	{command: "kubectl delete ns web", file: ".kube/config", before: "staging", after: "production"},
 	{command: "helm upgrade x ./chart -f v.yaml", file: "chart/templates/a.yaml", before: "a", after: "b"},
@@ -277,7 +283,7 @@ var spellings = []spelling{
 	{command: "poetry publish", file: "dist/x.whl", more: map[string]string{"pyproject.toml": ""}, before: "a", after: "b"},
 	{command: "rake deploy", file: "Rakefile", before: "a", after: "b"},
 	{command: "git commit -m x", file: ".git/hooks/pre-commit"},
-	{command: "git push --force origin main", file: ".git/config", before: "a", after: "b"},
+	{command: "git push --force origin main", file: ".git/config", before: "[a]\nb = c\n", after: "[a]\nb = d\n"},
 	{command: "git push", file: "hooks/pre-push", more: map[string]string{".git/config": "[core]\n\thooksPath = hooks\n"}},
 	{command: "psql -f m.sql", file: "m.sql", before: "a", after: "b"},
 	{command: "mysql db < m.sql", file: "m.sql", before: "a", after: "b"},

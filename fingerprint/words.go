@@ -78,7 +78,11 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 				if p.left(i, file) {
 					continue
 				}
-				if folder := filepath.Clean(file); p.leadsTo(file, as) && !known[folder] {
+				folder, is := filepath.Clean(file), p.leadsTo(file, as)
+				if !is && languageOf(first(&p.Steps[i])) == nil { // there it may be data
+					p.isCoded(i, file)
+				}
+				if is && !known[folder] {
 					if len(bases) >= maxBases {
 						p.name("what lies in more than %d folders", maxBases)
 						return bases
@@ -173,6 +177,9 @@ func (p *pass) parts(word string) []string {
 		return p.longParts(word)
 	}
 	out := []string{word}
+	if _, file, ok := strings.Cut(word, "file://"); ok {
+		out = append(out, strings.TrimPrefix(file, "localhost"))
+	}
 	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
 		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
 	}
