@@ -20,6 +20,7 @@ type gitCall struct {
 	root    string      // of the working tree
 	options []gitOption // of -c, --config-env and variables
 	dirs    []string    // that the call names as .git
+	files   []string    // of settings that variables name
 	odd     bool        // a word before the subcommand is not known
 }
 
@@ -50,6 +51,9 @@ func (p *pass) git(i int, bases []string) {
 			g.tree(at)
 		}
 		g.root = base
+		for _, file := range g.files {
+			g.config(abs(base, file), 0)
+		}
 		for _, o := range g.options {
 			g.option(o, base, "the options of git", 0)
 		}
@@ -123,9 +127,7 @@ func (g *gitCall) variables() {
 	}
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"} {
 		for _, file := range g.values(name) {
-			if filepath.IsAbs(g.call.Dir) && file != "/dev/null" {
-				g.config(abs(g.call.Dir, file), 0)
-			}
+			g.files = append(g.files, file)
 		}
 	}
 	for _, name := range []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_ASKPASS"} {

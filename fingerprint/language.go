@@ -58,6 +58,11 @@ func languageOf(name string) *language {
 	return nil
 }
 
+// interprets reports whether a program runs code: its words may be data.
+func interprets(name string) bool {
+	return name == "java" || name == "javaw" || languageOf(name) != nil
+}
+
 // A start is what the words of an interpreter say.
 type start struct {
 	modules, dirs []string

@@ -177,6 +177,7 @@ var limits = []limit{
 func TestWhatIsBeyondALimitIsNamedOrRefused(t *testing.T) {
 	for _, l := range limits {
 		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
 			p := newPlayground(t, "evil.sh")
 			l.lay(p)
 			files, unbound, err := p.b.Files(t.Context(), p.call(l.command))
@@ -311,7 +312,7 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/lib/lib.go", "package lib\n")
 	p.write("app/main.tf", lines(3000, "resource \"aws_vpc\" \"v%\" { id = aws_subnet.s%.id\n }\n")+"module \"m\" { source = \"./modules/m\" }\n")
 	p.write("app/modules/m/main.tf", "variable \"x\" {}\n")
-	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27\n    env_file: .env.prod\n    volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
+	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27@sha256:0123\n    env_file: .env.prod\n    volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
 	p.write("app/.env.prod", "A=b\n")
 	p.write("app/k8s/a.yaml", "kind: Pod\n")
 	p.write("app/.kube/config", "x\n")

@@ -62,7 +62,7 @@ func (p *pass) recipes(i int, file string) {
 		call.Dir, call.Args, call.Raw = dir, nil, nil
 		// What is not known stays a variable that the shell does not know either.
 		call.Command = strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
-		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked)})
+		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked), made: m})
 	}
 	if m.short {
 		p.unread(file, "runs")
@@ -89,7 +89,7 @@ func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
 				p.named("the included %s", effect.Show(name))
 				continue
 			}
-			for _, from := range []string{dir, filepath.Dir(file)} { // of make, and of just
+			for _, from := range slices.Compact([]string{dir, filepath.Dir(file)}) { // of make, and of just
 				for _, found := range p.included(m, abs(from, name)) {
 					if !p.visit(found, code) {
 						p.makefile(m, filepath.Clean(found), dir, read)

@@ -194,6 +194,6 @@ func (m *makefile) makes(name string) bool {
 	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
 		before, after, _ := strings.Cut(pattern, "%")
 		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
-			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), filepath.Base(before)) && strings.HasSuffix(name, after)
+			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
 	})
 }

@@ -21,6 +21,8 @@ type scope struct {
 	depth  int    // of texts that a text runs
 	of     string // the file that holds the text; "" is the call
 	sure   bool   // the text is one for a shell
+
+	made *makefile // whose recipe the text is
 }
 
 // A pass is one walk while it is bound.

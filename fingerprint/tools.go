@@ -208,7 +208,7 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 			}
 		}
 		for _, file := range append(found, p.flagged(st, t, base)...) {
-			p.coded[i] = true
+			p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
 			p.settled(i, t, file)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file binds the files that the words of a command name.
@@ -34,7 +35,7 @@ func (p *pass) args(i int, bases []string) []string {
 	var words []string
 	for n, w := range st.Argv[1:] {
 		switch {
-		case inner[w]:
+		case inner[w] || onlyWritten(st, n+1):
 		case effect.IsKnown(w):
 			words = append(words, p.parts(w)...)
 		case !known && !slices.ContainsFunc(st.Argv[1:n+1], operand): // it may be a script
@@ -55,6 +56,20 @@ func (p *pass) args(i int, bases []string) []string {
 		}
 	}
 	return p.files(i, as, words, bases)
+}
+
+// outputs are flags of tools whose value is a file that they only write.
+var outputs = map[string]string{
+	"pytest": "--junitxml --junit-xml --html --json-report-file --report-log --log-file", "py.test": "--junitxml --junit-xml",
+	"go":   "-coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -o",
+	"jest": "--outputFile", "eslint": "-o --output-file", "terraform": "-out", "tofu": "-out",
+}
+
+// onlyWritten reports whether a word of a step is, or follows, a flag for an output.
+func onlyWritten(st *shell.Step, n int) bool {
+	flags := strings.Fields(outputs[first(st)])
+	name, _, joined := strings.Cut(st.Argv[n], "=")
+	return joined && slices.Contains(flags, name) || n > 1 && slices.Contains(flags, st.Argv[n-1])
 }
 
 // operand reports whether a word is no flag.
@@ -79,7 +94,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 					continue
 				}
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
-				if !is && languageOf(first(&p.Steps[i])) == nil { // there it may be data
+				if !is && !interprets(first(&p.Steps[i])) { // there it may be data
 					p.isCoded(i, file)
 				}
 				if is && !known[folder] {
@@ -127,6 +142,9 @@ func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
 	if p.written[i][clean] {
 		return true
+	}
+	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir), clean); p.made != nil && err == nil && slices.Contains(objects, filepath.Ext(rel)) && p.made.makes(rel) {
+		return true // the build writes it: what it is made of is not bound either
 	}
 	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, []string{"rm"}) {
 		return false
