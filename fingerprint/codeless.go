@@ -57,7 +57,7 @@ func (p *pass) codeless(i int) {
 // builds reports whether a command is one of a builder that must have a file.
 func builds(name string, words []string) bool {
 	subs, some := building[name]
-	if !some && !slices.Contains(strings.Fields(builders), name) {
+	if !some && !oneOf(builders, name) {
 		return false
 	}
 	at := slices.IndexFunc(words, operand)
@@ -70,7 +70,7 @@ func builds(name string, words []string) bool {
 		}
 	}
 	if some {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(strings.Fields(subs), w) }) && !slices.ContainsFunc(words, idleWord)
+		return slices.ContainsFunc(words, func(w string) bool { return oneOf(subs, w) }) && !slices.ContainsFunc(words, idleWord)
 	}
 	return at == len(words) || !idleWord(words[at])
 }

@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -36,7 +35,7 @@ func (p *pass) java(i int, bases []string) (needs bool) {
 			flag, value, joined = strings.Cut(w, ":")
 		}
 		switch {
-		case slices.Contains(strings.Fields(javaPaths), flag):
+		case oneOf(javaPaths, flag):
 			if !joined {
 				value = next()
 			}

@@ -51,11 +51,21 @@ func languageOf(name string) *language {
 	name = strings.ToLower(name)
 	plain := strings.TrimRight(name, "0123456789.-")
 	for n := range languages {
-		if list := strings.Fields(languages[n].programs); slices.Contains(list, name) || slices.Contains(list, plain) {
+		if oneOf(languages[n].programs, name) || oneOf(languages[n].programs, plain) {
 			return &languages[n]
 		}
 	}
 	return nil
+}
+
+// oneOf reports whether a word is in a list of words.
+func oneOf(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
 }
 
 // interprets reports whether a program runs code: its words may be data.
@@ -96,13 +106,13 @@ func (l *language) starts(words []string) (s start) {
 		}
 		name, _, joined := strings.Cut(w, "=")
 		switch {
-		case slices.Contains(strings.Fields(l.inline), strings.ToLower(name)) || slices.Contains(strings.Fields(l.inline), name) ||
+		case oneOf(l.inline, strings.ToLower(name)) || oneOf(l.inline, name) ||
 			len(w) > 1 && w[0] == '-' && w[1] != '-' && l.letters != "" && strings.ContainsAny(letters(w[1:]), l.letters):
 			s.inline = true
 			if !joined {
 				next()
 			}
-		case slices.Contains(strings.Fields(l.takes), w):
+		case oneOf(l.takes, w):
 			next()
 		case w == "--":
 			s.main = next()
@@ -131,7 +141,7 @@ func letters(group string) string {
 // flagValue is the value that a word has for one of some flags: --x=v, -xv, or "" if it
 // is the next word.
 func flagValue(word, flags string) (value string, has bool) {
-	for _, flag := range strings.Fields(flags) {
+	for flag := range strings.FieldsSeq(flags) {
 		switch rest, ok := strings.CutPrefix(word, flag); {
 		case !ok:
 		case rest == "" || rest[0] == '=':

@@ -107,14 +107,15 @@ func (p *pass) included(m *makefile, name string) (files []string) {
 	for strings.Contains(key, "/./") {
 		key = strings.ReplaceAll(key, "/./", "/")
 	}
-	_, before := p.out[key] // the command itself means all of them
+	before, was := p.out[key] // the command itself may mean all of them
 	for _, file := range p.both(name) {
 		if !p.onlyNeeds(m, file) {
 			files = append(files, file)
 		}
 	}
-	if _, ok := p.out[key]; ok && !before {
-		p.out[key] = listHash(files)
+	list := listHash(files)
+	if _, ok := p.out[key]; ok && (!was || before == list) {
+		p.out[key] = list
 	}
 	return files
 }

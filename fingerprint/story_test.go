@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -323,7 +324,7 @@ func (h *house) lays(s *spelling) {
 // yes released a command that she had never seen. Whatever the spelling, the call is
 // denied now, and the script does not run.
 func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
-	for _, s := range spellings {
+	for _, s := range slices.Concat(spellings, loads) {
 		t.Run(s.command, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
@@ -358,7 +359,7 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 // same command ran it without a card. Now the grant is for what she saw: as long as
 // nothing changes the command runs, and after that she is asked again.
 func TestAGrantEndsWithWhatItWasFor(t *testing.T) {
-	for n, s := range spellings {
+	for n, s := range slices.Concat(spellings, loads) {
 		t.Run(s.command, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
@@ -426,6 +427,14 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 		"xargs bash < list":                   "bash ...",
 		"xtool $X":                            "xtool ...",
 		"kubectl apply -f many/":              "many/, which is too large",
+		"java -cp elsewhere Main":             "what java -cp elsewhere Main runs",
+		"node gone":                           "what node gone runs",
+		"terraform apply":                     "what terraform apply runs",
+		"docker compose up":                   "the image nginx:1, which is not pinned by a digest",
+		"docker compose build":                "what the build of an image copies from ./svc",
+		"git -c core.hooksPath=$X push":       "the setting core.hookspath of git",
+		"perl -MGone -e 1":                    "the module Gone",
+		"helm upgrade x bitnami/nginx":        "what helm upgrade x bitnami/nginx runs",
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
@@ -436,6 +445,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			h.write("deploy.sh", script)
 			h.write("Makefile", "deploy:\n\t./$(UNKNOWN).sh\n")
 			h.write("package.json", `{"scripts":{"release":"ssh prod ./x"}}`)
+			h.write("compose.yaml", "services:\n  a:\n    image: nginx:1\n  b:\n    build: ./svc\n")
 			if strings.Contains(command, "many/") {
 				for n := range 4100 {
 					h.write(fmt.Sprintf("many/%d.yaml", n), "")

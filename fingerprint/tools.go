@@ -147,10 +147,10 @@ func (p *pass) tools(i int, programs, bases []string) {
 	}
 	for n := range tools {
 		t := &tools[n]
-		if !slices.ContainsFunc(strings.Fields(t.programs), func(name string) bool { return slices.Contains(programs, name) }) {
+		if !slices.ContainsFunc(programs, func(name string) bool { return oneOf(t.programs, name) }) {
 			continue
 		}
-		if t.words != "" && !slices.ContainsFunc(st.Argv[1:], func(w string) bool { return slices.Contains(strings.Fields(t.words), w) || !effect.IsKnown(w) }) {
+		if t.words != "" && !slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(t.words, w) || !effect.IsKnown(w) }) {
 			continue
 		}
 		if len(bases) == 0 && t.elsewhere == "" {

@@ -67,9 +67,9 @@ var outputs = map[string]string{
 
 // onlyWritten reports whether a word of a step is, or follows, a flag for an output.
 func onlyWritten(st *shell.Step, n int) bool {
-	flags := strings.Fields(outputs[first(st)])
+	flags := outputs[first(st)]
 	name, _, joined := strings.Cut(st.Argv[n], "=")
-	return joined && slices.Contains(flags, name) || n > 1 && slices.Contains(flags, st.Argv[n-1])
+	return flags != "" && (joined && oneOf(flags, name) || n > 1 && oneOf(flags, st.Argv[n-1]))
 }
 
 // operand reports whether a word is no flag.
@@ -82,7 +82,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
 	}
-	known := map[string]bool{}
+	known, runs := map[string]bool{}, interprets(first(&p.Steps[i]))
 	for n := 0; n < len(bases) && p.err == nil; n++ { // grows
 		for _, word := range words {
 			if filepath.IsAbs(word) && !absolute || !filepath.IsAbs(word) && bases[n] == "" {
@@ -94,7 +94,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 					continue
 				}
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
-				if !is && !interprets(first(&p.Steps[i])) { // there it may be data
+				if !is && !runs { // there it may be data
 					p.isCoded(i, file)
 				}
 				if is && !known[folder] {
