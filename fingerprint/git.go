@@ -126,9 +126,7 @@ func (g *gitCall) variables() {
 		g.executables(dir)
 	}
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"} {
-		for _, file := range g.values(name) {
-			g.files = append(g.files, file)
-		}
+		g.files = append(g.files, g.values(name)...)
 	}
 	for _, name := range []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_ASKPASS"} {
 		for _, value := range g.values(name) {

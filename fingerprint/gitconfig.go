@@ -136,7 +136,7 @@ func (g *gitCall) runs(command, dir, of string) {
 		g.unread(of, "runs")
 		return
 	}
-	call := g.pass.call
+	call := g.call
 	call.Command, call.Args, call.Raw, call.Dir = command, nil, nil, dir
 	g.walk(call, scope{strict: g.strict, words: true, depth: g.depth + 1, of: of})
 }
