@@ -141,10 +141,10 @@ func (b *Binder) end() {
 func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
 	s := &scan{
 		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
-		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string][]string{}, budget: maxCallBytes,
+		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string]goFile{}, budget: maxCallBytes,
 	}
 	s.bindDir()
-	s.loaders()
+	(&pass{scan: s, call: call, scope: scope{strict: true, words: true}, path: call.Env["PATH"]}).loaders()
 	s.walk(call, scope{strict: true, words: true})
 	if s.err != nil {
 		return nil, nil, s.err

@@ -35,7 +35,9 @@ func (p *pass) read(e *effect.Effect) {
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
-		p.visit(file, as)
+		if !p.visit(file, as) {
+			p.isCoded(e.Step, file)
+		}
 	}
 }
 
@@ -56,11 +58,16 @@ func (p *pass) shown(e *effect.Effect) bool {
 func (p *pass) executed(e *effect.Effect) {
 	dir := p.call.Dir
 	if e.Step >= 0 && e.Step < len(p.Steps) {
-		dir = p.Steps[e.Step].Dir
+		dir, p.at = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
 	}
 	switch e.What {
 	case "interactive", "options":
 		return
+	}
+	if e.What != "" || !effect.IsKnown(e.Target) { // it is bound or named here
+		p.noted(e.Step)
+	}
+	switch e.What {
 	case "url":
 		p.named("what lies at %s", e.Target)
 		return
@@ -81,9 +88,10 @@ func (p *pass) executed(e *effect.Effect) {
 	case filepath.IsAbs(e.Target):
 		for _, file := range p.both(e.Target) {
 			if !p.visit(file, code) {
+				p.isCoded(e.Step, file)
 				p.script(file, dir)
-			} else if e.By != "" {
-				p.folderRun(file)
+			} else if e.By != "" && len(p.folderRun(file)) > 0 && e.Step >= 0 && e.Step < len(p.coded) {
+				p.coded[e.Step] = true
 			}
 		}
 	default: // a program by its name: its step binds it
@@ -91,7 +99,9 @@ func (p *pass) executed(e *effect.Effect) {
 }
 
 // folderRun binds a folder that a program runs as it is, as python does.
-func (p *pass) folderRun(dir string) { p.folder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json") }
+func (p *pass) folderRun(dir string) []string {
+	return p.folder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
+}
 
 func (p *pass) named(format string, args ...any) {
 	if p.strict {

@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,11 +42,9 @@ func (p *pass) structure() {
 			case *syntax.CoprocClause:
 				p.captured = true
 			case *syntax.CallExpr:
-				if len(n.Args) > 0 {
-					p.assigned(n.Assigns)
-				}
+				p.assigned(n.Assigns, len(n.Args) > 0)
 			case *syntax.DeclClause:
-				p.assigned(n.Args)
+				p.assigned(n.Args, true)
 			}
 			return true
 		})
@@ -65,24 +62,35 @@ func passesOn(s *syntax.Stmt) bool {
 	return slices.Contains(viewers, name) || slices.Contains(filters, name)
 }
 
-// assigned binds the files that the values of assignments name, such as KUBECONFIG=x.
-func (p *pass) assigned(list []*syntax.Assign) {
-	if !p.words {
-		return
-	}
+// assigned notes the values of assignments, and binds the files that they name if they
+// are for a command, such as KUBECONFIG=x.
+func (p *pass) assigned(list []*syntax.Assign, exported bool) {
 	for _, a := range list {
-		if a.Value == nil {
+		if a.Value == nil || a.Name == nil {
 			continue
 		}
-		value := os.Expand(plainText(a.Value), func(name string) string {
-			if v, ok := p.call.Env[name]; ok {
-				return v
-			}
-			return effect.Unknown
-		})
+		value := p.expands(strings.ReplaceAll(plainText(a.Value), "${"+a.Name.Value+"}", "")) // A="$A x"
+		p.gives(a.Name.Value, value)
+		if !p.words || !exported {
+			continue
+		}
 		for _, word := range p.parts(value) {
 			if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(p.call.Dir)) {
 				p.visit(abs(p.call.Dir, word), data)
+			}
+		}
+	}
+}
+
+// givers are programs whose words give variables to others.
+var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv", "make", "gmake"}
+
+// givesVariables notes the variables that the words of a step give.
+func (p *pass) givesVariables(i int) {
+	if st := &p.Steps[i]; slices.Contains(givers, first(st)) {
+		for _, w := range st.Argv[1:] {
+			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
+				p.gives(name, value)
 			}
 		}
 	}

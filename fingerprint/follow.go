@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ func (p *pass) script(file, dir string) {
 		return
 	}
 	text, all := p.contents(file)
+	p.interpreter(file, text, dir)
 	shell, sure := shellScript(file, text)
 	if !shell {
 		return
@@ -39,6 +41,86 @@ func (p *pass) script(file, dir string) {
 		call.Command = strings.ReplaceAll(call.Command, zero, own)
 	}
 	p.walk(call, scope{depth: p.depth + 1, of: file, sure: sure})
+}
+
+// interpreter binds the program that the first line of a script names, where it is not
+// one of the system's.
+func (p *pass) interpreter(file, text, dir string) {
+	line, ok := strings.CutPrefix(text, "#!")
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if !ok || len(words) == 0 {
+		return
+	}
+	if path.Base(words[0]) == "env" {
+		for n, w := range words[1:] {
+			if name, value, given := strings.Cut(w, "="); given && operand(w) {
+				p.gives(name, value)
+			} else if operand(w) {
+				if strings.Contains(w, "/") {
+					words = words[n+1:]
+					break
+				}
+				p.interpreterByName(w, dir)
+				return
+			}
+		}
+	}
+	if name := words[0]; !system(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
+		if at := abs(dir, name); !p.visit(at, code) {
+			p.script(at, dir)
+		}
+	}
+	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
+		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
+			for _, part := range p.parts(w) {
+				p.visit(abs(dir, part), code)
+			}
+		}
+	}
+}
+
+// interpreterByName binds the program to which PATH leads for the first line of a script,
+// up to the first that is one of the system's.
+func (p *pass) interpreterByName(name, dir string) {
+	list := p.at
+	if list == "" || list == effect.Unknown {
+		list = p.path
+	}
+	if list == effect.Unknown {
+		return // the system's
+	}
+	if !effect.IsKnown(list) {
+		p.named("%s, where PATH is not known", name)
+		list = strings.ReplaceAll(list, effect.Unknown, "")
+	}
+	for _, at := range filepath.SplitList(list) {
+		file := filepath.Join(abs(dir, at), name)
+		if !filepath.IsAbs(file) || system(file) && p.isThere(file) {
+			return
+		}
+		if p.isThere(file) {
+			p.visit(file, code)
+			p.script(file, dir)
+			return
+		}
+	}
+}
+
+// isThere reports whether a program lies at a path, or nobody can tell.
+func (p *pass) isThere(file string) bool {
+	info, err := p.stat(file)
+	return p.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !nothing(err))
+}
+
+// system reports whether a program is in a folder of the system.
+func system(file string) bool {
+	for _, at := range []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"} {
+		if strings.HasPrefix(file, at) && path.Clean(file) == file {
+			return true
+		}
+	}
+	return false
 }
 
 // shellScript reports whether a text is one for a shell, and whether that is sure: what
@@ -72,12 +154,16 @@ func (p *pass) settled(i int, t *tool, file string) {
 	switch t.recipes {
 	case "make":
 		p.recipes(i, file)
+	case "compose":
+		p.compose(i, file)
 	case "package":
+		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
+			p.refers(file, dir, t, maxFollowed-1)
+		}
 		if filepath.Base(file) == "package.json" {
 			p.scripts(i, file)
+			p.workspaces(i, file)
 		}
-	case "git":
-		p.hooks(file, filepath.Dir(dir))
 	}
 }
 
@@ -100,6 +186,7 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 		p.unread(file, "names")
 		return
 	}
+	text = p.modules(file, text, dir, t)
 	looked := 0
 	for _, word := range p.references(text, dir) {
 		if looked++; looked > maxWords {
@@ -231,7 +318,7 @@ func (p *pass) scripts(i int, file string) {
 	call.Env = withPath(call.Env, filepath.Join(dir, "node_modules/.bin"))
 	var names []string
 	for name := range scripts {
-		if open || slices.Contains(words, name) || slices.Contains(words, strings.TrimPrefix(name, "pre")) || slices.Contains(words, strings.TrimPrefix(name, "post")) {
+		if open || asksFor(words, name) {
 			names = append(names, name)
 		}
 	}
@@ -257,69 +344,4 @@ func withPath(env map[string]string, dir string) map[string]string {
 		out["PATH"] = dir + ":" + systemPath
 	}
 	return out
-}
-
-// hooks binds the folder of hooks that the settings of git name, from the root of the
-// working tree.
-func (p *pass) hooks(config, root string) {
-	if !p.once("git", config) {
-		return
-	}
-	text, _ := p.text(config, "names") // else it has a name
-	for line := range strings.Lines(text) {
-		if !strings.Contains(strings.ToLower(line), "hookspath") {
-			continue
-		}
-		if end := strings.LastIndexByte(line, ']'); strings.HasPrefix(strings.TrimSpace(line), "[") && end >= 0 {
-			line = line[end+1:] // [core] hooksPath = x
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if key = strings.TrimSpace(key); !strings.EqualFold(key, "hookspath") && strings.Trim(key, "#; ") == key {
-			p.unread(config, "names") // whatever it is
-			continue
-		}
-		value, _, _ = strings.Cut(value, " #")
-		value, _, _ = strings.Cut(value, " ;")
-		value = strings.TrimSpace(value)
-		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
-			value = value[1 : len(value)-1]
-		}
-		if !ok || value == "" || !strings.EqualFold(key, "hookspath") {
-			continue
-		}
-		if strings.ContainsAny(value, "\"\\#;") || strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "~/") {
-			p.unread(config, "names")
-			continue
-		}
-		if rest, ok := strings.CutPrefix(value, "~"); ok {
-			value = p.call.Env["HOME"] + rest
-		}
-		p.folder(filepath.Clean(abs(root, value)))
-	}
-}
-
-// loadersOf are the variables of the environment that make programs load files.
-var loadersOf = []string{
-	"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAKEFILES",
-	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "KUBECONFIG",
-}
-
-// loaders binds the files that the environment makes programs load.
-func (s *scan) loaders() {
-	for _, name := range loadersOf {
-		value := s.call.Env[name]
-		if len(value) > maxText {
-			s.name("%s", name)
-			continue
-		}
-		for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }) {
-			word = strings.TrimPrefix(word, "-r")
-			if rest, ok := strings.CutPrefix(word, "~"); ok {
-				word = s.call.Env["HOME"] + rest
-			}
-			if filepath.IsAbs(word) || filepath.IsAbs(s.call.Dir) && !strings.HasPrefix(word, "-") {
-				s.visit(abs(s.call.Dir, word), code)
-			}
-		}
-	}
 }

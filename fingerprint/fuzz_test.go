@@ -89,3 +89,31 @@ func FuzzLoose(f *testing.F) {
 		}
 	})
 }
+
+// Whatever the settings of git are, they come to an end, and their names are in small
+// letters.
+func FuzzGitOptions(f *testing.F) {
+	f.Add("[core]\n\thooksPath = \"a\\\"b\" ; x\n[a \"B\\\\\"] c\n[d.e]f=g\\\nh # i\n")
+	f.Add("\ufeff[a] b = \"c")
+	f.Fuzz(func(t *testing.T, text string) {
+		options, _ := gitOptions(text)
+		for _, o := range options {
+			if o.key != strings.ToLower(o.key) || !strings.Contains(o.key, ".") || len(o.value) > len(text)+4 {
+				t.Errorf("%q has %q", text, o)
+			}
+		}
+	})
+}
+
+// The words of an interpreter are read to their end.
+func FuzzStarts(f *testing.F) {
+	f.Add("node", "-r ./b --import=c -- x")
+	f.Add("perl", "-Ilib -MX=a -lne print")
+	f.Fuzz(func(t *testing.T, name, words string) {
+		if l := languageOf(name); l != nil {
+			if s := l.starts(strings.Fields(words)); len(s.modules)+len(s.dirs) > len(words) {
+				t.Errorf("%q: %+v", words, s)
+			}
+		}
+	})
+}

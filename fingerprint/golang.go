@@ -13,11 +13,12 @@ import (
 // This file finds the packages of a Go module that a command builds.
 
 // goFiles are the files of a package.
-var goFiles = []string{"*.go", "*.s", "*.c", "*.h"}
+var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f", "*.syso", "*.swig"}
 
 // goPackages binds the packages that the words of a command name, "." if none does, and
 // those of the same module that they import.
-func (p *pass) goPackages(argv, bases []string) {
+func (p *pass) goPackages(i int, bases []string) {
+	argv := p.Steps[i].Argv[1:]
 	var dirs []string
 	for n, base := range bases {
 		if n > 0 || len(bases) == 1 { // named by a word, or the folder itself
@@ -37,7 +38,8 @@ func (p *pass) goPackages(argv, bases []string) {
 	if len(dirs) == 0 {
 		return
 	}
-	root, module := p.goModule(dirs[0])
+	modules := p.goModules(dirs[0])
+	generate := slices.Contains(argv, "generate")
 	done := map[string]bool{}
 	for n := 0; n < len(dirs) && p.err == nil; n++ { // grows
 		if done[dirs[n]] {
@@ -47,14 +49,17 @@ func (p *pass) goPackages(argv, bases []string) {
 			p.named("the packages that %s imports", dirs[0])
 			return
 		}
-		for _, pattern := range goFiles {
-			for _, file := range p.settings(dirs[n], pattern) {
-				if module == "" || !strings.HasSuffix(file, ".go") {
-					continue
-				}
-				for _, path := range p.imports(file) {
-					if rest, ok := strings.CutPrefix(path+"/", module+"/"); ok {
-						dirs = append(dirs, filepath.Join(root, rest))
+		for _, file := range p.settingsAny(dirs[n], goFiles) {
+			p.coded[i] = true
+			if !strings.HasSuffix(file, ".go") {
+				continue
+			}
+			says := p.imports(file)
+			p.directives(file, says, generate)
+			for _, path := range says.imports {
+				for _, m := range modules {
+					if rest, ok := strings.CutPrefix(path+"/", m.path+"/"); ok {
+						dirs = append(dirs, filepath.Join(m.root, rest))
 					}
 				}
 			}
@@ -62,35 +67,119 @@ func (p *pass) goPackages(argv, bases []string) {
 	}
 }
 
-// goModule is the folder of the module in which a folder lies, and its path.
-func (p *pass) goModule(dir string) (root, module string) {
-	for _, at := range above(dir) {
-		if p.visit(filepath.Join(at, "go.mod"), code); p.out[filepath.Join(at, "go.mod")] == "" {
-			continue
+// A goModule is a module on this disk.
+type goModule struct{ root, path string }
+
+// goModules are the module in which a folder lies, and those of other folders that its
+// go.mod, or a go.work above it, put in the place of others.
+func (p *pass) goModules(dir string) (modules []goModule) {
+	for _, name := range []string{"go.mod", "go.work"} {
+		for _, at := range above(dir) {
+			file := filepath.Join(at, name)
+			if p.visit(file, code); p.out[file] == "" {
+				continue
+			}
+			text, ok := p.text(file, "names")
+			own := goModule{root: at}
+			block := ""
+			for line := range strings.Lines(text) {
+				line, _, _ = strings.Cut(line, "//")
+				words := strings.Fields(line)
+				switch {
+				case len(words) == 0:
+					continue
+				case len(words) == 2 && words[1] == "(":
+					block = words[0]
+					continue
+				case words[0] == ")":
+					block = ""
+					continue
+				case block != "":
+					words = append([]string{block}, words...)
+				}
+				for n := range words {
+					words[n] = strings.Trim(words[n], "\"`")
+				}
+				switch to := words[len(words)-1]; {
+				case words[0] == "module" && len(words) == 2:
+					own.path = to
+				case words[0] == "use" && len(words) == 2:
+					modules = append(modules, p.usedModule(abs(at, to)))
+				case words[0] == "replace" && len(words) > 3 && (strings.HasPrefix(to, ".") || filepath.IsAbs(to)):
+					p.visit(filepath.Join(abs(at, to), "go.mod"), code)
+					modules = append(modules, goModule{filepath.Clean(abs(at, to)), words[1]})
+				}
+			}
+			if own.path != "" {
+				modules = append(modules, own)
+			} else if ok && name == "go.mod" {
+				p.unread(file, "names")
+			}
+			break
 		}
-		file := filepath.Join(at, "go.mod")
-		text, ok := p.text(file, "names")
-		for line := range strings.Lines(text) {
-			line, _, _ = strings.Cut(line, "//")
-			if words := strings.Fields(line); len(words) == 2 && words[0] == "module" && words[1] != "(" {
-				return at, strings.Trim(words[1], "\"`")
+	}
+	return slices.DeleteFunc(modules, func(m goModule) bool { return m.path == "" })
+}
+
+// usedModule is the module of a folder that a go.work uses.
+func (p *pass) usedModule(root string) goModule {
+	file := filepath.Join(root, "go.mod")
+	p.visit(file, code)
+	text, _ := p.text(file, "names")
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) >= 2 && words[0] == "module" {
+			return goModule{filepath.Clean(root), strings.Trim(words[1], "\"`")}
+		}
+	}
+	return goModule{}
+}
+
+// directives binds what the lines of a file that begin with //go: name: files that are
+// put into the program, and commands of go generate.
+func (p *pass) directives(file string, says goFile, generate bool) {
+	if len(says.lines) == 0 || !p.once("go", file, strconv.FormatBool(generate)) {
+		return
+	}
+	dir := filepath.Dir(file)
+	for _, line := range says.lines {
+		if names, ok := strings.CutPrefix(line, "//go:embed "); ok {
+			for _, name := range strings.Fields(names) {
+				name = strings.TrimPrefix(strings.Trim(name, "\"`"), "all:")
+				for _, found := range p.both(filepath.Join(dir, name)) {
+					if p.visit(found, data) {
+						p.folder(found)
+					}
+				}
 			}
 		}
-		if ok {
-			p.unread(file, "names")
+		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && generate && p.depth < maxFollowed {
+			call := p.call
+			call.Command, call.Args, call.Raw, call.Dir = strings.TrimSpace(command), nil, nil, dir
+			p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file})
 		}
-		return at, ""
 	}
-	return "", ""
+}
+
+// A goFile is what a file of Go says of others.
+type goFile struct {
+	imports []string
+	lines   []string // that begin with //go:embed or //go:generate
 }
 
 // imports are what a file of Go imports, as far as it can be read.
-func (p *pass) imports(file string) (paths []string) {
-	if paths, ok := p.imported[file]; ok {
-		return paths
+func (p *pass) imports(file string) (says goFile) {
+	if says, ok := p.imported[file]; ok {
+		return says
 	}
-	defer func() { p.imported[file] = paths }()
+	defer func() { p.imported[file] = says }()
 	text, all := p.contents(file)
+	if strings.Contains(text, "//go:") {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "//go:embed ") || strings.HasPrefix(line, "//go:generate ") {
+				says.lines = append(says.lines, line)
+			}
+		}
+	}
 	mode := parser.ImportsOnly
 	if !all { // something must show that there are no more imports behind
 		mode = parser.SkipObjectResolution
@@ -100,14 +189,14 @@ func (p *pass) imports(file string) (paths []string) {
 		p.unread(file, "imports")
 	}
 	if f == nil {
-		return nil
+		return says
 	}
 	for _, spec := range f.Imports {
 		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
-			paths = append(paths, path)
+			says.imports = append(says.imports, path)
 		}
 	}
-	return paths
+	return says
 }
 
 func notImport(d ast.Decl) bool {

@@ -40,6 +40,7 @@ func runners(p *playground) {
 	}
 }
 
+// limits are all but two: matches of a pattern, and files of a folder, have their stories.
 var limits = []limit{
 	{"text of make", "make", writes("Makefile", "all:\n\t./evil.sh"+long), "what Makefile runs"},
 	{"text of an included file", "make", func(p *playground) {
@@ -71,7 +72,7 @@ var limits = []limit{
 		p.write("main.go", "package main\n")
 	}, "what go.mod names"},
 	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long), "what .git/config names"},
-	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\\\x\"\n"), "what .git/config names"},
+	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"), "what .git/config names"},
 	{"words of settings", "task x", writes("Taskfile.yml", lines(maxWords+1, "./a% ")+"./evil.sh"), "what Taskfile.yml names"},
 	{"scripts that run scripts", "bash r0.sh", runners, "what r8.sh runs"},
 	{"settings that name settings", "task x", func(p *playground) {
@@ -112,21 +113,11 @@ var limits = []limit{
 	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", maxText/4)+"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
 	{"a script that cannot be parsed", "bash run.sh", writes("run.sh", "if then ((\n./evil.sh\n"), "what run.sh runs"},
 	{"a package.json that cannot be parsed", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh",}}`), "what package.json runs"},
-	{"matches of a pattern", "bash ./many/*", func(p *playground) {
-		for n := range maxLooks + 100 {
-			p.write(fmt.Sprintf("many/f%05d", n), "")
-		}
-	}, "may lead to more than 20000"},
 	{"files of a pattern", "bash ./many/*", func(p *playground) {
 		for n := range maxFiles + 1 {
 			p.write(fmt.Sprintf("many/f%05d", n), "")
 		}
 	}, "names more than 1024"},
-	{"files of a folder", "kubectl apply -f many/", func(p *playground) {
-		for n := range maxTree + 1 {
-			p.write(fmt.Sprintf("many/%d.yaml", n), "")
-		}
-	}, "which is too large"},
 	{"bytes of a folder", "kubectl apply -f many/", func(p *playground) {
 		p.write("many/a.yaml", "")
 		if err := os.Truncate(p.path("many/a.yaml"), treeBytes+1); err != nil {
@@ -177,6 +168,7 @@ var limits = []limit{
 func TestWhatIsBeyondALimitIsNamedOrRefused(t *testing.T) {
 	for _, l := range limits {
 		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
 			p := newPlayground(t, "evil.sh")
 			l.lay(p)
 			files, unbound, err := p.b.Files(t.Context(), p.call(l.command))
@@ -302,6 +294,7 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/scripts/build.sh", "#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfor f in *.c; do gcc -c \"$f\" || exit 1; done\n. ./lib.sh\n")
 	p.write("app/scripts/lib.sh", "log() { echo \"$@\" >&2; }\n")
 	p.write("app/package.json", `{"name":"x","main":"index.js","scripts":{"test":"jest --ci","build":"tsc && node build.js"},"jest":{}}`)
+	p.write("app/build.js", "x")
 	p.write("app/package-lock.json", "{"+strings.Repeat(`"x":"./y.js",`, 200_000)+"}")
 	p.write("app/node_modules/.bin/jest", "#!/usr/bin/env node\nrequire('jest')\n")
 	p.write("app/node_modules/jest/index.js", "x")
@@ -310,7 +303,7 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/lib/lib.go", "package lib\n")
 	p.write("app/main.tf", lines(3000, "resource \"aws_vpc\" \"v%\" { id = aws_subnet.s%.id\n }\n")+"module \"m\" { source = \"./modules/m\" }\n")
 	p.write("app/modules/m/main.tf", "variable \"x\" {}\n")
-	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27\n    env_file: .env.prod\n    volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
+	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27@sha256:0123\n    env_file: .env.prod\n    volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
 	p.write("app/.env.prod", "A=b\n")
 	p.write("app/k8s/a.yaml", "kind: Pod\n")
 	p.write("app/.kube/config", "x\n")

@@ -18,6 +18,7 @@ type makefile struct {
 	given    map[string]string // what the command gives goes before
 	rules    map[string]*rule
 	first    string
+	patterns []string // targets that are patterns, or not known
 	other    []string // recipes of patterns, and what belongs to no target
 	includes []string
 	within   []string // variables that are being looked up
@@ -61,7 +62,7 @@ func (p *pass) recipes(i int, file string) {
 		call.Dir, call.Args, call.Raw = dir, nil, nil
 		// What is not known stays a variable that the shell does not know either.
 		call.Command = strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
-		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked)})
+		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked), made: m})
 	}
 	if m.short {
 		p.unread(file, "runs")
@@ -88,8 +89,8 @@ func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
 				p.named("the included %s", effect.Show(name))
 				continue
 			}
-			for _, from := range []string{dir, filepath.Dir(file)} { // of make, and of just
-				for _, found := range p.both(abs(from, name)) {
+			for _, from := range slices.Compact([]string{dir, filepath.Dir(file)}) { // of make, and of just
+				for _, found := range p.included(m, abs(from, name)) {
 					if !p.visit(found, code) {
 						p.makefile(m, filepath.Clean(found), dir, read)
 					}
@@ -97,6 +98,26 @@ func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
 			}
 		}
 	}
+}
+
+// included are the files that an included name or pattern means, without those of a
+// compiler: they change with each build.
+func (p *pass) included(m *makefile, name string) (files []string) {
+	key := "match " + name
+	for strings.Contains(key, "/./") {
+		key = strings.ReplaceAll(key, "/./", "/")
+	}
+	before, was := p.out[key] // the command itself may mean all of them
+	for _, file := range p.both(name) {
+		if !p.onlyNeeds(m, file) {
+			files = append(files, file)
+		}
+	}
+	list := listHash(files)
+	if _, ok := p.out[key]; ok && (!was || before == list) {
+		p.out[key] = list
+	}
+	return files
 }
 
 // lines are the recipes of targets and of what they need, and those that these may need
@@ -181,6 +202,7 @@ func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 	for n, target := range strings.Fields(m.expand(body[:colon])) {
 		if strings.ContainsAny(target, "%\x00") || target[0] == '.' {
 			other = true
+			m.patterns = append(m.patterns, target)
 			continue
 		}
 		if n > 0 && m.rules[target] == nil && strings.Contains(target, "=") { // a parameter of just

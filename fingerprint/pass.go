@@ -21,6 +21,8 @@ type scope struct {
 	depth  int    // of texts that a text runs
 	of     string // the file that holds the text; "" is the call
 	sure   bool   // the text is one for a shell
+
+	made *makefile // whose recipe the text is
 }
 
 // A pass is one walk while it is bound.
@@ -30,12 +32,14 @@ type pass struct {
 	scope
 	call approver.ToolCall
 	path string // PATH, where the text does not change it
+	at   string // PATH of the step that is looked at
 
 	flows    bool // what is read may go somewhere else than to the agent
 	captured bool // the text itself says so
 	fed      []bool
 	wrapped  []bool            // steps that lead to others
 	written  []map[string]bool // by step: what it writes and does not read
+	coded    []bool            // by step: a file of what it runs or reads as code is bound
 }
 
 // walk binds what a call runs.
@@ -69,12 +73,19 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 		}
 		p.effect(&p.Effects[i])
 	}
+	for i := range p.Steps {
+		if p.err != nil {
+			return
+		}
+		p.codeless(i)
+	}
 }
 
 // prepare finds out where data goes.
 func (p *pass) prepare() {
 	p.fed, p.wrapped = make([]bool, len(p.Steps)), make([]bool, len(p.Steps))
 	p.written = make([]map[string]bool, len(p.Steps))
+	p.coded = make([]bool, len(p.Steps))
 	p.structure()
 	for name := range p.call.Env {
 		p.flows = p.flows || strings.HasPrefix(name, "BASH_FUNC_") // any program may be a function
@@ -84,6 +95,7 @@ func (p *pass) prepare() {
 		if st.Parent >= 0 && st.Parent < i {
 			p.wrapped[st.Parent] = true
 		}
+		p.givesVariables(i)
 		switch first(st) {
 		case "hash", "enable", "bind": // names may mean something else after it
 			p.flows = true
@@ -150,6 +162,7 @@ func (p *pass) step(i int) {
 		p.remote(st)
 		return
 	}
+	p.at = st.Path
 	name := st.Argv[0]
 	programs := []string{path.Base(name)}
 	bases := p.bases(st)

@@ -42,7 +42,9 @@ type scan struct {
 	sums      map[string]string          // version → hash, for second names of a file
 	done      map[string]bool            // what readers came to; see once
 	folded    map[string]map[string]bool // names of listed folders, in small letters
-	imported  map[string][]string        // what files of Go import
+	imported  map[string]goFile          // what files of Go import
+	vars      map[string][]string        // values that texts give to variables
+	inHooks   map[string][]string        // files of folders of hooks of git
 	texts     int                        // files that were read for what they name
 	textBytes int                        // bytes of them
 	budget    int64                      // bytes still to be read

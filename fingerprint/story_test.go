@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,10 +65,7 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := reflexcore.New(nil, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := shared()
 	h := &house{T: t, dir: t.TempDir(), session: uuid.NewString(), room: &room{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
@@ -99,6 +97,15 @@ func newHouse(t *testing.T) *house {
 	})
 	return h
 }
+
+// shared is the engine of all houses; a walk remembers nothing.
+var shared = sync.OnceValue(func() *reflexcore.Engine {
+	engine, err := reflexcore.New(nil, reflexcore.Limits{})
+	if err != nil {
+		panic(err)
+	}
+	return engine
+})
 
 func (h *house) write(name, text string) {
 	h.Helper()
@@ -261,7 +268,7 @@ var spellings = []spelling{
 	{command: "docker build .", file: "src/app.py", more: map[string]string{"Dockerfile": "COPY . ."}, before: "a", after: "b"},
 	{command: "kubectl apply -f k8s/a.yaml", file: "k8s/a.yaml", before: "a", after: "b"},
 	{command: "kubectl apply -f k8s/", file: "k8s/a.yaml", before: "a", after: "b"},
-	{command: "kubectl apply -f 'k8s'", file: "k8s/new.yaml", before: "-", after: "b"},
+	{command: "kubectl apply -f 'k8s'", file: "k8s/new.yaml", more: map[string]string{"k8s/a.yaml": "a"}, before: "-", after: "b"},
 	{command: "kubectl apply -k over", file: "over/kustomization.yaml", before: "a", after: "b"},
 	{command: "kubectl delete ns web", file: ".kube/config", before: "staging", after: "production"},
 	{command: "helm upgrade x ./chart -f v.yaml", file: "chart/templates/a.yaml", before: "a", after: "b"},
@@ -277,7 +284,7 @@ var spellings = []spelling{
 	{command: "poetry publish", file: "dist/x.whl", more: map[string]string{"pyproject.toml": ""}, before: "a", after: "b"},
 	{command: "rake deploy", file: "Rakefile", before: "a", after: "b"},
 	{command: "git commit -m x", file: ".git/hooks/pre-commit"},
-	{command: "git push --force origin main", file: ".git/config", before: "a", after: "b"},
+	{command: "git push --force origin main", file: ".git/config", before: "[a]\nb = c\n", after: "[a]\nb = d\n"},
 	{command: "git push", file: "hooks/pre-push", more: map[string]string{".git/config": "[core]\n\thooksPath = hooks\n"}},
 	{command: "psql -f m.sql", file: "m.sql", before: "a", after: "b"},
 	{command: "mysql db < m.sql", file: "m.sql", before: "a", after: "b"},
@@ -317,7 +324,7 @@ func (h *house) lays(s *spelling) {
 // yes released a command that she had never seen. Whatever the spelling, the call is
 // denied now, and the script does not run.
 func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
-	for _, s := range spellings {
+	for _, s := range slices.Concat(spellings, loads) {
 		t.Run(s.command, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
@@ -352,7 +359,7 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 // same command ran it without a card. Now the grant is for what she saw: as long as
 // nothing changes the command runs, and after that she is asked again.
 func TestAGrantEndsWithWhatItWasFor(t *testing.T) {
-	for n, s := range spellings {
+	for n, s := range slices.Concat(spellings, loads) {
 		t.Run(s.command, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
@@ -420,6 +427,14 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 		"xargs bash < list":                   "bash ...",
 		"xtool $X":                            "xtool ...",
 		"kubectl apply -f many/":              "many/, which is too large",
+		"java -cp elsewhere Main":             "what java -cp elsewhere Main runs",
+		"node gone":                           "what node gone runs",
+		"terraform apply":                     "what terraform apply runs",
+		"docker compose up":                   "the image nginx:1, which is not pinned by a digest",
+		"docker compose build":                "what the build of an image copies from ./svc",
+		"git -c core.hooksPath=$X push":       "the setting core.hookspath of git",
+		"perl -MGone -e 1":                    "the module Gone",
+		"helm upgrade x bitnami/nginx":        "what helm upgrade x bitnami/nginx runs",
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
@@ -430,6 +445,7 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			h.write("deploy.sh", script)
 			h.write("Makefile", "deploy:\n\t./$(UNKNOWN).sh\n")
 			h.write("package.json", `{"scripts":{"release":"ssh prod ./x"}}`)
+			h.write("compose.yaml", "services:\n  a:\n    image: nginx:1\n  b:\n    build: ./svc\n")
 			if strings.Contains(command, "many/") {
 				for n := range 4100 {
 					h.write(fmt.Sprintf("many/%d.yaml", n), "")

@@ -29,8 +29,11 @@ type tool struct {
 	home string
 	// refers says that the files that these files name are bound too.
 	refers bool
-	// recipes says how to read what the tool runs: "make", "package", "git" or "go".
+	// recipes says how to read what the tool runs: "make", "package", "compose", "git"
+	// or "go".
 	recipes string
+	// flags are those whose value is a file that is read in place of those of files.
+	flags string
 	// elsewhere is the name of what it runs or takes that is not on this disk. With
 	// operands it counts only if there is a word, behind those of words, that names no
 	// file here.
@@ -41,8 +44,8 @@ type tool struct {
 // tools is the table. A program may be in several rows, which add up.
 var tools = []tool{
 	// Runners of tasks.
-	{programs: "make gmake bmake remake", files: "GNUmakefile makefile Makefile BSDmakefile", refers: true, recipes: "make"},
-	{programs: "just", files: "justfile Justfile .justfile JUSTFILE .env", above: true, refers: true, recipes: "make"},
+	{programs: "make gmake bmake remake", files: "GNUmakefile makefile Makefile BSDmakefile", flags: "-f --file --makefile", refers: true, recipes: "make"},
+	{programs: "just", files: "justfile Justfile .justfile JUSTFILE .env", flags: "-f --justfile", above: true, refers: true, recipes: "make"},
 	{programs: "task go-task", files: "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml Taskfile.dist.yml Taskfile.dist.yaml .env", above: true, refers: true},
 	{programs: "mage", files: "magefile.go", trees: "magefiles"},
 	{programs: "rake", files: "Rakefile rakefile Rakefile.rb rakefile.rb", above: true, trees: "rakelib lib/tasks", refers: true},
@@ -59,10 +62,13 @@ var tools = []tool{
 	{programs: "npm pnpm yarn bun lerna", words: "publish pack", trees: ".", home: ".npmrc"},
 	{programs: "npm pnpm yarn bun", words: "install i add update upgrade up", elsewhere: "the packages that %s fetches", operands: true},
 	{programs: "node deno ts-node tsx jest vitest mocha ava playwright cypress eslint prettier webpack vite rollup esbuild tsc next nuxt astro gulp grunt babel", above: true, files: "*.config.js *.config.cjs *.config.mjs *.config.ts *.config.mts *.config.json tsconfig.json deno.json deno.jsonc .babelrc .mocharc.* .eslintrc* gulpfile.* Gruntfile.*"},
+	{programs: "npm-run-all npm-run-all2 run-s run-p run-z wsrun concurrently wireit ultra", above: true, recipes: "package", files: "package.json"},
+	{programs: "node", words: "--run", above: true, recipes: "package", files: "package.json"},
+	{programs: "run-parts bats", given: "*"},
 	// Infrastructure.
 	{
-		programs: "terraform tofu terragrunt", files: "*.tf *.tf.json *.tofu *.tfvars *.tfvars.json .terraform.lock.hcl terragrunt.hcl terragrunt.hcl.json", refers: true,
-		trees: ".terraform/environment modules", home: ".terraformrc",
+		programs: "terraform tofu terragrunt", files: "*.tf *.tf.json *.tofu *.tfvars *.tfvars.json .terraform.lock.hcl .terraform/terraform.tfstate .terraform/environment terragrunt.hcl terragrunt.hcl.json", refers: true,
+		trees: "modules .terraform/modules", home: ".terraformrc",
 	},
 	{programs: "packer", files: "*.pkr.hcl *.pkr.json *.pkrvars.hcl *.auto.pkrvars.hcl", given: "*.hcl *.json", refers: true},
 	{programs: "pulumi", files: "Pulumi.yaml Pulumi.*.yaml package.json index.ts index.js __main__.py main.go requirements.txt", above: true, refers: true},
@@ -79,8 +85,8 @@ var tools = []tool{
 	{programs: "salt-call puppet chef-client chef-solo", files: "solo.rb client.rb minion Puppetfile", trees: "manifests cookbooks", given: "*"},
 	{programs: "nix nix-build nix-shell nixos-rebuild darwin-rebuild home-manager", files: "flake.nix flake.lock default.nix shell.nix configuration.nix home.nix", refers: true},
 	// Containers and clusters.
-	{programs: "docker-compose podman-compose", files: composeFiles, above: true, refers: true},
-	{programs: "docker podman nerdctl", words: "compose", files: composeFiles, above: true, refers: true},
+	{programs: "docker-compose podman-compose", files: composeFiles, above: true, refers: true, recipes: "compose"},
+	{programs: "docker podman nerdctl", words: "compose", files: composeFiles, above: true, refers: true, recipes: "compose"},
 	{programs: "docker podman nerdctl buildah", words: "build buildx bake bud image", files: "Dockerfile Containerfile .dockerignore docker-bake.hcl docker-bake.json", given: "*"},
 	{programs: "docker podman nerdctl", words: "run create push start", elsewhere: "what is in the image or container that %s uses"},
 	{programs: "docker", words: "stack", files: composeFiles, refers: true},
@@ -124,8 +130,7 @@ var tools = []tool{
 	{programs: "prisma knex sequelize drizzle-kit typeorm", files: "prisma/schema.prisma knexfile.js knexfile.ts .sequelizerc drizzle.config.ts package.json", trees: "prisma/migrations migrations drizzle", refers: true},
 	{programs: "dbt", files: "dbt_project.yml profiles.yml packages.yml", trees: "models macros snapshots seeds"},
 	// git: its own settings, and the hooks that it runs.
-	{programs: "git", words: "commit push merge rebase am pull checkout switch cherry-pick revert worktree gc", files: ".git/config .git/config.worktree .gitmodules", trees: ".git/hooks .husky .githooks", above: true, recipes: "git"},
-	{programs: "git", files: ".git/config .git/config.worktree", above: true},
+	{programs: "git", recipes: "git"},
 }
 
 const (
@@ -142,10 +147,10 @@ func (p *pass) tools(i int, programs, bases []string) {
 	}
 	for n := range tools {
 		t := &tools[n]
-		if !slices.ContainsFunc(strings.Fields(t.programs), func(name string) bool { return slices.Contains(programs, name) }) {
+		if !slices.ContainsFunc(programs, func(name string) bool { return oneOf(t.programs, name) }) {
 			continue
 		}
-		if t.words != "" && !slices.ContainsFunc(st.Argv[1:], func(w string) bool { return slices.Contains(strings.Fields(t.words), w) || !effect.IsKnown(w) }) {
+		if t.words != "" && !slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(t.words, w) || !effect.IsKnown(w) }) {
 			continue
 		}
 		if len(bases) == 0 && t.elsewhere == "" {
@@ -163,7 +168,9 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 	}
 	switch t.recipes {
 	case "go":
-		p.goPackages(st.Argv[1:], bases)
+		p.goPackages(i, bases)
+	case "git":
+		p.git(i, bases)
 	case "package": // yarn NAME runs what a package has of that name
 		for _, base := range bases {
 			for _, w := range st.Argv[1:] {
@@ -180,7 +187,10 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 	}
 	for n, base := range bases {
 		if n > 0 && t.given != "" { // a word names it
-			p.folder(base, strings.Fields(t.given)...)
+			p.coded[i] = len(p.folder(base, strings.Fields(t.given)...)) > 0 || p.coded[i]
+			if strings.Contains(t.files, ".dockerignore") {
+				p.copied(base)
+			}
 		}
 		places := []string{base}
 		if t.above {
@@ -188,22 +198,42 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 		}
 		var found []string
 		for _, at := range places {
-			if t.programs == "git" {
-				p.linkedTree(at, t)
-			}
 			for _, pattern := range strings.Fields(t.files) {
 				found = append(found, p.settings(at, pattern)...)
 			}
 			for _, name := range strings.Fields(t.trees) {
 				if dir := filepath.Join(at, name); p.visit(dir, code) {
-					p.folder(dir, strings.Fields(t.kinds)...)
+					p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
 				}
 			}
 		}
-		for _, file := range found {
+		for _, file := range append(found, p.flagged(st, t, base)...) {
+			p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
 			p.settled(i, t, file)
 		}
 	}
+}
+
+// flagged are the files that the words of a command name for a tool: those of its flags,
+// and for a tool whose files name others each word that is one of settings.
+func (p *pass) flagged(st *shell.Step, t *tool, base string) (files []string) {
+	for n, w := range st.Argv[1:] {
+		value, is := flagValue(w, t.flags)
+		if is && value == "" && n+2 < len(st.Argv) {
+			value = st.Argv[n+2]
+		}
+		if !is && t.refers && (t.recipes == "" || t.recipes == "compose") {
+			value = w
+			if _, v, ok := strings.Cut(w, "="); ok {
+				value = v
+			}
+			is = byName(value)
+		}
+		if file := filepath.Clean(abs(base, value)); is && value != "" && effect.IsKnown(value) && !p.visit(file, code) && p.out[file] != "" {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // upwards are a folder and those above it, up to the root of a working tree or the
@@ -241,6 +271,21 @@ func (p *pass) settings(at, pattern string) []string {
 		}
 	}
 	p.out["match "+file] = listHash(files)
+	return files
+}
+
+// settingsAny binds the files in a folder that one of several patterns matches.
+func (p *pass) settingsAny(at string, patterns []string) (files []string) {
+	names, _ := p.list(at)
+	for _, name := range names {
+		if like(name, patterns) {
+			path := filepath.Join(at, name)
+			if p.inFolder(path); p.out[path] != "" {
+				files = append(files, path)
+			}
+		}
+	}
+	p.out["match "+at+"/"+strings.Join(patterns, " ")] = listHash(files)
 	return files
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file binds the files that the words of a command name.
@@ -34,7 +35,7 @@ func (p *pass) args(i int, bases []string) []string {
 	var words []string
 	for n, w := range st.Argv[1:] {
 		switch {
-		case inner[w]:
+		case inner[w] || onlyWritten(st, n+1):
 		case effect.IsKnown(w):
 			words = append(words, p.parts(w)...)
 		case !known && !slices.ContainsFunc(st.Argv[1:n+1], operand): // it may be a script
@@ -57,6 +58,20 @@ func (p *pass) args(i int, bases []string) []string {
 	return p.files(i, as, words, bases)
 }
 
+// outputs are flags of tools whose value is a file that they only write.
+var outputs = map[string]string{
+	"pytest": "--junitxml --junit-xml --html --json-report-file --report-log --log-file", "py.test": "--junitxml --junit-xml",
+	"go":   "-coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -o",
+	"jest": "--outputFile", "eslint": "-o --output-file", "terraform": "-out", "tofu": "-out",
+}
+
+// onlyWritten reports whether a word of a step is, or follows, a flag for an output.
+func onlyWritten(st *shell.Step, n int) bool {
+	flags := outputs[first(st)]
+	name, _, joined := strings.Cut(st.Argv[n], "=")
+	return flags != "" && (joined && oneOf(flags, name) || n > 1 && oneOf(flags, st.Argv[n-1]))
+}
+
 // operand reports whether a word is no flag.
 func operand(word string) bool { return word != "" && word[0] != '-' }
 
@@ -67,7 +82,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
 	}
-	known := map[string]bool{}
+	known, runs := map[string]bool{}, interprets(first(&p.Steps[i]))
 	for n := 0; n < len(bases) && p.err == nil; n++ { // grows
 		for _, word := range words {
 			if filepath.IsAbs(word) && !absolute || !filepath.IsAbs(word) && bases[n] == "" {
@@ -78,7 +93,11 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 				if p.left(i, file) {
 					continue
 				}
-				if folder := filepath.Clean(file); p.leadsTo(file, as) && !known[folder] {
+				folder, is := filepath.Clean(file), p.leadsTo(file, as)
+				if !is && !runs { // there it may be data
+					p.isCoded(i, file)
+				}
+				if is && !known[folder] {
 					if len(bases) >= maxBases {
 						p.name("what lies in more than %d folders", maxBases)
 						return bases
@@ -123,6 +142,9 @@ func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
 	if p.written[i][clean] {
 		return true
+	}
+	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir), clean); p.made != nil && err == nil && slices.Contains(objects, filepath.Ext(rel)) && p.made.makes(rel) {
+		return true // the build writes it: what it is made of is not bound either
 	}
 	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, []string{"rm"}) {
 		return false
@@ -173,6 +195,9 @@ func (p *pass) parts(word string) []string {
 		return p.longParts(word)
 	}
 	out := []string{word}
+	if _, file, ok := strings.Cut(word, "file://"); ok {
+		out = append(out, strings.TrimPrefix(file, "localhost"))
+	}
 	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
 		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
 	}

@@ -1,0 +1,199 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file reads settings of some tools for what they name in ways of their own.
+
+// composeKey is a key of a compose file with its value, in either way to write it.
+var composeKey = regexp.MustCompile(`(?m)(?:^|[\s{,"'-])(image|build|context|dockerfile|env_file|file)["']?[ \t]*:[ \t]*["']?([^\s"',}#]+)`)
+
+// composeStarts are the subcommands of compose that start containers, or build them.
+var composeStarts = []string{"up", "run", "create", "start", "restart", "build", "watch", "exec"}
+
+// compose binds the files that a compose file builds images with, and names what is in
+// the images.
+func (p *pass) compose(i int, file string) {
+	words := p.Steps[i].Argv[1:]
+	if !p.once("compose", file) || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(composeStarts, w) || !effect.IsKnown(w) }) {
+		return
+	}
+	text, _ := p.text(file, "names")
+	var kept []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			kept = append(kept, line)
+		}
+	}
+	dir := filepath.Dir(file)
+	contexts, dockerfiles := []string{}, []string{"Dockerfile", ".dockerignore"}
+	for _, m := range composeKey.FindAllStringSubmatch(strings.Join(kept, ""), -1) {
+		switch key, value := m[1], m[2]; key {
+		case "image":
+			if !strings.Contains(value, "@sha256:") {
+				p.named("the image %s, which is not pinned by a digest", value)
+			}
+		case "build", "context":
+			if value != "{" && value != "&" {
+				contexts = append(contexts, value)
+			}
+		case "dockerfile":
+			dockerfiles = append(dockerfiles, value, value+".dockerignore")
+		case "file":
+			if at := filepath.Clean(abs(dir, value)); !p.visit(at, code) && p.out[at] != "" {
+				p.compose(i, at)
+			}
+		default:
+			p.visit(abs(dir, value), code)
+		}
+	}
+	for _, context := range contexts {
+		p.named("what the build of an image copies from %s", context)
+		for _, name := range dockerfiles {
+			p.visit(abs(abs(dir, context), name), code)
+		}
+	}
+}
+
+// moduleFile is a function of Terraform that reads a file.
+var moduleFile = regexp.MustCompile(`\b(?:file|templatefile|filebase64|filebase64sha256|filesha256|filesha512|filemd5|filesha1|fileset)\s*\(\s*"((?:[^"\\]|\\.)*)"`)
+
+// ownFolder are the ways in which a file of Terraform writes its own folder.
+var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", "${path.cwd}", ".", "${ path.module }", ".")
+
+// modules binds what Terraform's functions read, and the modules of build tools, which
+// are named by no path.
+func (p *pass) modules(file, text, dir string, t *tool) string {
+	name := filepath.Base(file)
+	switch {
+	case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tofu"), strings.HasSuffix(name, ".hcl"):
+		text = ownFolder.Replace(text)
+		for _, m := range moduleFile.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "${") {
+				p.namedFile(file, "reads")
+			} else if at := abs(dir, m[1]); p.visit(at, code) && strings.Contains(m[0], "fileset") {
+				p.folder(filepath.Clean(at))
+			}
+		}
+	case strings.HasPrefix(name, "settings.gradle"):
+		for _, m := range gradleProject.FindAllStringSubmatch(text, -1) {
+			at := filepath.Join(dir, strings.ReplaceAll(m[1], ":", "/"))
+			for _, build := range []string{"build.gradle", "build.gradle.kts"} {
+				p.subproject(at, build, t)
+			}
+		}
+	case name == "pom.xml":
+		for _, m := range mavenModule.FindAllStringSubmatch(text, -1) {
+			p.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml", t)
+		}
+	case name == "Cargo.toml":
+		for _, m := range cargoPath.FindAllStringSubmatch(text, -1) {
+			if at := filepath.Clean(abs(dir, m[1])); p.visit(at, code) {
+				p.folder(at, "*.rs", "*.toml")
+			}
+		}
+	}
+	return text
+}
+
+var (
+	gradleProject = regexp.MustCompile(`["'](:?[\w-]+(?::[\w-]+)*)["']`)
+	mavenModule   = regexp.MustCompile(`<module>([^<]+)</module>`)
+	cargoPath     = regexp.MustCompile(`\bpath\s*=\s*["']([^"']+)["']`)
+)
+
+// subproject binds the settings of a part of a build, and what they name.
+func (p *pass) subproject(dir, name string, t *tool) {
+	if file := filepath.Join(dir, name); !p.visit(file, code) && p.out[file] != "" {
+		p.refers(file, dir, t, 1)
+	}
+}
+
+// namedFile is unread where the scan is to name what stays unknown.
+func (p *pass) namedFile(file, verb string) {
+	if p.strict {
+		p.unread(file, verb)
+	}
+}
+
+// copied names the folders that an image may be given and that are not gone through.
+func (p *pass) copied(base string) {
+	ignored, _ := p.text(filepath.Join(base, ".dockerignore"), "names")
+	for _, name := range []string{"node_modules", ".git"} {
+		if strings.Contains(ignored, name) {
+			continue
+		}
+		if info, err := p.stat(filepath.Join(base, name)); p.look() && err == nil && info.IsDir() {
+			p.named("%s/, which the build of an image may copy: say so in .dockerignore", name)
+		}
+	}
+}
+
+// onlyNeeds reports whether an included file of a makefile only says of compiled files
+// on which sources they depend, as compilers write it. Such a file decides what is built
+// again, and not what runs: no rule of the makefile may belong to what it names.
+func (p *pass) onlyNeeds(m *makefile, file string) bool {
+	if filepath.Ext(file) != ".d" {
+		return false
+	}
+	clean := filepath.Clean(file)
+	if _, bound := p.out[clean]; bound || p.visit(clean, code) || p.out[clean] == "" {
+		return false
+	}
+	text, all := p.contents(clean)
+	if !all || !m.needsOnly(text) {
+		return false
+	}
+	delete(p.out, clean)
+	p.scan.named--
+	return true
+}
+
+var (
+	objects = []string{".o", ".lo", ".obj", ".d"}
+	sources = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".s", ".S", ".m"}
+)
+
+// needsOnly reports whether each line of a text is "object: sources", with no rule of
+// its own for a source.
+func (m *makefile) needsOnly(text string) bool {
+	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		targets, needs, ok := strings.Cut(line, ":")
+		if !ok || line[0] == '\t' || strings.ContainsAny(line, "$;=%#|&*?[") || strings.ContainsAny(needs, ":") {
+			return false
+		}
+		for _, name := range strings.Fields(targets) {
+			phony := slices.Contains(sources, filepath.Ext(name)) && strings.TrimSpace(needs) == "" // of -MP
+			if !phony && !slices.Contains(objects, filepath.Ext(name)) || phony && m.makes(name) {
+				return false
+			}
+		}
+		for _, name := range strings.Fields(needs) {
+			if !slices.Contains(sources, filepath.Ext(name)) || m.makes(name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// makes reports whether a makefile has a rule by which a file could be made.
+func (m *makefile) makes(name string) bool {
+	if r := m.rules[name]; r != nil && len(r.lines)+len(r.needs) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
+		before, after, _ := strings.Cut(pattern, "%")
+		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
+			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
+	})
+}

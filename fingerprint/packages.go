@@ -1,0 +1,87 @@
+package fingerprint
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// This file finds which scripts of which packages a command of npm and its like runs.
+
+// asksFor reports whether the words of a command may name a script.
+func asksFor(words []string, name string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		w, _, _ = strings.Cut(strings.TrimSpace(w), " ") // run-s "lint --fix" test
+		for _, by := range []string{"npm:", "yarn:", "pnpm:", "bun:", "--run="} {
+			w = strings.TrimPrefix(w, by)
+		}
+		for _, n := range []string{name, strings.TrimPrefix(name, "pre"), strings.TrimPrefix(name, "post")} {
+			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// spreads are words by which a command goes into the packages of a workspace.
+var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces", "--filter", "-F", "foreach", "run-many", "affected"}
+
+// workspaces binds the scripts of the packages of a workspace, where a command goes into
+// them.
+func (p *pass) workspaces(i int, file string) {
+	st := &p.Steps[i]
+	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) && !slices.ContainsFunc(st.Argv[1:], func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		return slices.Contains(spreads, name)
+	}) {
+		return
+	}
+	dir := filepath.Dir(file)
+	patterns := p.workspacePatterns(file)
+	if len(patterns) == 0 {
+		return
+	}
+	for _, pattern := range patterns {
+		pattern = strings.TrimPrefix(pattern, "!")
+		for _, manifest := range p.both(filepath.Join(dir, pattern, "package.json")) {
+			if !p.visit(manifest, code) && p.out[filepath.Clean(manifest)] != "" {
+				p.scripts(i, filepath.Clean(manifest))
+			}
+		}
+	}
+}
+
+// workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
+// beside it, say that packages lie in.
+func (p *pass) workspacePatterns(file string) (patterns []string) {
+	text, _ := p.text(file, "names")
+	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
+	p.visit(lerna, code)
+	more, _ := p.text(lerna, "names")
+	for _, manifest := range []string{text, more} {
+		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
+			var nested struct {
+				Packages []string `json:"packages"`
+			}
+			var list []string
+			if key == "workspaces" || key == "packages" {
+				_ = json.Unmarshal(value, &list) // one of both
+				_ = json.Unmarshal(value, &nested)
+				patterns = append(append(patterns, list...), nested.Packages...)
+			}
+			return nil
+		})
+	}
+	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
+	p.visit(pnpm, code)
+	text, _ = p.text(pnpm, "names")
+	for line := range strings.Lines(text) {
+		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
+			item, _, _ = strings.Cut(item, " #")
+			patterns = append(patterns, strings.Trim(strings.TrimSpace(item), `"'`))
+		}
+	}
+	return patterns
+}

@@ -1,0 +1,94 @@
+package fingerprint
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file finds the files that variables of the environment name.
+
+// elsewhereNamed are variables that are carried and name no code: folders, sockets,
+// addresses, and certificates.
+var elsewhereNamed = []string{
+	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
+	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
+}
+
+// values are what a variable may be for the commands of the call: what the agent has,
+// and what a text gives it.
+func (s *scan) values(name string) []string {
+	out := slices.Clone(s.vars[name])
+	if v, ok := s.call.Env[name]; ok && v != "" {
+		out = append(out, v)
+	}
+	return out
+}
+
+// gives notes a value that a text gives a variable.
+func (s *scan) gives(name, value string) {
+	if value == "" || len(s.vars[name]) >= maxNested || slices.Contains(s.vars[name], value) {
+		return
+	}
+	if s.vars == nil {
+		s.vars = map[string][]string{}
+	}
+	s.vars[name] = append(s.vars[name], value)
+}
+
+// expands replaces the variables in a value that the agent's environment has.
+func (s *scan) expands(value string) string {
+	return os.Expand(value, func(name string) string {
+		if v, ok := s.call.Env[name]; ok {
+			return v
+		}
+		return effect.Unknown
+	})
+}
+
+// loaders binds the files that the environment names: a program that is loaded, settings
+// that say where something happens. Which program reads which variable is not asked.
+func (p *pass) loaders() {
+	names := make([]string, 0, len(p.scan.call.Env))
+	for name := range p.scan.call.Env {
+		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value := p.scan.call.Env[name]
+		if len(value) > maxText {
+			p.name("%s", name)
+			continue
+		}
+		if strings.Contains(value, "$") { // bash expands BASH_ENV
+			value += " " + p.expands(value)
+		}
+		p.loaded(value)
+	}
+}
+
+// loaded binds the files that a value names.
+func (p *pass) loaded(value string) {
+	dir := p.scan.call.Dir
+	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
+	for word := range strings.FieldsFuncSeq(value, cuts) {
+		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {
+			w, ok := strings.CutPrefix(word, flag)
+			if rest, home := strings.CutPrefix(w, "~"); home {
+				w = p.scan.call.Env["HOME"] + rest
+			}
+			if !ok || w == "" || w[0] == '-' || !effect.IsKnown(w) || !filepath.IsAbs(w) && !filepath.IsAbs(dir) {
+				continue
+			}
+			file := abs(dir, w)
+			if info, err := p.stat(file); p.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err)) && !p.visit(file, code) {
+				p.script(file, dir)
+			}
+		}
+	}
+}
