@@ -147,7 +147,7 @@ func (b *Broadcaster) settings(env map[string]string) map[string]setting {
 	for name, value := range env {
 		h := hmac.New(sha256.New, key)
 		h.Write([]byte(name + "=" + value))
-		s := setting{Hash: hex.EncodeToString(h.Sum(nil)[:16]), Shown: showValue(value)}
+		s := setting{Hash: hex.EncodeToString(h.Sum(nil)[:16]), Shown: shownSetting(name, value)}
 		if name == "PATH" {
 			s.Dirs = value
 		}
@@ -198,10 +198,22 @@ func (b *Broadcaster) environment(ctx context.Context, call ToolCall) []string {
 	return lines
 }
 
+// shownSetting is what people see of one variable's value. Its name may be all that
+// says that it is a secret.
+func shownSetting(name, value string) string {
+	if whole := Mask(name + "=" + value); strings.HasPrefix(whole, name+"=") {
+		return showText(whole[len(name)+1:])
+	}
+	return showValue(value)
+}
+
 // showValue makes a value safe to see: on one line, secrets masked, in quotes where
 // it could pass for more than a value.
-func showValue(value string) string {
-	text := OneLine(Mask(value))
+func showValue(value string) string { return showText(Mask(value)) }
+
+// showText is showValue of a masked text.
+func showText(text string) string {
+	text = OneLine(text)
 	if len(text) > maxShown {
 		head, tail := runeBoundary(text, maxShown*2/3), runeBoundary(text, len(text)-maxShown/4)
 		text = fmt.Sprintf("%s… %d bytes hidden …%s", text[:head], tail-head, text[tail:])
