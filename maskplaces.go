@@ -47,17 +47,38 @@ func mayHavePlaces(s string) bool {
 	if len(s) > maxSteps/8 {
 		return false
 	}
-	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|(){}`\"'=,/\\", r) }) {
-		_, ok := programFlags()[w]
-		if !ok && w[0] == 'n' { // behind a line break of JSON
-			_, ok = programFlags()[w[1:]]
+	for from := 0; from < len(s); {
+		if wordBreaks[s[from]] {
+			from++
+			continue
 		}
-		if ok || conventional(w) {
+		to := from + 1
+		for to < len(s) && !wordBreaks[s[to]] {
+			to++
+		}
+		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(w) || w[0] == 'n' && hasFlags(w[1:])) { // n: a line break of JSON
 			return true
 		}
+		from = to
 	}
 	return false
 }
+
+// maxProgram is longer than the names of all programs and variables in the tables.
+const maxProgram = 32
+
+func hasFlags(w string) bool {
+	_, ok := programFlags()[w]
+	return ok || conventional(w)
+}
+
+// wordBreaks are the bytes that stand between words, quotes and folders among them.
+var wordBreaks = func() (out [256]bool) {
+	for _, b := range []byte(" \t\r\n;&|(){}`\"'=,/\\") {
+		out[b] = true
+	}
+	return out
+}()
 
 // A lexer takes a text apart as a shell would, roughly: what stands inside quotes is
 // read once more, as the text of a command, because it may be one.
