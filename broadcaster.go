@@ -85,7 +85,7 @@ type Broadcaster struct {
 	codec    *RequestCodec
 	known    known
 	struck   struck
-	began    began
+	firsts   firstEnv
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex

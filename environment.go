@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"crypto/hkdf"
 	"crypto/hmac"
@@ -32,9 +33,9 @@ type setting struct {
 	Dirs  string `json:"dirs,omitempty"` // of PATH: the whole, to tell which folders are new
 }
 
-// began remembers the environment of each session's first call. The zero value
+// firstEnv remembers the environment of each session's first call. The zero value
 // remembers nothing.
-type began struct {
+type firstEnv struct {
 	mu sync.Mutex
 	of map[string]map[string]setting
 }
@@ -45,14 +46,14 @@ const (
 	maxShown  = 1000               // bytes of one value on a card
 )
 
-func (m *began) get(scope string) (map[string]setting, bool) {
+func (m *firstEnv) get(scope string) (map[string]setting, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	env, ok := m.of[scope]
 	return env, ok
 }
 
-func (m *began) note(scope string, env map[string]setting) {
+func (m *firstEnv) note(scope string, env map[string]setting) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.of == nil || len(m.of) >= maxBegan {
@@ -78,23 +79,23 @@ func userScope(call ToolCall) string {
 // Began notes that a session makes a call, and remembers the environment if it is
 // the first, of the session or of its user. It does not wait for the store.
 func (b *Broadcaster) Began(call ToolCall) {
-	if _, ok := b.began.get(sessionScope(call)); ok {
+	if _, ok := b.firsts.get(sessionScope(call)); ok {
 		return
 	}
 	b.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
 		defer cancel()
-		_, userErr := b.beganWith(ctx, call, userScope(call))
-		_, err := b.beganWith(ctx, call, sessionScope(call))
+		_, userErr := b.firstEnvironment(ctx, call, userScope(call))
+		_, err := b.firstEnvironment(ctx, call, sessionScope(call))
 		if err = errors.Join(userErr, err); err != nil {
 			b.Log.Warn("the environment that a session began with could not be kept", "error", err)
 		}
 	})
 }
 
-// beganWith returns the environment of the first call in a scope, which may be this.
-func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall, scope string) (map[string]setting, error) {
-	if env, ok := b.began.get(scope); ok {
+// firstEnvironment returns the environment of the first call in a scope, which may be this.
+func (b *Broadcaster) firstEnvironment(ctx context.Context, call ToolCall, scope string) (map[string]setting, error) {
+	if env, ok := b.firsts.get(scope); ok {
 		return env, nil
 	}
 	key, what := Key("environment", scope), "environment "+scope
@@ -109,12 +110,15 @@ func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall, scope string
 			if err != nil {
 				return nil, err
 			}
-			b.began.note(scope, env)
+			b.firsts.note(scope, env)
 			return env, nil
 		} else if !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		env := b.settings(call.Env)
+		env, err := b.settings(call.Env)
+		if err != nil {
+			return nil, err
+		}
 		text, err := json.Marshal(env)
 		if err != nil {
 			return nil, err
@@ -128,7 +132,7 @@ func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall, scope string
 		}
 		err = b.put(ctx, key, value, "", NewRev(), time.Time{}, now.Add(keepBegan))
 		if err == nil {
-			b.began.note(scope, env)
+			b.firsts.note(scope, env)
 			return env, nil
 		} else if !errors.Is(err, ErrConflict) { // else another call of the session was first
 			return nil, err
@@ -138,70 +142,134 @@ func (b *Broadcaster) beganWith(ctx context.Context, call ToolCall, scope string
 }
 
 // settings is an environment as it is remembered.
-func (b *Broadcaster) settings(env map[string]string) map[string]setting {
+func (b *Broadcaster) settings(env map[string]string) (map[string]setting, error) {
 	key, err := hkdf.Key(sha256.New, b.CodeKey, nil, "approver environment 1", 32)
 	if err != nil {
-		return nil // all then differs, and is shown
+		return nil, fmt.Errorf("deriving the key of the environment's hashes: %w", err)
+	}
+	hash := func(name, value string) string {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(name + "=" + value))
+		return hex.EncodeToString(h.Sum(nil)[:16])
 	}
 	out := make(map[string]setting, len(env))
 	for name, value := range env {
-		h := hmac.New(sha256.New, key)
-		h.Write([]byte(name + "=" + value))
-		s := setting{Hash: hex.EncodeToString(h.Sum(nil)[:16]), Shown: showValue(value)}
+		s := setting{Hash: hash(name, value)}
+		if !strings.HasPrefix(name, ComparedEnv) {
+			s.Shown = shownSetting(name, value)
+		}
 		if name == "PATH" {
 			s.Dirs = value
 		}
 		out[name] = s
 	}
-	return out
+	return out, nil
 }
+
+// ComparedEnv begins the names of those keys of [ToolCall.Env] that are only compared:
+// a change is told, and the value is neither shown nor stored.
+const ComparedEnv = "#"
+
+// maxEnvironment bounds what a card shows of the environment, in bytes: nobody reads more.
+const maxEnvironment = 4 << 10
 
 // environment is what people are shown of a call's environment, one variable each.
 func (b *Broadcaster) environment(ctx context.Context, call ToolCall) []string {
 	if len(call.Env) == 0 {
 		return nil
 	}
-	before, err := b.beganWith(ctx, call, sessionScope(call))
-	first, userErr := b.beganWith(ctx, call, userScope(call))
-	now := b.settings(call.Env)
+	now, nowErr := b.settings(call.Env)
+	before, err := b.firstEnvironment(ctx, call, sessionScope(call))
+	first, userErr := b.firstEnvironment(ctx, call, userScope(call))
 	var lines []string
-	if err := errors.Join(err, userErr); err != nil {
+	if err := errors.Join(nowErr, err, userErr); err != nil {
 		b.Log.Warn("it is not known which environment a session began with", "error", err)
 		lines, before, first = append(lines, "it is not known what the session began with"), now, now
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(now)), maps.Keys(before))
 	names = slices.AppendSeq(names, maps.Keys(first))
-	slices.Sort(names)
+	slices.SortFunc(names, func(a, b string) int { // what is cut is the least dangerous
+		if x, y := alwaysShown(a, call.Env[a]), alwaysShown(b, call.Env[b]); x != y {
+			return cmp.Compare(toInt(y), toInt(x))
+		}
+		return cmp.Compare(a, b)
+	})
 	for _, name := range slices.Compact(names) {
 		was, had := before[name]
 		is, has := now[name]
 		if had == has && was.Hash == is.Hash { // the session began so; did its user's others?
 			was, had = first[name]
 		}
-		label := OneLine(name)
-		switch {
-		case !has && !had: // only the session's first call had it, and so had this one
-		case name == "PATH":
-			lines = append(lines, pathLines(was.Dirs, is.Dirs, had)...)
-		case has && had && was.Hash == is.Hash:
-			if alwaysShown(name, call.Env[name]) {
-				lines = append(lines, label+"="+is.Shown)
-			}
-		case has && !had:
-			lines = append(lines, label+"="+is.Shown+" (was unset)")
-		case has:
-			lines = append(lines, label+"="+is.Shown+" (was "+was.Shown+")")
-		default:
-			lines = append(lines, label+" is unset (was "+was.Shown+")")
+		if had || has { // else only the session's first call had it, and so had this one
+			lines = append(lines, changeLines(name, call.Env[name], was, had, is, has)...)
+		}
+	}
+	return bounded(lines)
+}
+
+// bounded leaves out what nobody would read, and says so.
+func bounded(lines []string) []string {
+	size := 0
+	for i, l := range lines {
+		if size += len(l); size > maxEnvironment {
+			return append(lines[:i:i], fmt.Sprintf("%s%d more are not shown: there is too much to read", cutEnvironment, len(lines)-i))
 		}
 	}
 	return lines
 }
 
+// cutEnvironment begins the line that stands for what a card leaves out.
+const cutEnvironment = "CUT: "
+
+// changeLines says what one variable is, and was.
+func changeLines(name, value string, was setting, had bool, is setting, has bool) []string {
+	label := OneLine(strings.TrimPrefix(name, ComparedEnv))
+	known := (!has || is.Shown != "") && (!had || was.Shown != "") // not only its hash
+	switch {
+	case name == "PATH":
+		return pathLines(was.Dirs, is.Dirs, had)
+	case has && had && was.Hash == is.Hash:
+		if alwaysShown(name, value) {
+			return []string{label + "=" + is.Shown}
+		}
+		return nil
+	case !known && has && had:
+		return []string{label + " has another value (neither is shown)"}
+	case !known && has:
+		return []string{label + " is set (was unset; its value is not shown)"}
+	case !known:
+		return []string{label + " is unset (was set)"}
+	case has && !had:
+		return []string{label + "=" + is.Shown + " (was unset)"}
+	case has:
+		return []string{label + "=" + is.Shown + " (was " + was.Shown + ")"}
+	}
+	return []string{label + " is unset (was " + was.Shown + ")"}
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// shownSetting is what people see of one variable's value. Its name may be all that
+// says that it is a secret.
+func shownSetting(name, value string) string {
+	if whole := Mask(name + "=" + value); strings.HasPrefix(whole, name+"=") {
+		return showText(whole[len(name)+1:])
+	}
+	return showValue(value)
+}
+
 // showValue makes a value safe to see: on one line, secrets masked, in quotes where
 // it could pass for more than a value.
-func showValue(value string) string {
-	text := OneLine(Mask(value))
+func showValue(value string) string { return showText(Mask(value)) }
+
+// showText is showValue of a masked text.
+func showText(text string) string {
+	text = OneLine(text)
 	if len(text) > maxShown {
 		head, tail := runeBoundary(text, maxShown*2/3), runeBoundary(text, len(text)-maxShown/4)
 		text = fmt.Sprintf("%s… %d bytes hidden …%s", text[:head], tail-head, text[tail:])
@@ -216,7 +284,7 @@ func showValue(value string) string {
 // value that was cut, or a secret's form in the place of a path or a program.
 func hidesEnvironment(lines []string) bool {
 	return slices.ContainsFunc(lines, func(l string) bool {
-		return strings.Contains(l, " bytes hidden …") ||
+		return strings.HasPrefix(l, cutEnvironment) || strings.Contains(l, " bytes hidden …") ||
 			strings.Contains(urlPassword.ReplaceAllString(l, ""), hiddenWords) && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
 	})
 }
@@ -232,7 +300,7 @@ func pathLines(was, is string, had bool) []string {
 		if systemDir(dir) {
 			break
 		}
-		if why := loose(dir); why != "" && is != "" {
+		if why := writableByOthers(dir); why != "" && is != "" {
 			lines = append(lines, "PATH begins with "+showValue(dir)+", "+why)
 		}
 	}
@@ -261,8 +329,8 @@ func systemDir(dir string) bool {
 	return false
 }
 
-// loose says why others may put programs into a folder, or returns nothing.
-func loose(dir string) string {
+// writableByOthers says why others may put programs into a folder, or "".
+func writableByOthers(dir string) string {
 	if !path.IsAbs(dir) {
 		return "a relative folder"
 	}

@@ -1,11 +1,14 @@
 package approver
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"approver.example/tokens"
 )
 
 func envCall(id string, env map[string]string) ToolCall {
@@ -121,6 +124,65 @@ func TestEnvironmentLines(t *testing.T) {
 	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + showValue(strings.Repeat("x", 5000))}} {
 		if r := (Request{Call: ToolCall{Environment: lines}}); !r.obscured() {
 			t.Errorf("a tap is enough for %.80q", lines)
+		}
+	}
+}
+
+// The story: an agent set a thousand variables, 36 KB of them on one card, and the one
+// that ran its code was among the last. Nobody reads that, and a tap approved it. Now the
+// dangerous ones stand first, the rest is cut, and only the typed code approves, once.
+func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
+	x := newBench(t, newMemKV())
+	x.environment(t.Context(), envCall("c0", nil))
+	env := map[string]string{"ZDOTDIR": "/x", "LD_PRELOAD": "/x.so"}
+	for i := range 1000 {
+		env[fmt.Sprintf("TF_VAR_a%d", i)] = strings.Repeat("v", 20)
+	}
+	call := envCall("c1", env)
+	call.Environment = x.environment(t.Context(), call)
+	r := Request{Call: call, Verdict: Verdict{Severity: High}, State: Pending}
+	card := x.card(r, tokens.Code{})
+	if len(card.Environment) > 2*maxEnvironment || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") || !strings.Contains(card.Environment, "CUT: ") {
+		t.Errorf("%d bytes: %.200s", len(card.Environment), card.Environment)
+	}
+	if card.OneTap || !r.obscured() || !strings.Contains(card.Notice, "HIDDEN") {
+		t.Errorf("a tap is enough: %q", card.Notice)
+	}
+	for n, want := range map[int]bool{1: false, 90: false, 200: true} { // an honest session has some dozens
+		if got := hidesEnvironment(bounded(slices.Repeat([]string{"TF_VAR_some_name=value (was unset)"}, n))); got != want {
+			t.Errorf("%d lines: hidden %v", n, got)
+		}
+	}
+}
+
+// What is only compared is told when it changes, and never shown or stored. A password
+// in an address does not excuse a secret that is hidden elsewhere on the line.
+func TestComparedVariables(t *testing.T) {
+	kv := newMemKV()
+	x := newBench(t, kv)
+	x.environment(t.Context(), envCall("c0", map[string]string{"#STAGE": "dev", "#GONE": "x"}))
+	lines := x.environment(t.Context(), envCall("c1", map[string]string{"#STAGE": "prodvalue", "#NEW": "newvalue"}))
+	for _, want := range []string{"STAGE has another value (neither is shown)", "NEW is set (was unset; its value is not shown)", "GONE is unset (was set)"} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("%q lacks %q", lines, want)
+		}
+	}
+	if all := strings.Join(lines, " "); strings.Contains(all, "prodvalue") || strings.Contains(all, "newvalue") {
+		t.Errorf("a value is shown: %s", all)
+	}
+	for value, want := range map[string]bool{
+		"ssh -o X=" + ghp + " https://h/":   true,
+		"https://u:hunter22@h/":             false,
+		"https://u:hunter22@h/ -i " + ghp:   true,
+		"https://h/ u:" + ghp + "@x":        true,
+		"ssh://h/" + ghp + "/x":             true,
+		"https://a:hunter22@h,b://" + ghp:   true,
+		"sh -c 'curl https://h/?k=" + ghp:   true,
+		"https://u:hunter22@h ssh " + ghp:   true,
+		"/x/y:z://" + ghp + " /usr/bin/ssh": true,
+	} {
+		if got := hidesEnvironment([]string{"GIT_SSH_COMMAND=" + showValue(value)}); got != want {
+			t.Errorf("%s: hidden %v", showValue(value), got)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type secretForm struct {
 	// there.
 	follows func(rest []byte) bool
 	random  bool // only if the value also looks random
+	long    bool // every match has a stretch of longRun letters, digits and joints
 	silent  bool // say nothing of the value, not even its fingerprint
 	role    role // what the match says of its value, see [maskCall]
 }
@@ -48,6 +49,15 @@ var secretForms = []secretForm{
 	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
 	{hints: []string{":aa"}, pattern: `\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`},
 	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true, role: inHeader},
+	{hints: []string{"hf_", "dop_v", "dapi", "shpat_", "shpss_", "hvs.", "hvb.", "gsk_", "xai-", "glsa_", "glc_", "whsec_", "lin_api_", "ntn_", "sbp_", "tskey-", "r8_",
+		"dckr_pat_", "sntrys_", "nfp_", "pscale_", "pypi-", "ya29.", "age-secret-key-", "pmak-", "nrak-", "dp.", "sq0", "gldt-", "glrt-", "atatt3", "vercel_"},
+		pattern: `\b(hf_|do[opr]_v1_|dapi|shp(?:at|ss|ca|pa)_|hv[sb]\.|gsk_|xai-|glsa_|glc_|whsec_|lin_api_|ntn_|sbp_|tskey-|r8_|dckr_pat_|sntrys_|nfp_|pscale_[a-z]+_` +
+			`|pypi-|ya29\.|AGE-SECRET-KEY-|PMAK-|NRAK-|dp\.[a-z]{2}\.|sq0[a-z]{3}-|gldt-|glrt-|ATATT3|vercel_)[A-Za-z0-9_=.-]{20,}`, random: true, long: true},
+	{hints: []string{"key-"}, pattern: `\b(key-)[0-9a-f]{32}\b`, random: true, long: true},
+	{hints: []string{"hooks.slack.com/"}, pattern: `(hooks\.slack\.com/(?:services|workflows)/[A-Z0-9]+/[A-Z0-9]+/)[A-Za-z0-9/]{16,}`},
+	{hints: []string{"/api/webhooks/"}, pattern: `(discord(?:app)?\.com/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{40,}`, long: true},
+	{hints: []string{"accountkey=", "sharedaccesskey="}, pattern: `(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`},
+	{hints: []string{"/bot"}, pattern: `(/bot[0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`, long: true},
 	{hints: []string{"://"}, role: inURL, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
 	{hints: []string{"confirm-"}, pattern: `(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`, silent: true},
 	{
@@ -136,17 +146,19 @@ type part struct {
 	silent   bool
 	role     role
 	name     string // of byName: what stands before the value, if it may be a variable's
+	member   bool   // the value of a member of JSON that says secret
 }
 
 // hiddenParts finds what Mask hides of a prepared text, in the text's order.
 func hiddenParts(s string) []part {
 	var parts []part
-	lower := strings.ToLower(s)
+	lower, long := strings.ToLower(s), hasLongRun(s)
 	for i, f := range secretForms {
-		if containsAny(lower, f.hints) {
+		if (long || !f.long) && containsAny(lower, f.hints) {
 			parts = f.parts(s, secretPatterns()[i], parts)
 		}
 	}
+	parts = placeParts(s, namedParts(s, lower, parts))
 	slices.SortFunc(parts, func(a, b part) int { return a.from - b.from })
 	return parts
 }
@@ -179,6 +191,9 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 			p.name = strings.Trim(s[at[2]:at[3]], " \t\"'=:")
 		}
 		secret := s[p.from:p.to]
+		if f.role == inURL && noUsers().MatchString(s[at[0]:p.from]) {
+			continue
+		}
 		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
 		if f.random && !looksRandom(secret) || !known && (runs(s[:p.from]) || apart(s, at[0], p.from, p.to)) {
 			continue // it stays in sight
@@ -189,6 +204,10 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 	}
 	return found
 }
+
+// noUsers finds an address of a kind that has no password: what stands before the @ is a
+// part of the name.
+var noUsers = once(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
 
 func isCode(s string) bool {
 	_, err := tokens.Parse(s)
@@ -330,6 +349,24 @@ func mixedLine(l string) bool {
 		seen[r] = true
 	}
 	return len(seen) >= 24 && strings.ContainsAny(l, "0123456789") && strings.ToLower(l) != l && strings.ToUpper(l) != l
+}
+
+// longRun is the length from which a stretch without a break may be a key.
+const longRun = 20
+
+// hasLongRun reports such a stretch. Most commands have none.
+func hasLongRun(s string) bool {
+	run := 0
+	for i := range len(s) {
+		if c := s[i]; c == '.' || c == '=' || c == '-' || isWord(c) {
+			if run++; run >= longRun {
+				return true
+			}
+		} else {
+			run = 0
+		}
+	}
+	return false
 }
 
 func containsAny(s string, hints []string) bool {

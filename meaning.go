@@ -21,6 +21,7 @@ const (
 	byName               // only the name before it says that it is a secret
 	inHeader             // bearer or basic credentials
 	inURL                // the password in an address
+	byPlace              // a program that is known takes a credential there
 )
 
 // A meaning is what a hidden part does in its call. The zero value is unclear.
@@ -42,6 +43,9 @@ func maskCall(call ToolCall) (shown string, obscured bool) {
 	obscured = Mask(call.Dir) != call.Dir || strings.Count(s, hiddenWords) > strings.Count(raw, hiddenWords) && c.rereads()
 	var hide []part
 	parts := hiddenParts(s)
+	if call.Command == "" {
+		parts = memberParts(s, parts)
+	}
 	for _, p := range parts {
 		m := c.of(p)    // also of what looks like a code of ours: a cluster may be called confirm-east99
 		if c.left < 0 { // nobody reads so much on a card either
@@ -110,6 +114,9 @@ type reading struct {
 	left          int // steps that may still be taken: an agent chooses the text
 	rereading     *bool
 	known         *bool
+	read          bool // segments and spans are found
+	segments      []segment
+	spans         []span
 }
 
 // maxSteps bounds the work on one call, in characters looked at: some 20 ms.
@@ -125,8 +132,8 @@ func (c *reading) of(p part) meaning {
 	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
 		names = appendNew(names, []string{p.name})
 	}
-	strong := p.role == byForm || p.role == inURL || p.role == inHeader
-	if len(names) == 0 || c.command == "" && memberPlace().MatchString(c.before(p.begin)) {
+	strong := p.role == byForm || p.role == inURL || p.role == inHeader || p.role == byPlace
+	if len(names) == 0 || p.member || c.isOperand(p) {
 		return c.inPlace(p, strong)
 	}
 	m, used := meansCredential, false
@@ -183,22 +190,44 @@ func appendNew(names, more []string) []string {
 
 // inPlace judges a part that no variable holds.
 func (c *reading) inPlace(p part, strong bool) meaning {
-	named := c.credentialPlace(p.begin, p.to) || p.role == inURL
+	kind, place := c.placeAt(p.begin)
+	inURL := p.role == inURL
+	named := kind == placeCredential || inURL || c.credentialPlace(p.begin, p.to)
 	switch {
-	case c.command == "" && memberPlace().MatchString(c.before(p.begin)):
-		// What another tool does with a member is not known, whatever it is called.
+	case p.member || c.command == "" && memberPlace().MatchString(c.before(p.begin)):
+		// What another tool does with a member is not known, whatever it is called. A
+		// key, in a member that says so, is one.
 		if p.role == byName {
-			return meansChoice
+			return meansUnclear
 		}
-		return meansCredential // a key, in a member that says so
-	case !named, p.role == byName && !opaque(c.text[p.begin:p.to]) && c.inAddress(p.begin):
+		return meansCredential
+	case place && kind == placeUnclear && !inURL:
+		return meansUnclear
+	case p.role == byName && !opaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) && !tokenQuery().MatchString(c.before(p.begin)):
 		return meansChoice
-	case c.rereads():
+	case c.command == "" && p.role == inHeader && memberHeader().MatchString(c.before(p.begin)):
+		return meansCredential
+	case !named && p.role == inHeader && authHeader().MatchString(c.before(p.begin)):
+		return meansUnclear
+	case !named && takesOperands(c.operandOf(p.begin)):
+		return meansChoice
+	case !named, c.rereads():
 		return meansUnclear
 	case c.allKnown() || strong:
 		return meansCredential
 	}
 	return meansUnclear
+}
+
+// isOperand reports name=value as a word of a program that is known to act on its
+// words, or to take a credential there: it sets no variable.
+func (c *reading) isOperand(p part) bool {
+	if p.role != byName && p.role != byPlace || c.rereads() {
+		return false
+	}
+	program := c.operandOf(p.begin)
+	_, place := c.placeAt(p.begin)
+	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" && takesOperands(program)
 }
 
 // before is what stands before a place, as much of it as a pattern looks at.
@@ -303,6 +332,9 @@ func isWord(b byte) bool {
 
 // credentialPlace reports a place where programs take what proves who asks.
 func (c *reading) credentialPlace(from, to int) bool {
+	if kind, _ := c.placeAt(from); kind == placeCredential {
+		return true
+	}
 	before := c.before(from)
 	for _, place := range credentialPlaces {
 		if place().MatchString(before) {
@@ -313,7 +345,10 @@ func (c *reading) credentialPlace(from, to int) bool {
 }
 
 // namedField reports name=value in what curl and its like send.
-func (c *reading) namedField(at int) bool { return fieldPlace().MatchString(c.before(at)) }
+func (c *reading) namedField(at int) bool {
+	kind, _ := c.placeAt(at)
+	return kind == placeCredential || fieldPlace().MatchString(c.before(at))
+}
 
 // inAddress reports name=value in the query of an address.
 func (c *reading) inAddress(at int) bool { return queryPlace().MatchString(c.before(at)) }

@@ -43,30 +43,26 @@ func conventional(name string) bool {
 	return false
 }
 
-const secretWord = `(?:password|passwd|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
+const secretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
 
-// The places where a credential stands: each ends where it begins.
+// The places where a credential stands in any text: each ends where it begins. What
+// flags of programs take is in maskflags.go.
 var credentialPlaces = [...]func() *regexp.Regexp{
-	once(`(?i)(?:^|[\s"'])--(?:[a-z0-9-]+-)?` + secretWord + `(?:=|[ \t]+)["']?$`),
-	once(`(?:^|[\s"'])(?:-u|-U|--user|--proxy-user)(?:=|[ \t]*)["']?[^\s"':/]*:$`),
-	once(`(?:^|[\s"'])(?:-H|--header)(?:=|[ \t]*)["']?(?i:[a-z0-9-]*(?:authorization|token|key|secret|auth|cookie)[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey)[ \t]+)?)?$`),
-	once(`(?i)\bauthorization["']?[ \t]*[:=,][ \t]*["']?(?:bearer|basic|token)[ \t]+$`),
-	once(`(?i)\b(?:docker|podman|helm|skopeo|oras)[ \t]+(?:registry[ \t]+)?login\b[^\n;|&]*[ \t]-p(?:=|[ \t]*)["']?$`),
-	once(`(?i)\bmysql[a-z]*\b[^\n;|&]*[ \t]-p["']?$`),
-	once(`\bredis-cli\b[^\n;|&]*[ \t]-a[ \t]+["']?$`),
 	once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:[a-z0-9_.-]*[_-])?` + secretWord + `=$`),
-	once(`(?:^|[\s"'])(?:-d|--data(?:-[a-z]+)?|-F|--form(?:-string)?)(?:=|[ \t]*)["']?(?:[^\s"']*&)?(?i:` + secretWord + `)=$`),
 	once(`(?i)//[a-z0-9.:/_-]*:_(?:auth|authtoken|password)[= ]$`),
 }
 
 var (
-	// fields of what is sent, and of a registry's settings
-	fieldPlace = once(`(?:(?:^|[\s"'])(?:-d|--data(?:-[a-z]+)?|-F|--form(?:-string)?)(?:=|[ \t]*)["']?(?:[^\s"']*&)?(?i:` + secretWord + `)=` +
-		`|(?:-d|--data(?:-[a-z]+)?|--json)(?:=|[ \t]*)'\{[^\n']*"(?i:` + secretWord + `)"[ \t]*:[ \t]*"|(?i://[a-z0-9.:/_-]*:_(?:auth|authtoken|password)=))$`)
-	queryPlace  = once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&][a-z0-9_.-]*=$`)
-	memberPlace = once(`(?i)"[a-z0-9_.-]*(?:password|passwd|secret|token|api_?-?key|access_?-?key|authorization)"[ \t]*:[ \t]*"$`)
-	addressUser = once(`(?i)[a-z][a-z0-9+.-]*://(?:[^\s:/@"'$?#\\]*:|\$\{?[a-z0-9_]+\}?:)?$`)
-	beforeHost  = once(`^\}?(?::[^\s/@"'?#\\]*)?@[A-Za-z0-9.-]`)
+	// fields of what is sent as JSON, and of a registry's settings
+	fieldPlace = once(`(?:(?:-d|--data(?:-[a-z]+)?|--json)(?:=|[ \t]*)'\{[^\n']*"(?i:` + secretWord + `)"[ \t]*:[ \t]*"` +
+		`|(?i://[a-z0-9.:/_-]*:_(?:auth|authtoken|password)=))$`)
+	tokenQuery   = once(`(?i)[?&](?:access_token|auth_token|token|api_?key|key|sig|signature|x-amz-signature|x-amz-security-token|password|secret|client_secret)=$`)
+	memberHeader = once(`(?i)"[a-z-]*authorization"[ \t]*:[ \t]*"(?:bearer|basic|token|apikey|digest)[ \t]+$`)
+	authHeader   = once(`(?i)\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey|digest)[ \t]+$`)
+	queryPlace   = once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&][a-z0-9_.-]*=$`)
+	memberPlace  = once(`(?i)"[a-z0-9_.-]*(?:password|passwd|secret|token|api_?-?key|access_?-?key|authorization)"[ \t]*:[ \t]*"$`)
+	addressUser  = once(`(?i)[a-z][a-z0-9+.-]*://(?:[^\s:/@"'$?#\\]*:|\$\{?[a-z0-9_]+\}?:)?$`)
+	beforeHost   = once(`^\}?(?::[^\s/@"'?#\\]*)?@[A-Za-z0-9.-]`)
 
 	identifier = once(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	assigned   = once(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)

@@ -39,6 +39,10 @@ const (
 	Cut      = "Approver-Cut"         // optional: 1 where the payload is not the whole standard input
 )
 
+// Compared begins the name of a variable of which the daemon only tells whether it has
+// changed. No program finds a variable by such a name.
+const Compared = "#"
+
 // Headers of the answer.
 const (
 	Exit        = "Approver-Exit"         // 0 or 2

@@ -2,8 +2,10 @@ package courier
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"approver.example/httpapi/wire"
 )
@@ -40,18 +42,42 @@ var carried = [...]string{
 // as AWS_ACCESS_KEY_ID.
 var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "_PASS", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG", "GOOGLE_CREDENTIALS", "_PWD"}
 
+// choosing are the last words of names of variables that programs of one's own read to
+// find out where to act or what to run: TARGET_HOST, STAGE, DEPLOY_CMD. Their values are
+// only compared, so that a change is noticed: nobody knows what they mean, and they are
+// neither shown nor stored.
+var choosing = [...]string{
+	"HOST", "HOSTS", "HOSTNAME", "URL", "URI", "ENDPOINT", "ADDR", "ADDRESS", "SERVER", "PORT", "DSN", "BROKER", "BROKERS",
+	"PROFILE", "CONTEXT", "PROJECT", "ACCOUNT", "SUBSCRIPTION", "TENANT", "REGION", "ZONE", "CLUSTER", "NAMESPACE", "REMOTE", "REPO", "REPOSITORY", "BRANCH",
+	"ENV", "STAGE", "TARGET", "WORKSPACE", "DATABASE", "DB", "SCHEMA", "BUCKET", "QUEUE", "TOPIC", "ORG", "APP", "SERVICE", "INVENTORY",
+	"OPTS", "OPTIONS", "FLAGS", "ARGS", "CMD", "COMMAND", "EXEC", "BIN", "PATH", "HOME", "DIR", "ROOT", "PREFIX", "FILE", "CONFIG", "RC", "PRELOAD", "PLUGINS", "HOOKS",
+	"WRAPPER", "LAUNCHER", "INTERPRETER",
+}
+
+// noise are variables that end so and change from window to window, or call to call.
+var noise = [...]string{
+	"CLAUDE_PROJECT_DIR", "XDG_RUNTIME_DIR", "XDG_SESSION_PATH", "XDG_SEAT_PATH", "DBUS_SESSION_BUS_ADDRESS", "TERMINFO_DIR", "INIT_CWD", "VSCODE_GIT_IPC_HANDLE",
+	"WINDOWPATH", "SESSION_MANAGER", "DESKTOP_STARTUP_ID", "COLORTERM", "GNOME_TERMINAL_SERVICE", "KITTY_LISTEN_ON", "GITHUB_ENV", "GITHUB_PATH", "RUNNER_TEMP",
+}
+
 // maxValue bounds one variable in bytes.
 const maxValue = 32 << 10
 
-// selectEnv returns the carried part of an environment in the wire's form. A
+// selectEnv returns the carried part of an environment in the wire's form, and what is
+// only compared. A
 // value that is too long to carry, and a name that two programs would read
 // differently because it occurs twice, is an error.
 func selectEnv(env []string) ([]byte, error) {
 	var block []byte
+	var compared []string
 	seen := make(map[string]bool, 16)
 	for _, pair := range env {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || !isCarried(key) {
+			if ok && isCompared(key) && !seen[key] {
+				seen[key] = true
+				compared = append(compared, wire.Compared+key+"="+ends(withoutPasswords(key, value))+"\x00")
+			}
 			continue
 		}
 		switch {
@@ -63,7 +89,39 @@ func selectEnv(env []string) ([]byte, error) {
 		seen[key] = true
 		block = append(append(block, key+"="+withoutPasswords(key, value)...), 0)
 	}
+	for _, pair := range compared {
+		if len(block)+len(pair) > wire.MaxEnv {
+			return nil, errors.New("the environment is too long for approver to judge (" +
+				strconv.Itoa(len(block)) + " bytes and more), so the call was stopped")
+		}
+		block = append(block, pair...)
+	}
 	return block, nil
+}
+
+// ends is a value, or the ends of one that is too long to send.
+func ends(value string) string {
+	if len(value) > maxValue {
+		value = value[:maxValue/2] + strconv.Itoa(len(value)) + value[len(value)-maxValue/2:]
+	}
+	if !utf8.ValidString(value) {
+		return strconv.QuoteToASCII(value)
+	}
+	return value
+}
+
+// isCompared reports a variable that is only compared.
+func isCompared(key string) bool {
+	for i := range len(key) {
+		if c := key[i]; c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	if slices.Contains(noise[:], key) || isSecret(key, "") {
+		return false
+	}
+	upper := strings.ToUpper(key)
+	return slices.Contains(choosing[:], upper[strings.LastIndexByte(upper, '_')+1:])
 }
 
 func isCarried(key string) bool {

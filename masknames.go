@@ -1,0 +1,223 @@
+package approver
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// This file finds values that only their names make secrets: name=value, --name value,
+// and the members of JSON.
+
+// nameWords are in the names of secrets. A name that goes on behind them, as in
+// token_url or secretName, is another thing's.
+const nameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
+	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth)`
+
+const nameValue = `([A-Za-z0-9_+~!@%^./#-]{6,}={0,2})`
+
+var (
+	namedValue = once(`(?i)\b([a-z0-9_.-]*` + nameWords + `(?:=|\\*["']=|\\*["']?[ \t]+=[ \t]*|\\*["']?[ \t]*:[ \t]*)\\*["']?)` + nameValue)
+	flagValue  = once(`(?i)(?:^|[\s"'])(--?(?:[a-z0-9]+-)*` + nameWords + `[ \t]+["']?)` + nameValue)
+	netrcValue = once(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:[ \t]|\\n|\r?\n)+login[ \t]+[^\s"'$\\]+(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
+	authValue  = once(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
+	nameHints  = []string{"pass", "secret", "token", "key", "pwd", "_auth"}
+)
+
+// namedParts adds what only its name makes a secret. A value as short as a password may
+// be is hidden only if it looks like one.
+func namedParts(s, lower string, found []part) []part {
+	if strings.Contains(lower, "authorization") {
+		found = named(s, authValue(), inHeader, found)
+	}
+	if !containsAny(lower, nameHints) {
+		return found
+	}
+	if strings.Contains(lower, "machine") {
+		found = named(s, netrcValue(), byName, found)
+	}
+	return named(s, flagValue(), byName, named(s, namedValue(), byName, found))
+}
+
+// named adds the matches of one pattern: its first group stays, its second is hidden.
+func named(s string, re *regexp.Regexp, as role, found []part) []part {
+	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+		p := part{from: at[4], begin: at[4], to: at[5], role: as}
+		begin, value := at[2], s[at[4]:at[5]]
+		name := strings.Trim(s[begin:at[4]], " \t\"'=:\\-")
+		pair := re == namedValue()
+		switch {
+		case re == netrcValue():
+		case runs(s[:p.from]), (pair || as == inHeader) && apart(s, begin, p.from, p.to),
+			as == byName && !secretValue(name, value), as == inHeader && len(value) < 16 && !mixed(value),
+			strings.IndexByte("([{", byteAt(s, p.to)) >= 0: // a call of a function
+			continue
+		}
+		if pair && byteAt(s, begin-1) != '-' {
+			p.name = name
+		}
+		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// byteAt is a text's byte at a place, or a blank beyond its ends.
+func byteAt(s string, i int) byte {
+	if i < 0 || i >= len(s) {
+		return ' '
+	}
+	return s[i]
+}
+
+// secretValue reports a value that may be the secret that its name promises, and no
+// name, path or word of another thing.
+func secretValue(name, value string) bool {
+	if strings.IndexByte("/.~", byteAt(value, 0)) >= 0 || strings.Contains(value, "://") {
+		return false
+	}
+	random := looksRandom(value)
+	if strings.ContainsAny(value, "/") {
+		return (random && len(value) >= 16 || len(value) >= 32 && mixedLine(value)) && opaque(value)
+	}
+	if ext := path.Ext(value); len(ext) > 1 && len(ext) <= 5 && !strings.ContainsAny(ext[1:], "0123456789") {
+		return random && opaque(value) // else the name of a file or a host
+	}
+	if random && (len(value) >= 16 || len(value) >= 12 && opaque(value)) {
+		return true
+	}
+	lower := strings.ToLower(name)
+	return len(value) >= 6 && mixed(value) && containsAny(lower, []string{"pass", "pwd", "_auth"})
+}
+
+// mixed reports letters with a digit or a sign among them, as in most passwords.
+func mixed(value string) bool {
+	return strings.ContainsFunc(value, unicode.IsLetter) && strings.ContainsAny(value, "0123456789!@#%^+~")
+}
+
+// memberParts adds the secrets among the members of a tool's arguments: a text of JSON
+// behind the tool's name. There is nothing in a string of JSON that a shell would run by
+// itself, so that the whole of it can be hidden.
+func memberParts(s string, found []part) []part {
+	m := &members{text: s, found: found}
+	if at := strings.IndexAny(s, "{["); at >= 0 {
+		m.walk(at, len(s), `"`)
+	}
+	slices.SortFunc(m.found, func(a, b part) int { return a.from - b.from })
+	return m.found
+}
+
+// members walks through JSON.
+type members struct {
+	text  string
+	found []part
+}
+
+// walk looks at every string: at which member it is the value of, and, in a list of
+// arguments, at the flag before it. The quotes of JSON in a string of JSON are \".
+func (m *members) walk(at, to int, quote string) {
+	var keys []string // of the objects and lists around the place
+	key, before, label := "", "", ""
+	for i := at; i < to; i++ {
+		switch c := m.text[i]; {
+		case c == '{' || c == '[':
+			keys, before, label = append(keys, key), "", ""
+		case c == '}' || c == ']':
+			if len(keys) == 0 {
+				return
+			}
+			key, keys = keys[len(keys)-1], keys[:len(keys)-1]
+			before, label = "", ""
+		case strings.HasPrefix(m.text[i:to], quote):
+			from := i + len(quote)
+			n := endOfString(m.text[from:to], quote)
+			if n < 0 {
+				return
+			}
+			text, end := m.text[from:from+n], from+n+len(quote)
+			i = end - 1
+			if strings.HasPrefix(strings.TrimLeft(m.text[end:min(to, end+8)], " "), ":") {
+				key = text
+				continue
+			}
+			m.value(memberName(key, before, label), from, from+n)
+			if quote == `"` && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
+				m.walk(from, from+n, `\"`)
+			}
+			if plain := strings.ToLower(key); plain == "name" || plain == "key" {
+				label = text
+			}
+			before = text
+		}
+	}
+}
+
+// memberName is the name that says what a string is: of its member, of the flag before
+// it in a list of arguments, or of the variable beside it.
+func memberName(key, before, label string) string {
+	if flag := strings.TrimLeft(before, "-"); flag != before && !secretMember(key) {
+		return flag
+	}
+	if strings.EqualFold(key, "value") {
+		return label
+	}
+	return key
+}
+
+// endOfString is the place of the quote that ends a string of JSON, or -1.
+func endOfString(s, quote string) int {
+	if quote == `"` {
+		return endOfQuote(s, '"')
+	}
+	for at := 0; ; {
+		n := strings.Index(s[at:], quote)
+		if n < 0 {
+			return -1
+		}
+		if at += n; at < 2 || s[at-2:at] != `\\` {
+			return at
+		}
+		at += len(quote)
+	}
+}
+
+// value hides one string, if its name says secret and it looks like one.
+func (m *members) value(name string, from, to int) {
+	text := m.text[from:to]
+	if !secretMember(name) || strings.HasPrefix(text, "${") || strings.HasPrefix(text, "$(") {
+		return
+	}
+	spaced := strings.ContainsAny(text, " \\")
+	if lower := strings.ToLower(name); !(spaced && len(text) <= 200 && mixed(text) && strings.Contains(lower, "pass")) && !secretValue(name, text) {
+		return
+	}
+	for _, q := range m.found {
+		if q.from < to && from < q.to {
+			return
+		}
+	}
+	m.found = append(m.found, part{from: from, to: to, begin: from, role: byName, member: true})
+}
+
+// secretMember reports the name of a member that holds a secret, however it is written.
+func secretMember(name string) bool {
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	switch plain {
+	case "pass", "pwd", "auth", "authorization", "credentials", "cookie", "passwords", "tokens", "secrets":
+		return true
+	}
+	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
+		if strings.HasSuffix(plain, word) {
+			return true
+		}
+	}
+	return false
+}
