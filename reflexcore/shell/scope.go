@@ -283,7 +283,9 @@ func (in *interp) joinParams(params []data, others [][]data) {
 		}
 	}
 	if len(all) > in.lim.Alternatives {
-		in.over("alternatives")
+		if !in.lean {
+			in.over("alternatives")
+		}
 		return
 	}
 	if len(all) > 1 {

@@ -121,6 +121,7 @@ type interp struct {
 	level      int
 	choices    []choice
 	omits      omission
+	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
 	choose     bool // choices are open: the command is tried for each
 	configured bool // the settings of git may be others
