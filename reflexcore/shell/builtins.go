@@ -382,9 +382,13 @@ func (in *interp) environs(mark int, std *input, sink *data) {
 // enable -f loads a library into the shell.
 func (in *interp) enable(mark int, std *input, sink *data) {
 	args := in.fields[mark+1:]
+	takes := false
 	for i, f := range args {
 		if f.text == "-f" && i+1 < len(args) {
 			in.add(effect.Effect{Kind: effect.Exec, Target: in.home(args[i+1].text), By: "enable"})
+		}
+		if takes = takes || f.text == "-n"; takes && f.text != "-n" && len(in.disabled) < 64 {
+			in.disabled = append(in.disabled, f.text)
 		}
 	}
 }

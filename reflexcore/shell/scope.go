@@ -199,6 +199,7 @@ func cutIndex(name string) (base, index string, ok bool) {
 type scope struct {
 	mark, length   int
 	dir, before    string
+	beside         string
 	may            string
 	out            connected
 	params         []data
@@ -211,7 +212,7 @@ type scope struct {
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
 	in.mark = s.length
 	return s
 }
@@ -225,7 +226,7 @@ func (in *interp) branch() scope {
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
-	in.mark, in.vars, in.dir, in.before, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.may, s.out, s.params, s.others
+	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
 	in.zero, in.apart, in.readonly = s.zero, s.apart, in.readonly[:s.readonly]
 }
