@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -26,6 +27,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 	in.settled()
 	var ref, global, function, integer, array, assoc bool
 	variant, exports := "", false
+	var letters byte
 	if c.Variant != nil {
 		variant = c.Variant.Value
 		exports = variant == "export"
@@ -39,6 +41,12 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 			}
 			if assoc {
 				in.associative(a.Name.Value)
+			}
+			if letters != 0 && !ref {
+				in.slot(a.Name.Value).letters = letters
+			}
+			if ref && a.Naked {
+				in.refer(a.Name.Value)
 			}
 			if !a.Naked {
 				in.assign(a)
@@ -69,6 +77,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 			continue
 		} else if flag != "" && flag[0] == '-' {
 			ref = ref || strings.Contains(flag, "n") && variant != "export"
+			letters = max(letters, lettersOf(flag))
 			exports = exports && !strings.Contains(flag, "n") || strings.Contains(flag, "x")
 			fixed = fixed || strings.Contains(flag, "r")
 			global = global || strings.Contains(flag, "g")
@@ -82,6 +91,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		mark := len(in.fields)
 		in.word(a.Value)
 		for _, f := range in.fields[mark:] {
+			in.letter(f.text, letters)
 			in.declared(f.data, array, assoc)
 			in.passes(f.text, exporting, exports)
 			if fixed {
@@ -94,6 +104,26 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		if a.Name != nil && !a.Naked && !ref {
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
+	}
+}
+
+// refer makes a variable stand for the one that its value names, or that the next value
+// names: declare -n y; y=x.
+func (in *interp) refer(name string) {
+	v := in.slot(name)
+	if d := v.data; d.known() && d.text != "" && v.alts == nil && !v.array {
+		*v = variable{name: v.name, ref: d.text}
+		return
+	}
+	v.refers = true
+}
+
+// letter says of one word of a declaration, a name, perhaps with a value, in which letters
+// its variable holds what it holds.
+func (in *interp) letter(word string, letters byte) {
+	name, _, _ := strings.Cut(word, "=")
+	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
+		in.slot(name).letters = letters
 	}
 }
 

@@ -11,6 +11,7 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	a := in.Analyzer
 	limits := a.Limits
 	limits.Steps /= 2 // it takes fewer, and the first walk took all
+	limits.Depth *= 2 // each level of quotes makes a text longer: that is a bound as well
 	var lean Result
 	in.release()
 	in.reset(a, ctx, &lean)

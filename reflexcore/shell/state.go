@@ -74,6 +74,7 @@ type interp struct {
 	mark    int        // variables before it belong to an outer scope
 	funcs   []function
 	aliases []alias
+	globals []alias // those of zsh that stand for any word
 	files   []virtual
 	apart   apart
 	// exportsAll says that set -a is on, or was.
