@@ -17,7 +17,7 @@ func TestStateThatMayNotChange(t *testing.T) {
 	for _, change := range []string{
 		"cd /tmp > /nosuch/x", "cd /tmp < /nosuch/x", "cd /tmp >> nosuch/x", "cd /tmp &> /nosuch/x", "cd /tmp >&9", "cd /tmp 5<&7", "cd /tmp 2> /nosuch/x", "cd /tmp > $X", "{ cd /tmp; } > /nosuch/x",
 		"if true; then cd /tmp; fi > /nosuch/x", "while cd /tmp; do break; done < /nosuch/x", "for i in 1; do cd /tmp; done > /nosuch/x", "case x in x) cd /tmp;; esac > /nosuch/x", "eval 'cd /tmp' > /nosuch/x",
-		"f() { cd /tmp; }; f > /nosuch/x", "command cd /tmp > /nosuch/x", "cd /tmp/nosuch", "cd nosuch", "cd ../nosuch; cd /tmp/nosuch", "pushd /tmp/nosuch", "command cd /nosuch", "[ x ] && cd /tmp", "cd /tmp a b",
+		"f() { cd /tmp; }; f > /nosuch/x", "command cd /tmp > /nosuch/x", "cd /tmp/nosuch", "cd nosuch", "cd ../nosuch; cd /tmp/nosuch", "cd /; cd nosuch; cd $X/", "pushd /tmp/nosuch", "command cd /nosuch", "[ x ] && cd /tmp", "cd /tmp a b",
 		"enable -n cd; cd /tmp", "enable -n read cd; cd /tmp", "trap 'cd ~/p/.claude' DEBUG; cd /tmp", "trap 'cd ~/p/.claude' ERR; cd /tmp; false", "trap 'cd ~/p/.claude' USR1; cd /tmp; kill -USR1 $$",
 		"g() { cd ~/p/.claude; }; trap g DEBUG; cd /tmp", "trap 'cd ~/p/.claude' TERM; cd /tmp; kill $$",
 	} {

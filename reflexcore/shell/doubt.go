@@ -134,11 +134,11 @@ func (in *interp) isHidden(dir string) bool {
 			return true
 		}
 	}
-	if dir[strings.LastIndexByte(dir, '/')+1:][:1] == "." {
+	if strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
 		return true
 	}
 	rest, ok := strings.CutPrefix(dir, in.ctx.Dir+"/")
-	return ok && (rest[0] == '.' || strings.Contains(rest, "/."))
+	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
 }
 
 // ifStill is what a path in the present folder is if the cd to that failed; empty where
