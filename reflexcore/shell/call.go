@@ -348,6 +348,12 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.apply(a, sink)
 	}
 	in.mentions(argv, from, p, std)
+	for i := range argv[1:] {
+		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
+			in.asFlags(mark, p, std, from)
+			break
+		}
+	}
 	in.giveBack(a)
 	in.words = in.words[:words]
 }
