@@ -25,7 +25,7 @@ func (in *interp) intrudes(walk func()) {
 	}
 	i := in.intruder
 	for _, v := range in.vars[in.mark:] {
-		if v.name == "" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
+		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
 			continue
 		}
 		if len(i.vars) >= intruders {
