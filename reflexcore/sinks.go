@@ -65,6 +65,9 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 			out.Content = strings.Join(f.Args, "")
 		case code.Code:
 			out.Lang, out.Code = f.Lang, f.Text
+			if !ctx.Written && f.Lang == "" && f.Taint&effect.File == 0 && f.Text != "" && strings.Trim(f.Text, effect.Unknown) == "" {
+				out.What = "any" // a file's text is as that file, which would run
+			}
 		default: // nothing for the others
 		}
 		return yield(out)

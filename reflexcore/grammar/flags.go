@@ -211,3 +211,30 @@ func (p *Program) attachedRest(text string) *flag {
 	}
 	return nil
 }
+
+// Flags returns at most limit flags of the command without an argument that begin with a
+// text, which has the dashes: what a word may be of which only that is known.
+func (o *Parsed) Flags(prefix string, limit int) (out []string) {
+	if o.mode() == Windows || !strings.HasPrefix(prefix, "-") {
+		return nil
+	}
+	letters := ""
+	if o.mode() != Find && o.mode() != Long && prefix[:min(2, len(prefix))] != "--" {
+		letters = prefix
+	}
+	for b := o.depth - 1; b >= 0; b-- {
+		for _, x := range o.blocks[b].parts {
+			for i := range x.flags {
+				text := x.flags[i].text
+				switch f := &x.flags[i]; {
+				case f.arity != none || f.option != nil && f.option.unreal || strings.HasSuffix(text, "*") || len(out) >= limit:
+				case strings.HasPrefix(text, prefix) && len(text) > len(prefix):
+					out = append(out, text)
+				case letters != "" && len(text) == 2 && text[1] != '-':
+					out = append(out, letters+text[1:])
+				}
+			}
+		}
+	}
+	return out
+}

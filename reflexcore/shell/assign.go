@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -13,6 +14,7 @@ type declaration struct {
 	variant                                                      string // the command
 	exporting                                                    string // export if the words say whether it is exported
 	exports, fixed, ref, global, function, integer, array, assoc bool
+	letters                                                      byte // in which it holds what it is given
 }
 
 // flag takes in a word of flags, and reports whether it is one.
@@ -28,6 +30,7 @@ func (d *declaration) flag(flag string) bool {
 	}
 	has := func(letter string) bool { return strings.Contains(flag, letter) }
 	d.ref = d.ref || has("n") && d.variant != "export"
+	d.letters = max(d.letters, lettersOf(flag))
 	d.exports = d.exports && !has("n") || has("x")
 	d.fixed = d.fixed || has("r")
 	d.global = d.global || has("g")
@@ -92,6 +95,12 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	if d.assoc {
 		in.associative(name)
 	}
+	if d.letters != 0 && !d.ref {
+		in.slot(name).letters = d.letters
+	}
+	if d.ref && a.Naked {
+		in.refer(name)
+	}
 	if !a.Naked {
 		in.assign(a)
 	} else if d.function {
@@ -115,6 +124,7 @@ func (in *interp) declareWord(w *syntax.Word, d *declaration) {
 	mark := len(in.fields)
 	in.word(w)
 	for _, f := range in.fields[mark:] {
+		in.letter(f.text, d.letters)
 		in.declared(f.data, d.array, d.assoc)
 		in.passes(f.text, d.exporting, d.exports)
 		if d.fixed {
@@ -122,6 +132,26 @@ func (in *interp) declareWord(w *syntax.Word, d *declaration) {
 		}
 	}
 	in.fields = in.fields[:mark]
+}
+
+// refer makes a variable stand for the one that its value names, or that the next value
+// names: declare -n y; y=x.
+func (in *interp) refer(name string) {
+	v := in.slot(name)
+	if d := v.data; d.known() && d.text != "" && v.alts == nil && !v.array {
+		*v = variable{name: v.name, ref: d.text}
+		return
+	}
+	v.refers = true
+}
+
+// letter says of one word of a declaration, a name, perhaps with a value, in which letters
+// its variable holds what it holds.
+func (in *interp) letter(word string, letters byte) {
+	name, _, _ := strings.Cut(word, "=")
+	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
+		in.slot(name).letters = letters
+	}
 }
 
 // assign makes an assignment.

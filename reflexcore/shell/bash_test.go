@@ -164,7 +164,7 @@ func asInterpreter(a *shell.Analyzer, dir, src string) (calls [][]string, known 
 	a.Analyze("set -- p1 'p 2'\n"+src, shell.Context{Dir: dir, Env: map[string]string{"HOME": "/home/u"}, Explain: true, Unset: true}, &r)
 	known = r.Over == ""
 	for _, step := range r.Steps {
-		if len(step.Argv) > 0 && (step.Argv[0] == "argv" || step.Argv[0] == "set") { // set may leave out what is not known
+		if len(step.Argv) > 0 && step.Via != "zsh array" && (step.Argv[0] == "argv" || step.Argv[0] == "set") { // set may leave out what is not known
 			if step.Argv[0] == "argv" {
 				calls = append(calls, step.Argv[1:])
 			}

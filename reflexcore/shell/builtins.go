@@ -39,7 +39,7 @@ func builtinOf(name string) builtin {
 		return (*interp).dot
 	case "trap":
 		return (*interp).trap
-	case "command", "builtin", "noglob", "nocorrect":
+	case "command", "builtin", "noglob", "nocorrect", "-": // the last one is zsh's
 		return (*interp).command
 	case "type", "which":
 		return (*interp).which
@@ -296,10 +296,15 @@ func (in *interp) which(mark int, std *input, sink *data) {
 }
 
 func (in *interp) defineAlias(mark int, std *input, sink *data) {
+	global := false
 	for _, f := range in.fields[mark+1:] {
 		name, text, ok := strings.Cut(f.text, "=")
-		if !ok {
+		if !ok || name == "" {
+			global = global || strings.HasPrefix(f.text, "-") && strings.Contains(f.text, "g")
 			continue
+		}
+		if global && len(in.globals) < 64 {
+			in.globals = append(in.globals, alias{name: name, text: text})
 		}
 		in.setAlias(name, text)
 	}
@@ -331,15 +336,18 @@ func (in *interp) entered(table, name string, d data) {
 // export is export and its like where they are not a declaration of the syntax.
 func (in *interp) export(mark int, std *input, sink *data) {
 	array, assoc, fixed := false, false, false
+	var letters byte
 	exports := in.fields[mark].text == "export"
 	for _, f := range in.fields[mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
 			fixed = fixed || strings.Contains(f.text, "r")
+			letters = max(letters, lettersOf(f.text))
 			exports = exports && !strings.Contains(f.text, "n") || strings.Contains(f.text, "x")
 			assoc = assoc || strings.Contains(f.text, "A")
 			array = array || assoc || strings.Contains(f.text, "a")
 			continue
 		}
+		in.letter(f.text, letters)
 		in.declared(f.data, array, assoc)
 		in.passes(f.text, in.fields[mark].text, exports)
 		if in.fields[mark].text == "readonly" || fixed {
@@ -382,9 +390,13 @@ func (in *interp) environs(mark int, std *input, sink *data) {
 // enable -f loads a library into the shell.
 func (in *interp) enable(mark int, std *input, sink *data) {
 	args := in.fields[mark+1:]
+	takes := false
 	for i, f := range args {
 		if f.text == "-f" && i+1 < len(args) {
 			in.add(effect.Effect{Kind: effect.Exec, Target: in.home(args[i+1].text), By: "enable"})
+		}
+		if takes = takes || f.text == "-n"; takes && f.text != "-n" && len(in.disabled) < 64 {
+			in.disabled = append(in.disabled, f.text)
 		}
 	}
 }

@@ -74,6 +74,9 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	if n == 0 || in.stopped() {
 		return
 	}
+	if len(in.globals) > 0 {
+		in.globally(mark, std, background)
+	}
 	if in.shared || !says(in.fields[mark].text) {
 		in.look(mark)
 	}
@@ -313,6 +316,9 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 func (in *interp) program(mark int, std *input, sink *data) {
 	args := in.fields[mark:]
 	in.invoked(mark, std, sink)
+	if name := in.zshName(args[0].text); name != "" {
+		args[0].text = name
+	}
 	name := args[0]
 	in.moved(name.text)
 	base := programName(name.text)
@@ -343,6 +349,12 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.apply(a, sink)
 	}
 	in.mentions(argv, base, from, p, std)
+	for i := range argv[1:] {
+		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
+			in.asFlags(mark, p, std, from)
+			break
+		}
+	}
 	in.giveBack(a)
 	in.words = in.words[:words]
 }

@@ -16,7 +16,13 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	for len(args) > 0 && (args[0].text == "" || len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
 		args = args[1:]
 	}
-	in.before = in.dir
+	from := in.dir
+	in.moves++
+	defer func() {
+		if in.before = from; !in.surely(in.dir, from) {
+			in.goesFrom(from)
+		}
+	}()
 	defer in.stacked(in.dir, in.fields[mark].text == "pushd")
 	switch {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):

@@ -23,7 +23,9 @@ func (in *interp) combinations(do func()) {
 	do()
 	for try := 1; in.next() && !in.stopped(); try++ {
 		if try > in.lim.Alternatives {
-			in.over("alternatives")
+			if !in.lean { // the first ones are those that it is for
+				in.over("alternatives")
+			}
 			break
 		}
 		in.choose = true

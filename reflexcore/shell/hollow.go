@@ -21,6 +21,7 @@ const (
 	omitsNothing omission = iota
 	omitsAll              // every one; a word that is nothing else is no word
 	omitsFor              // none: a word of which nothing is known is one that the call holds, see [interp.standing]
+	omitsSpread           // none: arrays are all of their elements
 	omitsParts            // those in words of which something is known; a whole word stays what it is
 )
 
@@ -31,6 +32,7 @@ const (
 	partly unsure = 1 << iota // a word has a known part and an unknown one
 	wholly                    // a word that may be no word
 	whole                     // a word of which nothing is known, or a pattern of names
+	spread                    // an array without an index
 	named                     // one of these is the command's name
 )
 
@@ -45,7 +47,13 @@ func (in *interp) every(do func()) {
 	in.saw = 0
 	in.combinations(do)
 	all := in.saw
-	if seen := all &^ whole; seen != 0 && in.omits == omitsNothing {
+	if all&spread != 0 && in.omits == omitsNothing {
+		via := in.via
+		in.via = "zsh array"
+		in.omitting(omitsSpread, all&^named, from, do)
+		in.via = via
+	}
+	if seen := all &^ (whole | spread); seen != 0 && in.omits == omitsNothing {
 		in.omitting(omitsAll, seen, from, do)
 		if seen&partly != 0 && seen&wholly != 0 {
 			in.omitting(omitsParts, seen, from, do)

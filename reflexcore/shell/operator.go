@@ -236,7 +236,11 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		if sure && (e.Op == syntax.AlternateUnset || d.known()) {
 			return other
 		}
-		return []data{other, {}}[in.pick("+"+name+other.text, 2)]
+		alts := []data{other, {}}
+		if in.lean { // that it is not set comes first
+			alts[0], alts[1] = alts[1], alts[0]
+		}
+		return alts[in.pick("+"+name+other.text, 2)]
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		in.one(e.Word)
 		return d

@@ -122,6 +122,10 @@ func (in *interp) elements(name string) ([]data, bool) {
 
 // param adds a parameter expansion.
 func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
+	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil && len(p.Modifiers) == 0 {
+		b.value(in.flagged(p), quoted)
+		return
+	}
 	if p.Param == nil || p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 {
 		b.value(unknown, quoted)
 		return
@@ -154,6 +158,9 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	case all && (simple || p.Slice != nil || p.Repl != nil || p.Exp != nil):
 		list, sure := in.elements(name)
 		in.many(b, in.changed(list, p, sure), star, quoted, sure)
+	case simple && p.Index == nil && !quoted && in.spreads(name):
+		list, sure := in.elements(in.referred(name)) // zsh gives all of them, bash the first
+		in.many(b, list, false, false, sure)
 	default:
 		d := in.indexed(name, p.Index)
 		if !simple {

@@ -38,6 +38,9 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 			return
 		}
 		d := a.joined(u)
+		if a.p.Program.Name == "fish" {
+			d.text = fishText(d.text)
+		}
 		var more data
 		if u.Arg == "alias" { // a command of the same program
 			d.text = a.argv[0] + " " + d.text + a.aliased(u)
@@ -343,7 +346,11 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	switch u.Role {
 	case grammar.Shell:
 		var more data
-		in.script(u.Arg, a.std.data, nil, &input{}, &more, a.by+" (stdin)")
+		d := a.std.data
+		if a.p.Program.Name == "fish" {
+			d.text = fishText(d.text)
+		}
+		in.script(u.Arg, d, nil, &input{}, &more, a.by+" (stdin)")
 		*out = more
 	case grammar.Code:
 		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")

@@ -22,6 +22,8 @@ type variable struct {
 	settled int        // how many alts it had after a loop's first round
 	ref     string     // it stands for the variable of this name, or for an element
 	integer bool       // what is assigned is reckoned
+	letters byte       // what is assigned becomes lower (l) or upper case (u)
+	refers  bool       // what is assigned is the name that it stands for from then on
 	passed  bool       // programs inherit it
 	place   bool       // its value is where something is, as [interp.asksPlace] says
 }
@@ -146,13 +148,38 @@ func (in *interp) set(name string, d data) {
 		in.zero = d
 	}
 	v := in.slot(name)
+	if v.refers && d.known() && d.text != "" {
+		*v = variable{name: v.name, ref: d.text}
+		return
+	}
 	integer := v.integer
-	*v = variable{name: v.name, data: d, integer: integer, passed: v.passed}
+	d.text = cased(v.letters, d.text)
+	*v = variable{name: v.name, data: d, integer: integer, letters: v.letters, refers: v.refers, passed: v.passed}
 	if integer {
 		d = in.reckoned(d)
 		v = in.slot(name)
 		v.data = d
 	}
+}
+
+// cased is a text in the letters that a variable has.
+func cased(letters byte, text string) string {
+	switch letters {
+	case 'l':
+		return strings.ToLower(text)
+	case 'u':
+		return strings.ToUpper(text)
+	}
+	return text
+}
+
+// lettersOf is what flags of declare say of them: l, u, or 0 for nothing.
+func lettersOf(flags string) byte {
+	i := strings.LastIndexAny(flags, "lu")
+	if i < 0 {
+		return 0
+	}
+	return flags[i]
 }
 
 // reckoned is what a variable holds that takes numbers only.
@@ -199,6 +226,7 @@ func cutIndex(name string) (base, index string, ok bool) {
 type scope struct {
 	mark, length   int
 	dir, before    string
+	beside         string
 	may            string
 	out            connected
 	params         []data
@@ -211,7 +239,7 @@ type scope struct {
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
 	in.mark = s.length
 	return s
 }
@@ -225,7 +253,7 @@ func (in *interp) branch() scope {
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
-	in.mark, in.vars, in.dir, in.before, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.may, s.out, s.params, s.others
+	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
 	in.zero, in.apart, in.readonly = s.zero, s.apart, in.readonly[:s.readonly]
 }
@@ -283,7 +311,9 @@ func (in *interp) joinParams(params []data, others [][]data) {
 		}
 	}
 	if len(all) > in.lim.Alternatives {
-		in.over("alternatives")
+		if !in.lean {
+			in.over("alternatives")
+		}
 		return
 	}
 	if len(all) > 1 {
@@ -338,7 +368,7 @@ func (in *interp) merge(v variable) {
 		}
 	}
 	slot := in.slot(v.name)
-	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, passed: slot.passed && v.passed}
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed}
 	if len(alts) > in.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {
@@ -379,7 +409,10 @@ func (in *interp) mergeArray(old *variable, v variable) {
 // assignAll gives a variable all the values that it may have.
 func (in *interp) assignAll(name string, values []data) {
 	in.set(name, values[0])
-	if len(values) > 1 {
-		in.slot(name).alts = values
+	if v := in.slot(name); len(values) > 1 {
+		for i := range values {
+			values[i].text = cased(v.letters, values[i].text)
+		}
+		v.alts = values
 	}
 }

@@ -31,7 +31,7 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 	if lang == "" {
 		lang = shebang(f.text)
 	}
-	if lang == "" && strings.Trim(f.text, effect.Unknown) == "" && !f.known() {
+	if lang == "" && strings.Trim(f.text, effect.Unknown+" \t\n") == "" && !f.known() {
 		// There is nothing to walk, and the name of its first program could be the file's
 		// own: that would end in the limit of depth, and the rest would not be looked at.
 		in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: f.taint, Bits: effect.Partial, By: "file " + target})

@@ -170,22 +170,30 @@ type Result struct {
 
 // Analyze says what the command line does.
 func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
-	in := interps.Get().(*interp)
-	in.reset(a, ctx, out)
-	in.texts.Grow(len(src) + 256)
-	in.source(src, "", &input{}, nil)
-	in.ended()
-	in.left()
-	in.release()
-	interps.Put(in)
+	a.analyze(ctx, out, func(in *interp) {
+		in.texts.Grow(len(src) + 256)
+		in.source(src, "", &input{}, nil)
+		in.ended()
+	})
 }
 
 // AnalyzeCode says what code in another language than shell does.
 func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
+	a.analyze(ctx, out, func(in *interp) {
+		in.code(lang, data{text: src}, nil, &input{}, nil, lang)
+	})
+}
+
+// analyze walks something. Where a limit ended that, it is walked once more with what is
+// not known taken for nothing, and with limits of its own.
+func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in := interps.Get().(*interp)
 	in.reset(a, ctx, out)
-	in.code(lang, data{text: src}, nil, &input{}, nil, lang)
+	walk(in)
 	in.left()
+	if in.stopped() {
+		in.leanly(ctx, out, walk)
+	}
 	in.release()
 	interps.Put(in)
 }

@@ -74,6 +74,7 @@ type interp struct {
 	mark    int        // variables before it belong to an outer scope
 	funcs   []function
 	aliases []alias
+	globals []alias // those of zsh that stand for any word
 	files   []virtual
 	apart   apart
 	// exportsAll says that set -a is on, or was.
@@ -91,6 +92,7 @@ type interp struct {
 	err        *data  // where the error output goes; nil: nowhere
 	shared     bool   // a command chooses for the one that it is part of
 	before     string // where it still is if the last cd failed; empty: it did not
+	beside     string // where it may still be if one of the last cd failed: a folder of settings
 	zero       data   // $0
 	named      bool   // the first word after a script is $0
 	dir        string
@@ -121,6 +123,10 @@ type interp struct {
 	level      int
 	choices    []choice
 	omits      omission
+	disabled   []string // builtins that the shell may not have
+	intruder   *intruder
+	moves      int  // how often cd was walked
+	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
 	choose     bool // choices are open: the command is tried for each
 	configured bool // the settings of git may be others
@@ -237,6 +243,10 @@ func (in *interp) add(e effect.Effect) {
 		}
 		target := e.Target
 		if p := in.mayBe(target); p != "" {
+			e.Target = p
+			in.effect(e)
+		}
+		if p := in.ifStill(target); p != "" && e.Kind != effect.Read && e.Kind != effect.Exec {
 			e.Target = p
 			in.effect(e)
 		}

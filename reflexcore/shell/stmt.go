@@ -36,6 +36,9 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.over("nesting")
 	}
 	defer func() { in.level-- }()
+	if in.intruder != nil {
+		in.intrude()
+	}
 	if len(s.Redirs) == 0 {
 		in.cmd(s, std, sink)
 		return
@@ -56,7 +59,11 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		if s.Cmd != nil {
 			choose := in.choose
 			in.choose = choose && in.shared
-			in.cmd(s, r.std, r.sink)
+			if in.mayFail(s) {
+				in.perhaps(func() { in.cmd(s, r.std, r.sink) })
+			} else {
+				in.cmd(s, r.std, r.sink)
+			}
 			in.choose = choose
 		} else if own.present {
 			r.sink.append(own.data) // $(<FILE)
@@ -146,16 +153,17 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	switch c.Op {
 	case syntax.AndStmt:
-		before := in.before
+		before, beside := in.before, in.beside
 		in.stmt(c.X, std, sink)
-		in.before = before
+		in.before, in.beside = before, beside
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
 		in.stmt(c.Y, std, sink)
 		dir, may := in.dir, in.may
 		in.join(scope)
 		if in.dir != dir {
-			in.dir, in.before, in.may = dir, scope.dir, may
+			in.goesFrom(scope.dir)
+			in.dir, in.may = dir, may
 		}
 	case syntax.OrStmt:
 		in.stmt(c.X, std, sink)

@@ -5,6 +5,25 @@ import "strings"
 // builtin walks a command of the shell itself, and says what it prints of the shell's
 // own state where nothing else does: $(dirs), $(alias), $(trap) are not nothing.
 func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
+	if in.doubtful(mark) {
+		in.perhaps(func() { in.does(b, mark, std, sink) })
+		return
+	}
+	own, n, fewer := *std, len(in.fields), in.vanishing(mark)
+	if name := in.fields[mark].text; fewer && (name == "cd" || name == "pushd") { // with more words they fail
+		in.does(b, n, std, sink)
+		in.fields = in.fields[:n]
+		return
+	}
+	in.does(b, mark, std, sink)
+	if fewer {
+		in.perhaps(func() { in.does(b, n, &own, &data{}) })
+		in.fields = in.fields[:n]
+	}
+}
+
+// does walks it.
+func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	if sink == nil {
 		b(in, mark, std, sink)
 		return

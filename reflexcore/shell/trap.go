@@ -13,8 +13,10 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 	if len(args) < 2 || args[0].text == "-" || args[0].text == "" {
 		return
 	}
+	signals := false
 	atEnd := in.level == 1 && in.depth == 1 && len(in.active) == 0 && in.branches == 0 && len(in.traps) < 8
 	for _, signal := range args[1:] {
+		signals = signals || signal.text != "EXIT" && signal.text != "0"
 		switch signal.text {
 		case "EXIT", "0", "INT", "TERM", "HUP", "QUIT", "SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "2", "15", "1", "3":
 		default:
@@ -22,8 +24,11 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 		}
 	}
 	if !atEnd {
-		in.hooked("trap", func() { in.sub(args[0].data, "trap", &input{}, nil) })
+		in.hooked("trap", func() { in.payload(args[0].data, "trap", &input{}, nil) })
 		return
+	}
+	if signals {
+		in.signalled(args[0].data)
 	}
 	in.traps, in.trapped = append(in.traps, args[0].data), in.res.Commands
 }
@@ -34,7 +39,7 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 func (in *interp) hooked(name string, walk func()) {
 	before, typed := len(in.res.Effects), in.typed
 	in.typed = name == "preexec" // which is told the command
-	in.aside(walk)
+	in.aside(func() { in.intrudes(walk) })
 	reaches, spies := false, false
 	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
 		reaches = reaches || e.Kind == effect.NetIn || e.Kind == effect.NetOut

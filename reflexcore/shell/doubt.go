@@ -1,0 +1,188 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A command that fails changes nothing: cd to a folder that there is not, any statement
+// whose redirection cannot be opened, a builtin that was disabled. Whether it fails is not
+// known, so what it would change may be as it was.
+
+// mayFail reports whether a statement changes the shell, and may not run because one of
+// its redirections cannot be made.
+func (in *interp) mayFail(s *syntax.Stmt) bool {
+	return slices.ContainsFunc(s.Redirs, in.mayNotOpen) && in.changesShell(s.Cmd)
+}
+
+// mayNotOpen reports whether a redirection may fail.
+func (in *interp) mayNotOpen(r *syntax.Redirect) bool {
+	if r.Word == nil {
+		return false
+	}
+	word := r.Word.Lit()
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return false
+	case syntax.DplIn, syntax.DplOut:
+		if len(word) == 1 && word[0] > '2' && word[0] <= '9' {
+			return in.fds[word[0]-'0'] == ""
+		}
+		return word != "-" && word != "0" && word != "1" && word != "2"
+	default:
+	}
+	switch word {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/zero":
+		return false
+	}
+	return true
+}
+
+// changesShell reports whether a command may change what later ones mean.
+func (in *interp) changesShell(c syntax.Command) bool {
+	switch c := c.(type) {
+	case *syntax.Subshell, *syntax.TestClause, *syntax.CoprocClause, nil:
+		return false
+	case *syntax.CallExpr:
+		if len(c.Args) == 0 {
+			return true
+		}
+		switch name := c.Args[0].Lit(); name {
+		case "exec", "echo", ":", "true", "false", "test", "[", "pwd", "type", "which", "exit", "return", "break", "continue", "wait", "jobs", "history":
+			return false // a shell whose exec fails ends
+		case "printf":
+			return len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Lit()+"-v", "-v")
+		case "":
+			return true
+		default:
+			return builtinOf(name) != nil || slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) ||
+				slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name })
+		}
+	}
+	return true
+}
+
+// perhaps walks what may not happen: what it assigns is one more possibility. The folder
+// that it enters counts, and the one before is kept beside.
+func (in *interp) perhaps(walk func()) {
+	scope := in.branch()
+	walk()
+	dir, may := in.dir, in.may
+	in.join(scope)
+	if dir != scope.dir {
+		in.goesFrom(scope.dir)
+		in.dir, in.may = dir, may
+	}
+}
+
+// doubtful reports whether a builtin may not do what it is for: it was disabled, or it
+// has flags with which it fails.
+func (in *interp) doubtful(mark int) bool {
+	args := in.fields[mark:]
+	if slices.Contains(in.disabled, args[0].text) {
+		return true
+	}
+	letters := ""
+	switch args[0].text {
+	case "read":
+		letters = "adeinNprsA"
+	case "mapfile", "readarray":
+		letters = "dnOstcC"
+	case "printf":
+		letters = "v"
+	case "unset", "export", "readonly", "declare", "typeset":
+		letters = "aAfgiIlnrtuxv"
+	default:
+		return false
+	}
+	for _, f := range args[1:] {
+		if len(f.text) < 2 || f.text[0] != '-' || f.text == "--" {
+			break
+		}
+		for i := 1; i < len(f.text); i++ {
+			if strings.IndexByte(letters, f.text[i]) < 0 {
+				return true
+			}
+			if args[0].text != "unset" && strings.IndexByte("adinNpvOcC", f.text[i]) >= 0 {
+				break // what follows is a value
+			}
+		}
+	}
+	return false
+}
+
+// goesFrom notes the folder that cd leaves, where it stays if it fails. One of settings
+// or of the system is kept longer.
+func (in *interp) goesFrom(dir string) {
+	in.before = dir
+	if in.isHidden(dir) {
+		in.beside = dir
+	}
+}
+
+// isHidden reports whether a folder is one whose files change what a program or the
+// system does.
+func (in *interp) isHidden(dir string) bool {
+	if !effect.IsKnown(dir) || dir == "" || dir[0] != '/' {
+		return false
+	}
+	for _, top := range [...]string{"/etc", "/boot", "/dev", "/usr", "/bin", "/sbin", "/lib", "/System", "/Library"} {
+		if rest, ok := strings.CutPrefix(dir, top); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	if strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(dir, in.ctx.Dir+"/")
+	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
+}
+
+// ifStill is what a path in the present folder is if the cd to that failed; empty where
+// it is nothing worse.
+func (in *interp) ifStill(p string) string {
+	if in.beside == "" || in.beside == in.dir {
+		return ""
+	}
+	rest, ok := strings.CutPrefix(p, in.dir+"/")
+	if !ok || rest == "" {
+		return ""
+	}
+	return in.concat(in.beside, "/", rest)
+}
+
+// surely reports whether cd from one folder to another does not fail: to one in which the
+// first is, or that every machine has.
+func (in *interp) surely(to, from string) bool {
+	return to == "/" || to == "/tmp" || to == in.value("HOME").text || to == from || strings.HasPrefix(from, to+"/")
+}
+
+// vanishing pushes the words of a builtin without those that may be none, where what they
+// mean depends on how many there are, and reports whether that is another reading.
+func (in *interp) vanishing(mark int) bool {
+	if in.omits != omitsNothing {
+		return false
+	}
+	switch in.fields[mark].text {
+	case "cd", "pushd", "read", "printf", "mapfile", "readarray", "shift", "getopts", "hash":
+	default:
+		return false
+	}
+	n := len(in.fields)
+	for _, f := range in.fields[mark:n] {
+		if !f.vanishes() {
+			in.push(f)
+		}
+	}
+	if kept := len(in.fields) - n; kept < 2 || kept == n-mark {
+		in.fields = in.fields[:n]
+		return false
+	}
+	return true
+}
+
+// vanishes reports whether a word of which nothing is known may be none.
+func (f *field) vanishes() bool { return f.splits && f.isWhole() }

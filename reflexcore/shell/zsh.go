@@ -1,0 +1,126 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// What zsh reads otherwise than bash: an agent's shell may be either.
+
+// zshName is the program that a name of zsh stands for: =git is where git is, zf_rm is the
+// shell's own rm. It is empty for any other.
+func (in *interp) zshName(name string) string {
+	for _, prefix := range [...]string{"=", "zf_"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && in.Table.Find(rest) != nil {
+			return rest
+		}
+	}
+	return ""
+}
+
+// flagged is ${(flags)name…}, as far as the flags only change letters, follow a name, or
+// take quotes away that there are none of.
+func (in *interp) flagged(p *syntax.ParamExp) data {
+	var d data
+	name := ""
+	if p.Param != nil {
+		name = p.Param.Value
+	}
+	plain := p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl && p.Names == 0
+	switch {
+	case name == "" && p.Exp != nil && isDefault(p.Exp.Op):
+		d = in.one(p.Exp.Word)
+	case name == "" || !plain:
+		return unknown
+	default:
+		if d = in.indexed(name, p.Index); p.Exp != nil {
+			d = in.operate(d, name, p)
+		}
+	}
+	if p.Flags == nil {
+		return d
+	}
+	for _, flag := range p.Flags.Value {
+		switch flag {
+		case 'L':
+			d.text = strings.ToLower(d.text)
+		case 'U':
+			d.text = strings.ToUpper(d.text)
+		case 'P':
+			if !d.known() || d.text == "" {
+				return data{effect.Unknown, d.taint}
+			}
+			d = in.value(d.text)
+		case 'Q', 'e':
+			if strings.ContainsAny(d.text, "'\"\\$`") {
+				return data{effect.Unknown, d.taint}
+			}
+		case '@', 'q', 'n', 'o', 'O', 'i':
+		default:
+			return data{effect.Unknown, d.taint}
+		}
+	}
+	return d
+}
+
+// spreads reports whether an array stands for all of its elements where it has no index,
+// as in zsh: in bash it is the first one, so that a command is walked once more for that.
+func (in *interp) spreads(name string) bool {
+	if !in.isArray(name) {
+		return false
+	}
+	in.saw |= spread
+	return in.omits == omitsSpread
+}
+
+// globally walks a command as zsh does when some of its words are global aliases.
+func (in *interp) globally(mark int, std *input, background bool) {
+	n, some := len(in.fields), false
+	for i := mark; i < n; i++ {
+		f := in.fields[i]
+		found := false
+		for _, a := range in.globals {
+			if !f.quoted && f.text == a.name {
+				for w := range strings.FieldsSeq(a.text) {
+					in.push(field{data: data{w, f.taint}})
+				}
+				found = true
+				break
+			}
+		}
+		if !found {
+			in.push(f)
+		}
+		some = some || found
+	}
+	if some {
+		own := *std
+		in.perhaps(func() { in.run(n, &own, &data{}, background) })
+	}
+	in.fields = in.fields[:n]
+}
+
+// fishText is a text of fish as other shells write it: its substitutions have no dollar.
+func fishText(text string) string {
+	var b strings.Builder
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\\' && i+1 < len(text):
+			b.WriteByte(c)
+			i++
+			c = text[i]
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == 0 && c == '(' && (i == 0 || text[i-1] != '$'):
+			b.WriteByte('$')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
