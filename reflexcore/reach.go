@@ -38,10 +38,12 @@ type reach struct {
 	names   []string // of the settings files
 	dotted  []shell.Dotted
 	named   []shell.Mention // files that commands name, of which no effect tells anything
+	// programs are those that are started by their path.
+	programs []shell.Program
 }
 
 func (r *reach) forget() {
-	*r = reach{aliases: r.aliases[:0], names: r.names[:0], dotted: r.dotted[:0], named: r.named[:0]}
+	*r = reach{aliases: r.aliases[:0], names: r.names[:0], dotted: r.dotted[:0], named: r.named[:0], programs: r.programs[:0]}
 }
 
 // otherNames returns the names that an effect's target has besides the one that is

@@ -43,6 +43,11 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	if worst != approver.Deny && w.killsByLookup() {
 		return approver.Deny, "it looks up approver's process to stop it"
 	}
+	if worst > approver.Ask {
+		if d, text := e.agentsOnDisk(w); d < worst {
+			worst, what = d, text
+		}
+	}
 	if p := e.namesOwn(w); worst > approver.Ask && p != "" {
 		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" + short(effect.Show(p)) + ")"
 	}

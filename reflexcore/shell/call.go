@@ -315,7 +315,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	in.invoked(mark, std, sink)
 	name := args[0]
 	in.moved(name.text)
-	in.startsAgent(mark)
+	in.startsAgent(mark, std)
 	words := len(in.words)
 	for _, f := range args {
 		in.words = append(in.words, f.text)

@@ -1,0 +1,81 @@
+package reflexcore
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// agentsOnDisk judges programs that are started by their path, under each name that the
+// disk has for them: a link to an agent's program is that agent.
+func (e *Engine) agentsOnDisk(w *work) (approver.Decision, string) {
+	for _, p := range w.reach.programs {
+		file := p.Path
+		if file == "" || file[0] == 0 {
+			continue
+		}
+		if file[0] != '/' {
+			if !strings.HasPrefix(w.call.Dir, "/") {
+				continue
+			}
+			file = w.call.Dir + "/" + file
+		}
+		file = path.Clean(w.ofProcess(file))
+		to, ok := w.links.real(e.files, file)
+		if !ok {
+			continue
+		}
+		id := ""
+		if to != file {
+			id = shell.AgentOf(to, p.Words)
+		}
+		if id == "" {
+			id = e.agentByInode(w, to, p.Words)
+		}
+		if id == "" {
+			continue
+		}
+		ef := effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}
+		if d, text := w.starts(&ef); d < approver.Pass {
+			return d, text + " (" + short(effect.Show(id)) + ")"
+		}
+	}
+	return approver.Pass, ""
+}
+
+// agentByInode is the agent that a program is by a hard link, if those words start it.
+func (e *Engine) agentByInode(w *work, file string, words []string) string {
+	info, err := e.files.Lstat(file)
+	if err != nil || links1(info) || info.Mode()&0o111 == 0 {
+		return ""
+	}
+	home := w.around.home
+	for _, dir := range [...]string{home + "/.local/bin", home + "/bin", home + "/.npm-global/bin", home + "/.bun/bin", home + "/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"} {
+		names, err := e.files.ReadDir(dir, maxListed)
+		if err != nil {
+			continue
+		}
+		for _, name := range names {
+			if shell.IsAgent(name) && e.sameFile(w, dir+"/"+name, info) {
+				if id := shell.AgentOf(name, words); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (e *Engine) sameFile(w *work, p string, info fs.FileInfo) bool {
+	to, ok := w.links.real(e.files, p)
+	if !ok {
+		return false
+	}
+	other, err := e.files.Lstat(to)
+	return err == nil && os.SameFile(info, other)
+}
