@@ -341,6 +341,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
+	in.unpacks(argv)
 	in.mentions(argv, from, p, std)
 	in.giveBack(a)
 	in.words = in.words[:words]

@@ -51,6 +51,7 @@ func (in *interp) mentions(argv []string, from int, p *grammar.Parsed, std *inpu
 	}
 	m := mentioner{in: in, by: by, hidden: hidden, odd: p.Odd}
 	m.kind(argv)
+	m.fills(argv)
 	for i := 1; i < len(argv); i++ {
 		if w := argv[i]; len(w) > 3 && len(w) <= maxMentioned && !m.quiet(argv, i, p) {
 			m.scan(w)
@@ -81,7 +82,7 @@ func hints(argv []string, fed bool, input string) bool {
 }
 
 // settingNames are parts of the names of files that hold settings.
-var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/"}
+var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/", "resolve.sock", "submit.sock"}
 
 func hint(w string) bool {
 	if len(w) < 5 {
@@ -146,7 +147,7 @@ func (m *mentioner) kind(argv []string) {
 				m.git = w
 			}
 		}
-		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export"
+		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export" && m.git != "hash-object"
 	case "prettier", "eslint", "biome", "taplo", "yq", "dprint", "json_pp", "jsonschema", "black", "ruff":
 		m.reads = !slices.ContainsFunc(argv, func(w string) bool {
 			return w == "--write" || w == "-w" || w == "-i" || w == "--inplace" || w == "--fix" || w == "-o" || w == "--output-file" || w == "--in-place" || w == "format" && m.by != "prettier" || w == "fmt"
@@ -325,6 +326,56 @@ func (m *mentioner) into(before, w string) {
 	if dir := strings.TrimSuffix(value, "/"); strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") &&
 		strings.HasPrefix(flag, "-") && (strings.Contains(flag, "out") || flag == "-D" && m.by == "gh" || flag == "--dir") {
 		m.add(dir+"/settings.json", 1)
+	}
+}
+
+// folderFillers are programs that fill a folder which they are told, and of which no table
+// says so; with git it is the subcommand, and with others a word or a part of one.
+var folderFillers = wordSet(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
+	worktree submodule subtree init`)
+
+// fills notes the settings in a hidden folder that a program is told to fill.
+func (m *mentioner) fills(argv []string) {
+	remote := m.by == "scp" || m.by == "docker" || m.by == "podman" || m.by == "kubectl" || m.by == "rsync"
+	clones := m.by == "gh" && slices.Contains(argv, "clone") || m.by == "npm" && slices.Contains(argv, "--prefix")
+	if !remote && !clones && !folderFillers[m.by] && !(m.by == "git" && folderFillers[m.git]) {
+		return
+	}
+	python := strings.HasPrefix(m.by, "python")
+	if python && !slices.Contains(argv, "-e") && !slices.Contains(argv, "--extract") || m.git == "worktree" && !slices.Contains(argv, "add") {
+		return
+	}
+	for i, w := range argv[1:] {
+		if strings.HasSuffix(m.by, "tar") && !strings.HasPrefix(w, "--one") && !strings.HasPrefix(w, "--x") && !strings.HasPrefix(w, "--trans") && !strings.HasPrefix(argv[i], "--trans") && !strings.HasPrefix(argv[i], "--xf") {
+			continue
+		}
+		if _, after, ok := strings.Cut(w, ":"); remote && (!ok || after == "" || i+2 == len(argv)) {
+			continue // only what comes from there
+		}
+		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return r == '=' || r == ',' || r == ':' || r == '|' }) {
+			dir := strings.TrimSuffix(part, "/")
+			if base := dir[strings.LastIndexByte(dir, '/')+1:]; len(base) > 3 && base[0] == '.' && base[1] != '.' {
+				m.add(dir+"/settings.json", 1)
+				m.add(dir+"/hooks.json", 1)
+			}
+		}
+	}
+}
+
+// unpacks adds where archives are unpacked by programs of which no table says so.
+func (in *interp) unpacks(argv []string) {
+	switch base := programName(argv[0]); {
+	case len(argv) < 3:
+	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
+		in.add(effect.Effect{Kind: effect.Write, Target: in.dir, Bits: effect.Append, By: base})
+	case strings.HasPrefix(base, "python") && argv[1] == "-m" && (argv[2] == "tarfile" || argv[2] == "zipfile") && len(argv) > 4:
+		if argv[3] == "-e" || argv[3] == "--extract" {
+			dir := in.dir
+			if len(argv) > 5 {
+				dir = in.home(argv[5])
+			}
+			in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
+		}
 	}
 }
 
