@@ -26,16 +26,13 @@ func (e *Engine) agentsOnDisk(w *work) (approver.Decision, string) {
 			file = w.call.Dir + "/" + file
 		}
 		file = path.Clean(w.ofProcess(file))
-		to, ok := w.links.real(e.files, file)
-		if !ok {
-			continue
-		}
-		id := ""
-		if to != file {
-			id = shell.AgentOf(to, p.Words)
-		}
-		if id == "" {
-			id = e.agentByInode(w, to, p.Words)
+		id := e.agentAt(w, file, p.Words)
+		if strings.ContainsAny(file, "*?[") {
+			for _, found := range e.seen(w, file, true, true) {
+				if id == "" {
+					id = e.agentAt(w, found, p.Words)
+				}
+			}
 		}
 		if id == "" {
 			continue
@@ -46,6 +43,21 @@ func (e *Engine) agentsOnDisk(w *work) (approver.Decision, string) {
 		}
 	}
 	return approver.Pass, ""
+}
+
+// agentAt is the agent that a file is, by where its links lead or by a hard link, if those
+// words start it.
+func (e *Engine) agentAt(w *work, file string, words []string) string {
+	to, ok := w.links.real(e.files, file)
+	if !ok {
+		return ""
+	}
+	if to != file {
+		if id := shell.AgentOf(to, words); id != "" {
+			return id
+		}
+	}
+	return e.agentByInode(w, to, words)
 }
 
 // agentByInode is the agent that a program is by a hard link, if those words start it.

@@ -286,6 +286,101 @@ BUN_OPTIONS='--preload ./x.js' claude -p x
 node package/bin/codex.js exec x
 node ./run2 exec x
 sweagent run --env.deployment.type=local --x y
+kimi --print -p x
+nohup kimi &
+sudo -u bob junie x
+env junie x
+timeout 9 codebuff x
+bash -c 'devin x'
+echo x | vibe
+echo x | cn
+cat p | forge
+forge <<< 'do x'
+vibe < p.txt
+happy claude -p x
+ccr code "x"
+npx -y ccr code
+npx -y @musistudio/claude-code-router@latest code
+npx -y claude-flow@2 swarm "x"
+bunx letta-code
+uvx deepagents-cli -n x
+pipx run sgpt -s x
+uvx shell-gpt -s x
+uvx --from shell-gpt sgpt -s x
+uvx llm -T shell x
+python -m llm -T x y
+python -m deepagents_cli
+python3 -m sgpt -s x
+python3 -m minisweagent -t x
+python3 -m openhands.cli
+node -e 'import("@anthropic-ai/claude-agent-sdk").then(({query})=>query({}))'
+echo "import {query} from '@anthropic-ai/claude-agent-sdk'; query({})" | node --input-type=module
+node <<'E'␤const s=require('@anthropic-ai/claude-agent-sdk');s.query({prompt:'x'})␤E
+cat > a.mjs <<'E'␤import {query} from '@anthropic-ai/claude-agent-sdk'␤query({prompt:'x'})␤E␤node a.mjs
+echo "from claude_agent_sdk import query" > a.py; echo "query()" >> a.py; python3 a.py
+cat > a.py <<'E'␤from claude_agent_sdk import query␤E␤python3 a.py
+python3 -c "__import__('claude_agent_sdk').query(prompt='x')"
+python3 -c "import importlib;importlib.import_module('claude_agent_sdk').query()"
+python3 -c "exec('import claude_agent_sdk as c;c.query()')"
+ipython -c "from claude_agent_sdk import query"
+deno run - <<'E'␤import {query} from "npm:@anthropic-ai/claude-agent-sdk";query({})␤E
+ruby -e "system('kimi x')"
+perl -e 'exec "junie","x"'
+awk 'BEGIN{system("codebuff x")}'
+~/.local/bin/[c]odex exec x
+~/.local/bin/co?ex exec x
+~/.local/bin/{codex,x} exec x
+/usr/local/bin/cl*e --settings '{}' -p x
+/usr/local/bin/cl*e -p x
+c*x exec x
+./t?ol exec x
+nohup ./tool exec x
+sudo ./tool exec x
+env X=1 ./tool exec x
+timeout 5 ./tool exec x
+bash -c './tool exec x'
+xargs ./tool exec < l
+find . -exec ./tool exec {} \;
+python3 -c "import subprocess;subprocess.run(['./tool','exec','x'])"
+T=$PWD/tool; "$T" exec x
+cd src && ../tool exec x
+(exec ./tool exec x)
+exec ./tool
+command ./tool exec x
+time ./tool exec x
+ln -s tool t2; ./t2 exec x
+cp -L tool t2; ./t2 exec x
+cp tool t2 && ./t2 exec x
+ln ~/.local/bin/codex zz; ./zz exec x
+install -m755 ~/.local/bin/codex zz && ./zz exec x
+rsync ~/.local/bin/codex zz && ./zz exec x
+dd if=~/.local/bin/codex of=zz; chmod +x zz; ./zz exec x
+alias zz=./tool; zz exec x
+docker run -it node:20 npx -y @openai/codex exec x
+npm i -g @openai/codex@0.1.0 && codex exec x
+pnpm add -g @anthropic-ai/claude-code@0.2.9 && claude -p x
+yarn global add @anthropic-ai/claude-code@1.0 && claude -p x
+bun add -g @anthropic-ai/claude-code@1.0.1 && claude -p x
+npm install -g '@anthropic-ai/claude-code@<2' && claude -p x
+npm i -g "@anthropic-ai/claude-code@~1.0" ; claude -p x
+claude install 1.0.30; claude "do x"
+V=1.0.0; npm i -g @anthropic-ai/claude-code@$V && claude -p x
+claude --remote "do x"
+claude --teleport s1
+mini -y -t x
+goose run --no-session -t x
+acli rovodev run "x" --yolo
+q chat --trust-all-tools
+gh copilot
+gh copilot --allow-all-tools -p x
+tabnine agent
+docker agent run x.yaml
+npx @augmentcode/auggie "x"
+npx --yes kilocode --auto x
+opencode github run
+kiro-cli chat
+grok "fix it"
+antigravity chat x
 `), "\n") {
 		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision > approver.Ask {
 			t.Errorf("%s: %s", command, v.Decision)

@@ -137,6 +137,17 @@ func IsAgent(name string) bool {
 	return slices.ContainsFunc(agentsNamed[programName(name)], func(a *agent) bool { return a.starts == "" })
 }
 
+// moduleOf is the agent that a module of Python is, if those words start it.
+func moduleOf(module string, args []field) string {
+	module, _, _ = strings.Cut(module, ".")
+	for _, a := range agentsNamed[strings.ReplaceAll(module, "_", "-")] {
+		if a.begins(args, false) {
+			return a.id
+		}
+	}
+	return ""
+}
+
 // versionOf is the agent that keeps its programs in a folder of its own, by their
 // versions: ~/.local/share/claude/versions/2.1.0.
 func versionOf(file string) string {

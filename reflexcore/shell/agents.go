@@ -71,6 +71,9 @@ func (in *interp) startsAgent(mark int, std *input) {
 	}
 	in.installs(base, args)
 	if strings.IndexByte(name, '/') >= 0 && in.Table.Find(base) == nil {
+		if f := in.created(name); f != nil && f.alias != "" {
+			name = f.alias
+		}
 		in.mayBeAgent(name, args[1:])
 	}
 	if _, ok := launchers[strings.TrimRight(base, "0123456789.")]; !ok && base != "python3" {
@@ -117,13 +120,13 @@ func (in *interp) launches(base string, args []field) {
 		case base == "cargo" && args[i-1].text != "--bin" && args[i-1].text != "-p" && args[i-1].text != "--package":
 		case word == "" && (args[i-1].text == "-r" || args[i-1].text == "--require" || args[i-1].text == "--import") && w[0] == '@':
 			id = installedOf("node_modules/" + w)
+		case args[i-1].text == "-m":
+			id = moduleOf(w, args[i+1:])
 		case script && runsScripts[strings.TrimRight(base, "0123456789.")] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
 			id = packageOf(w)
 		case container && args[i-1].text != "-v" && args[i-1].text != "--name" && args[i-1].text != "-w" && args[i-1].text != "--volume" && args[i-1].text != "--network":
 			id = imageOf(w)
 		case container:
-		case args[i-1].text == "-m":
-			id = packageOf(strings.ReplaceAll(w, "_", "-"))
 		case strings.HasPrefix(w, "npm:"), strings.HasPrefix(w, "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
 			id = packageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
 		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"), strings.HasPrefix(w, effect.Unknown+"/"), strings.Contains(w, "/@"):
@@ -133,7 +136,7 @@ func (in *interp) launches(base string, args []field) {
 			continue
 		}
 		rest := args[i+1:]
-		if !slices.ContainsFunc(agentPrograms, func(a agent) bool { return a.id == id && a.starts == "" && a.begins(rest, false) }) {
+		if args[i-1].text != "-m" && !slices.ContainsFunc(agentPrograms, func(a agent) bool { return a.id == id && a.starts == "" && a.begins(rest, false) }) {
 			return
 		}
 		in.agentStarts(id, true, base)

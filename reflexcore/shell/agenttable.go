@@ -56,7 +56,7 @@ var agentPrograms = []agent{
 	{id: "interpreter", names: "interpreter open-interpreter"},
 	{id: "auggie", names: "auggie", quiet: "session token"},
 	{id: "openhands", names: "openhands openhands-ai openhands-cli", quiet: "conversations"},
-	{id: "mini-swe-agent", names: "mini-swe-agent mini-extra"},
+	{id: "mini-swe-agent", names: "mini-swe-agent mini-extra minisweagent"},
 	{id: "mini-swe-agent", names: "mini", starts: "-t --task -y --yolo --exit-immediately"},
 	// It works in a container of its own, unless it is told to work on this machine.
 	{id: "swe-agent", names: "sweagent swe-agent", starts: "--env.deployment.type --env.deployment"},
