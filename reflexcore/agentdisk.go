@@ -60,14 +60,21 @@ func (e *Engine) agentAt(w *work, file string, words []string) string {
 	return e.agentByInode(w, to, words)
 }
 
+// programFolders are where agents are installed, besides those of the system.
+var programFolders = [...]string{
+	".local/bin", "bin", ".npm-global/bin", ".bun/bin", ".cargo/bin", "/usr/local/bin", "/opt/homebrew/bin",
+}
+
 // agentByInode is the agent that a program is by a hard link, if those words start it.
 func (e *Engine) agentByInode(w *work, file string, words []string) string {
 	info, err := e.files.Lstat(file)
 	if err != nil || links1(info) || info.Mode()&0o111 == 0 {
 		return ""
 	}
-	home := w.around.home
-	for _, dir := range [...]string{home + "/.local/bin", home + "/bin", home + "/.npm-global/bin", home + "/.bun/bin", home + "/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"} {
+	for _, dir := range programFolders {
+		if dir[0] != '/' {
+			dir = w.around.home + "/" + dir
+		}
 		names, err := e.files.ReadDir(dir, maxListed)
 		if err != nil {
 			continue

@@ -26,7 +26,9 @@ var (
 // patched returns a file by which agents ask that a difference changes, or a hook of git;
 // empty: there is none, or it cannot be read.
 func (e *Engine) patched(w *work) string {
-	if w.call.Command == "" || !applies.MatchString(w.text) || tries.MatchString(w.text) {
+	says := strings.Contains(w.text, "patch") || strings.Contains(w.text, "git") &&
+		(strings.Contains(w.text, "apply") || strings.Contains(w.text, " am"))
+	if !says || w.call.Command == "" || !applies.MatchString(w.text) || tries.MatchString(w.text) {
 		return ""
 	}
 	if p := e.ownInPatch(w.text); p != "" && strings.Contains(w.text, "\n") {

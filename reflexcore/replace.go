@@ -69,7 +69,10 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 	worst, named := approver.Pass, false
 	for i := range w.effects {
 		r := &w.effects[i]
-		if (r.By != ef.By && (by != "cpio" || r.By != "find")) || r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
+		if r.By != ef.By && (by != "cpio" || r.By != "find") {
+			continue
+		}
+		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
 			continue
 		}
 		if !folder && r.Kind == effect.NetIn && !isAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
@@ -176,9 +179,11 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 	if cut < 0 {
 		return approver.Pass
 	}
-	dotted := strings.Contains(w.text, "dotglob") || strings.Contains(w.text, "globdots") || strings.Contains(w.text, "GLOBIGNORE")
 	last := path.Base(p)
-	hidden := strings.HasPrefix(last, ".") || strings.Contains(last, effect.Unknown) || dotted
+	hidden := strings.HasPrefix(last, ".") || strings.Contains(last, effect.Unknown)
+	for _, option := range [...]string{"dotglob", "globdots", "GLOBIGNORE"} {
+		hidden = hidden || strings.Contains(w.text, option)
+	}
 	worst := approver.Pass
 	if !hidden {
 		return worst

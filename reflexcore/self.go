@@ -300,7 +300,8 @@ func guardPath(p string) bool {
 }
 
 // ownFiles finds in a text what lists or names the files by which agents ask.
-var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
+var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)` +
+	`|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
 
 // unpackers write files that only what they read names, or their further words.
 var unpackers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "cpio": true, "patch": true, "git apply": true, "git am": true}

@@ -21,7 +21,9 @@ func (e *Engine) stops(w *work, ef *effect.Effect) approver.Decision {
 	switch {
 	case namesApprover(ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && (e.isOwnFile(w, ef.Target) || w.around.home != "" && below(w.around.home+"/.approver", ef.Target)):
+	case ef.By == "fuser" && e.isOwnFile(w, ef.Target):
+		return approver.Deny
+	case ef.By == "fuser" && w.around.home != "" && below(w.around.home+"/.approver", ef.Target):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on
@@ -31,7 +33,8 @@ func (e *Engine) stops(w *work, ef *effect.Effect) approver.Decision {
 	if ef.By == "killall" && !regexpFlag.MatchString(w.text) {
 		return approver.Pass // it takes whole names
 	}
-	if patternFinds(ef.Target, ownProcess) || ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag.MatchString(w.text) {
+	line := ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag.MatchString(w.text)
+	if line || patternFinds(ef.Target, ownProcess) {
 		return approver.Ask
 	}
 	return approver.Pass
@@ -77,7 +80,8 @@ var lookups = regexp.MustCompile(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|
 
 // intoProcess finds a program that gets into a process, or takes its means from it,
 // with a number that was looked up.
-var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice|chrt|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
+var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice|chrt` +
+	`|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
 
 // attached finds a debugger that is given the program and the number of its process.
 var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
@@ -85,13 +89,15 @@ var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
 // stopsByLookup reports whether a process is stopped that is not known, and that was
 // looked up as approver: kill $(pgrep appro), for p in /proc/*; kill $(fuser FILE).
 func (e *Engine) stopsByLookup(w *work) bool {
-	for _, m := range intoProcess.FindAllStringSubmatch(w.text, 8) {
-		if e.looksFor(w, "pgrep", m[1]) {
-			return true
+	if strings.Contains(w.text, "pgrep") || strings.Contains(w.text, "pidof") {
+		for _, m := range intoProcess.FindAllStringSubmatch(w.text, 8) {
+			if e.looksFor(w, "pgrep", m[1]) {
+				return true
+			}
 		}
 	}
 	everyProcess := strings.Contains(w.text, "process_iter") && stopsOne.MatchString(w.text)
-	if attached.MatchString(w.text) {
+	if strings.Contains(w.text, "approver") && attached.MatchString(w.text) {
 		return true
 	}
 	kills := everyProcess

@@ -45,7 +45,8 @@ var agentModules = []agentModule{
 
 // agentCode notes that code imports a library of an agent, and uses it.
 func (in *interp) agentCode(lang, src string) {
-	if in.ctx.Written || len(src) > maxMentioned || !strings.Contains(src, "import") && !strings.Contains(src, "require") && !strings.Contains(src, "run_module") {
+	loads := strings.Contains(src, "import") || strings.Contains(src, "require") || strings.Contains(src, "run_module")
+	if in.ctx.Written || len(src) > maxMentioned || !loads {
 		return
 	}
 	for i := range agentModules {
@@ -53,10 +54,19 @@ func (in *interp) agentCode(lang, src string) {
 		if !imports(src, m.name) {
 			continue
 		}
-		if m.uses == "" || slices.ContainsFunc(strings.Split(m.uses, " "), func(use string) bool { return use != "" && strings.Contains(src, use) }) {
+		used := m.uses == ""
+		for use := range strings.FieldsSeq(m.uses) {
+			used = used || strings.Contains(src, use)
+		}
+		if used {
 			in.agentStarts(m.id, false, lang)
 		}
 	}
+}
+
+// importers are what stands before the name of a module that is imported.
+var importers = [...]string{
+	"require(", "import(", "from", "import", "run_module(", "import_module(", "__import__(",
 }
 
 // imports reports whether code imports a module, or a part of it.
@@ -74,10 +84,11 @@ func imports(src, module string) bool {
 		before := src[:start]
 		statement := strings.TrimLeft(before[strings.LastIndexAny(before, "\n;")+1:], " \t'\"")
 		before = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(before, "\"'` "), "npm:"), "\"'` ")
-		if (strings.HasPrefix(statement, "import ") || strings.HasPrefix(statement, "from ")) && !strings.Contains(statement, " import ") {
+		begins := strings.HasPrefix(statement, "import ") || strings.HasPrefix(statement, "from ")
+		if begins && !strings.Contains(statement, " import ") {
 			return true
 		}
-		for _, call := range [...]string{"require(", "import(", "from", "import", "run_module(", "import_module(", "__import__("} {
+		for _, call := range importers {
 			if strings.HasSuffix(before, call) {
 				return true
 			}
@@ -126,10 +137,18 @@ func AgentOf(file string, words []string) string {
 	if id == "" {
 		id = versionOf(file)
 	}
-	if i := slices.IndexFunc(agentPrograms, func(a agent) bool { return a.id == id && a.starts == "" }); i >= 0 && agentPrograms[i].begins(args, false) {
+	if installedStarts(id, args) {
 		return id
 	}
 	return ""
+}
+
+// installedStarts reports whether those words start an agent that is known by where it is
+// installed, and not by a name that means other programs too.
+func installedStarts(id string, args []field) bool {
+	return slices.ContainsFunc(agentPrograms, func(a agent) bool {
+		return a.id == id && a.starts == "" && a.begins(args, false)
+	})
 }
 
 // IsAgent reports whether a program of that name is an agent, however it is started.
@@ -180,10 +199,13 @@ func (in *interp) patternStarts(base string, args []field, fed bool) {
 	}
 }
 
+// installWords are the subcommands that install something.
+var installWords = wordSet("install i add upgrade use")
+
 // installs notes which agent a command installs in a version that it names, which may be
 // an old one, that does not stop where its hooks fail.
 func (in *interp) installs(base string, args []field) {
-	if len(args) < 3 || !slices.ContainsFunc(args[1:min(len(args), 4)], func(f field) bool { return contains("install i add upgrade use", f.text) }) {
+	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
 		return
 	}
 	for i, f := range args[2:min(len(args), maxWords)] {
@@ -197,7 +219,7 @@ func (in *interp) installs(base string, args []field) {
 		} else if id = packageOf(f.text[:min(1, len(f.text))] + name); id == "" || !ok {
 			continue
 		}
-		if version != "" && (version[0] >= '0' && version[0] <= '9' || version[0] == 'v' || version[0] == '^' || version[0] == '~' || version[0] == '<') {
+		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
 			in.installed = id
 		}
 	}

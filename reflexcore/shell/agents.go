@@ -118,7 +118,7 @@ func (in *interp) launches(base string, args []field) {
 		}
 		switch {
 		case base == "cargo" && args[i-1].text != "--bin" && args[i-1].text != "-p" && args[i-1].text != "--package":
-		case word == "" && (args[i-1].text == "-r" || args[i-1].text == "--require" || args[i-1].text == "--import") && w[0] == '@':
+		case word == "" && w[0] == '@' && contains("-r --require --import", args[i-1].text):
 			id = installedOf("node_modules/" + w)
 		case args[i-1].text == "-m":
 			id = moduleOf(w, args[i+1:])
@@ -136,7 +136,7 @@ func (in *interp) launches(base string, args []field) {
 			continue
 		}
 		rest := args[i+1:]
-		if args[i-1].text != "-m" && !slices.ContainsFunc(agentPrograms, func(a agent) bool { return a.id == id && a.starts == "" && a.begins(rest, false) }) {
+		if args[i-1].text != "-m" && !installedStarts(id, rest) {
 			return
 		}
 		in.agentStarts(id, true, base)

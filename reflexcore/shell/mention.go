@@ -334,19 +334,26 @@ func (m *mentioner) into(before, w string) {
 var folderFillers = wordSet(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
 	worktree submodule subtree init`)
 
+// renamesMembers reports whether a flag of tar gives what it unpacks other names.
+func renamesMembers(flag string) bool {
+	return strings.HasPrefix(flag, "--one") || strings.HasPrefix(flag, "--xf") || strings.HasPrefix(flag, "--trans")
+}
+
 // fills notes the settings in a hidden folder that a program is told to fill.
 func (m *mentioner) fills(argv []string) {
 	remote := m.by == "scp" || m.by == "docker" || m.by == "podman" || m.by == "kubectl" || m.by == "rsync"
 	clones := m.by == "gh" && slices.Contains(argv, "clone") || m.by == "npm" && slices.Contains(argv, "--prefix")
-	if !remote && !clones && !folderFillers[m.by] && !(m.by == "git" && folderFillers[m.git]) {
+	if !remote && !clones && !folderFillers[m.by] && (m.by != "git" || !folderFillers[m.git]) {
 		return
 	}
-	python := strings.HasPrefix(m.by, "python")
-	if python && !slices.Contains(argv, "-e") && !slices.Contains(argv, "--extract") || m.git == "worktree" && !slices.Contains(argv, "add") {
+	if strings.HasPrefix(m.by, "python") && !slices.Contains(argv, "-e") && !slices.Contains(argv, "--extract") {
+		return
+	}
+	if m.git == "worktree" && !slices.Contains(argv, "add") {
 		return
 	}
 	for i, w := range argv[1:] {
-		if strings.HasSuffix(m.by, "tar") && !strings.HasPrefix(w, "--one") && !strings.HasPrefix(w, "--x") && !strings.HasPrefix(w, "--trans") && !strings.HasPrefix(argv[i], "--trans") && !strings.HasPrefix(argv[i], "--xf") {
+		if strings.HasSuffix(m.by, "tar") && !renamesMembers(w) && !renamesMembers(argv[i]) {
 			continue
 		}
 		if _, after, ok := strings.Cut(w, ":"); remote && (!ok || after == "" || i+2 == len(argv)) {
@@ -364,12 +371,14 @@ func (m *mentioner) fills(argv []string) {
 
 // unpacks adds where archives are unpacked by programs of which no table says so.
 func (in *interp) unpacks(argv []string) {
+	if len(argv) < 3 || !strings.HasSuffix(argv[0], "jar") && !strings.Contains(argv[0], "python") {
+		return
+	}
 	switch base := programName(argv[0]); {
-	case len(argv) < 3:
 	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
 		in.add(effect.Effect{Kind: effect.Write, Target: in.dir, Bits: effect.Append, By: base})
-	case strings.HasPrefix(base, "python") && argv[1] == "-m" && (argv[2] == "tarfile" || argv[2] == "zipfile") && len(argv) > 4:
-		if argv[3] == "-e" || argv[3] == "--extract" {
+	case len(argv) > 4 && strings.HasPrefix(base, "python") && argv[1] == "-m":
+		if extracts := argv[3] == "-e" || argv[3] == "--extract"; extracts && (argv[2] == "tarfile" || argv[2] == "zipfile") {
 			dir := in.dir
 			if len(argv) > 5 {
 				dir = in.home(argv[5])
