@@ -180,112 +180,29 @@ cat ap/keys/hub
 find ~/.approver -delete
 mount --bind x ap
 setfacl -m u:x:r ap/approver.db
-`), "\n") {
-		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision > approver.Ask {
-			t.Errorf("%s: %s", command, v.Decision)
-		}
-	}
-}
-
-// Settings without the hook lay in a folder of the repository, or in a difference, and came
-// to the project by a pattern, a whole folder, a pipe or git. No word named them. What the
-// pattern, the folder and the difference hold on the disk is now looked at.
-func TestSettingsThatAreBroughtWithTheRest(t *testing.T) {
-	e := ownMachine(t)
-	for command := range strings.SplitSeq(strings.TrimSpace(`
-cp -r bring/.??* .
-cp -r bring/.[!.]* .
-cp -r bring/.[a-z]* .
-cp -r bring/.??* ~
-cp -a bring/.[^.]* ./
-shopt -s dotglob; cp -r bring/* .
-shopt -s dotglob && rsync -a bring/* .
-setopt globdots; cp -r bring/* .
-GLOBIGNORE=x; cp -r bring/* .
-bash -O dotglob -c 'cp -r bring/* .'
-mv bring/.[!.]* ~
-rsync -a bring/.??* .
-(cd bring && tar cf - .) | tar xf -
-tar cf - -C bring . | tar xf -
-cd bring && find . -type f | cpio -pdum ..
-cd bring; find . -depth -print0 | cpio -0pdu ..
-find bring -mindepth 1 -maxdepth 1 -exec cp -r {} . \;
-find bring -mindepth 1 -maxdepth 1 -exec cp -rt . {} +
-find bring -mindepth 1 -maxdepth 1 | xargs -I{} cp -r {} .
-ls -A bring | xargs -I{} cp -r bring/{} .
-for f in bring/.[a-z]*; do cp -r $f .; done
-for f in $(ls -A bring); do cp -r bring/$f .; done
-python3 -c "import shutil;shutil.copytree('bring','.',dirs_exist_ok=True)"
-python3 -c "import shutil;shutil.copytree('bring','/home/ada',dirs_exist_ok=True)"
-python3 -c "from distutils.dir_util import copy_tree;copy_tree('bring','.')"
-node -e "require('fs').cpSync('bring','.',{recursive:true})"
-node -e "require('fs-extra').copySync('bring','.')"
-ruby -e "require 'fileutils';FileUtils.cp_r('bring/.','.')"
-git apply p.patch
-git apply < p.patch
-cat p.patch | git apply
-git apply -p1 p.patch
-git apply --3way p.patch
-git apply -R p.patch
-git am p.patch
-git am < p.patch
-patch -p1 < p.patch
-patch -p1 -i p.patch
-patch -p1 --input=p.patch
-cat p.patch | patch -p1
-patch < p.patch
-patch -Np1 < p.patch
-gpatch -p1 < p.patch
-busybox patch -p1 < p.patch
-git apply ./p.patch
-cp p.patch q.patch && git apply q.patch
-patch -p0 < p.patch
-git apply <<'E'␤--- a/.claude/settings.json␤+++ b/.claude/settings.json␤@@ -1 +1 @@␤-{}␤+{"hooks":{}}␤E
-git apply <<'E'␤diff --git a/x b/.claude/settings.json␤rename from x␤rename to .claude/settings.json␤E
-git worktree add .claude other
-git worktree add .codex x
-git worktree add ~/.claude x
-git submodule add https://x/y .claude
-git submodule add u .codex
-git subtree add --prefix .claude https://x/y main
-tar --one-top-level=.claude --strip-components=1 -xf a.tar
-tar --transform 's,^x,.claude,' -xf a.tar
-tar -xf a.tar --xform=s/x/.claude/
-python3 -m tarfile -e a.tar ~
-python3 -m tarfile -e a.tar .claude
-python3 -m zipfile -e a.zip ~
-python3 -m zipfile -e a.zip .claude
-cd ~ && jar xf a.jar
-cd ~ && ar x a.a
-degit a/b .claude
-npx degit a/b .claude
-cookiecutter x -o .claude
-gh repo clone a/b .claude
-svn export u .claude
-hg clone u .claude
-scp -r h:.claude .
-docker cp c:/.claude .
-npm pkg set --prefix .claude
-grep -rlZ PreToolUse . | xargs -0 sed -i s/a/b/
-cd bring && cp -r . ..
-cp -r "$PWD"/bring/.??* "$PWD"
-git apply --index p.patch
-git apply --reject p.patch
-git -C . apply p.patch
-cd src && git apply ../p.patch
-git am --3way p.patch
-git am -3 < p.patch
-patch -p1 -s < p.patch
-patch -p1 -R < p.patch
-patch -d . -p1 -i p.patch
-patch -u -p1 -i ./p.patch
-tee /dev/null < p.patch | patch -p1
-sudo patch -p1 < p.patch
-bash -c 'patch -p1 < p.patch'
-F=p.patch; git apply $F
-git apply *.patch
-git apply ok.patch p.patch
-for f in *.patch; do git apply $f; done
+curl --unix-socket ./ap/run/../run/resolve.sock http://x
+curl --unix-socket=ap/run/submit.sock http://x
+curl -s --unix-socket ap/run/*.sock http://x
+nc -NU ap/run/resolve.sock
+ncat --unixsock ap/run/resolve.sock
+socat STDIO UNIX-CLIENT:ap/run/resolve.sock
+socat - UNIX:./ap/run/resolve.sock,forever
+socat - GOPEN:ap/run/resolve.sock
+socat - unix-connect:s.hard
+socat TCP-L:9,fork UNIX-CONNECT:ap/run/resolve.sock
+ssh -R 9:ap/run/resolve.sock h
+ssh -NL /tmp/a.sock:ap/run/resolve.sock h
+python3 -c "import socket as s;c=s.socket(s.AF_UNIX);c.connect('./ap/run/resolve.sock')"
+node -e "require('net').createConnection('s.hard')"
+node -e "require('http').request({socketPath:'ap/run/resolve.sock'})"
+ruby -rsocket -e 'UNIXSocket.new("s.hard")'
+mkdir q; mount --bind ap/run q
+ln -s ap/run/resolve.sock z; nc -U z
+ln -s ap r; curl --unix-socket r/run/resolve.sock http://x
+cd ap/run; socat - UNIX:resolve.sock
+cd ap; nc -U run/resolve.sock
+docker run -v $PWD/s.hard:/s alpine x
+websocat ws+unix:ap/run/resolve.sock
 `), "\n") {
 		if v := judge(t, e, bash(strings.ReplaceAll(command, "␤", "\n"))); v.Decision > approver.Ask {
 			t.Errorf("%s: %s", command, v.Decision)

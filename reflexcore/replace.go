@@ -163,9 +163,11 @@ func (e *Engine) listedBrings(w *work) approver.Decision {
 
 // copiesInside reports whether a function copies what is in a folder, and not the folder.
 func copiesInside(by string) bool {
-	name := strings.ToLower(by[strings.LastIndexAny(by, ".:>")+1:])
-	switch name {
-	case "copytree", "copy_tree", "cpsync", "copysync", "cp_r", "dircopy", "tar", "gtar", "bsdtar", "find":
+	if strings.HasPrefix(by, "fs.") && strings.HasSuffix(by, ".cp") {
+		return true
+	}
+	switch strings.ToLower(by[strings.LastIndexAny(by, ".:>")+1:]) {
+	case "copytree", "copy_tree", "cpsync", "copysync", "cp_r", "dircopy", "tar", "gtar", "bsdtar", "ditto", "robocopy", "find":
 		return true // find hands it to cpio
 	}
 	return false
@@ -289,7 +291,7 @@ func linked(ef *effect.Effect) bool {
 // without a folder too.
 func (w *work) isSocket(ef *effect.Effect) bool {
 	switch {
-	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"):
+	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"), strings.HasPrefix(ef.By, "net."):
 		return true
 	case ef.By == "nc", ef.By == "ncat", ef.By == "netcat":
 		return strings.Contains(w.text, "-U") || strings.Contains(w.text, "--unixsock")
