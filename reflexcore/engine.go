@@ -256,6 +256,7 @@ func (e *Engine) understand(w *work) {
 		w.effects = append(w.effects, w.result.Effects...)
 		w.reach.dotted = append(w.reach.dotted, w.result.Dotted...)
 		w.reach.named = append(w.reach.named, w.result.Mentions...)
+		w.reach.programs = append(w.reach.programs, w.result.Programs...)
 		w.steps = append(w.steps, w.result.Steps...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
@@ -352,6 +353,7 @@ func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 	} else {
 		w.form(&w.part)
 		w.reach.named = append(w.reach.named, w.part.Mentions...)
+		w.reach.programs = append(w.reach.programs, w.part.Programs...)
 	}
 	w.take(bits, 0)
 }

@@ -34,14 +34,17 @@ type reach struct {
 	matched int
 	too     bool // there were more targets than are looked up
 	asked   bool // protected is filled
+	twice   bool // a file of approver's own has a second name on the disk
 	aliases []alias
 	names   []string // of the settings files
 	dotted  []shell.Dotted
 	named   []shell.Mention // files that commands name, of which no effect tells anything
+	// programs are those that are started by their path.
+	programs []shell.Program
 }
 
 func (r *reach) forget() {
-	*r = reach{aliases: r.aliases[:0], names: r.names[:0], dotted: r.dotted[:0], named: r.named[:0]}
+	*r = reach{aliases: r.aliases[:0], names: r.names[:0], dotted: r.dotted[:0], named: r.named[:0], programs: r.programs[:0]}
 }
 
 // otherNames returns the names that an effect's target has besides the one that is
@@ -57,7 +60,8 @@ func (e *Engine) otherNames(w *work, ef *effect.Effect) []string {
 		return nil
 	}
 	follow := ef.Kind != effect.Delete || ef.Bits&effect.Recursive != 0 && !removesLink[ef.By]
-	changes := ef.Kind != effect.Read || linked(ef)
+	e.protect(w)
+	changes := ef.Kind != effect.Read || linked(ef) || r.twice
 	if p == ef.Target && e.isPlain(w, p, follow, changes) {
 		return nil
 	}
@@ -105,7 +109,7 @@ func (e *Engine) isPlain(w *work, p string, follow, changes bool) bool {
 // links1 reports whether a file has no other name by a hard link.
 func links1(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	return !info.Mode().IsRegular() || ok && st.Nlink < 2
+	return info.IsDir() || ok && st.Nlink < 2
 }
 
 // removesLink are the programs that take a link away, and not what it leads to.
@@ -115,7 +119,7 @@ var removesLink = map[string]bool{
 
 // located is an effect's target as an absolute path; empty: it is none, or on another machine.
 func (w *work) located(ef *effect.Effect) string {
-	p, dir := ef.Target, w.call.Dir
+	p, dir := strings.TrimPrefix(ef.Target, "unix://"), w.call.Dir
 	if ef.Bits&effect.Remote != 0 || p == "" {
 		return ""
 	}
@@ -126,7 +130,7 @@ func (w *work) located(ef *effect.Effect) string {
 			dir = w.call.Dir
 		}
 	case effect.NetIn, effect.NetOut: // a socket is a file
-		if strings.Contains(p, "://") || p[0] != '/' && !strings.Contains(p, ".sock") {
+		if strings.Contains(p, "://") || p[0] != '/' && !w.isSocket(ef) {
 			return ""
 		}
 	default:
@@ -224,7 +228,7 @@ func (e *Engine) matches(w *work, dir string, rest []string, found func(string))
 		found(dir)
 		return
 	}
-	name := strings.ReplaceAll(rest[0], effect.Unknown, "*")
+	name := strings.ReplaceAll(strings.ReplaceAll(rest[0], effect.Unknown, "*"), "[!", "[^")
 	if !strings.ContainsAny(name, "*?[{") {
 		e.matches(w, dir+"/"+name, rest[1:], found)
 		return
@@ -289,6 +293,7 @@ type guarded struct {
 	at               time.Time
 	aliases          []alias
 	names            []string
+	twice            bool
 }
 
 // keepGuarded is how long that is taken for true. Who could turn the links meanwhile can
@@ -309,7 +314,7 @@ func (e *Engine) protect(w *work) {
 		g = e.lookAtGuarded(w, now)
 		e.guarded.Store(g)
 	}
-	r.aliases, r.names = append(r.aliases, g.aliases...), append(r.names, g.names...)
+	r.aliases, r.names, r.twice = append(r.aliases, g.aliases...), append(r.names, g.names...), g.twice
 	for _, h := range settingsHomes {
 		if dir := w.call.Env[h.variable]; strings.HasPrefix(dir, "/") {
 			r.aliases = e.aliasOf(w, r.aliases, path.Clean(dir), w.around.home+"/"+h.folder)
@@ -359,5 +364,6 @@ func (e *Engine) lookAtGuarded(w *work, now time.Time) *guarded {
 			}
 		}
 	}
+	e.ownNames(g)
 	return g
 }

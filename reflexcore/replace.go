@@ -47,7 +47,7 @@ var fillers = map[string]bool{
 }
 
 // archivers are those of them that unpack an archive.
-var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "extractall": true, "unpack_archive": true}
+var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "extractall": true, "unpack_archive": true, "jar": true, "ar": true}
 
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
@@ -69,10 +69,13 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 	worst, named := approver.Pass, false
 	for i := range w.effects {
 		r := &w.effects[i]
-		if r.By != ef.By || r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
+		if r.By != ef.By && (by != "cpio" || r.By != "find") {
 			continue
 		}
-		if !folder && r.Kind == effect.NetIn {
+		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
+			continue
+		}
+		if !folder && r.Kind == effect.NetIn && !isAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
 			continue
 		}
 		if w.lookups++; w.lookups > maxLookups {
@@ -103,26 +106,102 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 		return approver.Deny
 	}
 	if from.Kind == effect.NetIn {
-		if isAgentFolder(base) {
+		if isAgentFolder(base[strings.LastIndexByte(base, ':')+1:]) {
 			return approver.Deny
 		}
 		return approver.Pass
 	}
+	if from.Target != "" && from.Target[0] == 0 { // what find or ls printed
+		if folder || !w.isLive(to.Target) {
+			return approver.Pass
+		}
+		return e.listedBrings(w)
+	}
+	if !folder && w.isLive(to.Target) && strings.ContainsAny(from.Target, "*?[\x00") {
+		return e.patternBrings(w, from)
+	}
 	switch {
 	case folder, isAgentFolder(base), findsAgentFolder(base):
 		return e.holds(w, from, folder || !isAgentFolder(base))
-	case from.What == "inside" && w.isLive(to.Target):
-		worst := approver.Pass
-		for name := range agentFolders {
-			inner := *from
-			inner.Target += "/" + name
-			if _, err := e.files.Lstat(inner.Target); err == nil {
-				worst = min(worst, e.holds(w, &inner, true))
-			}
+	case (from.What == "inside" || copiesInside(from.By)) && w.isLive(to.Target):
+		worst := e.insideBrings(w, from)
+		if from.What != "inside" && worst < approver.Pass {
+			return approver.Ask // the folder itself may be meant, which is put beside
 		}
 		return worst
 	}
 	return approver.Pass
+}
+
+// insideBrings says whether what lies in a folder has an agent's settings in it.
+func (e *Engine) insideBrings(w *work, from *effect.Effect) approver.Decision {
+	worst := approver.Pass
+	for name := range agentFolders {
+		inner := *from
+		inner.Target += "/" + name
+		if _, err := e.files.Lstat(inner.Target); err == nil {
+			worst = min(worst, e.holds(w, &inner, true))
+		}
+	}
+	return worst
+}
+
+// listedBrings is insideBrings of the folders whose names find or ls prints for what copies.
+func (e *Engine) listedBrings(w *work) approver.Decision {
+	worst := approver.Pass
+	for i := range w.effects {
+		r := &w.effects[i]
+		if r.Kind == effect.Read && (r.By == "find" || r.By == "ls") && !w.isLive(r.Target) {
+			worst = min(worst, e.insideBrings(w, r))
+		}
+	}
+	if worst < approver.Pass {
+		return approver.Ask
+	}
+	return worst
+}
+
+// copiesInside reports whether a function copies what is in a folder, and not the folder.
+func copiesInside(by string) bool {
+	if strings.HasPrefix(by, "fs.") && strings.HasSuffix(by, ".cp") {
+		return true
+	}
+	switch strings.ToLower(by[strings.LastIndexAny(by, ".:>")+1:]) {
+	case "copytree", "copy_tree", "cpsync", "copysync", "cp_r", "dircopy", "tar", "gtar", "bsdtar", "ditto", "robocopy", "find":
+		return true // find hands it to cpio
+	}
+	return false
+}
+
+// patternBrings says whether a pattern finds a folder of an agent's settings. What the
+// pattern does not know may be one.
+func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
+	p := w.located(from)
+	cut := strings.LastIndexByte(p[:max(0, strings.IndexAny(p, "*?[\x00"))], '/')
+	if cut < 0 {
+		return approver.Pass
+	}
+	last := path.Base(p)
+	hidden := strings.HasPrefix(last, ".") || strings.Contains(last, effect.Unknown)
+	for _, option := range [...]string{"dotglob", "globdots", "GLOBIGNORE"} {
+		hidden = hidden || strings.Contains(w.text, option)
+	}
+	worst := approver.Pass
+	if !hidden {
+		return worst
+	}
+	e.matches(w, path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
+		if !isAgentFolder(path.Base(found)) {
+			return
+		}
+		inner := *from
+		inner.Target = found
+		worst = min(worst, e.holds(w, &inner, false))
+	})
+	if worst < approver.Pass && !effect.IsKnown(last) {
+		return approver.Ask // it is one of the names that it may be
+	}
+	return worst
 }
 
 // isLive reports whether settings in a folder are those of this call: it is the home, the
@@ -208,10 +287,22 @@ func linked(ef *effect.Effect) bool {
 	return false
 }
 
+// isSocket reports whether what is connected to is a socket in the file system, by a name
+// without a folder too.
+func (w *work) isSocket(ef *effect.Effect) bool {
+	switch {
+	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"), strings.HasPrefix(ef.By, "net."):
+		return true
+	case ef.By == "nc", ef.By == "ncat", ef.By == "netcat":
+		return strings.Contains(w.text, "-U") || strings.Contains(w.text, "--unixsock")
+	}
+	return strings.Contains(w.text, "UNIX") || strings.Contains(w.text, "unix") || strings.Contains(w.text, "Unix")
+}
+
 // speaks judges a connection to a socket in the file system.
 func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
-	p := ef.Target
-	if strings.Contains(p, "://") || strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
+	p := strings.TrimPrefix(ef.Target, "unix://")
+	if p == "" || strings.Contains(p, "://") || strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
 		return approver.Pass, ""
 	}
 	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {

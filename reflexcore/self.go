@@ -3,6 +3,7 @@ package reflexcore
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -40,11 +41,19 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 			}
 		}
 	}
-	if worst != approver.Deny && w.killsByLookup() {
-		return approver.Deny, "it looks up approver's process to stop it"
+	if worst != approver.Deny && e.stopsByLookup(w) {
+		return approver.Deny, "it looks up approver's process to stop it or to get into it"
+	}
+	if worst > approver.Ask {
+		if d, text := e.agentsOnDisk(w); d < worst {
+			worst, what = d, text
+		}
 	}
 	if p := e.namesOwn(w); worst > approver.Ask && p != "" {
 		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" + short(effect.Show(p)) + ")"
+	}
+	if p := e.patched(w); worst > approver.Ask && p != "" {
+		return approver.Ask, "it applies a difference that changes a file by which agents ask (" + short(effect.Show(p)) + ")"
 	}
 	if worst == approver.Pass && w.changesByLookup() {
 		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
@@ -79,9 +88,9 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decisio
 	own, known := placeContent<<content.Own, e.paths
 	switch ef.Kind {
 	case effect.Kill:
-		switch {
-		case namesApprover(ef.Target):
-			return approver.Deny, "it stops approver"
+		switch d := e.stops(w, ef); {
+		case d < approver.Pass:
+			return d, "it stops approver"
 		case guardName(path.Base(ef.Target)):
 			return approver.Ask, "it stops a guard"
 		}
@@ -170,6 +179,8 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decisio
 		return approver.Ask, "it may change approver's own files"
 	case at&(placeContent<<content.Own) != 0:
 		return approver.Deny, "it changes approver's own files"
+	case moves(ef) && w.movesAway(ef):
+		return approver.Ask, "it moves the folder in which approver's own files lie"
 	case base == "approver-hook", base == "approver" && inBin(ef.Target) && at&(Project|Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
 	case settings(ef.Target, e.paths):
@@ -242,27 +253,20 @@ func perhaps(p string) bool {
 	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
 }
 
+// movesAway reports whether a folder is moved that approver's own lies in.
+func (w *work) movesAway(ef *effect.Effect) bool {
+	home := w.around.home
+	if home == "" || !strings.HasPrefix(ef.Target, "/") || !below(home+"/.approver", path.Clean(ef.Target)) {
+		return false
+	}
+	return slices.ContainsFunc(w.effects, func(r effect.Effect) bool {
+		return r.Kind == effect.Read && r.By == ef.By && r.Target == ef.Target
+	})
+}
+
 func inBin(p string) bool {
 	dir := path.Base(path.Dir(p))
 	return dir == "bin" || dir == "sbin"
-}
-
-// namesApprover reports whether the target of a kill is approver: by its name, or
-// by a pattern that finds it and is made for it.
-func namesApprover(target string) bool {
-	target = strings.ToLower(target)
-	if strings.Contains(target, "approver") {
-		return true
-	}
-	literal := strings.Trim(target, "^$.*+?[]()|\\/ ")
-	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 || !strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
-		return false
-	}
-	if ok, err := path.Match(target, "approver"); ok && err == nil { // as PowerShell reads it
-		return true
-	}
-	re, err := regexp.Compile(target)
-	return err == nil && re.MatchString("approver") && !re.MatchString("app") && !re.MatchString("server")
 }
 
 // guardWords are what programs that guard others are called.
@@ -295,35 +299,9 @@ func guardPath(p string) bool {
 	return false
 }
 
-// killsByLookup reports whether a process is stopped that is not known, and that
-// was looked up by approver's name: kill $(pgrep approver).
-func (w *work) killsByLookup() bool {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind != effect.Kill || effect.IsKnown(e.Target) {
-			continue
-		}
-		for _, seek := range [...]string{"pgrep", "pidof", "fuser", "lsof", "ps ", "pid"} {
-			for rest := w.text; ; {
-				_, after, found := strings.Cut(rest, seek)
-				if !found {
-					break
-				}
-				rest = after
-				if end := strings.IndexAny(after, ";&\n)`"); end >= 0 {
-					after = after[:end]
-				}
-				if strings.Contains(after, "approver") {
-					return true
-				}
-			}
-		}
-		return strings.Contains(w.text, "approver.pid")
-	}
-	return false
-}
-
 // ownFiles finds in a text what lists or names the files by which agents ask.
-var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)`)
+var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|approver)/(settings|hooks|[^ ]*\*)` +
+	`|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
 
 // unpackers write files that only what they read names, or their further words.
 var unpackers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "cpio": true, "patch": true, "git apply": true, "git am": true}

@@ -8,75 +8,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Programs that are agents: started, they run tools of their own, and whether these are
-// asked about is up to the settings that they find. One line is one agent.
-
-// An agent is a program that runs tools by itself.
-type agent struct {
-	// id is the word for it, as in --agent where approver has hooks for it.
-	id string
-	// names are its programs, and the last parts of the names of its packages and images.
-	names string
-	// starts are the first words and the flags that start it, where its name means other
-	// programs too; empty: whatever is not in quiet does.
-	starts string
-	// quiet are the first words that start nothing, besides those of all agents.
-	quiet string
-}
-
-var agentPrograms = []agent{
-	{id: "claude", names: "claude claude-code claude-code-acp claude-agent-acp", quiet: "setup-token hooks migrate-installer"},
-	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug"},
-	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions"},
-	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills"},
-	{id: "copilot", names: "copilot-cli @github/copilot", quiet: "plugin"},
-	{id: "copilot", names: "copilot", starts: "-p --prompt -i --interactive --resume --continue --acp --banner --yolo --allow-all --allow-all-tools --autopilot"},
-	{id: "cursor", names: "cursor-agent", quiet: "create-chat ls"},
-	{id: "cursor", names: "cursor", starts: "agent"},
-	{id: "opencode", names: "opencode opencode-ai", quiet: "debug agent stats export import github"},
-	{id: "goose", names: "goose-cli goose-ai goosed"},
-	{id: "goose", names: "goose", starts: "run session s acp web serve recipe schedule bench term"},
-	{id: "crush", names: "crush", quiet: "logs dirs schema projects"},
-	{id: "droid", names: "droid", quiet: "search"},
-	{id: "cline", names: "cline", quiet: "history"},
-	{id: "kilo", names: "kilocode kilo @kilocode/cli"},
-	{id: "pi", names: "pi-coding-agent"},
-	{id: "pi", names: "pi", starts: "-p --print -c --continue -r --resume --mode --session --model --provider"},
-	{id: "amp", names: "@sourcegraph/amp @ampcode/cli"},
-	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t"},
-	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update"},
-	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline"},
-	{id: "kiro", names: "q qchat", starts: "chat"},
-	{id: "openclaw", names: "openclaw", starts: "agent tui"},
-	{id: "continue", names: "@continuedev/cli"},
-	{id: "continue", names: "cn", starts: "-p --print serve --resume --auto --prompt --agent --config"},
-	{id: "plandex", names: "plandex pdx", quiet: "plans ls rm log diff diffs convo branches current cd sign-in set-config rewind reject"},
-	{id: "gptme", names: "gptme"},
-	{id: "interpreter", names: "interpreter open-interpreter"},
-	{id: "auggie", names: "auggie", quiet: "session token"},
-	{id: "openhands", names: "openhands openhands-ai openhands-cli", quiet: "conversations"},
-	{id: "mini-swe-agent", names: "mini-swe-agent"},
-	{id: "kimi", names: "kimi-cli"},
-	{id: "kimi", names: "kimi", starts: "-p --print -c --command --prompt --yolo -y --acp acp"},
-	{id: "vibe", names: "mistral-vibe"},
-	{id: "vibe", names: "vibe", starts: "-p --prompt --auto-approve --continue -c --resume"},
-	{id: "iflow", names: "iflow iflow-cli"},
-	{id: "codebuddy", names: "codebuddy codebuddy-code"},
-	{id: "trae", names: "trae-agent"},
-	{id: "trae", names: "trae-cli", starts: "run interactive"},
-	{id: "rovodev", names: "acli", starts: "rovodev"},
-	{id: "forge", names: "forgecode"},
-	{id: "jules", names: "jules", starts: "new remote"},
-	{id: "grok", names: "grok-cli"},
-	{id: "grok", names: "grok", starts: "-p --prompt -d --directory"},
-	{id: "gpt-engineer", names: "gpt-engineer gpte"},
-	{id: "smol", names: "smolagent"},
-	{id: "vscode", names: "code code-insiders", starts: "chat"},
-	{id: "cursor", names: "agent", starts: "-p --print --force -f"},
-	{id: "warp", names: "warp oz", starts: "agent"},
-	{id: "ollama", names: "ollama", starts: "launch"},
-}
-
 // agentQuiet are the words with which an agent only says, fetches or stores something.
 var agentQuiet = wordSet(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
 	-h --help -help -v -V --version -version`)
@@ -107,14 +38,14 @@ var agentsNamed = func() map[string][]*agent {
 // launchers are the programs that start others by the name of a package, an image or a
 // file of theirs: the word that starts those names, empty for any.
 var launchers = map[string]string{
-	"node": "", "nodejs": "", "bun": "", "deno": "", "tsx": "", "ts-node": "", "python": "", "python3": "", "pypy3": "", "go": "run", "nix": "", "docker": "", "podman": "", "nerdctl": "", "uv": "run", "mise": "", "nix-shell": "", "electron": "", "java": "",
+	"node": "", "nodejs": "", "cargo": "run", "bun": "", "deno": "", "tsx": "", "ts-node": "", "python": "", "python3": "", "pypy3": "", "go": "run", "nix": "", "docker": "", "podman": "", "nerdctl": "", "uv": "run", "mise": "", "nix-shell": "", "electron": "", "java": "",
 	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
 }
 
 // startsAgent notes that a command starts an agent, and whether it is a second copy of
 // one: from a package or an image, or under another name than its program's. Base is the
 // [programName] of the command.
-func (in *interp) startsAgent(mark int, base string) {
+func (in *interp) startsAgent(mark int, base string, std *input) {
 	args := in.fields[mark:]
 	name := args[0].text
 	if len(name) > 256 {
@@ -125,8 +56,9 @@ func (in *interp) startsAgent(mark int, base string) {
 			break // it was looked up already
 		}
 		for _, a := range agentsNamed[key] {
-			if a.begins(args[1:]) {
-				copied := base != name && (strings.HasPrefix(name, "@") || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:")) || fetchers[in.via]
+			if a.begins(args[1:], std.present) {
+				copied := fetchers[in.via] || elsewhere(a.id, args[1:]) ||
+					base != name && (name[0] == '@' || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:"))
 				in.agentStarts(a.id, copied, name)
 			}
 			if key != base {
@@ -134,13 +66,33 @@ func (in *interp) startsAgent(mark int, base string) {
 			}
 		}
 	}
+	if args[0].glob {
+		in.patternStarts(base, args[1:], std.present)
+	}
 	if packageManagers[base] {
 		in.renames(args)
+		in.runsInstalled(args)
+	}
+	in.installs(base, args)
+	if strings.IndexByte(name, '/') >= 0 && in.Table.Find(base) == nil {
+		if f := in.created(name); f != nil && f.alias != "" {
+			name = f.alias
+		}
+		in.mayBeAgent(name, args[1:])
 	}
 	if _, ok := launchers[unnumbered(base)]; !ok && base != "python3" {
 		return
 	}
 	in.launches(base, args)
+}
+
+// elsewhere reports whether an agent is told to work on a machine of its maker's, where it
+// finds none of the hooks that it has here.
+func elsewhere(id string, args []field) bool {
+	return id == "claude" && slices.ContainsFunc(args, func(f field) bool {
+		flag, _, _ := strings.Cut(f.text, "=")
+		return flag == "--remote" || flag == "--cloud" || flag == "--teleport"
+	})
 }
 
 // fetchers run a program of a package that they fetch, under whatever name.
@@ -165,14 +117,20 @@ func (in *interp) launches(base string, args []field) {
 		id := ""
 		script := first
 		first = false
+		if script && runsScripts[unnumbered(base)] && args[i-1].text != "-n" {
+			in.mayBeAgent(w, args[i+1:])
+		}
 		switch {
+		case base == "cargo" && args[i-1].text != "--bin" && args[i-1].text != "-p" && args[i-1].text != "--package":
+		case word == "" && w[0] == '@' && contains("-r --require --import", args[i-1].text):
+			id = installedOf("node_modules/" + w)
+		case args[i-1].text == "-m":
+			id = moduleOf(w, args[i+1:])
 		case script && runsScripts[unnumbered(base)] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
 			id = packageOf(w)
 		case container && args[i-1].text != "-v" && args[i-1].text != "--name" && args[i-1].text != "-w" && args[i-1].text != "--volume" && args[i-1].text != "--network":
 			id = imageOf(w)
 		case container:
-		case args[i-1].text == "-m":
-			id = packageOf(strings.ReplaceAll(w, "_", "-"))
 		case strings.HasPrefix(w, "npm:"), strings.HasPrefix(w, "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
 			id = packageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
 		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"), strings.HasPrefix(w, effect.Unknown+"/"), strings.Contains(w, "/@"):
@@ -182,7 +140,7 @@ func (in *interp) launches(base string, args []field) {
 			continue
 		}
 		rest := args[i+1:]
-		if !slices.ContainsFunc(agentPrograms, func(a agent) bool { return a.id == id && a.starts == "" && a.begins(rest) }) {
+		if args[i-1].text != "-m" && !installedStarts(id, rest) {
 			return
 		}
 		in.agentStarts(id, true, base)
@@ -198,7 +156,7 @@ var isolates = wordSet("bwrap firejail chroot unshare nsenter systemd-run flatpa
 var agentVariables = [...]string{
 	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CODEX_HOME", "GEMINI_CONFIG_DIR", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "OPENCODE_CONFIG",
 	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_PERMISSION", "GEMINI_CLI_HOME", "CURSOR_CONFIG_DIR", "COPILOT_HOME", "QWEN_HOME", "FACTORY_HOME", "AIDER_YES_ALWAYS", "AIDER_YES", "COPILOT_ALLOW_ALL",
-	"CLAUDE_DANGEROUSLY_SKIP_PERMISSIONS", "GOOSE_MODE", "CLAUDE_CODE_DISABLE_HOOKS", "DISABLE_HOOKS",
+	"CLAUDE_DANGEROUSLY_SKIP_PERMISSIONS", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "GOOSE_MODE", "CLAUDE_CODE_DISABLE_HOOKS", "DISABLE_HOOKS",
 }
 
 // inherits notes the settings that an agent finds in variables, however they came there:
@@ -248,27 +206,40 @@ func (in *interp) renames(args []field) {
 	}
 }
 
+// runsInstalled notes an agent that a package manager starts by the name of its program:
+// yarn codex, pnpm run gemini.
+func (in *interp) runsInstalled(args []field) {
+	if base := programName(args[0].text); base != "yarn" && base != "pnpm" && base != "bun" || len(args) < 2 {
+		return
+	}
+	rest := args[1:]
+	if len(rest) > 1 && rest[0].text == "run" {
+		rest = rest[1:]
+	}
+	for _, a := range agentsNamed[rest[0].text] {
+		if a.starts == "" && a.begins(rest[1:], false) {
+			in.agentStarts(a.id, true, args[0].text)
+			return
+		}
+	}
+}
+
 // packageManagers are those that install a package under another name.
 var packageManagers = wordSet("npm pnpm yarn bun cnpm")
 
 func (in *interp) agentStarts(id string, copied bool, by string) {
 	in.inherits(by)
-	if copied || in.homeless {
+	if (copied || in.homeless || in.installed == id) && !strings.HasPrefix(id, "copy of ") {
 		id = "copy of " + id
 	}
 	in.add(effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id, By: by})
 }
 
-// begins reports whether the words behind an agent's name start it.
-func (a *agent) begins(args []field) bool {
+// begins reports whether the words behind an agent's name start it. Its input is what it
+// is to do if it is fed.
+func (a *agent) begins(args []field, fed bool) bool {
 	if a.starts != "" {
-		for _, f := range args {
-			flag, _, _ := strings.Cut(f.text, "=")
-			if contains(a.starts, flag) && (flag[0] == '-' || f == args[0]) {
-				return true
-			}
-		}
-		return false
+		return a.beginsWith(args, fed)
 	}
 	if len(args) == 0 {
 		return true
@@ -284,6 +255,28 @@ func (a *agent) begins(args []field) bool {
 		return len(args) > 1 && first != "--help" && first != "--version"
 	}
 	return len(args) > 1 && agentServes[args[1].text]
+}
+
+// beginsWith is begins of an agent whose name means other programs too.
+func (a *agent) beginsWith(args []field, fed bool) bool {
+	if len(args) == 0 {
+		return contains(a.starts, ".") || fed && a.fed
+	}
+	first := args[0].text
+	if a.said && strings.Contains(first, " ") && first[0] != '-' {
+		return true
+	}
+	for i, f := range args {
+		flag, _, _ := strings.Cut(f.text, "=")
+		switch {
+		case flag == "" || flag == ".":
+		case i == 0 && flag[0] != '-' && contains(a.starts, flag): // gh agent-task list
+			return len(args) == 1 || (&agent{quiet: a.quiet}).begins(args[1:], fed)
+		case flag[0] == '-' && contains(a.starts, flag), i == 0 && contains(a.starts, "^"+flag):
+			return true
+		}
+	}
+	return false
 }
 
 // contains reports whether a list of words has a word.
@@ -311,6 +304,11 @@ func programName(word string) string {
 	}
 	for _, ending := range [...]string{".exe", ".cmd", ".ps1", ".bat", ".js", ".mjs", ".cjs", ".git"} {
 		word = strings.TrimSuffix(word, ending)
+	}
+	for _, machine := range [...]string{"-x86_64", "-aarch64", "-arm64", "-linux", "-darwin", "-macos"} {
+		if plain, _, ok := strings.Cut(word, machine); ok && len(agentsNamed[plain]) > 0 {
+			return plain // codex-x86_64-unknown-linux-musl
+		}
 	}
 	return word
 }
@@ -348,6 +346,11 @@ func packageOf(word string) string {
 func imageOf(word string) string {
 	image, tag, _ := strings.Cut(word[strings.LastIndexByte(word, '/')+1:], ":")
 	image, _, _ = strings.Cut(image, "@")
+	if owner := strings.TrimSuffix(word[:strings.LastIndexByte(word, '/')+1], "/"); owner != "" {
+		if id := packageOf(owner[strings.LastIndexByte(owner, '/')+1:] + "/" + image); id != "" {
+			return id
+		}
+	}
 	if id := packageOf(image); id != "" {
 		return id
 	}
@@ -360,6 +363,9 @@ var runsScripts = wordSet("node nodejs bun deno tsx python pypy sh bash zsh dash
 // inPath reports whether a word is a program as which prints it, or lies where programs do.
 func inPath(word string) bool {
 	dir, base := path.Split(word)
+	if strings.HasSuffix(dir, "bin/") && strings.HasSuffix(base, "js") {
+		return true
+	}
 	return !strings.Contains(base, ".") && (dir == "" || strings.HasSuffix(path.Base(dir), "bin"))
 }
 

@@ -126,7 +126,7 @@ func (a *applied) inside(word string) bool {
 	if !a.p.Copies {
 		return false
 	}
-	if strings.HasSuffix(word, "/.") || a.by == "rsync" && strings.HasSuffix(word, "/") {
+	if word == "." || strings.HasSuffix(strings.TrimSuffix(word, "/"), "/.") || a.by == "rsync" && strings.HasSuffix(word, "/") {
 		return true
 	}
 	for _, w := range a.argv[1:] {

@@ -322,7 +322,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	name := args[0]
 	in.moved(name.text)
 	base := programName(name.text)
-	in.startsAgent(mark, base)
+	in.startsAgent(mark, base, std)
 	words := len(in.words)
 	for _, f := range args {
 		in.words = append(in.words, f.text)
@@ -348,6 +348,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
+	in.unpacks(argv)
 	in.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {

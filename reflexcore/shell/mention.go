@@ -50,6 +50,7 @@ func (in *interp) mentions(argv []string, by string, from int, p *grammar.Parsed
 	}
 	m := mentioner{in: in, by: by, hidden: hidden, odd: p.Odd}
 	m.kind(argv)
+	m.fills(argv)
 	for i := 1; i < len(argv); i++ {
 		if w := argv[i]; len(w) > 3 && len(w) <= maxMentioned && !m.quiet(argv, i, p) {
 			m.scan(w)
@@ -80,7 +81,7 @@ func hints(argv []string, fed bool, input string) bool {
 }
 
 // settingNames are parts of the names of files that hold settings.
-var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/"}
+var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/", "resolve.sock", "submit.sock"}
 
 func hint(w string) bool {
 	if len(w) < 5 {
@@ -161,7 +162,7 @@ func (m *mentioner) kind(argv []string) {
 				m.git = w
 			}
 		}
-		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export"
+		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export" && m.git != "hash-object"
 	case "prettier", "eslint", "biome", "taplo", "yq", "dprint", "json_pp", "jsonschema", "black", "ruff":
 		m.reads = !slices.ContainsFunc(argv, func(w string) bool {
 			return w == "--write" || w == "-w" || w == "-i" || w == "--inplace" || w == "--fix" || w == "-o" || w == "--output-file" || w == "--in-place" || w == "format" && m.by != "prettier" || w == "fmt"
@@ -340,6 +341,65 @@ func (m *mentioner) into(before, w string) {
 	if dir := strings.TrimSuffix(value, "/"); strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") &&
 		strings.HasPrefix(flag, "-") && (strings.Contains(flag, "out") || flag == "-D" && m.by == "gh" || flag == "--dir") {
 		m.add(dir+"/settings.json", 1)
+	}
+}
+
+// folderFillers are programs that fill a folder which they are told, and of which no table
+// says so; with git it is the subcommand, and with others a word or a part of one.
+var folderFillers = wordSet(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
+	worktree submodule subtree init`)
+
+// renamesMembers reports whether a flag of tar gives what it unpacks other names.
+func renamesMembers(flag string) bool {
+	return strings.HasPrefix(flag, "--one") || strings.HasPrefix(flag, "--xf") || strings.HasPrefix(flag, "--trans")
+}
+
+// fills notes the settings in a hidden folder that a program is told to fill.
+func (m *mentioner) fills(argv []string) {
+	remote := m.by == "scp" || m.by == "docker" || m.by == "podman" || m.by == "kubectl" || m.by == "rsync"
+	clones := m.by == "gh" && slices.Contains(argv, "clone") || m.by == "npm" && slices.Contains(argv, "--prefix")
+	if !remote && !clones && !folderFillers[m.by] && (m.by != "git" || !folderFillers[m.git]) {
+		return
+	}
+	if strings.HasPrefix(m.by, "python") && !slices.Contains(argv, "-e") && !slices.Contains(argv, "--extract") {
+		return
+	}
+	if m.git == "worktree" && !slices.Contains(argv, "add") {
+		return
+	}
+	for i, w := range argv[1:] {
+		if strings.HasSuffix(m.by, "tar") && !renamesMembers(w) && !renamesMembers(argv[i]) {
+			continue
+		}
+		if _, after, ok := strings.Cut(w, ":"); remote && (!ok || after == "" || i+2 == len(argv)) {
+			continue // only what comes from there
+		}
+		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return r == '=' || r == ',' || r == ':' || r == '|' }) {
+			dir := strings.TrimSuffix(part, "/")
+			if base := dir[strings.LastIndexByte(dir, '/')+1:]; len(base) > 3 && base[0] == '.' && base[1] != '.' {
+				m.add(dir+"/settings.json", 1)
+				m.add(dir+"/hooks.json", 1)
+			}
+		}
+	}
+}
+
+// unpacks adds where archives are unpacked by programs of which no table says so.
+func (in *interp) unpacks(argv []string) {
+	if len(argv) < 3 || !strings.HasSuffix(argv[0], "jar") && !strings.Contains(argv[0], "python") {
+		return
+	}
+	switch base := programName(argv[0]); {
+	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
+		in.add(effect.Effect{Kind: effect.Write, Target: in.dir, Bits: effect.Append, By: base})
+	case len(argv) > 4 && strings.HasPrefix(base, "python") && argv[1] == "-m":
+		if extracts := argv[3] == "-e" || argv[3] == "--extract"; extracts && (argv[2] == "tarfile" || argv[2] == "zipfile") {
+			dir := in.dir
+			if len(argv) > 5 {
+				dir = in.home(argv[5])
+			}
+			in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
+		}
 	}
 }
 

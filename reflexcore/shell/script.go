@@ -202,6 +202,7 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 		in.over("depth")
 		return
 	}
+	in.agentCode(lang, d.text)
 	in.depth++
 	texts := make([]string, len(args))
 	for i, a := range args {

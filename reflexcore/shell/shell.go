@@ -151,6 +151,7 @@ type Result struct {
 	Dotted  []Dotted
 	// Mentions are files that commands name, of which no effect tells anything.
 	Mentions []Mention
+	Programs []Program
 	Steps    []Step // with Explain
 	How      How
 	// Commands counts simple commands, Partial those with a word that is not

@@ -128,12 +128,13 @@ type interp struct {
 	moves      int  // how often cd was walked
 	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
-	choose     bool // choices are open: the command is tried for each
-	configured bool // the settings of git may be others
-	homeless   bool // env takes HOME away from what runs
-	exports    bool // set -a is on
-	sourced    bool // a file that is not known was read with set -a, and may have set any variable
-	iterates   bool // the words are taken one after the other: their order does not matter
+	choose     bool   // choices are open: the command is tried for each
+	configured bool   // the settings of git may be others
+	homeless   bool   // env takes HOME away from what runs
+	installed  string // the agent that was installed in a version that the text names
+	exports    bool   // set -a is on
+	sourced    bool   // a file that is not known was read with set -a, and may have set any variable
+	iterates   bool   // the words are taken one after the other: their order does not matter
 	procs      int
 	links      int // how many files are links
 	recalls    recalls
@@ -153,7 +154,7 @@ const (
 var interps = sync.Pool{New: func() any { return &interp{} }}
 
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
-	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0]}
+	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],

@@ -1,0 +1,41 @@
+package reflexcore
+
+import "strings"
+
+// A hard link is the same file, and nothing in its name says so. Approver's own files have
+// one name each, so the few that have two are looked for under the other.
+
+// maxOwnNames bounds how many files of approver's own folders are looked at.
+const maxOwnNames = 256
+
+// ownNames adds approver's own files that have a second name on the disk.
+func (e *Engine) ownNames(g *guarded) {
+	looked := 0
+	var walk func(dir, name string, deep int)
+	walk = func(dir, own string, deep int) {
+		names, err := e.files.ReadDir(dir, maxOwnNames)
+		if err != nil {
+			return
+		}
+		for _, name := range names {
+			if looked++; looked > maxOwnNames {
+				return
+			}
+			info, err := e.files.Lstat(dir + "/" + name)
+			switch {
+			case err != nil:
+			case info.IsDir() && deep > 0:
+				walk(dir+"/"+name, own+"/"+name, deep-1)
+			case !links1(info):
+				g.names, g.twice = append(g.names, own+"/"+name), true
+			}
+		}
+	}
+	for _, dir := range [...]string{g.home + "/.approver", "/var/lib/approver", "/etc/approver", "/run/approver"} {
+		if strings.HasPrefix(dir, "/") {
+			if to, ok := real(e.files, dir); ok {
+				walk(to, dir, 1)
+			}
+		}
+	}
+}

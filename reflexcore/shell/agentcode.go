@@ -1,0 +1,226 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// Agents are also started by code, through their libraries, and by programs of which only
+// the disk says that they are agents: a link, a pattern.
+
+// An agentModule is a library through which code starts an agent, in one of the ways in
+// uses; empty: by importing it.
+type agentModule struct {
+	name, id, uses string
+}
+
+var agentModules = []agentModule{
+	{"claude_agent_sdk", "copy of claude", "query ClaudeSDKClient"},
+	{"claude_code_sdk", "copy of claude", "query ClaudeSDKClient"},
+	{"@anthropic-ai/claude-agent-sdk", "copy of claude", "query unstable_v2"},
+	{"@anthropic-ai/claude-code", "copy of claude", ""},
+	{"@openai/codex-sdk", "codex", "new Codex( Codex("},
+	{"@openai/codex", "codex", ""},
+	{"@google/gemini-cli-core", "gemini", "GeminiClient sendMessage executeToolCall"},
+	{"@google/gemini-cli", "gemini", ""},
+	{"@github/copilot-sdk", "copilot", "CopilotClient("},
+	{"@github/copilot", "copilot", ""},
+	{"copilot", "copilot", "CopilotClient("},
+	{"@opencode-ai/sdk", "opencode", "createOpencode"},
+	{"@sourcegraph/amp-sdk", "amp", "execute("},
+	{"@cursor/sdk", "cursor", "Agent. agent("},
+	{"@qwen-code/sdk", "qwen", "query("},
+	{"aider", "aider", "main( Coder. run_module( Coder("},
+	{"interpreter", "interpreter", ".chat( OpenInterpreter("},
+	{"gptme", "gptme", "chat( main( run_module("},
+	{"smolagents", "smol", ".run("},
+	{"openhands", "openhands", "Conversation( .run("},
+	{"minisweagent", "mini-swe-agent", ".run("},
+	{"sweagent", "swe-agent", ".run( run_module( main("},
+	{"deepagents", "deepagents", "create_deep_agent("},
+}
+
+// agentCode notes that code imports a library of an agent, and uses it.
+func (in *interp) agentCode(lang, src string) {
+	loads := strings.Contains(src, "import") || strings.Contains(src, "require") || strings.Contains(src, "run_module")
+	if in.ctx.Written || len(src) > maxMentioned || !loads {
+		return
+	}
+	for i := range agentModules {
+		m := &agentModules[i]
+		if !imports(src, m.name) {
+			continue
+		}
+		used := m.uses == ""
+		for use := range strings.FieldsSeq(m.uses) {
+			used = used || strings.Contains(src, use)
+		}
+		if used {
+			in.agentStarts(m.id, false, lang)
+		}
+	}
+}
+
+// importers are what stands before the name of a module that is imported.
+var importers = [...]string{
+	"require(", "import(", "from", "import", "run_module(", "import_module(", "__import__(",
+}
+
+// imports reports whether code imports a module, or a part of it.
+func imports(src, module string) bool {
+	for at := 0; ; {
+		i := strings.Index(src[at:], module)
+		if i < 0 {
+			return false
+		}
+		start := at + i
+		at = start + len(module)
+		if at < len(src) && (isName(src[at]) && src[at] != '.' && src[at] != ')' && src[at] != ']' || src[at] == '-') {
+			continue
+		}
+		before := src[:start]
+		statement := strings.TrimLeft(before[strings.LastIndexAny(before, "\n;")+1:], " \t'\"")
+		before = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(before, "\"'` "), "npm:"), "\"'` ")
+		begins := strings.HasPrefix(statement, "import ") || strings.HasPrefix(statement, "from ")
+		if begins && !strings.Contains(statement, " import ") {
+			return true
+		}
+		for _, call := range importers {
+			if strings.HasSuffix(before, call) {
+				return true
+			}
+		}
+	}
+}
+
+// A Program is a program that is named by its path, of which the tables know nothing. What
+// it is, the disk says: it may be a link to an agent.
+type Program struct {
+	Path  string
+	Words []string // that it is started with
+}
+
+const (
+	maxPrograms = 32 // of one text that are handed on
+	maxWords    = 16 // of one of them
+)
+
+// mayBeAgent notes a program of which the disk may say that it is an agent.
+func (in *interp) mayBeAgent(name string, args []field) {
+	if in.ctx.Written || in.bits&effect.Remote != 0 || len(in.res.Programs) >= maxPrograms || !effect.IsKnown(name) {
+		return
+	}
+	words := make([]string, 0, min(len(args), maxWords))
+	for _, f := range args[:min(len(args), maxWords)] {
+		words = append(words, f.text)
+	}
+	in.res.Programs = append(in.res.Programs, Program{Path: in.home(name), Words: words})
+}
+
+// AgentOf is the agent that a file is, by its path, if those words start it; empty: it is
+// none, or is not started.
+func AgentOf(file string, words []string) string {
+	base := programName(file)
+	args := make([]field, len(words))
+	for i, w := range words {
+		args[i].text = w
+	}
+	for _, a := range agentsNamed[base] {
+		if a.begins(args, false) {
+			return a.id
+		}
+	}
+	id := installedOf(file)
+	if id == "" {
+		id = versionOf(file)
+	}
+	if installedStarts(id, args) {
+		return id
+	}
+	return ""
+}
+
+// installedStarts reports whether those words start an agent that is known by where it is
+// installed, and not by a name that means other programs too.
+func installedStarts(id string, args []field) bool {
+	return slices.ContainsFunc(agentPrograms, func(a agent) bool {
+		return a.id == id && a.starts == "" && a.begins(args, false)
+	})
+}
+
+// IsAgent reports whether a program of that name is an agent, however it is started.
+func IsAgent(name string) bool {
+	return slices.ContainsFunc(agentsNamed[programName(name)], func(a *agent) bool { return a.starts == "" })
+}
+
+// moduleOf is the agent that a module of Python is, if those words start it.
+func moduleOf(module string, args []field) string {
+	module, _, _ = strings.Cut(module, ".")
+	for _, a := range agentsNamed[strings.ReplaceAll(module, "_", "-")] {
+		if a.begins(args, false) {
+			return a.id
+		}
+	}
+	return ""
+}
+
+// versionOf is the agent that keeps its programs in a folder of its own, by their
+// versions: ~/.local/share/claude/versions/2.1.0.
+func versionOf(file string) string {
+	dir := path.Dir(file)
+	if path.Base(dir) == "versions" {
+		return packageOf(path.Base(path.Dir(dir)))
+	}
+	return ""
+}
+
+// patternStarts notes that a pattern may find the program of an agent: ~/bin/cod?x.
+func (in *interp) patternStarts(base string, args []field, fed bool) {
+	literal := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*?[]^!-", r) {
+			return -1
+		}
+		return r
+	}, base)
+	if len(literal) < 2 {
+		return
+	}
+	for i := range agentPrograms {
+		a := &agentPrograms[i]
+		for name := range strings.FieldsSeq(a.names) {
+			if ok, err := path.Match(base, name); ok && err == nil && a.begins(args, fed) {
+				in.agentStarts(a.id, true, base)
+				return
+			}
+		}
+	}
+}
+
+// installWords are the subcommands that install something.
+var installWords = wordSet("install i add upgrade use")
+
+// installs notes which agent a command installs in a version that it names, which may be
+// an old one, that does not stop where its hooks fail.
+func (in *interp) installs(base string, args []field) {
+	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
+		return
+	}
+	for i, f := range args[2:min(len(args), maxWords)] {
+		name, version, ok := strings.Cut(strings.Replace(f.text[min(1, len(f.text)):], "==", "@", 1), "@")
+		if slash := strings.IndexByte(name, '/'); ok && slash < 0 && f.text[0] == '@' {
+			continue
+		}
+		id := packageOf(base)
+		if id != "" && args[i+1].text == "install" {
+			version = f.text
+		} else if id = packageOf(f.text[:min(1, len(f.text))] + name); id == "" || !ok {
+			continue
+		}
+		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
+			in.installed = id
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package shell
+
+// Programs that are agents: started, they run tools of their own, and whether these are
+// asked about is up to the settings that they find. One line is one agent.
+
+// An agent is a program that runs tools by itself.
+type agent struct {
+	// id is the word for it, as in --agent where approver has hooks for it.
+	id string
+	// names are its programs, and the last parts of the names of its packages and images.
+	names string
+	// starts are the first words and the flags that start it, where its name means other
+	// programs too; empty: whatever is not in quiet does.
+	// A word counts as the first one, a flag anywhere, and one behind ^ as the first word
+	// only; a dot stands for no words at all.
+	starts string
+	// quiet are the first words that start nothing, besides those of all agents.
+	quiet string
+	// said is that a first word with blanks in it is what the agent is to do, and fed that
+	// what comes from a pipe or a file is; both where starts says what starts it.
+	said, fed bool
+}
+
+var agentPrograms = []agent{
+	{id: "claude", names: "claude claude-code", quiet: "setup-token hooks migrate-installer"},
+	{id: "copy of claude", names: "claude-code-acp claude-agent-acp"}, // they use the SDK, which reads no settings
+	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug"},
+	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions"},
+	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills"},
+	{id: "copilot", names: "copilot-cli @github/copilot", quiet: "plugin"},
+	{id: "copilot", names: "copilot", starts: "-p --prompt -i --interactive --resume --continue --acp --banner --yolo --allow-all --allow-all-tools --autopilot"},
+	{id: "copilot", names: "gh", starts: "copilot", quiet: "explain suggest alias"},
+	{id: "cursor", names: "cursor-agent", quiet: "create-chat ls"},
+	{id: "cursor", names: "cursor", starts: "agent"},
+	{id: "opencode", names: "opencode opencode-ai", quiet: "debug agent stats export import github"},
+	{id: "goose", names: "goose-cli goose-ai goosed @block/goose block/goose"},
+	{id: "goose", names: "goose", starts: "run session s acp web serve recipe schedule bench term"},
+	{id: "crush", names: "crush", quiet: "logs dirs schema projects"},
+	{id: "droid", names: "droid @factory/cli", quiet: "search"},
+	{id: "cline", names: "cline", quiet: "history"},
+	{id: "kilo", names: "kilocode kilo @kilocode/cli"},
+	{id: "pi", names: "pi-coding-agent"},
+	{id: "pi", names: "pi", starts: "-p --print -c --continue -r --resume --mode --session --model --provider", said: true},
+	{id: "amp", names: "@sourcegraph/amp @ampcode/cli"},
+	{id: "roo", names: "roo-code roocode @roo-code/cli roo-cli"},
+	{id: "roo", names: "roo", starts: "run start -p --print --prompt --task", said: true, fed: true},
+	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t", fed: true},
+	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update"},
+	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline"},
+	{id: "kiro", names: "q qchat", starts: "chat"},
+	{id: "openclaw", names: "openclaw clawdbot moltbot", starts: "agent tui"},
+	{id: "continue", names: "@continuedev/cli"},
+	{id: "continue", names: "cn", starts: "-p --print serve --resume --auto --prompt --agent --config", said: true, fed: true},
+	{id: "plandex", names: "plandex pdx", quiet: "plans ls rm log diff diffs convo branches current cd sign-in set-config rewind reject"},
+	{id: "gptme", names: "gptme"},
+	{id: "interpreter", names: "interpreter open-interpreter"},
+	{id: "auggie", names: "auggie", quiet: "session token"},
+	{id: "openhands", names: "openhands openhands-ai openhands-cli", quiet: "conversations"},
+	{id: "mini-swe-agent", names: "mini-swe-agent mini-extra minisweagent"},
+	{id: "mini-swe-agent", names: "mini", starts: "-t --task -y --yolo --exit-immediately"},
+	// It works in a container of its own, unless it is told to work on this machine.
+	{id: "swe-agent", names: "sweagent swe-agent", starts: "--env.deployment.type --env.deployment"},
+	{id: "kimi", names: "kimi kimi-cli", quiet: "export vis"},
+	{id: "vibe", names: "mistral-vibe"},
+	{id: "vibe", names: "vibe", starts: "-p --prompt --auto-approve --continue -c --resume --agent", said: true, fed: true},
+	{id: "iflow", names: "iflow iflow-cli"},
+	{id: "codebuddy", names: "codebuddy codebuddy-code"},
+	{id: "trae", names: "trae-agent"},
+	{id: "trae", names: "trae-cli traecli", starts: "run interactive"},
+	{id: "rovodev", names: "acli", starts: "rovodev"},
+	{id: "rovodev", names: "rovodev"},
+	{id: "forge", names: "forgecode"},
+	{id: "forge", names: "forge", starts: "^-p ^--prompt ^--conversation ^--agent ^-C ^--directory", fed: true},
+	{id: "jules", names: "jules", starts: "new remote"},
+	{id: "grok", names: "grok-cli"},
+	{id: "grok", names: "grok", starts: "-p --prompt -d --directory --single --always-approve agent", said: true},
+	{id: "gpt-engineer", names: "gpt-engineer gpte"},
+	{id: "smol", names: "smolagent"},
+	{id: "vscode", names: "code code-insiders", starts: "chat"},
+	{id: "cursor", names: "agent", starts: "-p --print --force -f", said: true},
+	{id: "warp", names: "warp oz warp-cli warp-terminal", starts: "agent"},
+	{id: "ollama", names: "ollama", starts: "launch"},
+	{id: "kiro", names: "kiro", starts: "chat"},
+	{id: "junie", names: "junie junie-cli"},
+	{id: "cody", names: "cody", starts: "chat"},
+	{id: "cody", names: "cody-agent"},
+	{id: "tabnine", names: "tabnine tabnine-cli", starts: "agent chat -p --prompt -y --yolo -i"},
+	{id: "codebuff", names: "codebuff freebuff"},
+	{id: "letta", names: "letta-code @letta-ai/letta-code"},
+	{id: "letta", names: "letta", starts: ". run -p --prompt --yolo", said: true},
+	{id: "deepagents", names: "deepagents deepagents-cli", quiet: "agents skills threads"},
+	{id: "devin", names: "devin devin-cli"},
+	{id: "cagent", names: "cagent", starts: "run exec acp serve api a2a"},
+	{id: "cagent", names: "docker", starts: "agent cagent", quiet: "new catalog build share pull push feedback"},
+	{id: "claude-code-router", names: "claude-code-router"},
+	{id: "claude-code-router", names: "ccr", starts: "code"},
+	{id: "claude-flow", names: "claude-flow ruflo", quiet: "init memory hooks"},
+	{id: "happy", names: "happy-coder"},
+	{id: "happy", names: "happy", starts: ". claude codex gemini acp daemon -p --yolo"},
+	{id: "claude-squad", names: "claude-squad"},
+	{id: "vibe-kanban", names: "vibe-kanban"},
+	{id: "acpx", names: "acpx"},
+	{id: "ra-aid", names: "ra-aid"},
+	{id: "hermes", names: "hermes-agent"},
+	{id: "hermes", names: "hermes", starts: "chat ^-q ^-z"},
+	{id: "qoder", names: "qodercli @qoder-ai/qodercli"},
+	{id: "qoder", names: "qoder", starts: "-p --print"},
+	{id: "deepseek", names: "deepseek-tui codewhale"},
+	{id: "deepseek", names: "deepseek", starts: "exec run -p --prompt --yolo", said: true},
+	{id: "command-code", names: "command-code"},
+	{id: "neovate", names: "neovate @neovate/code"},
+	{id: "kode", names: "@shareai-lab/kode"},
+	{id: "kode", names: "kode", starts: "-p --print"},
+	{id: "antigravity", names: "agy antigravity", starts: "-p --print --prompt -i chat", said: true},
+	{id: "every-code", names: "every-code @just-every/code"},
+	{id: "every-code", names: "coder", starts: "exec"},
+	{id: "gpt-pilot", names: "gpt-pilot metagpt autogpt auto-gpt"},
+	{id: "fast-agent", names: "fast-agent-mcp"},
+	{id: "fast-agent", names: "fast-agent", starts: "go serve acp"},
+	{id: "mentat", names: "mentat"},
+	// They write shell commands, or are given tools, only with these flags.
+	{id: "sgpt", names: "sgpt shell-gpt shell_gpt", starts: "-s --shell -e --execute"},
+	{id: "llm", names: "llm", starts: "-T --tool --functions"},
+	{id: "aichat", names: "aichat", starts: "-e --execute -a --agent --macro"},
+	{id: "tgpt", names: "tgpt", starts: "-s --shell -is"},
+}

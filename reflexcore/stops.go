@@ -1,0 +1,192 @@
+package reflexcore
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+)
+
+// A process is stopped by its name, by a pattern that finds it, or by a number that
+// somebody looks up first: by its name, or by the files that it has open.
+
+// ownProcess is what approver's process is called, and ownLine how it is started.
+const ownProcess, ownLine = "approver", "approver serve"
+
+// stops says whether an effect stops approver: Deny if it is meant, Ask if it is one of
+// those that a wide pattern finds.
+func (e *Engine) stops(w *work, ef *effect.Effect) approver.Decision {
+	switch {
+	case namesApprover(ef.Target):
+		return approver.Deny
+	case ef.By == "fuser" && e.isOwnFile(w, ef.Target):
+		return approver.Deny
+	case ef.By == "fuser" && w.around.home != "" && below(w.around.home+"/.approver", ef.Target):
+		return approver.Deny
+	case ef.By == "pkill" && ef.Target == "app":
+		return approver.Pass // what people call what they work on
+	case ef.By != "pkill" && ef.By != "killall" && ef.By != "skill" || ef.Bits&effect.Bulk != 0:
+		return approver.Pass
+	}
+	if ef.By == "killall" && !regexpFlag.MatchString(w.text) {
+		return approver.Pass // it takes whole names
+	}
+	line := ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag.MatchString(w.text)
+	if line || patternFinds(ef.Target, ownProcess) {
+		return approver.Ask
+	}
+	return approver.Pass
+}
+
+var (
+	// regexpFlag finds a killall that takes patterns, fullFlag a pkill or pgrep that looks
+	// at whole command lines.
+	regexpFlag = regexp.MustCompile(`\bkillall\b[^;&|\n]*\s(?:-\w*r\w*|--regexp)\b`)
+	fullFlag   = regexp.MustCompile(`\bp(?:kill|grep)\b[^;&|\n]*?\s(?:-\w*f\w*|--full)\b`)
+)
+
+// patternFinds reports whether a pattern finds a name or a line, and is not one that finds
+// nearly every one, which other rules ask about.
+func patternFinds(pattern, text string) bool {
+	if len(pattern) < 2 || len(pattern) > 64 || !effect.IsKnown(pattern) {
+		return false
+	}
+	re, err := regexp.Compile(pattern)
+	return err == nil && re.MatchString(text) && !re.MatchString("")
+}
+
+// namesApprover reports whether the target of a kill is approver: by its name, or
+// by a pattern that finds it and is made for it.
+func namesApprover(target string) bool {
+	target = strings.ToLower(target)
+	if strings.Contains(target, "approver") {
+		return true
+	}
+	literal := strings.Trim(target, "^$.*+?[]()|\\/ ")
+	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 || !strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
+		return false
+	}
+	if ok, err := path.Match(target, "approver"); ok && err == nil { // as PowerShell reads it
+		return true
+	}
+	re, err := regexp.Compile(target)
+	return err == nil && re.MatchString("approver") && !re.MatchString("app") && !re.MatchString("server")
+}
+
+// lookups are the programs that print numbers of processes, or what is known of them.
+var lookups = regexp.MustCompile(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|launchctl)\b`)
+
+// intoProcess finds a program that gets into a process, or takes its means from it,
+// with a number that was looked up.
+var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice|chrt` +
+	`|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
+
+// attached finds a debugger that is given the program and the number of its process.
+var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
+
+// stopsByLookup reports whether a process is stopped that is not known, and that was
+// looked up as approver: kill $(pgrep appro), for p in /proc/*; kill $(fuser FILE).
+func (e *Engine) stopsByLookup(w *work) bool {
+	if strings.Contains(w.text, "pgrep") || strings.Contains(w.text, "pidof") {
+		for _, m := range intoProcess.FindAllStringSubmatch(w.text, 8) {
+			if e.looksFor(w, "pgrep", m[1]) {
+				return true
+			}
+		}
+	}
+	everyProcess := strings.Contains(w.text, "process_iter") && stopsOne.MatchString(w.text)
+	if strings.Contains(w.text, "approver") && attached.MatchString(w.text) {
+		return true
+	}
+	kills := everyProcess
+	for i := range w.effects {
+		ef := &w.effects[i]
+		kills = kills || ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
+	}
+	if !kills {
+		return false
+	}
+	text := w.text
+	for at := 0; ; {
+		loc := lookups.FindStringSubmatchIndex(text[at:])
+		if loc == nil {
+			break
+		}
+		word := text[at+loc[2] : at+loc[3]]
+		at += loc[1]
+		after := text[at:]
+		if end := strings.IndexAny(after, ";&\n)`"); end >= 0 {
+			after = after[:end]
+		}
+		if e.looksFor(w, word, after) {
+			return true
+		}
+	}
+	return strings.Contains(text, "approver.pid") ||
+		strings.Contains(text, "appro") && (strings.Contains(text, "/proc/") || everyProcess)
+}
+
+// stopsOne finds a call that stops a process, in code that goes through all of them.
+var stopsOne = regexp.MustCompile(`\.(?:kill|terminate|suspend|send_signal)\(`)
+
+// filters find the pattern of what chooses among processes.
+var filters = regexp.MustCompile(`grep\s+(?:-\w+\s+)*['"]?([^'"|\s]+)|awk\s+['"]/([^/]+)/`)
+
+// looksFor reports whether a program that looks up processes is told to find approver.
+func (e *Engine) looksFor(w *work, program, words string) bool {
+	if strings.Contains(words, "approver") {
+		return true
+	}
+	switch program {
+	case "ps": // ps aux | grep '[a]ppr'
+		for _, m := range filters.FindAllStringSubmatch(words, 8) {
+			if pattern := m[1] + m[2]; patternFinds(pattern, ownProcess) || patternFinds(pattern, ownLine) {
+				return true
+			}
+		}
+	case "pgrep", "pidof":
+		full := fullFlag.MatchString("pgrep " + words)
+		for _, word := range strings.Fields(words) {
+			if word[0] == '|' || word[0] == '>' {
+				break
+			}
+			pattern := strings.Trim(word, `"'`)
+			if word[0] != '-' && (patternFinds(pattern, ownProcess) || full && patternFinds(pattern, ownLine)) {
+				return true
+			}
+		}
+	case "fuser", "lsof":
+		for _, word := range strings.Fields(words) {
+			if word == "-U" || word[0] != '-' && e.isOwnFile(w, strings.Trim(word, `"'`)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isOwnFile reports whether a word of the call names one of approver's own files, under
+// any name that it has on the disk.
+func (e *Engine) isOwnFile(w *work, word string) bool {
+	if word == "" || strings.ContainsAny(word, "$:") {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(word, "~/"); ok {
+		word = w.around.home + "/" + rest
+	}
+	if word[0] != '/' {
+		word = strings.TrimSuffix(w.call.Dir, "/") + "/" + word
+	}
+	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
+	if approverFolder(ef.Target) {
+		return true
+	}
+	for _, name := range e.otherNames(w, &ef) {
+		if approverFolder(name) {
+			return true
+		}
+	}
+	return false
+}
