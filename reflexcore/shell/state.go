@@ -45,6 +45,7 @@ type field struct {
 	quoted  bool // some of it was quoted
 	hollow  bool // what is not known of it may be nothing
 	strange bool // what is not known of it may be several words, and anybody's: $(cat f)
+	based   bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
 	folder  askedFolder
 	setup   bool // it is what a program prints for a shell to run, and that alone
 	odd     Oddity
@@ -122,12 +123,13 @@ type interp struct {
 	choices    []choice
 	omits      omission
 	saw        unsure
-	choose     bool // choices are open: the command is tried for each
-	configured bool // the settings of git may be others
-	homeless   bool // env takes HOME away from what runs
-	exports    bool // set -a is on
-	sourced    bool // a file that is not known was read with set -a, and may have set any variable
-	iterates   bool // the words are taken one after the other: their order does not matter
+	below      []string // what stands below unknown folders that the environment names, see [interp.root]
+	choose     bool     // choices are open: the command is tried for each
+	configured bool     // the settings of git may be others
+	homeless   bool     // env takes HOME away from what runs
+	exports    bool     // set -a is on
+	sourced    bool     // a file that is not known was read with set -a, and may have set any variable
+	iterates   bool     // the words are taken one after the other: their order does not matter
 	procs      int
 	links      int // how many files are links
 	recalls    recalls
@@ -151,7 +153,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
-		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0],
+		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0], below: in.below[:0],
 		stands: stands{files: in.stands.files, words: in.stands.words},
 	}
 	if in.dir == "" {
@@ -248,6 +250,9 @@ func (in *interp) add(e effect.Effect) {
 	}
 }
 
+// sameTail is how many effects an effect is compared with, so that it is not added twice.
+const sameTail = 4
+
 func (in *interp) effect(e effect.Effect) {
 	if len(in.res.Effects) >= in.lim.Effects {
 		in.over("effects")
@@ -261,7 +266,7 @@ func (in *interp) effect(e effect.Effect) {
 	}
 	e.Bits |= in.bits
 	e.Step = in.step
-	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-4); i-- {
+	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-sameTail); i-- {
 		if have := in.res.Effects[i]; have.Kind == e.Kind {
 			if have.Step = e.Step; have == e {
 				return

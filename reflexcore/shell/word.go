@@ -107,6 +107,7 @@ func (b *builder) flush() {
 func (b *builder) value(d data, quoted bool) {
 	b.taint |= d.taint
 	if !d.known() {
+		b.based = b.based || b.place && len(b.in.buf) == b.start && d.text == effect.Unknown
 		if b.hollow = b.hollow || !b.stays; !b.stays {
 			d = b.in.omitted(d)
 		}
