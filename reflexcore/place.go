@@ -230,8 +230,8 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if s.isBuilt(p) {
 		out |= Build
 	}
-	if s.tree && e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0 && out&(Project|System|Whole|Git|Top|Unclear) == Project|System {
-		out &^= System // one file of people's own work
+	if s.tree && out&(Project|System|Whole|Git|Top) == Project|System && (e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
+		out &^= System // people's own work; but a folder that goes may be what is served
 	}
 	return out
 }

@@ -22,12 +22,14 @@ type agent struct {
 	starts string
 	// quiet are the first words that start nothing, besides those of all agents.
 	quiet string
+	// answers are the flags that start nothing with one word behind them.
+	answers string
 }
 
 var agentPrograms = []agent{
 	{id: "claude", names: "claude claude-code claude-code-acp claude-agent-acp", quiet: "setup-token hooks migrate-installer"},
 	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug"},
-	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions"},
+	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions", answers: "--delete-session"},
 	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills"},
 	{id: "copilot", names: "copilot-cli @github/copilot", quiet: "plugin"},
 	{id: "copilot", names: "copilot", starts: "-p --prompt -i --interactive --resume --continue --acp --banner --yolo --allow-all --allow-all-tools --autopilot"},
@@ -44,7 +46,7 @@ var agentPrograms = []agent{
 	{id: "pi", names: "pi", starts: "-p --print -c --continue -r --resume --mode --session --model --provider"},
 	{id: "amp", names: "@sourcegraph/amp @ampcode/cli"},
 	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t"},
-	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update"},
+	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update", answers: "--list-models --models"},
 	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline"},
 	{id: "kiro", names: "q qchat", starts: "chat"},
 	{id: "openclaw", names: "openclaw", starts: "agent tui"},
@@ -83,6 +85,13 @@ var agentQuiet = wordSet(`help version doctor update upgrade install uninstall l
 
 // agentServes are the words behind a quiet one that start it all the same.
 var agentServes = wordSet("serve server start run")
+
+// agentRecords are the words for what agents have kept of their work, and agentLists those
+// that then say or store something and start nothing.
+var (
+	agentRecords = wordSet("session sessions thread threads conversation conversations history")
+	agentLists   = wordSet("list ls delete rm remove export show info search")
+)
 
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
@@ -258,6 +267,9 @@ func (in *interp) agentStarts(id string, copied bool, by string) {
 
 // begins reports whether the words behind an agent's name start it.
 func (a *agent) begins(args []field) bool {
+	if len(args) > 1 && agentRecords[args[0].text] && agentLists[args[1].text] {
+		return false
+	}
 	if a.starts != "" {
 		for _, f := range args {
 			flag, _, _ := strings.Cut(f.text, "=")
@@ -272,6 +284,9 @@ func (a *agent) begins(args []field) bool {
 	}
 	first := args[0].text
 	if last := args[len(args)-1].text; len(args) == 2 && (last == "--help" || last == "-h" || last == "--version") {
+		return false
+	}
+	if len(args) == 2 && contains(a.answers, first) && args[1].text != "" && args[1].known() && args[1].text[0] != '-' {
 		return false
 	}
 	if !agentQuiet[first] && !contains(a.quiet, first) {

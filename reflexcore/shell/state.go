@@ -40,15 +40,16 @@ type input struct {
 // A field is one word after expansion.
 type field struct {
 	data
-	splits  bool // it may be any number of words, as it was not quoted
-	glob    bool // it is a pattern of file names
-	quoted  bool // some of it was quoted
-	hollow  bool // what is not known of it may be nothing
-	strange bool // what is not known of it may be several words, and anybody's: $(cat f)
-	based   bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
-	folder  askedFolder
-	setup   bool // it is what a program prints for a shell to run, and that alone
-	odd     Oddity
+	splits   bool // it may be any number of words, as it was not quoted
+	glob     bool // it is a pattern of file names
+	quoted   bool // some of it was quoted
+	hollow   bool // what is not known of it may be nothing
+	strange  bool // what is not known of it may be several words, and anybody's: $(cat f)
+	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
+	inherits bool // what is not known of it is in variables of the environment, all of it
+	folder   askedFolder
+	setup    bool // it is what a program prints for a shell to run, and that alone
+	odd      Oddity
 }
 
 type function struct {
