@@ -159,8 +159,7 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		if !simple {
 			d = in.operate(d, name, p)
 		}
-		b.stays = p.Length || isNumber(name) || name == "PATH" && in.find(name) == nil && simple || // without one, nothing would run
-			p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
+		b.stays = p.Length || isNumber(name) || p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
 		b.place = in.fixed(name)
 		b.value(d, quoted)
 		b.stays, b.place = false, false
