@@ -212,6 +212,7 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 		w.sets[1] = e.Project(call.Dir)
 	}
 	w.capture(call) // 1
+	w.around.tree = e.inTree(w.around.dir)
 	w.flows.begin(e, w)
 	e.decode(w)     // 2
 	e.understand(w) // 3 to 7: whitespace, aliases, compounds, variables, quotes

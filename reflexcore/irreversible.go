@@ -131,6 +131,8 @@ func deleted(e *effect.Effect, p Place) loss {
 		return loss{little, "deletes what can be made again"}
 	case e.Bits&effect.Remote != 0:
 		return loss{50, "deletes files elsewhere"}
+	case p&System != 0 && e.Bits&effect.Rooted != 0 && e.Bits&(effect.Recursive|effect.Glob) == 0:
+		return loss{40, "deletes what is not known yet"}
 	case p&System != 0:
 		return loss{70, "deletes files of the system"}
 	case p&Whole != 0:

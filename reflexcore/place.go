@@ -60,7 +60,10 @@ var urlNames = []string{
 }
 
 // surroundings are the folders of a call.
-type surroundings struct{ dir, home string }
+type surroundings struct {
+	dir, home string
+	tree      bool // dir is in a working tree that lies in one of the [served] folders
+}
 
 // place says what an effect's target is.
 func (s *surroundings) place(e *effect.Effect, known *memo) Place {
@@ -227,7 +230,28 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if s.isBuilt(p) {
 		out |= Build
 	}
+	if s.tree && out&(Project|System|Whole|Git|Top) == Project|System && (e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
+		out &^= System // people's own work; but a folder that goes may be what is served
+	}
 	return out
+}
+
+// served are folders of the system in which people keep working trees of their own.
+var served = []string{"/srv", "/opt", "/var/www", "/usr/src", "/usr/local/src"}
+
+// inTree reports whether a folder is in a working tree of git in one of those folders: a
+// name alone says nothing, since programs are installed there too.
+func (e *Engine) inTree(dir string) bool {
+	i := slices.IndexFunc(served, func(s string) bool { return below(dir, s) })
+	if i < 0 || below(dir, "/opt/homebrew") {
+		return false
+	}
+	for at := dir; at != served[i]; at = path.Dir(at) {
+		if _, err := e.files.Lstat(path.Join(at, ".git")); err == nil || !isMissing(err) {
+			return err == nil
+		}
+	}
+	return false
 }
 
 // folder says in which of the great folders a path lies.

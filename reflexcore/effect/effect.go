@@ -110,9 +110,11 @@ const (
 	Bulk                       // everything of its kind: all containers, all branches, a whole database
 	Partial                    // only some of what the effect needs is known
 	Later                      // not now: something that is left there does it
+	Inherited                  // what is not known of the target is in variables of the environment, which the call did not choose
+	Rooted                     // the target if the unknown folder that it begins with is nothing: "$DESTDIR/usr/bin/x" as /usr/bin/x
 )
 
-var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later"}
+var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later", "inherited", "rooted"}
 
 // String lists the words, separated by +.
 func (b Bits) String() string { return bitNames(uint(b), bitNamesList) }

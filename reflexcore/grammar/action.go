@@ -9,7 +9,7 @@ var bitNames = []string{"recursive", "force", "glob", "splits", "append", "remot
 
 // keywords are the words that a condition or another detail of an action begins
 // with.
-var keywords = []string{"matching", "except", "each", "after", "before", "until", "if", "unless"}
+var keywords = []string{"matching", "known", "except", "each", "after", "before", "until", "if", "unless"}
 
 func isBit(name string) bool { return slices.Contains(bitNames, name) }
 
@@ -83,6 +83,8 @@ func (l *loader) term(a *Action, word, value string) error {
 	switch word {
 	case "matching":
 		a.terms.match = append(a.terms.match, l.alternatives(value)...)
+	case "known":
+		a.terms.known = append(a.terms.known, l.alternatives(value)...)
 	case "except":
 		a.terms.except = append(a.terms.except, l.alternatives(value)...)
 	case "until":

@@ -105,7 +105,7 @@ func (o *Parsed) emit(a *Action, u Use) {
 // joined adds one use of several words.
 func (o *Parsed) joined(a *Action, argv []string, word, end int) {
 	when := a.when()
-	if word >= end || when.match != nil && !anyMatch(when.match, argv[word], false) || anyMatch(when.except, argv[word], true) {
+	if word >= end || !when.matches(argv[word], false) {
 		return
 	}
 	u := Use{Word: word, End: end}
@@ -129,7 +129,7 @@ func (o *Parsed) parts(a *Action, text string, word, end int) {
 				part, left = left[:i], left[i+1:]
 			}
 		}
-		if when.match != nil && !anyMatch(when.match, part, a.Role == Dry) || anyMatch(when.except, part, true) {
+		if !when.matches(part, a.Role == Dry) {
 			continue
 		}
 		o.emit(a, Use{Text: when.part(part), Word: word, End: end})
@@ -243,6 +243,15 @@ func (a *terms) part(text string) string {
 		text, _, _ = strings.Cut(text, a.before)
 	}
 	return text
+}
+
+// matches reports whether a word is one that the action is about. Surely says that what is
+// not known is none.
+func (a *terms) matches(text string, surely bool) bool {
+	if (a.match != nil || a.known != nil) && !anyMatch(a.match, text, surely) && !anyMatch(a.known, text, true) {
+		return false
+	}
+	return !anyMatch(a.except, text, true)
 }
 
 func anyMatch(globs []string, text string, surely bool) bool {

@@ -42,6 +42,7 @@
 // [effect.Bits]), and conditions:
 //
 //	matching A|B*    the word itself is one of these, * being any text (case does not matter), \| a |
+//	known A|B*       as matching, and may stand beside it, but what is not known matches none of these
 //	except A|B*      it is none of these
 //	each ,           the word is a list, split at that character; what else is said holds for each part
 //	after =          the meaning is in what follows the first such text in the word (for = also a space)
@@ -51,8 +52,8 @@
 //	if X, unless X   a flag is (not) given, or an operand is (not) there, or -- is; X|Y is either flag; X=A|B* compares its
 //	                 value; all conditions must hold
 //
-// What is not known may be anything: matching and if take it as a match, except,
-// unless and dry do not.
+// What is not known may be anything: matching and if take it as a match, known,
+// except, unless and dry do not.
 //
 // The argument of a line with always, or of a flag that takes none, is a fixed
 // target. It is a path where the role is about files (exec, read, write, append,
@@ -166,6 +167,7 @@ type terms struct {
 	after  string
 	before string
 	match  []string
+	known  []string // one more match, for what is known
 	except []string
 	until  []string
 	conds  []cond

@@ -166,7 +166,7 @@ func (w *witness) operand(s selector, value string) {
 // witness builds a command line on which all conditions of the row hold.
 func (r row) witness() []string {
 	w := &witness{operands: map[int]string{}}
-	value := sample(r.a.when().match)
+	value := sample(append(slices.Clone(r.a.when().match), r.a.when().known...))
 	for _, c := range r.ifs() {
 		if r.option != nil && slices.Contains(c.options, r.option) && c.values != nil {
 			value = sample(c.values)

@@ -15,6 +15,13 @@ var agentQuiet = wordSet(`help version doctor update upgrade install uninstall l
 // agentServes are the words behind a quiet one that start it all the same.
 var agentServes = wordSet("serve server start run")
 
+// agentRecords are the words for what agents have kept of their work, and agentLists those
+// that then say or store something and start nothing.
+var (
+	agentRecords = wordSet("session sessions thread threads conversation conversations history")
+	agentLists   = wordSet("list ls delete rm remove export show info search")
+)
+
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
@@ -238,6 +245,9 @@ func (in *interp) agentStarts(id string, copied bool, by string) {
 // begins reports whether the words behind an agent's name start it. Its input is what it
 // is to do if it is fed.
 func (a *agent) begins(args []field, fed bool) bool {
+	if len(args) > 1 && agentRecords[args[0].text] && agentLists[args[1].text] {
+		return false
+	}
 	if a.starts != "" {
 		return a.beginsWith(args, fed)
 	}
@@ -246,6 +256,9 @@ func (a *agent) begins(args []field, fed bool) bool {
 	}
 	first := args[0].text
 	if last := args[len(args)-1].text; len(args) == 2 && (last == "--help" || last == "-h" || last == "--version") {
+		return false
+	}
+	if len(args) == 2 && contains(a.answers, first) && args[1].text != "" && args[1].known() && args[1].text[0] != '-' {
 		return false
 	}
 	if !agentQuiet[first] && !contains(a.quiet, first) {

@@ -16,6 +16,8 @@ type agent struct {
 	starts string
 	// quiet are the first words that start nothing, besides those of all agents.
 	quiet string
+	// answers are the flags that start nothing with one word behind them.
+	answers string
 	// said is that a first word with blanks in it is what the agent is to do, and fed that
 	// what comes from a pipe or a file is; both where starts says what starts it.
 	said, fed bool
@@ -25,7 +27,7 @@ var agentPrograms = []agent{
 	{id: "claude", names: "claude claude-code", quiet: "setup-token hooks migrate-installer"},
 	{id: "copy of claude", names: "claude-code-acp claude-agent-acp"}, // they use the SDK, which reads no settings
 	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug"},
-	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions"},
+	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions", answers: "--delete-session"},
 	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills"},
 	{id: "copilot", names: "copilot-cli @github/copilot", quiet: "plugin"},
 	{id: "copilot", names: "copilot", starts: "-p --prompt -i --interactive --resume --continue --acp --banner --yolo --allow-all --allow-all-tools --autopilot"},
@@ -45,7 +47,7 @@ var agentPrograms = []agent{
 	{id: "roo", names: "roo-code roocode @roo-code/cli roo-cli"},
 	{id: "roo", names: "roo", starts: "run start -p --print --prompt --task", said: true, fed: true},
 	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t", fed: true},
-	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update"},
+	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update", answers: "--list-models --models"},
 	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline"},
 	{id: "kiro", names: "q qchat", starts: "chat"},
 	{id: "openclaw", names: "openclaw clawdbot moltbot", starts: "agent tui"},

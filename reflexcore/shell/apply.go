@@ -330,7 +330,13 @@ func (a *applied) target(u *grammar.Use, out data) {
 			a.copiedInto(p)
 		}
 	case grammar.Host:
+		from := len(in.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
+		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits && taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
+			for i := from; i < len(in.res.Effects); i++ {
+				in.res.Effects[i].Bits |= effect.Inherited
+			}
+		}
 	case grammar.Fetch:
 		if t := taint | a.secrets(); t&(effect.Secret|effect.File) != 0 {
 			a.add(effect.NetOut, u, text, t)

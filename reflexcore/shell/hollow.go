@@ -34,6 +34,7 @@ const (
 	whole                     // a word of which nothing is known, or a pattern of names
 	spread                    // an array without an index
 	named                     // one of these is the command's name
+	chosen                    // the call chose the unknown folder that a folder of the system stands below
 )
 
 // every does something for each combination of what the variables in it may be, and
@@ -43,33 +44,33 @@ func (in *interp) every(do func()) {
 		do()
 		return
 	}
-	saw, from := in.saw, len(in.res.Effects)
+	saw, from, below := in.saw, len(in.res.Effects), len(in.below)
 	in.saw = 0
 	in.combinations(do)
 	all := in.saw
 	if all&spread != 0 && in.omits == omitsNothing {
 		via := in.via
 		in.via = "zsh array"
-		in.omitting(omitsSpread, all&^named, from, do)
+		in.omitting(omitsSpread, all&^named, from, below, do)
 		in.via = via
 	}
-	if seen := all &^ (whole | spread); seen != 0 && in.omits == omitsNothing {
-		in.omitting(omitsAll, seen, from, do)
+	if seen := all &^ (whole | spread | chosen); seen != 0 && in.omits == omitsNothing {
+		in.omitting(omitsAll, all, from, below, do)
 		if seen&partly != 0 && seen&wholly != 0 {
-			in.omitting(omitsParts, seen, from, do)
+			in.omitting(omitsParts, all, from, below, do)
 		}
 	}
 	if all&whole != 0 && in.omits == omitsNothing {
 		in.standing(all, from, do)
 	}
-	in.saw = saw
+	in.saw, in.below = saw, in.below[:min(below, len(in.below))]
 }
 
 // omitting walks something again without what is not known. It keeps what is new
 // among the effects since from: an effect counts once. What it assigns is forgotten,
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
-func (in *interp) omitting(how omission, seen unsure, from int, walk func()) {
+func (in *interp) omitting(how omission, seen unsure, from, below int, walk func()) {
 	if in.stopped() {
 		return
 	}
@@ -88,9 +89,35 @@ func (in *interp) omitting(how omission, seen unsure, from int, walk func()) {
 	in.omits = omitsNothing
 	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque, counted.Unlisted
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
+	// What the tail has already is not added again, so that it is looked at too.
+	in.root(r.Effects[max(0, from-sameTail):before], r.Effects[before:], in.below[below:], seen&chosen != 0)
 	r.Effects = r.Effects[:before+fresh(r.Effects[from:before], r.Effects[before:])]
 	if len(r.Effects) == before {
 		r.Steps = r.Steps[:steps]
+	}
+}
+
+// root marks those of new whose target is one of old below the root: what begins with an
+// unknown folder is no folder of the system by itself, since that is how packages are put
+// together ("$DESTDIR/usr/bin/x"). Rules say for which that makes a difference. Of folders
+// that the call may have chosen itself only the root is marked: X=$(cat f) is nothing at
+// the agent's will.
+func (in *interp) root(old, new []effect.Effect, below []string, chosen bool) {
+	for i := range new {
+		e := &new[i]
+		if e.Target == "" || e.Target[0] != '/' || e.Bits&effect.Remote != 0 {
+			continue
+		}
+		target := path.Clean(e.Target)
+		if bare := strings.Trim(target, "/*."); bare != "" && (chosen || !slices.Contains(below, target) && !slices.Contains(below, path.Dir(target))) {
+			continue
+		}
+		if slices.ContainsFunc(old, func(h effect.Effect) bool {
+			return h.Kind == e.Kind && h.By == e.By && strings.HasPrefix(h.Target, effect.Unknown+"/") && !strings.Contains(h.Target, "/..") &&
+				path.Clean(strings.ReplaceAll(h.Target, effect.Unknown, "")) == target
+		}) {
+			e.Bits |= effect.Rooted
+		}
 	}
 }
 
@@ -106,9 +133,6 @@ func fresh(have, list []effect.Effect) (n int) {
 		}
 	}
 	for _, e := range list {
-		if beside(e) {
-			continue
-		}
 		bare := e
 		bare.Step = 0
 		is := set[bare]
@@ -124,13 +148,6 @@ func fresh(have, list []effect.Effect) (n int) {
 		}
 	}
 	return n
-}
-
-// beside reports whether single files are copied into the root folder, where what is
-// not known of their destination is nothing: cp x "$DIR"/ then makes /x, which by
-// itself is no question either.
-func beside(e effect.Effect) bool {
-	return e.Kind == effect.Write && e.Target == "/" && e.Bits&(effect.Recursive|effect.Glob) == 0 && (e.By == "cp" || e.By == "install")
 }
 
 // omitted is a value in a walk that takes what is not known for nothing.
@@ -170,6 +187,13 @@ func (in *interp) look(mark int) {
 		if i > 0 && (f.isWhole() || f.isPattern()) {
 			in.saw |= whole
 		}
+		switch rest, ok := f.below(); {
+		case f.known():
+		case ok && f.based && len(in.below) < 64:
+			in.below = append(in.below, rest)
+		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
+			in.saw |= chosen
+		}
 		if !f.hollow || f.known() {
 			continue
 		}
@@ -180,6 +204,29 @@ func (in *interp) look(mark int) {
 			in.lookAt(f.text, f.splits)
 		}
 	}
+}
+
+// below is what a word has below an unknown folder that it begins with.
+func (f *field) below() (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(f.text, effect.Unknown+"/"); ok {
+		rest = path.Clean("/" + strings.ReplaceAll(rest, effect.Unknown, ""))
+	}
+	return rest, ok
+}
+
+// inPath reports whether what is not known of a word stands in a path, behind a folder
+// of it.
+func (f *field) inPath() bool {
+	known, _, _ := strings.Cut(f.text, effect.Unknown)
+	return strings.Contains(known, "/") && known[0] != '-' || strings.Contains(known, ".")
+}
+
+// firstOf is the first folder of a path from the root.
+func firstOf(p string) string {
+	if end := strings.IndexByte(p[1:], '/'); end >= 0 {
+		return p[:end+1]
+	}
+	return p
 }
 
 // lookAt notes it for one text. Bare says that it was not quoted.
@@ -221,10 +268,18 @@ func (in *interp) atTop(p string) string {
 		return ""
 	}
 	top := path.Clean(strings.ReplaceAll(in.dir, effect.Unknown, ""))
-	switch top {
-	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/Users", "/System", "/Library", in.value("HOME").text:
-	default:
+	if !isTopFolder(top) && top != in.value("HOME").text {
 		return ""
 	}
 	return path.Clean(in.concat(top, "/", p[len(in.dir):]))
+}
+
+// isTopFolder reports whether a path is the root, or one of the folders of a system and
+// of its people that lie in it.
+func isTopFolder(p string) bool {
+	switch p {
+	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/proc", "/sys", "/run", "/nix", "/Users", "/System", "/Library", "/Applications", "/private":
+		return true
+	}
+	return false
 }

@@ -137,7 +137,7 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 	from, stdin := len(in.res.Effects), *std
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 	if in.omits == omitsNothing {
-		in.omitting(omitsAll, partly, from, func() {
+		in.omitting(omitsAll, partly, from, len(in.below), func() {
 			own := stdin
 			in.source(strings.ReplaceAll(d.text, effect.Unknown, ""), via, &own, &data{})
 		})

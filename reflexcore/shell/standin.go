@@ -51,7 +51,7 @@ func (in *interp) standing(seen unsure, from int, walk func()) {
 		in.stands.text = words[:n]
 		words = words[n:]
 		in.stands.walks++
-		in.omitting(omitsFor, seen&^named, from, walk)
+		in.omitting(omitsFor, seen&^named, from, len(in.below), walk)
 	}
 	in.stands.text = nil
 }

@@ -40,14 +40,16 @@ type input struct {
 // A field is one word after expansion.
 type field struct {
 	data
-	splits  bool // it may be any number of words, as it was not quoted
-	glob    bool // it is a pattern of file names
-	quoted  bool // some of it was quoted
-	hollow  bool // what is not known of it may be nothing
-	strange bool // what is not known of it may be several words, and anybody's: $(cat f)
-	folder  askedFolder
-	setup   bool // it is what a program prints for a shell to run, and that alone
-	odd     Oddity
+	splits   bool // it may be any number of words, as it was not quoted
+	glob     bool // it is a pattern of file names
+	quoted   bool // some of it was quoted
+	hollow   bool // what is not known of it may be nothing
+	strange  bool // what is not known of it may be several words, and anybody's: $(cat f)
+	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
+	inherits bool // what is not known of it is in variables of the environment, all of it
+	folder   askedFolder
+	setup    bool // it is what a program prints for a shell to run, and that alone
+	odd      Oddity
 }
 
 type function struct {
@@ -128,13 +130,14 @@ type interp struct {
 	moves      int  // how often cd was walked
 	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
-	choose     bool   // choices are open: the command is tried for each
-	configured bool   // the settings of git may be others
-	homeless   bool   // env takes HOME away from what runs
-	installed  string // the agent that was installed in a version that the text names
-	exports    bool   // set -a is on
-	sourced    bool   // a file that is not known was read with set -a, and may have set any variable
-	iterates   bool   // the words are taken one after the other: their order does not matter
+	below      []string // what stands below unknown folders that the environment names, see [interp.root]
+	choose     bool     // choices are open: the command is tried for each
+	configured bool     // the settings of git may be others
+	homeless   bool     // env takes HOME away from what runs
+	installed  string   // the agent that was installed in a version that the text names
+	exports    bool     // set -a is on
+	sourced    bool     // a file that is not known was read with set -a, and may have set any variable
+	iterates   bool     // the words are taken one after the other: their order does not matter
 	procs      int
 	links      int // how many files are links
 	recalls    recalls
@@ -158,7 +161,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*in = interp{
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
-		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0],
+		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0], below: in.below[:0],
 		stands: stands{files: in.stands.files, words: in.stands.words},
 	}
 	if in.dir == "" {
@@ -259,6 +262,9 @@ func (in *interp) add(e effect.Effect) {
 	}
 }
 
+// sameTail is how many effects an effect is compared with, so that it is not added twice.
+const sameTail = 4
+
 func (in *interp) effect(e effect.Effect) {
 	if len(in.res.Effects) >= in.lim.Effects {
 		in.over("effects")
@@ -272,7 +278,7 @@ func (in *interp) effect(e effect.Effect) {
 	}
 	e.Bits |= in.bits
 	e.Step = in.step
-	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-4); i-- {
+	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-sameTail); i-- {
 		if have := in.res.Effects[i]; have.Kind == e.Kind {
 			if have.Step = e.Step; have == e {
 				return

@@ -81,13 +81,20 @@ func (in *interp) inert(src string) bool {
 	if in.assignmentElsewhere(src) {
 		return true
 	}
-	if strings.ContainsAny(src, "*?~!{^") {
+	// A line in which the only quote does not end runs nothing. A shell that lives on may get
+	// the end later, and then runs what stands before it: that is walked as it is. What stands
+	// behind it is code if a quote was open before.
+	if i := strings.IndexAny(src, `'"`); i >= 0 && strings.LastIndexAny(src, `'"`) == i && !strings.ContainsAny(src, `\\`) && !strings.ContainsAny(src[:i], "*?~!^{}()<>|&;#[]") {
+		src = src[i+1:]
+	}
+	// Braces make names only of a list or a range, and functions only with operators.
+	if strings.ContainsAny(src, "*?~!^") || strings.ContainsAny(src, "{}") && (strings.ContainsAny(src, ",;|&()<>") || strings.Contains(src, "..")) {
 		return false
 	}
 	glued := strings.NewReplacer("'", "", "\"", "", "\\", "").Replace(src)
 	for _, text := range [...]string{src, glued} {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
-			return r <= ' ' || strings.ContainsRune("'\"\\()[]<>|&;=,:", r)
+			return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
 		}) {
 			if in.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
 				return false

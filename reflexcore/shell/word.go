@@ -94,6 +94,8 @@ type builder struct {
 	any   bool // the field exists even if it is empty
 	stays bool // the value that is added is something, even if it is not known: ${X:?}, $$
 	place bool // the value that is added is where something is
+	// Some of what is not known is no variable of the environment.
+	foreign bool
 }
 
 func (b *builder) text(s string, quoted bool) {
@@ -114,13 +116,16 @@ func (b *builder) flush() {
 		b.in.push(b.field)
 	}
 	b.in.buf = b.in.buf[:b.start]
-	b.field, b.any = field{}, false
+	b.field, b.any, b.foreign = field{}, false, false
 }
 
 // value adds what an expansion gave, split at IFS unless it is quoted.
 func (b *builder) value(d data, quoted bool) {
 	b.taint |= d.taint
 	if !d.known() {
+		b.foreign = b.foreign || !b.place
+		b.inherits = !b.foreign
+		b.based = b.based || b.place && len(b.in.buf) == b.start && d.text == effect.Unknown
 		if b.hollow = b.hollow || !b.stays; !b.stays {
 			d = b.in.omitted(d)
 		}
@@ -151,9 +156,10 @@ func (b *builder) value(d data, quoted bool) {
 		if i > 0 {
 			b.text(rest[:i], false)
 		}
-		splits, odd, hollow, strange := b.splits, b.odd, b.hollow, b.strange
+		splits, odd, hollow, strange, foreign := b.splits, b.odd, b.hollow, b.strange, b.foreign
 		b.flush()
-		b.odd, b.hollow, b.strange = odd&Separator, hollow, strange
+		b.odd, b.hollow, b.strange, b.foreign = odd&Separator, hollow, strange, foreign
+		b.inherits = !foreign
 		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
 		rest = rest[i+1:]
 		b.glob = strings.ContainsAny(rest, "*?[")

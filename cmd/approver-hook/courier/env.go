@@ -26,6 +26,9 @@ var carried = [...]string{
 	// build tools
 	"MAKEFLAGS", "MAKEFILES", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
 	"RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CARGO_*", "npm_config_*", "NPM_CONFIG_*", "PIP_*", "UV_*", "POETRY_*", "MAVEN_OPTS", "GRADLE_OPTS",
+	// programs that scripts and commands call by a variable, and where they lie
+	"PYTHON", "PYTHON3", "PIP", "NODE", "NPM", "MAKE", "CMAKE", "LD", "AR", "GO", "CARGO", "RUBY", "PERL", "PHP", "JAVA", "DOCKER", "COMPOSE", "KUBECTL", "HELM", "TERRAFORM",
+	"JAVA_HOME", "GOROOT", "GOPATH", "GOBIN", "VIRTUAL_ENV", "NVM_DIR", "DESTDIR", "PREFIX",
 	// programs that start others
 	"RSYNC_RSH", "TAR_OPTIONS", "PYTEST_ADDOPTS", "BUNDLE_GEMFILE", "DOTNET_STARTUP_HOOKS", "KUBECTL_EXTERNAL_DIFF", "PSQLRC", "VIMINIT", "XDG_DATA_HOME",
 	"GIT_*", "SSH_ASKPASS", "SSH_AUTH_SOCK", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
