@@ -312,7 +312,7 @@ func programName(word string) string {
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
 		word = word[:i]
 	}
-	if strings.IndexByte(word, '.') < 0 { // most
+	if strings.IndexByte(word, '.') < 0 && strings.IndexByte(word, '-') < 0 { // most
 		return word
 	}
 	for _, ending := range [...]string{".exe", ".cmd", ".ps1", ".bat", ".js", ".mjs", ".cjs", ".git"} {

@@ -29,7 +29,7 @@ func (in *interp) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
 			in.fields = append(in.fields, in.fields[mark:n]...)
 			in.fields[n+i-mark] = field{data: data{flag, f.taint}}
 			own := *std
-			in.omitting(omitsFor, 0, from, func() { in.program(n, &own, &data{}) })
+			in.omitting(omitsFor, 0, from, len(in.below), func() { in.program(n, &own, &data{}) })
 			in.fields = in.fields[:n]
 		}
 	}

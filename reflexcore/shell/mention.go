@@ -80,7 +80,8 @@ func hints(argv []string, fed bool, input string) bool {
 	return fed && hint(input)
 }
 
-// settingNames are parts of the names of files that hold settings.
+// settingNames are parts of the names of files that hold settings, and of approver's
+// sockets. What they begin with stands in [hint] too.
 var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/", "resolve.sock", "submit.sock"}
 
 func hint(w string) bool {
@@ -94,7 +95,7 @@ func hint(w string) bool {
 				if startsHidden(w, i) {
 					return true
 				}
-			case 's', 'h', 'a', 'o', 'c', '/':
+			case 's', 'h', 'a', 'o', 'c', 'r', '/':
 				for _, name := range settingNames {
 					if strings.HasPrefix(w[i:], name) {
 						return true
