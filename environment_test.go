@@ -186,3 +186,17 @@ func TestComparedVariables(t *testing.T) {
 		}
 	}
 }
+
+// The environments of sessions in memory are bounded; the store has the others.
+func TestBegunSessionsInMemoryAreBounded(t *testing.T) {
+	var m firstEnv
+	for i := range 3 * maxBegan {
+		m.note(fmt.Sprint("s", i), map[string]setting{})
+		if len(m.of) > maxBegan {
+			t.Fatalf("%d sessions are in memory", len(m.of))
+		}
+		if _, ok := m.get(fmt.Sprint("s", i)); !ok {
+			t.Fatalf("session %d is not", i)
+		}
+	}
+}

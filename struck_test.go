@@ -47,20 +47,6 @@ func TestStrikesInMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// The environments of sessions in memory are bounded; the store has the others.
-func TestBegunSessionsInMemoryAreBounded(t *testing.T) {
-	var m began
-	for i := range 3 * maxBegan {
-		m.note(fmt.Sprint("s", i), map[string]setting{})
-		if len(m.of) > maxBegan {
-			t.Fatalf("%d sessions are in memory", len(m.of))
-		}
-		if _, ok := m.get(fmt.Sprint("s", i)); !ok {
-			t.Fatalf("session %d is not", i)
-		}
-	}
-}
-
 // A user of the machine and the daemon itself are never the same: not to read a yes
 // again, not to acknowledge it, not to take a parked one, not to appeal.
 func TestNoUserIsTheDaemonItself(t *testing.T) {
