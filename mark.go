@@ -94,8 +94,9 @@ func (t Told) rank() int {
 		return 2
 	case EventReleased, EventRepeated, EventDenied, EventExpired, EventWithdrawn, EventRevoked:
 		return 3
+	default:
+		return 0 // it is of no request, or changes nothing of one
 	}
-	return 0
 }
 
 // Tell adds what the audit says next to what it said, by request. Other events, and

@@ -191,7 +191,8 @@ func (m *members) value(name string, from, to int) {
 		return
 	}
 	spaced := strings.ContainsAny(text, " \\")
-	if lower := strings.ToLower(name); !(spaced && len(text) <= 200 && mixed(text) && strings.Contains(lower, "pass")) && !secretValue(name, text) {
+	phrase := spaced && len(text) <= 200 && mixed(text) && strings.Contains(strings.ToLower(name), "pass")
+	if !phrase && !secretValue(name, text) {
 		return
 	}
 	for _, q := range m.found {

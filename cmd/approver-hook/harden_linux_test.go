@@ -9,28 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"approver.example/agents/blocking"
 	"approver.example/httpapi"
 )
-
-// agentUID is a user that is neither root nor the owner of anything.
-const agentUID = 61000
-
-// asAgent makes a command that runs as the agent's user.
-func asAgent(name string, args ...string) *exec.Cmd {
-	return asAgentWithin(context.Background(), name, args...)
-}
-
-func asAgentWithin(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: agentUID, Gid: agentUID}}
-	return cmd
-}
 
 // isolated serves for the agent's user, and returns the socket and a copy of the
 // hook that this user can run.
