@@ -81,8 +81,7 @@ func TestAYesIsReadAgainOnTheSocket(t *testing.T) {
 	approved(b)
 	o.asIs("approver freeze --reason test")
 	want("during a freeze", b, "2")
-	o.blocks = []string{"approver unfreeze --reason test"}
-	o.lift()
+	o.lift("approver unfreeze --reason test")
 	want("after a freeze", b, "2")
 	if n := strings.Count(string(o.audit()), `"event":"repeated"`); n != 2 {
 		t.Errorf("%d repetitions are in the audit, want 2", n)
