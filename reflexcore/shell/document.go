@@ -11,15 +11,7 @@ func (in *interp) document(r *syntax.Redirect) data {
 	if r.Hdoc == nil {
 		return data{}
 	}
-	literal := false // a quoted delimiter: nothing is expanded
-	for _, part := range r.Word.Parts {
-		switch p := part.(type) {
-		case *syntax.SglQuoted, *syntax.DblQuoted:
-			literal = true
-		case *syntax.Lit:
-			literal = literal || strings.Contains(p.Value, "\\")
-		}
-	}
+	literal := literalDelimiter(r.Word)
 	b := builder{in: in, start: len(in.buf)}
 	for _, part := range r.Hdoc.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {

@@ -42,32 +42,48 @@ func (h How) String() string {
 const maxRetried = 32 << 10
 
 // parse reads a command line: as bash, then as zsh, then with errors mended. It
-// returns nil if none of that works.
-func parse(src string, lim *Limits) (file *syntax.File, how How) {
+// returns nil if none of that works. Strange says that bash reads some of it otherwise.
+func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 	if len(src) > lim.Bytes || tooDeep(src, lim.Nesting) {
-		return nil, Refused
+		return nil, Refused, false
 	}
 	p := pool.Get().(*parsers)
 	defer pool.Put(p)
-	if file, err := try(p.bash, src); err == nil {
-		return file, Parsed
+	if file, strange = p.asBash(src); file != nil {
+		return file, Parsed, strange
+	}
+	if whole := uncommented(src); whole != src {
+		if file, strange = p.asBash(whole); file != nil {
+			return file, Parsed, strange
+		}
 	}
 	// ((a); b) is a subshell in a subshell, where bash's own arithmetic does not fit.
 	if strings.Contains(src, "((") {
-		if file, err := try(p.bash, strings.ReplaceAll(src, "((", "( (")); err == nil {
-			return file, Parsed
+		if file, strange = p.asBash(strings.ReplaceAll(src, "((", "( (")); file != nil {
+			return file, Parsed, strange
 		}
 	}
 	if len(src) > maxRetried {
-		return nil, Tokens // another parse of so much would cost too much
+		return nil, Tokens, false // another parse of so much would cost too much
 	}
 	if file, err := try(p.zsh, src); err == nil {
-		return file, Parsed
+		file, strange = reread(p.zsh, src, file)
+		return file, Parsed, strange
 	}
 	if file, err := try(p.recovering, src); err == nil || file != nil && len(file.Stmts) > 0 && err == nil {
-		return file, Recovered
+		file, strange = reread(p.recovering, src, file)
+		return file, Recovered, strange
 	}
-	return nil, Tokens
+	return nil, Tokens, false
+}
+
+// asBash reads a text as bash does, or returns nil.
+func (p *parsers) asBash(src string) (*syntax.File, bool) {
+	file, err := try(p.bash, src)
+	if err != nil {
+		return nil, false
+	}
+	return reread(p.bash, src, file)
 }
 
 // try parses, and takes a panic of the parser for an error.
@@ -159,6 +175,6 @@ func closerAt(src string, i int) bool { return wordAt(src, i, "done") || wordAt(
 
 // Read says how a text would be read, without walking it.
 func Read(src string, lim Limits) How {
-	_, how := parse(src, &lim)
+	_, how, _ := parse(src, &lim)
 	return how
 }

@@ -62,6 +62,11 @@ func ansiC(buf []byte, s string, octalZero bool) (out []byte, stopped bool) {
 		case '\\', '\'', '"', '?':
 			buf = append(buf, c)
 		case 'x':
+			if !octalZero && strings.HasPrefix(s[i+1:], "{") {
+				n, used := bracedNumber(s[i+1:])
+				buf, i = append(buf, byte(n)), i+used
+				continue
+			}
 			n, used := number(s[i+1:], 16, 2)
 			if used == 0 {
 				buf = append(buf, '\\', 'x')
@@ -122,4 +127,21 @@ func number(s string, base, most int) (n, used int) {
 		used++
 	}
 	return n, used
+}
+
+// bracedNumber reads {H…}, of which bash keeps the last byte. The bracket may not close.
+func bracedNumber(s string) (n, used int) {
+	digits := 1
+	for digits < len(s) {
+		d, one := number(s[digits:], 16, 1)
+		if one == 0 {
+			break
+		}
+		n = (n<<4 | d) & 0xff
+		digits++
+	}
+	if digits < len(s) && s[digits] == '}' {
+		digits++
+	}
+	return n, digits
 }

@@ -210,7 +210,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 	}
 	in.steps += 8 + len(src)/256 // a parse costs more than a step
 	in.recalled(src)
-	file, how := parse(src, in.lim)
+	file, how, strange := parse(src, in.lim)
 	if how > in.res.How {
 		in.res.How = how
 	}
@@ -226,7 +226,7 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 	case Tokens:
 		in.tokens(src)
 	default:
-		if how == Recovered && !in.inert(src) {
+		if strange || how == Recovered && !in.inert(src) {
 			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 		}
 		if in.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {

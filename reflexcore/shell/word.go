@@ -314,6 +314,7 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 	case *syntax.ProcSubst:
 		b.text(in.process(p), true)
 	case *syntax.ExtGlob:
+		in.hidden(p.Pattern.Value)
 		b.text(p.Op.String()+p.Pattern.Value+")", false)
 		b.glob = true
 	default:

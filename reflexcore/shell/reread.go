@@ -1,0 +1,337 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The parser reads some texts otherwise than bash does, and what it takes for a comment
+// or for quoted text is never walked. Such a text is written anew, so that the parser
+// reads what bash reads, and parsed again. What cannot be written so is a question.
+
+// maxReread is how often one text is written anew.
+const maxReread = 16
+
+// differs reports whether bash may read the text otherwise than the parser. It is quick,
+// and true for more than what does.
+func differs(src string) bool {
+	if strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n") {
+		return strings.IndexByte(src, '#') >= 0 || strings.Contains(src, "<<")
+	}
+	return expands(src) && (strings.Contains(src, "${") || strings.Contains(src, "((") || strings.IndexByte(src, '[') >= 0)
+}
+
+// expands reports whether a text has what runs a command where it is expanded.
+func expands(s string) bool {
+	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || process(s) >= 0 || strings.Contains(s, "$'")
+}
+
+// process is where a process substitution begins that no backslash takes the meaning
+// from, or -1.
+func process(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case (s[i] == '<' || s[i] == '>') && s[i+1] == '(':
+			return i
+		}
+	}
+	return -1
+}
+
+// An edit replaces src[from:to].
+type edit struct {
+	from, to int
+	text     string
+}
+
+// reread parses a text anew as long as bash reads it otherwise. It reports whether some
+// of it is still not read as bash does.
+func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool) {
+	if !differs(src) {
+		return file, false
+	}
+	strange := false
+	for range maxReread {
+		r := rereader{src: src}
+		r.documents(file)
+		if len(r.edits) == 0 {
+			r.comments(p)
+		}
+		if len(r.edits) == 0 {
+			syntax.Walk(file, r.visit)
+		}
+		strange = strange || r.strange
+		if len(r.edits) == 0 {
+			return file, strange
+		}
+		src = apply(src, r.edits)
+		again, err := try(p, src)
+		if err != nil {
+			return file, true
+		}
+		file = again
+	}
+	return file, true
+}
+
+// apply makes the edits, which are in order, and leaves out what overlaps.
+func apply(src string, edits []edit) string {
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.from < at {
+			continue
+		}
+		b.WriteString(src[at:e.from])
+		b.WriteString(e.text)
+		at = e.to
+	}
+	b.WriteString(src[at:])
+	return b.String()
+}
+
+// A rereader finds what has to be written otherwise.
+type rereader struct {
+	src     string
+	edits   []edit
+	strange bool
+	around  []around // of the node that is visited
+}
+
+// An around is what a node lies in.
+type around struct {
+	node  syntax.Node
+	lit   bool // single quotes mean nothing here: "${x:-'…'}", $(('…'))
+	quote bool // it is in double quotes or in a here-document
+	param bool // it is in the operator of ${…}, or in a number
+}
+
+// span is where a node stands in the text.
+func (r *rereader) span(n syntax.Node) (from, to int, ok bool) {
+	from, to = int(n.Pos().Offset()), int(n.End().Offset())
+	return from, to, from < to && to <= len(r.src)
+}
+
+// documents joins the lines of here-documents, as bash does before it looks for the end.
+func (r *rereader) documents(file *syntax.File) {
+	if !strings.Contains(r.src, "<<") || strings.IndexByte(r.src, '\\') < 0 {
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		d, ok := n.(*syntax.Redirect)
+		if !ok || d.Hdoc == nil || literalDelimiter(d.Word) {
+			return true
+		}
+		from, to, ok := r.span(d.Hdoc)
+		if !ok {
+			return true
+		}
+		for from > 2 && r.src[from-2:from] == "\\\n" { // the parser leaves them out where the text begins
+			from -= 2
+		}
+		for i := from; i+1 < to; i++ {
+			if r.src[i] != '\\' {
+				continue
+			}
+			if r.src[i+1] == '\n' {
+				r.edits = append(r.edits, edit{from: i, to: i + 2})
+			}
+			i++
+		}
+		return false
+	})
+}
+
+// literalDelimiter reports whether nothing is expanded in a here-document: some of its
+// delimiter is quoted.
+func literalDelimiter(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return true
+		case *syntax.Lit:
+			if strings.Contains(p.Value, "\\") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// comments takes the backslash from the end of a comment's line. To bash it is part of
+// the comment; the parser goes on reading the comment in the next line.
+func (r *rereader) comments(p *syntax.Parser) {
+	if strings.IndexByte(r.src, '#') < 0 || !strings.Contains(r.src, "\\\n") && !strings.Contains(r.src, "\\\r\n") {
+		return
+	}
+	syntax.KeepComments(true)(p)
+	file, err := try(p, r.src)
+	syntax.KeepComments(false)(p)
+	if r.strange = err != nil; file == nil {
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		c, ok := n.(*syntax.Comment)
+		if !ok {
+			return true
+		}
+		from := int(c.Hash.Offset())
+		if from >= len(r.src) {
+			return true
+		}
+		n0 := strings.IndexByte(r.src[from:], '\n')
+		if n0 < 0 {
+			return true
+		}
+		end := from + n0
+		if end > from && r.src[end-1] == '\r' {
+			end--
+		}
+		if r.src[end-1] == '\\' {
+			r.insert(edit{end - 1, end, " "})
+		}
+		return true
+	})
+}
+
+// uncommented takes the backslash from the end of each line that seems to have a comment.
+// It is for a text that is no shell as it is: what is missing may stand in the next line.
+func uncommented(src string) string {
+	if !strings.Contains(src, "\\\n") || strings.IndexByte(src, '#') < 0 {
+		return src
+	}
+	lines := strings.SplitAfter(src, "\n")
+	for i, line := range lines {
+		n := strings.IndexByte(line, '#')
+		for n > 0 && strings.IndexByte(" \t;&|()`", line[n-1]) < 0 {
+			next := strings.IndexByte(line[n+1:], '#')
+			if next < 0 {
+				n = -1
+				break
+			}
+			n += 1 + next
+		}
+		if text, ok := strings.CutSuffix(line, "\\\n"); ok && n >= 0 {
+			lines[i] = text + "\n"
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// insert keeps the edits in order: comments are not always visited in theirs.
+func (r *rereader) insert(e edit) {
+	i := len(r.edits)
+	for i > 0 && r.edits[i-1].from >= e.from {
+		i--
+	}
+	if i < len(r.edits) && r.edits[i].from == e.from {
+		return
+	}
+	r.edits = append(r.edits, edit{})
+	copy(r.edits[i+1:], r.edits[i:])
+	r.edits[i] = e
+}
+
+// visit looks at one node of the tree.
+func (r *rereader) visit(n syntax.Node) bool {
+	if n == nil {
+		r.around = r.around[:len(r.around)-1]
+		return true
+	}
+	var a around
+	if len(r.around) > 0 {
+		a = r.around[len(r.around)-1]
+	}
+	outer := a.node
+	a.node = n
+	switch n := n.(type) {
+	case *syntax.CmdSubst, *syntax.ProcSubst:
+		a = around{node: n}
+	case *syntax.DblQuoted:
+		a.quote = true
+		a.lit = false
+	case *syntax.Redirect:
+		if n.Hdoc != nil {
+			r.redirect(n, a)
+			return false
+		}
+	case *syntax.ParamExp:
+		a.lit = a.quote && n.Exp != nil && n.Exp.Op <= syntax.AssignUnsetOrNull || n.Slice != nil || n.Index != nil
+		a.param = true
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
+		a.lit, a.param = true, true
+	case *syntax.SglQuoted:
+		if a.lit {
+			r.single(n)
+		}
+	case *syntax.Lit:
+		r.literal(n, a, outer)
+	}
+	r.around = append(r.around, a)
+	return true
+}
+
+// redirect visits a here-document as what it is: double quotes without quotes.
+func (r *rereader) redirect(d *syntax.Redirect, a around) {
+	if literalDelimiter(d.Word) {
+		return
+	}
+	a.quote = true
+	held := r.around
+	r.around = append(r.around, a)
+	for _, part := range d.Hdoc.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			r.literal(lit, a, d.Hdoc)
+			continue
+		}
+		syntax.Walk(part, r.visit)
+	}
+	r.around = held
+}
+
+// single writes a text in single quotes that mean nothing.
+func (r *rereader) single(q *syntax.SglQuoted) {
+	from, to, ok := r.span(q)
+	if !ok || !q.Dollar && !strings.ContainsAny(q.Value, "$`}\"") {
+		return
+	}
+	if !q.Dollar {
+		r.insert(edit{from, from + 1, `"'"`})
+		if !strings.ContainsAny(q.Value, "}\"") {
+			r.insert(edit{to - 1, to, `"'"`})
+		}
+		return
+	}
+	if text, _ := ansiC(nil, q.Value, false); expands(string(text)) {
+		r.insert(edit{from, to, `"` + strings.ReplaceAll(string(text), `"`, `\"`) + `"`})
+	}
+}
+
+// literal looks for what runs something in a text that the parser takes for itself.
+func (r *rereader) literal(l *syntax.Lit, a around, outer syntax.Node) {
+	from, to, ok := r.span(l)
+	if !ok || !expands(r.src[from:to]) {
+		return
+	}
+	if _, ok := outer.(*syntax.ExtGlob); ok {
+		return // the walk reads it
+	}
+	raw := r.src[from:to]
+	for i := 0; i+1 < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '\\':
+			i++
+		case c == '`', c == '$' && raw[i+1] == '(':
+			r.strange = true
+		case (c == '<' || c == '>') && raw[i+1] == '(' && !a.quote:
+			// Where it is not in a parameter, the parser knows it.
+			r.strange = true
+			if a.param {
+				r.insert(edit{from + i, from + i + 1, "$"})
+			}
+		}
+	}
+}
