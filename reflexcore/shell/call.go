@@ -55,6 +55,9 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 
 // simple walks a simple command with the values that are chosen.
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
+	mark := len(in.fields)
+	defer in.unwritten(len(in.files))
+	in.expand(c.Args) // with what held before: the assignments come after the words
 	if len(c.Assigns) > 0 {
 		locals := len(in.locals)
 		defer in.unhold(locals)
@@ -65,9 +68,6 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
 	}
-	mark := len(in.fields)
-	defer in.unwritten(len(in.files))
-	in.expand(c.Args)
 	in.standIn(mark)
 	n := len(in.fields) - mark
 	in.lasts = in.last(mark, in.lasts)
