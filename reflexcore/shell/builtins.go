@@ -61,7 +61,7 @@ func builtinOf(name string) builtin {
 		return (*interp).pwd
 	case "exit":
 		return (*interp).exit
-	case ":", "true", "false", "umask", "shopt", "jobs", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
+	case ":", "true", "false", "umask", "shopt", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
 		return quiet
 	case "dirs":
 		return (*interp).dirs
@@ -76,7 +76,9 @@ func builtinOf(name string) builtin {
 	case "hash":
 		return (*interp).hash
 	case "compgen":
-		return (*interp).environs
+		return (*interp).compgen
+	case "jobs":
+		return (*interp).jobs
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 	var names []string
 	array := ""
 	delimiter, raw := "\n", false
+	var most *string // how many letters it takes, if that is said
 	args := in.fields[mark+1:]
 	for i := 0; i < len(args); i++ {
 		text := args[i].text
@@ -35,15 +36,17 @@ func (in *interp) read(mark int, std *input, sink *data) {
 			array = value
 		case 'd':
 			delimiter = value
-		case 'n', 'N', 'k', 'q':
-			delimiter = "\x01" // all that there is
+		case 'n':
+			most = &value
+		case 'N', 'k', 'q':
+			delimiter, most = "", &value // newlines and all
 		case 'u':
 			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
 				std = &input{in.contentOf(in.fds[n]), true}
 			}
 		}
 	}
-	line := in.line(std, delimiter)
+	line := in.letters(std, delimiter, most, raw)
 	if !raw && line.known() {
 		line.text = string(unescape(nil, line.text))
 	}
@@ -112,6 +115,7 @@ func (in *interp) cutIFS(text string, n int) []string {
 
 func (in *interp) mapfile(mark int, std *input, sink *data) {
 	name, callback, origin := "MAPFILE", data{}, ""
+	how := cutting{delimiter: "\n"}
 	args := in.fields[mark+1:]
 	for i := 0; i < len(args); i++ {
 		text := args[i].text
@@ -120,6 +124,7 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 			continue
 		}
 		letters := strings.TrimLeft(text[1:], "t")
+		how.trims = how.trims || text[1] == 't'
 		if letters == "" {
 			continue
 		}
@@ -133,6 +138,12 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 			callback = value
 		case 'O':
 			origin = value.text
+		case 'd':
+			how.delimiter = value.text
+		case 'n':
+			how.most = value.text
+		case 's':
+			how.skips = value.text
 		case 'u':
 			if n, err := strconv.Atoi(value.text); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
 				std = &input{in.contentOf(in.fds[n]), true}
@@ -140,13 +151,13 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 		}
 	}
 	v := variable{name: name, array: true}
-	if std.known() {
+	if lines, ok := how.cut(std.text); ok && std.known() {
 		next := 0
 		if origin != "" { // what is there stays
 			next = in.kept(&v, name, origin)
 		}
-		for line := range strings.Lines(std.text) {
-			next = v.put(next, data{strings.TrimSuffix(line, "\n"), std.taint})
+		for _, line := range lines {
+			next = v.put(next, data{line, std.taint})
 		}
 	} else {
 		v = variable{name: name, data: data{effect.Unknown, std.taint}}
