@@ -69,8 +69,8 @@ func sessionScope(call ToolCall) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// userScope is that of all calls of one user. Nothing in it is claimed, so that a new
-// session, agent or folder hides no change.
+// userScope is the scope of all calls of one user. The agent claims nothing in it, so a
+// new session, agent or folder hides no change.
 func userScope(call ToolCall) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "environment of a user %t %d", call.Peer.Known, call.Peer.UID))
 	return hex.EncodeToString(sum[:16])
@@ -267,7 +267,7 @@ func shownSetting(name, value string) string {
 // it could pass for more than a value.
 func showValue(value string) string { return showText(Mask(value)) }
 
-// showText is showValue of a masked text.
+// showText is showValue for a text that is masked already.
 func showText(text string) string {
 	text = OneLine(text)
 	if len(text) > maxShown {

@@ -292,8 +292,8 @@ type use struct {
 	mention  bool // only its name stands there
 }
 
-// uses finds where a variable is used. A name without a sign before it counts where
-// something might look the variable up by its name.
+// uses finds where a variable is used. A name without a sigil, such as $, before it counts
+// where something might look the variable up by its name.
 func (c *reading) uses(name string) []use {
 	var out []use
 	foreign := !c.allKnown() || indirect().MatchString(c.text)
@@ -434,6 +434,7 @@ func withoutQuotes(s string) string {
 	return b.String()
 }
 
+// once returns a pattern that is compiled when it is first needed.
 func once(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -8,8 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Agents are also started by code, through their libraries, and by programs of which only
-// the disk says that they are agents: a link, a pattern.
+// Agents are also started by code, through their libraries, and by programs that only the
+// disk shows to be agents: behind a link, or by a pattern.
 
 // An agentModule is a library through which code starts an agent, in one of the ways in
 // uses; empty: by importing it.
@@ -96,8 +96,8 @@ func imports(src, module string) bool {
 	}
 }
 
-// A Program is a program that is named by its path, of which the tables know nothing. What
-// it is, the disk says: it may be a link to an agent.
+// A Program is a program that is named by its path and that no table knows. Only the disk
+// can tell what it is: it may be a link to an agent.
 type Program struct {
 	Path  string
 	Words []string // that it is started with

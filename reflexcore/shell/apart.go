@@ -11,10 +11,10 @@ import (
 // aliases before these indexes, and the functions that were running.
 type apart struct{ funcs, aliases, active int }
 
-// newProcess begins the scope of a new process, which [interp.leave] ends. It has no alias,
-// of the functions those that are exported, and of the variables those that are. Where
-// that is not certain, as a variable may have come with the environment, both count.
-// Bare says that not even what is exported is certain to reach it.
+// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
+// aliases, and only the functions and variables that are exported. Where that is not
+// certain, because a variable may have come with the environment, both possibilities count.
+// bare says that even what is exported may not reach it.
 func (in *interp) newProcess(bare bool) scope {
 	s := in.enter()
 	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}

@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A command that fails changes nothing: cd to a folder that there is not, any statement
+// A command that fails changes nothing: cd to a folder that does not exist, any statement
 // whose redirection cannot be opened, a builtin that was disabled. Whether it fails is not
-// known, so what it would change may be as it was.
+// known, so what it would change may also be as it was before.
 
 // mayFail reports whether a statement changes the shell, and may not run because one of
 // its redirections cannot be made.
