@@ -44,7 +44,7 @@ func (in *interp) every(do func()) {
 		do()
 		return
 	}
-	saw, from, below := in.saw, len(in.res.Effects), len(in.below)
+	saw, from, below, forks := in.saw, len(in.res.Effects), len(in.below), in.forks
 	in.saw = 0
 	in.combinations(do)
 	all := in.saw
@@ -63,7 +63,29 @@ func (in *interp) every(do func()) {
 	if all&whole != 0 && in.omits == omitsNothing {
 		in.standing(all, from, do)
 	}
+	if in.forks != forks && in.omits == omitsNothing && !in.first {
+		in.first = true
+		in.omitting(omitsAll, all|named, from, below, do)
+		in.first = false
+	}
 	in.saw, in.below = saw, in.below[:min(below, len(in.below))]
+}
+
+// fork adds what a further walk of a command printed to what the first one did. Where
+// that differs it is not known what the command prints. But a command that has it among
+// its words is walked once more with what the first walk printed at each of the forks,
+// in.first, in which what may not be set is not.
+func (in *interp) fork(sink, out *data, again bool) {
+	switch {
+	case again:
+		sink.taint |= out.taint
+	case *out == *sink:
+	case in.first:
+		sink.taint |= out.taint
+	default:
+		in.forks++
+		*sink = data{effect.Unknown, sink.taint | out.taint}
+	}
 }
 
 // omitting walks something again without what is not known. It keeps what is new

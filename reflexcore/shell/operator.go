@@ -237,7 +237,10 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 			return other
 		}
 		alts := []data{other, {}}
-		if in.lean { // that it is not set comes first
+		if other.text == "" {
+			return other
+		}
+		if in.lean || in.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
 		return alts[in.pick("+"+name+other.text, 2)]
