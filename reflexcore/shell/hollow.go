@@ -46,6 +46,9 @@ func (in *interp) every(do func()) {
 	}
 	saw, from, below, forks := in.saw, len(in.res.Effects), len(in.below), in.forks
 	in.saw = 0
+	left := in.hadFiles
+	in.hadFiles = len(in.files)
+	defer func() { in.hadFiles = left }()
 	in.combinations(do)
 	all := in.saw
 	if all&spread != 0 && in.omits == omitsNothing {
@@ -63,12 +66,18 @@ func (in *interp) every(do func()) {
 	if all&whole != 0 && in.omits == omitsNothing {
 		in.standing(all, from, do)
 	}
-	if in.forks != forks && in.omits == omitsNothing && !in.first {
-		in.first = true
-		in.omitting(omitsAll, all|named, from, below, do)
-		in.first = false
-	}
+	in.firstly(forks, all|named, from, do)
 	in.saw, in.below = saw, in.below[:min(below, len(in.below))]
+}
+
+// firstly walks something again in which there were forks, see [interp.fork].
+func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
+	if in.forks == forks || in.omits != omitsNothing || in.first || in.choose {
+		return
+	}
+	in.first = true
+	in.omitting(omitsAll, seen, from, len(in.below), walk)
+	in.first = false
 }
 
 // fork adds what a further walk of a command printed to what the first one did. Where
@@ -95,6 +104,9 @@ func (in *interp) fork(sink, out *data, again bool) {
 func (in *interp) omitting(how omission, seen unsure, from, below int, walk func()) {
 	if in.stopped() {
 		return
+	}
+	for i := in.hadFiles; i < len(in.files); i++ { // what another reading wrote may not be there
+		in.files[i].taint |= in.secret(in.files[i].path)
 	}
 	r := in.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r

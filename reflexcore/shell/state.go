@@ -130,8 +130,9 @@ type interp struct {
 	moves      int  // how often cd was walked
 	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
-	forks      int  // commands that may print one thing or another
-	first      bool // the first of these counts, see [interp.fork]
+	forks      int      // commands that may print one thing or another
+	hadFiles   int      // how many files there were before the present command
+	first      bool     // the first of these counts, see [interp.fork]
 	below      []string // what stands below unknown folders that the environment names, see [interp.root]
 	choose     bool     // choices are open: the command is tried for each
 	configured bool     // the settings of git may be others
