@@ -192,7 +192,7 @@ func (in *interp) assignEither(a *syntax.Assign, assign func()) {
 	forks, from := in.forks, len(in.res.Effects)
 	in.combinations(assign)
 	if !a.Append { // which would be done twice
-		in.firstly(forks, named, from, assign)
+		in.firstValue(forks, from, assign)
 	}
 }
 

@@ -47,7 +47,7 @@ func (in *interp) values(w func() data) []data {
 	}
 	forks, from := in.forks, len(in.res.Effects)
 	in.combinations(take)
-	in.firstly(forks, named, from, take)
+	in.firstValue(forks, from, take)
 	return out
 }
 

@@ -46,9 +46,7 @@ func (in *interp) every(do func()) {
 	}
 	saw, from, below, forks := in.saw, len(in.res.Effects), len(in.below), in.forks
 	in.saw = 0
-	left := in.hadFiles
-	in.hadFiles = len(in.files)
-	defer func() { in.hadFiles = left }()
+	outer := in.starts()
 	in.combinations(do)
 	all := in.saw
 	if all&spread != 0 && in.omits == omitsNothing {
@@ -67,7 +65,28 @@ func (in *interp) every(do func()) {
 		in.standing(all, from, do)
 	}
 	in.firstly(forks, all|named, from, do)
-	in.saw, in.below = saw, in.below[:min(below, len(in.below))]
+	in.saw, in.below, in.start = saw, in.below[:min(below, len(in.below))], outer
+}
+
+// start is what a command begins with: each of its readings does.
+type start struct {
+	files                    int
+	dir, may, before, beside string
+	params                   []data
+	others                   [][]data
+}
+
+// starts notes it, and returns that of the command around.
+func (in *interp) starts() (outer start) {
+	outer = in.start
+	in.start = start{len(in.files), in.dir, in.may, in.before, in.beside, in.params, in.others}
+	return outer
+}
+
+// restart goes back to it.
+func (in *interp) restart() {
+	s := &in.start
+	in.dir, in.may, in.before, in.beside, in.params, in.others = s.dir, s.may, s.before, s.beside, s.params, s.others
 }
 
 // firstly walks something again in which there were forks, see [interp.fork].
@@ -78,6 +97,15 @@ func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
 	in.first = true
 	in.omitting(omitsAll, seen, from, len(in.below), walk)
 	in.first = false
+}
+
+// firstValue is firstly for what is no command.
+func (in *interp) firstValue(forks, from int, walk func()) {
+	if in.forks != forks {
+		outer := in.starts()
+		in.firstly(forks, named, from, walk)
+		in.start = outer
+	}
 }
 
 // fork adds what a further walk of a command printed to what the first one did. Where
@@ -105,18 +133,22 @@ func (in *interp) omitting(how omission, seen unsure, from, below int, walk func
 	if in.stopped() {
 		return
 	}
-	for i := in.hadFiles; i < len(in.files); i++ { // what another reading wrote may not be there
-		in.files[i].taint |= in.secret(in.files[i].path)
+	for i := in.start.files; i < len(in.files); i++ { // what another reading wrote may not be there
+		if t := in.secret(in.files[i].path); t&effect.Secret != 0 {
+			in.files[i].taint |= t
+		}
 	}
 	r := in.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
 	in.omits = how
 	if seen&named != 0 {
 		scope := in.branch()
+		in.restart()
 		in.combinations(walk)
 		in.join(scope)
 	} else {
 		scope := in.enter()
+		in.restart()
 		in.combinations(walk)
 		in.leave(scope)
 	}
