@@ -37,7 +37,7 @@ func TestForkedSubstitutions(t *testing.T) {
 			`set -- $X; blkd$(x=i; echo$1 $x$*)scard /dev/nvme0n1`,
 		},
 		"minikube delete --all": {`se$(echo t $1)sid -w minikube delete --all`, `se$(x=t; echo ${x@P} $1)sid -w m$'i'nikube delete --all`},
-		"rm -rf ../../..":       {`p$@ushd ${UNSET} . ; rm -rf ../../..`, `p$@ushd "${UNSET[@]}" . ; rm -rf ../../..`, `p$@ushd . $1; rm -rf ../../..`, `pu${X}shd $@ $* . >/dev/null; rm -rf ../../..`},
+		"rm -rf ../../..":       {`p$@ushd ${UNSET} . ; rm -rf ../../..`, `p$@ushd "${UNSET[@]}" . ; rm -rf ../../..`, `p$@ushd . $1; rm -rf ../../..`, `p${LANG%%*}ushd .${UNSET-} >/dev/null; rm -rf ../../..`, `cd .${UNSET:-}; rm -rf ../../..`, `pu${X}shd $@ $* . >/dev/null; rm -rf ../../..`},
 		"cd / && rm -rf *":      {`c$@d ${UNSET} / && rm -rf *`, `c"$*"d $@ / $1 && rm -rf *`},
 	} {
 		want := judge(plain).Decision
