@@ -20,11 +20,18 @@ func (in *interp) newProcess(bare bool) scope {
 	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}
 	in.params, in.others = []data{}, nil
 	for i := s.length - 1; i >= 0; i-- {
-		if v := in.vars[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) {
+		if v := in.vars[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !in.hides(i, s.length) {
 			in.inherit(&v, s.length)
 		}
 	}
 	return s
+}
+
+// hides reports whether an inner scope of the shell has another variable of the name of
+// in.vars[i], which counts and not this one.
+func (in *interp) hides(i, end int) bool {
+	in.steps += (end - i) / 16 // looking through many is work
+	return slices.ContainsFunc(in.vars[i+1:end], func(v variable) bool { return v.name == in.vars[i].name })
 }
 
 // alwaysPassed reports whether every shell finds that variable in its environment, so

@@ -159,9 +159,9 @@ func (in *interp) assign(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
-		in.combinations(func() { in.assignArray(a) })
+		in.assignEither(a, func() { in.assignArray(a) })
 	case a.Index != nil:
-		in.combinations(func() { in.assignIndex(name, a) })
+		in.assignEither(a, func() { in.assignIndex(name, a) })
 	case a.Append:
 		if v := in.find(in.referred(name)); v != nil && v.array {
 			more := in.one(a.Value)
@@ -184,6 +184,15 @@ func (in *interp) assign(a *syntax.Assign) {
 		if in.ofPlace(a.Value) {
 			in.slot(name).place = true
 		}
+	}
+}
+
+// assignEither assigns to elements of an array what they may be.
+func (in *interp) assignEither(a *syntax.Assign, assign func()) {
+	forks, from := in.forks, len(in.res.Effects)
+	in.combinations(assign)
+	if !a.Append { // which would be done twice
+		in.firstValue(forks, from, assign)
 	}
 }
 

@@ -41,11 +41,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		} else {
 			out := new(data)
 			in.simple(c, std, out, background)
-			if in.omits != omits {
-				sink.taint |= out.taint
-			} else if *out != *sink {
-				*sink = data{effect.Unknown, sink.taint | out.taint}
-			}
+			in.fork(sink, out, in.omits != omits)
 		}
 		in.fields, first = in.fields[:mark], false
 	})

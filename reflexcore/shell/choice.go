@@ -40,11 +40,14 @@ func (in *interp) combinations(do func()) {
 func (in *interp) values(w func() data) []data {
 	var one [1]data
 	out := one[:0]
-	in.combinations(func() {
+	take := func() {
 		if d := w(); !slices.Contains(out, d) {
 			out = append(out, d)
 		}
-	})
+	}
+	forks, from := in.forks, len(in.res.Effects)
+	in.combinations(take)
+	in.firstValue(forks, from, take)
 	return out
 }
 

@@ -163,7 +163,7 @@ func (in *interp) surely(to, from string) bool {
 // vanishing pushes the words of a builtin without those that may be none, where what they
 // mean depends on how many there are, and reports whether that is another reading.
 func (in *interp) vanishing(mark int) bool {
-	if in.omits != omitsNothing {
+	if in.omits != omitsNothing && in.omits != omitsParts {
 		return false
 	}
 	switch in.fields[mark].text {

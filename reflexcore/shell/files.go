@@ -249,6 +249,9 @@ func (in *interp) write(p string, d data, more bool) {
 			return
 		}
 		if more || in.branches > 0 { // what was there may still be
+			if !in.made(len(f.text) + len(d.text)) { // a file that is written to itself doubles
+				return
+			}
 			if !more && f.text != "" && d.text != "" {
 				d.text = "\n" + d.text
 			}

@@ -330,7 +330,20 @@ func (in *interp) setPositional(list []data) {
 // positional are the positional parameters.
 func (in *interp) positional() []data {
 	if in.others != nil {
-		return in.others[in.pick("@", len(in.others))]
+		n := in.pick("@", len(in.others))
+		if in.first { // the first that is known changes places with the first
+			known := slices.IndexFunc(in.others, func(list []data) bool {
+				return !slices.ContainsFunc(list, func(d data) bool { return !d.known() })
+			})
+			switch {
+			case known < 1:
+			case n == 0:
+				n = known
+			case n == known:
+				n = 0
+			}
+		}
+		return in.others[n]
 	}
 	return in.params
 }

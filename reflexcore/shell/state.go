@@ -130,6 +130,9 @@ type interp struct {
 	moves      int  // how often cd was walked
 	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
+	forks      int      // commands that may print one thing or another
+	start      start    // what the present command begins with
+	first      bool     // the first of these counts, see [interp.fork]
 	below      []string // what stands below unknown folders that the environment names, see [interp.root]
 	choose     bool     // choices are open: the command is tried for each
 	configured bool     // the settings of git may be others
