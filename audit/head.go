@@ -243,6 +243,8 @@ func (l *Log) keepHead(ctx context.Context) {
 			pause.Stop()
 			return
 		case <-pause.C:
+		case <-l.hurry:
+			pause.Stop()
 		}
 		if err != nil { // try again without a new commit
 			signal(l.headWake)
