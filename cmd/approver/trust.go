@@ -54,7 +54,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	t.lacks(missing)
 	switch {
-	case found.Frozen.After(c.Burned):
+	case found.Frozen.After(newestFreeze(c)):
 		t.doubts = append(t.doubts, "the store is older than the audit: it does not know of the last freeze")
 	case !c.Missing && c.Version < known:
 		t.doubts = append(t.doubts, fmt.Sprintf("the store is older than the audit: its record of freezes and pauses is version %d, and was %d", c.Version, known))
@@ -74,6 +74,19 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	t.mark = approver.NewControlMark(1) // so that the audit says from its first line on that there is one
 	return approver.BeginControls(ctx, store)
+}
+
+// newestFreeze is when the newest freeze, of everything or of one agent, began or ended.
+func newestFreeze(c approver.Controls) time.Time {
+	newest := c.Burned
+	for _, h := range c.Holds {
+		for _, at := range []time.Time{h.At, h.Burned} {
+			if at.After(newest) {
+				newest = at
+			}
+		}
+	}
+	return newest
 }
 
 // lacks takes in what the store does not know. What a fail-over can have taken along
