@@ -119,6 +119,7 @@ type Log struct {
 	// What reading file anew begins with, when it was last read, and its first break.
 	origin  scan
 	reread  time.Time
+	unread  bool // somebody touched file, and it was not read anew since
 	broken  string
 	changed bool    // somebody else changed the file
 	lost    string  // what is gone from the log, or was changed; empty once it is recorded
