@@ -50,6 +50,9 @@ type Options struct {
 	// was written. Nothing is recorded before it has returned nil; why is for people. Nil
 	// never does. Record returns an error meanwhile.
 	Changed func(ctx context.Context, why string) error
+	// Renamed carries over what else the store keeps under the id of a log that has another
+	// id now. It is called again if the start is killed. Nil carries nothing.
+	Renamed func(ctx context.Context, former string) error
 	// Redact hides secrets in a text; nil means approver.Mask. Confirmation
 	// codes are masked before and after it.
 	Redact func(string) string
@@ -192,6 +195,9 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if l.o.KV == nil {
 		return l.resume(nil, false)
+	}
+	if err := l.carry(ctx); err != nil {
+		return nil, err
 	}
 	var known *Head
 	var note string

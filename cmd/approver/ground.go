@@ -127,6 +127,7 @@ func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, t *trust
 	o.Dir, o.ID, o.Key, o.KV, o.Log = cfg.AuditDir(), cfg.AuditID(), key, kv, log.With("part", "audit")
 	o.Hold, o.Controls, o.Changed = true, func() uint64 { return t.mark.Version() }, t.changed
 	o.Volatile = !t.survives
+	o.Renamed = func(ctx context.Context, former string) error { return carrySealed(ctx, cfg, kv, former) }
 	records, err := audit.Open(ctx, o)
 	if err != nil {
 		return nil, err

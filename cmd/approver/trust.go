@@ -47,7 +47,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	if found.Lost != "" {
 		t.lost = true
-		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost)
+		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost+t.shared(found.Head))
 	}
 	if found.Older != "" {
 		t.doubts = append(t.doubts, found.Older)
@@ -74,6 +74,14 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	t.mark = approver.NewControlMark(1) // so that the audit says from its first line on that there is one
 	return approver.BeginControls(ctx, store)
+}
+
+// shared names another cause of an audit that is not what the store knows.
+func (t *trust) shared(head *audit.Head) string {
+	if t.survives || head == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (if another daemon on this store, such as one of a copied machine, has the audit's id %s, too: give each its own audit.id)", head.Log)
 }
 
 // newestFreeze is when the newest freeze, of everything or of one agent, began or ended.
