@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"approver.example"
+	"approver.example/audit"
 )
 
 // The story: an agent ran a call around the gate and was frozen, and the daemon was
@@ -102,5 +104,33 @@ func TestTheNewestFreeze(t *testing.T) {
 	}
 	if got := newestFreeze(approver.Controls{}); !got.IsZero() {
 		t.Errorf("none: %v", got)
+	}
+}
+
+// The story: a machine was copied, with approver on it, and both daemons wrote the head
+// of their log under one id to one Redis. The alarm said that lines were gone and asked who
+// had changed the audit. It names this cause, too, and the cure, where it can be one.
+func TestTwoDaemonsWithOneID(t *testing.T) {
+	head := &audit.Head{Log: "same"}
+	for name, tt := range map[string]struct {
+		survives bool
+		head     *audit.Head
+		names    bool
+	}{
+		"redis":             {head: head, names: true},
+		"a file":            {survives: true, head: head},
+		"no head in redis":  {},
+		"no head in a file": {survives: true},
+	} {
+		tr := trust{survives: tt.survives}
+		store := boltPlace().open(t, t.TempDir())
+		defer store.Close()
+		if err := tr.judge(t.Context(), store, audit.Opening{Seq: 3, Head: tt.head, Lost: "the last 8 lines are gone"}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(tr.doubts, "; ")
+		if !strings.Contains(text, "8 lines are gone") || strings.Contains(text, "audit's id same") != tt.names || strings.Contains(text, "give each its own audit.id") != tt.names {
+			t.Errorf("%s: %q", name, text)
+		}
 	}
 }
