@@ -139,7 +139,7 @@ func (d *doctor) singleStarts(sources []claudesettings.Source) {
 	managed, open := claudesettings.Managedness(sources)
 	switch {
 	case !managed:
-		d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --settings or --setting-sources, or with CLAUDE_CODE_SIMPLE or CLAUDE_CONFIG_DIR, runs without the hooks of a user or a project",
+		d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --restricted, --settings, --managed-settings, --setting-sources, --agents or --worktree, or with CLAUDE_CODE_SIMPLE, CLAUDE_CODE_USE_COWORK_PLUGINS or CLAUDE_CONFIG_DIR, can run without the hooks of a user or a project",
 			"approver install claude --system as root; docs/agents/claude.md says what else managed settings close")
 	case len(open) > 0:
 		d.say("hook", warn, "the managed settings leave open: "+strings.Join(open, "; "), "docs/agents/claude.md, managed settings")
