@@ -23,7 +23,10 @@ func Beside(s Source, want Want) (found []Finding) {
 	case s.Missing:
 		return nil
 	case s.Err != nil:
-		return []Finding{{Harmless: true, Path: s.Path, Text: "cannot be read, so nobody can say which hooks it has: " + s.Err.Error(), Fix: "make it readable, or remove it"}}
+		return []Finding{{
+			Harmless: true, Path: s.Path, Text: "cannot be read, so nobody can say which hooks it has: " + s.Err.Error(),
+			Fix: "make it readable, or remove it",
+		}}
 	}
 	text := s.Text
 	if filepath.Ext(s.Path) == ".md" {
