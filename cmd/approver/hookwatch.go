@@ -130,7 +130,8 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 	if home, err := configs.DefaultPath(); err == nil && home == w.cfg.File {
 		cure.config = "" // where the commands look by themselves
 	}
-	for _, f := range claudesettings.Compare(sources, claudesettings.Want{Hooks: in.Hooks, In: in.Path}) {
+	want := claudesettings.Want{Hooks: in.Hooks, In: in.Path}
+	for _, f := range append(claudesettings.Compare(sources, want), p.beside(sources, want)...) {
 		if !f.Harmless {
 			weak = append(weak, f.String()+fixMark+firstText(f.Fix, cure.cure(in.Path)))
 		}

@@ -129,6 +129,9 @@ func AgentOf(file string, words []string) string {
 		args[i].text = w
 	}
 	for _, a := range agentsNamed[base] {
+		if elsewhere(a.id, args) {
+			return "copy of " + a.id
+		}
 		if a.begins(args, false) {
 			return a.id
 		}
@@ -136,6 +139,9 @@ func AgentOf(file string, words []string) string {
 	id := installedOf(file)
 	if id == "" {
 		id = versionOf(file)
+	}
+	if elsewhere(id, args) {
+		return "copy of " + id
 	}
 	if installedStarts(id, args) {
 		return id
@@ -147,7 +153,7 @@ func AgentOf(file string, words []string) string {
 // installed, and not by a name that means other programs too.
 func installedStarts(id string, args []field) bool {
 	return slices.ContainsFunc(agentPrograms, func(a agent) bool {
-		return a.id == id && a.starts == "" && a.begins(args, false)
+		return a.id == id && a.starts == "" && (elsewhere(id, args) || a.begins(args, false))
 	})
 }
 
@@ -191,7 +197,7 @@ func (in *interp) patternStarts(base string, args []field, fed bool) {
 	for i := range agentPrograms {
 		a := &agentPrograms[i]
 		for name := range strings.FieldsSeq(a.names) {
-			if ok, err := path.Match(base, name); ok && err == nil && a.begins(args, fed) {
+			if ok, err := path.Match(base, name); ok && err == nil && (elsewhere(a.id, args) || a.begins(args, fed)) {
 				in.agentStarts(a.id, true, base)
 				return
 			}
