@@ -100,7 +100,7 @@ func (in *interp) unwritten(from int) {
 		if f := &in.files[i]; f.sink != nil && !f.ran {
 			f.ran = true
 			scope := in.enter()
-			in.nested(f.sink, &input{unknown, true}, nil)
+			in.nested(f.sink, &input{unknown, true}, f.to)
 			in.leave(scope)
 		}
 	}
@@ -348,6 +348,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
+	in.complains(std, sink)
 	in.unpacks(argv)
 	in.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {

@@ -38,9 +38,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		case 'n', 'N', 'k', 'q':
 			delimiter = "\x01" // all that there is
 		case 'u':
-			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
-				std = &input{in.contentOf(in.fds[n]), true}
-			}
+			std = in.from(value, std)
 		}
 	}
 	line := in.line(std, delimiter)
@@ -71,6 +69,18 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		in.set(name, d)
 		in.environ(name, d)
 	}
+}
+
+// from is what is read from the descriptor of a number.
+func (in *interp) from(number string, std *input) *input {
+	n, err := strconv.Atoi(number)
+	switch {
+	case err != nil && !effect.IsKnown(number):
+		return &input{unknown, true}
+	case err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "":
+		return &input{in.contentOf(in.fds[n]), true}
+	}
+	return std
 }
 
 // line takes one line from the input.
@@ -134,9 +144,7 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 		case 'O':
 			origin = value.text
 		case 'u':
-			if n, err := strconv.Atoi(value.text); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
-				std = &input{in.contentOf(in.fds[n]), true}
-			}
+			std = in.from(value.text, std)
 		}
 	}
 	v := variable{name: name, array: true}

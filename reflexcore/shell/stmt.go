@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 
 	"approver.example/reflexcore/effect"
@@ -28,14 +29,19 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	if s.Cmd == nil && len(s.Redirs) == 0 || !in.spend() {
 		return
 	}
-	if in.out.path != "" && in.out.sink == sink {
+	if in.out.leads() && in.out.sink == sink {
 		in.captured(s, std)
 		return
 	}
 	if in.level++; in.level > 4*in.lim.Nesting {
 		in.over("nesting")
 	}
-	defer func() { in.level-- }()
+	stdin, stdout := in.stdin, in.stdout
+	in.stdin, in.stdout = std, sink
+	defer func() {
+		in.level--
+		in.stdin, in.stdout = stdin, stdout
+	}()
 	if in.intruder != nil {
 		in.intrude()
 	}
@@ -43,8 +49,9 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.cmd(s, std, sink)
 		return
 	}
-	fds, err, to := in.fds, in.err, in.out
+	was, to := in.plumbed(), in.out
 	opened := false // another standard output
+	var stream, complaints *data
 	p := in.conduit()
 	own, r, out := &p.in, &p.to, &p.out
 	omits := in.omits
@@ -55,6 +62,12 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		}
 		for _, redir := range s.Redirs {
 			in.redirect(redir, r, out)
+		}
+		if in.omits == omits {
+			stream, complaints = r.sink, in.err
+		}
+		if !isSimple(s.Cmd) { // whose words are expanded before
+			in.stdin, in.stdout = r.std, r.sink
 		}
 		if s.Cmd != nil {
 			choose := in.choose
@@ -75,19 +88,23 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 			}
 			in.wrote(t.path, d, t.more, "redirection")
 		}
+		in.stdin, in.stdout = std, sink
 	})
 	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
-		in.fds, in.out = fds, to
+		if copy(was.fds[firstNamed:], in.fds[firstNamed:]); in.numbered > 0 { // they stay open
+			copy(was.outs[firstNamed:], in.outs[firstNamed:])
+		}
+		in.replumb(&was)
+		in.out = to
 	} else {
-		if opened || in.fds[1] != fds[1] {
-			in.connect(sink)
+		if in.err = complaints; opened || in.fds[1] != was.fds[1] || stream != sink {
+			in.connect(sink, stream)
 		}
 		in.traced()
 		if own.present {
 			*std = *own // exec connects what comes after it
 		}
 	}
-	in.err = err
 	in.drop(p)
 }
 
@@ -107,9 +124,10 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.BinaryCmd:
 		in.binaryCmd(c, std, sink)
 	case *syntax.Subshell:
-		scope := in.enter()
+		scope, was := in.enter(), in.plumbed()
 		in.stmts(c.Stmts, std, sink)
 		in.leave(scope)
+		in.replumb(&was)
 	case *syntax.Block:
 		in.stmts(c.Stmts, std, sink)
 	case *syntax.IfClause:
@@ -201,9 +219,18 @@ func flat(s *syntax.Stmt) bool {
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	p := in.conduit()
-	scope := in.enter()
-	in.stmt(c.X, std, &p.out)
+	scope, was := in.enter(), in.plumbed()
+	in.fds[1] = ""
+	left := c.X
+	if c.Op == syntax.PipeAll { // 2>&1, after all that it has itself
+		with := *left
+		with.Redirs = append(slices.Clip(with.Redirs), errorToo)
+		left = &with
+	}
+	in.stmt(left, std, &p.out)
 	in.leave(scope)
+	in.replumb(&was)
+	in.fds[0] = ""
 	via := in.via
 	in.via = "pipe"
 	scope = in.branch()
@@ -211,7 +238,23 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	in.stmt(c.Y, &p.in, sink)
 	in.join(scope) // zsh runs the last one in the shell itself
 	in.via = via
+	in.fds[0] = was.fds[0]
 	in.drop(p)
+}
+
+// errorToo is what |& adds to the command on its left.
+var errorToo = &syntax.Redirect{
+	N: &syntax.Lit{Value: "2"}, Op: syntax.DplOut, Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: "1"}}},
+}
+
+// isSimple reports whether the words of a command are expanded before its redirections
+// are made.
+func isSimple(c syntax.Command) bool {
+	switch c.(type) {
+	case *syntax.CallExpr, *syntax.DeclClause, *syntax.LetClause, nil:
+		return true
+	}
+	return false
 }
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
