@@ -137,7 +137,9 @@ func (in *interp) perhapsAlias(name string, mark int, std *input, sink *data, ba
 func (in *interp) unhold(since int) {
 	for len(in.locals) > since {
 		last := len(in.locals) - 1
-		in.restore(in.locals[last])
+		if !in.locals[last].gone {
+			in.restore(in.locals[last])
+		}
 		in.locals = in.locals[:last]
 	}
 }
@@ -302,11 +304,13 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	held, others := in.params, in.others
 	in.setPositional(params)
 	in.active = append(in.active, body)
-	choices, choose, shared, jumped, locals := in.choices, in.choose, in.shared, in.jumped, len(in.locals)
+	choices, choose, shared, jumped, locals, frame := in.choices, in.choose, in.shared, in.jumped, len(in.locals), in.frame
+	in.frame = locals
 	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
 	in.calledAs(in.fields[mark].text)
 	in.stmt(body, std, sink)
 	in.unhold(locals)
+	in.frame = frame
 	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped
 	in.active = in.active[:len(in.active)-1]
 	in.params, in.others = held, others

@@ -274,8 +274,8 @@ func (a *applied) appendInput(mark int) {
 				words = append(words, data{w, a.std.taint})
 			}
 		} else {
-			for w := range strings.FieldsSeq(a.std.text) {
-				words = append(words, data{strings.Trim(w, `'"`), a.std.taint})
+			for _, w := range xargsWords(a.std.text, placeholder != "") {
+				words = append(words, data{w, a.std.taint})
 			}
 		}
 	}
@@ -283,6 +283,10 @@ func (a *applied) appendInput(mark int) {
 		value := effect.Unknown
 		if a.std.known() || a.isList() && strings.Count(strings.TrimSpace(a.std.text), "\n") == 0 {
 			value = strings.TrimSpace(a.std.text)
+		}
+		if a.std.known() && !a.lines() {
+			list := make([]data, 0, len(words))
+			value = join(append(list, words...), "\n").text
 		}
 		replaced := false
 		for i := mark; i < len(in.fields); i++ {

@@ -46,11 +46,11 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		line.text = string(unescape(nil, line.text))
 	}
 	if array != "" {
-		v := in.slot(array)
-		*v = variable{name: array, array: true}
+		v := variable{name: array, array: true, integer: in.slot(array).integer}
 		for _, w := range in.cutIFS(line.text, -1) {
-			v.list = append(v.list, data{w, line.taint})
+			v.list = append(v.list, in.counted(&v, data{w, line.taint}))
 		}
+		*in.slot(array) = v
 		return
 	}
 	if len(names) == 0 {
@@ -147,14 +147,14 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 			std = in.from(value.text, std)
 		}
 	}
-	v := variable{name: name, array: true}
+	v := variable{name: name, array: true, integer: in.slot(name).integer}
 	if std.known() {
 		next := 0
 		if origin != "" { // what is there stays
 			next = in.kept(&v, name, origin)
 		}
 		for line := range strings.Lines(std.text) {
-			next = v.put(next, data{strings.TrimSuffix(line, "\n"), std.taint})
+			next = v.put(next, in.counted(&v, data{strings.TrimSuffix(line, "\n"), std.taint}))
 		}
 	} else {
 		v = variable{name: name, data: data{effect.Unknown, std.taint}}

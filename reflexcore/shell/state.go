@@ -86,6 +86,9 @@ type interp struct {
 	params     []data
 	others     [][]data // more than one list of parameters is possible
 	locals     []held   // what functions that are running restore
+	frame      int      // how many of them the function that runs now found
+	lists      []string // arrays that are declared and were given nothing yet
+	recorded   []data   // the history of the shell, as far as the text wrote it
 	branches   int      // how many branches, which may not be taken, enclose this
 	jumped     jump
 	vague      bool   // numbers that are assigned are not known

@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
@@ -487,6 +488,9 @@ func (in *interp) test(x syntax.TestExpr) {
 // testNumber walks what the index in a number or a name of [[ ]] runs.
 func (in *interp) testNumber(x syntax.TestExpr) {
 	if w, ok := x.(*syntax.Word); ok {
-		in.injected(in.one(w))
+		d := in.one(w)
+		if in.injected(d); d.known() {
+			in.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
+		}
 	}
 }
