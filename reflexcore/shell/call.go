@@ -353,6 +353,9 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.apply(a, sink)
 	}
 	in.complains(std, sink)
+	if base == "tmux" || base == "byobu" {
+		in.terminals(mark)
+	}
 	in.unpacks(argv)
 	in.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {

@@ -172,6 +172,13 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 	for _, f := range a.added() {
 		in.push(f)
 	}
+	if len(in.fields) > mark && strings.IndexByte(in.fields[mark].text, ' ') >= 0 && !in.stopped() && in.level < in.lim.Nesting {
+		// No program has such a name: many of these hand their words to a shell.
+		d := words(in.fields[mark:])
+		in.level++
+		in.separately(false, func() { in.sub(d, a.by, &input{}, nil) })
+		in.level--
+	}
 	if len(in.fields) > mark && !in.stopped() {
 		via, homeless := in.via, in.homeless
 		in.via, in.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
