@@ -94,7 +94,9 @@ func matchedDescriptor(pattern string) (int, bool) {
 	if !strings.ContainsAny(pattern, "*?[") || !strings.HasPrefix(pattern, "/") {
 		return 0, false
 	}
-	for i, names := range [...][3]string{{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}, {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"}} {
+	for i, names := range [...][3]string{
+		{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}, {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"},
+	} {
 		for _, name := range names {
 			if ok, err := path.Match(pattern, name); ok && err == nil {
 				return i + 1, true

@@ -47,7 +47,8 @@ func (in *interp) history(mark int, std *input, sink *data) {
 // lettersIn are the flags of fc, l first if there is one: it lists and runs nothing.
 func lettersIn(args []field) string {
 	for _, f := range args {
-		if len(f.text) > 1 && f.text[0] == '-' && strings.Trim(f.text[1:], "lnr0123456789") == "" && strings.Contains(f.text, "l") {
+		if len(f.text) > 1 && f.text[0] == '-' && strings.Contains(f.text, "l") &&
+			strings.Trim(f.text[1:], "lnr0123456789") == "" {
 			return "l"
 		}
 	}

@@ -53,8 +53,8 @@ func (in *interp) terminals(mark int) {
 // runsInTerminal reports whether a command of tmux runs what it is given.
 func runsInTerminal(command string) bool {
 	switch command {
-	case "run-shell", "run", "if-shell", "new-session", "new-window", "neww", "split-window", "splitw", "respawn-pane", "respawnp",
-		"respawn-window", "respawnw", "display-popup", "popup", "pipe-pane", "pipep", "send-keys", "source-file":
+	case "run-shell", "run", "if-shell", "new-session", "new-window", "neww", "split-window", "splitw",
+		"respawn-pane", "respawnp", "respawn-window", "respawnw", "display-popup", "popup", "pipe-pane", "pipep", "send-keys", "source-file":
 		return true
 	}
 	return false
