@@ -101,13 +101,18 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	if d.ref && a.Naked {
 		in.refer(name)
 	}
+	if d.integer {
+		in.slot(name).integer = true
+	}
+	if in.listed(a, d) {
+		return
+	}
 	if !a.Naked {
 		in.assign(a)
 	} else if d.function {
 		in.exported(name)
 	}
 	if d.integer {
-		in.slot(name).integer = true
 		if !a.Naked && a.Array == nil {
 			in.set(name, in.value(name))
 		}
@@ -117,6 +122,40 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 		in.injected(in.value(name))
 		*in.slot(name) = variable{name: name, ref: in.value(name).text}
 	}
+}
+
+// listed assigns what a declaration gives an array as one text: a list in brackets, that
+// is expanded like any other although it was quoted. It is false for any other value.
+func (in *interp) listed(a *syntax.Assign, d *declaration) bool {
+	name := a.Name.Value
+	if a.Naked && d.array && len(in.lists) < in.lim.Alternatives {
+		in.lists = append(in.lists, name)
+	}
+	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !in.isArray(name) && !slices.Contains(in.lists, name) {
+		return false
+	}
+	values := slices.DeleteFunc(slices.Clone(in.values(func() data { return in.one(a.Value) })), func(v data) bool {
+		return !strings.HasPrefix(v.text, "(") || !strings.HasSuffix(v.text, ")")
+	})
+	if len(values) == 0 {
+		return false
+	}
+	sign := "="
+	if a.Append {
+		sign = "+="
+	}
+	for i, v := range values {
+		scope := scope{}
+		if i > 0 {
+			scope = in.branch()
+		}
+		in.payload(data{in.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
+		if i > 0 {
+			in.join(scope)
+		}
+	}
+	in.passes(name, d.exporting, d.exports)
+	return true
 }
 
 // declareWord declares what a word expands to, which may itself be an assignment.

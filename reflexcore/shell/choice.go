@@ -18,7 +18,10 @@ func (in *interp) combinations(do func()) {
 		do()
 		return
 	}
-	choices := in.choices
+	choices, stdin := in.choices, input{}
+	if in.stdin != nil {
+		stdin = *in.stdin
+	}
 	in.choices, in.choose = in.choices[len(in.choices):], true
 	do()
 	for try := 1; in.next() && !in.stopped(); try++ {
@@ -29,6 +32,9 @@ func (in *interp) combinations(do func()) {
 			break
 		}
 		in.choose = true
+		if in.stdin != nil { // each reads the same
+			*in.stdin = stdin
+		}
 		scope := in.branch()
 		do()
 		in.join(scope)
