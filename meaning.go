@@ -128,6 +128,9 @@ func (c *reading) of(p part) meaning {
 	if c.left -= len(c.text); c.left < 0 {
 		return meansUnclear
 	}
+	if kind, place := c.placeAt(p.begin); place && kind == placeUnclear && p.role == byPlace {
+		return meansUnclear // whatever else holds or uses it
+	}
 	names := c.holders(p.begin)
 	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
 		names = appendNew(names, []string{p.name})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example"
 	"approver.example/reflexcore/effect"
 )
 
@@ -49,12 +50,16 @@ func (s *scan) expands(value string) string {
 	})
 }
 
+// comparedOnly begins the names of variables of which only the value is compared. Among
+// them are the mailbox and other files that change by themselves.
+const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
+
 // loaders binds the files that the environment names: a program that is loaded, settings
 // that say where something happens. Which program reads which variable is not asked.
 func (p *pass) loaders() {
 	names := make([]string, 0, len(p.scan.call.Env))
 	for name := range p.scan.call.Env {
-		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") {
+		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name, comparedOnly) {
 			names = append(names, name)
 		}
 	}
