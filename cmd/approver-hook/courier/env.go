@@ -82,8 +82,7 @@ var noise = [...]string{
 const maxValue = 32 << 10
 
 // selectEnv returns the carried part of an environment in the wire's form, and what is
-// only compared. A
-// value that is too long to carry, and a name that two programs would read
+// only compared. A value that is too long to carry, and a name that two programs would read
 // differently because it occurs twice, is an error.
 func selectEnv(env []string) ([]byte, error) {
 	var block []byte
@@ -162,6 +161,9 @@ func isCompared(key string) bool {
 		}
 	}
 	for _, name := range noise {
+		if name[0] != key[0] && name[0] != '*' { // most
+			continue
+		}
 		begin, anyEnd := strings.CutSuffix(name, "*")
 		end, anyBegin := strings.CutPrefix(name, "*")
 		if key == name || anyEnd && strings.HasPrefix(key, begin) || anyBegin && strings.HasSuffix(key, end) {
@@ -191,6 +193,9 @@ func isCarried(key string) bool {
 // which it has it.
 func listedAs(key string) (prefix string, listed bool) {
 	for _, name := range carried {
+		if key == "" || name[0] != key[0] { // most
+			continue
+		}
 		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
 			return prefix, true
 		}
