@@ -228,11 +228,11 @@ func (in *interp) assign(a *syntax.Assign) {
 
 // assignEither assigns to elements of an array what they may be.
 func (in *interp) assignEither(a *syntax.Assign, assign func()) {
-	forks, from := in.forks, len(in.res.Effects)
-	in.combinations(assign)
-	if !a.Append { // which would be done twice
-		in.firstValue(forks, from, assign)
+	if a.Append { // which would be done twice
+		in.combinations(assign)
+		return
 	}
+	in.either(assign)
 }
 
 // declarationFails reports whether a declaration changes nothing, in one shell or another:

@@ -51,9 +51,7 @@ func (in *interp) values(w func() data) []data {
 			out = append(out, d)
 		}
 	}
-	forks, from := in.forks, len(in.res.Effects)
-	in.combinations(take)
-	in.firstValue(forks, from, take)
+	in.either(take)
 	return out
 }
 

@@ -99,8 +99,11 @@ func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
 	in.first = false
 }
 
-// firstValue is firstly for what is no command.
-func (in *interp) firstValue(forks, from int, walk func()) {
+// either is every for what is no command but expands words: once for each combination, and
+// once with the first value of what forks.
+func (in *interp) either(walk func()) {
+	forks, from := in.forks, len(in.res.Effects)
+	in.combinations(walk)
 	if in.forks != forks {
 		outer := in.starts()
 		in.firstly(forks, named, from, walk)

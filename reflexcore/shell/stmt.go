@@ -336,9 +336,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		mark := len(in.fields)
 		if l.InPos.IsValid() {
 			in.iterates = true
-			forks, from := in.forks, len(in.res.Effects)
-			in.combinations(func() { in.expand(l.Items) })
-			in.firstValue(forks, from, func() { in.expand(l.Items) })
+			in.either(func() { in.expand(l.Items) })
 			in.iterates = false
 		} else {
 			list, sure := in.elements("@")
