@@ -78,8 +78,10 @@ func (p *pass) loaders() {
 }
 
 // loaded binds the files that a value names.
-func (p *pass) loaded(value string) {
-	dir := p.scan.call.Dir
+func (p *pass) loaded(value string) { p.loadedIn(p.scan.call.Dir, value) }
+
+// loadedIn is loaded for a folder in which the value is used.
+func (p *pass) loadedIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
 	for word := range strings.FieldsFuncSeq(value, cuts) {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {

@@ -23,7 +23,7 @@ func (p *pass) args(i int, bases []string) []string {
 	}
 	known, as := st.Program != "" || st.Shell, code
 	switch {
-	case known && p.words:
+	case known && (p.words || p.does(i)):
 		as = data
 	case known: // only the folders matter
 		as = unseen
