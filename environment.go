@@ -65,14 +65,14 @@ func (m *firstEnv) note(scope string, env map[string]setting) {
 // sessionScope says whose environment it is. A session is claimed by the agent and
 // only narrows: a new one begins anew, and what differs from its user's is shown.
 func sessionScope(call ToolCall) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "environment %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
-// userScope is that of all calls of one user. Nothing in it is claimed, so that a new
-// session, agent or folder hides no change.
+// userScope is the scope of all calls of one user. The agent claims nothing in it, so a
+// new session, agent or folder hides no change.
 func userScope(call ToolCall) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "environment of a user %t %d", call.Peer.Known, call.Peer.UID))
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 of a user %t %d", call.Peer.Known, call.Peer.UID))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -167,7 +167,9 @@ func (b *Broadcaster) settings(env map[string]string) (map[string]setting, error
 }
 
 // ComparedEnv begins the names of those keys of [ToolCall.Env] that are only compared:
-// a change is told, and the value is neither shown nor stored.
+// a change is told, and the value is neither shown nor stored. It stands twice before a name
+// that does not say by its last word that it chooses where or what; of such a variable the
+// files that its value may name are not looked at.
 const ComparedEnv = "#"
 
 // maxEnvironment bounds what a card shows of the environment, in bytes: nobody reads more.
@@ -223,7 +225,10 @@ const cutEnvironment = "CUT: "
 
 // changeLines says what one variable is, and was.
 func changeLines(name, value string, was setting, had bool, is setting, has bool) []string {
-	label := OneLine(strings.TrimPrefix(name, ComparedEnv))
+	label := OneLine(name)
+	if plain, compared := strings.CutPrefix(name, ComparedEnv); compared {
+		label = showValue(strings.TrimPrefix(plain, ComparedEnv)) // anybody's name
+	}
 	known := (!has || is.Shown != "") && (!had || was.Shown != "") // not only its hash
 	switch {
 	case name == "PATH":
@@ -267,7 +272,7 @@ func shownSetting(name, value string) string {
 // it could pass for more than a value.
 func showValue(value string) string { return showText(Mask(value)) }
 
-// showText is showValue of a masked text.
+// showText is showValue for a text that is masked already.
 func showText(text string) string {
 	text = OneLine(text)
 	if len(text) > maxShown {

@@ -160,9 +160,10 @@ func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 func TestComparedVariables(t *testing.T) {
 	kv := newMemKV()
 	x := newBench(t, kv)
-	x.environment(t.Context(), envCall("c0", map[string]string{"#STAGE": "dev", "#GONE": "x"}))
-	lines := x.environment(t.Context(), envCall("c1", map[string]string{"#STAGE": "prodvalue", "#NEW": "newvalue"}))
-	for _, want := range []string{"STAGE has another value (neither is shown)", "NEW is set (was unset; its value is not shown)", "GONE is unset (was set)"} {
+	x.environment(t.Context(), envCall("c0", map[string]string{"#STAGE": "dev", "#GONE": "x", "##DRY_RUN": "1", "##S": "same"}))
+	lines := x.environment(t.Context(), envCall("c1", map[string]string{"#STAGE": "prodvalue", "#NEW": "newvalue", "##S": "same", "##A · LD_PRELOAD=": "newvalue"}))
+	for _, want := range []string{"STAGE has another value (neither is shown)", "NEW is set (was unset; its value is not shown)", "GONE is unset (was set)", "DRY_RUN is unset (was set)",
+		`"A ⟨U+00B7⟩ LD_PRELOAD=" is set (was unset; its value is not shown)`} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q lacks %q", lines, want)
 		}
@@ -184,6 +185,23 @@ func TestComparedVariables(t *testing.T) {
 		if got := hidesEnvironment([]string{"GIT_SSH_COMMAND=" + showValue(value)}); got != want {
 			t.Errorf("%s: hidden %v", showValue(value), got)
 		}
+	}
+}
+
+// The story: the hook sends *** for the password in an address, and the card showed the
+// length and the fingerprint of ***, the same for every password. It shows *** now.
+func TestAPasswordThatWasNotSentHasNoFingerprint(t *testing.T) {
+	for _, value := range []string{
+		"postgres://u:***@prod/db", "http://a:***@proxy.example:8080", "redis://:***@cache:6379/1", "amqp://u:***@h,amqp://v:***@i", "https://u:***@h/simple",
+	} {
+		for _, name := range []string{"DATABASE_URL", "HTTPS_PROXY", "PIP_INDEX_URL", "X_SECRET_URL"} {
+			if shown := shownSetting(name, value); shown != value || hidesEnvironment([]string{name + "=" + shown}) {
+				t.Errorf("%s=%s is shown as %s", name, value, shown)
+			}
+		}
+	}
+	if shown := shownSetting("DATABASE_URL", "postgres://u:****a@h"); strings.Contains(shown, "****a") {
+		t.Errorf("a password of stars and more is shown: %s", shown)
 	}
 }
 

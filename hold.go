@@ -33,7 +33,8 @@ func (w Who) Is(call ToolCall) bool {
 
 // inFolder reports whether dir is project, or in it, by whatever name: with dots,
 // through links, or as another mount of the same folder. Where this process cannot
-// look, the names count. A folder below /proc can be anything.
+// look, the names count. A folder below /proc counts as in every project, because it
+// can lead anywhere.
 func inFolder(project, dir string) bool {
 	if clean := filepath.Clean(dir); below(filepath.Clean(project), clean) || below("/proc", clean) {
 		return true
@@ -79,16 +80,17 @@ func (w Who) String() string {
 	return who
 }
 
-// A Hold is a freeze of one agent. One whose At is zero was lifted, and is kept for
-// what it burned.
+// A Hold is a freeze of one agent. Lifting it makes its At zero. The record is then kept
+// for holdKeep, because a yes from before Burned stays void.
 type Hold struct {
 	Freeze
 	Who    Who       `json:"who"`
 	Burned time.Time `json:"burned,omitzero"`
 }
 
-// Bounds of holds. A user's agent with more than maxHoldsEach is frozen everywhere;
-// projects and sessions are what it claims. Beyond maxHolds, everything is frozen.
+// Bounds of holds, those included that were lifted less than holdKeep ago. A user's agent
+// with more than maxHoldsEach is frozen everywhere, because projects and sessions are what
+// it claims. Beyond maxHolds, everything is frozen.
 const (
 	maxHolds     = 64
 	maxHoldsEach = 6
@@ -111,12 +113,13 @@ func (c Controls) freezeOf(call ToolCall) (Freeze, bool) {
 	return Freeze{}, false
 }
 
-// Held are the agents that are frozen now.
+// Held returns the freezes of single agents that hold now.
 func (c Controls) Held() []Hold {
 	return slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool { return h.At.IsZero() })
 }
 
-// BurnsFor is Burns of a yes to this call.
+// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes
+// to this call that was made at that time.
 func (c Controls) BurnsFor(call ToolCall, made time.Time) bool {
 	if c.Burns(made) {
 		return true

@@ -143,3 +143,23 @@ func TestParseTerm(t *testing.T) {
 		}
 	}
 }
+
+// The story: somebody approved with a tap, then wrote the command with "session", and read
+// "this once" with no word of the session, as if it had been heard. It is told now.
+func TestASecondAnswerIsToldThatItsTermIsIgnored(t *testing.T) {
+	who, now := Person{ID: "ana"}, time.Now()
+	r := Request{State: Consumed, Resolution: Resolution{Cause: ByPerson, Approve: true, Person: who, Identity: Identity{"terminal", "1"}, At: now}}
+	for _, c := range []struct {
+		first, second Term
+		told          bool
+	}{
+		{Term{}, Term{Session: true}, true}, {Term{}, Term{For: time.Hour}, true}, {Term{}, Term{}, false},
+		{Term{Session: true}, Term{Session: true}, false}, {Term{Session: true}, Term{}, false},
+	} {
+		r.Resolution.Grant = c.first
+		out := outcomeOf(r, Reply{Channel: "terminal", Sender: "1", Approve: true, Grant: c.second}, who)
+		if out.Kind != OutcomeApproved || strings.Contains(out.Text, "counts for nothing") != c.told {
+			t.Errorf("first %v, then %v: %v %q", c.first, c.second, out.Kind, out.Text)
+		}
+	}
+}

@@ -38,8 +38,9 @@ func (m *ControlMark) Version() uint64 {
 	return m.version.Load()
 }
 
-// check is what the controls mean, of which version known was known before they
-// were read: a reading can be overtaken by a change, and is then no older than that.
+// check returns the controls to act on. known is the newest version that was known
+// before they were read: a store that has an older one has lost a change. A change that
+// comes while they are read makes no alarm.
 func (m *ControlMark) check(c Controls, known uint64) Controls {
 	switch {
 	case c.Missing:
@@ -139,12 +140,15 @@ func Unheard(ctx context.Context, store KV, told map[string]Told) (missing []Tol
 	return missing, nil
 }
 
-// Strike ends requests and grants of which the store lost the last step, so that
-// nobody has an answer of before twice, and alarms. Calls go on.
+// Strike ends the requests and grants whose last step the store has lost, so that no
+// earlier answer counts twice, and records an alarm. missing must not be empty. Other
+// calls go on.
 func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 	var errs []error
 	for _, t := range missing {
-		_, err := b.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
+		_, err := b.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
+			return r.Fail(StoreTrouble, now)
+		})
 		if err == nil {
 			b.settle(t.Request)
 		} else if !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotFound) {
@@ -161,7 +165,8 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 			errs = append(errs, err)
 		}
 	}
-	note := fmt.Sprintf("the store has lost the last step of %d requests, such as %s (%s): they are void, and asked anew", len(missing), missing[0].Request, missing[0].Event)
+	note := fmt.Sprintf("the store has lost the last step of %d requests, such as %s (%s): they are void, and asked anew",
+		len(missing), missing[0].Request, missing[0].Event)
 	b.Log.Error("STORE ALARM", "what", note)
 	_, err = b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
 	return errors.Join(append(errs, err)...)
@@ -170,7 +175,8 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 // Distrust freezes everything because the store, or the audit, cannot be believed, and
 // alarms. why says what was found; how it is mended is added.
 func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) error {
-	note := fmt.Sprintf("%s: every call is denied. Find out who changed the %s; then approver unfreeze makes it the one that counts", why, about)
+	note := fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
+		"then approver unfreeze makes it the one that counts", why, about)
 	b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
 	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
 	if _, freezeErr := b.Freeze(ctx, "approver", why); freezeErr != nil {
@@ -183,7 +189,7 @@ func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) err
 }
 
 // guard looks after the record of the controls until ctx ends: when a call has
-// found it missing or older, and now and then.
+// found it missing or older, and every guardEvery.
 func (b *Broadcaster) guard(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()

@@ -191,7 +191,7 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 			p.name = strings.Trim(s[at[2]:at[3]], " \t\"'=:")
 		}
 		secret := s[p.from:p.to]
-		if f.role == inURL && noUsers().MatchString(s[at[0]:p.from]) {
+		if f.role == inURL && (secret == takenOut || noUsers().MatchString(s[at[0]:p.from])) {
 			continue
 		}
 		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
@@ -208,6 +208,10 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 // noUsers finds an address of a kind that has no password: what stands before the @ is a
 // part of the name.
 var noUsers = once(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
+
+// takenOut stands in an address for the password that the hook did not send. Of it there
+// is no length and no fingerprint to show.
+const takenOut = "***"
 
 func isCode(s string) bool {
 	_, err := tokens.Parse(s)

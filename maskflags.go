@@ -1,16 +1,18 @@
 package approver
 
+import "strings"
+
 // credentialFlags are the flags that take a credential, by program, or by program and
 // subcommand. What stands behind the colon says which part of the value it is: secret
-// (all, which is the default), login (behind user:), pass (behind pass:), pair (behind
+// (all, which is the default), login (behind user:), pass (behind pass:), cookie (behind
 // the first =), header and field (what its name says), setting (a field of which
-// somebody chose the name, so that it may decide as well), glued (only in the flag's own
-// word). One letter may have its value in the same word or in the next. The flag
+// somebody chose the name, so that it may decide as well), cursor (all, if it looks like
+// a secret: it says which), glued (only in the flag's own word). One letter may have its value in the same word or in the next. The flag
 // "operand" stands for every other word.
 var credentialFlags = map[string]string{
 	"curl": "-u:login --user:login -U:login --proxy-user:login -H:header --header:header --proxy-header:header" +
 		" -d:field --data:field --data-raw:field --data-binary:field --data-ascii:field --data-urlencode:field" +
-		" --json:field -F:field --form:field --form-string:field -b:pair --cookie:pair" +
+		" --json:field -F:field --form:field --form-string:field -b:cookie --cookie:cookie" +
 		" --oauth2-bearer --pass --proxy-pass --tlspassword --proxy-tlspassword",
 	"wget|wget2":    "--header:header --post-data:field --body-data:field",
 	"http|https|xh": "-a:login --auth:login operand:header",
@@ -46,7 +48,35 @@ var plainPrograms = map[string]bool{
 
 var (
 	secretFlag   = once(`(?i)^--?(?:[a-z0-9]+-)*` + secretWord + `$`)
-	secretHeader = once(`(?i)^[a-z0-9-]*(?:authorization|token|key|secret|auth|cookie)[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?`)
+	secretHeader = once(`(?i)^([a-z0-9-]*(?:authorization|token|key|secret|auth|cookie))[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?`)
 	secretField  = once(`(?i)(?:^|[&,;\s"'{])((?:[a-z0-9_.-]*[._-])??)(` + secretWord + `|secret)["']?[=:][ \t]*["']?([^\s&,;"'}]+)`)
+	cursorFlag   = once(`(?i)^--(?:[a-z0-9]+-)*(?:task|activity|starting|start|next|client|request|page|paging|pagination|continuation|continue|idempotency|sync|change|resume|cursor|lock|ordering|nonce)-?token$`)
 	switchFlag   = once(`(?i)^--?(?:with|no|show|print|use|allow|reset|rotate)-`)
 )
+
+// credentialHeaders only prove who asks. Any other header, and every cookie, has a name
+// that somebody chose: X-Object-Key may say what is deleted.
+var credentialHeaders = map[string]bool{
+	"authorization": true, "proxy-authorization": true, "x-api-key": true, "api-key": true, "apikey": true, "x-apikey": true, "x-goog-api-key": true,
+	"private-token": true, "job-token": true, "deploy-token": true, "x-auth-token": true, "x-access-token": true, "x-auth-key": true, "x-subject-token": true,
+	"x-vault-token": true, "x-consul-token": true, "x-nomad-token": true, "x-amz-security-token": true, "x-aws-ec2-metadata-token": true,
+	"x-figma-token": true, "x-shopify-access-token": true, "x-tableau-auth": true, "x-algolia-api-key": true, "x-rapidapi-key": true,
+	"dd-api-key": true, "dd-application-key": true, "ocp-apim-subscription-key": true, "x-csrf-token": true, "x-xsrf-token": true, "x-csrftoken": true,
+}
+
+// isReference reports a value that says where the credential is: what is read, or sent
+// there, decides. A path is one unless it looks like a key that begins so.
+func isReference(value string) bool {
+	lower := strings.ToLower(value)
+	for _, scheme := range []string{"file:", "fileb:", "env:", "http://", "https://", "s3://", "gs://", "op://"} {
+		if strings.HasPrefix(lower, scheme) {
+			return true
+		}
+	}
+	for _, begin := range []string{"/", "./", "../", "~/"} {
+		if strings.HasPrefix(value, begin) {
+			return len(value) < 16 || !looksRandom(value) || !opaque(value)
+		}
+	}
+	return false
+}

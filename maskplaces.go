@@ -260,17 +260,21 @@ func (l *lexer) flag(flags map[string]string, text string, at int, next *word, d
 		}
 		return
 	}
-	name, value, glued := strings.Cut(text, "=")
+	name, _, glued := strings.Cut(text, "=")
 	kind := flags[name]
 	if kind == "" && secretFlag().MatchString(name) && !switchFlag().MatchString(name) {
 		kind = "secret"
+		if cursorFlag().MatchString(name) {
+			kind = "cursor"
+		}
 	}
 	switch {
 	case kind != "" && kind != "glued" && glued:
-		l.value(kind, value, at+len(name)+1, depth)
+		inside, from := l.bare(word{at + len(name) + 1, at + len(text)})
+		l.value(kind, inside, from, depth)
 	case kind != "" && kind != "glued" && next != nil:
-		value, at = l.bare(*next)
-		l.value(kind, value, at, depth)
+		value, from := l.bare(*next)
+		l.value(kind, value, from, depth)
 	case len(text) > 2 && text[1] != '-' && flags[text[:2]] != "":
 		begin := 2 + len(text[2:]) - len(strings.TrimLeft(text[2:], "\"'="))
 		l.value(flags[text[:2]], strings.TrimRight(text[begin:], "\"'"), at+begin, depth)
@@ -289,18 +293,24 @@ func (l *lexer) value(kind, text string, at, depth int) {
 		if strings.HasPrefix(text, "pass:") {
 			l.add(span{at + len("pass:"), whole.to, placeCredential, "", ""}, depth)
 		}
-	case "pair":
+	case "cookie":
 		if n := strings.IndexByte(text, '='); n >= 0 {
-			l.add(span{at + n + 1, whole.to, placeCredential, "", ""}, depth)
+			l.add(span{at + n + 1, whole.to, placeUnclear, "", ""}, depth)
 		}
+	case "cursor":
+		l.add(span{at, whole.to, placeUnclear, "", "token"}, depth)
 	case "header":
-		if m := secretHeader().FindString(text); m != "" {
-			l.add(span{at + len(m), whole.to, placeCredential, "", ""}, depth)
+		if m := secretHeader().FindStringSubmatchIndex(text); m != nil {
+			s := span{from: at + m[1], to: whole.to}
+			if credentialHeaders[strings.ToLower(text[m[2]:m[3]])] {
+				s.kind = placeCredential
+			}
+			l.add(s, depth)
 		}
 	case "field", "setting":
 		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
 			s := span{from: at + m[6], to: at + m[7], kind: placeCredential}
-			if prefix := text[m[2]:m[3]]; kind == "setting" || prefix != "" {
+			if kind == "setting" || m[2] != m[3] || strings.EqualFold(text[m[4]:m[5]], "secret") {
 				s.kind, s.field = placeUnclear, text[m[2]:m[5]]
 			}
 			l.add(s, depth)
@@ -329,7 +339,8 @@ func placeParts(s string, found []part) []part {
 	_, spans := places(s)
 	for _, sp := range spans {
 		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
-		if strings.ContainsAny(value, "$`\\\n\"'‹") || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 {
+		if strings.ContainsAny(value, "$`\\\n\"'‹") || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
+			isReference(value) {
 			continue
 		}
 		if sp.field != "" && !secretValue(sp.field, value) {

@@ -128,6 +128,9 @@ func (c *reading) of(p part) meaning {
 	if c.left -= len(c.text); c.left < 0 {
 		return meansUnclear
 	}
+	if kind, place := c.placeAt(p.begin); place && kind == placeUnclear && p.role == byPlace {
+		return meansUnclear // whatever else holds or uses it
+	}
 	names := c.holders(p.begin)
 	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
 		names = appendNew(names, []string{p.name})
@@ -292,8 +295,8 @@ type use struct {
 	mention  bool // only its name stands there
 }
 
-// uses finds where a variable is used. A name without a sign before it counts where
-// something might look the variable up by its name.
+// uses finds where a variable is used. A name without a sigil, such as $, before it counts
+// where something might look the variable up by its name.
 func (c *reading) uses(name string) []use {
 	var out []use
 	foreign := !c.allKnown() || indirect().MatchString(c.text)
@@ -434,6 +437,7 @@ func withoutQuotes(s string) string {
 	return b.String()
 }
 
+// once returns a pattern that is compiled when it is first needed.
 func once(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -61,8 +61,8 @@ func (r Request) Ack(now time.Time) (Request, error) {
 	return r, nil
 }
 
-// lapse is Ack by the clock. That it is stored is how the next daemon knows that
-// this one was there while the time went by.
+// lapse acknowledges a yes whose time is over. It is stored so that the next daemon
+// knows that a daemon was there while that time passed.
 func (r Request) lapse(back, now time.Time) (Request, error) {
 	if r.readable(back, now) {
 		return r, ErrTooSoon
@@ -70,7 +70,7 @@ func (r Request) lapse(back, now time.Time) (Request, error) {
 	return r.Ack(now)
 }
 
-// presence says since when this process and its store have been there.
+// presence says since when this process has run with its store in reach.
 type presence struct {
 	back time.Time // by the store's clock; zero while it is away, or was never there
 	lost uint64    // how often it went away
@@ -117,7 +117,9 @@ func (b *Broadcaster) backSince(now time.Time) time.Time {
 // released on this connection, by holder, or because it may be repeated to it. A
 // repetition is a compare-and-set, which an acknowledgment can only lose or win;
 // then the freeze is looked at, as before a release; then it is recorded.
-func (b *Broadcaster) runs(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, bool, error) {
+func (b *Broadcaster) runs(
+	ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string,
+) (Request, bool, error) {
 	switch {
 	case r.State != Consumed || r.CallID != call.ID:
 		return r, false, nil

@@ -335,6 +335,9 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 		return Outcome{OutcomeRefused, "The request is still open; this answer does not count."}
 	case res.Cause != ByPerson:
 		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so approver released nothing."}
+	case mine && res.Approve && rep.Approve && rep.Grant.lasts() && !res.Grant.lasts():
+		return Outcome{OutcomeApproved, fmt.Sprintf("Approved: released to the agent, this once, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", rep.Grant)}
 	case mine && res.Approve && rep.Approve:
 		return Outcome{OutcomeApproved, "Approved: released to the agent, this once."}
 	case mine && !res.Approve && !rep.Approve:

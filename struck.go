@@ -18,7 +18,7 @@ type struck struct {
 type knownStrikes struct {
 	strikes
 	rev  Rev
-	past []Rev // of what it replaced
+	past []Rev // revisions that it replaced
 	at   time.Time
 }
 
@@ -60,8 +60,9 @@ func (k knownStrikes) over(now time.Time) bool {
 	return !now.Before(k.at.Add(max(StrikeWindow, LockFor)))
 }
 
-// lost returns what the store should have where it has none of it, or what this
-// process has replaced since. long says that no fail-over explains it.
+// lost returns the strikes that the store has lost, ok if there are any: the store has
+// no record of them, or one that this process has replaced since. long means that they
+// were written too long ago for a fail-over to explain it.
 func (k *struck) lost(key string, rev Rev, now time.Time) (s strikes, long, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

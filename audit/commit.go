@@ -192,6 +192,9 @@ func (l *Log) writeBatch(b *batch) error {
 		return err
 	}
 	_, err := l.file.Write(b.buf)
+	if err == nil { // at once: what changes while the disk is busy is not our doing
+		err = l.mark()
+	}
 	if err == nil {
 		err = l.o.sync(l.file)
 	}
@@ -200,12 +203,15 @@ func (l *Log) writeBatch(b *batch) error {
 		return err
 	}
 	l.kept += int64(len(b.buf))
-	return l.mark()
+	return nil
 }
 
 // rotate gives the full file its name and starts a new one behind the line end.
 func (l *Log) rotate(end place) error {
 	path := filepath.Join(l.o.Dir, activeName)
+	if err := l.owed(path); err != nil { // nobody looks at a full file again
+		return err
+	}
 	err := l.file.Close()
 	l.file = nil
 	if err != nil {
@@ -228,7 +234,7 @@ func (l *Log) create(end place) error {
 		return err
 	}
 	l.file, l.first, l.kept = f, end.seq+1, 0
-	l.origin, l.broken = scan{place: end}, ""
+	l.origin, l.broken, l.unread = scan{place: end}, "", false
 	if err := l.mark(); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,5 +58,112 @@ func TestCallsReleasedByTheVersionBefore(t *testing.T) {
 	}
 	if old, err := l.Released(time.Now().Add(time.Hour)); err != nil || old.Take(build) || (*Released)(nil).Take(build) {
 		t.Errorf("too old, or nothing known: %v", err)
+	}
+}
+
+// asStored is a call as it comes back out of the store, where released lines are from.
+func asStored(t *testing.T, c approver.ToolCall) approver.ToolCall {
+	t.Helper()
+	b, err := json.Marshal(approver.Request{Call: c})
+	var r approver.Request
+	if err == nil {
+		err = json.Unmarshal(b, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Call.Peer = c.Peer
+	return r.Call
+}
+
+// The story: people approved `git add x && git push`, and the daemon was upgraded while
+// it ran. The line of the release has the arguments as the store keeps them, with & as
+// an escape, and the report has them as the agent sent them: the call was not known, and
+// its agent was frozen. Both are the same call now. Another command is still another.
+func TestCallsOfTheVersionBeforeInOtherSpellings(t *testing.T) {
+	for name, args := range map[string]string{
+		"and":               `{"command":"git add x && git push --force"}`,
+		"into a file":       `{"command":"make >out"}`,
+		"a here-document":   `{"command":"cat <<EOF\nx\nEOF"}`,
+		"both streams":      `{"command":"make 2>&1 | tee log"}`,
+		"in the background": `{"command":"make &"}`,
+		"escaped by agent":  `{"command":"a \u0026\u0026 b"}`,
+		"escaped, capital":  `{"command":"a \u003E b > c"}`,
+		"white space":       `{ "command" : "make" }`,
+		"lines":             "{\n\t\"command\": \"make && x\"\r\n}\n",
+		"a line separator":  "{\"command\":\"a\u2028b\"}",
+		"in a name":         `{"a&b":"x"}`,
+		"nested":            `{"edits":[{"old":"a<b","new":"a>b"}, {"old":"<","new":"&"}]}`,
+		"a secret":          `{"command":"export API_TOKEN=sk-live-0123456789abcdef0123 && make"}`,
+		"two of one name":   `{"command":"a","command":"b && c"}`,
+		"a number":          `{"n": 1.0e2, "command":"a&b"}`,
+		"an array":          `[ 1, "<" ]`,
+		"plain":             `{"command":"make"}`,
+		"an emoji":          `{"command":"echo \ud83d\ude00 && x"}`,
+		"a slash":           `{"path":"a\/b", "c":"<"}`,
+		"an empty object":   `{ }`,
+		"html":              `{"content": "<p>a &amp; b</p>"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := shell("x")
+			call.Peer, call.Args = approver.Peer{Known: true, UID: 1000, PID: 1}, []byte(args)
+			for reported := range 3 { // how many of two releases were reported before the upgrade
+				o, _ := options(t)
+				l := open(t, o)
+				for range 2 {
+					record(t, l, approver.Record{Event: approver.EventReleased, Call: asStored(t, call)})
+				}
+				for range reported {
+					record(t, l, approver.Record{Event: approver.EventRan, Call: call})
+				}
+				r, err := l.Released(time.Now().Add(-time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				other := call
+				other.Args = fmt.Appendf(nil, `{"command":"rm -rf / && true","and":%s}`, args)
+				if r.Take(other) {
+					t.Error("another call is taken for it")
+				}
+				left := 0
+				for r.Take(call) {
+					left++
+				}
+				if want := 2 - reported; left != want {
+					t.Errorf("%d reported: %d are left, want %d", reported, left, want)
+				}
+			}
+		})
+	}
+}
+
+// Long arguments are cut in the log, and look alike. A report that fits none of two calls
+// to the byte takes both out, so that neither counts for a second run. Two calls that
+// differ in a secret only are still told from each other.
+func TestReportsThatFitSeveralCalls(t *testing.T) {
+	long := strings.Repeat("x", 2*textLimit)
+	for name, tt := range map[string]struct {
+		first, second string
+		left          bool // of the second
+	}{
+		"cut":    {first: "a && " + long + "1", second: "b && " + long + "2"},
+		"secret": {first: "API_TOKEN=sk-live-0123456789abcdef0123 a && b", second: "API_TOKEN=sk-live-9876543210abcdef3210 a && b", left: true},
+	} {
+		o, _ := options(t)
+		l := open(t, o)
+		call := func(command string) approver.ToolCall {
+			c := shell("x")
+			c.Peer, c.Args = approver.Peer{Known: true, UID: 1000}, []byte(`{"command":"`+command+`"}`)
+			return c
+		}
+		first, second := call(tt.first), call(tt.second)
+		for _, c := range []approver.ToolCall{first, second} {
+			record(t, l, approver.Record{Event: approver.EventReleased, Call: asStored(t, c)})
+		}
+		record(t, l, approver.Record{Event: approver.EventRan, Call: first})
+		r, err := l.Released(time.Now().Add(-time.Hour))
+		if err != nil || r.Take(first) || r.Take(second) != tt.left {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

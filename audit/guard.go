@@ -32,8 +32,12 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), modified: info.ModTime(), changed: changedAt(info)}
 }
 
-// mark remembers the file as this process has left it.
+// mark remembers the file as this process has left it. Where somebody else touched it
+// and it was not read since, its stamp says nothing: reading it is owed.
 func (l *Log) mark() error {
+	if l.unread {
+		return nil
+	}
 	info, err := l.file.Stat()
 	if err != nil {
 		return err
@@ -65,11 +69,27 @@ func (l *Log) intact() error {
 		return fmt.Errorf("%w: %s has %d bytes, and %d were written", errChanged, path, open.Size(), l.kept)
 	}
 	now := stampOf(open)
-	if now == l.seen || time.Since(l.reread) < rereadEvery {
+	if now == l.seen && !l.unread {
+		return nil
+	}
+	if time.Since(l.reread) < rereadEvery {
+		l.unread = true
 		return nil
 	}
 	l.reread = time.Now()
 	return l.readAnew(path, now)
+}
+
+// owed reads the file if somebody touched it since it was read.
+func (l *Log) owed(path string) error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now := stampOf(info); now != l.seen || l.unread {
+		return l.readAnew(path, now)
+	}
+	return nil
 }
 
 // readAnew checks the whole file against the end of the chain.
@@ -82,7 +102,7 @@ func (l *Log) readAnew(path string, now stamp) error {
 	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != l.kept || s.breakText() != l.broken {
 		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", errChanged, path, s.seq, end.Seq)
 	}
-	l.seen = now
+	l.seen, l.unread = now, false
 	return nil
 }
 

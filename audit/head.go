@@ -185,6 +185,12 @@ func (k *headKeeper) start(ctx context.Context) error {
 // leaves lines behind the store's head.
 func (k *headKeeper) reopen(ctx context.Context, head Head) error {
 	head.Closed = false
+	return k.write(ctx, head)
+}
+
+// write stores a head under the log's id in the place of the one that was read.
+func (k *headKeeper) write(ctx context.Context, head Head) error {
+	head.Log = k.log
 	value, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("the audit's head: %w", err)
@@ -243,6 +249,8 @@ func (l *Log) keepHead(ctx context.Context) {
 			pause.Stop()
 			return
 		case <-pause.C:
+		case <-l.hurry:
+			pause.Stop()
 		}
 		if err != nil { // try again without a new commit
 			signal(l.headWake)

@@ -120,8 +120,38 @@ func (l *Log) heard(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unheard = slices.DeleteFunc(l.unheard, func(c counted) bool { return c.seq <= seq })
+	l.heardOf = max(l.heardOf, seq)
 	close(l.headed)
 	l.headed = make(chan struct{})
+}
+
+// stopWait is how long a stop in order waits for the store.
+const stopWait = 2 * time.Second
+
+// tell reports whether the store was told of every line, and waits a moment for it. Nil
+// is not known, as before Accept.
+func (l *Log) tell(ctx context.Context) *bool {
+	select {
+	case <-l.accepted:
+	default:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopWait)
+	defer cancel()
+	end := l.Head().Seq
+	for told := false; ; {
+		l.mu.Lock()
+		headed := l.headed
+		told = l.heardOf >= end
+		l.mu.Unlock()
+		if told {
+			return &told
+		}
+		signal(l.hurry)
+		if l.await(ctx, headed) != nil {
+			return &told
+		}
+	}
 }
 
 // compare looks through the lines that the store was not told of.
@@ -135,35 +165,18 @@ func (l *Log) compare(o *Opening) error {
 	}
 	o.Told = map[string]approver.Told{}
 	var last time.Time // of what the store had taken
-	var open bool      // in this life of the daemon
+	var life life
 	err := l.each(o.Head.Seq+1, func(line Line) {
 		o.Controls = max(o.Controls, line.Controls)
-		switch {
-		case slices.Contains(taken, line.Event):
-			open = true
-			if at := l.counts(line); !at.IsZero() {
-				l.unheard = append(l.unheard, counted{line.Seq, at})
-				last = at
-			}
-		case line.Event == approver.EventStarted:
-			open = false
-		case line.Event == approver.EventStopped && open:
+		if at := l.counts(line); !at.IsZero() {
+			l.unheard = append(l.unheard, counted{line.Seq, at})
+			last = at
+		}
+		if life.forgot(line, l.o.Volatile) {
 			// It stopped in order, and then its store knew the end.
 			o.Older = "its last words before it stopped in order are not in the store"
 		}
-		if line.Timestamp.After(o.End) {
-			o.End = line.Timestamp
-		}
-		told := approver.Told{Request: line.Request, Event: line.Event, At: line.Timestamp}
-		if time.Since(line.Timestamp) < approver.MinKeepFor/2 {
-			told.Tell(o.Told)
-		}
-		switch {
-		case line.Event == approver.EventRevoked && line.Request != "":
-			o.Revoked = append(o.Revoked, told)
-		case line.Event == approver.EventFrozen && line.Timestamp.After(o.Frozen):
-			o.Frozen = line.Timestamp
-		}
+		o.notes(line)
 	})
 	var lost time.Duration
 	for _, c := range l.unheard {
@@ -180,6 +193,48 @@ func (l *Log) compare(o *Opening) error {
 		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq, o.Seq, o.Older)
 	}
 	return err
+}
+
+// notes takes in what a line says that the store was not told of.
+func (o *Opening) notes(line Line) {
+	if line.Timestamp.After(o.End) {
+		o.End = line.Timestamp
+	}
+	told := approver.Told{Request: line.Request, Event: line.Event, At: line.Timestamp}
+	if time.Since(line.Timestamp) < approver.MinKeepFor/2 {
+		told.Tell(o.Told)
+	}
+	switch {
+	case line.Event == approver.EventRevoked && line.Request != "":
+		o.Revoked = append(o.Revoked, told)
+	case line.Event == approver.EventFrozen && line.Timestamp.After(o.Frozen):
+		o.Frozen = line.Timestamp
+	}
+}
+
+// A life is what the lines of one life of the daemon tell, of which the store was not told.
+type life struct {
+	begun time.Time // the first of them
+	open  bool      // the store had taken what one of them tells of
+}
+
+// forgot reports whether a line is a stop in order before which the store was told of
+// lines that it does not know. One that can lose its last seconds may have lost those.
+func (f *life) forgot(line Line, volatile bool) bool {
+	switch {
+	case line.Event == approver.EventStarted:
+		*f = life{begun: line.Timestamp}
+		return false
+	case line.Event != approver.EventStopped:
+		if f.begun.IsZero() {
+			f.begun = line.Timestamp
+		}
+		f.open = f.open || slices.Contains(taken, line.Event)
+		return false
+	case f.begun.IsZero(), line.Heard == nil && !f.open, line.Heard != nil && !*line.Heard:
+		return false
+	}
+	return !volatile || line.Timestamp.Sub(f.begun) > MaxLag
 }
 
 // each calls f for every record from seq on that can be read.

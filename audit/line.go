@@ -80,6 +80,9 @@ type Line struct {
 
 	// Controls is Options.Controls when the record was made: the store must not know less.
 	Controls uint64 `json:"controls,omitempty"`
+	// Heard is of a stop in order: whether the store was told of every line before it. Nil
+	// is of the version before, and the store is held to have been told.
+	Heard *bool `json:"heard,omitempty"`
 
 	// The seal, written by the log.
 	ID   string `json:"id,omitempty"` // log:seq

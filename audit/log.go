@@ -40,6 +40,9 @@ type Options struct {
 	// Controls is the version of the store's record of freezes that is known now. It
 	// is kept with the head, so that neither can be taken back alone. Nil is none.
 	Controls func() uint64
+	// Volatile means that the store can lose the last seconds of what it took, as one
+	// that fails over does. False is a store that never does: what is missing was taken out.
+	Volatile bool
 	// Hold keeps the store's head as it is until Accept is called, so that a store
 	// which is found to be older shows again after a crash.
 	Hold bool
@@ -47,6 +50,9 @@ type Options struct {
 	// was written. Nothing is recorded before it has returned nil; why is for people. Nil
 	// never does. Record returns an error meanwhile.
 	Changed func(ctx context.Context, why string) error
+	// Renamed carries over what else the store keeps under the id of a log that has another
+	// id now. It is called again if the start is killed. Nil carries nothing.
+	Renamed func(ctx context.Context, former string) error
 	// Redact hides secrets in a text; nil means approver.Mask. Confirmation
 	// codes are masked before and after it.
 	Redact func(string) string
@@ -99,6 +105,7 @@ type Log struct {
 
 	durable Head          // under mu
 	unheard []counted     // under mu: lines that the store was not told of yet
+	heardOf uint64        // under mu: the last line that the store was told of in this life
 	headed  chan struct{} // under mu; closed when the store was told of more
 	again   bool          // under mu: the store is to be told of an end that is before its own
 
@@ -115,6 +122,7 @@ type Log struct {
 	// What reading file anew begins with, when it was last read, and its first break.
 	origin  scan
 	reread  time.Time
+	unread  bool // somebody touched file, and it was not read anew since
 	broken  string
 	changed bool    // somebody else changed the file
 	lost    string  // what is gone from the log, or was changed; empty once it is recorded
@@ -122,6 +130,7 @@ type Log struct {
 	found   []alarm // while healing, not yet in the log
 
 	wake, headWake, rotatedWake chan struct{}
+	hurry                       chan struct{} // the head does not wait for its time
 	closing                     chan struct{}
 	writing, heading, retaining chan struct{} // closed when the goroutines have ended
 	cancelHead, cancelRetain    context.CancelFunc
@@ -154,7 +163,7 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	}
 	l := &Log{
 		o: o, red: newRedactor(o.Redact), lock: lock,
-		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), rotatedWake: make(chan struct{}, 1), closing: make(chan struct{}),
+		wake: make(chan struct{}, 1), headWake: make(chan struct{}, 1), rotatedWake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), closing: make(chan struct{}),
 		writing: make(chan struct{}), heading: make(chan struct{}), retaining: make(chan struct{}),
 		head: headKeeper{kv: o.KV, log: o.ID, controls: o.Controls}, older: make(chan string, 1), accepted: make(chan struct{}), headed: make(chan struct{}),
 	}
@@ -186,6 +195,9 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if l.o.KV == nil {
 		return l.resume(nil, false)
+	}
+	if err := l.carry(ctx); err != nil {
+		return nil, err
 	}
 	var known *Head
 	var note string
@@ -300,6 +312,9 @@ func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
 	line := l.red.lineOf(r, l.o.Hostname, time.Now())
 	if l.o.Controls != nil {
 		line.Controls = l.o.Controls()
+	}
+	if r.Event == approver.EventStopped && l.o.KV != nil {
+		line.Heard = l.tell(ctx)
 	}
 	body, err := encode(line)
 	if err != nil {

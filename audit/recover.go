@@ -119,7 +119,7 @@ func (l *Log) goOn(path string, s scan) error {
 	if err := errors.Join(l.o.sync(f), syncDir(l.o.Dir)); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.file, l.kept, l.first = f, s.good, max(s.first, 1)
+	l.file, l.kept, l.first, l.unread = f, s.good, max(s.first, 1), false
 	if s.first == 0 {
 		l.first = s.seq + 1
 	}

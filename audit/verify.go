@@ -92,8 +92,10 @@ type Alarm struct {
 	Line int       `json:"line"`
 	Seq  uint64    `json:"seq"`
 	At   time.Time `json:"time"`
-	Kind string    `json:"kind"` // loss; or key (another key signs), outage, torn (half a line that a crash left), call (what an agent ran), store, audit, hooks, other
-	What string    `json:"what"` // on one line
+	// Kind is loss; or key (another key signs), outage, torn (half a line that a crash
+	// left), call (what an agent ran), store, audit, hooks, other.
+	Kind string `json:"kind"`
+	What string `json:"what"` // on one line
 }
 
 // noLoss are the alarms that do not say that something of the log is gone.
@@ -128,12 +130,13 @@ func (r Report) Unsigned() uint64 {
 
 // Verify reads a whole log, in constant memory, and returns a *BreakError for the
 // first thing that is wrong. A log that was cut short and then went on is whole
-// again but for the alarm that the daemon recorded: see Report.Losses. paths are the log's directory and, where older
-// files were moved away, the directories or files that hold them. keys are the
-// public keys that may have signed; without any, every checkpoint is an
-// UnknownKey. head is where the store says the log ends, nil if nobody knows:
-// then a log that was cut short may pass. A log may be verified while it is
-// written; read head first then.
+// again but for the alarm that the daemon recorded: see Report.Losses.
+//
+// paths are the log's directory and, where older files were moved away, the
+// directories or files that hold them. keys are the public keys that may have signed;
+// without any, every checkpoint is an UnknownKey. head is where the store says the log
+// ends, nil if nobody knows: then a log that was cut short may pass. A log may be
+// verified while it is written; read head first then.
 func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report, error) {
 	v := verifier{keys: keys, head: head, at: place{hash: genesis()}}
 	var err error

@@ -24,7 +24,7 @@ const (
 	treeBytes    = 64 << 20  // bytes of them
 	maxWalked    = 10_000    // entries of all such folders
 	maxText      = 1 << 20   // bytes of a file that is read for what it names
-	maxFollowed  = 8         // scripts that run scripts
+	maxFollowed  = 8         // how deep scripts that run scripts are followed
 	maxTexts     = 4096      // files that are read for what they name
 	maxTextBytes = 64 << 20  // bytes of them
 	maxBases     = 64        // folders that the words of one command name
@@ -32,7 +32,7 @@ const (
 	maxWords     = 512       // places that one file of settings names
 	maxWalks     = 512       // lines of recipes, and scripts, that are walked
 	maxCached    = 4096      // hashes kept between calls
-	maxScans     = 64        // calls at once
+	maxScans     = 64        // scans at once, those included that nobody waits for any more
 	maxNames     = 32        // of what is not bound
 )
 
@@ -47,8 +47,8 @@ type Walker interface {
 
 // A Binder computes what approvals are bound to. Use [New]; it can be shared.
 //
-// Files are read in full for every call, up to 256 MiB; of what goes beyond, both
-// ends, size and times are bound. Between calls only hashes of system files are
+// Files are read in full for every call, up to 256 MiB in all. A file beyond that is bound
+// by its first and last MiB, its size and its times. Between calls only hashes of system files are
 // kept, see [Binder.keeps].
 type Binder struct {
 	walker Walker
@@ -137,7 +137,7 @@ func (b *Binder) end() {
 	b.scans--
 }
 
-// scan is Files without bounds in time. It gives up when it can and given is closed.
+// scan is Files without a limit of time. Once given is closed, it ends as soon as it can.
 func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
 	s := &scan{
 		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},

@@ -49,6 +49,9 @@ func (p *pass) codeless(i int) {
 		needs = builds(name, st.Argv[1:]) && !p.wrapped[i]
 	}
 	p.queries(i, name, bases)
+	if builds(name, st.Argv[1:]) && !p.wrapped[i] && unknownPlace(st.Argv[1:]) {
+		p.unknown(st)
+	}
 	if needs && !p.coded[i] && !p.fed[i] && !p.wrapped[i] {
 		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
@@ -73,6 +76,21 @@ func builds(name string, words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return oneOf(subs, w) }) && !slices.ContainsFunc(words, idleWord)
 	}
 	return at == len(words) || !idleWord(words[at])
+}
+
+// places are flags of builders that say where their files lie.
+const places = "-C -f --directory --file --makefile --prefix --cwd --dir --chdir -chdir --project-directory --manifest-path --taskfile --justfile --working-directory"
+
+// unknownPlace reports whether nobody can tell where a builder finds its files.
+func unknownPlace(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		value, is := flagValue(w, places)
+		n := slices.Index(words, w)
+		if is && value == "" && n+1 < len(words) {
+			value = words[n+1]
+		}
+		return is && !effect.IsKnown(value)
+	})
 }
 
 func idleWord(word string) bool { return slices.Contains(idle, word) }

@@ -19,10 +19,24 @@ func (p *pass) effect(e *effect.Effect) {
 		p.given(e)
 	case e.Kind == effect.Exec:
 		p.executed(e)
-	case e.Kind == effect.Read && (p.words || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
+	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
 		p.read(e)
 	default: // the others run nothing here
 	}
+}
+
+// isGiven reports whether what a script reads is given to a shell, or to a tool that does
+// what it says.
+func (p *pass) isGiven(e *effect.Effect) bool {
+	return e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed, true)
+}
+
+// doers are programs that do to a database, a cluster or a cloud what their files say.
+var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
+
+func (p *pass) does(i int) bool {
+	name := first(&p.Steps[i])
+	return slices.Contains(doers, name) || slices.Contains(shells, name)
 }
 
 // read binds a file that is read.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,11 +37,29 @@ func (p *pass) script(file, dir string) {
 		call.Dir = dir
 	}
 	// A script finds what lies beside it by $0.
-	own := filepath.Dir(file)
-	for _, zero := range []string{`$(dirname "$0")`, `$(dirname $0)`, `$(dirname "${BASH_SOURCE[0]}")`, `$(dirname "${BASH_SOURCE}")`, `$(dirname -- "$0")`, `$(dirname -- "${BASH_SOURCE[0]}")`, `${0%/*}`, `${BASH_SOURCE%/*}`} {
-		call.Command = strings.ReplaceAll(call.Command, zero, own)
-	}
+	call.Command = besideItself(call.Command, file)
 	p.walk(call, scope{depth: p.depth + 1, of: file, sure: sure})
+}
+
+// itself is how a script of a shell writes its own path.
+const itself = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
+
+var (
+	ownPath   = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
+	ownPlace  = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself + `|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
+	ownPlaces = regexp.MustCompile(`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?(?:\s*[&12]*>\s*(?:/dev/null|&1))*\s*(?:&&|;)\s*pwd(?:\s+-[PL])?|(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
+)
+
+// besideItself puts the path of a script where the script asks for it: so it finds what
+// lies beside it.
+func besideItself(text, file string) string {
+	if strings.ContainsAny(text, "\x00\x01") {
+		return text
+	}
+	text = ownPath.ReplaceAllString(text, "\x00")
+	text = ownPlace.ReplaceAllString(text, "\x01")
+	text = ownPlaces.ReplaceAllString(text, "$1$2")
+	return strings.NewReplacer("\x00", file, "\x01", filepath.Dir(file)).Replace(text)
 }
 
 // interpreter binds the program that the first line of a script names, where it is not

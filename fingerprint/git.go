@@ -22,6 +22,7 @@ type gitCall struct {
 	dirs    []string    // that the call names as .git
 	files   []string    // of settings that variables name
 	odd     bool        // a word before the subcommand is not known
+	filters bool        // settings name a filter that may be a file of the agent
 }
 
 // gitTakes are the flags before the subcommand that take the next word.
@@ -46,16 +47,23 @@ func (p *pass) git(i int, bases []string) {
 			}
 			g.directory(filepath.Clean(abs(base, dir)))
 		}
-		for _, at := range p.upwards(base) {
+		roots := p.upwards(base)
+		for _, at := range roots {
 			g.root = at
 			g.tree(at)
 		}
-		g.root = base
-		for _, file := range g.files {
-			g.config(abs(base, file), 0)
+		for _, at := range slices.Compact(append(roots, base)) { // settings are relative to the top
+			g.root = at
+			for _, file := range g.files {
+				g.config(abs(base, file), 0)
+			}
+			for _, o := range g.options {
+				g.option(o, at, "the options of git", 0)
+			}
+			g.words()
 		}
-		for _, o := range g.options {
-			g.option(o, base, "the options of git", 0)
+		for _, at := range roots {
+			g.attributes(at)
 		}
 	}
 	g.editors(&p.Steps[i])
@@ -90,10 +98,10 @@ func (g *gitCall) reads(words []string) {
 		key, setting, _ := strings.Cut(value, "=")
 		switch name {
 		case "-c":
-			g.options = append(g.options, gitOption{strings.ToLower(key), setting})
+			g.options = append(g.options, option(key, setting))
 		case "--config-env":
 			for _, v := range g.values(setting) {
-				g.options = append(g.options, gitOption{strings.ToLower(key), v})
+				g.options = append(g.options, option(key, v))
 			}
 			g.named("the setting %s of git", effect.Show(key))
 		case "--git-dir":
@@ -104,13 +112,22 @@ func (g *gitCall) reads(words []string) {
 	}
 }
 
+// option is a setting that a word or a variable gives.
+func option(key, value string) gitOption {
+	o := gitOption{key: strings.ToLower(key), value: value}
+	if first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.'); first < last {
+		o.quoted = key[first+1 : last]
+	}
+	return o
+}
+
 // variables reads the settings that the environment gives.
 func (g *gitCall) variables() {
 	for n := 0; n < maxNested && len(g.values("GIT_CONFIG_COUNT")) > 0; n++ {
 		at := strconv.Itoa(n)
 		for _, key := range g.values("GIT_CONFIG_KEY_" + at) {
 			for _, value := range g.values("GIT_CONFIG_VALUE_" + at) {
-				g.options = append(g.options, gitOption{strings.ToLower(key), value})
+				g.options = append(g.options, option(key, value))
 			}
 		}
 	}
@@ -128,6 +145,7 @@ func (g *gitCall) variables() {
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"} {
 		g.files = append(g.files, g.values(name)...)
 	}
+	g.files = append(g.files, g.homes()...)
 	for _, name := range []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_ASKPASS"} {
 		for _, value := range g.values(name) {
 			g.runs(value, g.call.Dir, name)
@@ -158,7 +176,9 @@ func (g *gitCall) editors(st *shell.Step) {
 }
 
 // tree binds what git reads in a folder that may be the root of a working tree.
-func (g *gitCall) tree(at string) {
+func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
+
+func (g *gitCall) treeIn(at string, depth int) {
 	dir := filepath.Join(at, ".git")
 	if g.visit(dir, code) {
 		g.directory(dir)
@@ -175,6 +195,7 @@ func (g *gitCall) tree(at string) {
 	for _, name := range []string{".husky", ".githooks"} {
 		g.hooks(filepath.Join(at, name))
 	}
+	g.submodules(at, depth)
 }
 
 // gitFile is where a .git that is a file leads: of a linked tree or a submodule.
@@ -206,6 +227,8 @@ func (g *gitCall) directory(dir string) {
 	g.config(filepath.Join(dir, "config.worktree"), 0)
 	g.visit(filepath.Join(common, "info/attributes"), code)
 	g.hooks(filepath.Join(common, "hooks"))
+	g.remotes(common)
+	g.todo(dir)
 }
 
 // pushes are hooks that only a push runs here, and received those of the other side.
@@ -229,7 +252,7 @@ func (g *gitCall) hooks(dir string) {
 	g.inHooks[dir] = files
 	for _, file := range files {
 		name := filepath.Base(file)
-		if strings.HasSuffix(name, ".sample") || slices.Contains(received, name) ||
+		if strings.HasSuffix(name, ".sample") || slices.Contains(received, name) != (g.sub == "receive-pack") ||
 			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) && name != "reference-transaction" {
 			continue
 		}

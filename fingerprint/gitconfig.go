@@ -13,8 +13,8 @@ import (
 
 // A gitOption is one setting: its name in small letters, such as core.hookspath, and
 // its value. What stands in quotes in the name keeps its letters in git; here it is
-// only compared.
-type gitOption struct{ key, value string }
+// only compared. Quoted is that part as it is written.
+type gitOption struct{ key, value, quoted string }
 
 // config binds a file of settings, those that it includes, and what they name.
 func (g *gitCall) config(file string, depth int) {
@@ -68,10 +68,13 @@ func (g *gitCall) option(o gitOption, in, of string, depth int) {
 		}
 	case first == "url" || last == "url" || last == "pushurl" || last == "vcs":
 		g.transport(o, of)
+	case o.key == "init.templatedir":
+		g.template(value)
 	case first == "pager" || slices.Contains(gitPrograms, last):
 		if first == "credential" && value != "" && !strings.ContainsAny(value[:1], "!/~") {
 			value = "git-credential-" + value
 		}
+		g.filters = g.filters || first == "filter" && ownFilter(value)
 		if first == "submodule" && !strings.HasPrefix(value, "!") {
 			return
 		}
@@ -97,6 +100,13 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 	return abs(in, value), true
 }
 
+// ownFilter reports whether the command of a filter may be more than an installed program
+// with words of its own.
+func ownFilter(command string) bool {
+	words := strings.Fields(command)
+	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) || languageOf(words[0]) != nil)
+}
+
 // alias walks what an alias means, as one of the shell or as words of git.
 func (g *gitCall) alias(value, of string) {
 	command, shell := strings.CutPrefix(strings.TrimSpace(value), "!")
@@ -117,6 +127,10 @@ func (g *gitCall) transport(o gitOption, of string) {
 		default:
 			g.runs("git-remote-"+name, g.root, of)
 		}
+	}
+	g.receiver(o.value)
+	if strings.HasPrefix(o.key, "url.") {
+		g.receiver(o.quoted)
 	}
 	if strings.HasSuffix(o.key, ".vcs") {
 		g.runs("git-remote-"+o.value, g.root, of)
@@ -162,7 +176,7 @@ func gitOptions(text string) (options []gitOption, err error) {
 				return options, err
 			}
 		case letter(c) && section != "":
-			o := gitOption{key: section + "." + strings.ToLower(r.name())}
+			o := gitOption{key: section + "." + strings.ToLower(r.name()), quoted: r.quoted}
 			if o.value, err = r.value(); err != nil {
 				return options, err
 			}
@@ -174,8 +188,9 @@ func gitOptions(text string) (options []gitOption, err error) {
 }
 
 type gitReader struct {
-	text string
-	at   int
+	text   string
+	at     int
+	quoted string // of the section
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -211,6 +226,7 @@ func (r *gitReader) section() (string, error) {
 			return "", errGitConfig
 		}
 		r.at += end + 1
+		r.quoted = ""
 		return strings.ToLower(strings.TrimSpace(head[1:end])), nil
 	}
 	var sub strings.Builder
@@ -224,6 +240,7 @@ func (r *gitReader) section() (string, error) {
 				return "", errGitConfig
 			}
 			r.at += len(head) + 1 + n + 2
+			r.quoted = sub.String()
 			return strings.ToLower(strings.TrimSpace(head[1:]) + "." + sub.String()), nil
 		default:
 			sub.WriteByte(rest[n])

@@ -23,7 +23,17 @@ type makefile struct {
 	includes []string
 	within   []string // variables that are being looked up
 	spent    int      // values that were looked up
-	short    bool     // a bound was met: something is missing
+	short    bool     // something is not followed
+
+	dir       string            // where it runs
+	isFile    func(string) bool // a target that lies there, and is no folder
+	carried   map[string]string // the environment
+	searched  []string          // folders of what it includes
+	env       map[string]string // what recipes are given; nil until it is known
+	exported  map[string]bool
+	exportAll bool
+	oneShell  bool     // a recipe is one text
+	plain     []string // lines that are no recipes
 }
 
 // Bounds of a makefile.
@@ -55,11 +65,29 @@ func (p *pass) recipes(i int, file string) {
 		}
 	}
 	dir := filepath.Dir(file)
+	m.dir, m.carried = dir, p.call.Env
+	m.isFile = func(name string) bool {
+		info, err := p.stat(abs(dir, name))
+		return !p.look() || err != nil && !nothing(err) || err == nil && !info.IsDir()
+	}
+	for n, w := range argv { // make -I folder
+		if value, is := flagValue(w, "-I --include-dir"); is {
+			if value == "" && n+1 < len(argv) {
+				value = argv[n+1]
+			}
+			m.searched = append(m.searched, abs(dir, value))
+		}
+	}
 	p.makefile(m, file, dir, map[string]bool{})
+	p.settles(m, dir, file)
+	p.functions(m, dir, file)
 	asked, maybe := m.lines(targets)
 	for n, line := range append(asked, maybe...) {
+		for _, command := range m.called(line, "shell") {
+			p.computed(m, command, dir, file)
+		}
 		call := p.call
-		call.Dir, call.Args, call.Raw = dir, nil, nil
+		call.Dir, call.Args, call.Raw, call.Env = dir, nil, nil, m.env
 		// What is not known stays a variable that the shell does not know either.
 		call.Command = strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
 		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked), made: m})
@@ -89,7 +117,7 @@ func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
 				p.named("the included %s", effect.Show(name))
 				continue
 			}
-			for _, from := range slices.Compact([]string{dir, filepath.Dir(file)}) { // of make, and of just
+			for _, from := range slices.Compact(append([]string{dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just
 				for _, found := range p.included(m, abs(from, name)) {
 					if !p.visit(found, code) {
 						p.makefile(m, filepath.Clean(found), dir, read)
@@ -123,9 +151,12 @@ func (p *pass) included(m *makefile, name string) (files []string) {
 // lines are the recipes of targets and of what they need, and those that these may need
 // where it is not known.
 func (m *makefile) lines(targets []string) (asked, maybe []string) {
-	asked = slices.Clone(m.other)
+	asked = m.joined(slices.Clone(m.other))
 	if !slices.ContainsFunc(targets, func(t string) bool { return m.rules[t] != nil }) && m.first != "" {
 		targets = append(targets, m.first)
+	}
+	if goal, ok := m.vars[".DEFAULT_GOAL"]; ok { // an unknown one may be any
+		targets = append(targets, strings.Fields(m.expand(goal))...)
 	}
 	done, open := map[string]bool{}, false
 	for n := 0; n < len(targets); n++ { // grows
@@ -139,7 +170,7 @@ func (m *makefile) lines(targets []string) (asked, maybe []string) {
 			continue
 		}
 		done[targets[n]] = true
-		asked = append(asked, r.lines...)
+		asked = append(asked, m.joined(m.automatic(targets[n]))...)
 		for _, need := range r.needs {
 			if !done[need] {
 				targets = append(targets, need)
@@ -149,15 +180,23 @@ func (m *makefile) lines(targets []string) (asked, maybe []string) {
 	if open {
 		for _, name := range slices.Sorted(maps.Keys(m.rules)) {
 			if !done[name] {
-				maybe = append(maybe, m.rules[name].lines...)
+				maybe = append(maybe, m.joined(m.automatic(name))...)
 			}
 		}
 	}
 	return asked, maybe
 }
 
+// joined makes one text of a recipe for one shell.
+func (m *makefile) joined(lines []string) []string {
+	if !m.oneShell || len(lines) < 2 {
+		return lines
+	}
+	return []string{strings.Join(lines, "\n")}
+}
+
 func newMakefile() *makefile {
-	return &makefile{vars: map[string]string{}, given: map[string]string{}, rules: map[string]*rule{}}
+	return &makefile{vars: map[string]string{}, given: map[string]string{}, rules: map[string]*rule{}, exported: map[string]bool{}}
 }
 
 // read reads a text line by line. What is conditional counts as there.
@@ -179,6 +218,7 @@ func (m *makefile) read(text string) {
 				m.other = append(m.other, body)
 			}
 		default:
+			m.notes(body)
 			now, other, inRecipe = m.line(body)
 		}
 	}
@@ -202,6 +242,7 @@ func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 	for n, target := range strings.Fields(m.expand(body[:colon])) {
 		if strings.ContainsAny(target, "%\x00") || target[0] == '.' {
 			other = true
+			m.isSpecial(target)
 			m.patterns = append(m.patterns, target)
 			continue
 		}
@@ -227,7 +268,11 @@ func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 
 // assign notes a value. One that is assigned twice, or by a program, is not known.
 func (m *makefile) assign(body string, equals int) {
-	name := strings.TrimSpace(strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(body[:equals], "export "), "override "), ":?+! \t"))
+	name := strings.TrimRight(body[:equals], ":?+! \t")
+	for words := strings.Fields(name); len(words) > 1; words = words[1:] {
+		m.exported[words[len(words)-1]] = m.exported[words[len(words)-1]] || words[0] == "export"
+		name = words[len(words)-1]
+	}
 	value := strings.TrimSpace(body[equals+1:])
 	if before, ok := m.vars[name]; ok && before != value || equals > 0 && (body[equals-1] == '+' || body[equals-1] == '!') {
 		value = effect.Unknown
@@ -236,7 +281,7 @@ func (m *makefile) assign(body string, equals int) {
 }
 
 // standard are values that make has by itself.
-var standard = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "c++", "RM": "rm -f", "AR": "ar", "LD": "ld", "AS": "as", "SHELL": "/bin/sh", "CURDIR": "."}
+var standard = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "c++", "RM": "rm -f", "AR": "ar", "LD": "ld", "AS": "as", "SHELL": "/bin/sh"}
 
 // expand replaces variables; what is not known becomes effect.Unknown, and $$ a $.
 func (m *makefile) expand(text string) string { return m.expanded(text, 0) }
@@ -281,7 +326,15 @@ func (m *makefile) value(name string, depth int) string {
 	if !ok {
 		value, ok = standard[name]
 	}
-	if !ok || slices.Contains(m.within, name) { // F := $(F) -g takes what was there before
+	if !ok && m.dir != "" && slices.Contains([]string{"CURDIR", "shell pwd", "abspath .", "realpath ."}, name) {
+		return m.dir
+	}
+	if !ok && m.carried[name] != "" {
+		return m.carried[name]
+	}
+	if within := slices.Contains(m.within, name); within && m.carried[name] != "" {
+		return m.carried[name]
+	} else if !ok || within { // F := $(F) -g takes what was there before
 		return effect.Unknown
 	}
 	if m.spent++; depth > maxNested || m.spent > maxValues {

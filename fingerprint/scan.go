@@ -266,8 +266,8 @@ func (s *scan) bind(path string, as level) (folder bool) {
 	return false
 }
 
-// isFolder reports whether a place that was looked at is a folder, which is looked at
-// anew each time: commands start from it.
+// isFolder reports that nothing is bound at a place that was looked at: it is a folder,
+// or nothing is there. Such a place is looked at again each time.
 func (s *scan) isFolder(path string) bool {
 	_, bound := s.out[path]
 	return !bound

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example"
 	"approver.example/reflexcore/effect"
 )
 
@@ -49,12 +50,16 @@ func (s *scan) expands(value string) string {
 	})
 }
 
+// comparedOnly begins the names of variables of which only the value is compared. Among
+// them are the mailbox and other files that change by themselves.
+const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
+
 // loaders binds the files that the environment names: a program that is loaded, settings
 // that say where something happens. Which program reads which variable is not asked.
 func (p *pass) loaders() {
 	names := make([]string, 0, len(p.scan.call.Env))
 	for name := range p.scan.call.Env {
-		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") {
+		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name, comparedOnly) {
 			names = append(names, name)
 		}
 	}
@@ -73,8 +78,10 @@ func (p *pass) loaders() {
 }
 
 // loaded binds the files that a value names.
-func (p *pass) loaded(value string) {
-	dir := p.scan.call.Dir
+func (p *pass) loaded(value string) { p.loadedIn(p.scan.call.Dir, value) }
+
+// loadedIn is loaded for a folder in which the value is used.
+func (p *pass) loadedIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
 	for word := range strings.FieldsFuncSeq(value, cuts) {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {

@@ -11,7 +11,7 @@ import (
 
 // This file binds the files that the words of a command name.
 
-// quietly are builtins whose words are no files to bind.
+// quietly lists the builtins whose words name no files to bind.
 var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":", "exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
 
 // args binds the files that the words of a command name, and returns the folders that
@@ -23,7 +23,7 @@ func (p *pass) args(i int, bases []string) []string {
 	}
 	known, as := st.Program != "" || st.Shell, code
 	switch {
-	case known && p.words:
+	case known && (p.words || p.does(i)):
 		as = data
 	case known: // only the folders matter
 		as = unseen
@@ -116,7 +116,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 	return bases
 }
 
-// leadsTo binds what lies at a path, if that matters, and reports whether it is a folder.
+// leadsTo visits a path, unless as is unseen, and reports whether it is a folder.
 func (p *pass) leadsTo(file string, as level) bool {
 	if as != unseen {
 		return p.visit(file, as)
@@ -128,7 +128,7 @@ func (p *pass) leadsTo(file string, as level) bool {
 	return err == nil && info.IsDir()
 }
 
-// both are the two readings of a path that may be a pattern.
+// both returns what a path matches as a pattern, if it can be one, and the path itself.
 func (p *pass) both(file string) []string {
 	if !isPattern(file) {
 		return []string{file}
@@ -136,8 +136,9 @@ func (p *pass) both(file string) []string {
 	return append(p.match(file), file)
 }
 
-// left reports whether a file is not bound because a command only writes it, or
-// deletes it while it may grow.
+// left reports whether a file is left out: because the command only writes it, because
+// the build makes it, or because it is a log that the command only deletes, which may
+// grow until then.
 func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
 	if p.written[i][clean] {

@@ -250,6 +250,9 @@ func environment(env []string, url string) []string {
 }
 
 func leadsElsewhere(key string) bool {
+	if key == "CLAUDE_CODE_USE_COWORK_PLUGINS" { // it leads to other settings, and not to another model
+		return false
+	}
 	for _, name := range elsewhere {
 		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
 			return true

@@ -100,7 +100,7 @@ func TestEnvironment(t *testing.T) {
 		"CLAUDE_CODE_USE_FOUNDRY=zz", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR=zz", "CLAUDE_CODE_HOST_CREDS_FILE=zz", "AWS_BEARER_TOKEN_BEDROCK=zz",
 		"HTTPS_PROXY=zz", "http_proxy=zz", "ALL_PROXY=zz", "CLAUDECODE=zz", "CLAUDE_CODE_ENTRYPOINT=zz", "CLAUDE_CODE_REMOTE_SESSION_ID=zz",
 	}
-	in := []string{"CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_SIMPLE=1", "HOME=/h"}
+	in := []string{"CLAUDE_CODE_USE_COWORK_PLUGINS=1", "CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_SIMPLE=1", "HOME=/h"}
 	r := canary.Run(t.Context(), canary.Options{Program: self, Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
 	if strings.Contains(r.Text, "=zz") {
 		t.Errorf("it has %s", r.Text)

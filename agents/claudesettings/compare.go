@@ -49,9 +49,9 @@ type Want struct {
 	TTL, Before time.Duration
 }
 
-// A Finding is something about the settings. The zero value weakens the hooks.
+// A Finding is something about the settings. One without Harmless weakens the hooks.
 type Finding struct {
-	Harmless bool // worth a word; calls are asked about all the same
+	Harmless bool // worth reporting; calls are asked about all the same
 	Path     string
 	Text     string
 	// Fix mends it, as a sentence or a command line; empty: install into Path.
@@ -89,7 +89,7 @@ type file struct {
 func (f file) holds() bool { return !f.dropped && len(f.missing) == 0 }
 
 // Compare says whether approver's hooks run with these settings, all of them
-// together: what weakens them, and what is only worth a word.
+// together: what weakens them, and what is only worth reporting.
 func Compare(sources []Source, want Want) (found []Finding) {
 	say := func(harmless bool, path, format string, args ...any) {
 		found = append(found, Finding{Harmless: harmless, Path: path, Text: fmt.Sprintf(format, args...)})
@@ -213,6 +213,7 @@ func byRank(a, b string) int {
 	return strings.Compare(a, b)
 }
 
+// where says at which event, and what follows if approver has no hook there.
 func where(event string) string {
 	switch event {
 	case "PreToolUse":
@@ -238,7 +239,8 @@ func deadline(line string) (stem string, d time.Duration) {
 	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
 }
 
-// harmlessKeys are those of a hook that do not change whether it holds.
+// harmlessKeys are the keys that a hook of approver may have: those whose values unlike
+// checks, and statusMessage, which changes nothing.
 var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMessage", "async", "asyncRewake", "if"}
 
 // unlike says how a hook differs from the one that install writes, or "".

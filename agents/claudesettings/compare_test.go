@@ -99,6 +99,8 @@ func TestHooksThatLookInstalled(t *testing.T) {
 		"env SIMPLE as a number":    {swap: with(`{`, `{"env":{"CLAUDE_CODE_SIMPLE":1},`), want: "CLAUDE_CODE_SIMPLE"},
 		"env SIMPLE off":            {swap: with(`{`, `{"env":{"CLAUDE_CODE_SIMPLE":"0"},`)},
 		"env SAFE_MODE":             {swap: with(`{`, `{"env":{"CLAUDE_CODE_SAFE_MODE":"true"},`), want: "CLAUDE_CODE_SAFE_MODE"},
+		"env COWORK":                {swap: with(`{`, `{"env":{"CLAUDE_CODE_USE_COWORK_PLUGINS":"yes"},`), want: "cowork_settings.json"},
+		"env COWORK off":            {swap: with(`{`, `{"env":{"CLAUDE_CODE_USE_COWORK_PLUGINS":"0"},`)},
 		"env CONFIG_DIR":            {swap: with(`{`, `{"env":{"CLAUDE_CONFIG_DIR":"/tmp/x"},`), want: "CLAUDE_CONFIG_DIR"},
 		"env SHELL_PREFIX, local":   {local: `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/tmp/x"}}`, want: "CLAUDE_CODE_SHELL_PREFIX"},
 		"env SHELL_PREFIX, project": {project: `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/tmp/x"}}`, want: "CLAUDE_CODE_SHELL_PREFIX"},
@@ -173,6 +175,7 @@ func TestHooksThatTheGlobalEnvTakesAway(t *testing.T) {
 	for global, want1 := range map[string]string{
 		`{"env":{"CLAUDE_CODE_SIMPLE":"1"}}`:                         "CLAUDE_CODE_SIMPLE",
 		`{"env":{"CLAUDE_CODE_SIMPLE":1}}`:                           "CLAUDE_CODE_SIMPLE",
+		`{"env":{"CLAUDE_CODE_USE_COWORK_PLUGINS":"on"}}`:            "CLAUDE_CODE_USE_COWORK_PLUGINS",
 		`{"env":{"CLAUDE_CODE_SIMPLE":"1"},"ENV":null}`:              "CLAUDE_CODE_SIMPLE",
 		`{"\u0065nv":{"CLAUDE_CODE_SIMPLE":"1"}}`:                    "CLAUDE_CODE_SIMPLE",
 		`{"env":{},"env":{"CLAUDE_CODE_SAFE_MODE":"yes"}}`:           "CLAUDE_CODE_SAFE_MODE",

@@ -187,7 +187,7 @@ func (s shape) literal(l hujson.Literal) string {
 	return ""
 }
 
-// shortened keeps a value from filling the line; it may be a secret's neighbor.
+// shortened keeps a long value from filling the line.
 func shortened(s string) string {
 	if len(s) > 40 {
 		return s[:40] + "…"

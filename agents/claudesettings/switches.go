@@ -23,6 +23,7 @@ var switches = []toggle{
 	{"CLAUDE_CODE_SIMPLE", true, true, "Claude Code then runs no hook"},
 	{"CLAUDE_CODE_SAFE_MODE", true, true, "Claude Code then runs no hook"},
 	{"CLAUDE_CODE_RESTRICTED", true, true, "Claude Code then reads no settings of users"},
+	{"CLAUDE_CODE_USE_COWORK_PLUGINS", true, true, "Claude Code then reads cowork_settings.json in place of the user's settings.json"},
 	{"CLAUDE_CONFIG_DIR", false, true, "Claude Code then reads the user's settings elsewhere"},
 	{"CLAUDE_CODE_SHELL_PREFIX", false, false, "Claude Code then runs that program in place of a hook"},
 	{"HOME", false, false, "the hook then looks for the daemon elsewhere"},

@@ -52,6 +52,21 @@ var settingsScenarios = []scenario{
 	{"hook test: a variable in the settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.settings(func(s map[string]any) { s["env"] = map[string]any{"CLAUDE_CODE_SIMPLE": "1"} })
 	})},
+	{"hook test: another file of the user's settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
+		w.env = []string{"CLAUDE_CODE_USE_COWORK_PLUGINS=1"}
+	})},
+	{"starts without hooks are asked about", func(t *testing.T) {
+		// Claude Code as a server of tools asked no hook: what stood in the file ran.
+		w := start(t, always("deny"))
+		w.write("work/calls.jsonl", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Bash","arguments":{"command":"`+force+`"}}}
+`, 0o600)
+		w.claude(bash("(cat calls.jsonl; sleep 9) | claude mcp serve"), bash(`claude --managed-settings '{"disableAllHooks":true}' -p x`),
+			bash("CLAUDE_CODE_USE_COWORK_PLUGINS=1 claude -p x"))
+		w.askedTimes(3)
+		w.pushed(0)
+	}},
 	{"hook test: another folder of settings", doctored("fail", "claude ran a call without asking approver", func(w *world) {
 		w.env = []string{"CLAUDE_CONFIG_DIR=" + w.path("elsewhere")}
 	})},

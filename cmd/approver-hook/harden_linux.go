@@ -8,7 +8,7 @@ import "syscall"
 // one where the agent's user could do as much before.
 //
 // There is an instant before it, in which the runtime starts. A program that its
-// user may run and not read (mode 0711) has no such instant.
+// user may run but not read (mode 0751, of the daemon's group) has no such instant.
 func harden() {
 	const prSetDumpable = 4
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)

@@ -52,7 +52,7 @@ func (h *heldAuthority) start(ctx context.Context) error {
 	kept.Decides = kept.Decides || h.decides(kept.Lines) // an isolated terminal may not have been isolated before
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && h.older:
-		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you want them")
+		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you want them%s", h.cure())
 		h.log.Error("the store does not say whose answers counted before, although the audit is older: the approver lists are taken as they stand, so look whether they are as you want them",
 			"lists", lines, "lost_from", h.where)
 		return h.put(ctx, lines, "NO FORMER LISTS are in the store, although the audit is older: they are taken as they stand")

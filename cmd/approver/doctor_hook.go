@@ -45,6 +45,7 @@ func (d *doctor) hook(which claudeFile) {
 		want.In = path
 	}
 	found := claudesettings.Compare(sources, want)
+	found = append(found, places.beside(sources, want)...)
 	found = append(found, claudesettings.Environment(os.Environ(), false)...)
 	if weak := claudesettings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
 		d.say("hook", warn, weak[0], which.cure(path))
@@ -139,7 +140,7 @@ func (d *doctor) singleStarts(sources []claudesettings.Source) {
 	managed, open := claudesettings.Managedness(sources)
 	switch {
 	case !managed:
-		d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --settings or --setting-sources, or with CLAUDE_CODE_SIMPLE or CLAUDE_CONFIG_DIR, runs without the hooks of a user or a project",
+		d.say("hook", warn, "a single start of claude with --bare, --safe-mode, --restricted, --settings, --managed-settings, --setting-sources, --agents or --worktree, or with CLAUDE_CODE_SIMPLE, CLAUDE_CODE_USE_COWORK_PLUGINS or CLAUDE_CONFIG_DIR, can run without the hooks of a user or a project; claude mcp serve asks no hook at all",
 			"approver install claude --system as root; docs/agents/claude.md says what else managed settings close")
 	case len(open) > 0:
 		d.say("hook", warn, "the managed settings leave open: "+strings.Join(open, "; "), "docs/agents/claude.md, managed settings")

@@ -51,11 +51,11 @@ func openGround(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *g
 		return g, err // opened may be a nil pointer in an interface
 	}
 	g.store = opened
+	_, g.trust.survives = g.store.(*boltstore.Store)
 	if g.records, err = openAudit(ctx, cfg, g.store, g.trust, log); err != nil {
 		return g, err
 	}
 	g.older = g.records.Head().Seq > 0
-	_, g.trust.survives = g.store.(*boltstore.Store)
 	if err := g.trust.judge(ctx, g.store, g.records.Opened()); err != nil {
 		return g, err
 	}
@@ -126,6 +126,8 @@ func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, t *trust
 	o := cfg.Audit.Options()
 	o.Dir, o.ID, o.Key, o.KV, o.Log = cfg.AuditDir(), cfg.AuditID(), key, kv, log.With("part", "audit")
 	o.Hold, o.Controls, o.Changed = true, func() uint64 { return t.mark.Version() }, t.changed
+	o.Volatile = !t.survives
+	o.Renamed = func(ctx context.Context, former string) error { return carrySealed(ctx, cfg, kv, former) }
 	records, err := audit.Open(ctx, o)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type hookWatch struct {
 	every   time.Duration // zero: hookLook
 	homes   []string      // where agents' users have their settings; nil: as the system says
 
-	programs map[string]lookedAt // of look alone
+	programs map[string]lookedAt // used by look alone, so it needs no lock
 
 	mu   sync.Mutex
 	weak map[string][]string // by installed file, what is wrong with it now
@@ -89,7 +89,8 @@ func (w *hookWatch) look(ctx context.Context) {
 		switch {
 		case slices.Equal(weak, was[path]):
 		case len(weak) > 0:
-			w.alarm(ctx, approver.ToolCall{Agent: agents.Claude{}.Name(), Paths: []string{path}}, "the hooks of "+path+" were weakened: "+strings.Join(weak, "; "))
+			call := approver.ToolCall{Agent: agents.Claude{}.Name(), Paths: []string{path}}
+			w.alarm(ctx, call, "the hooks of "+path+" were weakened: "+strings.Join(weak, "; "))
 		default:
 			w.log.Info("the hooks hold again", "file", path)
 		}
@@ -129,7 +130,8 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 	if home, err := configs.DefaultPath(); err == nil && home == w.cfg.File {
 		cure.config = "" // where the commands look by themselves
 	}
-	for _, f := range claudesettings.Compare(sources, claudesettings.Want{Hooks: in.Hooks, In: in.Path}) {
+	want := claudesettings.Want{Hooks: in.Hooks, In: in.Path}
+	for _, f := range append(claudesettings.Compare(sources, want), p.beside(sources, want)...) {
 		if !f.Harmless {
 			weak = append(weak, f.String()+fixMark+firstText(f.Fix, cure.cure(in.Path)))
 		}
@@ -166,7 +168,10 @@ func (w *hookWatch) program(in installed, all installs) error {
 func (w *hookWatch) alarm(ctx context.Context, call approver.ToolCall, what string) {
 	w.log.Error("THE HOOKS ARE WEAKENED", "what", what)
 	call.At = time.Now()
-	rec := approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmHooks, At: call.At, Call: call, Note: what, Verdict: approver.Verdict{Severity: approver.High}}
+	rec := approver.Record{
+		Event: approver.EventAlarm, Alarm: approver.AlarmHooks, At: call.At, Call: call, Note: what,
+		Verdict: approver.Verdict{Severity: approver.High},
+	}
 	if _, err := w.audit.Record(context.WithoutCancel(ctx), rec); err != nil {
 		w.log.Error("audit failed", "error", err)
 	}
@@ -235,9 +240,13 @@ func (d *decider) settings(ctx context.Context, ev agents.Event, call approver.T
 		weak = d.hooks.weakens(ev, call.Env)
 	}
 	if len(weak) == 0 {
-		return approver.Verdict{Decision: approver.Pass, By: "agents", Rule: "settings", Severity: approver.High, Reason: "the hooks hold with the changed settings"}
+		return approver.Verdict{
+			Decision: approver.Pass, By: "agents", Rule: "settings", Severity: approver.High,
+			Reason: "the hooks hold with the changed settings",
+		}
 	}
-	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s", strings.Join(weak, "; "))
+	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s",
+		strings.Join(weak, "; "))
 	if d.hooks != nil {
 		d.hooks.alarm(ctx, call, what)
 	}

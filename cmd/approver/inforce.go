@@ -88,7 +88,7 @@ func (f *inForce[V]) start(ctx context.Context, file V) error {
 		}
 		return f.unless(ctx, first, file)
 	case errors.Is(err, approver.ErrNotFound) && f.older:
-		f.doubt("the store has no %s any more that was in force before, so look whether the %[1]s file is as you want it", f.kind.noun)
+		f.doubt("the store has no %s any more that was in force before, so look whether the %[1]s file is as you want it%[2]s", f.kind.noun, f.cure())
 		f.log.Error("the store has no "+f.kind.noun+" that was in force before, although the audit is older: the "+f.kind.noun+" file is taken as it stands, so look whether it is as you want it",
 			"version", brief(file.Version()), "lost_from", f.where)
 		return f.put(ctx, file, "NO FORMER "+strings.ToUpper(f.kind.noun)+" is in the store, although the audit is older: the "+f.kind.noun+" file is taken as it stands")

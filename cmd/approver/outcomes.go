@@ -47,8 +47,9 @@ type use struct {
 	report  string         // of one that was taken: the courier's id of its report
 }
 
-// over is what two answers about one id come to. What was permitted has the newest
-// content, and what was not has one if both are of the same.
+// over merges a newer answer about an id with an older one. If a call was permitted, the
+// newest permitted content counts. If none was, the content is kept only where both
+// answers are about the same.
 func (u use) over(old use) use {
 	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting}
 	switch {
@@ -163,9 +164,9 @@ func (o *outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer
 	}
 }
 
-// takeStored is take of what is in the store. Of two daemons, one takes it. What it
-// was stays there beside the report, so that the same report, sent again because its
-// answer was lost, is known for one.
+// takeStored takes a use that is in the store. Of two daemons, one gets it. Its content
+// and the id of its report stay in the store, so that the same report, sent again because
+// its answer was lost, is recognized.
 func (o *outcomes) takeStored(ctx context.Context, key useKey, report string) (use, error) {
 	ctx, cancel := context.WithTimeout(ctx, usePatience)
 	defer cancel()

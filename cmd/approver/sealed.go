@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"approver.example"
@@ -46,8 +47,49 @@ func newSealed(cfg configs.Config, store approver.KV, name string) (sealed, erro
 	return s, nil
 }
 
+// sealedNames are the records that are kept for each installation.
+func sealedNames() []string { return []string{"approvers", "policy", "rules", "flow"} }
+
+// carrySealed makes what was in force under the former id of an installation its own. A
+// record of its own from an earlier time is no longer in force.
+func carrySealed(ctx context.Context, cfg configs.Config, store approver.KV, former string) error {
+	for _, name := range sealedNames() {
+		s, err := newSealed(cfg, store, name)
+		if err != nil {
+			return err
+		}
+		if s.id == ownStore {
+			return nil
+		}
+		was, v := s, json.RawMessage{}
+		was.id = former
+		err = was.load(ctx, &v)
+		if errors.Is(err, approver.ErrNotFound) {
+			if _, _, err := store.Get(ctx, s.key()); !errors.Is(err, approver.ErrNotFound) {
+				return fmt.Errorf("the key %s is gone, and %s is of an earlier time: look for who removed it, and remove that, too, only if the configuration is as you want it", was.key(), s.key())
+			}
+			continue
+		}
+		if err == nil {
+			err = s.save(ctx, v)
+		}
+		if err != nil {
+			return fmt.Errorf("the key %s: %w", was.key(), err)
+		}
+	}
+	return nil
+}
+
 func (s sealed) key() string  { return approver.Key(s.name, s.id) }
 func (s sealed) what() string { return s.name + " in force of " + s.id }
+
+// cure says what else can have made it disappear, for people.
+func (s sealed) cure() string {
+	if s.id == ownStore {
+		return ""
+	}
+	return " (it was looked for under the audit's id " + s.id + ": where the host's name changes, set audit.id)"
+}
 
 // load reads the record into v.
 func (s sealed) load(ctx context.Context, v any) error {

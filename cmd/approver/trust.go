@@ -47,14 +47,14 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	if found.Lost != "" {
 		t.lost = true
-		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost)
+		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost+t.shared(found.Head))
 	}
 	if found.Older != "" {
 		t.doubts = append(t.doubts, found.Older)
 	}
 	t.lacks(missing)
 	switch {
-	case found.Frozen.After(c.Burned):
+	case found.Frozen.After(newestFreeze(c)):
 		t.doubts = append(t.doubts, "the store is older than the audit: it does not know of the last freeze")
 	case !c.Missing && c.Version < known:
 		t.doubts = append(t.doubts, fmt.Sprintf("the store is older than the audit: its record of freezes and pauses is version %d, and was %d", c.Version, known))
@@ -74,6 +74,27 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	t.mark = approver.NewControlMark(1) // so that the audit says from its first line on that there is one
 	return approver.BeginControls(ctx, store)
+}
+
+// shared names another cause of an audit that is not what the store knows.
+func (t *trust) shared(head *audit.Head) string {
+	if t.survives || head == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (if another daemon on this store, such as one of a copied machine, has the audit's id %s, too: give each its own audit.id)", head.Log)
+}
+
+// newestFreeze is when the newest freeze, of everything or of one agent, began or ended.
+func newestFreeze(c approver.Controls) time.Time {
+	newest := c.Burned
+	for _, h := range c.Holds {
+		for _, at := range []time.Time{h.At, h.Burned} {
+			if at.After(newest) {
+				newest = at
+			}
+		}
+	}
+	return newest
 }
 
 // lacks takes in what the store does not know. What a fail-over can have taken along

@@ -8,8 +8,8 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Agents are also started by code, through their libraries, and by programs of which only
-// the disk says that they are agents: a link, a pattern.
+// Agents are also started by code, through their libraries, and by programs that only the
+// disk shows to be agents: behind a link, or by a pattern.
 
 // An agentModule is a library through which code starts an agent, in one of the ways in
 // uses; empty: by importing it.
@@ -96,8 +96,8 @@ func imports(src, module string) bool {
 	}
 }
 
-// A Program is a program that is named by its path, of which the tables know nothing. What
-// it is, the disk says: it may be a link to an agent.
+// A Program is a program that is named by its path and that no table knows. Only the disk
+// can tell what it is: it may be a link to an agent.
 type Program struct {
 	Path  string
 	Words []string // that it is started with
@@ -129,6 +129,9 @@ func AgentOf(file string, words []string) string {
 		args[i].text = w
 	}
 	for _, a := range agentsNamed[base] {
+		if elsewhere(a.id, args) {
+			return "copy of " + a.id
+		}
 		if a.begins(args, false) {
 			return a.id
 		}
@@ -136,6 +139,9 @@ func AgentOf(file string, words []string) string {
 	id := installedOf(file)
 	if id == "" {
 		id = versionOf(file)
+	}
+	if elsewhere(id, args) {
+		return "copy of " + id
 	}
 	if installedStarts(id, args) {
 		return id
@@ -147,7 +153,7 @@ func AgentOf(file string, words []string) string {
 // installed, and not by a name that means other programs too.
 func installedStarts(id string, args []field) bool {
 	return slices.ContainsFunc(agentPrograms, func(a agent) bool {
-		return a.id == id && a.starts == "" && a.begins(args, false)
+		return a.id == id && a.starts == "" && (elsewhere(id, args) || a.begins(args, false))
 	})
 }
 
@@ -191,7 +197,7 @@ func (in *interp) patternStarts(base string, args []field, fed bool) {
 	for i := range agentPrograms {
 		a := &agentPrograms[i]
 		for name := range strings.FieldsSeq(a.names) {
-			if ok, err := path.Match(base, name); ok && err == nil && a.begins(args, fed) {
+			if ok, err := path.Match(base, name); ok && err == nil && (elsewhere(a.id, args) || a.begins(args, fed)) {
 				in.agentStarts(a.id, true, base)
 				return
 			}

@@ -63,8 +63,9 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 			break // it was looked up already
 		}
 		for _, a := range agentsNamed[key] {
-			if a.begins(args[1:], std.present) {
-				copied := fetchers[in.via] || elsewhere(a.id, args[1:]) ||
+			apart := elsewhere(a.id, args[1:])
+			if apart || a.begins(args[1:], std.present) {
+				copied := apart || fetchers[in.via] ||
 					base != name && (name[0] == '@' || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:"))
 				in.agentStarts(a.id, copied, name)
 			}
@@ -86,20 +87,14 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 			name = f.alias
 		}
 		in.mayBeAgent(name, args[1:])
+		if id := versionOf(name); elsewhere(id, args[1:]) {
+			in.agentStarts(id, true, name)
+		}
 	}
 	if _, ok := launchers[unnumbered(base)]; !ok && base != "python3" {
 		return
 	}
 	in.launches(base, args)
-}
-
-// elsewhere reports whether an agent is told to work on a machine of its maker's, where it
-// finds none of the hooks that it has here.
-func elsewhere(id string, args []field) bool {
-	return id == "claude" && slices.ContainsFunc(args, func(f field) bool {
-		flag, _, _ := strings.Cut(f.text, "=")
-		return flag == "--remote" || flag == "--cloud" || flag == "--teleport"
-	})
 }
 
 // fetchers run a program of a package that they fetch, under whatever name.
@@ -161,7 +156,8 @@ var isolates = wordSet("bwrap firejail chroot unshare nsenter systemd-run flatpa
 
 // agentVariables say where an agent finds its settings, or what it does without asking.
 var agentVariables = [...]string{
-	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX", "CODEX_HOME", "GEMINI_CONFIG_DIR", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "OPENCODE_CONFIG",
+	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX",
+	"CLAUDE_CODE_USE_COWORK_PLUGINS", "CLAUDE_CODE_RESTRICTED", "CODEX_HOME", "GEMINI_CONFIG_DIR", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "OPENCODE_CONFIG",
 	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_PERMISSION", "GEMINI_CLI_HOME", "CURSOR_CONFIG_DIR", "COPILOT_HOME", "QWEN_HOME", "FACTORY_HOME", "AIDER_YES_ALWAYS", "AIDER_YES", "COPILOT_ALLOW_ALL",
 	"CLAUDE_DANGEROUSLY_SKIP_PERMISSIONS", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "GOOSE_MODE", "CLAUDE_CODE_DISABLE_HOOKS", "DISABLE_HOOKS",
 }

@@ -11,20 +11,27 @@ import (
 // aliases before these indexes, and the functions that were running.
 type apart struct{ funcs, aliases, active int }
 
-// newProcess begins the scope of a new process, which [interp.leave] ends. It has no alias,
-// of the functions those that are exported, and of the variables those that are. Where
-// that is not certain, as a variable may have come with the environment, both count.
-// Bare says that not even what is exported is certain to reach it.
+// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
+// aliases, and only the functions and variables that are exported. Where that is not
+// certain, because a variable may have come with the environment, both possibilities count.
+// bare says that even what is exported may not reach it.
 func (in *interp) newProcess(bare bool) scope {
 	s := in.enter()
 	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}
 	in.params, in.others = []data{}, nil
 	for i := s.length - 1; i >= 0; i-- {
-		if v := in.vars[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) {
+		if v := in.vars[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !in.hides(i, s.length) {
 			in.inherit(&v, s.length)
 		}
 	}
 	return s
+}
+
+// hides reports whether an inner scope of the shell has another variable of the name of
+// in.vars[i], which counts and not this one.
+func (in *interp) hides(i, end int) bool {
+	in.steps += (end - i) / 16 // looking through many is work
+	return slices.ContainsFunc(in.vars[i+1:end], func(v variable) bool { return v.name == in.vars[i].name })
 }
 
 // alwaysPassed reports whether every shell finds that variable in its environment, so

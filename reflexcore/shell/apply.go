@@ -12,6 +12,7 @@ import (
 func (in *interp) apply(a *applied, sink *data) {
 	p, argv, by := a.p, a.argv, a.by
 	held, locals := in.bits, len(in.locals)
+	a.sink = sink
 	p.Dry = p.Dry || a.asksHelp()
 	if p.Odd {
 		a.bits |= effect.Partial
@@ -74,6 +75,7 @@ type applied struct {
 	argv  []string
 	mark  int
 	std   *input
+	sink  *data
 	by    string
 	bits  effect.Bits
 	taint effect.Taint // of all that it read
@@ -309,6 +311,10 @@ func (a *applied) target(u *grammar.Use, out data) {
 		}
 		d.taint |= taint
 		if p == "/dev/null" {
+			return
+		}
+		if n, ok := in.descriptorOf(u.Text); ok && u.Word >= 0 {
+			in.told(n, d, a.sink, a.by)
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {

@@ -70,8 +70,8 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 	}
 	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
 		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
-			if in.lookup(name) != nil {
-				in.injected(in.value(name))
+			if in.spend() && in.lookup(name) != nil {
+				in.integer(strings.TrimSpace(in.value(name).text), depth+1)
 			}
 		}
 		return 0, false
@@ -254,5 +254,8 @@ func (in *interp) sum(a, b data) data {
 func (in *interp) names(mark int, std *input, sink *data) {
 	for _, f := range in.fields[mark+1:] {
 		in.injected(f.data)
+		if base, index, ok := cutIndex(f.text); ok {
+			in.indexText(base, index)
+		}
 	}
 }

@@ -15,7 +15,9 @@ import (
 func (in *interp) assignArray(a *syntax.Assign) {
 	v := variable{name: a.Name.Value, array: true, assoc: isTable(a.Name.Value)}
 	next := 0
-	if old := in.lookup(v.name); old != nil && old.array {
+	old := in.lookup(v.name)
+	v.integer = old != nil && old.integer
+	if old != nil && old.array {
 		v.assoc = v.assoc || old.assoc
 		if a.Append {
 			in.steps += len(old.list) / 16
@@ -27,17 +29,17 @@ func (in *interp) assignArray(a *syntax.Assign) {
 	for _, e := range a.Array.Elems {
 		switch {
 		case e.Index != nil && v.assoc:
-			v.putKey(in.key(e.Index).text, in.one(e.Value))
+			v.putKey(in.key(e.Index).text, in.counted(&v, in.one(e.Value)))
 		case e.Index != nil:
 			n, err := strconv.Atoi(in.arithmetic(e.Index).text)
-			next = v.put(v.resolve(int64(n), err == nil), in.one(e.Value))
+			next = v.put(v.resolve(int64(n), err == nil), in.counted(&v, in.one(e.Value)))
 		default:
 			in.word(e.Value)
 			if v.assoc { // pairs, perhaps of several words
 				continue
 			}
 			for _, f := range in.fields[mark:] {
-				next = v.put(next, f.data)
+				next = v.put(next, in.counted(&v, f.data))
 			}
 			in.fields = in.fields[:mark]
 		}
@@ -47,7 +49,7 @@ func (in *interp) assignArray(a *syntax.Assign) {
 		if i+1 < len(in.fields) {
 			value = in.fields[i+1].data
 		}
-		v.putKey(in.fields[i].text, value)
+		v.putKey(in.fields[i].text, in.counted(&v, value))
 	}
 	in.fields = in.fields[:mark]
 	if isTable(v.name) {
@@ -61,6 +63,14 @@ func (in *interp) assignArray(a *syntax.Assign) {
 	*slot = v
 }
 
+// counted is what an element holds of an array that takes numbers only.
+func (in *interp) counted(v *variable, d data) data {
+	if v == nil || !v.integer {
+		return d
+	}
+	return in.reckoned(d)
+}
+
 // assignIndex is name[index]=value.
 func (in *interp) assignIndex(name string, a *syntax.Assign) {
 	value, index := in.one(a.Value), data{}
@@ -72,6 +82,7 @@ func (in *interp) assignIndex(name string, a *syntax.Assign) {
 	} else {
 		index = in.arithmetic(a.Index)
 	}
+	value = in.counted(in.lookup(name), value)
 	in.arraySlot(name).each(func(v *variable) {
 		if key := v.keyOf(index.text); a.Append {
 			v.more(key, value)
@@ -87,7 +98,7 @@ func (in *interp) setElement(base, index string, d data) {
 		in.entered(base, index, d)
 		return
 	}
-	index = in.indexText(base, index)
+	index, d = in.indexText(base, index), in.counted(in.lookup(base), d)
 	in.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
 }
 
@@ -113,7 +124,7 @@ func (in *interp) arraySlot(name string) *variable {
 	}
 	first, unset := in.value(name), was.unset
 	v := in.slot(name)
-	*v = variable{name: v.name, array: true}
+	*v = variable{name: v.name, array: true, integer: v.integer}
 	if !unset {
 		v.list = append(v.list, first)
 	}
@@ -123,7 +134,7 @@ func (in *interp) arraySlot(name string) *variable {
 // associative makes a variable an array whose keys are any text.
 func (in *interp) associative(name string) {
 	if v := in.slot(name); !v.assoc {
-		*v = variable{name: v.name, array: true, assoc: true}
+		*v = variable{name: v.name, array: true, assoc: true, integer: v.integer}
 	}
 }
 

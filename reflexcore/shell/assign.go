@@ -101,13 +101,18 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	if d.ref && a.Naked {
 		in.refer(name)
 	}
+	if d.integer {
+		in.slot(name).integer = true
+	}
+	if in.listed(a, d) {
+		return
+	}
 	if !a.Naked {
 		in.assign(a)
 	} else if d.function {
 		in.exported(name)
 	}
 	if d.integer {
-		in.slot(name).integer = true
 		if !a.Naked && a.Array == nil {
 			in.set(name, in.value(name))
 		}
@@ -117,6 +122,40 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 		in.injected(in.value(name))
 		*in.slot(name) = variable{name: name, ref: in.value(name).text}
 	}
+}
+
+// listed assigns what a declaration gives an array as one text: a list in brackets, that
+// is expanded like any other although it was quoted. It is false for any other value.
+func (in *interp) listed(a *syntax.Assign, d *declaration) bool {
+	name := a.Name.Value
+	if a.Naked && d.array && len(in.lists) < in.lim.Alternatives {
+		in.lists = append(in.lists, name)
+	}
+	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !in.isArray(name) && !slices.Contains(in.lists, name) {
+		return false
+	}
+	values := slices.DeleteFunc(slices.Clone(in.values(func() data { return in.one(a.Value) })), func(v data) bool {
+		return !strings.HasPrefix(v.text, "(") || !strings.HasSuffix(v.text, ")")
+	})
+	if len(values) == 0 {
+		return false
+	}
+	sign := "="
+	if a.Append {
+		sign = "+="
+	}
+	for i, v := range values {
+		scope := scope{}
+		if i > 0 {
+			scope = in.branch()
+		}
+		in.payload(data{in.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
+		if i > 0 {
+			in.join(scope)
+		}
+	}
+	in.passes(name, d.exporting, d.exports)
+	return true
 }
 
 // declareWord declares what a word expands to, which may itself be an assignment.
@@ -159,9 +198,9 @@ func (in *interp) assign(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
-		in.combinations(func() { in.assignArray(a) })
+		in.assignEither(a, func() { in.assignArray(a) })
 	case a.Index != nil:
-		in.combinations(func() { in.assignIndex(name, a) })
+		in.assignEither(a, func() { in.assignIndex(name, a) })
 	case a.Append:
 		if v := in.find(in.referred(name)); v != nil && v.array {
 			more := in.one(a.Value)
@@ -185,6 +224,15 @@ func (in *interp) assign(a *syntax.Assign) {
 			in.slot(name).place = true
 		}
 	}
+}
+
+// assignEither assigns to elements of an array what they may be.
+func (in *interp) assignEither(a *syntax.Assign, assign func()) {
+	if a.Append { // which would be done twice
+		in.combinations(assign)
+		return
+	}
+	in.either(assign)
 }
 
 // declarationFails reports whether a declaration changes nothing, in one shell or another:

@@ -157,6 +157,9 @@ func (in *interp) unset(mark int, std *input, sink *data) {
 			in.unsetElement(base, index)
 			continue
 		}
+		if in.frame > 0 && in.uncover(in.referred(f.text)) {
+			continue
+		}
 		v := in.slot(f.text)
 		*v = variable{name: v.name, unset: true}
 		if !variables {
@@ -364,17 +367,6 @@ func (in *interp) passes(word, command string, exports bool) {
 	if exports || command == "export" {
 		in.pass(strings.TrimSuffix(name, "+"), exports)
 	}
-}
-
-func (in *interp) history(mark int, std *input, sink *data) {
-	for _, f := range in.fields[mark+1:] {
-		if strings.HasPrefix(f.text, "-") && strings.ContainsAny(f.text, "cdw") {
-			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "history"})
-			return
-		}
-	}
-	in.typed = true
-	sink.append(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // hash -p says where a program is.

@@ -41,11 +41,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		} else {
 			out := new(data)
 			in.simple(c, std, out, background)
-			if in.omits != omits {
-				sink.taint |= out.taint
-			} else if *out != *sink {
-				*sink = data{effect.Unknown, sink.taint | out.taint}
-			}
+			in.fork(sink, out, in.omits != omits)
 		}
 		in.fields, first = in.fields[:mark], false
 	})
@@ -100,7 +96,7 @@ func (in *interp) unwritten(from int) {
 		if f := &in.files[i]; f.sink != nil && !f.ran {
 			f.ran = true
 			scope := in.enter()
-			in.nested(f.sink, &input{unknown, true}, nil)
+			in.nested(f.sink, &input{unknown, true}, f.to)
 			in.leave(scope)
 		}
 	}
@@ -137,7 +133,9 @@ func (in *interp) perhapsAlias(name string, mark int, std *input, sink *data, ba
 func (in *interp) unhold(since int) {
 	for len(in.locals) > since {
 		last := len(in.locals) - 1
-		in.restore(in.locals[last])
+		if !in.locals[last].gone {
+			in.restore(in.locals[last])
+		}
 		in.locals = in.locals[:last]
 	}
 }
@@ -302,11 +300,13 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	held, others := in.params, in.others
 	in.setPositional(params)
 	in.active = append(in.active, body)
-	choices, choose, shared, jumped, locals := in.choices, in.choose, in.shared, in.jumped, len(in.locals)
+	choices, choose, shared, jumped, locals, frame := in.choices, in.choose, in.shared, in.jumped, len(in.locals), in.frame
+	in.frame = locals
 	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
 	in.calledAs(in.fields[mark].text)
 	in.stmt(body, std, sink)
 	in.unhold(locals)
+	in.frame = frame
 	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped
 	in.active = in.active[:len(in.active)-1]
 	in.params, in.others = held, others
@@ -347,6 +347,10 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
+	}
+	in.complains(std, sink)
+	if base == "tmux" || base == "byobu" {
+		in.terminals(mark)
 	}
 	in.unpacks(argv)
 	in.mentions(argv, base, from, p, std)

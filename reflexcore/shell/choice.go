@@ -18,7 +18,10 @@ func (in *interp) combinations(do func()) {
 		do()
 		return
 	}
-	choices := in.choices
+	choices, stdin := in.choices, input{}
+	if in.stdin != nil {
+		stdin = *in.stdin
+	}
 	in.choices, in.choose = in.choices[len(in.choices):], true
 	do()
 	for try := 1; in.next() && !in.stopped(); try++ {
@@ -29,6 +32,9 @@ func (in *interp) combinations(do func()) {
 			break
 		}
 		in.choose = true
+		if in.stdin != nil { // each reads the same
+			*in.stdin = stdin
+		}
 		scope := in.branch()
 		do()
 		in.join(scope)
@@ -40,11 +46,12 @@ func (in *interp) combinations(do func()) {
 func (in *interp) values(w func() data) []data {
 	var one [1]data
 	out := one[:0]
-	in.combinations(func() {
+	take := func() {
 		if d := w(); !slices.Contains(out, d) {
 			out = append(out, d)
 		}
-	})
+	}
+	in.either(take)
 	return out
 }
 

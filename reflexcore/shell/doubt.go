@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A command that fails changes nothing: cd to a folder that there is not, any statement
+// A command that fails changes nothing: cd to a folder that does not exist, any statement
 // whose redirection cannot be opened, a builtin that was disabled. Whether it fails is not
-// known, so what it would change may be as it was.
+// known, so what it would change may also be as it was before.
 
 // mayFail reports whether a statement changes the shell, and may not run because one of
 // its redirections cannot be made.
@@ -163,7 +163,7 @@ func (in *interp) surely(to, from string) bool {
 // vanishing pushes the words of a builtin without those that may be none, where what they
 // mean depends on how many there are, and reports whether that is another reading.
 func (in *interp) vanishing(mark int) bool {
-	if in.omits != omitsNothing {
+	if in.omits != omitsNothing && in.omits != omitsParts {
 		return false
 	}
 	switch in.fields[mark].text {

@@ -3,6 +3,7 @@ package shell
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -115,6 +116,7 @@ type virtual struct {
 	ran   bool              // it was walked as a program
 	tree  bool              // a folder that was filled: what lies below it is like it
 	sink  []*syntax.Stmt    // what is written there is read by these
+	to    *data             // where the output of those goes
 	src   *syntax.ProcSubst // for which they were made
 }
 
@@ -165,8 +167,10 @@ const maxHops = 40
 // resolve follows descriptors, and links that this text made.
 func (in *interp) resolve(p string) string {
 	for _, folder := range [...]string{"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
-		if n, ok := strings.CutPrefix(p, folder); ok && len(n) == 1 && n[0] >= '3' && n[0] <= '9' && in.fds[n[0]-'0'] != "" {
-			return in.abs(in.fds[n[0]-'0'])
+		if number, ok := strings.CutPrefix(p, folder); ok && len(number) < 3 {
+			if n, err := strconv.Atoi(number); err == nil && n > 2 && n < otherOnes && in.fds[n] != "" {
+				return in.abs(in.fds[n])
+			}
 		}
 	}
 	for hops := 0; in.links > 0 && hops < maxHops; hops++ {
@@ -244,11 +248,14 @@ func (in *interp) write(p string, d data, more bool) {
 			f.ran = true
 			s := in.enter()
 			in.out = connected{} // it was started before
-			in.nested(f.sink, &input{d, true}, nil)
+			in.nested(f.sink, &input{d, true}, f.to)
 			in.leave(s)
 			return
 		}
 		if more || in.branches > 0 { // what was there may still be
+			if !in.made(len(f.text) + len(d.text)) { // a file that is written to itself doubles
+				return
+			}
 			if !more && f.text != "" && d.text != "" {
 				d.text = "\n" + d.text
 			}

@@ -44,8 +44,9 @@ func (in *interp) every(do func()) {
 		do()
 		return
 	}
-	saw, from, below := in.saw, len(in.res.Effects), len(in.below)
+	saw, from, below, forks := in.saw, len(in.res.Effects), len(in.below), in.forks
 	in.saw = 0
+	outer := in.starts()
 	in.combinations(do)
 	all := in.saw
 	if all&spread != 0 && in.omits == omitsNothing {
@@ -63,7 +64,68 @@ func (in *interp) every(do func()) {
 	if all&whole != 0 && in.omits == omitsNothing {
 		in.standing(all, from, do)
 	}
-	in.saw, in.below = saw, in.below[:min(below, len(in.below))]
+	in.firstly(forks, all|named, from, do)
+	in.saw, in.below, in.start = saw, in.below[:min(below, len(in.below))], outer
+}
+
+// start is what a command begins with: each of its readings does.
+type start struct {
+	files                    int
+	dir, may, before, beside string
+	params                   []data
+	others                   [][]data
+}
+
+// starts notes it, and returns that of the command around.
+func (in *interp) starts() (outer start) {
+	outer = in.start
+	in.start = start{len(in.files), in.dir, in.may, in.before, in.beside, in.params, in.others}
+	return outer
+}
+
+// restart goes back to it.
+func (in *interp) restart() {
+	s := &in.start
+	in.dir, in.may, in.before, in.beside, in.params, in.others = s.dir, s.may, s.before, s.beside, s.params, s.others
+}
+
+// firstly walks something again in which there were forks, see [interp.fork].
+func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
+	if in.forks == forks || in.omits != omitsNothing || in.first || in.choose {
+		return
+	}
+	in.first = true
+	in.omitting(omitsAll, seen, from, len(in.below), walk)
+	in.first = false
+}
+
+// either is every for what is no command but expands words: once for each combination, and
+// once with the first value of what forks.
+func (in *interp) either(walk func()) {
+	forks, from := in.forks, len(in.res.Effects)
+	in.combinations(walk)
+	if in.forks != forks {
+		outer := in.starts()
+		in.firstly(forks, named, from, walk)
+		in.start = outer
+	}
+}
+
+// fork adds what a further walk of a command printed to what the first one did. Where
+// that differs it is not known what the command prints. But a command that has it among
+// its words is walked once more with what the first walk printed at each of the forks,
+// in.first, in which what may not be set is not.
+func (in *interp) fork(sink, out *data, again bool) {
+	switch {
+	case again:
+		sink.taint |= out.taint
+	case *out == *sink:
+	case in.first:
+		sink.taint |= out.taint
+	default:
+		in.forks++
+		*sink = data{effect.Unknown, sink.taint | out.taint}
+	}
 }
 
 // omitting walks something again without what is not known. It keeps what is new
@@ -74,15 +136,22 @@ func (in *interp) omitting(how omission, seen unsure, from, below int, walk func
 	if in.stopped() {
 		return
 	}
+	for i := in.start.files; i < len(in.files); i++ { // what another reading wrote may not be there
+		if t := in.secret(in.files[i].path); t&effect.Secret != 0 {
+			in.files[i].taint |= t
+		}
+	}
 	r := in.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
 	in.omits = how
 	if seen&named != 0 {
 		scope := in.branch()
+		in.restart()
 		in.combinations(walk)
 		in.join(scope)
 	} else {
 		scope := in.enter()
+		in.restart()
 		in.combinations(walk)
 		in.leave(scope)
 	}

@@ -222,6 +222,9 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		if in.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
 			return other // what is not known is taken for nothing: one choice less to try
 		}
+		if other.text == "" && d.text == effect.Unknown && !assign {
+			return data{d.text, d.taint | other.taint} // ${X-} is $X
+		}
 		// It may be set, to what is not known, or not.
 		v := variable{name: name, data: d, alts: []data{other, d}}
 		if assign {
@@ -237,7 +240,10 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 			return other
 		}
 		alts := []data{other, {}}
-		if in.lean { // that it is not set comes first
+		if other.text == "" {
+			return other
+		}
+		if in.lean || in.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
 		return alts[in.pick("+"+name+other.text, 2)]

@@ -155,6 +155,8 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 			return
 		}
 		b.value(data{text: strconv.Itoa(len(list))}, quoted)
+	case all && p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.EqualFold(p.Exp.Word.Lit(), "k"):
+		in.pairs(b, p, name, star, quoted)
 	case all && (simple || p.Slice != nil || p.Repl != nil || p.Exp != nil):
 		list, sure := in.elements(name)
 		in.many(b, in.changed(list, p, sure), star, quoted, sure)
@@ -246,8 +248,58 @@ func (in *interp) key(index syntax.ArithmExpr) data {
 	return unknown
 }
 
+// pairs adds the keys of an array, each with its value: "${name[@]@k}", or @K in one text.
+func (in *interp) pairs(b *builder, p *syntax.ParamExp, name string, star, quoted bool) {
+	v := in.lookup(name)
+	if v == nil || !v.array || v.unset || v.keys == nil && v.assoc {
+		b.value(unknown, quoted)
+		return
+	}
+	list := make([]data, 0, 2*len(v.list))
+	for i, d := range v.list {
+		key := data{text: strconv.Itoa(i)}
+		if v.keys != nil {
+			key.text = v.keys[i]
+		}
+		if p.Exp.Word.Lit() == "K" {
+			d.text = quote(d.text)
+		}
+		list = append(list, key, d)
+	}
+	if p.Exp.Word.Lit() == "K" || star {
+		b.value(join(list, " "), quoted)
+		return
+	}
+	in.many(b, list, star, quoted, !v.unordered())
+}
+
+// keysOf adds the keys of an array: "${!name[@]}". It is false where they are not known.
+func (in *interp) keysOf(b *builder, name string, star, quoted bool) bool {
+	v := in.lookup(name)
+	if v == nil || !v.array || v.unset {
+		return false
+	}
+	keys := make([]data, len(v.list))
+	for i := range keys {
+		keys[i] = data{text: strconv.Itoa(i)}
+		if v.keys != nil {
+			keys[i].text = v.keys[i]
+		}
+	}
+	sure := true
+	if v.unordered() && !in.iterates {
+		v := &variable{name: name, list: keys}
+		keys, sure = in.anyOrder(in.concat("!", name), v)
+	}
+	in.many(b, keys, star, quoted, sure)
+	return true
+}
+
 // indirect is ${!name}.
 func (in *interp) indirect(b *builder, p *syntax.ParamExp, name string, quoted bool) {
+	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && in.keysOf(b, name, w.Lit() == "*", quoted) {
+		return
+	}
 	to := in.value(name)
 	if p.Index != nil || !to.known() || to.text == "" {
 		b.value(data{effect.Unknown, to.taint}, quoted)

@@ -172,6 +172,13 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 	for _, f := range a.added() {
 		in.push(f)
 	}
+	if len(in.fields) > mark && strings.IndexByte(in.fields[mark].text, ' ') >= 0 && !in.stopped() && in.level < in.lim.Nesting {
+		// No program has such a name: many of these hand their words to a shell.
+		d := words(in.fields[mark:])
+		in.level++
+		in.separately(false, func() { in.sub(d, a.by, &input{}, nil) })
+		in.level--
+	}
 	if len(in.fields) > mark && !in.stopped() {
 		via, homeless := in.via, in.homeless
 		in.via, in.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
@@ -274,8 +281,8 @@ func (a *applied) appendInput(mark int) {
 				words = append(words, data{w, a.std.taint})
 			}
 		} else {
-			for w := range strings.FieldsSeq(a.std.text) {
-				words = append(words, data{strings.Trim(w, `'"`), a.std.taint})
+			for _, w := range xargsWords(a.std.text, placeholder != "") {
+				words = append(words, data{w, a.std.taint})
 			}
 		}
 	}
@@ -283,6 +290,10 @@ func (a *applied) appendInput(mark int) {
 		value := effect.Unknown
 		if a.std.known() || a.isList() && strings.Count(strings.TrimSpace(a.std.text), "\n") == 0 {
 			value = strings.TrimSpace(a.std.text)
+		}
+		if a.std.known() && !a.lines() {
+			list := make([]data, 0, len(words))
+			value = join(append(list, words...), "\n").text
 		}
 		replaced := false
 		for i := mark; i < len(in.fields); i++ {

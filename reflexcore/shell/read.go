@@ -41,9 +41,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		case 'N', 'k', 'q':
 			delimiter, most = "", &value // newlines and all
 		case 'u':
-			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
-				std = &input{in.contentOf(in.fds[n]), true}
-			}
+			std = in.from(value, std)
 		}
 	}
 	line := in.letters(std, delimiter, most, raw)
@@ -51,11 +49,11 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		line.text = string(unescape(nil, line.text))
 	}
 	if array != "" {
-		v := in.slot(array)
-		*v = variable{name: array, array: true}
+		v := variable{name: array, array: true, integer: in.slot(array).integer}
 		for _, w := range in.cutIFS(line.text, -1) {
-			v.list = append(v.list, data{w, line.taint})
+			v.list = append(v.list, in.counted(&v, data{w, line.taint}))
 		}
+		*in.slot(array) = v
 		return
 	}
 	if len(names) == 0 {
@@ -74,6 +72,18 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		in.set(name, d)
 		in.environ(name, d)
 	}
+}
+
+// from is what is read from the descriptor of a number.
+func (in *interp) from(number string, std *input) *input {
+	n, err := strconv.Atoi(number)
+	switch {
+	case err != nil && !effect.IsKnown(number):
+		return &input{unknown, true}
+	case err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "":
+		return &input{in.contentOf(in.fds[n]), true}
+	}
+	return std
 }
 
 // line takes one line from the input.
@@ -145,19 +155,17 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 		case 's':
 			how.skips = value.text
 		case 'u':
-			if n, err := strconv.Atoi(value.text); err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "" {
-				std = &input{in.contentOf(in.fds[n]), true}
-			}
+			std = in.from(value.text, std)
 		}
 	}
-	v := variable{name: name, array: true}
+	v := variable{name: name, array: true, integer: in.slot(name).integer}
 	if lines, ok := how.cut(std.text); ok && std.known() {
 		next := 0
 		if origin != "" { // what is there stays
 			next = in.kept(&v, name, origin)
 		}
 		for _, line := range lines {
-			next = v.put(next, data{line, std.taint})
+			next = v.put(next, in.counted(&v, data{line, std.taint}))
 		}
 	} else {
 		v = variable{name: name, data: data{effect.Unknown, std.taint}}

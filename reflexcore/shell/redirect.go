@@ -26,6 +26,11 @@ func (in *interp) conduit() *conduit {
 }
 
 func (in *interp) drop(p *conduit) {
+	for i := 0; in.procs > 0 && i < len(in.files); i++ {
+		if f := &in.files[i]; f.to == &p.out {
+			f.to = nil
+		}
+	}
 	*p = conduit{}
 	in.conduits = append(in.conduits, p)
 }
@@ -46,14 +51,7 @@ type target struct {
 
 // redirect applies one redirection.
 func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
-	fd := -1
-	if redir.N != nil {
-		if n, err := strconv.Atoi(redir.N.Value); err == nil && n >= 0 && n < len(in.fds) {
-			fd = n
-		} else {
-			fd = len(in.fds) - 1
-		}
-	}
+	fd := in.descriptor(redir)
 	switch redir.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		in.here(in.document(redir), fd, r)
@@ -66,7 +64,10 @@ func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 		if fd < 0 {
 			fd = 0
 		}
-		in.fds[fd] = p.text
+		if n, ok := in.descriptorOf(p.text); ok && n == 0 && fd == 0 && r.std.present {
+			break // it is what it was
+		}
+		in.fds[fd], in.outs[fd] = p.text, nil
 		d := in.readFile(p, "redirection")
 		if fd == 0 {
 			*r.std = input{d, true}
@@ -83,7 +84,7 @@ func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 		in.opened(in.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
 		switch redir.Op {
 		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
-			in.fds[2] = in.fds[1]
+			in.fds[2], in.err = in.fds[1], r.sink
 		default: // the error output stays
 		}
 	default:
@@ -115,12 +116,16 @@ func (in *interp) here(d data, fd int, r *redirected) {
 	in.procs++
 	name := "/dev/fd/" + strconv.Itoa(62+in.procs)
 	in.files = append(in.files, virtual{path: name, data: d})
-	in.fds[fd] = name
+	in.fds[fd], in.outs[fd] = name, nil
 }
 
 // opened notes that a descriptor writes to a path.
 func (in *interp) opened(p data, fd int, more bool, r *redirected, out *data) {
-	in.fds[fd] = p.text
+	if n, ok := in.descriptorOf(p.text); ok {
+		in.dup(fd, n, r, out)
+		return
+	}
+	in.fds[fd], in.outs[fd] = p.text, nil
 	if fd == 1 {
 		r.sink = out
 	}
@@ -144,25 +149,26 @@ func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *
 	}
 	switch {
 	case to.text == "-":
-		in.fds[fd] = ""
+		in.fds[fd], in.outs[fd] = "", nil
 		return
 	case err != nil && to.known():
 		in.opened(to, 1, false, r, out)
-		in.fds[2] = to.text
+		in.fds[2], in.err = in.fds[1], r.sink
 		return
-	case err != nil || n >= uint64(len(in.fds)):
-		n = uint64(len(in.fds)) - 1
+	case err != nil && fd == 0: // any of them
+		*r.std = input{unknown, true}
+		return
+	case err != nil:
+		n = otherOnes
+	case n >= descriptors: // one of a process substitution, if it is known
+		if name := "/dev/fd/" + strconv.FormatUint(n, 10); in.file(name) != nil {
+			in.fds[otherOnes] = name
+		}
+		n = otherOnes
 	}
-	from := in.fds[n]
-	in.fds[fd] = from
-	switch {
-	case fd == 0 && from != "":
-		*r.std = input{in.contentOf(from), true}
-	case fd == 1 && from != "" && n != 1:
-		in.opened(data{text: from}, 1, true, r, out)
-	case fd == 1 && n == 2:
-		r.sink = in.err
-	case fd == 2 && n == 1:
-		in.err = r.sink
+	if n == 0 && fd > 2 && in.fds[0] == "" && r.std.present {
+		in.here(r.std.data, fd, r)
+		return
 	}
+	in.dup(fd, int(n), r, out)
 }

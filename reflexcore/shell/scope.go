@@ -31,7 +31,9 @@ type variable struct {
 // A held variable is restored when a function or a command ends.
 type held struct {
 	variable
-	was bool // there was one
+	was  bool // there was one
+	gone bool // unset uncovered it: it is restored already
+	mark int  // the scope in which it was held
 }
 
 // lookup finds a variable, or nil.
@@ -82,9 +84,9 @@ func (in *interp) find(name string) *variable {
 func (in *interp) hold(name string) held {
 	v := in.find(name)
 	if v == nil {
-		return held{variable: variable{name: name}}
+		return held{variable: variable{name: name}, mark: in.mark}
 	}
-	h := held{variable: *v, was: true}
+	h := held{variable: *v, was: true, mark: in.mark}
 	h.list, h.keys = slices.Clone(v.list), slices.Clone(v.keys)
 	return h
 }
@@ -106,6 +108,25 @@ func (in *interp) restore(h held) {
 	if h.was {
 		in.vars = append(in.vars, h.variable)
 	}
+}
+
+// uncover takes away the variable that a function which called this one has for itself, or
+// that was set for this call alone, so that the one that it hid is seen again. It is false
+// if there is none.
+func (in *interp) uncover(name string) bool {
+	for i := len(in.locals) - 1; i >= 0; i-- {
+		h := in.locals[i]
+		if h.name != name || h.gone {
+			continue
+		}
+		if i >= in.frame { // its own stays, without a value
+			return false
+		}
+		in.restore(h)
+		in.locals[i].gone = in.mark == h.mark
+		return true
+	}
+	return false
 }
 
 // slot returns the variable to assign to, in the present scope.
@@ -330,7 +351,20 @@ func (in *interp) setPositional(list []data) {
 // positional are the positional parameters.
 func (in *interp) positional() []data {
 	if in.others != nil {
-		return in.others[in.pick("@", len(in.others))]
+		n := in.pick("@", len(in.others))
+		if in.first { // the first that is known changes places with the first
+			known := slices.IndexFunc(in.others, func(list []data) bool {
+				return !slices.ContainsFunc(list, func(d data) bool { return !d.known() })
+			})
+			switch {
+			case known < 1:
+			case n == 0:
+				n = known
+			case n == known:
+				n = 0
+			}
+		}
+		return in.others[n]
 	}
 	return in.params
 }

@@ -42,6 +42,9 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 
 // anyFile is the kind of an execution of a file of whose path nothing is known.
 func anyFile(path string) string {
+	if folder := path[:strings.LastIndexByte(path, '/')+1]; isDescriptors(folder) && !effect.IsKnown(path[len(folder):]) {
+		return "any"
+	}
 	if path != "" && strings.Trim(path, effect.Unknown+"./") == "" && !effect.IsKnown(path) {
 		return "any"
 	}

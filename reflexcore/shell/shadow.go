@@ -14,7 +14,7 @@ import (
 // follows, and what it writes may be there or not.
 func (in *interp) aside(walk func()) {
 	scope := in.enter()
-	fds, err, jumped, xtrace := in.fds, in.err, in.jumped, in.xtrace
+	was, jumped, xtrace := in.plumbed(), in.jumped, in.xtrace
 	choices, choose, shared := in.choices, in.choose, in.shared
 	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
 	in.steps += 16 // it is walked once more when it is called
@@ -22,7 +22,8 @@ func (in *interp) aside(walk func()) {
 	walk()
 	in.branches--
 	in.choices, in.choose, in.shared = choices, choose, shared
-	in.fds, in.err, in.jumped, in.xtrace = fds, err, jumped, xtrace
+	in.jumped, in.xtrace = jumped, xtrace
+	in.replumb(&was)
 	in.leave(scope)
 }
 

@@ -9,12 +9,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A word of which nothing is known may be one that the call itself holds and prints in a
-// way that nobody follows: git push $(python3 -c 'print("--force")'). A command with such
-// a word is walked once more for each of the words of the call that are held and not
-// used: those that begin with a dash or are hidden paths, in code, in documents, in what
-// is printed, kept or named. Words that are flags of a program where they stand are none.
-// A pattern may name a file that the call made with such a name: touch -- -rf; rm *.
+// A word of which nothing is known may be a word that stands elsewhere in the call and is
+// printed in a way that the walk does not follow: git push $(python3 -c 'print("--force")').
+// So a command with such a word is walked once more for each word of the call that could be
+// meant: words that begin with a dash, and hidden paths, that stand in code, in documents,
+// or in what is printed, kept or named. A word that is a flag of its own program does not
+// count. A pattern may match a file that the call made with such a name: touch -- -rf; rm *.
 
 // stands is what a word may be of which nothing is known.
 type stands struct {

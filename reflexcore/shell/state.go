@@ -86,6 +86,9 @@ type interp struct {
 	params     []data
 	others     [][]data // more than one list of parameters is possible
 	locals     []held   // what functions that are running restore
+	frame      int      // how many of them the function that runs now found
+	lists      []string // arrays that are declared and were given nothing yet
+	recorded   []data   // the history of the shell, as far as the text wrote it
 	branches   int      // how many branches, which may not be taken, enclose this
 	jumped     jump
 	vague      bool   // numbers that are assigned are not known
@@ -109,10 +112,14 @@ type interp struct {
 	bits     effect.Bits // of the place: remote
 	via      string
 	step     int
-	fds      [10]string     // the paths of open descriptors
-	out      connected      // where exec sends the output of what follows
-	eof      bool           // read found nothing more
-	active   []*syntax.Stmt // bodies of functions that are running
+	fds      [descriptors]string // the paths of open descriptors
+	outs     [descriptors]*data  // the streams of those that lead into one; those of 1 and 2 are kept elsewhere
+	numbered int                 // how many descriptors have a variable for their number
+	stdin    *input              // the standard input of the statement that is walked
+	stdout   *data               // and its output
+	out      connected           // where exec sends the output of what follows
+	eof      bool                // read found nothing more
+	active   []*syntax.Stmt      // bodies of functions that are running
 
 	texts      strings.Builder // what words are made of, in one piece of memory
 	fields     []field         // a stack
@@ -130,6 +137,9 @@ type interp struct {
 	moves      int  // how often cd was walked
 	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
+	forks      int      // commands that may print one thing or another
+	start      start    // what the present command begins with
+	first      bool     // the first of these counts, see [interp.fork]
 	below      []string // what stands below unknown folders that the environment names, see [interp.root]
 	choose     bool     // choices are open: the command is tried for each
 	configured bool     // the settings of git may be others
@@ -185,6 +195,7 @@ func (in *interp) release() {
 	in.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.locals = wiped(in.locals)
+	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps = nil, nil, Context{}, nil, nil, nil
 }
 

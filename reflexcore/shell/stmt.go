@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 
 	"approver.example/reflexcore/effect"
@@ -28,14 +29,19 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	if s.Cmd == nil && len(s.Redirs) == 0 || !in.spend() {
 		return
 	}
-	if in.out.path != "" && in.out.sink == sink {
+	if in.out.leads() && in.out.sink == sink {
 		in.captured(s, std)
 		return
 	}
 	if in.level++; in.level > 4*in.lim.Nesting {
 		in.over("nesting")
 	}
-	defer func() { in.level-- }()
+	stdin, stdout := in.stdin, in.stdout
+	in.stdin, in.stdout = std, sink
+	defer func() {
+		in.level--
+		in.stdin, in.stdout = stdin, stdout
+	}()
 	if in.intruder != nil {
 		in.intrude()
 	}
@@ -43,8 +49,9 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.cmd(s, std, sink)
 		return
 	}
-	fds, err, to := in.fds, in.err, in.out
+	was, to := in.plumbed(), in.out
 	opened := false // another standard output
+	var stream, complaints *data
 	p := in.conduit()
 	own, r, out := &p.in, &p.to, &p.out
 	omits := in.omits
@@ -55,6 +62,12 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		}
 		for _, redir := range s.Redirs {
 			in.redirect(redir, r, out)
+		}
+		if in.omits == omits {
+			stream, complaints = r.sink, in.err
+		}
+		if !isSimple(s.Cmd) { // whose words are expanded before
+			in.stdin, in.stdout = r.std, r.sink
 		}
 		if s.Cmd != nil {
 			choose := in.choose
@@ -75,19 +88,23 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 			}
 			in.wrote(t.path, d, t.more, "redirection")
 		}
+		in.stdin, in.stdout = std, sink
 	})
 	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
-		in.fds, in.out = fds, to
+		if copy(was.fds[firstNamed:], in.fds[firstNamed:]); in.numbered > 0 { // they stay open
+			copy(was.outs[firstNamed:], in.outs[firstNamed:])
+		}
+		in.replumb(&was)
+		in.out = to
 	} else {
-		if opened || in.fds[1] != fds[1] {
-			in.connect(sink)
+		if in.err = complaints; opened || in.fds[1] != was.fds[1] || stream != sink {
+			in.connect(sink, stream)
 		}
 		in.traced()
 		if own.present {
 			*std = *own // exec connects what comes after it
 		}
 	}
-	in.err = err
 	in.drop(p)
 }
 
@@ -107,9 +124,10 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.BinaryCmd:
 		in.binaryCmd(c, std, sink)
 	case *syntax.Subshell:
-		scope := in.enter()
+		scope, was := in.enter(), in.plumbed()
 		in.stmts(c.Stmts, std, sink)
 		in.leave(scope)
+		in.replumb(&was)
 	case *syntax.Block:
 		in.stmts(c.Stmts, std, sink)
 	case *syntax.IfClause:
@@ -201,9 +219,18 @@ func flat(s *syntax.Stmt) bool {
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	p := in.conduit()
-	scope := in.enter()
-	in.stmt(c.X, std, &p.out)
+	scope, was := in.enter(), in.plumbed()
+	in.fds[1] = ""
+	left := c.X
+	if c.Op == syntax.PipeAll { // 2>&1, after all that it has itself
+		with := *left
+		with.Redirs = append(slices.Clip(with.Redirs), errorToo)
+		left = &with
+	}
+	in.stmt(left, std, &p.out)
 	in.leave(scope)
+	in.replumb(&was)
+	in.fds[0] = ""
 	via := in.via
 	in.via = "pipe"
 	scope = in.branch()
@@ -211,7 +238,23 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	in.stmt(c.Y, &p.in, sink)
 	in.join(scope) // zsh runs the last one in the shell itself
 	in.via = via
+	in.fds[0] = was.fds[0]
 	in.drop(p)
+}
+
+// errorToo is what |& adds to the command on its left.
+var errorToo = &syntax.Redirect{
+	N: &syntax.Lit{Value: "2"}, Op: syntax.DplOut, Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: "1"}}},
+}
+
+// isSimple reports whether the words of a command are expanded before its redirections
+// are made.
+func isSimple(c syntax.Command) bool {
+	switch c.(type) {
+	case *syntax.CallExpr, *syntax.DeclClause, *syntax.LetClause, nil:
+		return true
+	}
+	return false
 }
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
@@ -293,7 +336,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		mark := len(in.fields)
 		if l.InPos.IsValid() {
 			in.iterates = true
-			in.combinations(func() { in.expand(l.Items) })
+			in.either(func() { in.expand(l.Items) })
 			in.iterates = false
 		} else {
 			list, sure := in.elements("@")
@@ -343,45 +386,6 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 // landed ends a loop: what left it goes on behind it.
 func (in *interp) landed(before jump) { in.jumped = in.jumped&^leavesLoop | before&leavesLoop }
 
-func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
-	words := in.values(func() data { return in.one(c.Word) })
-	if len(words) == 1 {
-		in.cases(c, words[0], std, sink)
-		return
-	}
-	for _, word := range words {
-		scope := in.branch()
-		in.cases(c, word, std, sink)
-		in.join(scope)
-	}
-}
-
-func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data) {
-	certain := true // no item before this one may have matched
-	for _, item := range c.Items {
-		matched, sure := false, true
-		for _, p := range item.Patterns {
-			is, known := in.matches(word.text, in.one(p).text)
-			matched = matched || is
-			sure = sure && known
-		}
-		if sure && !matched {
-			continue
-		}
-		if sure && certain && item.Op == syntax.Break {
-			in.stmts(item.Stmts, std, sink)
-			return
-		}
-		certain = false
-		scope := in.branch()
-		in.stmts(item.Stmts, std, sink)
-		in.join(scope)
-		if sure && item.Op == syntax.Break {
-			return
-		}
-	}
-}
-
 func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
 	names := c.Names
 	if c.Name != nil {
@@ -404,46 +408,5 @@ func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
 			in.hooked(n.Value, func() { in.stmt(c.Body, &input{}, nil) }) // nobody needs to call it
 		}
-	}
-}
-
-// test walks the words of [[ ]] for what they run.
-func (in *interp) test(x syntax.TestExpr) {
-	if !in.spend() {
-		return
-	}
-	switch x := x.(type) {
-	case *syntax.Word:
-		in.one(x)
-	case *syntax.BinaryTest:
-		in.test(x.X)
-		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
-			scope := in.branch()
-			in.test(x.Y)
-			in.join(scope)
-			return
-		}
-		in.test(x.Y)
-		if x.Op == syntax.TsReMatch {
-			in.rematch(x.X, x.Y)
-		}
-		if x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr { // numbers
-			in.testNumber(x.X)
-			in.testNumber(x.Y)
-		}
-	case *syntax.UnaryTest:
-		in.test(x.X)
-		if x.Op == syntax.TsVarSet {
-			in.testNumber(x.X)
-		}
-	case *syntax.ParenTest:
-		in.test(x.X)
-	}
-}
-
-// testNumber walks what the index in a number or a name of [[ ]] runs.
-func (in *interp) testNumber(x syntax.TestExpr) {
-	if w, ok := x.(*syntax.Word); ok {
-		in.injected(in.one(w))
 	}
 }

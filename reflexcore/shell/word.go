@@ -377,18 +377,23 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 	if in.level++; in.level > 64 {
 		in.over("depth")
 	}
-	s := in.enter()
+	s, was, std := in.enter(), in.plumbed(), in.stdin
+	in.fds[1] = ""
+	if std == nil {
+		std = &input{}
+	}
 	iterates := in.iterates
 	in.iterates = false
 	if in.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
 		shared := in.shared
 		in.shared = true
-		in.stmts(stmts, &input{}, &out)
+		in.stmts(stmts, std, &out)
 		in.shared = shared
 	} else {
-		in.nested(stmts, &input{}, &out)
+		in.nested(stmts, std, &out)
 	}
 	in.leave(s)
+	in.replumb(&was)
 	in.iterates = iterates
 	in.level--
 	out.text = strings.TrimRight(out.text, "\n")
@@ -408,7 +413,7 @@ func (in *interp) process(p *syntax.ProcSubst) string {
 	in.procs++
 	name := "/dev/fd/" + strconv.Itoa(62+in.procs)
 	if p.Op == syntax.CmdOut {
-		in.files = append(in.files, virtual{path: name, sink: p.Stmts, src: p})
+		in.files = append(in.files, virtual{path: name, sink: p.Stmts, src: p, to: in.stdout})
 		return name
 	}
 	d := in.substitution(p.Stmts)

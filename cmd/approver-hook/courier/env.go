@@ -46,29 +46,43 @@ var carried = [...]string{
 var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "_PASS", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG", "GOOGLE_CREDENTIALS", "_PWD"}
 
 // choosing are the last words of names of variables that programs of one's own read to
-// find out where to act or what to run: TARGET_HOST, STAGE, DEPLOY_CMD. Their values are
-// only compared, so that a change is noticed: nobody knows what they mean, and they are
-// neither shown nor stored.
+// find out where to act or what to run: TARGET_HOST, STAGE, DEPLOY_CMD. The daemon also
+// looks at the files that their values name.
 var choosing = [...]string{
 	"HOST", "HOSTS", "HOSTNAME", "URL", "URI", "ENDPOINT", "ADDR", "ADDRESS", "SERVER", "PORT", "DSN", "BROKER", "BROKERS",
 	"PROFILE", "CONTEXT", "PROJECT", "ACCOUNT", "SUBSCRIPTION", "TENANT", "REGION", "ZONE", "CLUSTER", "NAMESPACE", "REMOTE", "REPO", "REPOSITORY", "BRANCH",
 	"ENV", "STAGE", "TARGET", "WORKSPACE", "DATABASE", "DB", "SCHEMA", "BUCKET", "QUEUE", "TOPIC", "ORG", "APP", "SERVICE", "INVENTORY",
 	"OPTS", "OPTIONS", "FLAGS", "ARGS", "CMD", "COMMAND", "EXEC", "BIN", "PATH", "HOME", "DIR", "ROOT", "PREFIX", "FILE", "CONFIG", "RC", "PRELOAD", "PLUGINS", "HOOKS",
-	"WRAPPER", "LAUNCHER", "INTERPRETER",
+	"WRAPPER", "LAUNCHER", "INTERPRETER", "SCRIPT", "PROGRAM", "RUNNER",
 }
 
-// noise are variables that end so and change from window to window, or call to call.
+// noise are the variables that differ from window to window, or from call to call, and
+// by which no program decides what to do. A star stands for any ending, or beginning.
 var noise = [...]string{
-	"CLAUDE_PROJECT_DIR", "XDG_RUNTIME_DIR", "XDG_SESSION_PATH", "XDG_SEAT_PATH", "DBUS_SESSION_BUS_ADDRESS", "TERMINFO_DIR", "INIT_CWD", "VSCODE_GIT_IPC_HANDLE",
-	"WINDOWPATH", "SESSION_MANAGER", "DESKTOP_STARTUP_ID", "COLORTERM", "GNOME_TERMINAL_SERVICE", "KITTY_LISTEN_ON", "GITHUB_ENV", "GITHUB_PATH", "RUNNER_TEMP",
+	// shells
+	"_", "PWD", "OLDPWD", "INIT_CWD", "SHLVL", "COLUMNS", "LINES", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "HISTCMD",
+	"PS1", "PS2", "PROMPT", "RPROMPT", "HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "LS_COLORS", "LSCOLORS", "STARSHIP_*", "P9K_*", "_P9K*", "ATUIN_*", "MCFLY_*",
+	"ZSH_EXECUTION_STRING", "FNM_MULTISHELL_PATH", "DIRENV_*", "__MISE_*", "CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "VIRTUAL_ENV_PROMPT",
+	// terminals and desktops
+	"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_FEATURES", "TERMINFO", "TERMINFO_DIR", "TERMINFO_DIRS", "COLORTERM", "COLORFGBG", "WINDOWID", "WINDOWPATH", "WINDOW",
+	"LC_TERMINAL", "LC_TERMINAL_VERSION", "ITERM_*", "KITTY_*", "WEZTERM_*", "ALACRITTY_*", "GHOSTTY_*", "KONSOLE_*", "GNOME_TERMINAL_*", "TERMINATOR_*", "TILIX_*", "WT_*",
+	"VTE_VERSION", "TMUX*", "STY", "ZELLIJ*", "VSCODE_*", "NVIM", "NVIM_LISTEN_ADDRESS", "VIMRUNTIME", "INSIDE_EMACS", "TERMINAL_EMULATOR", "__CFBundleIdentifier",
+	"__CF_USER_TEXT_ENCODING", "XPC_*", "COMMAND_MODE", "SECURITYSESSIONID", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "ICEAUTHORITY", "DESKTOP_STARTUP_ID",
+	"SESSION_MANAGER", "GIO_LAUNCHED_DESKTOP_FILE", "DBUS_SESSION_BUS_ADDRESS", "DBUS_STARTER_*", "XDG_RUNTIME_DIR", "XDG_SESSION_*", "XDG_SEAT*", "XDG_VTNR", "GPG_TTY",
+	"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "NOTIFY_SOCKET", "LISTEN_FDS", "MEMORY_PRESSURE_*",
+	// what a runner counts, and the agent itself
+	"npm_lifecycle_*", "npm_command", "npm_execpath", "npm_node_execpath", "npm_package_*", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE",
+	"GITHUB_STEP_SUMMARY", "GITHUB_ACTION", "RUNNER_TEMP", "TRACEPARENT", "TRACESTATE",
+	"CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_TMPDIR",
+	"CLAUDE_CODE_TASK_*", "CLAUDE_CODE_AGENT*", "CLAUDE_CODE_REMOTE_*", "CLAUDE_CODE_CONTAINER_ID",
+	"*SESSION_ID", "*_PID", "*_PANE_ID",
 }
 
 // maxValue bounds one variable in bytes.
 const maxValue = 32 << 10
 
 // selectEnv returns the carried part of an environment in the wire's form, and what is
-// only compared. A
-// value that is too long to carry, and a name that two programs would read
+// only compared. A value that is too long to carry, and a name that two programs would read
 // differently because it occurs twice, is an error.
 func selectEnv(env []string) ([]byte, error) {
 	var block []byte
@@ -77,9 +91,8 @@ func selectEnv(env []string) ([]byte, error) {
 	for _, pair := range env {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || !isCarried(key) {
-			if ok && isCompared(key) && !seen[key] {
-				seen[key] = true
-				compared = append(compared, wire.Compared+key+"="+ends(withoutPasswords(key, value))+"\x00")
+			if ok && isCompared(key) {
+				compared = compare(compared, key, value)
 			}
 			continue
 		}
@@ -113,27 +126,81 @@ func ends(value string) string {
 	return value
 }
 
-// isCompared reports a variable that is only compared.
+// compare adds a variable that is only compared. Of one that occurs twice programs read
+// the one or the other, so that both count.
+func compare(pairs []string, key, value string) []string {
+	name := wire.Compared
+	if !chooses(key) {
+		name += wire.Compared
+	}
+	if name += key; !utf8.ValidString(name) {
+		name = strconv.QuoteToASCII(name)
+	}
+	value = ends(withoutPasswords(key, value)) + "\x00"
+	for i, pair := range pairs {
+		if len(pair) > len(name) && pair[len(name)] == '=' && pair[:len(name)] == name {
+			pairs[i] = pair[:len(pair)-1] + "\n" + value
+			return pairs
+		}
+	}
+	return append(pairs, name+"="+value)
+}
+
+// isCompared reports a variable that is only compared: nobody knows which of them a
+// program of one's own reads, so that all are but noise and secrets. Their values are
+// neither shown nor stored.
 func isCompared(key string) bool {
+	if _, listed := listedAs(key); listed || key == "" || isSecret(key, "") { // listed, and not carried: a secret
+		return false
+	}
+	if upper := strings.ToUpper(key); !chooses(key) {
+		for _, word := range [...]string{"TOKEN", "PASSW", "PASSPHRASE", "SECRET", "CREDENTIAL", "_KEY_", "API_KEY", "APIKEY"} {
+			if strings.Contains(upper, word) {
+				return false
+			}
+		}
+	}
+	for _, name := range noise {
+		if name[0] != key[0] && name[0] != '*' { // most
+			continue
+		}
+		begin, anyEnd := strings.CutSuffix(name, "*")
+		end, anyBegin := strings.CutPrefix(name, "*")
+		if key == name || anyEnd && strings.HasPrefix(key, begin) || anyBegin && strings.HasSuffix(key, end) {
+			return false
+		}
+	}
+	return true
+}
+
+// chooses reports a name that ends in one of the choosing words.
+func chooses(key string) bool {
 	for i := range len(key) {
 		if c := key[i]; c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
 			return false
 		}
-	}
-	if slices.Contains(noise[:], key) || isSecret(key, "") {
-		return false
 	}
 	upper := strings.ToUpper(key)
 	return slices.Contains(choosing[:], upper[strings.LastIndexByte(upper, '_')+1:])
 }
 
 func isCarried(key string) bool {
+	prefix, listed := listedAs(key)
+	return listed && !isSecret(key, prefix)
+}
+
+// listedAs reports a name that the list of carried variables has, and the beginning by
+// which it has it.
+func listedAs(key string) (prefix string, listed bool) {
 	for _, name := range carried {
+		if key == "" || name[0] != key[0] { // most
+			continue
+		}
 		if prefix, any := strings.CutSuffix(name, "*"); key == name || any && strings.HasPrefix(key, prefix) {
-			return !isSecret(key, prefix)
+			return prefix, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // isSecret reports a name that says secret. What the loader and shells run is

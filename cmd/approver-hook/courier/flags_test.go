@@ -107,7 +107,7 @@ func TestSelectEnv(t *testing.T) {
 		"PATH=/bin", "USER=u", "LD_PRELOAD=/x.so", "BASH_FUNC_ls%%=() { rm -rf /; }", "GIT_SSH_COMMAND=ssh", "GIT_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=x",
 		"ANTHROPIC_API_KEY=x", "PATHX=1", "ENV=", "DYLD_INSERT_LIBRARIES=/x", "noequals", "=C:=x", "EDITOR=vi\nx",
 	})
-	want := "PATH=/bin\x00LD_PRELOAD=/x.so\x00BASH_FUNC_ls%%=() { rm -rf /; }\x00GIT_SSH_COMMAND=ssh\x00ENV=\x00DYLD_INSERT_LIBRARIES=/x\x00EDITOR=vi\nx\x00"
+	want := "PATH=/bin\x00LD_PRELOAD=/x.so\x00BASH_FUNC_ls%%=() { rm -rf /; }\x00GIT_SSH_COMMAND=ssh\x00ENV=\x00DYLD_INSERT_LIBRARIES=/x\x00EDITOR=vi\nx\x00##USER=u\x00##PATHX=1\x00"
 	if err != nil || string(got) != want {
 		t.Errorf("%q, %v\nwant %q", got, err, want)
 	}

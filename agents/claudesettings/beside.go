@@ -1,0 +1,139 @@
+package claudesettings
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Claude Code takes hooks and servers of tools from more than its settings: from the front
+// matter of agents and skills, from plugins, and from lists of MCP servers.
+
+// Beside says what a file that is none of the settings does to the hooks: the front matter
+// of an agent or a skill, hooks.json of a plugin, or a list of MCP servers. A copy of
+// approver's hook there takes the place of the one in the settings.
+func Beside(s Source, want Want) (found []Finding) {
+	switch {
+	case s.Missing:
+		return nil
+	case s.Err != nil:
+		return []Finding{{
+			Harmless: true, Path: s.Path, Text: "cannot be read, so nobody can say which hooks it has: " + s.Err.Error(),
+			Fix: "make it readable, or remove it",
+		}}
+	}
+	text := s.Text
+	if filepath.Ext(s.Path) == ".md" {
+		text = frontMatter(s.Text)
+		if text == nil {
+			return nil
+		}
+	}
+	settings, err := Read(s.Path, text)
+	if err != nil {
+		if !bytes.Contains(text, []byte("hook")) {
+			return nil
+		}
+		// What Claude Code makes of it nobody knows here.
+		return []Finding{{
+			Harmless: !bytes.Contains(text, []byte("approver")), Path: s.Path,
+			Text: "has hooks that cannot be read", Fix: "mend " + s.Path + ", or remove it",
+		}}
+	}
+	f := file{Source: s, Settings: settings}
+	for _, one := range f.others(want, true) {
+		if !one.Harmless {
+			one.Text += ": Claude Code runs equal command lines once, so this one can take the place of the hook in the settings"
+			one.Fix = "take the hook out of " + s.Path
+		} else if one.Fix == "" {
+			continue // as good as the one in the settings
+		}
+		found = append(found, one)
+	}
+	return append(found, servers(s.Path, text)...)
+}
+
+// frontMatter returns the YAML at the head of a text as JSON; nil: there is none. Of one
+// that is no YAML it returns the text itself.
+func frontMatter(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	rest, ok := bytes.CutPrefix(text, []byte("---"))
+	if !ok {
+		return nil
+	}
+	head, _, _ := bytes.Cut(rest, []byte("\n---"))
+	var fields struct {
+		Hooks any `yaml:"hooks"`
+	}
+	if err := yaml.Unmarshal(head, &fields); err != nil {
+		return head
+	}
+	if fields.Hooks == nil {
+		return nil
+	}
+	asJSON, err := json.Marshal(map[string]any{"hooks": fields.Hooks})
+	if err != nil {
+		return head
+	}
+	return asJSON
+}
+
+// agentServer matches the command line of an MCP server that is an agent: it runs tools of
+// its own, and starts agents that ask nobody.
+var agentServer = regexp.MustCompile(`(?i)(^|[\s/@])(claude|claude-code)(@\S*|\.exe|\.cmd)?\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
+	`|(^|[\s/@])claude-code/\S+\s(.*\s)?mcp\s(.*\s)?serve(\s|$)` +
+	`|(^|[\s/@])codex(@\S*|\.exe|\.cmd)?\s(.*\s)?(mcp-server|mcp)(\s|$)`)
+
+// Servers names the MCP servers in a file that are agents themselves. A text that is no
+// JSON has none that Claude Code would start.
+func Servers(s Source) []Finding {
+	if s.Missing || s.Err != nil {
+		return nil
+	}
+	return servers(s.Path, s.Text)
+}
+
+func servers(path string, text []byte) (found []Finding) {
+	type list struct {
+		Servers map[string]json.RawMessage `json:"mcpServers"`
+	}
+	var top struct {
+		list
+		Projects map[string]json.RawMessage `json:"projects"`
+	}
+	if json.Unmarshal(text, &top) != nil {
+		return nil
+	}
+	lists := []list{top.list}
+	for _, name := range slices.Sorted(maps.Keys(top.Projects)) {
+		var l list
+		if json.Unmarshal(top.Projects[name], &l) == nil {
+			lists = append(lists, l)
+		}
+	}
+	for _, l := range lists {
+		for _, name := range slices.Sorted(maps.Keys(l.Servers)) {
+			var s struct {
+				Command string
+				Args    []string
+			}
+			if json.Unmarshal(l.Servers[name], &s) != nil {
+				continue
+			}
+			line := strings.Join(append([]string{s.Command}, s.Args...), " ")
+			if agentServer.MatchString(line) {
+				found = append(found, Finding{
+					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) + ": what it runs asks no hook",
+					Fix: "take the server " + name + " out of " + path,
+				})
+			}
+		}
+	}
+	return found
+}

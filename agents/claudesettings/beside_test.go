@@ -1,0 +1,91 @@
+package claudesettings_test
+
+import (
+	"strings"
+	"testing"
+
+	"approver.example/agents/claudesettings"
+)
+
+// A hook stood in the front matter of a user's agent, of a skill that came with a clone,
+// or in a plugin: the installed command once more with "async", which took the place of
+// the good one, or another program that put other input in place of what was approved.
+// Doctor looked at settings only and said that all is well. It names them now.
+func TestHooksBesideTheSettings(t *testing.T) {
+	_, want := written(t)
+	good := strings.TrimSuffix(strings.TrimPrefix(string(want.Hooks["PreToolUse"][0].Hooks[0]), "{"), "}")
+	json := func(hook string) string { return `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{` + hook + `}]}]}}` }
+	md := func(hook string) string {
+		return "---\nname: x\nhooks:\n  PreToolUse:\n  - matcher: '*'\n    hooks:\n    - {" + hook + "}\n---\nbody\n"
+	}
+	other := `"type":"command","command":"/x/guard"`
+	for name, c := range map[string]struct {
+		path, text, want string
+		harmless         bool
+	}{
+		"agent, async":           {path: "/h/agents/x.md", text: md(good + `,"async":true`), want: "async"},
+		"agent, windows lines":   {path: "/h/agents/x.md", text: strings.ReplaceAll(md(good+`,"async":true`), "\n", "\r\n"), want: "async"},
+		"skill, another hook":    {path: "/h/skills/x/SKILL.md", text: md(other), want: "another PreToolUse hook", harmless: true},
+		"plugin, async":          {path: "/h/plugins/cache/a/b/1/hooks/hooks.json", text: json(good + `,"asyncRewake":true`), want: "async"},
+		"plugin, another hook":   {path: "/h/hooks/hooks.json", text: json(other), want: "another PreToolUse hook", harmless: true},
+		"agent, broken":          {path: "/h/agents/x.md", text: "---\nhooks: [\napprover-hook --agent claude\n---\n", want: "cannot be read"},
+		"agent, odd":             {path: "/h/agents/x.md", text: "---\nhooks: 7\n---\n", want: "cannot be read", harmless: true},
+		"agent, the same hook":   {path: "/h/agents/x.md", text: md(good)},
+		"agent without hooks":    {path: "/h/agents/x.md", text: "---\nname: x\ndescription: hooks\n---\nhooks:\n"},
+		"text about approver":    {path: "/h/agents/x.md", text: "# approver-hook --agent claude\nhooks: x"},
+		"plugin of other events": {path: "/h/hooks/hooks.json", text: `{"hooks":{"Stop":[{"hooks":[{` + other + `}]}]}}`},
+	} {
+		found := claudesettings.Beside(claudesettings.Source{Path: c.path, Text: []byte(c.text)}, want)
+		switch {
+		case c.want == "" && len(found) > 0:
+			t.Errorf("%s: %v", name, found)
+		case c.want != "" && (len(found) != 1 || !strings.Contains(found[0].String(), c.want) || found[0].Harmless != c.harmless || found[0].Fix == ""):
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
+	if found := claudesettings.Beside(claudesettings.Source{Path: "/x.md", Missing: true}, want); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+// Claude Code was entered as a server of tools for Claude Code. Its own calls, and those of
+// agents that it starts, ask no hook.
+func TestServersThatAreAgents(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"mcpServers":{"x":{"command":"claude","args":["mcp","serve"]}}}`:                                             true,
+		`{"mcpServers":{"x":{"command":"/usr/local/bin/claude","args":["--debug","mcp","serve","--verbose"]}}}`:        true,
+		`{"mcpServers":{"x":{"command":"npx","args":["-y","@anthropic-ai/claude-code@latest","mcp","serve"]}}}`:        true,
+		`{"mcpServers":{"x":{"command":"sh","args":["-c","exec claude mcp serve"]}}}`:                                  true,
+		`{"mcpServers":{"x":{"command":"node","args":["/l/@anthropic-ai/claude-code/cli.js","mcp","serve"]}}}`:         true,
+		`{"mcpServers":{"x":{"command":"codex","args":["mcp-server"]}}}`:                                               true,
+		`{"projects":{"/w":{"mcpServers":{"x":{"command":"claude","args":["mcp","serve"]}}}}}`:                         true,
+		`{"mcpServers":{"a":7,"x":{"command":"claude","args":["mcp","serve"]}},"projects":{"/w":8}}`:                   true,
+		`{"mcpServers":{"x":{"command":"npx","args":["-y","@modelcontextprotocol/server-github"]}}}`:                   false,
+		`{"mcpServers":{"claude":{"command":"node","args":["server.js","serve"]}}}`:                                    false,
+		`{"mcpServers":{"x":{"type":"http","url":"https://example.com/claude/mcp/serve"}},"projects":{"/w":{"a":[]}}}`: false,
+		`{"mcpServers":[]}`: false,
+		`{`:                 false,
+	} {
+		found := claudesettings.Servers(claudesettings.Source{Path: "/p/.mcp.json", Text: []byte(text)})
+		if (len(found) == 1) != want || want && (found[0].Harmless || !strings.Contains(found[0].Text, "MCP server x")) {
+			t.Errorf("%s: %+v", text, found)
+		}
+	}
+}
+
+func FuzzBeside(f *testing.F) {
+	f.Add("---\nhooks: {PreToolUse: [{hooks: [{type: command, command: x}]}]}\n---\n", true)
+	f.Add(`{"mcpServers":{"x":{"command":"claude","args":["mcp","serve"]}}}`, false)
+	_, want := written(f)
+	f.Fuzz(func(t *testing.T, text string, md bool) {
+		path := "/x.json"
+		if md {
+			path = "/x.md"
+		}
+		for _, one := range claudesettings.Beside(claudesettings.Source{Path: path, Text: []byte(text)}, want) {
+			if one.Text == "" || one.Path != path {
+				t.Errorf("%+v", one)
+			}
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The story: the installed command stood once more in the front matter of a user's agent,
+// with "async", or Claude Code itself was entered as a server of tools. Calls ran without
+// an answer, and doctor and the daemon, which knew settings only, said that all is well.
+func TestHooksBesideSettingsAreNamed(t *testing.T) {
+	m := newClaudeMachine(t)
+	project := filepath.Join(m.dir, "project")
+	t.Chdir(project)
+	line, _, _ := strings.Cut(m.read()[strings.Index(m.read(), `"command": "`)+len(`"command": "`):], `"`)
+	front := func(hook string) string {
+		return "---\nname: x\nhooks:\n  PreToolUse:\n    - matcher: '*'\n      hooks:\n        - " + hook + "\n---\nwork\n"
+	}
+	async := front(`{type: command, command: "` + line + `", async: true, timeout: 290}`)
+	other := front("{type: command, command: /x/guard}")
+	server := `{"mcpServers":{"me":{"command":"claude","args":["mcp","serve"]}}}`
+	user := func(name string) string { return filepath.Join(m.dir, ".claude", name) }
+	for _, c := range []struct {
+		path, text, says string
+		r                result
+		watched          bool
+	}{
+		{user("agents/x.md"), async, "takes the place", fail, true},
+		{user("agents/deep/x.md"), async, "another hook of approver", fail, true},
+		{user("skills/x/SKILL.md"), async, "another hook of approver", fail, true},
+		{user("skills/x/SKILL.md"), other, "another PreToolUse hook", warn, false},
+		{user("plugins/cache/m/p/1/hooks/hooks.json"), `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/guard"}]}]}}`, "another PreToolUse hook", warn, false},
+		{filepath.Join(project, ".claude", "skills/x/SKILL.md"), other, "another PreToolUse hook", warn, false},
+		{filepath.Join(project, ".mcp.json"), server, "MCP server me is an agent itself", fail, false},
+		{filepath.Join(m.dir, ".claude.json"), server, "MCP server me is an agent itself", fail, true},
+		{filepath.Join(m.dir, ".claude.json"), `{"projects":{"/p":` + server + `}}`, "MCP server me is an agent itself", fail, true},
+		{filepath.Join(m.dir, ".claude.json"), `{"env":{"CLAUDE_CODE_USE_COWORK_PLUGINS":"1"}}`, "cowork_settings.json", fail, true},
+	} {
+		m.write(c.path, c.text)
+		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+		d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+		d.has(t, "hook", c.r, strings.ReplaceAll(c.says, "takes the place", "can take the place"))
+		m.watch.look(t.Context())
+		if weak := strings.Join(m.watch.now(), "\n"); strings.Contains(weak, filepath.Base(c.path)) != c.watched {
+			t.Errorf("%s: watched: %s", c.path, weak)
+		}
+		m.write(c.path, map[bool]string{true: "{}", false: "---\nname: x\n---\n"}[filepath.Ext(c.path) == ".json"])
+		m.watch.look(t.Context())
+		if weak := m.watch.now(); len(weak) > 0 {
+			t.Errorf("%s: still weak: %s", c.path, weak)
+		}
+	}
+	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+	d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+	d.has(t, "hook", ok, m.settings)
+}
+
+// The story: a Claude Code was started with a variable that names another file of the
+// user's settings, and ran everything unasked. Doctor in that environment said nothing.
+func TestDoctorKnowsTheVariableOfAStart(t *testing.T) {
+	m := newClaudeMachine(t)
+	t.Chdir(filepath.Join(m.dir, "project"))
+	t.Setenv("CLAUDE_CODE_USE_COWORK_PLUGINS", "1")
+	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+	d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+	d.has(t, "hook", warn, "CLAUDE_CODE_USE_COWORK_PLUGINS is set here")
+	for _, start := range []string{"--worktree", "--managed-settings", "--agents", "claude mcp serve"} {
+		d.has(t, "hook", warn, start)
+	}
+}

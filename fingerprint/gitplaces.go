@@ -1,0 +1,232 @@
+package fingerprint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file follows git to where further settings and hooks lie: submodules, the other
+// side of a push that is a folder here, templates, homes, and lists of what is still to do.
+
+// submodules binds the settings of the submodules of a working tree, and what a command that
+// goes into them runs there.
+func (g *gitCall) submodules(at string, depth int) {
+	list := filepath.Join(at, ".gitmodules")
+	text, ok := g.text(list, "names")
+	if !ok || text == "" || !g.once("submodules", at, g.sub) {
+		return
+	}
+	options, err := gitOptions(text)
+	if err != nil || depth >= maxFollowed {
+		g.unread(list, "names")
+		return
+	}
+	root, found := g.root, 0
+	for _, o := range options {
+		if !strings.HasPrefix(o.key, "submodule.") || !strings.HasSuffix(o.key, ".path") {
+			continue
+		}
+		if found++; found > maxNested {
+			g.unread(list, "names")
+			break
+		}
+		g.root = filepath.Join(at, o.value)
+		g.treeIn(g.root, depth+1)
+		for _, name := range slices.Compact([]string{o.value, o.quoted}) {
+			if dir := filepath.Join(at, ".git/modules", name); g.isFolder(dir) {
+				g.directory(dir)
+			}
+		}
+		if g.sub == "submodule" && len(g.args) > 0 {
+			g.foreach(g.root)
+		}
+	}
+	g.root = root
+}
+
+// foreach binds what git submodule foreach runs in a submodule.
+func (g *gitCall) foreach(dir string) {
+	n := slices.Index(g.args, "foreach")
+	if n < 0 {
+		return
+	}
+	words := g.args[n+1:]
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		words = words[1:]
+	}
+	g.runs(shellText(words), dir, "git submodule foreach")
+}
+
+// shellText is the text for a shell that words are: one is that text itself.
+func shellText(words []string) string {
+	if len(words) == 1 {
+		return strings.ReplaceAll(words[0], effect.Unknown, "${__git__}")
+	}
+	quoted := make([]string, 0, len(words))
+	for _, w := range words {
+		q, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil || !effect.IsKnown(w) {
+			q = "${__git__}"
+		}
+		quoted = append(quoted, q)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// receiver binds the hooks and settings of the other side of a push, where that is a
+// folder here: they run on this machine.
+func (g *gitCall) receiver(address string) {
+	if g.sub != "push" || address == "" || !effect.IsKnown(address) {
+		return
+	}
+	at := strings.TrimPrefix(strings.TrimPrefix(address, "file://"), "localhost")
+	if home := g.call.Env["HOME"]; strings.HasPrefix(at, "~/") {
+		at = home + at[1:]
+	}
+	if !filepath.IsAbs(at) && !filepath.IsAbs(g.root) {
+		return
+	}
+	at = filepath.Clean(abs(g.root, at))
+	for _, dir := range []string{at, at + ".git", filepath.Join(at, ".git"), filepath.Join(at+".git", ".git")} {
+		if g.isFolder(filepath.Join(dir, "objects")) && g.once("receiver", dir) {
+			there := &gitCall{pass: g.pass, sub: "receive-pack", root: dir}
+			there.directory(dir)
+		}
+	}
+}
+
+// remotes binds the addresses that a .git keeps in files of their own.
+func (g *gitCall) remotes(common string) {
+	for _, name := range []string{"remotes", "branches"} {
+		dir := filepath.Join(common, name)
+		if !g.visit(dir, code) {
+			continue
+		}
+		for _, file := range g.folder(dir) {
+			text, _ := g.text(file, "names")
+			for line := range strings.Lines(text) {
+				line = strings.TrimSpace(line)
+				if url, ok := strings.CutPrefix(line, "URL:"); ok || name == "branches" {
+					if !ok {
+						url, _, _ = strings.Cut(line, "#")
+					}
+					g.transport(gitOption{key: "remote.file.url", value: strings.TrimSpace(url)}, file)
+				}
+			}
+		}
+	}
+}
+
+// todo binds what a rebase that is under way will execute. The rest of that list grows
+// shorter with each step, and names commits only.
+func (g *gitCall) todo(dir string) {
+	file := filepath.Join(dir, "rebase-merge/git-rebase-todo")
+	if g.sub != "rebase" || g.out[file] != "" || g.visit(file, code) || g.out[file] == "" {
+		return
+	}
+	text, ok := g.text(file, "runs")
+	if !ok {
+		return
+	}
+	delete(g.out, file)
+	g.scan.named--
+	sum := sha256.New()
+	for line := range strings.Lines(text) {
+		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if verb == "exec" || verb == "x" {
+			sum.Write([]byte(line))
+			g.runs(command, g.root, file)
+		}
+	}
+	g.out["exec "+file] = hex.EncodeToString(sum.Sum(nil))
+}
+
+// homes binds the settings of a user that the call itself chooses.
+func (g *gitCall) homes() (files []string) {
+	for _, home := range g.vars["HOME"] {
+		files = append(files, home+"/.gitconfig", home+"/.config/git/config")
+	}
+	for _, dir := range g.values("XDG_CONFIG_HOME") {
+		files = append(files, dir+"/git/config")
+	}
+	return files
+}
+
+// commandFlags are flags of subcommands whose value is a command, and templates those
+// whose value is a folder from which hooks are copied.
+const (
+	commandFlags = "--exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --open-files-in-pager"
+	templates    = "--template"
+)
+
+// words binds what the words behind the subcommand say that git runs.
+func (g *gitCall) words() {
+	flags := commandFlags
+	if g.sub == "rebase" || g.sub == "difftool" {
+		flags += " -x"
+	}
+	for n, w := range g.args {
+		next := ""
+		if n+1 < len(g.args) {
+			next = g.args[n+1]
+		}
+		if value, is := flagValue(w, flags); is {
+			if value == "" {
+				value = next
+			}
+			g.runs(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
+		}
+		if value, is := flagValue(w, templates); is {
+			if value == "" {
+				value = next
+			}
+			g.template(value)
+		}
+		if (g.sub == "clone" || g.sub == "init") && (w == "-c" || w == "--config") {
+			key, value, _ := strings.Cut(next, "=")
+			g.option(option(key, value), g.root, "the options of git", 0)
+		}
+		if operand(w) {
+			g.receiver(w)
+		}
+	}
+	if g.sub == "bisect" && len(g.args) > 1 && g.args[0] == "run" {
+		g.runs(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
+	}
+	for _, dir := range g.values("GIT_TEMPLATE_DIR") {
+		g.template(dir)
+	}
+}
+
+// template binds a folder from which a new repository takes its hooks and settings.
+func (g *gitCall) template(dir string) {
+	if !slices.Contains([]string{"clone", "init", "submodule", "worktree"}, g.sub) || dir == "" {
+		return
+	}
+	if !effect.IsKnown(dir) {
+		g.named("the template of git in %s", effect.Show(dir))
+		return
+	}
+	if at, ok := g.expanded(dir, g.root, "git"); ok && g.visit(at, code) {
+		g.out["there "+filepath.Clean(at)] = "folder"
+		g.folder(filepath.Clean(at))
+	}
+}
+
+// attributes binds the files below a tree that say for which names filters run, if there
+// is a filter that is a file of the agent.
+func (g *gitCall) attributes(at string) {
+	if g.filters && slices.Contains(filtering, g.sub) && g.once("attributes", at) {
+		g.folder(at, ".gitattributes")
+	}
+}
+
+// filtering are the subcommands that run filters.
+var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff cherry-pick revert am apply clone rm mv archive")

@@ -1,0 +1,236 @@
+package fingerprint
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file finds what a makefile runs beside its recipes, and what changes how these run:
+// functions, the shell, and variables that are given to it. What is not followed is named.
+
+// special are the targets of make that change nothing of what runs, or that are followed.
+var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY .DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
+
+// opaqueWords start lines that load or change what this reader does not follow.
+var opaqueWords = strings.Fields("load -load .include .-include .sinclude .import .if .for .MAKE mod mod?")
+
+// opaqueCalls are functions of make by which a text becomes rules, or runs as something else.
+var opaqueCalls = []string{"$(eval ", "${eval ", "$(guile ", "${guile ", "$(file ", "${file "}
+
+// notes looks at a line that is no recipe for what changes how recipes run.
+func (m *makefile) notes(body string) {
+	m.plain = append(m.plain, body)
+	words := strings.Fields(body)
+	switch {
+	case strings.Contains(body, "MAKEFLAGS") && slices.ContainsFunc(words, readsMore):
+		m.short = true
+	case slices.Contains(opaqueWords, words[0]), slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
+		m.short = true
+	case words[0] == "export" && !strings.ContainsAny(body, "=:"):
+		for _, name := range words[1:] {
+			m.exported[name] = true
+		}
+		m.exportAll = m.exportAll || len(words) == 1
+	case words[0] == "set" && len(words) > 1 && !slices.Contains([]string{"positional-arguments", "export", "quiet", "fallback", "allow-duplicate-recipes", "allow-duplicate-variables", "ignore-comments", "dotenv-load", "unstable"}, words[1]):
+		m.short = true // of just: another shell, another folder, other files
+	}
+}
+
+// readsMore reports whether a word may be a flag by which make reads further rules.
+func readsMore(word string) bool {
+	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"}, func(f string) bool { return strings.HasPrefix(word, f) })
+}
+
+// isSpecial notes what a target with a dot does to all recipes.
+func (m *makefile) isSpecial(target string) {
+	switch target {
+	case ".ONESHELL":
+		m.oneShell = true
+	case ".EXPORT_ALL_VARIABLES":
+		m.exportAll = true
+	case ".SECONDEXPANSION":
+		m.short = true
+	}
+	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' && !strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
+		m.short = true
+	}
+}
+
+// automatic puts in what the variables of make that belong to a rule are there.
+func (m *makefile) automatic(target string) []string {
+	r := m.rules[target]
+	first, all, folder, base := effect.Unknown, strings.Join(r.needs, " "), path.Dir(target), path.Base(target)
+	if m.isFile != nil && m.isFile(target) { // what a rule makes is not bound
+		target = effect.Unknown
+	}
+	if len(r.needs) > 0 {
+		first = r.needs[0]
+	}
+	if slices.Contains(r.needs, "|") {
+		all, first = effect.Unknown, effect.Unknown
+	}
+	put := strings.NewReplacer("$$", "$$", "$@", target, "$(@)", target, "${@}", target, "$(@D)", folder, "$(@F)", base,
+		"$<", first, "$(<)", first, "$^", all, "$(^)", all)
+	out := make([]string, 0, len(r.lines))
+	for _, line := range r.lines {
+		out = append(out, put.Replace(line))
+	}
+	return out
+}
+
+// shells are those whose text the walk reads.
+var shells = strings.Fields("sh bash dash ash ksh zsh")
+
+var (
+	shellFound = regexp.MustCompile(`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
+	shellFlag  = regexp.MustCompile(`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
+)
+
+// settles binds or names what the special variables of make change of all recipes.
+func (p *pass) settles(m *makefile, dir, file string) {
+	flags := strings.Fields(m.expand(m.setting(".SHELLFLAGS")))
+	if slices.ContainsFunc(flags, func(w string) bool { return !shellFlag.MatchString(w) }) {
+		m.short = true
+	}
+	if raw := m.setting("SHELL"); raw != "" && !shellFound.MatchString(raw) {
+		shell := m.expand(raw)
+		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
+		m.short = m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
+			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
+		if effect.IsKnown(shell) && !system(shell) {
+			p.computed(m, shell+" -c :", dir, file)
+		}
+	}
+	for _, name := range []string{".RECIPEPREFIX", "MAKEFILES"} {
+		if _, ok := m.vars[name]; ok {
+			m.short = true
+		}
+	}
+	p.exports(m, dir, file)
+}
+
+// setting is the value of a variable as it is written.
+func (m *makefile) setting(name string) string {
+	if value, ok := m.given[name]; ok {
+		return strings.TrimSpace(value)
+	}
+	return strings.TrimSpace(m.vars[name])
+}
+
+// exports gives the recipes the variables that a makefile exports, and binds the files
+// that these name.
+func (p *pass) exports(m *makefile, dir, file string) {
+	env := map[string]string{}
+	for name, value := range p.call.Env {
+		env[name] = value
+	}
+	for _, given := range []map[string]string{m.vars, m.given} {
+		for name, raw := range given {
+			_, carried := p.call.Env[name]
+			if !m.exportAll && !m.exported[name] && !carried || name == "SHELL" || name == "MAKEFLAGS" {
+				continue
+			}
+			value := m.expand(raw)
+			if !effect.IsKnown(value) && slices.Contains(loading, name) {
+				p.namedFile(file, "runs")
+			}
+			env[name] = value
+			if name != "PATH" {
+				p.gives(name, value)
+				p.loadedIn(dir, value)
+			}
+		}
+	}
+	m.env = env
+}
+
+// loading are variables whose value is code, or says where it lies.
+var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR GIT_EXEC_PATH")
+
+// maxCalled is how long a call of a function of make may be, in bytes.
+const maxCalled = 16 << 10
+
+// called are the texts of a function of make in a text: of $(shell x), "x".
+func (m *makefile) called(text, name string) (list []string) {
+	for _, open := range []string{"$(" + name, "${" + name} {
+		for at := 0; ; {
+			n := strings.Index(text[at:], open)
+			if n < 0 {
+				break
+			}
+			start := at + n + 1
+			at = start + 1
+			near := text[:min(len(text), start+maxCalled)]
+			end := skip(near, start)
+			if m.spent++; end == len(near) && len(near) < len(text) || m.spent > maxValues {
+				m.short = true
+				return list
+			}
+			if body := text[start:end]; len(body) > len(open)-1 && strings.ContainsAny(body[len(open)-1:len(open)], " \t") {
+				list = append(list, strings.TrimSpace(body[len(open)-1:]))
+			}
+		}
+	}
+	return list
+}
+
+// functions binds what functions of make run or ask of the disk.
+func (p *pass) functions(m *makefile, dir, file string) {
+	for _, body := range m.plain {
+		for _, command := range m.called(body, "shell") {
+			p.computed(m, command, dir, file)
+		}
+		if n := strings.Index(body, "!="); n > 0 && !strings.ContainsAny(body[:n], "(:$=") {
+			p.computed(m, strings.TrimSpace(body[n+2:]), dir, file)
+		}
+		if parts := strings.Split(body, "`"); strings.Contains(file, "ust") && len(parts) > 2 { // of just
+			for n := 1; n < len(parts); n += 2 {
+				p.computed(m, parts[n], dir, file)
+			}
+		}
+		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
+		for _, names := range m.called(body, "wildcard") {
+			p.asked(m.expand(names), asks, dir, file)
+		}
+	}
+}
+
+// asked binds whether files are there of which a makefile asks that. What a pattern
+// matches counts where it decides: elsewhere it is a list of sources.
+func (p *pass) asked(names string, decides bool, dir, file string) {
+	for _, name := range strings.Fields(names) {
+		at := abs(dir, name)
+		switch {
+		case !effect.IsKnown(name) || !filepath.IsAbs(at):
+			if decides {
+				p.namedFile(file, "asks for")
+			}
+		case isPattern(name):
+			if decides {
+				p.match(at)
+			}
+		case p.visit(at, code):
+			p.out["there "+filepath.Clean(at)] = "folder"
+		}
+	}
+}
+
+// computed binds what a command runs and reads whose output a makefile takes.
+func (p *pass) computed(m *makefile, command, dir, file string) {
+	call := p.call
+	call.Dir, call.Args, call.Raw = dir, nil, nil
+	if m.env != nil {
+		call.Env = m.env
+	}
+	text := strings.ReplaceAll(m.expand(command), effect.Unknown, "${__make__}")
+	if !p.once("computed", dir, text) {
+		return
+	}
+	call.Command = "__made__=$(" + text + "\n)" // its output goes on
+	p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file, sure: true})
+}

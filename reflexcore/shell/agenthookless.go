@@ -1,0 +1,67 @@
+package shell
+
+import "strings"
+
+// An agent that is started by its own program finds the hooks of the one that starts it,
+// except in the ways of this file.
+
+// elsewhere reports whether an agent is told to run its tools where it has none of the
+// hooks that it has here: on a machine of its maker's, as a server of tools, with other
+// settings than the ones on the disk.
+func elsewhere(id string, args []field) bool {
+	return id == "claude" && (servesTools(args) || unhooks(args))
+}
+
+// servesTools reports whether the words behind Claude Code's name make it a server that
+// runs its tools for whoever writes to its input: claude mcp serve. No hook is asked
+// there, not even one of managed settings.
+func servesTools(args []field) bool {
+	for i := range args {
+		if args[i].text != "mcp" {
+			continue
+		}
+		rest := args[i+1:]
+		for len(rest) > 0 && (rest[0].text == "" || rest[0].text[0] == '-') {
+			rest = rest[1:]
+		}
+		if len(rest) > 0 && (rest[0].text == "serve" || !rest[0].known()) {
+			return true
+		}
+	}
+	return false
+}
+
+// unhooks reports whether a flag of Claude Code keeps the hooks of users or projects out
+// of one start, or puts others in their place.
+func unhooks(args []field) bool {
+	for i, f := range args {
+		flag, value, joined := strings.Cut(f.text, "=")
+		switch {
+		case contains("--remote --cloud --teleport --managed-settings --restricted --worktree", flag):
+			return true
+		case flag == "--agents" && !joined:
+			if i+1 < len(args) && mayHook(args[i+1]) {
+				return true
+			}
+		case flag == "--agents":
+			f.text = value
+			if mayHook(f) {
+				return true
+			}
+		case len(flag) > 1 && flag[0] == '-' && flag[1] != '-': // -w x, -wx, -pw x
+			if strings.HasPrefix(strings.TrimLeft(flag[1:], "pc"), "w") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayHook reports whether the agents that are defined for one start may have hooks of
+// their own: one with the command line of a hook in the settings takes its place, and may
+// not wait for the answer. They are JSON, in which a letter may be written as a number, or
+// the name of a file.
+func mayHook(agents field) bool {
+	text := strings.TrimSpace(agents.text)
+	return !agents.known() || !strings.HasPrefix(text, "{") || strings.Contains(text, `"hooks"`) || strings.Contains(text, `\u`)
+}

@@ -1,0 +1,90 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
+	words := in.values(func() data { return in.one(c.Word) })
+	if len(words) == 1 {
+		in.cases(c, words[0], std, sink)
+		return
+	}
+	for _, word := range words {
+		scope := in.branch()
+		in.cases(c, word, std, sink)
+		in.join(scope)
+	}
+}
+
+func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data) {
+	certain := true // no item before this one may have matched
+	for _, item := range c.Items {
+		matched, sure := false, true
+		for _, p := range item.Patterns {
+			is, known := in.matches(word.text, in.one(p).text)
+			matched = matched || is
+			sure = sure && known
+		}
+		if sure && !matched {
+			continue
+		}
+		if sure && certain && item.Op == syntax.Break {
+			in.stmts(item.Stmts, std, sink)
+			return
+		}
+		certain = false
+		scope := in.branch()
+		in.stmts(item.Stmts, std, sink)
+		in.join(scope)
+		if sure && item.Op == syntax.Break {
+			return
+		}
+	}
+}
+
+// test walks the words of [[ ]] for what they run.
+func (in *interp) test(x syntax.TestExpr) {
+	if !in.spend() {
+		return
+	}
+	switch x := x.(type) {
+	case *syntax.Word:
+		in.one(x)
+	case *syntax.BinaryTest:
+		in.test(x.X)
+		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
+			scope := in.branch()
+			in.test(x.Y)
+			in.join(scope)
+			return
+		}
+		in.test(x.Y)
+		if x.Op == syntax.TsReMatch {
+			in.rematch(x.X, x.Y)
+		}
+		if x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr { // numbers
+			in.testNumber(x.X)
+			in.testNumber(x.Y)
+		}
+	case *syntax.UnaryTest:
+		in.test(x.X)
+		if x.Op == syntax.TsVarSet {
+			in.testNumber(x.X)
+		}
+	case *syntax.ParenTest:
+		in.test(x.X)
+	}
+}
+
+// testNumber walks what the index in a number or a name of [[ ]] runs.
+func (in *interp) testNumber(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		d := in.one(w)
+		if in.injected(d); d.known() {
+			in.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
+		}
+	}
+}
