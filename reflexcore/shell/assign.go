@@ -260,3 +260,14 @@ func (in *interp) isArray(name string) bool {
 	v := in.find(in.referred(name))
 	return v != nil && v.array
 }
+
+// assignAll gives a variable all the values that it may have.
+func (in *interp) assignAll(name string, values []data) {
+	in.set(name, values[0])
+	if v := in.slot(name); len(values) > 1 {
+		for i := range values {
+			values[i].text = cased(v.letters, values[i].text)
+		}
+		v.alts = values
+	}
+}

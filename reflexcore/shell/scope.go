@@ -439,14 +439,3 @@ func (in *interp) mergeArray(old *variable, v variable) {
 		slot.forms = forms
 	}
 }
-
-// assignAll gives a variable all the values that it may have.
-func (in *interp) assignAll(name string, values []data) {
-	in.set(name, values[0])
-	if v := in.slot(name); len(values) > 1 {
-		for i := range values {
-			values[i].text = cased(v.letters, values[i].text)
-		}
-		v.alts = values
-	}
-}

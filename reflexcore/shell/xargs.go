@@ -16,21 +16,21 @@ func xargsWords(text string, lines bool) []string {
 		word, begun = word[:0], false
 	}
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\n':
+		switch c := text[i]; c {
+		case '\n':
 			end()
-		case c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r':
+		case ' ', '\t', '\v', '\f', '\r':
 			if lines && begun {
 				word = append(word, c)
 			} else {
 				end()
 			}
-		case c == '\\':
+		case '\\':
 			begun = true
 			if i++; i < len(text) {
 				word = append(word, text[i])
 			}
-		case c == '\'' || c == '"':
+		case '\'', '"':
 			begun = true
 			stop := strings.IndexAny(text[i+1:], string(c)+"\n")
 			if stop < 0 {
