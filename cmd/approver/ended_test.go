@@ -191,7 +191,7 @@ func (l *roomLife) ask(id string, park bool) (request string, answer chan approv
 	})
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		open, err := l.people.Requests(l.t.Context())
-		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted {
+		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted && l.tells(open[0].ID, "posted") {
 			return open[0].ID, answer
 		}
 		if len(answer) > 0 {
@@ -199,6 +199,21 @@ func (l *roomLife) ask(id string, park bool) (request string, answer chan approv
 		}
 	}
 	return "", answer
+}
+
+// tells reports whether the audit has an event of a request. It is recorded behind what
+// the store knows.
+func (l *roomLife) tells(request, event string) bool {
+	text, err := os.ReadFile(filepath.Join(l.dir, "audit", "audit.jsonl"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, request) && strings.Contains(line, `"event":"`+event+`"`) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *roomLife) says(request string, yes bool, term approver.Term) {
