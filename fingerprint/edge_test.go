@@ -173,3 +173,31 @@ func TestAFolderMayHaveAParenthesisInItsName(t *testing.T) {
 		}
 	}
 }
+
+// An image may copy the repository that it is built from. What decides of that is bound:
+// where it stands, its settings and its hooks.
+func TestARepositoryThatAnImageCopiesIsBound(t *testing.T) {
+	for _, file := range []string{".git/HEAD", ".git/refs/heads/main", ".git/config", ".git/packed-refs", ".git/index", ".git/hooks/post-checkout"} {
+		p := newPlayground(t, "bin/docker")
+		p.write("app/Dockerfile", "FROM scratch\nCOPY . .\n")
+		p.write("app/.git/HEAD", "ref: refs/heads/main\n")
+		p.write("app/.git/refs/heads/main", "1\n")
+		for _, name := range []string{"config", "packed-refs", "index", "hooks/post-checkout"} {
+			p.write("app/.git/"+name, "1\n")
+		}
+		bind := func() map[string]string {
+			call := p.call("docker build .")
+			call.Dir = p.path("app")
+			files, _, err := p.b.Files(t.Context(), call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return files
+		}
+		before := bind()
+		p.write("app/"+file, "ref: refs/heads/other\n")
+		if maps.Equal(before, bind()) {
+			t.Errorf("%s changed, and nothing told", file)
+		}
+	}
+}
