@@ -165,6 +165,16 @@ func (a *memAudit) events(request string) []Event {
 	return out
 }
 
+// join adds what another log has now, while its own daemon may still write there.
+func (a *memAudit) join(other *memAudit) {
+	other.mu.Lock()
+	records := slices.Clone(other.records)
+	other.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.records = append(a.records, records...)
+}
+
 // chat is a channel in memory: cards by message id, and a way to answer.
 type chat struct {
 	name    string
