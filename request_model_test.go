@@ -442,6 +442,9 @@ func (m *model) end(w world) {
 // standing answer, that nobody is told "approved" for a call that was not
 // released, and that nothing is released twice, unrecorded or after expiry.
 func TestInterleavings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	start := time.Now()
 	total, states := new(big.Int), 0
 	for n := range modelPeople + 1 {

@@ -206,6 +206,9 @@ func TestOddValuesStayJSON(t *testing.T) {
 
 // Whatever an agent sends, the line fits, and says what it leaves out.
 func TestLongTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	for name, c := range map[string]string{"a": "a", "control": "\x01", "bad UTF-8": "\xff", "quote": `"`, "words": "a b "} {
 		for _, size := range []int{20_000, 100_000, 500_000} {
 			s := strings.Repeat(c, size/len(c))

@@ -109,6 +109,9 @@ var repeats = []struct{ command, changes string }{
 // Ada says yes for the session. What runs then writes its output, and changes nothing
 // that decides what runs the next time: it runs again without a card.
 func TestHonestRepeatsKeepTheirGrant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	t.Parallel()
 	h := newHouse(t)
 	for name, text := range project {

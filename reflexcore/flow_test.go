@@ -224,6 +224,9 @@ func TestUsedDestinations(t *testing.T) {
 // Adding a source, or raising its label, never makes the verdict of a call milder, nor
 // of one after it.
 func TestMoreSourcesAreNeverMilder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	policies := []*flow.Policy{
 		compiled(t, func(*flow.Config) {}),
 		compiled(t, func(c *flow.Config) {

@@ -37,6 +37,9 @@ func cells(text string) (out []string) {
 
 // The session that README shows is what the demo prints, with lines left out.
 func TestReadmeSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
+	}
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -190,6 +190,9 @@ func randomTexts(n int) (list []string) {
 
 // The same with SentencePiece as it is on this machine.
 func TestSentencePieceAsItIsHere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	python := "/usr/bin/python3" // Debian's, for Debian's python3-sentencepiece
 	if exec.Command(python, "-c", "import sentencepiece").Run() != nil {
 		t.Skip("python3-sentencepiece is not installed: apt-get install python3-sentencepiece, or bash .ci/classifier; the committed ids are tested all the same")

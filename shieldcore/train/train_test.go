@@ -74,6 +74,9 @@ func readTiny(t *testing.T) []*text {
 }
 
 func TestReportAndHoldOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
+	}
 	var out strings.Builder
 	err := run([]string{"--data", tiny, "--generated", "0.01", "--report", "--hold-out", "garak", "--cases", "../classifier/testdata"}, &out)
 	if err != nil {

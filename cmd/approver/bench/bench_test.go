@@ -57,6 +57,9 @@ func mayBeZero(name string) bool {
 }
 
 func TestShortHasEveryFigure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
+	}
 	if !HaveRedis() {
 		t.Skip("no redis-server")
 	}
@@ -117,6 +120,9 @@ func nothingLeft(t *testing.T) {
 
 // A run that is ended early ends its daemons too.
 func TestEndedEarly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
+	}
 	program := built(t)
 	t.Setenv("TMPDIR", shortDir(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)

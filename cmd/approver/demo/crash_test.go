@@ -75,10 +75,16 @@ func (c tally) String() string {
 }
 
 func TestKillOnBolt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
+	}
 	killing(t, staged(t, Options{}), rounds(t, 8))
 }
 
 func TestKillOnRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
+	}
 	killing(t, staged(t, Options{Redis: true}), rounds(t, 8))
 }
 
