@@ -133,7 +133,7 @@ func (in *interp) fork(sink, out *data, again bool) {
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
 func (in *interp) omitting(how omission, seen unsure, from, below int, walk func()) {
-	if in.stopped() {
+	if in.leaner = true; in.stopped() {
 		return
 	}
 	for i := in.start.files; i < len(in.files); i++ { // what another reading wrote may not be there
@@ -221,8 +221,11 @@ func fresh(have, list []effect.Effect) (n int) {
 
 // omitted is a value in a walk that takes what is not known for nothing.
 func (in *interp) omitted(d data) data {
-	if in.omits == omitsAll && !d.known() {
-		d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
+	if !d.known() {
+		in.leaner = true
+		if in.omits == omitsAll {
+			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
+		}
 	}
 	return d
 }

@@ -375,7 +375,7 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 		return unknown
 	}
 	if in.level++; in.level > 64 {
-		in.over("depth")
+		in.over(overDepth)
 	}
 	s, was, std := in.enter(), in.plumbed(), in.stdin
 	in.fds[1] = ""
