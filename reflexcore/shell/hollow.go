@@ -256,17 +256,22 @@ func (in *interp) fewer(args []field) {
 func (in *interp) look(mark int) {
 	for i := range in.fields[mark:] {
 		f := &in.fields[mark+i]
-		if i > 0 && (f.isWhole() || f.isPattern()) {
+		if f.known() { // most
+			if i > 0 && f.isPattern() {
+				in.saw |= whole
+			}
+			continue
+		}
+		if i > 0 && f.isWhole() {
 			in.saw |= whole
 		}
 		switch rest, ok := f.below(); {
-		case f.known():
 		case ok && f.based && len(in.below) < 64:
 			in.below = append(in.below, rest)
 		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
 			in.saw |= chosen
 		}
-		if !f.hollow || f.known() {
+		if !f.hollow {
 			continue
 		}
 		if i == 0 && (f.splits || strings.Trim(f.text, effect.Unknown) != "") {

@@ -16,10 +16,10 @@ const maxReread = 16
 // differs reports whether bash may read the text otherwise than the parser. It is quick,
 // and true for more than what does.
 func differs(src string) bool {
-	if strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n") {
+	if strings.IndexByte(src, '\\') >= 0 && (strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n")) {
 		return strings.IndexByte(src, '#') >= 0 || strings.Contains(src, "<<")
 	}
-	return brackets(src) && expands(src)
+	return expands(src) && brackets(src)
 }
 
 // brackets reports whether a text has a bracket in which the parser may take something for
@@ -40,7 +40,8 @@ func brackets(src string) bool {
 
 // expands reports whether a text has what runs a command where it is expanded.
 func expands(s string) bool {
-	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || process(s) >= 0 || strings.Contains(s, "$'")
+	return strings.IndexByte(s, '`') >= 0 || strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
+		strings.IndexByte(s, '$') >= 0 && strings.Contains(s, "$'")
 }
 
 // process is where a process substitution begins that no backslash takes the meaning

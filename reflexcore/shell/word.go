@@ -377,7 +377,9 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 	if in.level++; in.level > 64 {
 		in.over(overDepth)
 	}
-	s, was, std := in.enter(), in.plumbed(), in.stdin
+	s := in.enter()
+	was := in.plumbed()
+	std := in.stdin
 	in.fds[1] = ""
 	if std == nil {
 		std = &input{}
