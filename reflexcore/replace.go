@@ -69,10 +69,10 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 	worst, named := approver.Pass, false
 	for i := range w.effects {
 		r := &w.effects[i]
-		if r.By != ef.By && (by != "cpio" || r.By != "find") {
+		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
 			continue
 		}
-		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
+		if r.By != ef.By && (by != "cpio" || r.By != "find") {
 			continue
 		}
 		if !folder && r.Kind == effect.NetIn && !isAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
@@ -117,7 +117,7 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 		}
 		return e.listedBrings(w)
 	}
-	if !folder && w.isLive(to.Target) && strings.ContainsAny(from.Target, "*?[\x00") {
+	if !folder && strings.ContainsAny(from.Target, "*?[\x00") && w.isLive(to.Target) {
 		return e.patternBrings(w, from)
 	}
 	switch {

@@ -49,6 +49,21 @@ var launchers = map[string]string{
 	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
 }
 
+// starters are the names of all programs that [interp.startsAgent] looks at.
+var starters = func() map[string]bool {
+	m := map[string]bool{"python3": true}
+	for name := range agentsNamed {
+		m[name] = true
+	}
+	for name := range launchers {
+		m[name] = true
+	}
+	for name := range packageManagers {
+		m[name] = true
+	}
+	return m
+}()
+
 // startsAgent notes that a command starts an agent, and whether it is a second copy of
 // one: from a package or an image, or under another name than its program's. Base is the
 // [programName] of the command.
@@ -56,6 +71,10 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 	args := in.fields[mark:]
 	name := args[0].text
 	if len(name) > 256 {
+		return
+	}
+	if u := unnumbered(base); name == base && !args[0].glob && !starters[u] && (u == base || !starters[base]) { // most
+		in.installs(base, args)
 		return
 	}
 	for i, key := range [...]string{packageName(name), base} {
@@ -304,6 +323,9 @@ func contains(list, word string) bool {
 // programName is the name of a program without its folder, its version and its ending, in
 // small letters.
 func programName(word string) string {
+	if isBare(word) { // most
+		return word
+	}
 	word = strings.ToLower(word[max(strings.LastIndexByte(word, '/'), strings.LastIndexByte(word, '\\'))+1:])
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
 		word = word[:i]
@@ -320,6 +342,16 @@ func programName(word string) string {
 		}
 	}
 	return word
+}
+
+// isBare reports whether a word has small letters, digits and underscores only.
+func isBare(word string) bool {
+	for i := range len(word) {
+		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
 }
 
 // unnumbered is a program's name without the version at its end, as in python3.11.

@@ -218,7 +218,7 @@ func (in *interp) again(from int, std *input, sink *data) {
 	in.note(mark)
 	in.level++
 	if in.level > in.lim.Nesting {
-		in.over("depth")
+		in.over(overDepth)
 	} else if b := builtinOf(in.fields[mark].text); b != nil {
 		in.ran("", true)
 		in.builtin(b, mark, std, sink)

@@ -285,7 +285,7 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 		return
 	}
 	if len(in.active) >= in.lim.Depth {
-		in.over("depth")
+		in.over(overDepth)
 		return
 	}
 	params := make([]data, 0, len(in.fields)-mark-1)

@@ -27,7 +27,7 @@ func (in *interp) combinations(do func()) {
 	for try := 1; in.next() && !in.stopped(); try++ {
 		if try > in.lim.Alternatives {
 			if !in.lean { // the first ones are those that it is for
-				in.over("alternatives")
+				in.over(overAlternatives)
 			}
 			break
 		}

@@ -188,7 +188,11 @@ type plumbing struct {
 func (in *interp) plumbed() plumbing { return plumbing{in.fds, in.outs, in.err} }
 
 // replumb makes the descriptors lead where they did, as a subshell ends.
-func (in *interp) replumb(p *plumbing) { in.fds, in.outs, in.err = p.fds, p.outs, p.err }
+func (in *interp) replumb(p *plumbing) {
+	in.fds = p.fds // one by one: all at once makes copies of them first
+	in.outs = p.outs
+	in.err = p.err
+}
 
 // told writes to a descriptor what a command writes to a file that is one.
 func (in *interp) told(n int, d data, sink *data, by string) {

@@ -33,7 +33,7 @@ func (in *interp) environ(name string, value data) {
 	in.level++
 	switch {
 	case in.level > in.lim.Nesting:
-		in.over("depth")
+		in.over(overDepth)
 	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
 		in.hooked(name, func() { in.variable(name, value) })
 	default:

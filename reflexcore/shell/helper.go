@@ -30,7 +30,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 func (in *interp) gitSetting(number string, value data) {
 	key := in.value("GIT_CONFIG_KEY_" + number)
 	if in.level >= in.lim.Nesting {
-		in.over("depth")
+		in.over(overDepth)
 		return
 	}
 	mark := len(in.fields)

@@ -15,7 +15,7 @@ func (in *interp) hidden(text string) {
 		return
 	}
 	if in.level++; in.level > in.lim.Nesting {
-		in.over("depth")
+		in.over(overDepth)
 		return
 	}
 	defer func() { in.level-- }()

@@ -133,7 +133,7 @@ func (in *interp) fork(sink, out *data, again bool) {
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
 func (in *interp) omitting(how omission, seen unsure, from, below int, walk func()) {
-	if in.stopped() {
+	if in.leaner = true; in.stopped() {
 		return
 	}
 	for i := in.start.files; i < len(in.files); i++ { // what another reading wrote may not be there
@@ -221,8 +221,11 @@ func fresh(have, list []effect.Effect) (n int) {
 
 // omitted is a value in a walk that takes what is not known for nothing.
 func (in *interp) omitted(d data) data {
-	if in.omits == omitsAll && !d.known() {
-		d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
+	if !d.known() {
+		in.leaner = true
+		if in.omits == omitsAll {
+			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
+		}
 	}
 	return d
 }
@@ -253,17 +256,22 @@ func (in *interp) fewer(args []field) {
 func (in *interp) look(mark int) {
 	for i := range in.fields[mark:] {
 		f := &in.fields[mark+i]
-		if i > 0 && (f.isWhole() || f.isPattern()) {
+		if f.known() { // most
+			if i > 0 && f.isPattern() {
+				in.saw |= whole
+			}
+			continue
+		}
+		if i > 0 && f.isWhole() {
 			in.saw |= whole
 		}
 		switch rest, ok := f.below(); {
-		case f.known():
 		case ok && f.based && len(in.below) < 64:
 			in.below = append(in.below, rest)
 		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
 			in.saw |= chosen
 		}
-		if !f.hollow || f.known() {
+		if !f.hollow {
 			continue
 		}
 		if i == 0 && (f.splits || strings.Trim(f.text, effect.Unknown) != "") {

@@ -1,9 +1,44 @@
 package shell
 
+import "mvdan.cc/sh/v3/syntax"
+
 // A text of which so much is not known that a limit ends the walk is a question. That
 // must not be a way to make a denial one: the alternatives of a few expansions, or the
 // depth that what they might run leads to, use up the limits, and what the text does
 // when they are all empty is never looked at. So that reading has its own walk.
+
+// The limits that a lean walk does not meet where the first walk did.
+const (
+	overDepth        = "depth"
+	overAlternatives = "alternatives"
+)
+
+// hidesMore reports whether a lean walk of a text that met a limit may see what the first
+// walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
+// but for one that goes deeper or that is not ended by the number of alternatives.
+func (in *interp) hidesMore() bool {
+	return in.leaner || in.res.Over == overDepth || in.res.Over == overAlternatives
+}
+
+// A read is what a text was read as.
+type read struct {
+	src     string
+	file    *syntax.File
+	how     How
+	strange bool
+}
+
+// parse is [parse], but the outermost text is parsed once for both walks.
+func (in *interp) parse(src string) (*syntax.File, How, bool) {
+	if r := &in.outermost; in.depth == 0 && r.file != nil && r.src == src {
+		return r.file, r.how, r.strange
+	}
+	file, how, strange := parse(src, in.lim)
+	if in.depth == 0 {
+		in.outermost = read{src, file, how, strange}
+	}
+	return file, how, strange
+}
 
 // leanly walks a text once more, with all that is not known taken for nothing, and adds
 // what is new to the result. That a limit ended the first walk stays in it.
@@ -12,9 +47,9 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	limits := a.Limits
 	limits.Steps /= 2 // it takes fewer, and the first walk took all
 	limits.Depth *= 2 // each level of quotes makes a text longer: that is a bound as well
-	var lean Result
-	in.release()
+	lean, text := Result{}, in.outermost
 	in.reset(a, ctx, &lean)
+	in.outermost = text
 	in.lim, in.omits, in.lean = &limits, omitsAll, true
 	walk(in)
 	in.left()

@@ -64,13 +64,17 @@ func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
 	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
 		return false
 	}
+	name := c.Args[0].Lit()
+	if _, ok := places[name]; !ok { // most
+		return in.asked(stmts) != 0
+	}
 	words := make([]string, len(c.Args))
 	for i, w := range c.Args {
 		if words[i] = w.Lit(); words[i] == "" || !plain(words[i]) {
 			return in.asked(stmts) != 0
 		}
 	}
-	name, asks := words[0], strings.Join(words[1:], " ")
+	asks := strings.Join(words[1:], " ")
 	if !slices.Contains(places[name], asks) && (name != "brew" || len(words) != 3 || words[1] != "--prefix") {
 		return in.asked(stmts) != 0
 	}
@@ -143,13 +147,16 @@ func (in *interp) setsUp(stmts []*syntax.Stmt) bool {
 	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
 		return false
 	}
+	name := c.Args[0].Lit()
+	if name = name[strings.LastIndexByte(name, '/')+1:]; setups[name] == nil { // most
+		return false
+	}
 	words := make([]string, len(c.Args))
 	for i, w := range c.Args {
 		if words[i] = w.Lit(); words[i] == "" || !plain(strings.TrimPrefix(words[i], "~/")) {
 			return false
 		}
 	}
-	name := words[0][strings.LastIndexByte(words[0], '/')+1:]
 	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
 		return false
 	}

@@ -81,8 +81,16 @@ func hints(argv []string, fed bool, input string) bool {
 }
 
 // settingNames are parts of the names of files that hold settings, and of approver's
-// sockets. What they begin with stands in [hint] too.
+// sockets.
 var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/", "resolve.sock", "submit.sock"}
+
+// settingsFrom are the same by the letter that they begin with.
+var settingsFrom = func() (t [256][]string) {
+	for _, name := range settingNames {
+		t[name[0]] = append(t[name[0]], name)
+	}
+	return t
+}()
 
 func hint(w string) bool {
 	if len(w) < 5 {
@@ -90,16 +98,13 @@ func hint(w string) bool {
 	}
 	if len(w) <= 64 { // most, for which one look at each letter is the fastest
 		for i := 0; i < len(w)-3; i++ {
-			switch w[i] {
-			case '.':
-				if startsHidden(w, i) {
+			c := w[i]
+			if c == '.' && startsHidden(w, i) {
+				return true
+			}
+			for _, name := range settingsFrom[c] {
+				if name[1] == w[i+1] && strings.HasPrefix(w[i:], name) {
 					return true
-				}
-			case 's', 'h', 'a', 'o', 'c', 'r', '/':
-				for _, name := range settingNames {
-					if strings.HasPrefix(w[i:], name) {
-						return true
-					}
 				}
 			}
 		}

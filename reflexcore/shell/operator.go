@@ -219,6 +219,7 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 			}
 			return other
 		}
+		in.leaner = in.leaner || !d.known()
 		if in.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
 			return other // what is not known is taken for nothing: one choice less to try
 		}
@@ -243,7 +244,7 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		if other.text == "" {
 			return other
 		}
-		if in.lean || in.first { // that it is not set comes first
+		if in.leaner = true; in.lean || in.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
 		return alts[in.pick("+"+name+other.text, 2)]

@@ -195,7 +195,7 @@ func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 		b.value(join(list, sep), true)
 		return
 	}
-	if !sure && in.omits == omitsAll {
+	if in.leaner = in.leaner || !sure; !sure && in.omits == omitsAll {
 		return
 	}
 	for i, d := range list {

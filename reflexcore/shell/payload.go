@@ -18,7 +18,13 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	held, unpassed := in.bits, in.unpassed
 	in.bits |= u.Bits & effect.Remote
 	in.unpassed = a.clears()
-	defer func() { in.bits, in.unpassed = held, unpassed }()
+	a.executes(u, out)
+	in.bits, in.unpassed = held, unpassed
+}
+
+// executes walks it at its place.
+func (a *applied) executes(u *grammar.Use, out *data) {
+	in := a.in
 	if u.Arg == "helper" {
 		a.helper(u, out)
 		return
@@ -184,7 +190,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 		in.via, in.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
 		in.level++
 		if in.level > in.lim.Nesting {
-			in.over("depth")
+			in.over(overDepth)
 		} else {
 			in.separately(a.clears(), func() { in.run(mark, a.std, out, false) })
 		}

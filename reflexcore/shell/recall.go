@@ -19,7 +19,7 @@ const (
 
 // recalled notes what a text asks for.
 func (in *interp) recalled(src string) {
-	if in.recalls&recallsLast == 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
+	if in.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
 		strings.Contains(src, "{!_")) {
 		in.recalls |= recallsLast
 	}

@@ -16,20 +16,40 @@ const maxReread = 16
 // differs reports whether bash may read the text otherwise than the parser. It is quick,
 // and true for more than what does.
 func differs(src string) bool {
-	if strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n") {
+	if strings.IndexByte(src, '\\') >= 0 && (strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n")) {
 		return strings.IndexByte(src, '#') >= 0 || strings.Contains(src, "<<")
 	}
-	return expands(src) && (strings.Contains(src, "${") || strings.Contains(src, "((") || strings.IndexByte(src, '[') >= 0)
+	return expands(src) && brackets(src)
+}
+
+// brackets reports whether a text has a bracket in which the parser may take something for
+// itself, and behind that what runs something or is quoted.
+func brackets(src string) bool {
+	at := -1
+	for _, bracket := range [...]string{"${", "((", "["} {
+		if i := strings.Index(src, bracket); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	rest := src[max(0, at-1):] // with the dollar of $((
+	return strings.IndexByte(rest, '\'') >= 0 || expands(rest)
 }
 
 // expands reports whether a text has what runs a command where it is expanded.
 func expands(s string) bool {
-	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || process(s) >= 0 || strings.Contains(s, "$'")
+	return strings.IndexByte(s, '`') >= 0 || strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
+		strings.IndexByte(s, '$') >= 0 && strings.Contains(s, "$'")
 }
 
 // process is where a process substitution begins that no backslash takes the meaning
 // from, or -1.
 func process(s string) int {
+	if !strings.Contains(s, "<(") && !strings.Contains(s, ">(") { // most
+		return -1
+	}
 	for i := 0; i+1 < len(s); i++ {
 		switch {
 		case s[i] == '\\':
@@ -55,7 +75,7 @@ func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool
 	}
 	strange := false
 	for range maxReread {
-		r := rereader{src: src}
+		r := rereader{src: src, whole: strings.Contains(src, "<<") || strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n")}
 		r.documents(file)
 		if len(r.edits) == 0 {
 			r.comments(p)
@@ -98,6 +118,7 @@ type rereader struct {
 	src     string
 	edits   []edit
 	strange bool
+	whole   bool     // what a statement has may stand elsewhere: a here-document, a joined line
 	around  []around // of the node that is visited
 }
 
@@ -248,6 +269,10 @@ func (r *rereader) visit(n syntax.Node) bool {
 	outer := a.node
 	a.node = n
 	switch n := n.(type) {
+	case *syntax.Stmt:
+		if from, to, ok := r.span(n); ok && len(r.around) == 1 && !r.whole && !brackets(r.src[from:to]) {
+			return false // most
+		}
 	case *syntax.CmdSubst, *syntax.ProcSubst:
 		a = around{node: n}
 	case *syntax.DblQuoted:

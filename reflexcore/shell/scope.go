@@ -333,7 +333,7 @@ func (in *interp) joinParams(params []data, others [][]data) {
 	}
 	if len(all) > in.lim.Alternatives {
 		if !in.lean {
-			in.over("alternatives")
+			in.over(overAlternatives)
 		}
 		return
 	}

@@ -137,6 +137,7 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 		return
 	}
 	in.murky |= d.taint
+	in.leaner = true
 	from, stdin := len(in.res.Effects), *std
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 	if in.omits == omitsNothing {
@@ -202,7 +203,7 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 		return
 	}
 	if in.depth >= in.lim.Depth {
-		in.over("depth")
+		in.over(overDepth)
 		return
 	}
 	in.agentCode(lang, d.text)

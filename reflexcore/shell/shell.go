@@ -192,7 +192,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in.reset(a, ctx, out)
 	walk(in)
 	in.left()
-	if in.stopped() {
+	if in.stopped() && in.hidesMore() {
 		in.leanly(ctx, out, walk)
 	}
 	in.release()
@@ -205,12 +205,12 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		return
 	}
 	if in.depth >= in.lim.Depth {
-		in.over("depth")
+		in.over(overDepth)
 		return
 	}
 	in.steps += 8 + len(src)/256 // a parse costs more than a step
 	in.recalled(src)
-	file, how, strange := parse(src, in.lim)
+	file, how, strange := in.parse(src)
 	if how > in.res.How {
 		in.res.How = how
 	}

@@ -136,6 +136,8 @@ type interp struct {
 	intruder   *intruder
 	moves      int  // how often cd was walked
 	lean       bool // all of the text is walked with what is not known taken for nothing
+	leaner     bool // a lean walk may see what this one does not
+	outermost  read // the text that is walked, as it was read
 	saw        unsure
 	forks      int      // commands that may print one thing or another
 	start      start    // what the present command begins with
@@ -172,7 +174,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
 		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0], below: in.below[:0],
-		stands: stands{files: in.stands.files, words: in.stands.words},
+		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]},
 	}
 	if in.dir == "" {
 		in.dir = effect.Unknown
@@ -196,6 +198,7 @@ func (in *interp) release() {
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.locals = wiped(in.locals)
 	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.outermost = read{}
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps = nil, nil, Context{}, nil, nil, nil
 }
 

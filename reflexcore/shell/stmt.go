@@ -49,7 +49,8 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.cmd(s, std, sink)
 		return
 	}
-	was, to := in.plumbed(), in.out
+	was := in.plumbed()
+	to := in.out
 	opened := false // another standard output
 	var stream, complaints *data
 	p := in.conduit()
@@ -124,7 +125,8 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.BinaryCmd:
 		in.binaryCmd(c, std, sink)
 	case *syntax.Subshell:
-		scope, was := in.enter(), in.plumbed()
+		scope := in.enter()
+		was := in.plumbed()
 		in.stmts(c.Stmts, std, sink)
 		in.leave(scope)
 		in.replumb(&was)
@@ -219,7 +221,8 @@ func flat(s *syntax.Stmt) bool {
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	p := in.conduit()
-	scope, was := in.enter(), in.plumbed()
+	scope := in.enter()
+	was := in.plumbed()
 	in.fds[1] = ""
 	left := c.X
 	if c.Op == syntax.PipeAll { // 2>&1, after all that it has itself

@@ -9,17 +9,20 @@ func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 		in.perhaps(func() { in.does(b, mark, std, sink) })
 		return
 	}
-	own, n, fewer := *std, len(in.fields), in.vanishing(mark)
-	if name := in.fields[mark].text; fewer && (name == "cd" || name == "pushd") { // with more words they fail
+	n, fewer := len(in.fields), in.vanishing(mark)
+	if !fewer {
+		in.does(b, mark, std, sink)
+		return
+	}
+	own := *std
+	if name := in.fields[mark].text; name == "cd" || name == "pushd" { // with more words they fail
 		in.does(b, n, std, sink)
 		in.fields = in.fields[:n]
 		return
 	}
 	in.does(b, mark, std, sink)
-	if fewer {
-		in.perhaps(func() { in.does(b, n, &own, &data{}) })
-		in.fields = in.fields[:n]
-	}
+	in.perhaps(func() { in.does(b, n, &own, &data{}) })
+	in.fields = in.fields[:n]
 }
 
 // does walks it.

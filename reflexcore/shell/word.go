@@ -375,9 +375,11 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 		return unknown
 	}
 	if in.level++; in.level > 64 {
-		in.over("depth")
+		in.over(overDepth)
 	}
-	s, was, std := in.enter(), in.plumbed(), in.stdin
+	s := in.enter()
+	was := in.plumbed()
+	std := in.stdin
 	in.fds[1] = ""
 	if std == nil {
 		std = &input{}
