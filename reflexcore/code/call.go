@@ -89,18 +89,40 @@ func (m *machine) arguments() []arg {
 
 // bareArguments evaluates the arguments of a call without brackets.
 func (m *machine) bareArguments() []arg {
-	if m.is("{") && m.d.name == "perl" { // print {$fh} …
-		m.i = m.match(m.i) + 1
-	}
 	var out []arg
+	if m.is("{") && m.d.name == "perl" { // print {$fh} …, exec {"program"} …
+		out = m.perlBlock(out)
+	}
 	for m.step() && !m.ends() {
-		before := m.i
+		before, block := m.i, len(out)
 		out = m.oneArgument(out)
-		if !m.take(",") && !m.take("=>") || m.i == before {
+		if !m.take(",") && !m.take("=>") && (block > 0 || len(out) != 1 || m.pipeOf(&out[0].value) == nil || m.is(";")) || m.i == before {
 			break
 		}
 	}
+	if len(out) > 1 && out[0].name == perlProgram { // the name that it is told is not what runs
+		out = append([]arg{{value: out[0].value}}, out[2:]...)
+	}
 	m.last = ""
+	return out
+}
+
+// perlProgram marks what a block before the arguments of system and exec gives.
+const perlProgram = "program {}"
+
+// perlBlock evaluates the block before the arguments of print, system and exec.
+func (m *machine) perlBlock(out []arg) []arg {
+	of, end := m.ahead(-1).text, m.match(m.i)
+	runs := of == "system" || of == "exec"
+	m.i++
+	v := m.subscript("}")
+	m.i = min(end+1, len(m.toks))
+	switch {
+	case runs:
+		return append(out, arg{name: perlProgram, value: v})
+	case m.pipeOf(&v) != nil:
+		return append(out, arg{value: v})
+	}
 	return out
 }
 
@@ -118,6 +140,9 @@ func (m *machine) oneArgument(out []arg) []arg {
 	}
 	splat := m.is("*") || m.is("...") || m.is("@")
 	v := m.expr(bindAssign)
+	if v.kind == nameValue {
+		m.kept()
+	}
 	if m.is("=>") && m.d.name != "node" { // a pair among the arguments
 		m.i++
 		name = v.str()
@@ -140,6 +165,7 @@ func (m *machine) call(callee value, args []arg) value {
 	if callee.fn != nil {
 		return m.apply(callee.fn, values(args))
 	}
+	m.pipeWrites(callee, args)
 	taint := argTaint(args) | callee.taint
 	if callee.of != nil {
 		taint |= callee.of.taint
@@ -155,6 +181,7 @@ func (m *machine) call(callee value, args []arg) value {
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
+		m.calls(callee, args)
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
@@ -175,6 +202,7 @@ func (m *machine) call(callee value, args []arg) value {
 		if v, ok := m.indirect(callee, args); ok {
 			return v
 		}
+		m.calls(callee, args)
 		m.unknownCall(callee, args, taint)
 		return unknown(taint)
 	}
@@ -297,6 +325,9 @@ func (m *machine) resolved(v value) value {
 	for _, r := range m.api.find(v.s) {
 		switch r.action {
 		case "argv":
+			if m.executes(v.s) {
+				return v
+			}
 			return m.operands(r.arg)
 		case "stdin":
 			return m.stdin(r)

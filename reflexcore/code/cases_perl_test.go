@@ -6,7 +6,7 @@ var perlCases = []testCase{
 	{`my $c = "rm"; $c .= " -rf"; system("$c /x")`, is("shell rm -rf /x")},
 	{"my @a = ('rm', '-rf', '/x'); system(@a)", is("argv [rm|-rf|/x]")},
 	{"print `id`; my $o = qx{uname -a}; ", is("shell id", "shell uname -a")},
-	{`open(my $p, "-|", "id", "-u"); open(F, "curl x |"); open(G, "|sh")`, is("argv [id|-u]", "shell curl x ", "shell sh")},
+	{`open(my $p, "-|", "id", "-u"); open(F, "curl x |"); open(G, "|sh")`, is("argv [id|-u]", "shell curl x ", "shell sh", "shell …")},
 	{`open(my $f, ">", "/etc/x"); open(F, ">>/var/log/x"); open(G, "/etc/shadow")`, is("write /etc/x", "write /var/log/x append", "read /etc/shadow")},
 	{`unlink "/x", glob("*.o"); rmdir "d"`, is("delete /x", "delete …", "delete d")},
 	{`use File::Path qw(remove_tree); remove_tree("/x", "/y")`, is("delete /x recursive", "delete /y recursive")},

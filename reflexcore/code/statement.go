@@ -247,6 +247,7 @@ func (m *machine) pattern(open string) {
 			m.i++
 		}
 		v = m.expr(bindAssign)
+		m.kept()
 	}
 	for i := range to {
 		switch {

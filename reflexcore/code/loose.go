@@ -1,0 +1,145 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A function that runs commands may be reached in more ways than anybody can follow: it
+// is the default of a parameter, lies in a container, is the other side of an "or", has
+// taken the place of print. So where such a function is used as a value, and not simply
+// given another name or handed to a call that is followed, it is loose: each call of
+// something that is not resolved may be a call of it, and is judged as one.
+
+const (
+	maxLoose      = 4  // functions; further ones are as the first
+	maxUnresolved = 64 // calls that are kept; over them nothing is known
+)
+
+// An unresolved call is kept until the end: the function may get loose behind it.
+type unresolved struct {
+	name string
+	args []arg
+}
+
+// looseness is what a machine knows of functions that got loose.
+type looseness struct {
+	loose           []string // the functions that run commands and are not followed
+	unresolved      []unresolved
+	usedAt, usedLen int  // where the last of them got loose
+	judging         bool // their calls are judged
+}
+
+// executes reports whether a name is that of a function that runs a command or code.
+func (m *machine) executes(path string) bool {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" || m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
+		return false
+	}
+	return slices.ContainsFunc(m.api.find(path), func(r row) bool {
+		switch r.action {
+		case "shell", "process", "argv", "list", "execv", "execl", "code":
+			return true
+		}
+		return false
+	})
+}
+
+// looseModules are the modules that have such functions, each with one of them.
+var looseModules = map[string]string{
+	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn", "commands": "commands.getoutput",
+	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
+}
+
+// used notes a value that is not called where it stands.
+func (m *machine) used(v value) {
+	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || m.api == nil {
+		return
+	}
+	path := v.s
+	if !m.executes(path) {
+		if path = looseModules[path]; path == "" || !m.executes(path) {
+			return
+		}
+	}
+	m.loosen(path)
+	m.usedAt = m.i
+}
+
+// loosen notes that a function got loose.
+func (m *machine) loosen(path string) {
+	m.usedAt = -1
+	if !slices.Contains(m.loose, path) && len(m.loose) < maxLoose {
+		m.loose = append(m.loose, path)
+		m.usedAt, m.usedLen = m.i, len(m.loose)
+	}
+}
+
+// kept takes back that the value that was just evaluated got loose: it has another name,
+// or is handed to a call that is followed.
+func (m *machine) kept() {
+	if m.usedAt == m.i && m.usedLen == len(m.loose) && len(m.loose) > 0 {
+		m.loose = m.loose[:len(m.loose)-1]
+	}
+	m.usedAt = -1
+}
+
+// looseQuiet are functions to which a module is often handed, and that call nothing.
+var looseQuiet = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len", "print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature", "setattr", "delattr", "console.log", "Object.keys", "callable"}
+
+// handsOver looks at what a call gets: a module that has functions that run something may
+// be searched for them. A function itself is called with what the call has.
+func (m *machine) handsOver(callee value, args []arg) {
+	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	if callee.kind == nameValue && (slices.Contains(looseQuiet, callee.s) || name == "setattr" || name == "object" && strings.Contains(callee.s, "patch") || name == "spyOn") {
+		return
+	}
+	for i := range args {
+		if path := looseModules[args[i].s]; path != "" && args[i].kind == nameValue && args[i].of == nil && m.executes(path) {
+			m.loosen(path)
+		}
+	}
+	if callee.kind == nameValue && callee.of == nil {
+		module, _, _ := strings.Cut(callee.s, ".")
+		if path := looseModules[module]; path != "" && len(callee.s) > len(module) && (name == "items" || name == "values" || name == "copy") {
+			m.loosen(path)
+		}
+	}
+}
+
+// calls notes a call of which nobody knows what it calls.
+func (m *machine) calls(callee value, args []arg) {
+	m.handsOver(callee, args)
+	if m.d == nil || len(args) == 0 || m.judging || callee.of != nil && (callee.of.kind == textValue || callee.of.kind == objectValue) {
+		return
+	}
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) || slices.Contains(looseQuiet[:8], callee.s) {
+		return
+	}
+	if len(m.unresolved) > maxUnresolved {
+		return
+	}
+	m.unresolved = append(m.unresolved, unresolved{callee.s, args})
+}
+
+// flushLoose judges the calls that are not resolved as calls of what is loose.
+func (m *machine) flushLoose() {
+	if len(m.loose) == 0 {
+		return
+	}
+	m.judging = true
+	for _, path := range m.loose {
+		for _, u := range m.unresolved {
+			if !m.step() {
+				return
+			}
+			m.call(value{kind: nameValue, s: path}, u.args)
+		}
+	}
+	if len(m.unresolved) > maxUnresolved {
+		m.found(Found{Op: Shell, Text: effect.Unknown, By: m.loose[0]})
+	}
+	m.judging = false
+}
