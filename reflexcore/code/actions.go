@@ -33,6 +33,9 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 		return unknown(taint), true
 	case "shell":
 		a := target()
+		if a.keys != nil && strings.HasSuffix(by, "$") { // $({cwd: x})`…`
+			return callee, true
+		}
 		if a.kind == listValue && a.keys == nil {
 			m.argv(a.words(), taint, by)
 		} else {
@@ -277,6 +280,11 @@ func (m *machine) spawn(r row, args []arg, by string) (line []string) {
 // shell, more are words.
 func (m *machine) systemList(args []arg, from int, by string) string {
 	vs := values(args)
+	if len(args) > 1 && args[0].name == perlProgram { // runs, and is told the first word as its name
+		words := append([]string{args[0].str()}, list(vs[min(1, len(vs)):], 0).words()...)
+		m.argv(words, argTaint(args), by)
+		defer m.started(processType, list(asValues(words), 0), nil, by)
+	}
 	for len(vs) > 0 && vs[0].keys != nil { // Ruby's environment
 		vs = vs[1:]
 	}

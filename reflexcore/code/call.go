@@ -100,9 +100,6 @@ func (m *machine) bareArguments() []arg {
 			break
 		}
 	}
-	if len(out) > 1 && out[0].name == perlProgram { // the name that it is told is not what runs
-		out = append([]arg{{value: out[0].value}}, out[2:]...)
-	}
 	m.last = ""
 	return out
 }
@@ -181,6 +178,7 @@ func (m *machine) call(callee value, args []arg) value {
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
+		m.handsOver(callee, args)
 		m.calls(callee, args)
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
@@ -194,6 +192,9 @@ func (m *machine) call(callee value, args []arg) value {
 	}
 	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
 		rows = m.api.find(callee.of.s + ".*")
+	}
+	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
+		m.handsOver(callee, args)
 	}
 	if remote, ok := named(args, "trust_remote_code"); ok && remote.truthy() {
 		m.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})

@@ -40,7 +40,7 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			return m.call(first, asArgs(third.list)), true
 		}
 	case "worker": // new Worker(code, {eval: true}), or of a file
-		inline := first.kind == textValue && strings.HasPrefix(first.s, "data:")
+		inline := strings.HasPrefix(first.str(), "data:")
 		if eval, ok := named(args, "eval"); inline || ok && (eval.truthy() || eval.kind == unknownValue) {
 			m.code(r, first, by)
 		}
@@ -68,8 +68,12 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		if len(args) > 0 {
 			return m.call(m.methodNamed(callee, first), args[1:]), true
 		}
-	case "method":
-		return m.methodNamed(callee, first), true
+	case "method": // method(:system), which may be kept anywhere
+		v := m.methodNamed(callee, first)
+		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
+			m.loosen(v.s)
+		}
+		return v, true
 	case "callfunc": // call_user_func("system", "x")
 		if first.fn != nil || first.kind == listValue || len(args) == 0 {
 			m.callbacks(callee, args, taint)
@@ -132,6 +136,9 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			m.found(Found{Op: Privilege, Text: "administrator", By: by})
 		}
 		m.argv(words, taint, by)
+		if line := strings.Join(words, " "); len(strings.Fields(line)) > len(words) { // its words are cut once more
+			m.shell(text(line, taint), by)
+		}
 	case "psexec":
 		m.psNested(args, by)
 	case "cmdexec": // cmd /c …

@@ -32,16 +32,29 @@ type looseness struct {
 	judging         bool // their calls are judged
 }
 
-// executes reports whether a name is that of a function that runs a command or code.
+// executes reports whether a name is that of a function that runs something, in a language
+// in which a function is a value by its name alone.
 func (m *machine) executes(path string) bool {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" || m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
 		return false
 	}
+	return m.runs(path) || m.deletes(path)
+}
+
+// deletes reports whether the table says that a function deletes files.
+func (m *machine) deletes(path string) bool {
+	return slices.ContainsFunc(m.api.find(path), func(r row) bool { return r.action == "delete" })
+}
+
+// runs reports whether the table says that a function runs a command or code.
+func (m *machine) runs(path string) bool {
 	return slices.ContainsFunc(m.api.find(path), func(r row) bool {
 		switch r.action {
-		case "shell", "process", "argv", "list", "execv", "execl", "code":
+		case "shell", "process", "list", "execv", "execl", "code":
 			return true
+		case "argv":
+			return m.d.name != "ruby" // where it is what the script is given
 		}
 		return false
 	})
@@ -53,6 +66,18 @@ var looseModules = map[string]string{
 	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
 }
 
+// looseModule is one function that runs something of a module that has such.
+func (m *machine) looseModule(module string) string {
+	path := looseModules[module]
+	if m.d.name == "lua" {
+		path = map[string]string{"os": "os.execute", "io": "io.popen"}[module]
+	}
+	if path == "" || !m.executes(path) {
+		return ""
+	}
+	return path
+}
+
 // used notes a value that is not called where it stands.
 func (m *machine) used(v value) {
 	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || m.api == nil {
@@ -60,7 +85,7 @@ func (m *machine) used(v value) {
 	}
 	path := v.s
 	if !m.executes(path) {
-		if path = looseModules[path]; path == "" || !m.executes(path) {
+		if path = m.looseModule(path); path == "" {
 			return
 		}
 	}
@@ -97,13 +122,16 @@ func (m *machine) handsOver(callee value, args []arg) {
 		return
 	}
 	for i := range args {
-		if path := looseModules[args[i].s]; path != "" && args[i].kind == nameValue && args[i].of == nil && m.executes(path) {
+		if args[i].kind != nameValue || args[i].of != nil {
+			continue
+		}
+		if path := m.looseModule(args[i].s); path != "" {
 			m.loosen(path)
 		}
 	}
 	if callee.kind == nameValue && callee.of == nil {
 		module, _, _ := strings.Cut(callee.s, ".")
-		if path := looseModules[module]; path != "" && len(callee.s) > len(module) && (name == "items" || name == "values" || name == "copy") {
+		if path := m.looseModule(module); path != "" && len(callee.s) > len(module) && (name == "items" || name == "values" || name == "copy") {
 			m.loosen(path)
 		}
 	}
@@ -111,7 +139,6 @@ func (m *machine) handsOver(callee value, args []arg) {
 
 // calls notes a call of which nobody knows what it calls.
 func (m *machine) calls(callee value, args []arg) {
-	m.handsOver(callee, args)
 	if m.d == nil || len(args) == 0 || m.judging || callee.of != nil && (callee.of.kind == textValue || callee.of.kind == objectValue) {
 		return
 	}

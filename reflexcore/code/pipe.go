@@ -54,7 +54,11 @@ var noPipes = []string{"None", "subprocess.DEVNULL", "DEVNULL", "null", "undefin
 func (m *machine) started(kind string, program value, args []arg, by string) value {
 	name := processName(program)
 	expected := m.hasPipe(args, by)
-	if in, ok := named(args, "input"); ok {
+	in, ok := named(args, "input")
+	if !ok && by == "vim.fn.system" {
+		in, ok = argument(args, 1)
+	}
+	if ok {
 		m.fed(name, in, by)
 		m.inputOf(name, in, by)
 		expected = false
@@ -81,7 +85,7 @@ func (m *machine) hasPipe(args []arg, by string) bool {
 	case "popen": // os.popen("sh", "w")
 		mode, ok := argument(args, 1)
 		return ok && mode.keys == nil && (!mode.known() || strings.ContainsAny(mode.str(), "wa+"))
-	case "popen2", "popen3", "popen2e", "proc_open", "open2", "open3", "capture2", "capture2e", "capture3":
+	case "popen2", "popen3", "popen2e", "proc_open", "open2", "open3", "capture2", "capture2e", "capture3", "writer":
 		return true
 	case "exec", "spawn", "execFile", "$", "execa", "command", "execaCommand": // Node starts them with a pipe
 		stdio, _ := named(args, "stdio")
@@ -89,7 +93,7 @@ func (m *machine) hasPipe(args []arg, by string) bool {
 			stdio = stdio.list[0]
 		}
 		quiet := stdio.kind == textValue && (stdio.s == "ignore" || stdio.s == "inherit")
-		return !quiet && (m.d.name == "node" || strings.HasPrefix(by, "pexpect."))
+		return !quiet && (m.d.name == "node" || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
 	}
 	return false
 }
@@ -138,7 +142,7 @@ func (m *machine) put(p *pipe, v value) {
 }
 
 // pipePrints are the functions that write to what their first argument is.
-var pipePrints = []string{"print", "printf", "say", "syswrite", "fwrite", "fputs"}
+var pipePrints = []string{"print", "printf", "say", "syswrite", "fwrite", "fputs", "fprintf"}
 
 // pipeQuiet are the methods of a process and of its pipes that put nothing into it.
 var pipeQuiet = []string{
@@ -160,7 +164,7 @@ func (m *machine) pipeWrites(callee value, args []arg) bool {
 		case args[i].name == "file" && callee.kind == nameValue && callee.s == "print":
 			m.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
 		case i == 0 && len(args) > 1 && m.d.name != "python" && slices.Contains(pipePrints, callee.s):
-			m.put(to, text(concat(values(args[1:]), ""), argTaint(args[1:])))
+			m.put(to, printed(callee.s, values(args[1:])))
 		case i == 0 && callee.s == "close" || args[i].name == "stdout" || args[i].name == "stderr" || callee.s == "print" && args[i].name == "":
 		default:
 			m.put(to, unknown(0))
@@ -184,6 +188,14 @@ func (m *machine) pipeWrites(callee value, args []arg) bool {
 		m.put(p, unknown(first.taint))
 	}
 	return true
+}
+
+// printed is what a function that prints makes of its values.
+func printed(name string, vs []value) value {
+	if strings.HasSuffix(name, "printf") {
+		return sprintf(vs[0], vs[1:])
+	}
+	return text(concat(vs, ""), taints(vs))
 }
 
 // flushPipes judges what went into the pipes.
