@@ -212,7 +212,7 @@ func isShellLine(line string) bool {
 // process is subprocess.run and its like: a list of words, a line for the shell.
 func (m *machine) process(v value, args []arg, by string) {
 	shell, _ := named(args, "shell")
-	if program, ok := named(args, "executable"); ok && !(program.kind == nameValue && program.s == "None") {
+	if program, ok := named(args, "executable"); ok && (program.kind != nameValue || program.s != "None") {
 		m.executable(program, v, shell.truthy(), by)
 	}
 	switch {

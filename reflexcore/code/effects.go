@@ -42,7 +42,7 @@ func (m *machine) open(r row, path value, args []arg, by string) value {
 	if p := path.str(); strings.HasPrefix(p, "|") && (m.d.name == "ruby" || m.d.name == "perl") {
 		program := text(p[1:], path.taint)
 		m.shell(program, by)
-		return m.piped(childType, program, ok && !(mode.known() && strings.Trim(mode.str(), "rbt") == ""), by)
+		return m.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
 	}
 	kind := row{action: "read"}
 	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")

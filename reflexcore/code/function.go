@@ -58,7 +58,7 @@ func (m *machine) defaultOf(from, to int) int {
 	m.expr(bindAssign)
 	m.paren--
 	end := max(from, min(m.i, to))
-	for end < to && !(m.toks[end].kind == tkOp && strings.Contains(",)]}", m.toks[end].text)) {
+	for end < to && (m.toks[end].kind != tkOp || !strings.Contains(",)]}", m.toks[end].text)) {
 		end++
 	}
 	m.i = i
