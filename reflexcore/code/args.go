@@ -92,7 +92,13 @@ func (m *machine) bareArguments() []arg {
 	for m.step() && !m.ends() {
 		before, block := m.i, len(out)
 		out = m.oneArgument(out)
-		if !m.take(",") && !m.take("=>") && (block > 0 || len(out) != 1 || m.pipeOf(&out[0].value) == nil || m.is(";")) || m.i == before {
+		if m.i == before {
+			break
+		}
+		if m.take(",") || m.take("=>") {
+			continue
+		}
+		if block > 0 || len(out) != 1 || m.pipeOf(&out[0].value) == nil || m.is(";") { // print $pipe "text"
 			break
 		}
 	}

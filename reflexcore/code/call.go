@@ -35,16 +35,7 @@ func (m *machine) call(callee value, args []arg) value {
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
-	rows := m.api.find(callee.s)
-	if rows == nil && callee.s != "" {
-		rows = m.api.method(callee.s)
-	}
-	if rows == nil && callee.of == nil {
-		rows = m.api.module(callee.s)
-	}
-	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
-		rows = m.api.find(callee.of.s + ".*")
-	}
+	rows := m.rowsOf(callee)
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
 		m.handsOver(callee, args)
 	}
@@ -72,6 +63,21 @@ func (m *machine) call(callee value, args []arg) value {
 		return unknown(taint)
 	}
 	return result
+}
+
+// rowsOf are the rows of the table for what a call calls.
+func (m *machine) rowsOf(callee value) []row {
+	rows := m.api.find(callee.s)
+	if rows == nil && callee.s != "" {
+		rows = m.api.method(callee.s)
+	}
+	if rows == nil && callee.of == nil {
+		rows = m.api.module(callee.s)
+	}
+	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
+		rows = m.api.find(callee.of.s + ".*")
+	}
+	return rows
 }
 
 // indirect finds what a call reaches in another way than by its name: a function

@@ -138,7 +138,8 @@ func (m *machine) assign(target, op string, old value) value {
 	if m.plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
 		m.kept()
 	}
-	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.executes(v.s) { // __class_getitem__ = os.system
+	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.executes(v.s) {
+		// __class_getitem__ = os.system
 		m.shell(unknown(v.taint), target)
 	}
 	switch op {

@@ -36,7 +36,10 @@ type looseness struct {
 // in which a function is a value by its name alone.
 func (m *machine) executes(path string) bool {
 	last := path[strings.LastIndexByte(path, '.')+1:]
-	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" || m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
+	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
+		return false
+	}
+	if m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
 		return false
 	}
 	return m.runs(path) || m.deletes(path)
@@ -62,8 +65,8 @@ func (m *machine) runs(path string) bool {
 
 // looseModules are the modules that have such functions, each with one of them.
 var looseModules = map[string]string{
-	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn", "commands": "commands.getoutput",
-	"child_process": "child_process.exec", "shelljs": "shelljs.exec",
+	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn",
+	"commands": "commands.getoutput", "child_process": "child_process.exec", "shelljs": "shelljs.exec",
 }
 
 // looseModule is one function that runs something of a module that has such.
@@ -111,14 +114,33 @@ func (m *machine) kept() {
 	m.usedAt = -1
 }
 
-// looseQuiet are functions to which a module is often handed, and that call nothing.
-var looseQuiet = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len", "print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature", "setattr", "delattr", "console.log", "Object.keys", "callable"}
+// quietCalls are functions that call nothing of what they get.
+var quietCalls = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len"}
+
+// quietModules are further functions to which a module is often handed.
+var quietModules = []string{
+	"print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature",
+	"setattr", "delattr", "console.log", "Object.keys", "callable",
+}
+
+// readsModules reports whether a function only looks at a module or puts something else
+// into it, as tests do.
+func readsModules(path, name string) bool {
+	switch {
+	case slices.Contains(quietCalls, path), slices.Contains(quietModules, path):
+		return true
+	case name == "object":
+		return strings.Contains(path, "patch")
+	default:
+		return name == "setattr" || name == "spyOn"
+	}
+}
 
 // handsOver looks at what a call gets: a module that has functions that run something may
 // be searched for them. A function itself is called with what the call has.
 func (m *machine) handsOver(callee value, args []arg) {
 	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
-	if callee.kind == nameValue && (slices.Contains(looseQuiet, callee.s) || name == "setattr" || name == "object" && strings.Contains(callee.s, "patch") || name == "spyOn") {
+	if callee.kind == nameValue && readsModules(callee.s, name) {
 		return
 	}
 	for i := range args {
@@ -130,8 +152,8 @@ func (m *machine) handsOver(callee value, args []arg) {
 		}
 	}
 	if callee.kind == nameValue && callee.of == nil {
-		module, _, _ := strings.Cut(callee.s, ".")
-		if path := m.looseModule(module); path != "" && len(callee.s) > len(module) && (name == "items" || name == "values" || name == "copy") {
+		module, _, dotted := strings.Cut(callee.s, ".")
+		if path := m.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
 			m.loosen(path)
 		}
 	}
@@ -139,13 +161,13 @@ func (m *machine) handsOver(callee value, args []arg) {
 
 // calls notes a call of which nobody knows what it calls.
 func (m *machine) calls(callee value, args []arg) {
-	if m.d == nil || len(args) == 0 || m.judging || callee.of != nil && (callee.of.kind == textValue || callee.of.kind == objectValue) {
+	if m.d == nil || m.judging || len(m.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
 		return
 	}
-	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) || slices.Contains(looseQuiet[:8], callee.s) {
+	if of := callee.of; of != nil && (of.kind == textValue || of.kind == objectValue) {
 		return
 	}
-	if len(m.unresolved) > maxUnresolved {
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) {
 		return
 	}
 	m.unresolved = append(m.unresolved, unresolved{callee.s, args})

@@ -146,9 +146,14 @@ var pipePrints = []string{"print", "printf", "say", "syswrite", "fwrite", "fputs
 
 // pipeQuiet are the methods of a process and of its pipes that put nothing into it.
 var pipeQuiet = []string{
-	"wait", "poll", "kill", "autoflush", "terminate", "send_signal", "close", "flush", "on", "once", "unref", "ref", "then", "catch", "setEncoding", "pipe",
-	"read", "readline", "readlines", "decode", "strip", "toString", "split", "splitlines", "trim", "disconnect", "destroy", "removeListener", "__exit__", "cork", "uncork", "setDefaultEncoding", "rstrip", "isatty",
+	"wait", "poll", "kill", "autoflush", "terminate", "send_signal", "close", "flush", "on", "once", "unref", "ref",
+	"then", "catch", "setEncoding", "pipe", "read", "readline", "readlines", "decode", "strip", "toString", "split",
+	"splitlines", "trim", "disconnect", "destroy", "removeListener", "__exit__", "cork", "uncork",
+	"setDefaultEncoding", "rstrip", "isatty",
 }
+
+// pipeWords are the methods that put their argument into it as it is.
+var pipeWords = []string{"write", "writelines", "communicate", "end", "print", "puts", "send"}
 
 // pipeWrites notes what a call puts into a pipe. It is true if the call is a method of
 // the process or of its pipe.
@@ -165,7 +170,8 @@ func (m *machine) pipeWrites(callee value, args []arg) bool {
 			m.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
 		case i == 0 && len(args) > 1 && m.d.name != "python" && slices.Contains(pipePrints, callee.s):
 			m.put(to, printed(callee.s, values(args[1:])))
-		case i == 0 && callee.s == "close" || args[i].name == "stdout" || args[i].name == "stderr" || callee.s == "print" && args[i].name == "":
+		case i == 0 && callee.s == "close", callee.s == "print" && args[i].name == "":
+		case args[i].name == "stdout", args[i].name == "stderr":
 		default:
 			m.put(to, unknown(0))
 		}
@@ -180,7 +186,7 @@ func (m *machine) pipeWrites(callee value, args []arg) bool {
 	}
 	switch {
 	case !given || slices.Contains(pipeQuiet, name) || first.fn != nil:
-	case name == "write" || name == "writelines" || name == "communicate" || name == "end" || name == "print" || name == "puts" || name == "send":
+	case slices.Contains(pipeWords, name):
 		m.put(p, first)
 	case name == "sendline":
 		m.put(p, add(first, text("\n", 0), true))
@@ -249,16 +255,19 @@ func withInput(program, in string) string {
 }
 
 // pipeWraps are words before a program, with those that take a word of their own.
-var pipeWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox", "ionice", "chroot", "ssh", "docker", "podman", "kubectl", "timeout", "unshare", "xargs", "cat", "tee"}
+var pipeWraps = []string{
+	"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox",
+	"ionice", "chroot", "ssh", "docker", "podman", "kubectl", "timeout", "unshare", "xargs", "cat", "tee",
+}
 
 // hasScript reports whether a shell is given a file to run, and so does not run its input.
 func hasScript(line string) bool {
 	fields := strings.Fields(line)
 	for i := 1; i < len(fields); i++ {
 		switch f := fields[i]; {
-		case f == "-s" || f == "-":
+		case f == "-s" || isInput(f):
 			return false
-		case f == "-o" || f == "-O" || f == "+o":
+		case f == "-o" || f == "-O" || f == "+o" || f == "--rcfile" || f == "--init-file":
 			i++
 		case strings.ContainsAny(f[:1], "-+<>|&;") || fields[0] == "busybox" && i == 1:
 		default:
@@ -272,7 +281,8 @@ func hasScript(line string) bool {
 // shell or an interpreter without a script, by itself or behind a program that starts
 // another.
 func runsInput(line string) bool {
-	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }) {
+	ends := func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }
+	for part := range strings.FieldsFuncSeq(line, ends) {
 		fields := strings.Fields(part)
 		for i, f := range fields {
 			name := f[strings.LastIndexByte(f, '/')+1:]
@@ -296,12 +306,21 @@ func runsInput(line string) bool {
 // givenCode reports whether an interpreter has its code among its words.
 func givenCode(words []string) bool {
 	for _, w := range words {
-		if w == "-" {
+		switch {
+		case isInput(w):
 			return false
-		}
-		if w[0] != '-' || w == "-c" || w == "-m" || w == "--version" || w == "-V" || strings.HasPrefix(w, "-e") || strings.HasPrefix(w, "-p") || w == "-n" || strings.HasSuffix(w, "e") && !strings.HasPrefix(w, "--") {
+		case w[0] != '-', w == "-c", w == "-m", w == "--version", w == "-V", w == "-n":
+			return true
+		case strings.HasPrefix(w, "-e"), strings.HasPrefix(w, "-p"):
+			return true
+		case strings.HasSuffix(w, "e") && !strings.HasPrefix(w, "--"):
 			return true
 		}
 	}
 	return false
+}
+
+// isInput reports whether a word stands for the standard input.
+func isInput(w string) bool {
+	return w == "-" || w == "/dev/stdin" || w == "/dev/fd/0" || w == "/proc/self/fd/0"
 }

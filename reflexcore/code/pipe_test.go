@@ -52,6 +52,8 @@ var pipeCases = []wanted{
 	{"python", "import subprocess as s\n" + strings.Repeat("s.Popen(['ls'])\n", 70) + "s.Popen(['sh']).stdin.write('codex exec x')", "shell codex exec x"},
 	{"python", "import subprocess as s\n" + strings.Repeat("s.Popen(['ls'])\n", 70) + "s.Popen(['sh'],stdin=-1)", "shell …"},
 	{"python", "import os\np=os.popen('sh','w')\np.write('codex exec x\\n')\n" + strings.Repeat("p.write('"+strings.Repeat("# ", 20_000)+"')\n", 2), "shell codex exec x\n" + strings.Repeat("# ", 40_000)},
+	{"python", `import subprocess as s;s.Popen(["bash","/dev/stdin"],stdin=-1).stdin.write(x)`, "shell …"},
+	{"python", `import subprocess as s;s.Popen(["bash","--rcfile","x"],stdin=-1).stdin.write(x)`, "shell …"},
 	{"perl", `open(my $f,"| sh");printf $f "%s exec x","codex"`, "shell codex exec x"},
 	{"perl", `open(my $f,"|sh") or die;say $f "codex exec x"`, "shell codex exec x"},
 	{"perl", `use IO::File;my $f=IO::File->new("|sh");print $f "codex exec x"`, "shell codex exec x"},

@@ -321,7 +321,8 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
-	case v.kind == nameValue && v.of == nil && m.d.name == "ruby" && key.kind == textValue && m.runs(v.s): // method(:system)["id"]
+	case m.d.name == "ruby" && v.kind == nameValue && v.of == nil && key.kind == textValue && m.runs(v.s):
+		// method(:system)["id"]
 		return m.call(v, []arg{{value: key}})
 	case v.kind == nameValue && v.of == nil:
 		if sliced, ok := m.indexed(v.s, key); ok {

@@ -89,7 +89,8 @@ func (m *machine) group() value {
 	loose := len(m.loose)
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
-	if n := len(elements); len(m.loose) == loose+1 && n > 0 && elements[n-1].kind == nameValue && (one || m.d.name == "node") {
+	last := len(elements) - 1
+	if len(m.loose) == loose+1 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
 		m.loose = m.loose[:loose] // it is the value of the brackets, which is looked at as any other
 	}
 	switch {
