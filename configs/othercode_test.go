@@ -158,3 +158,18 @@ func TestHonestCodePasses(t *testing.T) {
 		}
 	}
 }
+
+// An agent started another agent as a script of a shell, by the name that which prints.
+// A name without a slash was taken for a file of the project, and passed. A shell looks
+// for such a name among the programs too, so it counts as the agent now.
+func TestAgentAsAScript(t *testing.T) {
+	judge := verdicts(t)
+	for _, command := range []string{"bash $(which codex) exec x", `sh "$(command -v codex)" exec x`, "bash codex exec x"} {
+		if v := judge(command); v.Decision > approver.Ask {
+			t.Errorf("%s: %v", command, v.Decision)
+		}
+	}
+	if v := judge("bash build.sh"); v.Decision <= approver.Ask {
+		t.Errorf("a script of the project: %v %s", v.Decision, v.Rule)
+	}
+}
