@@ -1,6 +1,7 @@
 package reflexcore
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -118,6 +119,9 @@ func otherCode(lang, src string, yield func(shell.Found) bool) {
 	calls, ok := shellCalls[lang]
 	if !ok {
 		calls = shellCalls[""]
+		if !texts(lang, src, yield) {
+			return
+		}
 	}
 	for _, call := range calls {
 		for rest := src; ; {
@@ -139,6 +143,41 @@ func otherCode(lang, src string, yield func(shell.Found) bool) {
 			}
 		}
 	}
+}
+
+// runWords are parts of the names by which languages without a lexer here start programs.
+var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
+
+// texts judges the texts of code that may start programs in ways that no table has, as
+// commands: each by itself, and those of one line together. Text that is none is a
+// program that nobody knows.
+func texts(lang, src string, yield func(shell.Found) bool) bool {
+	lower := strings.ToLower(src)
+	if !slices.ContainsFunc(runWords, func(w string) bool { return strings.Contains(lower, w) }) {
+		return true
+	}
+	for line := range strings.Lines(src) {
+		bare := strings.TrimSpace(line)
+		for _, start := range [...]string{"!", "platform shell ", "shell ", "process launch --shell -- "} {
+			if command, ok := strings.CutPrefix(bare, start); ok && !yield(shell.Found{Shell: command, Effect: opaqueCode(lang)}) {
+				return false
+			}
+		}
+		all := quoted(strings.NewReplacer("(", " ", ")", " ").Replace(line))
+		for _, text := range all {
+			if strings.Contains(text, " ") && !yield(shell.Found{Shell: text, Effect: opaqueCode(lang)}) {
+				return false
+			}
+		}
+		if len(all) > 1 && all[0] != "" && !strings.Contains(all[0], " ") && !yield(shell.Found{Argv: all, Effect: opaqueCode(lang)}) {
+			return false
+		}
+	}
+	return true
+}
+
+func opaqueCode(lang string) effect.Effect {
+	return effect.Effect{Kind: effect.Opaque, Target: lang + " code", Bits: effect.Partial}
 }
 
 // literal is the quoted text that follows a call, or the rest of the line after a

@@ -33,28 +33,37 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 		return unknown(taint), true
 	case "shell":
 		a := target()
+		if a.keys != nil && strings.HasSuffix(by, "$") { // $({cwd: x})`…`
+			return callee, true
+		}
 		if a.kind == listValue && a.keys == nil {
 			m.argv(a.words(), taint, by)
 		} else {
 			m.shell(a, by)
 		}
-		if in, ok := named(args, "input"); ok {
-			m.fed(a, in, by)
+		child := m.started(childType, a, args, by)
+		child.taint |= taint
+		if child.n == 0 {
+			return unknown(child.taint), true
 		}
-		return unknown(taint | effect.File), true
+		return child, true
 	case "process":
 		m.process(target(), args, by)
-		return value{kind: objectValue, s: "process", from: processName(target()), taint: effect.File}, true
+		return m.started(processType, target(), args, by), true
 	case "argv":
-		m.spawn(r, args, by)
-		return value{kind: objectValue, s: "process", from: processName(target()), taint: effect.File}, true
-	case "input": // what is written to a process that was started
-		if callee.of != nil && callee.of.from != "" {
-			m.fed(text(callee.of.from, 0), target(), by)
+		return m.started(processType, list(asValues(m.spawn(r, args, by)), 0), args, by), true
+	case "input": // what a process is given, which goes into its pipe as well
+		if p := m.pipeOf(callee.of); p != nil {
+			m.fed(p.program, target(), by)
 		}
 		return unknown(effect.File), true
 	case "list":
-		m.systemList(args, r.arg, by)
+		program := m.systemList(args, r.arg, by)
+		if in, ok := named(args, "stdin_data"); ok {
+			m.inputOf(program, in, by)
+		} else {
+			m.started(processType, text(program, 0), nil, by)
+		}
 		return unknown(effect.File), true
 	case "execv", "execl":
 		m.execv(r, args, by)
@@ -203,8 +212,8 @@ func isShellLine(line string) bool {
 // process is subprocess.run and its like: a list of words, a line for the shell.
 func (m *machine) process(v value, args []arg, by string) {
 	shell, _ := named(args, "shell")
-	if in, ok := named(args, "input"); ok {
-		defer m.fed(v, in, by)
+	if program, ok := named(args, "executable"); ok && (program.kind != nameValue || program.s != "None") {
+		m.executable(program, v, shell.truthy(), by)
 	}
 	switch {
 	case v.kind != listValue:
@@ -216,6 +225,19 @@ func (m *machine) process(v value, args []arg, by string) {
 	}
 }
 
+// executable is the program that runs whatever the first word says. The words are judged
+// as they stand besides, for the program may be what they name.
+func (m *machine) executable(program, v value, shell bool, by string) {
+	words, taint := v.words(), v.taint|program.taint
+	switch {
+	case shell && isShellLine(program.str()):
+	case shell:
+		m.argv(append([]string{program.str(), "-c"}, words...), taint, by)
+	case len(words) > 0:
+		m.argv(append([]string{program.str()}, words[1:]...), taint, by)
+	}
+}
+
 // processName is what an object that stands for a process remembers: its command.
 func processName(v value) string {
 	if v.kind == listValue && v.keys == nil {
@@ -224,19 +246,12 @@ func processName(v value) string {
 	return v.str()
 }
 
-// fed: a shell that is started gets its commands on its standard input.
-func (m *machine) fed(program, in value, by string) {
-	if isShellLine(strings.Join(program.words(), " ")) {
-		m.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})
-	}
-}
-
 // spawn is a program and a list of its arguments, as in spawn("rm", ["-rf"]).
-func (m *machine) spawn(r row, args []arg, by string) {
+func (m *machine) spawn(r row, args []arg, by string) (line []string) {
 	vs := values(args)
 	if r.arg < 0 || r.arg >= len(vs) {
 		m.argv([]string{effect.Unknown}, argTaint(args), by)
-		return
+		return []string{effect.Unknown}
 	}
 	vs = vs[r.arg:]
 	words := vs[0].words()
@@ -255,15 +270,21 @@ func (m *machine) spawn(r row, args []arg, by string) {
 	}
 	if shell, ok := named(args, "shell"); ok && (shell.truthy() || shell.kind == textValue) {
 		m.shell(text(strings.Join(words, " "), taints(vs)), by)
-		return
+		return words
 	}
 	m.argv(words, taints(vs), by)
+	return words
 }
 
 // systemList is system and exec of Perl and Ruby: one argument is a line for the
 // shell, more are words.
-func (m *machine) systemList(args []arg, from int, by string) {
+func (m *machine) systemList(args []arg, from int, by string) string {
 	vs := values(args)
+	if len(args) > 1 && args[0].name == perlProgram { // runs, and is told the first word as its name
+		words := append([]string{args[0].str()}, list(vs[min(1, len(vs)):], 0).words()...)
+		m.argv(words, argTaint(args), by)
+		defer m.started(processType, list(asValues(words), 0), nil, by)
+	}
 	for len(vs) > 0 && vs[0].keys != nil { // Ruby's environment
 		vs = vs[1:]
 	}
@@ -283,6 +304,7 @@ func (m *machine) systemList(args []arg, from int, by string) {
 	default:
 		m.argv(words, taints(vs), by)
 	}
+	return strings.Join(words, " ")
 }
 
 // execv is the exec family: a path, then argv with its name in front.

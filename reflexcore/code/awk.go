@@ -51,6 +51,10 @@ func (m *machine) awkStatement() {
 	switch {
 	case t.kind == tkOp && t.text == "@": // @include "file", @load "library"
 		m.i += 2
+		if m.is("(") { // @f(…) calls what f names
+			m.found(Found{Op: Shell, Text: effect.Unknown, By: "awk @" + m.ahead(-1).text})
+			return
+		}
 		if m.tok().kind == tkString {
 			m.found(Found{Op: Exec, Text: m.tok().text, By: "awk @" + m.ahead(-1).text})
 		}

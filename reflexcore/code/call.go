@@ -6,132 +6,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An arg is one argument of a call; name is set for f(name=…).
-type arg struct {
-	name string
-	value
-}
-
-func values(args []arg) []value {
-	out := make([]value, 0, len(args))
-	for _, a := range args {
-		if a.name == "" {
-			out = append(out, a.value)
-		}
-	}
-	return out
-}
-
-func argTaint(args []arg) (t effect.Taint) {
-	for i := range args {
-		t |= args[i].taint
-	}
-	return t
-}
-
-// argument returns the positional argument n, or the first named one of those
-// that carry what a function works on.
-func argument(args []arg, n int) (value, bool) {
-	for i := range args {
-		if args[i].name != "" {
-			continue
-		}
-		if n == 0 {
-			return args[i].value, true
-		}
-		n--
-	}
-	if n == 0 {
-		return named(args, "args", "cmd", "command", "path", "file", "filename", "url", "name", "uri", "source", "src", "address", "host", "s", "string", "data")
-	}
-	return value{}, false
-}
-
-func named(args []arg, names ...string) (value, bool) {
-	for i := range args {
-		if args[i].name != "" && contains(names, args[i].name) {
-			return args[i].value, true
-		}
-	}
-	// Options in a map: JavaScript's last argument, Ruby's and PHP's.
-	for i := len(args) - 1; i >= 0; i-- {
-		if args[i].keys != nil {
-			return args[i].key(names...)
-		}
-	}
-	return value{}, false
-}
-
-// arguments evaluates what stands between the brackets of a call.
-func (m *machine) arguments() []arg {
-	m.i++
-	m.paren++
-	defer func() { m.paren-- }()
-	if m.d.name == "python" && m.isComprehension() {
-		items := m.elements(")")
-		if len(items) == 1 && items[0].kind == unknownValue {
-			return []arg{{value: items[0]}}
-		}
-		return []arg{{value: list(items, 0)}}
-	}
-	var out []arg
-	for m.step() && m.tok().kind != tkEnd && !m.is(")") {
-		before := m.i
-		out = m.oneArgument(out)
-		if !m.take(",") && m.i == before {
-			m.i++
-		}
-	}
-	m.take(")")
-	m.last = ""
-	return out
-}
-
-// bareArguments evaluates the arguments of a call without brackets.
-func (m *machine) bareArguments() []arg {
-	if m.is("{") && m.d.name == "perl" { // print {$fh} …
-		m.i = m.match(m.i) + 1
-	}
-	var out []arg
-	for m.step() && !m.ends() {
-		before := m.i
-		out = m.oneArgument(out)
-		if !m.take(",") && !m.take("=>") || m.i == before {
-			break
-		}
-	}
-	m.last = ""
-	return out
-}
-
-func (m *machine) oneArgument(out []arg) []arg {
-	t, next := m.tok(), m.ahead(1)
-	name := ""
-	switch {
-	case t.kind == tkName && next.kind == tkOp && next.text == "=" && m.d.name == "python",
-		t.kind == tkName && next.kind == tkOp && next.text == ":" && next.pos == t.end && (m.d.name == "ruby" || m.d.name == "php"):
-		name = t.text
-		m.i += 2
-	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && (m.d.name == "perl" || m.d.name == "ruby"):
-		m.i += 2
-		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
-	}
-	splat := m.is("*") || m.is("...") || m.is("@")
-	v := m.expr(bindAssign)
-	if m.is("=>") && m.d.name != "node" { // a pair among the arguments
-		m.i++
-		name = v.str()
-		v = m.expr(bindAssign)
-	}
-	if (splat || m.d.name == "perl") && v.kind == listValue && v.keys == nil && name == "" {
-		for _, e := range v.list {
-			out = append(out, arg{value: e})
-		}
-		return out
-	}
-	return append(out, arg{name: name, value: v})
-}
-
 // call evaluates a call: of a function of the code, or of one in the table.
 func (m *machine) call(callee value, args []arg) value {
 	if !m.step() {
@@ -140,6 +14,7 @@ func (m *machine) call(callee value, args []arg) value {
 	if callee.fn != nil {
 		return m.apply(callee.fn, values(args))
 	}
+	m.pipeWrites(callee, args)
 	taint := argTaint(args) | callee.taint
 	if callee.of != nil {
 		taint |= callee.of.taint
@@ -155,18 +30,14 @@ func (m *machine) call(callee value, args []arg) value {
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
+		m.handsOver(callee, args)
+		m.calls(callee, args)
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
-	rows := m.api.find(callee.s)
-	if rows == nil && callee.s != "" {
-		rows = m.api.method(callee.s)
-	}
-	if rows == nil && callee.of == nil {
-		rows = m.api.module(callee.s)
-	}
-	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
-		rows = m.api.find(callee.of.s + ".*")
+	rows := m.rowsOf(callee)
+	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
+		m.handsOver(callee, args)
 	}
 	if remote, ok := named(args, "trust_remote_code"); ok && remote.truthy() {
 		m.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})
@@ -175,6 +46,7 @@ func (m *machine) call(callee value, args []arg) value {
 		if v, ok := m.indirect(callee, args); ok {
 			return v
 		}
+		m.calls(callee, args)
 		m.unknownCall(callee, args, taint)
 		return unknown(taint)
 	}
@@ -191,6 +63,21 @@ func (m *machine) call(callee value, args []arg) value {
 		return unknown(taint)
 	}
 	return result
+}
+
+// rowsOf are the rows of the table for what a call calls.
+func (m *machine) rowsOf(callee value) []row {
+	rows := m.api.find(callee.s)
+	if rows == nil && callee.s != "" {
+		rows = m.api.method(callee.s)
+	}
+	if rows == nil && callee.of == nil {
+		rows = m.api.module(callee.s)
+	}
+	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
+		rows = m.api.find(callee.of.s + ".*")
+	}
+	return rows
 }
 
 // indirect finds what a call reaches in another way than by its name: a function
@@ -297,6 +184,9 @@ func (m *machine) resolved(v value) value {
 	for _, r := range m.api.find(v.s) {
 		switch r.action {
 		case "argv":
+			if m.executes(v.s) {
+				return v
+			}
 			return m.operands(r.arg)
 		case "stdin":
 			return m.stdin(r)
@@ -341,90 +231,4 @@ func (m *machine) indexed(path string, key value) (value, bool) {
 		}
 	}
 	return value{}, false
-}
-
-// operands are the operands of the script, with skip names of programs before
-// them.
-func (m *machine) operands(skip int) value {
-	if m.lim.Args == nil {
-		return unknown(0)
-	}
-	out := make([]value, 0, len(m.lim.Args)+max(0, skip))
-	for range max(0, skip) {
-		out = append(out, unknown(0))
-	}
-	for _, a := range m.lim.Args {
-		out = append(out, text(a, 0))
-	}
-	return list(out, 0)
-}
-
-// shift is Perl's without a list: the first argument of a function, or else the next
-// operand.
-func (m *machine) shift() value {
-	if m.d.name != "perl" || m.within == 0 {
-		return m.nextOperand()
-	}
-	if len(m.passed) == 0 {
-		return unknown(0)
-	}
-	first := m.passed[0]
-	m.passed = m.passed[1:]
-	return first
-}
-
-// nextOperand takes the operand of the script that is the first now. In a loop it may be
-// any of them.
-func (m *machine) nextOperand() value {
-	if m.shifted >= len(m.lim.Args) || len(m.lim.Args) > 1 && m.loops() {
-		return unknown(0)
-	}
-	m.shifted++
-	return text(m.lim.Args[m.shifted-1], 0)
-}
-
-// areOperands reports whether a list is that of the operands.
-func (m *machine) areOperands(args []arg) bool {
-	for i := range args {
-		if i >= len(m.lim.Args) || args[i].kind != textValue || args[i].s != m.lim.Args[i] {
-			return false
-		}
-	}
-	return len(args) == len(m.lim.Args)
-}
-
-// env reads one variable of the environment. Only one whose name tells of a
-// secret is worth a word.
-func (m *machine) env(name, by string) value {
-	switch name {
-	case "HOME", "USERPROFILE":
-		return text(m.lim.Home, 0)
-	}
-	secret := effect.IsKnown(name) && isSecretName(name) || !effect.IsKnown(name)
-	if secret {
-		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
-	}
-	if m.lim.Env != nil && effect.IsKnown(name) {
-		if s, from, ok := m.lim.Env(name); ok {
-			return text(s, from|secretTaint(secret))
-		}
-	}
-	return unknown(secretTaint(secret))
-}
-
-func secretTaint(secret bool) effect.Taint {
-	if secret {
-		return effect.Secret
-	}
-	return 0
-}
-
-func isSecretName(name string) bool {
-	upper := strings.ToUpper(name)
-	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN", "DATABASE_URL"} {
-		if strings.Contains(upper, part) {
-			return true
-		}
-	}
-	return false
 }

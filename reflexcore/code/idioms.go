@@ -39,6 +39,24 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		if third, ok := argument(args, 2); ok && third.kind == listValue {
 			return m.call(first, asArgs(third.list)), true
 		}
+	case "worker": // new Worker(code, {eval: true}), or of a file
+		inline := strings.HasPrefix(first.str(), "data:")
+		if eval, ok := named(args, "eval"); inline || ok && (eval.truthy() || eval.kind == unknownValue) {
+			m.code(r, first, by)
+		}
+		if inline {
+			m.found(Found{Text: by, Taint: taint, By: by})
+		}
+		return m.act(row{action: "run"}, callee, args, taint)
+	case "methodcaller": // operator.methodcaller("system", "id")(os)
+		if !first.known() {
+			m.found(Found{Text: by, Taint: taint, By: by})
+		}
+		for _, module := range [...]string{"os", "subprocess", "pty", "posix"} {
+			if path := module + "." + first.str(); m.executes(path) && len(args) > 1 {
+				return m.call(value{kind: nameValue, s: path}, args[1:]), true
+			}
+		}
 	case "partial":
 		if first.kind == nameValue && len(args) > 1 {
 			return m.call(first, args[1:]), true
@@ -50,8 +68,12 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		if len(args) > 0 {
 			return m.call(m.methodNamed(callee, first), args[1:]), true
 		}
-	case "method":
-		return m.methodNamed(callee, first), true
+	case "method": // method(:system), which may be kept anywhere
+		v := m.methodNamed(callee, first)
+		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
+			m.loosen(v.s)
+		}
+		return v, true
 	case "callfunc": // call_user_func("system", "x")
 		if first.fn != nil || first.kind == listValue || len(args) == 0 {
 			m.callbacks(callee, args, taint)
@@ -114,6 +136,9 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			m.found(Found{Op: Privilege, Text: "administrator", By: by})
 		}
 		m.argv(words, taint, by)
+		if line := strings.Join(words, " "); len(strings.Fields(line)) > len(words) { // its words are cut once more
+			m.shell(text(line, taint), by)
+		}
 	case "psexec":
 		m.psNested(args, by)
 	case "cmdexec": // cmd /c …
@@ -191,6 +216,7 @@ func (m *machine) perlOpen(args []arg, by string) {
 		switch {
 		case strings.HasPrefix(spec, "|"):
 			m.shell(text(spec[1:], mode.taint), by)
+			m.handle(vs[0], text(spec[1:], mode.taint), by)
 			return
 		case strings.HasSuffix(spec, "|"):
 			m.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
@@ -206,6 +232,9 @@ func (m *machine) perlOpen(args []arg, by string) {
 	switch {
 	case strings.Contains(spec, "-|") || strings.Contains(spec, "|-") || spec == "|":
 		m.systemList(asArgs(rest), 0, by)
+		if strings.Contains(spec, "|-") || spec == "|" {
+			m.handle(vs[0], list(rest, 0), by)
+		}
 	case strings.Contains(spec, "&"):
 	case strings.ContainsAny(spec, ">+"):
 		bits := effect.Bits(0)
@@ -217,6 +246,14 @@ func (m *machine) perlOpen(args []arg, by string) {
 		m.found(Found{Text: by, By: by})
 	default:
 		m.files(row{action: "read"}, rest[0], nil, 0, by)
+	}
+}
+
+// handle names a pipe into a program as Perl's open does.
+func (m *machine) handle(name, program value, by string) {
+	p := m.piped(processType, program, true, by)
+	if name.kind == nameValue && name.s != "" {
+		m.bind(name.s, p)
 	}
 }
 

@@ -333,7 +333,7 @@ func (l *lexer) sigil() bool {
 	for i < len(l.src) && (isWord(l.src[i]) || (l.src[i] == ':' && l.d.name != "php" && l.d.name != "ruby" && i+2 < len(l.src) && (l.src[i+1] == ':' && isLetter(l.src[i+2]) || l.src[i-1] == ':' && isLetter(l.src[i+1])))) {
 		i++
 	}
-	if i == from {
+	if i == from && l.d.name != "node" { // where $ is a name
 		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 || l.d.name != "perl" && l.d.name != "ruby" {
 			return false
 		}

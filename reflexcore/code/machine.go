@@ -1,8 +1,6 @@
 package code
 
-import (
-	"approver.example/reflexcore/effect"
-)
+import "approver.example/reflexcore/effect"
 
 // A machine evaluates tokens from left to right and yields what it finds. It
 // follows no condition: everything that is written is taken to happen.
@@ -31,8 +29,10 @@ type machine struct {
 	dir       string   // the folder that the code went to; empty: it stayed
 	visits    []visit  // the folders to go back to, where blocks end
 	shellRan  string   // a shell that reads what it is connected to
-	taint     effect.Taint
-	result    *value // what the function that is being evaluated returns
+	pipes     []pipe   // into the programs that were started
+	looseness
+	taint  effect.Taint
+	result *value // what the function that is being evaluated returns
 
 	left, steps, depth int
 	paren              int    // inside brackets line ends do not count
@@ -80,12 +80,17 @@ func (m *machine) found(f Found) {
 func (m *machine) script(lang, src string) {
 	m.d, m.api = dialects[lang], tableOf(lang)
 	m.variables()
+	if lang == "python" {
+		m.notebook(src)
+	}
 	m.source(src)
 	for i := 0; i < len(m.funcs) && m.step(); i++ {
 		if f := m.funcs[i]; !f.called {
 			m.apply(f, nil)
 		}
 	}
+	m.flushLoose()
+	m.flushPipes()
 }
 
 // variables binds those that are set from outside.

@@ -25,7 +25,7 @@ func (m *machine) postfix(v value) value {
 			v = m.call(v, m.arguments())
 		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || m.d.name != "ruby"):
 			v = m.element(v)
-		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue:
+		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
 			m.i++
 			key := m.subscript("}")
 			v = m.elementOf(v, key)
@@ -40,7 +40,7 @@ func (m *machine) postfix(v value) value {
 			v = m.arrow([]string{target})
 		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
 			m.i++
-			v = m.call(v, []arg{{value: m.literal(t)}})
+			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
 			v = m.call(v, m.bareArguments())
 		case m.d.name == "ruby" && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
@@ -53,13 +53,25 @@ func (m *machine) postfix(v value) value {
 			return unknown(v.taint)
 		default:
 			m.last = target
+			m.used(v)
 			return m.resolved(v)
 		}
 	}
 	if m.callsItself(v) {
 		v = m.call(v, nil)
 	}
+	m.used(v)
 	return m.resolved(v)
+}
+
+// tagged calls the function before a template. It gets the parts of the text in a list,
+// which is judged besides as the one text that most functions make of it.
+func (m *machine) tagged(fn, literal value) value {
+	v := m.call(fn, []arg{{value: literal}})
+	if fn.fn == nil {
+		return v
+	}
+	return join(v, m.call(fn, []arg{{value: list([]value{literal}, literal.taint)}}))
 }
 
 // callsItself reports whether a method is called although neither brackets nor
@@ -140,11 +152,17 @@ func (m *machine) bareCall(v value, t *token) bool {
 		case "<", "<>": // eval <STDIN>
 			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
 		case "{":
-			return m.d.name == "lua" || m.d.name == "perl" && (v.s == "print" || v.s == "printf" || v.s == "exec" || v.s == "system")
+			return m.d.name == "lua" || m.d.name == "perl" && takesBlock(v)
 		}
 	default:
 	}
 	return false
+}
+
+// takesBlock reports whether a name is that of a function of Perl that has a block
+// before its arguments, which says where it prints or what it runs.
+func takesBlock(v value) bool {
+	return v.kind == nameValue && (v.s == "print" || v.s == "printf" || v.s == "say" || v.s == "exec" || v.s == "system")
 }
 
 // member reads the name after a dot, an arrow or a double colon.
@@ -303,6 +321,9 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
+	case m.d.name == "ruby" && v.kind == nameValue && v.of == nil && key.kind == textValue && m.runs(v.s):
+		// method(:system)["id"]
+		return m.call(v, []arg{{value: key}})
 	case v.kind == nameValue && v.of == nil:
 		if sliced, ok := m.indexed(v.s, key); ok {
 			return sliced

@@ -99,6 +99,9 @@ func (m *machine) psCommand(name value, words []psWord, in value, piped bool) va
 		m.psProgram(name, words, in, piped)
 		return unknown(effect.File)
 	}
+	if unixWords(by, words) {
+		m.psProgram(name, words, in, piped)
+	}
 	args, bits, taint := psArguments(words, rows[0])
 	if piped && rows[0].param != "nopipe" {
 		args = append([]arg{{value: in}}, args...)
@@ -114,6 +117,26 @@ func (m *machine) psCommand(name value, words []psWord, in value, piped bool) va
 		}
 	}
 	return result
+}
+
+// unixWords reports whether what a name of PowerShell is given is meant for the program of
+// that name, which is what it is outside of Windows: rm -rf is no Remove-Item.
+func unixWords(name string, words []psWord) bool {
+	switch name {
+	case "rm", "rmdir", "mv", "cp":
+		return slices.ContainsFunc(words, func(w psWord) bool {
+			flags := w.param
+			if flags == "" {
+				flags = strings.TrimPrefix(w.str(), "-")
+				if flags == w.str() {
+					return false
+				}
+			}
+			return flags == "-" || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "" || strings.HasPrefix(flags, "-")
+		})
+	default:
+		return false
+	}
 }
 
 // psArguments sorts the words of a command: what the table's functions take by

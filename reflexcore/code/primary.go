@@ -86,9 +86,15 @@ func (m *machine) group() value {
 		return m.arrow(params)
 	}
 	m.i++
+	loose := len(m.loose)
 	elements := m.elements(")")
+	one := len(elements) == 1 && !m.trailing
+	last := len(elements) - 1
+	if len(m.loose) == loose+1 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
+		m.loose = m.loose[:loose] // it is the value of the brackets, which is looked at as any other
+	}
 	switch {
-	case len(elements) == 1 && !m.trailing:
+	case one:
 		return elements[0]
 	case m.d.name == "node" && len(elements) > 0: // the comma operator
 		return elements[len(elements)-1]
@@ -325,6 +331,7 @@ func (m *machine) perlName(t *token) string {
 
 // canonical removes what only says where a name is looked up.
 func (m *machine) canonical(s string) string {
+	s = strings.TrimSuffix(s, ".__call__")
 	for _, prefix := range m.api.roots {
 		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
 			return m.canonical(rest)

@@ -221,12 +221,14 @@ func (m *machine) declaration() {
 func (m *machine) pattern(open string) {
 	end := m.match(m.i)
 	var from, to []string
+	computed := false
 	for m.i++; m.i < end && m.step(); {
 		t := m.tok()
 		if t.kind != tkName {
 			if t.kind == tkOp && t.text == "," && open == "[" && m.ahead(-1).kind == tkOp {
 				from, to = append(from, ""), append(to, "")
 			}
+			computed = computed || open == "{" && t.kind == tkOp && t.text == "["
 			m.i++
 			continue
 		}
@@ -247,6 +249,9 @@ func (m *machine) pattern(open string) {
 			m.i++
 		}
 		v = m.expr(bindAssign)
+		if !computed { // {["a" + "b"]: f} = v may take anything of v
+			m.kept()
+		}
 	}
 	for i := range to {
 		switch {

@@ -147,7 +147,7 @@ func (in *interp) launches(base string, args []field) {
 			id = installedOf("node_modules/" + w)
 		case args[i-1].text == "-m":
 			id = moduleOf(w, args[i+1:])
-		case script && runsScripts[unnumbered(base)] && inPath(w) && (strings.Contains(w, "/") || !strings.HasSuffix(base, "sh")):
+		case script && runsScripts[unnumbered(base)] && inPath(w): // where a shell looks too
 			id = packageOf(w)
 		case container && args[i-1].text != "-v" && args[i-1].text != "--name" && args[i-1].text != "-w" && args[i-1].text != "--volume" && args[i-1].text != "--network":
 			id = imageOf(w)

@@ -1,0 +1,194 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A function that runs commands may be reached in more ways than anybody can follow: it
+// is the default of a parameter, lies in a container, is the other side of an "or", has
+// taken the place of print. So where such a function is used as a value, and not simply
+// given another name or handed to a call that is followed, it is loose: each call of
+// something that is not resolved may be a call of it, and is judged as one.
+
+const (
+	maxLoose      = 4  // functions; further ones are as the first
+	maxUnresolved = 64 // calls that are kept; over them nothing is known
+)
+
+// An unresolved call is kept until the end: the function may get loose behind it.
+type unresolved struct {
+	name string
+	args []arg
+}
+
+// looseness is what a machine knows of functions that got loose.
+type looseness struct {
+	loose           []string // the functions that run commands and are not followed
+	unresolved      []unresolved
+	usedAt, usedLen int  // where the last of them got loose
+	judging         bool // their calls are judged
+}
+
+// executes reports whether a name is that of a function that runs something, in a language
+// in which a function is a value by its name alone.
+func (m *machine) executes(path string) bool {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
+		return false
+	}
+	if m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
+		return false
+	}
+	return m.runs(path) || m.deletes(path)
+}
+
+// deletes reports whether the table says that a function deletes files.
+func (m *machine) deletes(path string) bool {
+	return slices.ContainsFunc(m.api.find(path), func(r row) bool { return r.action == "delete" })
+}
+
+// runs reports whether the table says that a function runs a command or code.
+func (m *machine) runs(path string) bool {
+	return slices.ContainsFunc(m.api.find(path), func(r row) bool {
+		switch r.action {
+		case "shell", "process", "list", "execv", "execl", "code":
+			return true
+		case "argv":
+			return m.d.name != "ruby" // where it is what the script is given
+		}
+		return false
+	})
+}
+
+// looseModules are the modules that have such functions, each with one of them.
+var looseModules = map[string]string{
+	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn",
+	"commands": "commands.getoutput", "child_process": "child_process.exec", "shelljs": "shelljs.exec",
+}
+
+// looseModule is one function that runs something of a module that has such.
+func (m *machine) looseModule(module string) string {
+	path := looseModules[module]
+	if m.d.name == "lua" {
+		path = map[string]string{"os": "os.execute", "io": "io.popen"}[module]
+	}
+	if path == "" || !m.executes(path) {
+		return ""
+	}
+	return path
+}
+
+// used notes a value that is not called where it stands.
+func (m *machine) used(v value) {
+	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || m.api == nil {
+		return
+	}
+	path := v.s
+	if !m.executes(path) {
+		if path = m.looseModule(path); path == "" {
+			return
+		}
+	}
+	m.loosen(path)
+	m.usedAt = m.i
+}
+
+// loosen notes that a function got loose.
+func (m *machine) loosen(path string) {
+	m.usedAt = -1
+	if !slices.Contains(m.loose, path) && len(m.loose) < maxLoose {
+		m.loose = append(m.loose, path)
+		m.usedAt, m.usedLen = m.i, len(m.loose)
+	}
+}
+
+// kept takes back that the value that was just evaluated got loose: it has another name,
+// or is handed to a call that is followed.
+func (m *machine) kept() {
+	if m.usedAt == m.i && m.usedLen == len(m.loose) && len(m.loose) > 0 {
+		m.loose = m.loose[:len(m.loose)-1]
+	}
+	m.usedAt = -1
+}
+
+// quietCalls are functions that call nothing of what they get.
+var quietCalls = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len"}
+
+// quietModules are further functions to which a module is often handed.
+var quietModules = []string{
+	"print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature",
+	"setattr", "delattr", "console.log", "Object.keys", "callable",
+}
+
+// readsModules reports whether a function only looks at a module or puts something else
+// into it, as tests do.
+func readsModules(path, name string) bool {
+	switch {
+	case slices.Contains(quietCalls, path), slices.Contains(quietModules, path):
+		return true
+	case name == "object":
+		return strings.Contains(path, "patch")
+	default:
+		return name == "setattr" || name == "spyOn"
+	}
+}
+
+// handsOver looks at what a call gets: a module that has functions that run something may
+// be searched for them. A function itself is called with what the call has.
+func (m *machine) handsOver(callee value, args []arg) {
+	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	if callee.kind == nameValue && readsModules(callee.s, name) {
+		return
+	}
+	for i := range args {
+		if args[i].kind != nameValue || args[i].of != nil {
+			continue
+		}
+		if path := m.looseModule(args[i].s); path != "" {
+			m.loosen(path)
+		}
+	}
+	if callee.kind == nameValue && callee.of == nil {
+		module, _, dotted := strings.Cut(callee.s, ".")
+		if path := m.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
+			m.loosen(path)
+		}
+	}
+}
+
+// calls notes a call of which nobody knows what it calls.
+func (m *machine) calls(callee value, args []arg) {
+	if m.d == nil || m.judging || len(m.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
+		return
+	}
+	if of := callee.of; of != nil && (of.kind == textValue || of.kind == objectValue) {
+		return
+	}
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) {
+		return
+	}
+	m.unresolved = append(m.unresolved, unresolved{callee.s, args})
+}
+
+// flushLoose judges the calls that are not resolved as calls of what is loose.
+func (m *machine) flushLoose() {
+	if len(m.loose) == 0 {
+		return
+	}
+	m.judging = true
+	for _, path := range m.loose {
+		for _, u := range m.unresolved {
+			if !m.step() {
+				return
+			}
+			m.call(value{kind: nameValue, s: path}, u.args)
+		}
+	}
+	if len(m.unresolved) > maxUnresolved {
+		m.found(Found{Op: Shell, Text: effect.Unknown, By: m.loose[0]})
+	}
+	m.judging = false
+}
