@@ -187,8 +187,17 @@ func frozenReason(f Freeze) string {
 
 // changeControls applies one step to the controls.
 func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
+	return changeControls(ctx, b.Store, b.Mark, b.put, step)
+}
+
+// A putFunc is KV.Put.
+type putFunc func(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error
+
+func changeControls(
+	ctx context.Context, store KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
+) (Controls, error) {
 	for {
-		c, rev, now, err := loadControls(ctx, b.Store, b.Mark)
+		c, rev, now, err := loadControls(ctx, store, mark)
 		if err != nil {
 			return c, err
 		}
@@ -198,15 +207,15 @@ func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, t
 		if c.Missing {
 			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
 		}
-		c.Version = max(c.Version, b.Mark.Version()) + 1
+		c.Version = max(c.Version, mark.Version()) + 1
 		value, err := json.Marshal(c)
 		if err != nil {
 			return c, err
 		}
 		// A freeze stays until it is lifted: the record must outlive it.
-		err = b.put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
+		err = put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
 		if err == nil {
-			b.Mark.check(c, 0)
+			mark.check(c, 0)
 		}
 		if !errors.Is(err, ErrConflict) {
 			return c, err

@@ -313,8 +313,11 @@ func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
 	if l.o.Controls != nil {
 		line.Controls = l.o.Controls()
 	}
-	if r.Event == approver.EventStopped && l.o.KV != nil {
-		line.Heard = l.tell(ctx)
+	if l.o.KV != nil {
+		line.Stored = l.storedUpTo()
+		if r.Event == approver.EventStopped {
+			line.Heard = l.tell(ctx)
+		}
 	}
 	body, err := encode(line)
 	if err != nil {
