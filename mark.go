@@ -66,6 +66,7 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 // What agents and people are told of controls that cannot be believed.
 const (
 	vanished   = "the store has lost its record of freezes and pauses"
+	forged     = "the store's record of freezes and pauses was changed outside approver: it is no record of ours"
 	rolledBack = "the store has an older record of freezes and pauses than it had before"
 )
 
