@@ -111,6 +111,12 @@ func LoadControls(ctx context.Context, store KV) (Controls, error) {
 func loadControls(ctx context.Context, store KV, mark *ControlMark) (c Controls, rev Rev, now time.Time, err error) {
 	known := mark.Version()
 	value, rev, now, err := getNow(ctx, store, controlKey())
+	if errors.Is(err, ErrTampered) {
+		var clockErr error
+		if now, clockErr = store.Now(ctx); clockErr != nil {
+			err = clockErr
+		}
+	}
 	if c, err = decodeControls(value, err); err != nil {
 		return c, rev, now, err
 	}
@@ -127,21 +133,22 @@ func readControls(ctx context.Context, store KV, mark *ControlMark) (Controls, e
 	return mark.check(c, known), nil
 }
 
-// decodeControls reads the record. None is a freeze: it is written at the first
-// start and never removed. readErr is how the reading of it ended.
+// decodeControls reads the record. None, or one that is not ours, is a freeze: it is
+// written at the first start and never removed. readErr is how the reading of it ended.
 func decodeControls(value []byte, readErr error) (c Controls, err error) {
+	if readErr == nil && json.Unmarshal(value, &c) != nil {
+		readErr = ErrTampered
+	}
 	switch {
 	case readErr == nil:
-		err = json.Unmarshal(value, &c)
+		return c, nil
 	case errors.Is(readErr, ErrNotFound):
-		c = Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: vanished}}
-	default:
-		err = readErr
+		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: vanished}}, nil
+	case errors.Is(readErr, ErrTampered):
+		why := fmt.Sprintf("%s (the key %s)", forged, controlKey())
+		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: why}}, nil
 	}
-	if err != nil {
-		return Controls{}, fmt.Errorf("whether approver is frozen: %w", err)
-	}
-	return c, nil
+	return Controls{}, fmt.Errorf("whether approver is frozen: %w", readErr)
 }
 
 // FreezeStage is the first stage of a Gate: it denies every call during a
@@ -187,26 +194,41 @@ func frozenReason(f Freeze) string {
 
 // changeControls applies one step to the controls.
 func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
+	return changeControls(ctx, b.Store, b.Mark, b.put, step)
+}
+
+// A putFunc is KV.Put.
+type putFunc func(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error
+
+func changeControls(
+	ctx context.Context, store KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
+) (Controls, error) {
 	for {
-		c, rev, now, err := loadControls(ctx, b.Store, b.Mark)
+		c, rev, now, err := loadControls(ctx, store, mark)
 		if err != nil {
 			return c, err
 		}
+		tampered := c.Missing && rev == "" && c.Freeze.Reason != vanished
 		if err := step(&c, now); err != nil {
 			return c, err
 		}
 		if c.Missing {
 			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
 		}
-		c.Version = max(c.Version, b.Mark.Version()) + 1
+		c.Version = max(c.Version, mark.Version()) + 1
 		value, err := json.Marshal(c)
 		if err != nil {
 			return c, err
 		}
+		if d, ok := store.(Discarder); ok && tampered {
+			if err := d.Discard(ctx, controlKey()); err != nil && !errors.Is(err, ErrConflict) {
+				return c, err
+			}
+		}
 		// A freeze stays until it is lifted: the record must outlive it.
-		err = b.put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
+		err = put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
 		if err == nil {
-			b.Mark.check(c, 0)
+			mark.check(c, 0)
 		}
 		if !errors.Is(err, ErrConflict) {
 			return c, err

@@ -71,6 +71,9 @@ func below(project, dir string) bool {
 	return dir == project || strings.HasPrefix(dir, project+"/")
 }
 
+// sameAgent reports whether both are of one user's agent.
+func (w Who) sameAgent(other Who) bool { return w.Agent == other.Agent && w.Peer == other.Peer }
+
 // String names them for people.
 func (w Who) String() string {
 	who := safe(w.Agent) + " in " + safe(w.Project)
@@ -88,9 +91,9 @@ type Hold struct {
 	Burned time.Time `json:"burned,omitzero"`
 }
 
-// Bounds of holds, those included that were lifted less than holdKeep ago. A user's agent
-// with more than maxHoldsEach is frozen everywhere, because projects and sessions are what
-// it claims. Beyond maxHolds, everything is frozen.
+// Bounds of holds that stand. A user's agent with more than maxHoldsEach is frozen
+// everywhere, because projects and sessions are what it claims. Beyond maxHolds, everything
+// is frozen. As many that were lifted less than holdKeep ago are kept; see merge.
 const (
 	maxHolds     = 64
 	maxHoldsEach = 6
@@ -140,22 +143,59 @@ func (c Controls) SameFreezes(d Controls) bool {
 	})
 }
 
+// merge forgets what is older than any yes, and makes of too many lifted holds fewer that
+// burn no less: those of one agent become one for everywhere, and all of them a burn of
+// everything.
+func (c *Controls) merge(now time.Time) {
+	lifted := func(h Hold) bool { return h.At.IsZero() }
+	c.Holds = slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool {
+		return lifted(h) && now.Sub(h.Burned) > holdKeep
+	})
+	count := func(f func(Hold) bool) (n int, newest time.Time) {
+		for _, h := range c.Holds {
+			if lifted(h) && f(h) {
+				n++
+				if h.Burned.After(newest) {
+					newest = h.Burned
+				}
+			}
+		}
+		return n, newest
+	}
+	for _, of := range slices.Clone(c.Holds) {
+		same := func(h Hold) bool { return of.Who.sameAgent(h.Who) }
+		n, newest := count(same)
+		if n <= maxHoldsEach {
+			continue
+		}
+		c.Holds = slices.DeleteFunc(c.Holds, func(h Hold) bool { return lifted(h) && same(h) })
+		everywhere := Who{Agent: of.Who.Agent, Peer: of.Who.Peer, Project: "/"}
+		c.Holds = append(c.Holds, Hold{Who: everywhere, Burned: newest})
+	}
+	if n, newest := count(func(Hold) bool { return true }); n > maxHolds {
+		c.Holds = slices.DeleteFunc(c.Holds, lifted)
+		if newest.After(c.Burned) {
+			c.Burned = newest
+		}
+	}
+}
+
 // hold adds a freeze of one agent. A second one is as good as the first.
 func (c *Controls) hold(h Hold, now time.Time) {
-	c.Holds = slices.DeleteFunc(slices.Clone(c.Holds), func(old Hold) bool {
-		return old.At.IsZero() && now.Sub(old.Burned) > holdKeep
-	})
+	c.merge(now)
 	h.At, h.Burned, h.Who.Peer.PID = now, now, 0
-	same := func(old Hold) bool { return old.Who.Agent == h.Who.Agent && old.Who.Peer == h.Who.Peer }
-	each := 0
+	each, stand := 0, 0
 	for _, old := range c.Holds {
-		if same(old) && old.Who != h.Who {
+		if old.At.IsZero() {
+			continue
+		}
+		if stand++; h.Who.sameAgent(old.Who) && old.Who != h.Who {
 			each++
 		}
 	}
 	if each >= maxHoldsEach {
 		h.Who.Project, h.Who.Session = "/", ""
-		c.Holds = slices.DeleteFunc(c.Holds, func(old Hold) bool { return same(old) && old.Who != h.Who })
+		c.Holds = slices.DeleteFunc(c.Holds, func(old Hold) bool { return h.Who.sameAgent(old.Who) && old.Who != h.Who })
 	}
 	for i, old := range c.Holds {
 		if old.Who == h.Who {
@@ -166,7 +206,7 @@ func (c *Controls) hold(h Hold, now time.Time) {
 			return
 		}
 	}
-	if len(c.Holds) < maxHolds {
+	if stand < maxHolds {
 		c.Holds = append(c.Holds, h)
 		return
 	}

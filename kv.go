@@ -103,6 +103,13 @@ type Batcher interface {
 	PutAll(ctx context.Context, writes []Write) []error
 }
 
+// A Discarder is a KV that can take away a record that is ErrTampered, so that a sound
+// one can be written in its place.
+type Discarder interface {
+	// Discard removes such a record. ErrConflict means that there is none, or a sound one.
+	Discard(ctx context.Context, key string) error
+}
+
 // A ClockReader is a KV that reads a record and its clock at the price of one
 // round trip.
 type ClockReader interface {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,7 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 // What agents and people are told of controls that cannot be believed.
 const (
 	vanished   = "the store has lost its record of freezes and pauses"
+	forged     = "the store's record of freezes and pauses was changed outside approver: it is no record of ours"
 	rolledBack = "the store has an older record of freezes and pauses than it had before"
 )
 
@@ -78,11 +80,26 @@ func BeginControls(ctx context.Context, store KV) error {
 	return err
 }
 
+// Count counts a change of another record that decides who may answer, or what is asked,
+// as one of the controls, because an older store has older ones of both. Controls that are
+// missing are a freeze, which counts by itself. Nil counts nothing.
+func (m *ControlMark) Count(ctx context.Context, store KV) error {
+	if m == nil {
+		return nil
+	}
+	_, err := changeControls(ctx, store, m, store.Put, func(*Controls, time.Time) error { return nil })
+	if errors.Is(err, ErrFrozen) {
+		return nil
+	}
+	return err
+}
+
 // A Told is what the audit says of a request: that it came so far.
 type Told struct {
 	Request string
 	Event   Event
 	At      time.Time
+	Once    string // of the record
 }
 
 // rank orders what can be told of one request. What has the same rank replaces what
@@ -95,6 +112,8 @@ func (t Told) rank() int {
 		return 2
 	case EventReleased, EventRepeated, EventDenied, EventExpired, EventWithdrawn, EventRevoked:
 		return 3
+	case EventAcked:
+		return 4
 	default:
 		return 0 // it is of no request, or changes nothing of one
 	}
@@ -108,18 +127,38 @@ func (t Told) Tell(all map[string]Told) {
 	}
 }
 
-// holds reports whether a store that knows this state of the request has heard of it.
-func (t Told) holds(s State) bool {
-	switch t.rank() {
-	case 1:
+// A heard is what a store says of how far a request came. It is not sealed.
+type heard struct {
+	State   State     `json:"state"`
+	Acked   time.Time `json:"acked"`
+	Repeats int       `json:"repeats"`
+}
+
+// holds reports whether a store that says so has heard of it.
+func (t Told) holds(r heard) bool {
+	switch t.Event {
+	case EventPosted, EventParked, EventGrantUsed:
 		return true
-	case 2:
-		return s != Pending
+	case EventApproved, EventGranted:
+		return r.State != Pending
+	case EventReleased:
+		return r.State == Consumed
+	case EventRepeated:
+		return r.State == Consumed && r.Repeats >= t.repeats()
+	case EventAcked:
+		return r.State == Consumed && !r.Acked.IsZero()
+	default:
+		return r.State.Settled()
 	}
-	if t.Event == EventReleased || t.Event == EventRepeated {
-		return s == Consumed
+}
+
+// repeats is how often the yes had been repeated then; see Broadcaster.runs.
+func (t Told) repeats() int {
+	times, err := strconv.Atoi(t.Once[strings.LastIndexByte(t.Once, ':')+1:])
+	if err != nil {
+		return 0 // no such record
 	}
-	return s.Settled()
+	return times
 }
 
 // Unheard returns what the store has not heard of: it has no record of the request,
@@ -130,10 +169,8 @@ func Unheard(ctx context.Context, store KV, told map[string]Told) (missing []Tol
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		var r struct {
-			State State `json:"state"`
-		}
-		if err != nil || json.Unmarshal(value, &r) != nil || !t.holds(r.State) {
+		var r heard
+		if err != nil || json.Unmarshal(value, &r) != nil || !t.holds(r) {
 			missing = append(missing, t)
 		}
 	}
@@ -147,6 +184,9 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 	var errs []error
 	for _, t := range missing {
 		_, err := b.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
+			if r.State == Consumed && r.Acked.IsZero() { // it ran: nobody is told so again
+				return r.Ack(now)
+			}
 			return r.Fail(StoreTrouble, now)
 		})
 		if err == nil {

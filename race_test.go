@@ -130,30 +130,12 @@ func (m *memory) Record(_ context.Context, r approver.Record) (string, error) {
 }
 
 func race(t *testing.T, store approver.KV) {
-	if err := approver.BeginControls(t.Context(), store); err != nil {
-		t.Fatal(err)
-	}
-	m := newMemory()
-	people := approver.People{}
+	var persons []approver.Approver
 	for i := range raceRepliers {
-		people.Add("memory", []approver.Approver{{ID: fmt.Sprint(i), Name: fmt.Sprintf("Person %d", i)}})
+		persons = append(persons, approver.Approver{ID: fmt.Sprint(i), Name: fmt.Sprintf("Person %d", i)})
 	}
-	b, err := approver.NewBroadcaster(approver.Options{
-		Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
-		Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},
-		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(c, "", nil, nil)
-		},
-		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = b.Run(ctx) })
-	<-m.ready
-	defer func() { cancel(); running.Wait() }()
+	daemon := startReplica(t, store, persons...)
+	b, m := daemon.b, daemon.m
 
 	var (
 		mu     sync.Mutex

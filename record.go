@@ -17,6 +17,7 @@ const (
 	EventApproved     Event = "approved"      // a person said yes; not yet released
 	EventReleased     Event = "released"      // the call was released to the agent
 	EventRepeated     Event = "repeated"      // a courier that came back was given its yes again
+	EventAcked        Event = "acked"         // nobody is given that yes again: its courier has it, or its time is over
 	EventDenied       Event = "denied"        // a person, or a failure, said no
 	EventExpired      Event = "expired"       // silence was a no
 	EventWithdrawn    Event = "withdrawn"     // the agent went away

@@ -162,14 +162,28 @@ func (b *Broadcaster) Acknowledge(ctx context.Context, peer Peer, callID string)
 	} else if err != nil {
 		return err
 	}
-	_, err = b.change(ctx, string(id), func(r Request, now time.Time) (Request, error) {
+	r, err := b.change(ctx, string(id), func(r Request, now time.Time) (Request, error) {
 		if r.CallID != callID || !r.Call.Peer.sameUser(peer) {
 			return r, ErrNotBound
 		}
 		return r.Ack(now)
 	})
-	if errors.Is(err, errNoChange) {
+	switch {
+	case errors.Is(err, errNoChange):
 		return nil
+	case err != nil:
+		return err
 	}
-	return err
+	return b.acked(ctx, r, "its courier has the answer")
+}
+
+// acked records that a yes is not repeated any more, so that an older store does not
+// bring it back.
+func (b *Broadcaster) acked(ctx context.Context, r Request, why string) error {
+	rec := r.record(EventAcked)
+	rec.At, rec.Note = r.Acked, why
+	if _, err := b.Audit.Record(ctx, rec); err != nil {
+		return fmt.Errorf("that the answer is not repeated any more could not be recorded: %w", err)
+	}
+	return nil
 }

@@ -51,9 +51,6 @@ func TestAYesIsReadAgainOnTheRealStores(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := shifted{open(t), new(atomic.Int64)}
-			if err := approver.BeginControls(t.Context(), store); err != nil {
-				t.Fatal(err)
-			}
 			first, other := startReplica(t, store), startReplica(t, store)
 			released := func(id string) {
 				t.Helper()
@@ -114,11 +111,18 @@ type replica struct {
 	m *memory
 }
 
-func startReplica(t *testing.T, store approver.KV) replica {
+// startReplica starts one, until the test ends. Without others, Ada with the id 1 may answer.
+func startReplica(t *testing.T, store approver.KV, others ...approver.Approver) replica {
 	t.Helper()
+	if err := approver.BeginControls(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
 	m := newMemory()
 	people := approver.People{}
-	people.Add("memory", []approver.Approver{{ID: "1", Name: "Ada"}})
+	if len(others) == 0 {
+		others = []approver.Approver{{ID: "1", Name: "Ada"}}
+	}
+	people.Add("memory", others)
 	b, err := approver.NewBroadcaster(approver.Options{
 		Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
 		Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},

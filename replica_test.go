@@ -3,7 +3,6 @@ package approver_test
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,42 +20,19 @@ func TestAnswerThatNoReplicaHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer primary.Close()
+	t.Cleanup(func() { primary.Close() })
 	replica, err := redistest.StartReplica(t.Context(), primary, redistest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer replica.Close()
+	t.Cleanup(func() { replica.Close() })
 	store, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{primary.Addr}, HubKeyFile: hubKey(t), Replicas: 1}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	if err := approver.BeginControls(t.Context(), store); err != nil {
-		t.Fatal(err)
-	}
-	m := &memory{
-		ready: make(chan struct{}), cards: map[string]approver.Card{}, seen: map[string]chan approver.Ref{},
-		events: map[string]map[approver.Event]int{}, past: map[string]map[approver.State]bool{},
-	}
-	people := approver.People{}
-	people.Add("memory", []approver.Approver{{ID: "1", Name: "Alice"}})
-	b, err := approver.NewBroadcaster(approver.Options{
-		Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
-		Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},
-		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(c, "", nil, nil)
-		},
-		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = b.Run(ctx) })
-	defer func() { cancel(); running.Wait() }()
-	<-m.ready
+	t.Cleanup(func() { store.Close() })
+	daemon := startReplica(t, store)
+	b, m := daemon.b, daemon.m
 	here := make(chan approver.Ref, 1)
 	m.mu.Lock()
 	m.seen["s"] = here

@@ -287,7 +287,10 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 		return
 	}
 	if r.State == Consumed && r.Acked.IsZero() {
-		_, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.lapse(b.backSince(now), now) })
+		r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.lapse(b.backSince(now), now) })
+		if err == nil {
+			err = b.acked(ctx, r, "no courier said that it has the answer, and the time for that is over")
+		}
 		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
 			b.noteTrouble(err)
 		}

@@ -43,7 +43,7 @@ func (l *Log) Released(since time.Time) (*Released, error) {
 // reported takes out the call of a report. Where it is not known which of several
 // calls that look alike it is, all of them go: none may count for a second run.
 func (r *Released) reported(key string, line Line) {
-	if r.take(key, line.ArgsHash, hashOf(canonical(line.Args))) {
+	if r.take(key, line.ArgsHash, argsHash(line.Args)) {
 		return
 	}
 	shown, hashes := shownArgs(line.Args), map[string]bool{}
@@ -80,7 +80,7 @@ func (r *Released) Take(call approver.ToolCall) bool {
 	key := ownerKey(r.log.red.lineOf(approver.Record{Event: approver.EventRan, Call: call}, "", time.Time{}))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.take(key, hashOf(call.Args), hashOf(canonical(call.Args)))
+	return r.take(key, hashOf(call.Args), argsHash(call.Args))
 }
 
 // canonical is JSON as the store keeps it: without white space between the tokens, and

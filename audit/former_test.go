@@ -144,9 +144,10 @@ func TestReportsThatFitSeveralCalls(t *testing.T) {
 	long := strings.Repeat("x", 2*textLimit)
 	for name, tt := range map[string]struct {
 		first, second string
-		left          bool // of the second
+		report        string // empty is the first
+		left          bool   // of the second
 	}{
-		"cut":    {first: "a && " + long + "1", second: "b && " + long + "2"},
+		"cut":    {first: "a && " + long + "1", second: "b && " + long + "2", report: "c && " + long + "3"},
 		"secret": {first: "API_TOKEN=sk-live-0123456789abcdef0123 a && b", second: "API_TOKEN=sk-live-9876543210abcdef3210 a && b", left: true},
 	} {
 		o, _ := options(t)
@@ -160,7 +161,11 @@ func TestReportsThatFitSeveralCalls(t *testing.T) {
 		for _, c := range []approver.ToolCall{first, second} {
 			record(t, l, approver.Record{Event: approver.EventReleased, Call: asStored(t, c)})
 		}
-		record(t, l, approver.Record{Event: approver.EventRan, Call: first})
+		report := first
+		if tt.report != "" {
+			report = call(tt.report)
+		}
+		record(t, l, approver.Record{Event: approver.EventRan, Call: report})
 		r, err := l.Released(time.Now().Add(-time.Hour))
 		if err != nil || r.Take(first) || r.Take(second) != tt.left {
 			t.Errorf("%s: %v", name, err)

@@ -278,4 +278,14 @@ func (l *Log) noteHead(ctx context.Context, err error) {
 		l.o.Log.Info("the store has the audit's head again")
 	}
 	l.headErr = err
+	l.mu.Lock()
+	l.storeErr = err
+	l.mu.Unlock()
+}
+
+// StoreErr says why the store does not take the log's head; nil means that it does.
+func (l *Log) StoreErr() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.storeErr
 }

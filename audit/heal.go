@@ -115,7 +115,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	l.mu.Lock()
 	l.err = nil
 	if l.lost != "" { // the store knows lines that are gone: it is told of the new end
-		l.again, l.unheard = true, nil
+		l.again, l.unheard, l.heardOf = true, nil, 0
 	}
 	l.mu.Unlock()
 	l.found, l.lost = nil, ""

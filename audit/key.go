@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -91,7 +92,16 @@ func RotateKey(path string) (Key, error) {
 	if err := list(path, old); err != nil {
 		return Key{}, err
 	}
-	return createKey(path, os.Rename)
+	info, err := os.Stat(path)
+	if err != nil {
+		return Key{}, fmt.Errorf("audit key: %w", err)
+	}
+	return createKey(path, func(from, to string) error {
+		if err := keepOwner(from, info); err != nil {
+			return err
+		}
+		return os.Rename(from, to)
+	})
 }
 
 // LoadKeys reads the public keys in a .pub file.
@@ -205,14 +215,27 @@ func list(path string, key Key) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("audit key: %w", err)
 	}
-	if err := replaceFile(path, append(old, text...), 0o644); err != nil {
+	like := path // whose owner and mode it has
+	if errors.Is(err, fs.ErrNotExist) {
+		like = strings.TrimSuffix(path, ".pub")
+	}
+	info, err := os.Stat(like)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("audit key: %w", err)
+	}
+	mode := fs.FileMode(0o644)
+	if like == path && info != nil {
+		mode = info.Mode().Perm()
+	}
+	if err := replaceFile(path, append(old, text...), mode, info); err != nil {
 		return fmt.Errorf("audit key: %w", err)
 	}
 	return nil
 }
 
-// replaceFile writes a file as a whole or not at all.
-func replaceFile(path string, content []byte, mode os.FileMode) error {
+// replaceFile writes a file as a whole or not at all, with the owner of like, which may be
+// nil.
+func replaceFile(path string, content []byte, mode os.FileMode, like fs.FileInfo) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".new-*")
 	if err != nil {
@@ -221,6 +244,9 @@ func replaceFile(path string, content []byte, mode os.FileMode) error {
 	defer func() { _ = os.Remove(f.Name()) }() // gone already if it was renamed
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := keepOwner(f.Name(), like); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), path); err != nil {

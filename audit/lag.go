@@ -60,7 +60,7 @@ func (l *Log) Accept() { l.accept.Do(func() { close(l.accepted) }) }
 // of. Others are recorded while the store is away, too.
 var taken = []approver.Event{
 	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted, approver.EventGrantUsed,
-	approver.EventParked, approver.EventFrozen,
+	approver.EventParked, approver.EventFrozen, approver.EventAcked,
 }
 
 // A counted line is of an event whose time counts for the lag of the store.
@@ -120,9 +120,18 @@ func (l *Log) heard(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unheard = slices.DeleteFunc(l.unheard, func(c counted) bool { return c.seq <= seq })
-	l.heardOf = max(l.heardOf, seq)
+	if !l.again { // else it is a line of before the log was cut
+		l.heardOf = max(l.heardOf, seq)
+	}
 	close(l.headed)
 	l.headed = make(chan struct{})
+}
+
+// storedUpTo is the last line that the store is known to have taken.
+func (l *Log) storedUpTo() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heardOf
 }
 
 // stopWait is how long a stop in order waits for the store.
@@ -166,6 +175,7 @@ func (l *Log) compare(o *Opening) error {
 	o.Told = map[string]approver.Told{}
 	var last time.Time // of what the store had taken
 	var life life
+	var stored uint64 // what the lines say that the store had taken
 	err := l.each(o.Head.Seq+1, func(line Line) {
 		o.Controls = max(o.Controls, line.Controls)
 		if at := l.counts(line); !at.IsZero() {
@@ -175,6 +185,9 @@ func (l *Log) compare(o *Opening) error {
 		if life.forgot(line, l.o.Volatile) {
 			// It stopped in order, and then its store knew the end.
 			o.Older = "its last words before it stopped in order are not in the store"
+		}
+		if line.Stored < line.Seq { // else it was begun before the log was cut
+			stored = max(stored, line.Stored)
 		}
 		o.notes(line)
 	})
@@ -188,6 +201,8 @@ func (l *Log) compare(o *Opening) error {
 		o.Older = fmt.Sprintf("what the store took for %s is not in it any more", lost.Round(time.Second))
 	case o.Head.Closed:
 		o.Older = "it knows that the log stopped in order there"
+	case stored > o.Head.Seq && !l.o.Volatile:
+		o.Older = fmt.Sprintf("it had taken the line %d", stored)
 	}
 	if o.Older != "" {
 		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq, o.Seq, o.Older)
@@ -200,7 +215,7 @@ func (o *Opening) notes(line Line) {
 	if line.Timestamp.After(o.End) {
 		o.End = line.Timestamp
 	}
-	told := approver.Told{Request: line.Request, Event: line.Event, At: line.Timestamp}
+	told := approver.Told{Request: line.Request, Event: line.Event, At: line.Timestamp, Once: line.Once}
 	if time.Since(line.Timestamp) < approver.MinKeepFor/2 {
 		told.Tell(o.Told)
 	}

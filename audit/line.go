@@ -46,7 +46,7 @@ type Line struct {
 	Severity     string          `json:"severity,omitempty"`      // of a call that was stopped or put before people
 	Reasons      []string        `json:"reasons,omitempty"`       // category, stage and rule, cause
 	Target       string          `json:"target,omitempty"`        // the first path, or the first URL
-	ArgsHash     string          `json:"argsHash,omitempty"`      // SHA-256 of the arguments' exact bytes
+	ArgsHash     string          `json:"argsHash,omitempty"`      // SHA-256 of the arguments, see canonical
 	Summary      string          `json:"summary,omitempty"`       // the call on one line, or why there is none
 	RequireToken *bool           `json:"requireToken,omitempty"`  // of a request: its severity demands that the code is typed
 	Approved     *bool           `json:"approved,omitempty"`      // where a request was answered
@@ -80,6 +80,8 @@ type Line struct {
 
 	// Controls is Options.Controls when the record was made: the store must not know less.
 	Controls uint64 `json:"controls,omitempty"`
+	// Stored is the last line that the store had taken when the record was made.
+	Stored uint64 `json:"stored,omitempty"`
 	// Heard is of a stop in order: whether the store was told of every line before it. Nil
 	// is of the version before, and the store is held to have been told.
 	Heard *bool `json:"heard,omitempty"`
@@ -108,7 +110,7 @@ type LineVerdict struct {
 	Irreversible *approver.Irreversibility `json:"irreversible,omitempty"`
 	Chain        []LineFinding             `json:"chain,omitempty"`    // what each part of the path said
 	Args         json.RawMessage           `json:"args,omitempty"`     // what runs instead
-	ArgsHash     string                    `json:"argsHash,omitempty"` // SHA-256 of its exact bytes
+	ArgsHash     string                    `json:"argsHash,omitempty"` // SHA-256 of them, see canonical
 	Shadow       []string                  `json:"shadow,omitempty"`   // rules that matched and are not enforced
 	Allowed      []string                  `json:"allowed,omitempty"`  // rules whose finding was dropped, and by which exception
 }
@@ -187,7 +189,7 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 	}
 	if c.Tool != "" || c.Command != "" || c.ID != "" {
 		l.Module, l.Method, l.Tool = c.Module(), r.text(c.Tool, wordLimit), r.text(c.Tool, wordLimit)
-		l.Args, l.ArgsHash = r.args(c.Args), hashOf(c.Args)
+		l.Args, l.ArgsHash = r.args(c.Args), argsHash(c.Args)
 		l.Command, l.Summary = r.text(c.Command, commandLimit), r.summary(c)
 		l.Agent, l.Call = r.text(c.Agent, wordLimit), r.id(c.ID)
 		l.Session, l.Dir = r.text(c.Session, wordLimit), r.text(c.Dir, textLimit)
@@ -253,7 +255,7 @@ func decisionOf(rec approver.Record) string {
 			return Rejected
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
-	case approver.EventRefused, approver.EventRan, approver.EventResult, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
+	case approver.EventRefused, approver.EventAcked, approver.EventRan, approver.EventResult, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
 		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved,
 		approver.EventObserving, approver.EventEnforcing:
 		return ""
@@ -316,7 +318,7 @@ func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 		Decision: v.Decision, By: r.text(v.By, wordLimit), Rule: r.text(v.Rule, wordLimit), Category: r.text(v.Category, wordLimit),
 		Reason: r.text(v.Reason, textLimit), Detail: r.text(v.Detail, textLimit),
 		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.loss(v.Irreversible), Chain: r.chain(v.Chain),
-		Args: r.args(v.Args), ArgsHash: hashOf(v.Args),
+		Args: r.args(v.Args), ArgsHash: argsHash(v.Args),
 	}
 	if !math.IsNaN(v.Confidence) && !math.IsInf(v.Confidence, 0) { // JSON has neither
 		l.Confidence = v.Confidence
@@ -384,6 +386,10 @@ func outcomeName(k approver.OutcomeKind) string {
 	}
 	return outcomeNames[approver.OutcomeRefused]
 }
+
+// argsHash is the same for all spellings of one JSON text, so that what was asked, what
+// people approved and what ran can be joined by it.
+func argsHash(args []byte) string { return hashOf(canonical(args)) }
 
 func hashOf(b []byte) string {
 	if len(b) == 0 {

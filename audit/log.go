@@ -103,11 +103,12 @@ type Log struct {
 	spare  []byte // a buffer to use again
 	alarms []string
 
-	durable Head          // under mu
-	unheard []counted     // under mu: lines that the store was not told of yet
-	heardOf uint64        // under mu: the last line that the store was told of in this life
-	headed  chan struct{} // under mu; closed when the store was told of more
-	again   bool          // under mu: the store is to be told of an end that is before its own
+	durable  Head          // under mu
+	unheard  []counted     // under mu: lines that the store was not told of yet
+	heardOf  uint64        // under mu: the last line that the store was told of in this life
+	headed   chan struct{} // under mu; closed when the store was told of more
+	again    bool          // under mu: the store is to be told of an end that is before its own
+	storeErr error         // under mu: headErr
 
 	opened   Opening       // of Open
 	older    chan string   // see Older
@@ -313,8 +314,11 @@ func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
 	if l.o.Controls != nil {
 		line.Controls = l.o.Controls()
 	}
-	if r.Event == approver.EventStopped && l.o.KV != nil {
-		line.Heard = l.tell(ctx)
+	if l.o.KV != nil {
+		line.Stored = l.storedUpTo()
+		if r.Event == approver.EventStopped {
+			line.Heard = l.tell(ctx)
+		}
 	}
 	body, err := encode(line)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 	"approver.example"
 )
 
+// brokenAt begins the alarm about a break that stays in the log; see verifier.told.
+const brokenAt = "the log is broken at "
+
 // resume finds the end of the log, sets aside what is no part of it, and
 // opens it for appending. known is where the log ended by somebody else's word,
 // nil if nobody knows. With ours it is this process's own: whoever waited for a
@@ -39,19 +42,22 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	if before != "" {
 		if s.place, err = lastOf(before); err != nil {
 			s.adopt = true
-			loss("the log is broken at the end of %s: %v", filepath.Base(before), err)
+			loss(brokenAt+"the end of %s: %v", filepath.Base(before), err)
 		}
 	} else {
 		s.adopt = true // earlier files may have been archived
 	}
+	path := filepath.Join(l.o.Dir, activeName)
+	if first, err := firstLine(path); err == nil && first.seq > s.seq+1 {
+		s = scan{place: place{hash: genesis()}, adopt: true} // those in between were archived
+	}
 	l.origin = s
 	s.watch, s.stop, s.key = known, ours, l.o.Key
-	path := filepath.Join(l.o.Dir, activeName)
 	if err := s.file(path); err != nil {
 		return nil, err
 	}
 	if l.broken = s.breakText(); s.broken != nil {
-		loss("the log is broken at %v", s.broken)
+		loss(brokenAt+"%v", s.broken)
 		told, err := l.told(s.first, l.broken)
 		if err != nil {
 			return nil, err
@@ -319,6 +325,20 @@ func (l *Log) has(line Head) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// firstLine returns what the first line of a file says.
+func firstLine(path string) (link, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return link{}, err
+	}
+	defer f.Close()
+	line, err := newLineReader(f).next()
+	if err != nil {
+		return link{}, err
+	}
+	return readLink(line)
 }
 
 // lastOf returns the place of the last line of a full file.

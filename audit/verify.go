@@ -73,6 +73,8 @@ type Report struct {
 	SignedAt    time.Time `json:"signed_at,omitzero"`
 	KeyIDs      []string  `json:"key_ids,omitempty"` // in the order of their first use
 	Log         string    `json:"log,omitempty"`     // the id in the last checkpoint
+	// Broken are breaks that an alarm of Losses names.
+	Broken []BreakError `json:"broken,omitempty"`
 }
 
 // An AlarmList counts alarms and has the newest hundred, oldest first.
@@ -129,7 +131,7 @@ func (r Report) Unsigned() uint64 {
 }
 
 // Verify reads a whole log, in constant memory, and returns a *BreakError for the
-// first thing that is wrong. A log that was cut short and then went on is whole
+// first thing that is wrong and that no alarm in the log names. A log that was cut short and then went on is whole
 // again but for the alarm that the daemon recorded: see Report.Losses.
 //
 // paths are the log's directory and, where older files were moved away, the
@@ -166,6 +168,10 @@ func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report,
 		}
 		err = v.segment(ctx, f, s)
 		_ = f.Close() // only read
+		var b *BreakError
+		if errors.As(err, &b) {
+			return v.outcome(b)
+		}
 		if err != nil {
 			return v.Report, err
 		}
@@ -173,10 +179,7 @@ func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report,
 	if v.Files == 0 && head == nil {
 		return v.Report, fmt.Errorf("verify the audit log: %w in %q", ErrNoLog, paths)
 	}
-	if b := v.end(len(w.dirs) > 0); b != nil {
-		return v.Report, b
-	}
-	return v.Report, nil
+	return v.outcome(v.end(len(w.dirs) > 0))
 }
 
 type verifier struct {
@@ -187,6 +190,9 @@ type verifier struct {
 	claimed   uint64 // seq up to which some line says that retention took away
 	before    digest // what the first line says of the line before it
 	removedAt uint64 // seq of the line behind Report.Removed
+
+	parts  []part
+	inside bool // the last of parts
 
 	at     place
 	since  int    // lines behind the last checkpoint
@@ -229,14 +235,22 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 		if lines.number%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if v.inside {
+			v.behind(line)
+			continue
+		}
 		b := v.line(line)
 		if b == nil {
 			continue
 		}
 		if b.Kind == Gap {
-			v.findMoved(b, lines)
+			if err := v.findMoved(b, s.path); err != nil {
+				return fmt.Errorf("verify the audit log: %w", err)
+			}
 		}
-		return b
+		if !v.pass(b, line) {
+			return b
+		}
 	}
 }
 
@@ -352,22 +366,31 @@ func (v *verifier) alarm(l link, line []byte) {
 	a.File, a.Line, a.Seq = v.name, v.number, l.seq
 	v.Alarms++
 	if a.Kind == lossAlarm {
+		v.told(a)
 		v.Losses.add(a)
 		return
 	}
 	v.Others.add(a)
 }
 
-// findMoved turns a gap into a reordering if the missing line comes later.
-func (v *verifier) findMoved(b *BreakError, lines *lineReader) {
-	for {
+// findMoved turns a gap into a reordering if the missing line comes later in the file.
+func (v *verifier) findMoved(b *BreakError, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for lines := newLineReader(f); ; {
 		line, err := lines.next()
 		if err != nil {
-			return
+			return nil
+		}
+		if lines.number <= b.Line {
+			continue
 		}
 		if l, err := readLink(line); err == nil && l.seq == b.Seq {
 			b.Kind, b.Why = Reordered, fmt.Sprintf("the line with seq %d stands further down, in line %d", b.Seq, lines.number)
-			return
+			return nil
 		}
 	}
 }

@@ -142,7 +142,7 @@ type auditVerifyCmd struct {
 // Help is the long text.
 func (auditVerifyCmd) Help() string {
 	return `Exit code 0: every record is where it was written, every signature fits, and nothing was ever lost. Exit code 1: the first broken
-record is named, or what the daemon found lost or changed when it started: a log that was cut short and went on looks whole but for
+record is named that no alarm in the log names, or what the daemon found lost or changed when it started: a log that was cut short and went on looks whole but for
 that alarm. Once you have looked into such alarms, --accept-alarms says up to which. A log whose oldest files were removed by retention (audit.keep) is
 complete from the seq that is named. Other alarms are listed and do not change the exit code: a call that ran although it was denied, a new signing key, a time in which nothing could be recorded.
 Where the log ends is asked of the store, or of the daemon while it holds the embedded store.
@@ -217,6 +217,9 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 	for _, a := range fresh {
 		fmt.Fprintf(os.Stderr, "ALARM at %s:%d: %s\n", a.File, a.Line, a.What)
 	}
+	for _, b := range r.Broken {
+		fmt.Printf("broken, as an alarm says: %v\n", &b)
+	}
 	alarms := "no alarms"
 	if r.Alarms > 0 {
 		alarms = fmt.Sprintf("%s, %d of loss", counted(r.Alarms, "alarm"), r.Losses.Count)
@@ -225,7 +228,7 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 	case broken != nil:
 		fmt.Fprintf(os.Stderr, "BROKEN: %v (%s before it, %s)\n", broken, counted(r.Lines, "whole line"), alarms)
 	case len(fresh) > 0:
-		fmt.Fprintf(os.Stderr, "The chain of %s is whole, but something was lost from it or changed before it went on. When you have looked into it: "+
+		fmt.Fprintf(os.Stderr, "The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went on. When you have looked into it: "+
 			"approver audit verify --accept-alarms %d\n", counted(r.Records, "record"), fresh[len(fresh)-1].Seq)
 	default:
 		if r.First > 1 {

@@ -113,7 +113,7 @@ func (h *heldAuthority) put(ctx context.Context, lines []string, how string) err
 		return fmt.Errorf("a change of the approver lists could not be recorded: %w", err)
 	}
 	next := keptAuthority{lines, h.kept.Decides || h.decides(lines)}
-	if err := h.save(ctx, next); err != nil {
+	if err := h.replace(ctx, h.audit, next); err != nil {
 		return fmt.Errorf("the approver lists could not be stored: %w", err)
 	}
 	h.kept, h.stuck = next, false

@@ -163,6 +163,11 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 		}
 		doc.Observe = d.observer.status(c, doc.Now)
 	}
+	if err == nil { // reading may go on where nothing can be written, as when its disk is full
+		if full := d.audit.StoreErr(); full != nil {
+			err = fmt.Errorf("it takes no writes, so every call that needs people is denied: %w", full)
+		}
+	}
 	if err != nil {
 		doc.Trouble = err.Error()
 	}

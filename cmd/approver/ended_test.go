@@ -77,6 +77,11 @@ func boltPlace() place {
 }
 
 func redisPlace(t *testing.T) place {
+	p, _ := redisPlaceOn(t)
+	return p
+}
+
+func redisPlaceOn(t *testing.T) (place, *redistest.Server) {
 	server, err := redistest.Start(t.Context(), redistest.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +120,7 @@ func redisPlace(t *testing.T) place {
 				must(t, server.Admin().Restore(t.Context(), key, 0, dump).Err())
 			}
 		},
-	}
+	}, server
 }
 
 // A roomLife is a daemon's, with people who answer.

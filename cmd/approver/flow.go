@@ -51,16 +51,16 @@ func holdFlow(record sealed, live *liveFlow, audit approver.Recorder, log *slog.
 
 // startFlow puts the policy of the configuration in force, unless that loosens the
 // one that was in force last.
-func startFlow(ctx context.Context, cfg configs.Config, store approver.KV, live *liveFlow, audit approver.Recorder, log *slog.Logger) (*inForce[*flow.Policy], error) {
-	record, err := newSealed(cfg, store, "flow")
+func startFlow(ctx context.Context, base *ground, live *liveFlow, log *slog.Logger) (*inForce[*flow.Policy], error) {
+	record, err := newSealed(base.cfg, base.store, "flow", base.trust.mark)
 	if err != nil {
 		return nil, err
 	}
-	file, err := cfg.Flow()
+	file, err := base.cfg.Flow()
 	if err != nil {
 		return nil, err
 	}
-	standing := holdFlow(record, live, audit, log)
+	standing := holdFlow(record, live, base.records, log)
 	return standing, standing.start(ctx, file)
 }
 

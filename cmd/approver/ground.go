@@ -97,7 +97,7 @@ func (g *ground) close(ctx context.Context, err *error) {
 
 // holdAuthority finds out whose answers count.
 func holdAuthority(ctx context.Context, g *ground, log *slog.Logger) (*heldAuthority, error) {
-	record, err := newSealed(g.cfg, g.store, "approvers")
+	record, err := newSealed(g.cfg, g.store, "approvers", g.trust.mark)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func (f *inForce[V]) put(ctx context.Context, p V, how string) error {
 	}
 	text, err := f.kind.keep(p)
 	if err == nil {
-		err = f.save(ctx, text)
+		err = f.replace(ctx, f.audit, text)
 	}
 	if err != nil {
 		return fmt.Errorf("the %s could not be stored: %w", f.kind.noun, err)

@@ -149,7 +149,7 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 		t.Helper()
 		cfg := configs.Default()
 		cfg.Dir, cfg.Audit.ID = dir, name
-		record, err := newSealed(cfg, kv, "policy")
+		record, err := newSealed(cfg, kv, "policy", nil)
 		f := holdPolicy(record, &shieldcore.Live{}, &memAudit{}, slog.New(slog.DiscardHandler))
 		if err == nil {
 			err = f.start(t.Context(), policyOf(t, text))

@@ -61,7 +61,7 @@ type judgement struct {
 func openJudgement(ctx context.Context, base *ground, files ruleFilesRead, log *slog.Logger) (j *judgement, err error) {
 	cfg, records := base.cfg, base.records
 	j = &judgement{policy: &shieldcore.Live{}}
-	record, err := newSealed(cfg, base.store, "policy")
+	record, err := newSealed(cfg, base.store, "policy", base.trust.mark)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func openJudgement(ctx context.Context, base *ground, files ruleFilesRead, log *
 	if j.reflex, err = files.reflex(); err != nil {
 		return nil, err
 	}
-	if record, err = newSealed(cfg, base.store, "rules"); err != nil {
+	if record, err = newSealed(cfg, base.store, "rules", base.trust.mark); err != nil {
 		return nil, err
 	}
 	j.ruling = &liveRules{engine: j.reflex}
@@ -83,7 +83,7 @@ func openJudgement(ctx context.Context, base *ground, files ruleFilesRead, log *
 		return nil, err
 	}
 	j.flowing = &liveFlow{engine: j.reflex}
-	if j.flows, err = startFlow(ctx, cfg, base.store, j.flowing, records, log.With("part", "flow")); err != nil {
+	if j.flows, err = startFlow(ctx, base, j.flowing, log.With("part", "flow")); err != nil {
 		return nil, err
 	}
 	j.projects = newProjectReporter(records, log.With("part", "rules"))

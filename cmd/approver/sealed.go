@@ -19,6 +19,8 @@ type sealed struct {
 	codec *approver.RequestCodec
 	id    string // of this installation: several may share Redis
 	where string // of the record, for people
+	// mark counts the changes, so that an older store shows; nil counts none.
+	mark *approver.ControlMark
 }
 
 const (
@@ -28,7 +30,7 @@ const (
 	sealedKeep = 10 * 365 * 24 * time.Hour
 )
 
-func newSealed(cfg configs.Config, store approver.KV, name string) (sealed, error) {
+func newSealed(cfg configs.Config, store approver.KV, name string, mark *approver.ControlMark) (sealed, error) {
 	keys, err := openCodeKeys(cfg)
 	if err != nil {
 		return sealed{}, err
@@ -37,7 +39,7 @@ func newSealed(cfg configs.Config, store approver.KV, name string) (sealed, erro
 	if err != nil {
 		return sealed{}, err
 	}
-	s := sealed{name: name, store: store, codec: codec, id: cfg.AuditID()}
+	s := sealed{name: name, store: store, codec: codec, id: cfg.AuditID(), mark: mark}
 	s.where = "the key " + s.key() + " in Redis"
 	if cfg.Store.Redis == nil {
 		// An embedded store is of one installation, whatever its host or its audit
@@ -54,7 +56,7 @@ func sealedNames() []string { return []string{"approvers", "policy", "rules", "f
 // record of its own from an earlier time is no longer in force.
 func carrySealed(ctx context.Context, cfg configs.Config, store approver.KV, former string) error {
 	for _, name := range sealedNames() {
-		s, err := newSealed(cfg, store, name)
+		s, err := newSealed(cfg, store, name, nil)
 		if err != nil {
 			return err
 		}
@@ -102,6 +104,25 @@ func (s sealed) load(ctx context.Context, v any) error {
 		return err
 	}
 	return json.Unmarshal(text, v)
+}
+
+// replace makes v the record, in the place of the one that is in force. That is counted
+// with the controls, and told the audit with their version: a store without it shows.
+func (s sealed) replace(ctx context.Context, audit approver.Recorder, v any) error {
+	_, _, err := s.store.Get(ctx, s.key())
+	first := errors.Is(err, approver.ErrNotFound)
+	if err != nil && !first {
+		return err
+	}
+	if err := s.save(ctx, v); err != nil || first || s.mark == nil {
+		return err
+	}
+	if err := s.mark.Count(ctx, s.store); err != nil {
+		return err
+	}
+	note := fmt.Sprintf("the store has the change of the %s: version %d", s.name, s.mark.Version())
+	_, err = audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note})
+	return err
 }
 
 // save makes v the record.

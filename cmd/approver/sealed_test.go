@@ -31,7 +31,7 @@ func TestSealedRecordsMoveWithTheName(t *testing.T) {
 	}
 	record := func(id, name string) sealed {
 		t.Helper()
-		s, err := newSealed(at(id), store, name)
+		s, err := newSealed(at(id), store, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

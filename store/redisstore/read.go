@@ -77,6 +77,33 @@ func (s *Store) GetNow(ctx context.Context, key string) ([]byte, approver.Rev, t
 	return value, rev, now, err
 }
 
+// Discard implements approver.Discarder.
+func (s *Store) Discard(ctx context.Context, key string) error {
+	if err := arg.Key(key); err != nil {
+		return err
+	}
+	ctx, cancel, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	got := s.rdb.Get(ctx, key)
+	if _, _, err = s.record(key, got); !errors.Is(err, approver.ErrTampered) {
+		if err == nil || errors.Is(err, approver.ErrNotFound) {
+			return approver.ErrConflict
+		}
+		return err
+	}
+	gone, err := s.write(ctx, s.scripts.discard, []string{key}, got.Val())
+	switch {
+	case err != nil:
+		return s.failed("discard "+key, err)
+	case gone == 0:
+		return approver.ErrConflict
+	}
+	return nil
+}
+
 // Due implements approver.KV. It returns at most 1,000 keys.
 func (s *Store) Due(ctx context.Context, shard, limit int) ([]string, error) {
 	return s.scheduled(ctx, shard, limit, func(ctx context.Context) (any, error) {

@@ -87,6 +87,9 @@ var nowSource string
 //go:embed lease.lua
 var leaseSource string
 
+//go:embed discard.lua
+var discardSource string
+
 const (
 	wakeChannel = "ap:wake"
 	clockKey    = "ap:{00}/clock"
@@ -101,7 +104,7 @@ type Store struct {
 	seal    sealer
 	holder  string // names this process in leases
 	config  Config // with its defaults
-	scripts struct{ put, due, now, lease *script }
+	scripts struct{ put, due, now, lease, discard *script }
 
 	last   atomic.Int64 // the highest reading of the clock so far, in µs
 	hub    hint.Hub
@@ -115,6 +118,7 @@ var (
 	_ approver.KV        = (*Store)(nil)
 	_ approver.Confirmer = (*Store)(nil)
 	_ approver.Batcher   = (*Store)(nil)
+	_ approver.Discarder = (*Store)(nil)
 
 	_ approver.ClockReader = (*Store)(nil)
 	_ approver.Sweeper     = (*Store)(nil)
@@ -174,6 +178,7 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 	s := &Store{log: log, seal: seal, holder: uuid.NewString(), config: c, pulse: pulse}
 	s.scripts.put, s.scripts.due = newScript(putSource), newScript(dueSource)
 	s.scripts.now, s.scripts.lease = newScript(nowSource), newScript(leaseSource)
+	s.scripts.discard = newScript(discardSource)
 	s.rdb = redis.NewUniversalClient(options)
 	running, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel

@@ -1,0 +1,179 @@
+package approver
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// heldOf is a hold of one user's agent in a project.
+func heldOf(uid int, project string) Who {
+	return Who{Peer: Peer{Known: true, UID: uint32(uid)}, Agent: "claude", Project: project}
+}
+
+// freezes freezes agents, and lifts that, unless one fails.
+func (x *bench) freezes(lift bool, all ...Who) Controls {
+	x.t.Helper()
+	for _, who := range all {
+		if _, err := x.Hold(x.t.Context(), who, "approver", "r"); err != nil {
+			x.t.Fatal(err)
+		}
+		if time.Sleep(time.Second); lift {
+			if err := x.Unfreeze(x.t.Context(), "Ada"); err != nil {
+				x.t.Fatal(err)
+			}
+		}
+	}
+	c, err := LoadControls(x.t.Context(), x.kv)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return c
+}
+
+// The story: over two days, seven false alarms in seven projects were looked into and
+// lifted, one after the other. The seventh froze that user's agent everywhere, and on a
+// shared store the sixty-fifth froze everybody, although nothing was frozen at that time.
+// Now only freezes that stand count, and a yes of before each lifted one stays void.
+func TestLiftedHoldsDoNotCount(t *testing.T) {
+	for _, n := range []int{1, maxHoldsEach - 1, maxHoldsEach, maxHoldsEach + 1, maxHoldsEach + 2, 3 * maxHoldsEach, maxHolds + 5} {
+		t.Run(fmt.Sprint("one agent, ", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				before := time.Now()
+				var lifted []Who
+				for i := range n {
+					lifted = append(lifted, heldOf(7, fmt.Sprint("/p", i)))
+				}
+				x.freezes(true, lifted...)
+				c := x.freezes(false, heldOf(7, "/q"))
+				call := ToolCall{Agent: "claude", Dir: "/r", Peer: Peer{Known: true, UID: 7}}
+				if f, frozen := c.freezeOf(call); frozen || c.Frozen() || len(c.Held()) != 1 {
+					t.Errorf("another project is frozen: %+v; %d stand, all: %v", f, len(c.Held()), c.Frozen())
+				}
+				if call.Dir = "/q"; !c.BurnsFor(call, time.Now()) {
+					t.Error("the frozen one goes on")
+				}
+				for _, who := range lifted {
+					if call.Dir = who.Project; !c.BurnsFor(call, before) || n <= maxHoldsEach && c.BurnsFor(call, time.Now()) {
+						t.Errorf("%s: a yes of before lives again, or one of after is void", who.Project)
+					}
+				}
+				if len(c.Holds) > maxHoldsEach+2 {
+					t.Errorf("%d are kept", len(c.Holds))
+				}
+			})
+		})
+	}
+	for _, n := range []int{maxHolds, maxHolds + 1, 2*maxHolds + 3} {
+		t.Run(fmt.Sprint("many agents, ", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				before := time.Now()
+				var lifted []Who
+				for i := range n {
+					lifted = append(lifted, heldOf(100+i, "/p"))
+				}
+				x.freezes(true, lifted...)
+				c := x.freezes(false, heldOf(7, "/q"))
+				if c.Frozen() || len(c.Held()) != 1 || len(c.Holds) > maxHolds+2 {
+					t.Errorf("all frozen: %v, %d stand, %d are kept", c.Frozen(), len(c.Held()), len(c.Holds))
+				}
+				for _, who := range lifted {
+					if !c.BurnsFor(ToolCall{Agent: "claude", Dir: "/p", Peer: who.Peer}, before) {
+						t.Errorf("uid %d: a yes of before lives again", who.Peer.UID)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The story: one agent was frozen and people lifted that. A yes from before was still open;
+// then another agent was frozen, the record of the lifted one went, and the yes counted
+// again. It is kept as long as any yes waits, and not for ever.
+func TestALiftedHoldIsKeptAsLongAsAYesWaits(t *testing.T) {
+	for after, want := range map[time.Duration]bool{
+		0: true, time.Minute: true, SessionTerm: true, 24 * time.Hour: true, 47 * time.Hour: true, 49 * time.Hour: false,
+	} {
+		var c Controls
+		before := time.Unix(1e9, 0)
+		lifted := before.Add(time.Minute)
+		c.hold(Hold{Who: heldOf(7, "/p")}, lifted)
+		c.lift(lifted)
+		c.hold(Hold{Who: heldOf(8, "/p")}, lifted.Add(after))
+		call := ToolCall{Agent: "claude", Dir: "/p", Peer: Peer{Known: true, UID: 7}}
+		if got := c.BurnsFor(call, before); got != want || c.BurnsFor(call, lifted.Add(time.Second)) {
+			t.Errorf("after %v the yes of before is void: %v", after, got)
+		}
+	}
+}
+
+// One freeze more than can be kept stops everything, and so nothing is let through by a
+// pause, or by observe mode, that people began before.
+func TestTheLastHoldEndsPauseAndObserve(t *testing.T) {
+	for _, pause := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newBench(t, newMemKV())
+			var err error
+			if pause {
+				_, err = x.Pause(t.Context(), MaxPause, true, "Ada")
+			} else {
+				_, err = x.Observe(t.Context(), time.Hour, "Ada")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []Who
+			for i := range maxHolds {
+				all = append(all, heldOf(100+i, "/p"))
+			}
+			loose := func(c Controls) bool { return c.Observing(time.Now()) || time.Now().Before(c.Pause.Until) }
+			if c := x.freezes(false, all...); c.Frozen() || !loose(c) {
+				t.Fatalf("frozen %v, loosened %v", c.Frozen(), loose(c))
+			}
+			if c := x.freezes(false, heldOf(7, "/p")); !c.Frozen() || loose(c) || !c.Burns(time.Now()) {
+				t.Errorf("frozen %v, loosened %v", c.Frozen(), loose(c))
+			}
+			if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+				t.Fatal(err)
+			}
+			if c, err := LoadControls(t.Context(), x.kv); err != nil || c.Frozen() || loose(c) {
+				t.Errorf("lifted: %v, frozen %v, loosened %v", err, c.Frozen(), loose(c))
+			}
+		})
+	}
+}
+
+// The story: a frozen agent's folder was mounted a second time, under another name. No
+// link leads there, and no name is like the other: only the folder itself tells.
+func TestAHoldKnowsItsFolderOnAnotherMount(t *testing.T) {
+	if dir := os.Getenv("APPROVER_TEST_MOUNTED"); dir != "" {
+		for name, want := range map[string]bool{"there": true, "there/sub": true, "there/sub/deep": true, "q": false, "there/..": false, ".": false} {
+			who := heldOf(7, filepath.Join(dir, "p"))
+			if got := who.Is(ToolCall{Peer: who.Peer, Agent: "claude", Dir: filepath.Join(dir, name)}); got != want {
+				t.Errorf("a call in %s is frozen: %v", name, got)
+			}
+		}
+		return
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"p/sub/deep", "q", "there"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mount := fmt.Sprintf("mount --bind %[1]s/p %[1]s/there", dir)
+	if out, err := exec.Command("unshare", "-rm", "sh", "-c", mount).CombinedOutput(); err != nil {
+		t.Skipf("no mount is possible here: %v: %s", err, out)
+	}
+	again := exec.Command("unshare", "-rm", "sh", "-c", mount+` && exec "$0" -test.run '^TestAHoldKnowsItsFolderOnAnotherMount$'`, os.Args[0])
+	again.Env = append(os.Environ(), "APPROVER_TEST_MOUNTED="+dir)
+	if out, err := again.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
