@@ -53,12 +53,18 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	mark := len(in.fields)
 	defer in.unwritten(len(in.files))
-	in.expand(c.Args) // with what held before: the assignments come after the words
+	in.expand(c.Args[:1])                        // with what held before: the assignments come after the words
+	for i := mark + 1; i < len(in.fields); i++ { // $(echo c $X)d may be cd
+		if f := &in.fields[i]; f.hollow && !f.known() {
+			in.saw |= named | partly
+		}
+	}
+	in.expand(c.Args[1:])
 	if len(c.Assigns) > 0 {
 		locals := len(in.locals)
 		defer in.unhold(locals)
 		for _, a := range c.Assigns {
-			in.locals = append(in.locals, in.hold(a.Name.Value))
+			in.locals = append(in.locals, in.hold(in.referred(a.Name.Value)))
 			in.assign(a)
 			in.slot(a.Name.Value).passed = true
 			in.environ(a.Name.Value, in.value(a.Name.Value))

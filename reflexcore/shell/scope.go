@@ -339,6 +339,7 @@ func (in *interp) joinParams(params []data, others [][]data) {
 	}
 	if len(all) > 1 {
 		in.others = all
+		in.partings++
 	}
 }
 

@@ -138,6 +138,9 @@ type interp struct {
 	lean       bool // all of the text is walked with what is not known taken for nothing
 	saw        unsure
 	forks      int      // commands that may print one thing or another
+	partings   int      // commands that may be others, or set other parameters, see [interp.parted]
+	founded    []string // all that was in below, for [interp.withNothing]
+	chose      bool     // and whether one of the folders was chosen by the call
 	start      start    // what the present command begins with
 	first      bool     // the first of these counts, see [interp.fork]
 	below      []string // what stands below unknown folders that the environment names, see [interp.root]
