@@ -27,6 +27,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		lasts := in.lasts
 		in.lasts = nil
 		in.simple(c, std, sink, background)
+		in.tracing(sink)
 		in.recall(in.lasts, background)
 		in.fields, in.lasts = in.fields[:mark], lasts
 		return
@@ -45,6 +46,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		}
 		in.fields, first = in.fields[:mark], false
 	})
+	in.tracing(sink)
 	in.recall(in.lasts, background)
 	in.lasts = lasts
 }
@@ -199,6 +201,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	defer func() { in.step = step }()
 	in.note(mark)
 	in.oddName(mark)
+	in.shakes(in.fields[mark:mark+1], "")
 	args := in.fields[mark:]
 	for _, f := range args {
 		if f.splits || !f.known() {
@@ -359,6 +362,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.terminals(mark)
 	}
 	in.unpacks(argv)
+	in.pieces(argv, base, std)
 	in.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {

@@ -44,7 +44,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 			std = in.from(value, std)
 		}
 	}
-	line := in.letters(std, delimiter, most, raw)
+	line := in.eitherSpoken(in.letters(std, delimiter, most, raw))
 	if !raw && line.known() {
 		line.text = string(unescape(nil, line.text))
 	}

@@ -48,6 +48,7 @@ type field struct {
 	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
 	inherits bool // what is not known of it is in variables of the environment, all of it
 	folder   askedFolder
+	shaken   bool // it is a variable that a file may have set, see [interp.shake]
 	setup    bool // it is what a program prints for a shell to run, and that alone
 	odd      Oddity
 }
@@ -152,7 +153,9 @@ type interp struct {
 	sourced    bool     // a file that is not known was read with set -a, and may have set any variable
 	iterates   bool     // the words are taken one after the other: their order does not matter
 	procs      int
-	links      int // how many files are links
+	opens      []string // files that code opened to write
+	echoes     []string // what echo printed with backslashes in it, see [interp.echoed]
+	links      int      // how many files are links
 	recalls    recalls
 	lasts      []data       // what $_ may be after the present command
 	stands     stands       // what a word may be of which nothing is known
