@@ -124,7 +124,7 @@ type place struct {
 }
 
 // builtins cannot be started by env and its like.
-var builtins = []string{"cd", "eval", "source", ".", "export", "history", "trap", "unset", "set", "exec", "ulimit", "alias", "read", "wait", "break", "exit", ":", "f", "true", "false", "umask", "command", "builtin", "time", "getopts", "pushd"}
+var builtins = []string{"cd", "eval", "source", ".", "export", "history", "trap", "unset", "set", "exec", "ulimit", "alias", "read", "wait", "break", "exit", ":", "f", "true", "false", "umask", "command", "builtin", "time", "getopts", "pushd", "shift", "mapfile", "local", "select"}
 
 // callsOf lists the simple commands of a text, outside of quotes.
 func callsOf(text string) (out []place) {

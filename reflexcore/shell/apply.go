@@ -271,7 +271,7 @@ func (a *applied) output() data {
 	if text != "" && effect.IsKnown(text) {
 		switch a.by {
 		case "head", "tail", "sort", "tac", "uniq":
-			if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && len(a.argv) < 3 {
+			if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && (len(a.argv) < 2 || len(a.argv) == 2 && keepsLine(a.argv[1])) {
 				return data{text, a.taint} // one line is what it was
 			}
 			return data{effect.Unknown, a.taint | effect.Decoded}

@@ -24,6 +24,9 @@ func (in *interp) assignArray(a *syntax.Assign) {
 			v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
 			next = v.end()
 		}
+	} else if a.Append {
+		v.list = in.asList(v.name)
+		next = v.end()
 	}
 	mark := len(in.fields)
 	for _, e := range a.Array.Elems {
@@ -191,8 +194,20 @@ func (in *interp) kept(v *variable, name, origin string) int {
 	n, ok := in.integer(strings.TrimSpace(origin), 0)
 	if old := in.lookup(name); old != nil && old.array {
 		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
+	} else {
+		v.list = in.asList(name)
 	}
 	return v.resolve(n, ok)
+}
+
+// asList is a variable that is no array as one: its value is the first element.
+func (in *interp) asList(name string) []data {
+	if v := in.lookup(name); v != nil && v.unset {
+		return nil
+	} else if _, given := in.ctx.Env[name]; v == nil && !given {
+		return nil
+	}
+	return []data{in.value(name)}
 }
 
 // anyOrder are the elements of an array in an order that is not known: one in which they

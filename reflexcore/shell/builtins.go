@@ -186,7 +186,11 @@ func (in *interp) eval(mark int, std *input, sink *data) {
 	}
 	if !d.known() {
 		in.odd(EvalUnknown, "eval")
+		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
+			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		}
 	}
+	in.shakes(in.fields[mark+1:], "eval")
 	choices, choose, shared := in.choices, in.choose, in.shared
 	in.choices, in.choose, in.shared = nil, false, false
 	if args := in.fields[mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
@@ -216,6 +220,7 @@ func (in *interp) again(from int, std *input, sink *data) {
 	mark, step := len(in.fields), in.step
 	in.fields = append(in.fields, in.fields[from:]...)
 	in.note(mark)
+	in.shakes(in.fields[mark:mark+1], "")
 	in.level++
 	if in.level > in.lim.Nesting {
 		in.over(overDepth)
@@ -252,7 +257,10 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 		in.sourced = in.sourced || in.exports
 	}
 	if f == nil {
-		return
+		in.shake(target)
+		if f = in.mayRun(target); f == nil {
+			return
+		}
 	}
 	if f.src != nil && !f.known() {
 		in.odd(SourceProcess, "source")

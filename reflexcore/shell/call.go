@@ -27,6 +27,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		lasts := in.lasts
 		in.lasts = nil
 		in.simple(c, std, sink, background)
+		in.tracing(sink)
 		in.recall(in.lasts, background)
 		in.fields, in.lasts = in.fields[:mark], lasts
 		return
@@ -45,6 +46,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		}
 		in.fields, first = in.fields[:mark], false
 	})
+	in.tracing(sink)
 	in.recall(in.lasts, background)
 	in.lasts = lasts
 }
@@ -53,12 +55,18 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	mark := len(in.fields)
 	defer in.unwritten(len(in.files))
-	in.expand(c.Args) // with what held before: the assignments come after the words
+	in.expand(c.Args[:1])                        // with what held before: the assignments come after the words
+	for i := mark + 1; i < len(in.fields); i++ { // $(echo c $X)d may be cd
+		if f := &in.fields[i]; f.hollow && !f.known() {
+			in.saw |= named | partly
+		}
+	}
+	in.expand(c.Args[1:])
 	if len(c.Assigns) > 0 {
 		locals := len(in.locals)
 		defer in.unhold(locals)
 		for _, a := range c.Assigns {
-			in.locals = append(in.locals, in.hold(a.Name.Value))
+			in.locals = append(in.locals, in.hold(in.referred(a.Name.Value)))
 			in.assign(a)
 			in.slot(a.Name.Value).passed = true
 			in.environ(a.Name.Value, in.value(a.Name.Value))
@@ -193,6 +201,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	defer func() { in.step = step }()
 	in.note(mark)
 	in.oddName(mark)
+	in.shakes(in.fields[mark:mark+1], "")
 	args := in.fields[mark:]
 	for _, f := range args {
 		if f.splits || !f.known() {
@@ -353,6 +362,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.terminals(mark)
 	}
 	in.unpacks(argv)
+	in.pieces(argv, base, std)
 	in.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {

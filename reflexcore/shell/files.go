@@ -111,13 +111,14 @@ func (in *interp) wrote(p string, d data, more bool, by string) {
 type virtual struct {
 	path string
 	data
-	alias string            // it is another file
-	link  bool              // and a link to it: what lies below it lies there
-	ran   bool              // it was walked as a program
-	tree  bool              // a folder that was filled: what lies below it is like it
-	sink  []*syntax.Stmt    // what is written there is read by these
-	to    *data             // where the output of those goes
-	src   *syntax.ProcSubst // for which they were made
+	alias  string            // it is another file
+	link   bool              // and a link to it: what lies below it lies there
+	ran    bool              // it was walked as a program
+	pieces bool              // what begins with the path is a part of it
+	tree   bool              // a folder that was filled: what lies below it is like it
+	sink   []*syntax.Stmt    // what is written there is read by these
+	to     *data             // where the output of those goes
+	src    *syntax.ProcSubst // for which they were made
 }
 
 // abs makes a path absolute where the directory is known, and clean.

@@ -145,6 +145,7 @@ func (in *interp) omitting(how omission, seen unsure, from, below int, walk func
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
 	in.omits = how
 	if seen&named != 0 {
+		in.partings++
 		scope := in.branch()
 		in.restart()
 		in.combinations(walk)
@@ -250,6 +251,7 @@ func (in *interp) fewer(args []field) {
 		}
 	}
 	in.others = [][]data{in.params, params}
+	in.partings++
 }
 
 // look notes which words of a command may be other words.
@@ -268,8 +270,12 @@ func (in *interp) look(mark int) {
 		switch rest, ok := f.below(); {
 		case ok && f.based && len(in.below) < 64:
 			in.below = append(in.below, rest)
+			if len(in.founded) < 64 && !slices.Contains(in.founded, rest) {
+				in.founded = append(in.founded, rest)
+			}
 		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
 			in.saw |= chosen
+			in.chose = true
 		}
 		if !f.hollow {
 			continue

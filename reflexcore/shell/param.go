@@ -168,9 +168,11 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		if !simple {
 			d = in.operate(d, name, p)
 		}
-		b.stays = p.Length || isNumber(name) ||
-			p.Exp != nil && (p.Exp.Op == syntax.ErrorUnset || p.Exp.Op == syntax.ErrorUnsetOrNull)
+		b.stays = p.Length || isNumber(name) || p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull // ${X?} may be empty
 		b.place = in.fixed(name)
+		if v := in.find(name); v != nil && v.shaken {
+			b.shaken = true
+		}
 		b.value(d, quoted)
 		b.stays, b.place = false, false
 	}

@@ -44,10 +44,14 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 			return
 		}
 		d := a.joined(u)
+		in.shakes(in.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.by)
 		if a.p.Program.Name == "fish" {
 			d.text = fishText(d.text)
 		}
 		var more data
+		if a.traces() {
+			defer func() { out.append(unknown) }()
+		}
 		if u.Arg == "alias" { // a command of the same program
 			d.text = a.argv[0] + " " + d.text + a.aliased(u)
 			in.script("", d, nil, a.std, &more, a.by)
@@ -74,6 +78,7 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 		if u.Word < 0 { // no word has it: nothing is known of it
 			in.code(u.Arg, unknown, nil, std, &more, a.by)
 		} else {
+			in.shakes(in.fields[a.mark+u.Word:][:1], a.by)
 			in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
 		}
 		more.taint |= a.taint // what sed and awk change is still what they read
@@ -93,7 +98,7 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 			return
 		}
 		if isStdin(f.text) {
-			in.script(u.Arg, a.std.data, nil, &input{}, out, a.by+" -")
+			in.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.by+" -")
 			return
 		}
 		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
@@ -367,8 +372,10 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		if a.p.Program.Name == "fish" {
 			d.text = fishText(d.text)
 		}
-		in.script(u.Arg, d, nil, &input{}, &more, a.by+" (stdin)")
-		*out = more
+		in.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.by+" (stdin)")
+		if *out = more; a.traces() {
+			out.append(unknown)
+		}
 	case grammar.Code:
 		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
 	case grammar.Exec: // not code, but it says what runs
@@ -440,6 +447,9 @@ func (a *applied) sql(dialect string, d data) {
 		}
 		e := f.Effect
 		e.By, e.Taint = a.by, e.Taint|d.taint
+		if e.Kind == effect.Write && strings.HasPrefix(a.p.Program.Name, "sqlite") {
+			in.write(in.home(e.Target), data{effect.Unknown, e.Taint}, true)
+		}
 		in.add(e)
 		return !in.stopped()
 	})

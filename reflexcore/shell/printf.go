@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,12 +16,17 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	}
 	args := in.fields[mark+1:]
 	escapes, newline := false, true
+	words := args
 	for len(args) > 0 && len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "neE") == "" {
 		escapes = escapes || strings.Contains(args[0].text, "e")
 		newline = newline && !strings.Contains(args[0].text, "n")
 		args = args[1:]
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
+	either := !escapes && !saysE(words[:len(words)-len(args)]) && slices.ContainsFunc(args, isEscaped)
+	if either && in.shared && in.choose {
+		escapes, either = in.pick("echo", 2) == 0, false // what bash prints comes last, and stays
+	}
 	for i, f := range args {
 		if i > 0 {
 			buf = append(buf, ' ')
@@ -42,6 +48,9 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	}
 	if in.made(len(buf)) {
 		sink.append(data{string(buf), taint})
+		if either && !escapes {
+			in.echoed(string(buf))
+		}
 	}
 }
 

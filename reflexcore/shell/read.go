@@ -44,7 +44,7 @@ func (in *interp) read(mark int, std *input, sink *data) {
 			std = in.from(value, std)
 		}
 	}
-	line := in.letters(std, delimiter, most, raw)
+	line := in.eitherSpoken(in.letters(std, delimiter, most, raw))
 	if !raw && line.known() {
 		line.text = string(unescape(nil, line.text))
 	}
@@ -168,12 +168,26 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 			next = v.put(next, in.counted(&v, data{line, std.taint}))
 		}
 	} else {
-		v = variable{name: name, data: data{effect.Unknown, std.taint}}
+		v = in.unread(name, origin, std.taint)
 	}
 	if callback.text != "" {
 		in.callback(callback, &v)
 	}
 	*in.slot(name) = v
+}
+
+// unread is an array that mapfile fills with what is not known. From an origin on, what
+// stands before it stays.
+func (in *interp) unread(name, origin string, taint effect.Taint) variable {
+	open := variable{name: name, data: data{effect.Unknown, taint}}
+	if origin == "" {
+		return open
+	}
+	stays := variable{name: name, array: true}
+	in.kept(&stays, name, origin)
+	v := stays
+	v.forms = []variable{stays, open}
+	return v
 }
 
 // callback walks what mapfile runs for each line: with its number and the line.

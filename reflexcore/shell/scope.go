@@ -26,6 +26,7 @@ type variable struct {
 	refers  bool       // what is assigned is the name that it stands for from then on
 	passed  bool       // programs inherit it
 	place   bool       // its value is where something is, as [interp.asksPlace] says
+	shaken  bool       // a file may have set it to something else, see [interp.shake]
 }
 
 // A held variable is restored when a function or a command ends.
@@ -339,6 +340,7 @@ func (in *interp) joinParams(params []data, others [][]data) {
 	}
 	if len(all) > 1 {
 		in.others = all
+		in.partings++
 	}
 }
 
@@ -402,7 +404,7 @@ func (in *interp) merge(v variable) {
 		}
 	}
 	slot := in.slot(v.name)
-	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed}
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
 	if len(alts) > in.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {

@@ -18,6 +18,14 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		f = in.file(target)
 	}
 	if f == nil {
+		if f = in.mayRun(target); f != nil {
+			own := *std
+			from := lang
+			if from == "" {
+				from = shebang(f.text)
+			}
+			in.perhaps(func() { in.script(from, f.data, args, &own, &data{}, "file "+f.path) })
+		}
 		if in.Table.Find(target) == nil || lang != "" || !installed(target) {
 			in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: p.taint | in.under(target), By: by})
 			if !in.knownScript(path.Base(target), lang, args, std, sink) && lang != "" {
@@ -132,6 +140,10 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 		sink.append(unknown)
 		return
 	}
+	if other, ok := in.spoken(d.text); ok { // the shell may have printed that
+		own := *std
+		in.perhaps(func() { in.payload(data{other, d.taint | spelled(d.text)}, via, &own, &data{}) })
+	}
 	if d.known() {
 		in.source(d.text, via, std, sink)
 		return
@@ -212,7 +224,7 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 	for i, a := range args {
 		texts[i] = a.text
 	}
-	taint, said := std.taint|d.taint, data{}
+	taint, said, opens := std.taint|d.taint, data{}, len(in.opens)
 	ctx := in.ctx
 	ctx.Dir, ctx.Vars, ctx.Value = in.dir, in.given, in.environmentOf
 	if std.present && std.known() && !readsFiles(lang, texts) {
@@ -226,6 +238,8 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 		return !in.stopped()
 	})
 	in.depth--
+	in.unfilled(in.opens[opens:])
+	in.opens = in.opens[:opens]
 	sink.append(data{effect.Unknown, taint})
 }
 
@@ -358,6 +372,8 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint, sa
 			text := f.Content
 			if text == "" && !strings.HasSuffix(e.By, "open") { // which empties the file for the writes that follow
 				text = effect.Unknown
+			} else if text == "" {
+				in.opens = append(in.opens, e.Target)
 			}
 			in.write(e.Target, data{text, e.Taint}, e.Bits&effect.Append != 0)
 		}

@@ -192,7 +192,11 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in.reset(a, ctx, out)
 	walk(in)
 	in.left()
-	if in.stopped() && in.hidesMore() {
+	over, parted := in.stopped() && in.hidesMore(), in.parted()
+	if parted {
+		in.withNothing(ctx, out, walk)
+	}
+	if over {
 		in.leanly(ctx, out, walk)
 	}
 	in.release()

@@ -48,6 +48,7 @@ type field struct {
 	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
 	inherits bool // what is not known of it is in variables of the environment, all of it
 	folder   askedFolder
+	shaken   bool // it is a variable that a file may have set, see [interp.shake]
 	setup    bool // it is what a program prints for a shell to run, and that alone
 	odd      Oddity
 }
@@ -140,6 +141,9 @@ type interp struct {
 	outermost  read // the text that is walked, as it was read
 	saw        unsure
 	forks      int      // commands that may print one thing or another
+	partings   int      // commands that may be others, or set other parameters, see [interp.parted]
+	founded    []string // all that was in below, for [interp.withNothing]
+	chose      bool     // and whether one of the folders was chosen by the call
 	start      start    // what the present command begins with
 	first      bool     // the first of these counts, see [interp.fork]
 	below      []string // what stands below unknown folders that the environment names, see [interp.root]
@@ -151,7 +155,9 @@ type interp struct {
 	sourced    bool     // a file that is not known was read with set -a, and may have set any variable
 	iterates   bool     // the words are taken one after the other: their order does not matter
 	procs      int
-	links      int // how many files are links
+	opens      []string // files that code opened to write
+	echoes     []string // what echo printed with backslashes in it, see [interp.echoed]
+	links      int      // how many files are links
 	recalls    recalls
 	lasts      []data       // what $_ may be after the present command
 	stands     stands       // what a word may be of which nothing is known

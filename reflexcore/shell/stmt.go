@@ -337,33 +337,27 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		mark := len(in.fields)
-		if l.InPos.IsValid() {
-			in.iterates = true
-			in.either(func() { in.expand(l.Items) })
-			in.iterates = false
-		} else {
-			list, sure := in.elements("@")
-			for _, d := range list {
-				in.push(field{data: d, splits: !sure})
-			}
-		}
+		lists := in.items(l)
 		n := len(in.fields) - mark
 		for i := 0; i < n && in.spend(); i++ {
 			f := in.fields[mark+i]
-			if i >= in.lim.Rounds {
-				in.set(l.Name.Value, data{effect.Unknown, f.taint})
-				in.stmts(c.Do, std, sink)
-				break
-			}
-			if in.jumped&leavesLoop == 0 {
+			round := func() {
 				in.set(l.Name.Value, f.data)
 				in.stmts(c.Do, std, sink)
-				continue
 			}
-			scope := in.branch() // the loop may have ended
-			in.set(l.Name.Value, f.data)
-			in.stmts(c.Do, std, sink)
-			in.join(scope)
+			switch {
+			case i >= in.lim.Rounds:
+				f.text, n = effect.Unknown, i
+				round()
+			case c.Select, lists > 1, f.vanishes(): // it may run no time
+				in.perhaps(round)
+			case in.jumped&leavesLoop == 0:
+				round()
+			default:
+				scope := in.branch() // the loop may have ended
+				round()
+				in.join(scope)
+			}
 		}
 		in.fields = in.fields[:mark]
 	case *syntax.CStyleLoop:
@@ -376,14 +370,48 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			if !ok && round > 1 {
 				return
 			}
-			in.stmts(c.Do, std, sink)
-			in.number(l.Post)
+			do := func() {
+				in.stmts(c.Do, std, sink)
+				in.number(l.Post)
+			}
+			if !ok && l.Cond != nil {
+				in.perhaps(do)
+				continue
+			}
+			do()
 		}
 		in.vague = true // from here on it counts to what is not known
 		in.number(l.Post)
 		in.vague = false
 		in.stmts(c.Do, std, sink)
 	}
+}
+
+// items pushes the words that a loop goes through, and says how many lists of them may be
+// what it goes through: they stand one behind the other.
+func (in *interp) items(l *syntax.WordIter) (lists int) {
+	if l.InPos.IsValid() {
+		in.iterates = true
+		in.either(func() {
+			in.expand(l.Items)
+			lists++
+		})
+		in.iterates = false
+		return lists
+	}
+	if in.openParams() || in.others == nil {
+		list, sure := in.elements("@")
+		for _, d := range list {
+			in.push(field{data: d, splits: !sure, hollow: !sure})
+		}
+		return 1
+	}
+	for _, list := range in.others {
+		for _, d := range list {
+			in.push(field{data: d})
+		}
+	}
+	return len(in.others)
 }
 
 // landed ends a loop: what left it goes on behind it.

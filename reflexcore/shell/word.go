@@ -181,9 +181,16 @@ func (in *interp) ifs() string {
 func (in *interp) parts(w *syntax.Word) {
 	b := builder{in: in, start: len(in.buf)}
 	first, before := len(in.fields), false
-	for i, part := range w.Parts {
+	for i := 0; i < len(w.Parts); i++ {
+		part := w.Parts[i]
 		if lit, ok := part.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(lit.Value, "~") {
 			in.tilde(&b, lit.Value)
+			continue
+		}
+		if d, rest, ok := in.subscript(w.Parts, i); ok {
+			b.value(d, false)
+			in.literal(&b, rest)
+			i++
 			continue
 		}
 		n, value := len(in.buf), isValue(part)
@@ -285,7 +292,14 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 	case *syntax.DblQuoted:
 		b.any, b.quoted = b.any || !onlyAt(p), true
 		before := false
-		for _, inner := range p.Parts {
+		for i := 0; i < len(p.Parts); i++ {
+			inner := p.Parts[i]
+			if d, rest, ok := in.subscript(p.Parts, i); ok {
+				b.value(d, true)
+				b.text(rest, true)
+				i++
+				continue
+			}
 			n, value := len(in.buf), isValue(inner)
 			in.part(b, inner, true)
 			if b.seam(n, value, before) {
@@ -399,7 +413,7 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 	in.iterates = iterates
 	in.level--
 	out.text = strings.TrimRight(out.text, "\n")
-	return out
+	return in.eitherSpoken(out)
 }
 
 // nested walks statements inside the expansion of a command: its choices stay.

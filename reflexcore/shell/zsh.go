@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -76,6 +77,64 @@ func (in *interp) spreads(name string) bool {
 	}
 	in.saw |= spread
 	return in.omits == omitsSpread
+}
+
+// subscript is $x[N] as zsh reads it, and what the next literal has behind that: in bash the
+// brackets are a pattern, so that a command is walked once more for it.
+func (in *interp) subscript(parts []syntax.WordPart, i int) (d data, rest string, ok bool) {
+	p, short := parts[i].(*syntax.ParamExp)
+	if !short || !p.Short || p.Param == nil || i+1 == len(parts) {
+		return data{}, "", false
+	}
+	lit, isLit := parts[i+1].(*syntax.Lit)
+	if !isLit || !strings.HasPrefix(lit.Value, "[") || in.find(p.Param.Value) == nil {
+		return data{}, "", false
+	}
+	index, rest, closed := strings.Cut(lit.Value[1:], "]")
+	if !closed {
+		return data{}, "", false
+	}
+	in.saw |= spread
+	return in.subscripted(p.Param.Value, index), rest, in.omits == omitsSpread
+}
+
+// subscripted are the elements of an array, or the letters of a text, with the numbers from
+// one to another: "2" or "1,5", counted from 1, or from the end below 0.
+func (in *interp) subscripted(name, index string) data {
+	first, last, many := strings.Cut(index, ",")
+	if !many {
+		last = first
+	}
+	from, bad := strconv.Atoi(first)
+	to, worse := strconv.Atoi(last)
+	v := in.lookup(name)
+	if bad != nil || worse != nil || v == nil || v.array && v.keys != nil {
+		return unknown
+	}
+	var letters []rune
+	whole := in.value(name)
+	n := len(v.list)
+	if !v.array {
+		if !whole.known() {
+			return data{effect.Unknown, whole.taint}
+		}
+		letters = []rune(whole.text)
+		n = len(letters)
+	}
+	if from < 0 {
+		from += n + 1
+	}
+	if to < 0 {
+		to += n + 1
+	}
+	from, to = max(from, 1), min(to, n)
+	switch {
+	case from > to:
+		return data{}
+	case v.array:
+		return join(v.list[from-1:to], " ")
+	}
+	return data{string(letters[from-1 : to]), whole.taint}
 }
 
 // globally walks a command as zsh does when some of its words are global aliases.

@@ -1,0 +1,90 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file is what a shell is given besides its code: parameters, a trace, and what a file
+// sets that is read into it.
+
+// stdinArgs are the parameters of a script that a shell reads from its standard input: the
+// words behind -s.
+func (a *applied) stdinArgs() []field {
+	words := a.in.fields[a.mark+1 : min(a.mark+len(a.argv), len(a.in.fields))]
+	reads := false
+	for len(words) > 0 {
+		text := words[0].text
+		if len(text) < 2 || text[0] != '-' && text[0] != '+' {
+			break
+		}
+		words = words[1:]
+		if text == "--" {
+			break
+		}
+		reads = reads || text[0] == '-' && text[1] != '-' && strings.Contains(text, "s")
+		if last := text[len(text)-1]; text[1] != '-' && (last == 'o' || last == 'O') && len(words) > 0 {
+			words = words[1:]
+		}
+	}
+	if !reads {
+		return nil
+	}
+	return words
+}
+
+// traces reports whether a shell that is started writes each command that it runs to a
+// descriptor that the text chose: what it prints then is what PS4 says as well.
+func (a *applied) traces() bool {
+	if a.in.find("BASH_XTRACEFD") == nil {
+		return false
+	}
+	for _, w := range a.argv[1:] {
+		if len(w) < 2 || w[0] != '-' {
+			return false
+		}
+		if w[1] != '-' && strings.Contains(w, "x") || w == "xtrace" {
+			return true
+		}
+	}
+	return false
+}
+
+// tracing adds what set -x prints to the output of a command.
+func (in *interp) tracing(sink *data) {
+	if !in.xtrace {
+		return
+	}
+	if in.err != nil && in.find("PS4") != nil {
+		in.err.append(unknown)
+	}
+	if in.find("BASH_XTRACEFD") != nil {
+		sink.append(unknown)
+	}
+}
+
+// shake notes that a file was read into the shell of which it is not known what it sets:
+// each variable may be another one now. Where one of them is run, that is a question; as an
+// argument it stays what the text says. What lies outside of the working folder is no file
+// of the call, and what activates an environment of python sets its own names.
+func (in *interp) shake(target string) {
+	if path.Base(target) == "activate" || !strings.HasPrefix(target, in.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
+		strings.HasPrefix(target, effect.Unknown) {
+		return
+	}
+	for i := range in.vars {
+		in.vars[i].shaken = true
+	}
+}
+
+// shakes notes that what runs is a variable that may have been set by such a file.
+func (in *interp) shakes(words []field, by string) {
+	for i := range words {
+		if words[i].shaken {
+			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: words[i].taint | effect.File, Bits: effect.Partial, By: by})
+			return
+		}
+	}
+}

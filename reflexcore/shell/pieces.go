@@ -1,0 +1,92 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file finds what a call wrote and runs by another path, or in pieces.
+
+// keepsLine reports whether a flag leaves a text of one line what it is, for head, tail,
+// sort and uniq: a number of lines, or an order.
+func keepsLine(flag string) bool {
+	if len(flag) < 2 || flag[0] != '-' {
+		return false
+	}
+	number := strings.TrimPrefix(flag[1:], "n")
+	if number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == "" {
+		return true
+	}
+	return strings.Trim(flag[1:], "urfbhnV") == ""
+}
+
+// unfilled makes unknown what code put into the files that it opened: it was not seen to
+// write anything, and need not have said it in a way that is followed.
+func (in *interp) unfilled(paths []string) {
+	for _, p := range paths {
+		if f := in.file(p); f != nil && f.text == "" {
+			f.text = effect.Unknown
+		}
+	}
+}
+
+// pieces notes the files that split and csplit write: all that begin with a name.
+func (in *interp) pieces(argv []string, base string, std *input) {
+	prefix, operands := "x", 0
+	valued := "abCnlN"
+	switch base {
+	case "csplit":
+		prefix, valued = "xx", "bn"
+	case "split":
+	default:
+		return
+	}
+	for i := 1; i < len(argv); i++ {
+		w := argv[i]
+		switch {
+		case base == "csplit" && strings.HasPrefix(w, "-f") && len(w) > 2:
+			prefix = w[2:]
+		case base == "csplit" && w == "-f" && i+1 < len(argv):
+			i++
+			prefix = argv[i]
+		case strings.HasPrefix(w, "--prefix="):
+			prefix = w[len("--prefix="):]
+		case len(w) == 2 && w[0] == '-' && strings.IndexByte(valued, w[1]) >= 0:
+			i++
+		case len(w) > 1 && w[0] == '-':
+		default:
+			if operands++; operands == 2 && base == "split" {
+				prefix = w
+			}
+		}
+	}
+	if len(in.files) >= in.lim.Fields {
+		in.over("files")
+		return
+	}
+	in.files = append(in.files, virtual{path: in.abs(prefix), data: data{effect.Unknown, std.taint}, pieces: true})
+}
+
+// mayRun is the file of this text that a path may be: a piece of one that was split, or one
+// whose path ends like what is known of it, behind a folder that is not known. It is nil
+// where there is none.
+func (in *interp) mayRun(p string) *virtual {
+	_, rest, open := cutLast(p, effect.Unknown)
+	in.steps += len(in.files) / 16
+	for i := len(in.files) - 1; i >= 0; i-- {
+		f := &in.files[i]
+		if f.pieces && strings.HasPrefix(p, f.path) || open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {
+			return f
+		}
+	}
+	return nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
