@@ -53,9 +53,10 @@ type Walker interface {
 type Binder struct {
 	walker Walker
 
-	mu    sync.Mutex
-	cache map[string]string // version → hash
-	scans int               // running, also those that nobody waits for any more
+	mu       sync.Mutex
+	cache    map[string]string // version → hash
+	searches map[string]search // versions of the folders of a PATH → what is in them
+	scans    int               // running, also those that nobody waits for any more
 
 	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file names the commands that run code of which nothing was bound. It is the floor
@@ -49,12 +50,21 @@ func (p *pass) codeless(i int) {
 		needs = builds(name, st.Argv[1:]) && !p.wrapped[i]
 	}
 	p.queries(i, name, bases)
+	p.placed(name, p.folderOf(st))
 	if builds(name, st.Argv[1:]) && !p.wrapped[i] && unknownPlace(st.Argv[1:]) {
 		p.unknown(st)
 	}
 	if needs && !p.coded[i] && !p.fed[i] && !p.wrapped[i] {
 		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
+}
+
+// folderOf is the folder in which a step runs, or that of the call.
+func (p *pass) folderOf(st *shell.Step) string {
+	if filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir) {
+		return st.Dir
+	}
+	return p.call.Dir
 }
 
 // builds reports whether a command is one of a builder that must have a file.

@@ -187,6 +187,9 @@ func (p *pass) step(i int) {
 		}
 		return
 	}
+	if !st.Shell {
+		p.helpers(st)
+	}
 	slices.Sort(programs)
 	bases = p.args(i, bases)
 	p.tools(i, slices.Compact(programs), bases)

@@ -26,6 +26,9 @@ func (s *scan) values(name string) []string {
 	if v, ok := s.call.Env[name]; ok && v != "" {
 		out = append(out, v)
 	}
+	if v, ok := s.call.Env[approver.ComparedEnv+name]; ok && v != "" {
+		out = append(out, strings.Split(v, "\n")...) // it may be there twice
+	}
 	return out
 }
 
@@ -45,6 +48,9 @@ func (s *scan) expands(value string) string {
 	return os.Expand(value, func(name string) string {
 		if v, ok := s.call.Env[name]; ok {
 			return v
+		}
+		if name == "PWD" && filepath.IsAbs(s.call.Dir) {
+			return s.call.Dir
 		}
 		return effect.Unknown
 	})
@@ -83,7 +89,12 @@ func (p *pass) loaded(value string) { p.loadedIn(p.scan.call.Dir, value) }
 // loadedIn is loaded for a folder in which the value is used.
 func (p *pass) loadedIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
-	for word := range strings.FieldsFuncSeq(value, cuts) {
+	words := strings.FieldsFunc(value, cuts)
+	if strings.ContainsAny(value, " =,;'") { // a path may have these as well
+		_, behind, _ := strings.Cut(value, ":")
+		words = append(append(words, value, behind), strings.Split(value, ":")...)
+	}
+	for _, word := range words {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {
 			w, ok := strings.CutPrefix(word, flag)
 			if rest, home := strings.CutPrefix(w, "~"); home {
