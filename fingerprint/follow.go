@@ -175,6 +175,10 @@ func (p *pass) settled(i int, t *tool, file string) {
 		p.recipes(i, file)
 	case "compose":
 		p.compose(i, file)
+	case "image":
+		if words := p.Steps[i].Argv[1:]; slices.ContainsFunc(words, builtImage) {
+			p.images(file)
+		}
 	case "package":
 		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
 			p.refers(file, dir, t, maxFollowed-1)
@@ -183,6 +187,21 @@ func (p *pass) settled(i int, t *tool, file string) {
 			p.scripts(i, file)
 			p.workspaces(i, file)
 		}
+	}
+}
+
+// builtImage reports a word by which an image is built.
+func builtImage(w string) bool {
+	return slices.Contains([]string{"build", "bake", "bud"}, w) || !effect.IsKnown(w)
+}
+
+// images reads a file by which images are built.
+func (p *pass) images(file string) {
+	switch base := filepath.Base(file); {
+	case strings.HasPrefix(base, "docker-bake"):
+		p.namedFile(file, "builds")
+	case base != ".dockerignore":
+		p.dockerfile(file)
 	}
 }
 

@@ -5,61 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // This file reads settings of some tools for what they name in ways of their own.
-
-// composeKey is a key of a compose file with its value, in either way to write it.
-var composeKey = regexp.MustCompile(`(?m)(?:^|[\s{,"'-])(image|build|context|dockerfile|env_file|file)["']?[ \t]*:[ \t]*["']?([^\s"',}#]+)`)
-
-// composeStarts are the subcommands of compose that start containers, or build them.
-var composeStarts = []string{"up", "run", "create", "start", "restart", "build", "watch", "exec"}
-
-// compose binds the files that a compose file builds images with, and names what is in
-// the images.
-func (p *pass) compose(i int, file string) {
-	words := p.Steps[i].Argv[1:]
-	if !p.once("compose", file) || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(composeStarts, w) || !effect.IsKnown(w) }) {
-		return
-	}
-	text, _ := p.text(file, "names")
-	var kept []string
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			kept = append(kept, line)
-		}
-	}
-	dir := filepath.Dir(file)
-	contexts, dockerfiles := []string{}, []string{"Dockerfile", ".dockerignore"}
-	for _, m := range composeKey.FindAllStringSubmatch(strings.Join(kept, ""), -1) {
-		switch key, value := m[1], m[2]; key {
-		case "image":
-			if !strings.Contains(value, "@sha256:") {
-				p.named("the image %s, which is not pinned by a digest", value)
-			}
-		case "build", "context":
-			if value != "{" && value != "&" {
-				contexts = append(contexts, value)
-			}
-		case "dockerfile":
-			dockerfiles = append(dockerfiles, value, value+".dockerignore")
-		case "file":
-			if at := filepath.Clean(abs(dir, value)); !p.visit(at, code) && p.out[at] != "" {
-				p.compose(i, at)
-			}
-		default:
-			p.visit(abs(dir, value), code)
-		}
-	}
-	for _, context := range contexts {
-		p.named("what the build of an image copies from %s", context)
-		for _, name := range dockerfiles {
-			p.visit(abs(abs(dir, context), name), code)
-		}
-	}
-}
 
 // moduleFile is a function of Terraform that reads a file.
 var moduleFile = regexp.MustCompile(`\b(?:file|templatefile|filebase64|filebase64sha256|filesha256|filesha512|filemd5|filesha1|fileset)\s*\(\s*"((?:[^"\\]|\\.)*)"`)

@@ -85,11 +85,12 @@ var tools = []tool{
 	{programs: "salt-call puppet chef-client chef-solo", files: "solo.rb client.rb minion Puppetfile", trees: "manifests cookbooks", given: "*"},
 	{programs: "nix nix-build nix-shell nixos-rebuild darwin-rebuild home-manager", files: "flake.nix flake.lock default.nix shell.nix configuration.nix home.nix", refers: true},
 	// Containers and clusters.
-	{programs: "docker-compose podman-compose", files: composeFiles, above: true, refers: true, recipes: "compose"},
-	{programs: "docker podman nerdctl", words: "compose", files: composeFiles, above: true, refers: true, recipes: "compose"},
-	{programs: "docker podman nerdctl buildah", words: "build buildx bake bud image", files: "Dockerfile Containerfile .dockerignore docker-bake.hcl docker-bake.json", given: "*"},
+	{programs: "docker-compose podman-compose", flags: "-f --file", files: composeFiles, above: true, refers: true, recipes: "compose"},
+	{programs: "docker podman nerdctl", words: "compose", flags: "-f --file", files: composeFiles, above: true, refers: true, recipes: "compose"},
+	{programs: "docker podman nerdctl buildah", words: "build buildx bake bud image", files: "Dockerfile Containerfile .dockerignore docker-bake.hcl docker-bake.json", given: "*",
+		flags: "-f --file", recipes: "image"},
 	{programs: "docker podman nerdctl", words: "run create push start", elsewhere: "what is in the image or container that %s uses"},
-	{programs: "docker", words: "stack", files: composeFiles, refers: true},
+	{programs: "docker", words: "stack", flags: "-c --compose-file", files: composeFiles, refers: true, recipes: "compose"},
 	{programs: "kubectl oc k3s", home: ".kube/config", given: "*.yaml *.yml *.json *.env *.properties *.conf *.sh"},
 	{programs: "kustomize", files: kustomization, given: "*", refers: true},
 	{programs: "helm helmfile", files: "helmfile.yaml helmfile.yml helmfile.yaml.gotmpl", given: "*", home: ".kube/config", refers: true},
@@ -163,7 +164,7 @@ func (p *pass) tools(i int, programs, bases []string) {
 
 func (p *pass) tool(i int, t *tool, bases []string) {
 	st := &p.Steps[i]
-	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) {
+	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) && !startsAgain(st.Argv[1:]) {
 		p.named(t.elsewhere, first(st))
 	}
 	switch t.recipes {
@@ -171,6 +172,12 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 		p.goPackages(i, bases)
 	case "git":
 		p.git(i, bases)
+	case "compose":
+		for _, value := range p.values("COMPOSE_FILE") {
+			for _, base := range bases {
+				p.composeFiles(i, value, base)
+			}
+		}
 	case "package": // yarn NAME runs what a package has of that name
 		for _, base := range bases {
 			for _, w := range st.Argv[1:] {
@@ -212,6 +219,12 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 			p.settled(i, t, file)
 		}
 	}
+}
+
+// startsAgain reports a command of compose that starts containers that are there.
+func startsAgain(words []string) bool {
+	return slices.Contains(words, "compose") && slices.Contains(words, "start") &&
+		!slices.ContainsFunc(words, func(w string) bool { return slices.Contains([]string{"run", "create", "push"}, w) })
 }
 
 // flagged are the files that the words of a command name for a tool: those of its flags,
