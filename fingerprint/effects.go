@@ -28,8 +28,14 @@ func (p *pass) effect(e *effect.Effect) {
 // isGiven reports whether what a script reads is given to a shell, or to a tool that does
 // what it says.
 func (p *pass) isGiven(e *effect.Effect) bool {
-	return e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed, true)
+	if e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed, true) {
+		return true
+	}
+	return e.By == "redirection" && slices.ContainsFunc(p.Steps, func(st shell.Step) bool { return slices.Contains(takers, first(&st)) })
 }
+
+// takers are builtins of a shell that put what they read into variables, or run it.
+var takers = []string{"read", "mapfile", "readarray", "source", "."}
 
 // doers are programs that do to a database, a cluster or a cloud what their files say.
 var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
@@ -101,6 +107,7 @@ func (p *pass) executed(e *effect.Effect) {
 		}
 	case filepath.IsAbs(e.Target):
 		for _, file := range p.both(e.Target) {
+			p.madeOf(file)
 			if !p.visit(file, code) {
 				p.isCoded(e.Step, file)
 				p.script(file, dir)
@@ -109,6 +116,25 @@ func (p *pass) executed(e *effect.Effect) {
 			}
 		}
 	default: // a program by its name: its step binds it
+	}
+}
+
+// madeOf binds what the rule of a makefile makes a file of that a recipe executes.
+func (p *pass) madeOf(file string) {
+	if p.made == nil || p.made.dir == "" {
+		return
+	}
+	name, err := filepath.Rel(p.made.dir, filepath.Clean(file))
+	if err != nil || p.made.rules[name] == nil || !p.once("made of", file) {
+		return
+	}
+	for _, need := range p.made.rules[name].needs {
+		if at := abs(p.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
+			p.madeOf(at)
+			if !p.visit(at, code) {
+				p.script(at, p.made.dir)
+			}
+		}
 	}
 }
 

@@ -9,26 +9,14 @@ import (
 
 // This file reads settings of some tools for what they name in ways of their own.
 
-// moduleFile is a function of Terraform that reads a file.
-var moduleFile = regexp.MustCompile(`\b(?:file|templatefile|filebase64|filebase64sha256|filesha256|filesha512|filemd5|filesha1|fileset)\s*\(\s*"((?:[^"\\]|\\.)*)"`)
-
-// ownFolder are the ways in which a file of Terraform writes its own folder.
-var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", "${path.cwd}", ".", "${ path.module }", ".")
-
 // modules binds what Terraform's functions read, and the modules of build tools, which
 // are named by no path.
 func (p *pass) modules(file, text, dir string, t *tool) string {
 	name := filepath.Base(file)
 	switch {
-	case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tofu"), strings.HasSuffix(name, ".hcl"):
+	case like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
+		p.terraform(p.now, file, text, dir)
 		text = ownFolder.Replace(text)
-		for _, m := range moduleFile.FindAllStringSubmatch(text, -1) {
-			if strings.Contains(m[1], "${") {
-				p.namedFile(file, "reads")
-			} else if at := abs(dir, m[1]); p.visit(at, code) && strings.Contains(m[0], "fileset") {
-				p.folder(filepath.Clean(at))
-			}
-		}
 	case strings.HasPrefix(name, "settings.gradle"):
 		for _, m := range gradleProject.FindAllStringSubmatch(text, -1) {
 			at := filepath.Join(dir, strings.ReplaceAll(m[1], ":", "/"))
@@ -39,6 +27,9 @@ func (p *pass) modules(file, text, dir string, t *tool) string {
 	case name == "pom.xml":
 		for _, m := range mavenModule.FindAllStringSubmatch(text, -1) {
 			p.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml", t)
+		}
+		if strings.Contains(text, "<parent>") {
+			p.visit(filepath.Join(filepath.Dir(dir), "pom.xml"), code)
 		}
 	case name == "Cargo.toml":
 		for _, m := range cargoPath.FindAllStringSubmatch(text, -1) {

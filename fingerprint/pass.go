@@ -33,6 +33,7 @@ type pass struct {
 	call approver.ToolCall
 	path string // PATH, where the text does not change it
 	at   string // PATH of the step that is looked at
+	now  int    // the step of which files are read
 
 	flows    bool // what is read may go somewhere else than to the agent
 	captured bool // the text itself says so

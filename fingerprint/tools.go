@@ -47,7 +47,7 @@ var tools = []tool{
 	{programs: "make gmake bmake remake", files: "GNUmakefile makefile Makefile BSDmakefile", flags: "-f --file --makefile", refers: true, recipes: "make"},
 	{programs: "just", files: "justfile Justfile .justfile JUSTFILE .env", flags: "-f --justfile", above: true, refers: true, recipes: "make"},
 	{programs: "task go-task", files: "Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml Taskfile.dist.yml Taskfile.dist.yaml .env", above: true, refers: true},
-	{programs: "mage", files: "magefile.go", trees: "magefiles"},
+	{programs: "mage", files: "magefile.go go.mod go.sum", trees: "magefiles", recipes: "go"},
 	{programs: "rake", files: "Rakefile rakefile Rakefile.rb rakefile.rb", above: true, trees: "rakelib lib/tasks", refers: true},
 	{programs: "invoke inv fab", files: "tasks.py fabfile.py invoke.yaml fabric.yml", above: true, trees: "tasks fabfile", refers: true},
 	{programs: "direnv", files: ".envrc .env", above: true, refers: true},
@@ -71,8 +71,11 @@ var tools = []tool{
 		trees: "modules .terraform/modules", home: ".terraformrc",
 	},
 	{programs: "packer", files: "*.pkr.hcl *.pkr.json *.pkrvars.hcl *.auto.pkrvars.hcl", given: "*.hcl *.json", refers: true},
+	{programs: "pulumi", trees: ".", kinds: "*.ts *.js *.mjs *.py *.go *.cs *.java *.yaml *.json"},
+	{programs: "serverless sls wrangler sam", words: "deploy package build publish", trees: ".", kinds: "*.ts *.js *.mjs *.py *.go *.rb *.java *.json *.yml *.yaml"},
+	{programs: "skaffold tilt garden devspace earthly", words: "run dev build up deploy ci debug apply", elsewhere: "what the images of %s are made of"},
 	{programs: "pulumi", files: "Pulumi.yaml Pulumi.*.yaml package.json index.ts index.js __main__.py main.go requirements.txt", above: true, refers: true},
-	{programs: "cdk cdktf", files: "cdk.json cdk.context.json cdktf.json package.json", trees: "bin lib", kinds: "*.ts *.js *.py *.json"},
+	{programs: "cdk cdktf", files: "cdk.json cdk.context.json cdktf.json package.json", trees: "bin lib", kinds: "*.ts *.js *.py *.json", refers: true},
 	{programs: "sam", files: "template.yaml template.yml samconfig.toml", refers: true},
 	{programs: "serverless sls", files: "serverless.yml serverless.yaml serverless.json serverless.ts serverless.js package.json .env", refers: true},
 	{programs: "wrangler", files: "wrangler.toml wrangler.json wrangler.jsonc package.json .dev.vars", above: true, refers: true},
@@ -81,7 +84,9 @@ var tools = []tool{
 	{programs: "gcloud", words: "deploy", files: "app.yaml cloudbuild.yaml .gcloudignore Dockerfile", refers: true},
 	{programs: "eb copilot", files: "Dockerrun.aws.json", trees: ".ebextensions .elasticbeanstalk copilot"},
 	{programs: "vagrant", files: "Vagrantfile", above: true, refers: true},
-	{programs: "ansible-playbook ansible ansible-pull", files: "ansible.cfg hosts inventory* requirements.yml", trees: "roles group_vars host_vars library inventory", given: "*", home: ".ansible.cfg", refers: true},
+	{programs: "ansible-playbook ansible ansible-pull", files: "ansible.cfg hosts inventory* requirements.yml", given: "*",
+		trees: "roles group_vars host_vars library inventory files templates tasks handlers vars collections module_utils " +
+			"filter_plugins callback_plugins action_plugins lookup_plugins connection_plugins inventory_plugins", home: ".ansible.cfg", refers: true},
 	{programs: "salt-call puppet chef-client chef-solo", files: "solo.rb client.rb minion Puppetfile", trees: "manifests cookbooks", given: "*"},
 	{programs: "nix nix-build nix-shell nixos-rebuild darwin-rebuild home-manager", files: "flake.nix flake.lock default.nix shell.nix configuration.nix home.nix", refers: true},
 	// Containers and clusters.
@@ -120,10 +125,14 @@ var tools = []tool{
 	{programs: "mix elixir iex", files: "mix.exs mix.lock", trees: "config", refers: true},
 	{programs: "dotnet msbuild", files: "*.csproj *.fsproj *.sln *.props *.targets nuget.config NuGet.config global.json"},
 	{programs: "swift xcodebuild", files: "Package.swift Package.resolved", trees: "Sources", kinds: "*.swift"},
-	{programs: "cmake ctest cpack", files: "CMakeLists.txt CMakePresets.json CMakeUserPresets.json CMakeCache.txt CTestTestfile.cmake cmake_install.cmake", given: "CMakeLists.txt *.cmake", refers: true},
-	{programs: "ninja", files: "build.ninja", refers: true},
-	{programs: "meson", files: "meson.build meson_options.txt meson.options", refers: true},
+	{programs: "cmake ctest cpack", given: "CMakeLists.txt *.cmake",
+		files: "CMakeLists.txt CMakePresets.json CMakeUserPresets.json CMakeCache.txt CTestTestfile.cmake cmake_install.cmake Makefile build.ninja",
+		trees: "CMakeFiles", kinds: "build.make link.txt Makefile2 *.ninja cmake_clean.cmake", refers: true},
+	{programs: "ninja samu", files: "build.ninja", flags: "-f", refers: true},
+	{programs: "meson", files: "meson.build meson_options.txt meson.options build.ninja", trees: "subprojects", kinds: "meson.build *.wrap", refers: true},
 	{programs: "bazel bazelisk buck buck2 pants", files: "WORKSPACE WORKSPACE.bazel MODULE.bazel BUILD BUILD.bazel .bazelrc .buckconfig BUCK pants.toml", above: true, refers: true},
+	{programs: "bazel bazelisk buck buck2 pants", trees: ".", kinds: "BUILD BUILD.bazel *.bzl BUCK TARGETS *.sh *.py tools/bazel"},
+	{programs: "scons", files: "SConstruct Sconstruct sconstruct SConstruct.py", refers: true},
 	{programs: "goreleaser", files: ".goreleaser.yml .goreleaser.yaml goreleaser.yml goreleaser.yaml", refers: true},
 	// Databases.
 	{programs: "alembic flask django-admin", files: "alembic.ini", trees: "alembic migrations", kinds: "*.py *.sql", refers: true},
@@ -180,6 +189,7 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 		}
 	case "package": // yarn NAME runs what a package has of that name
 		for _, base := range bases {
+			p.called(st, base)
 			for _, w := range st.Argv[1:] {
 				if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
 					p.visit(filepath.Join(base, "node_modules/.bin", w), code)
@@ -198,6 +208,7 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 			if strings.Contains(t.files, ".dockerignore") {
 				p.copied(base)
 			}
+			p.kustomize(i, base, 0)
 		}
 		places := []string{base}
 		if t.above {
@@ -214,10 +225,36 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 				}
 			}
 		}
-		for _, file := range append(found, p.flagged(st, t, base)...) {
+		flagged := p.flagged(st, t, base)
+		for _, file := range flagged { // roles lie beside a playbook
+			for _, name := range strings.Fields(t.trees) {
+				if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && p.visit(dir, code) {
+					p.folder(dir, strings.Fields(t.kinds)...)
+				}
+			}
+		}
+		for _, file := range append(found, flagged...) {
 			p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
 			p.settled(i, t, file)
 		}
+	}
+}
+
+// called walks the text that npm exec -c gives to a shell.
+func (p *pass) called(st *shell.Step, base string) {
+	for n, w := range st.Argv[1:] {
+		text, is := flagValue(w, "-c --call")
+		if is && text == "" && n+2 < len(st.Argv) {
+			text = st.Argv[n+2]
+		}
+		if !is || text == "" || p.depth >= maxFollowed || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c", "-c=" + text}, w) {
+			continue
+		}
+		call := p.call
+		call.Dir, call.Args, call.Raw = base, nil, nil
+		call.Command = strings.ReplaceAll(text, effect.Unknown, "${__npm__}")
+		call.Env = withPath(call.Env, filepath.Join(base, "node_modules/.bin"))
+		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: "npm exec", sure: true})
 	}
 }
 
@@ -254,11 +291,11 @@ func (p *pass) flagged(st *shell.Step, t *tool, base string) (files []string) {
 func (p *pass) upwards(dir string) []string {
 	list := above(dir)
 	for n, at := range list {
-		if at == filepath.Clean(p.call.Env["HOME"]) {
-			return list[:max(n, 1)]
-		}
 		if _, err := p.stat(filepath.Join(at, ".git")); p.look() && err == nil {
 			return list[:n+1]
+		}
+		if at == filepath.Clean(p.call.Env["HOME"]) {
+			return list[:max(n, 1)]
 		}
 	}
 	return list[:min(len(list), 1)]
