@@ -55,7 +55,7 @@ func (p *pass) read(e *effect.Effect) {
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
-		if !p.visit(file, as) {
+		if !p.changesItself(e.Step, file) && !p.visit(file, as) {
 			p.isCoded(e.Step, file)
 		}
 	}

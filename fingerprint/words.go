@@ -141,7 +141,7 @@ func (p *pass) both(file string) []string {
 // grow until then.
 func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
-	if p.written[i][clean] {
+	if p.written[i][clean] || p.changesItself(i, clean) {
 		return true
 	}
 	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir), clean); p.made != nil && err == nil && slices.Contains(objects, filepath.Ext(rel)) && p.made.makes(rel) {
