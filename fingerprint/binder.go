@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -143,6 +144,9 @@ func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string
 	s := &scan{
 		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
 		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string]goFile{}, budget: maxCallBytes,
+	}
+	for name := range call.Env {
+		s.compares = s.compares || strings.HasPrefix(name, approver.ComparedEnv)
 	}
 	s.bindDir()
 	(&pass{scan: s, call: call, scope: scope{strict: true, words: true}, path: call.Env["PATH"]}).loaders()

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"approver.example/reflexcore/effect"
 )
@@ -38,14 +39,24 @@ var fetchings = []fetching{
 	{programs: "flutter dart", words: "get", locks: "pubspec.lock", asks: "pubspec.yaml"},
 }
 
+// fetchingsOf are the rows of a program.
+var fetchingsOf = sync.OnceValue(func() map[string][]*fetching {
+	of := map[string][]*fetching{}
+	for n := range fetchings {
+		for name := range strings.FieldsSeq(fetchings[n].programs) {
+			of[name] = append(of[name], &fetchings[n])
+		}
+	}
+	return of
+})
+
 // fetchesUnpinned names the packages that a step fetches without a lock file.
 func (p *pass) fetchesUnpinned(i int, name string, bases []string) {
 	words := p.Steps[i].Argv[1:]
-	for n := range fetchings {
-		f := &fetchings[n]
+	for _, f := range fetchingsOf()[name] {
 		at := slices.IndexFunc(words, operand)
 		asked := f.bare && at < 0 || slices.ContainsFunc(words, func(w string) bool { return oneOf(f.words, w) })
-		if !oneOf(f.programs, name) || !asked {
+		if !asked {
 			continue
 		}
 		lies := func(names string) bool {

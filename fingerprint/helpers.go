@@ -23,12 +23,12 @@ var alone = strings.Fields("rm rmdir cp mv mkdir touch chmod chown chgrp ln kill
 	"mktemp sync date uname id whoami hostname env sudo doas nice nohup time timeout stdbuf tee seq realpath readlink")
 
 // starts are names that programs look for which may be nowhere yet. Plugins, such as
-// git-x of git, need no row.
+// git-x of git, need no row, nor does what every system has, such as sh.
 var starts = map[string]string{
 	"go": "gcc g++ cc c++ clang clang++ gfortran pkg-config git hg svn fossil ssh", "cargo": "rustc rustdoc rustfmt clippy-driver cc gcc clang ld lld mold git ssh pkg-config",
-	"git": "ssh plink gpg gpg2 gpgsm less more lv pager editor vi vim nano emacs sh bash perl ssh-askpass ksshaskpass gitk git",
-	"npm": "sh bash node node-gyp python3 python make gcc g++ cc c++ git ssh", "pnpm": "sh bash node git ssh", "yarn": "sh bash node git ssh", "npx": "sh bash node", "bun": "sh bash node",
-	"make": "sh cc c++ gcc g++ ld ar as pkg-config", "cmake": "cc c++ gcc g++ clang clang++ ld ar make ninja pkg-config ccache git", "ninja": "sh cc c++ ccache", "meson": "cc c++ gcc g++ clang ninja pkg-config git",
+	"git": "ssh plink gpg gpg2 gpgsm less more lv pager editor vi vim nano emacs ssh-askpass ksshaskpass gitk",
+	"npm": "node node-gyp python3 python make gcc g++ cc c++ git ssh", "pnpm": "node git ssh", "yarn": "node git ssh", "npx": "node", "bun": "node",
+	"make": "cc c++ gcc g++ ld ar as pkg-config", "cmake": "cc c++ gcc g++ clang clang++ ld ar make ninja pkg-config ccache git", "ninja": "cc c++ ccache", "meson": "cc c++ gcc g++ clang ninja pkg-config git",
 	"pip": "gcc cc g++ c++ git hg svn ssh rustc cargo", "pip3": "gcc cc g++ c++ git hg svn ssh rustc cargo", "uv": "gcc cc git ssh python3 python", "poetry": "git ssh gcc cc", "gem": "gcc cc make git", "bundle": "git ssh gcc cc make",
 	"docker": "buildctl ssh docker-compose", "podman": "docker-compose podman-compose runc crun conmon buildah ssh", "docker-compose": "docker ssh",
 	"kubectl": "less diff vi aws-iam-authenticator gke-gcloud-auth-plugin kubelogin aws gcloud ssh", "helm": "kubectl gpg git kustomize", "aws": "session-manager-plugin less more groff", "gcloud": "ssh kubectl docker python3 git",
@@ -91,6 +91,9 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 func (p *pass) wanted(name string) []string {
 	names := strings.Fields(starts[name])
 	for _, v := range programVars {
+		if _, here := p.scan.call.Env[v]; !here && len(p.vars[v]) == 0 && !p.compares {
+			continue
+		}
 		for _, value := range p.values(v) {
 			for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n|;&'\"", r) }) {
 				if !strings.ContainsAny(w, "/\x00") && operand(w) {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -148,6 +149,17 @@ const (
 	kustomization = "kustomization.yaml kustomization.yml Kustomization"
 )
 
+// toolsOf are the rows of a program.
+var toolsOf = sync.OnceValue(func() map[string][]int {
+	of := map[string][]int{}
+	for n := range tools {
+		for name := range strings.FieldsSeq(tools[n].programs) {
+			of[name] = append(of[name], n)
+		}
+	}
+	return of
+})
+
 // tools binds what the tools of the table read for a command, in each folder in which
 // it may work.
 func (p *pass) tools(i int, programs, bases []string) {
@@ -155,11 +167,13 @@ func (p *pass) tools(i int, programs, bases []string) {
 	if st.Shell && !slices.Contains([]string{"exec", "command"}, first(st)) {
 		return
 	}
-	for n := range tools {
+	var rows []int
+	for _, name := range programs {
+		rows = append(rows, toolsOf()[name]...)
+	}
+	slices.Sort(rows)
+	for _, n := range slices.Compact(rows) {
 		t := &tools[n]
-		if !slices.ContainsFunc(programs, func(name string) bool { return oneOf(t.programs, name) }) {
-			continue
-		}
 		if t.words != "" && !slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(t.words, w) || !effect.IsKnown(w) }) {
 			continue
 		}

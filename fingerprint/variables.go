@@ -26,6 +26,9 @@ func (s *scan) values(name string) []string {
 	if v, ok := s.call.Env[name]; ok && v != "" {
 		out = append(out, v)
 	}
+	if !s.compares {
+		return out
+	}
 	if v, ok := s.call.Env[approver.ComparedEnv+name]; ok && v != "" {
 		out = append(out, strings.Split(v, "\n")...) // it may be there twice
 	}
