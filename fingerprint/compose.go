@@ -85,7 +85,8 @@ func (p *pass) composeEnv(i int, file, text string) {
 
 // composeFiles reads the compose files of a value of COMPOSE_FILE.
 func (p *pass) composeFiles(i int, value, dir string) {
-	for part := range strings.FieldsFuncSeq(p.expands(value), func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
+	for part := range strings.FieldsFuncSeq(p.expands(value),
+		func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):

@@ -13,7 +13,8 @@ import (
 // embedded are clients whose database is a file, with the flags that take the next word.
 var embedded = map[string]string{
 	"sqlite3": "-cmd -init -separator -newline -nullvalue -mmap -lookaside -heap -maxsize -pagecache -vfs -A",
-	"sqlite":  "-cmd -init -separator -newline -nullvalue", "duckdb": "-cmd -c -init -f -separator -newline -nullvalue", "litecli": "-e -l",
+	"sqlite":  "-cmd -init -separator -newline -nullvalue", "duckdb": "-cmd -c -init -f -separator -newline -nullvalue",
+	"litecli": "-e -l",
 }
 
 // database is the word of a step that names its database; "" is none.
@@ -55,10 +56,11 @@ func (p *pass) changesItself(i int, file string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only looked at
 	head := make([]byte, 16)
 	n, _ := f.Read(head) // of an empty file nothing
-	if info.Size() > 0 && string(head[:n]) != "SQLite format 3\x00" && !strings.HasPrefix(string(head[min(8, n):n]), "DUCK") {
+	if info.Size() > 0 && string(head[:n]) != "SQLite format 3\x00" && !strings.HasPrefix(string(head[min(8, n):n]),
+		"DUCK") {
 		return false
 	}
 	p.leads(filepath.Clean(file))

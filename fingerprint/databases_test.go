@@ -73,10 +73,12 @@ func TestWhatIsNoDatabaseIsBound(t *testing.T) {
 // A repository whose root is the home folder has hooks and settings like any other.
 func TestARepositoryInTheHomeFolderIsBound(t *testing.T) {
 	for _, c := range []struct{ command, file string }{
-		{"git push", ".git/hooks/pre-push"}, {"git commit -m x", ".git/config"}, {"cd sub && git commit -m x", ".git/hooks/pre-commit"},
+		{"git push", ".git/hooks/pre-push"}, {"git commit -m x", ".git/config"}, {"cd sub && git commit -m x",
+			".git/hooks/pre-commit"},
 		{"cd sub && git push", ".git/config"}, {"cd sub/deep && npm test", "package.json"}, {"cd sub && just x", "justfile"},
 	} {
-		p := newPlayground(t, ".git/HEAD", ".git/config", ".git/hooks/pre-push", ".git/hooks/pre-commit", "sub/deep/x", "justfile")
+		p := newPlayground(t, ".git/HEAD", ".git/config", ".git/hooks/pre-push", ".git/hooks/pre-commit", "sub/deep/x",
+			"justfile")
 		p.write(".git/config", "[a]\n")
 		p.write("package.json", "{}")
 		if !slices.Contains(p.bound(c.command), c.file) {

@@ -20,7 +20,8 @@ type fetching struct {
 }
 
 var fetchings = []fetching{
-	{programs: "npm", words: "install i ci clean-install install-clean isntall add", locks: "package-lock.json npm-shrinkwrap.json", asks: "package.json"},
+	{programs: "npm", words: "install i ci clean-install install-clean isntall add",
+		locks: "package-lock.json npm-shrinkwrap.json", asks: "package.json"},
 	{programs: "yarn", words: "install", bare: true, locks: "yarn.lock", asks: "package.json"},
 	{programs: "pnpm", words: "install i", locks: "pnpm-lock.yaml", asks: "package.json"},
 	{programs: "bun", words: "install i", locks: "bun.lock bun.lockb", asks: "package.json"},
@@ -80,7 +81,7 @@ func (p *pass) fetchesUnpinned(i int, name string, bases []string) {
 
 // required names what pip fetches for files of requirements, and for folders.
 func (p *pass) required(words, bases []string) {
-	n := slices.IndexFunc(words, func(w string) bool { return w == "install" || w == "download" || w == "wheel" || w == "sync" })
+	n := slices.IndexFunc(words, func(w string) bool { return oneOf("install download wheel sync", w) })
 	if n < 0 {
 		return
 	}
@@ -111,7 +112,8 @@ func (p *pass) needsOthers(dir string) bool {
 		if p.visit(file, code) || p.out[file] == "" {
 			continue
 		}
-		if text, ok := p.text(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text, "dependencies") {
+		if text, ok := p.text(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
+			"dependencies") {
 			return true
 		}
 	}
@@ -146,7 +148,8 @@ func (p *pass) requirements(file string, depth int) {
 		switch {
 		case is && !strings.Contains(other, "://"):
 			p.requirements(filepath.Clean(abs(filepath.Dir(file), other)), depth+1)
-		case is, words[0][0] != '-' && !strings.Contains(line, "--hash="), words[0] == "-e", strings.HasPrefix(words[0], "--editable"):
+		case is, words[0][0] != '-' && !strings.Contains(line, "--hash="), words[0] == "-e", strings.HasPrefix(words[0],
+			"--editable"):
 			unpinned = true
 		}
 	}

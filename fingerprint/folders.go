@@ -35,9 +35,11 @@ const (
 )
 
 var placings = []placing{
-	{vars: "LD_LIBRARY_PATH LD_AUDIT DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH DYLD_INSERT_LIBRARIES GCONV_PATH",
+	{vars: "LD_LIBRARY_PATH LD_AUDIT DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH " +
+		"DYLD_INSERT_LIBRARIES GCONV_PATH",
 		files: "**/*.so **/*.so.* **/*.dylib **/gconv-modules*"},
-	{vars: "DOCKER_CONFIG", programs: "docker docker-compose", files: "config.json cli-plugins/* contexts/meta/*/meta.json", home: ".docker"},
+	{vars: "DOCKER_CONFIG", programs: "docker docker-compose",
+		files: "config.json cli-plugins/* contexts/meta/*/meta.json", home: ".docker"},
 	{vars: "DOCKER_CERT_PATH", programs: "docker docker-compose", files: "*.pem"},
 	{vars: "BUILDX_CONFIG", programs: "docker", files: "current defaults/* instances/*"},
 	{vars: "JAVA_HOME JDK_HOME JRE_HOME GRAALVM_HOME", programs: javaPrograms, files: "**"},
@@ -45,7 +47,8 @@ var placings = []placing{
 	{vars: "GRADLE_HOME", programs: "gradle", files: "**"},
 	{vars: "ANT_HOME", programs: "ant", files: "**"},
 	{vars: "SBT_HOME SCALA_HOME", programs: "sbt scala", files: "**"},
-	{vars: "GRADLE_USER_HOME", programs: "gradle gradlew", files: "init.gradle init.gradle.kts init.d/* gradle.properties", home: ".gradle"},
+	{vars: "GRADLE_USER_HOME", programs: "gradle gradlew", files: "init.gradle init.gradle.kts init.d/* " +
+		"gradle.properties", home: ".gradle"},
 	{vars: "MAVEN_USER_HOME", programs: "mvn mvnw", files: "settings.xml wrapper/**"},
 	{vars: "GOROOT GOTOOLDIR", programs: "go gofmt", files: "**"},
 	{vars: "CARGO_HOME", programs: "cargo", files: "config config.toml env bin/*", home: ".cargo"},
@@ -67,7 +70,8 @@ var placings = []placing{
 	{vars: "PGSYSCONFDIR", programs: "psql pg_dump pg_restore createdb dropdb", files: "pg_service.conf psqlrc"},
 	{vars: "MYSQL_HOME", programs: "mysql mysqldump mariadb", files: "my.cnf"},
 	{vars: "CLOUDSDK_CONFIG", programs: "gcloud gsutil bq", files: "active_config properties configurations/*"},
-	{vars: "AZURE_CONFIG_DIR AZURE_EXTENSION_DIR", programs: "az", files: "config clouds.config azureProfile.json cliextensions/**"},
+	{vars: "AZURE_CONFIG_DIR AZURE_EXTENSION_DIR", programs: "az", files: "config clouds.config azureProfile.json " +
+		"cliextensions/**"},
 	{vars: "DBT_PROFILES_DIR DBT_PROJECT_DIR", programs: "dbt", files: "*.yml"},
 	{vars: "GH_CONFIG_DIR", programs: "gh", files: "config.yml hosts.yml"},
 	{vars: "XDG_CONFIG_HOME", programs: "gh helm pip pip3 uv", files: "gh/*.yml helm/*.yaml pip/pip.conf uv/uv.toml"},
@@ -147,7 +151,8 @@ func (p *pass) place(t *placing, v, value, dir string) {
 		p.named("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
-	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
+	for part := range strings.FieldsFuncSeq(value,
+		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
 		if rest, is := strings.CutPrefix(part, "~/"); is {
 			part = filepath.Join(p.scan.call.Env["HOME"], rest)
 		}

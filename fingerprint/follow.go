@@ -19,7 +19,8 @@ import (
 // script binds what a shell script runs by a name that is plain to see. What is not
 // plain there is not named: a script may do anything. That it was not read is.
 func (p *pass) script(file, dir string) {
-	if p.out[filepath.Clean(file)] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") || !p.once("script", file, dir) {
+	if p.out[filepath.Clean(file)] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file,
+		"/bin/") || !p.once("script", file, dir) {
 		return
 	}
 	text, all := p.contents(file)
@@ -212,7 +213,9 @@ func (p *pass) images(file string) {
 
 // endings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java .kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl .tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
+var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
+	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
+	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
 // refers binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
@@ -246,7 +249,8 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 				return
 			}
 			at := p.reference(word, places[n], t, depth)
-			if at != "" && n == 0 && t.plainly() && len(places) < maxFollowed && !slices.Contains(passedOver, filepath.Base(at)) {
+			if at != "" && n == 0 && t.plainly() && len(places) < maxFollowed && !slices.Contains(passedOver,
+				filepath.Base(at)) {
 				places = append(places, at)
 			}
 		}
@@ -297,7 +301,8 @@ func (p *pass) reference(word, dir string, t *tool, depth int) (folder string) {
 var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
 
 // notes are texts that no tool executes.
-var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE VERSION TODO")
+var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE " +
+	"VERSION TODO")
 
 // isPlainText reports whether a file without an ending is a text, as a script may be.
 func (p *pass) isPlainText(file string, info fs.FileInfo) bool {
@@ -417,7 +422,8 @@ func (p *pass) scripts(i int, file string) {
 }
 
 // lifecycle are the scripts of a package that several commands run.
-var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "publish", "prepack", "pack", "postpack", "dependencies", "test", "start", "stop", "restart", "version"}
+var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "publish", "prepack", "pack",
+	"postpack", "dependencies", "test", "start", "stop", "restart", "version"}
 
 func withPath(env map[string]string, dir string) map[string]string {
 	out := make(map[string]string, len(env)+1)

@@ -15,7 +15,8 @@ import (
 // This file finds the packages of a Go module that a command builds.
 
 // goFiles are the files of a package.
-var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f", "*.syso", "*.swig"}
+var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f",
+	"*.syso", "*.swig"}
 
 // goPackages binds the packages that the words of a command name, "." if none does, and
 // those of the same module that they import.

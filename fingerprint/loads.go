@@ -29,39 +29,47 @@ var rubyOwn = strings.NewReplacer(`#{__dir__}/`, "", `#{File.dirname(__FILE__)}/
 var loadForms = []loadForm{
 	{
 		files: "Rakefile rakefile *.rake Rakefile.rb rakefile.rb Vagrantfile Gemfile Capfile Fastfile Podfile *.gemspec",
-		calls: regexp.MustCompile(`(?m)^[^#\n"']*?\b(?:require_relative|load|import|eval_gemfile|instance_eval|class_eval|eval)\b[ \t(]+([^\n]*)`),
-		own:   rubyOwn, endings: ".rb",
+		calls: regexp.MustCompile(`(?m)^[^#\n"']*?\b(?:require_relative|load|import|eval_gemfile|instance_eval|class_eval|` +
+			`eval)\b[ \t(]+([^\n]*)`),
+		own: rubyOwn, endings: ".rb",
 	},
 	{
 		files: "*.gradle *.gradle.kts",
-		calls: regexp.MustCompile(`(?m)(?:\bapply[ \t(]*from[ \t]*[:=]|\bincludeBuild\b[ \t(]*|\bevaluate[ \t]*\()[ \t]*([^\n]*)`),
+		calls: regexp.MustCompile(`(?m)(?:\bapply[ \t(]*from[ \t]*[:=]|` +
+			`\bincludeBuild\b[ \t(]*|\bevaluate[ \t]*\()[ \t]*([^\n]*)`),
 		own: strings.NewReplacer("$rootDir/", "", "${rootDir}/", "", "$projectDir/", "", "${projectDir}/", "",
 			"$rootProject.projectDir/", "", "${rootProject.projectDir}/", "", "rootProject.file(", "", "file(", ""),
 	},
 	{
 		files: "CMakeLists.txt *.cmake", endings: ".cmake /CMakeLists.txt", places: "cmake CMake cmake/modules cmake/Modules",
 		calls: regexp.MustCompile(`(?mi)^[^#\n]*?\b(?:include|add_subdirectory|subdirs)[ \t]*\([ \t]*([^\n]*)`),
-		own: strings.NewReplacer("${CMAKE_CURRENT_SOURCE_DIR}/", "", "${CMAKE_CURRENT_LIST_DIR}/", "", "${PROJECT_SOURCE_DIR}/", "",
+		own: strings.NewReplacer("${CMAKE_CURRENT_SOURCE_DIR}/", "", "${CMAKE_CURRENT_LIST_DIR}/", "",
+			"${PROJECT_SOURCE_DIR}/", "",
 			"${CMAKE_SOURCE_DIR}/", ""),
-		fetches: regexp.MustCompile(`(?mi)^[^#\n]*\b(FetchContent_(?:Declare|Populate)|ExternalProject_Add|CPMAddPackage|file\s*\(\s*DOWNLOAD)`),
+		fetches: regexp.MustCompile(`(?mi)^[^#\n]*\b(FetchContent_(?:Declare|Populate)|` +
+			`ExternalProject_Add|CPMAddPackage|file\s*\(\s*DOWNLOAD)`),
 	},
 	{
-		files: "meson.build", calls: regexp.MustCompile(`(?m)^[^#\n]*?\bsubdir[ \t]*\([ \t]*([^\n]*)`), endings: "/meson.build",
-		own: strings.NewReplacer(),
+		files: "meson.build", calls: regexp.MustCompile(`(?m)^[^#\n]*?\bsubdir[ \t]*\([ \t]*([^\n]*)`),
+		endings: "/meson.build",
+		own:     strings.NewReplacer(),
 	},
 	{
 		files: "tasks.py fabfile.py noxfile.py setup.py dodo.py SConstruct wscript conftest.py",
-		calls: regexp.MustCompile(`(?m)^[^#\n]*?\b(?:exec|execfile|runpy\.run_path|runpy\.run_module|importlib\.import_module|__import__|` +
+		calls: regexp.MustCompile(`(?m)^[^#\n]*?\b(?:exec|execfile|runpy\.run_path|` +
+			`runpy\.run_module|importlib\.import_module|__import__|` +
 			`SourceFileLoader|spec_from_file_location|SConscript)[ \t]*\([ \t]*([^\n]*)`),
 		endings: ".py", own: strings.NewReplacer("compile(", "", "open(", ""),
 	},
 	{
-		files: "Taskfile*.yml Taskfile*.yaml taskfile*.yml taskfile*.yaml",
-		calls: regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]*)?(?:taskfile|dir|dotenv)[ \t]*:[ \t]*([^\n]*\{\{[^\n]*)`), own: strings.NewReplacer(),
+		files:   "Taskfile*.yml Taskfile*.yaml taskfile*.yml taskfile*.yaml",
+		calls:   regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]*)?(?:taskfile|dir|dotenv)[ \t]*:[ \t]*([^\n]*\{\{[^\n]*)`),
+		own:     strings.NewReplacer(),
 		fetches: regexp.MustCompile(`(?m)(?:taskfile|^[ \t]+\w+)[ \t]*:[ \t]*["']?(https?://\S+|git@\S+)`),
 	},
 	{
-		files: "build.xml", calls: regexp.MustCompile(`(?:<import|<include|<ant|<subant)\b[^>]*?(?:file|antfile|dir|buildpath)=([^>\n]*)`),
+		files: "build.xml", calls: regexp.MustCompile(`(?:<import|<include|<ant|<subant)\b` +
+			`[^>]*?(?:file|antfile|dir|buildpath)=([^>\n]*)`),
 		own: strings.NewReplacer("${basedir}/", ""),
 	},
 	{
@@ -75,7 +83,8 @@ var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
 
 var (
 	rubyJoin   = regexp.MustCompile(`File\.join\(\s*__dir__\s*,\s*(["'][^"'\n]*["'])\s*\)`)
-	rubyExpand = regexp.MustCompile(`File\.expand_path\(\s*(["'][^"'\n]*["'])\s*,\s*(?:__dir__|File\.dirname\(__FILE__\))\s*\)`)
+	rubyExpand = regexp.MustCompile(`File\.expand_path\(\s*(["'][^"'\n]*["'])` +
+		`\s*,\s*(?:__dir__|File\.dirname\(__FILE__\))\s*\)`)
 	rubyBeside = regexp.MustCompile(`File\.expand_path\(\s*(["'])\.\./([^"'\n]*["'])\s*,\s*__FILE__\s*\)`)
 )
 
@@ -112,7 +121,8 @@ func (p *pass) loadsOne(f *loadForm, file, argument, dir string, t *tool, depth 
 	if m := quoted.FindStringSubmatch(argument); m != nil {
 		name = m[1]
 	} else if like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
-		name = strings.TrimRight(strings.FieldsFunc(argument+" ", func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
+		name = strings.TrimRight(strings.FieldsFunc(argument+" ",
+			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
 	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
 		p.namedFile(file, "loads")
@@ -139,7 +149,8 @@ func (p *pass) loadsOne(f *loadForm, file, argument, dir string, t *tool, depth 
 }
 
 // pythonImport finds the modules that a text of Python imports.
-var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
+var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|` +
+	`import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
 
 // importsBeside binds the modules of Python in a folder that go before one of the standard
 // library, and where all is set, those that a text imports too. What is not there yet counts
@@ -157,7 +168,8 @@ func (p *pass) importsBeside(text, dir string, all bool) {
 		if !all {
 			break
 		}
-		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","), func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
+			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 			w, _, _ = strings.Cut(w, ".")
 			wanted[w] = true
 		}
@@ -180,18 +192,30 @@ func (p *pass) importsBeside(text, dir string, all bool) {
 // which others are loaded.
 var pythonLibrary = sync.OnceValue(func() map[string]bool {
 	of := map[string]bool{}
-	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc _pydecimal _strptime _threading_local _weakrefset " +
-		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs collections colorsys " +
-		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm decimal difflib dis " +
-		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc " +
-		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib inspect io " +
-		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap multiprocessing netrc " +
-		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform plistlib poplib " +
-		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline reprlib resource " +
-		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket socketserver sqlite3 sre_compile " +
-		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile telnetlib " +
-		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types typing unicodedata " +
-		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile zipimport zlib zoneinfo") {
+	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc " +
+		"_pydecimal _strptime _threading_local _weakrefset " +
+		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs " +
+		"collections colorsys " +
+		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm " +
+		"decimal difflib dis " +
+		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib " +
+		"functools gc " +
+		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib " +
+		"inspect io " +
+		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap " +
+		"multiprocessing netrc " +
+		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform " +
+		"plistlib poplib " +
+		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline " +
+		"reprlib resource " +
+		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket " +
+		"socketserver sqlite3 sre_compile " +
+		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile " +
+		"telnetlib " +
+		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types " +
+		"typing unicodedata " +
+		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile " +
+		"zipimport zlib zoneinfo") {
 		of[name] = true
 	}
 	return of

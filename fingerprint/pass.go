@@ -312,7 +312,8 @@ func (p *pass) lookup(st *shell.Step, name string) string {
 
 // viewers are programs that run nothing of a file that they are given and put it
 // nowhere but on their output, whatever their options.
-var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls", "md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
+var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls",
+	"md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
 
 // filters pass on their input.
 var filters = []string{"sort", "uniq", "tr", "column", "fold", "rev", "true", "echo", "printf", "sleep"}
@@ -334,7 +335,8 @@ func (p *pass) isA(i int, names []string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/run/current-system/sw/bin/"}, func(dir string) bool {
+	return slices.ContainsFunc([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/",
+		"/run/current-system/sw/bin/"}, func(dir string) bool {
 		rest, ok := strings.CutPrefix(file, dir)
 		return ok && !strings.Contains(rest, "/")
 	})

@@ -17,7 +17,8 @@ var moduleFile = regexp.MustCompile(`\b(file|templatefile|filebase64|filebase64s
 var literal = regexp.MustCompile(`^"((?:[^"\\]|\\.)*)"\s*[,)]`)
 
 // ownFolder are the ways in which a file of Terraform writes its own folder.
-var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", "${path.cwd}", ".", "${ path.module }", ".",
+var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", "${path.cwd}", ".",
+	"${ path.module }", ".",
 	"${abspath(path.module)}", ".", "${get_terragrunt_dir()}", ".")
 
 // moduleSource finds where a module comes from.

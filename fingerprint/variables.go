@@ -15,7 +15,8 @@ import (
 // elsewhereNamed are variables that are carried and name no code: folders, sockets,
 // addresses, and certificates.
 var elsewhereNamed = []string{
-	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
+	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
+	"REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
 	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
 }
 
@@ -68,7 +69,8 @@ const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 func (p *pass) loaders() {
 	names := make([]string, 0, len(p.scan.call.Env))
 	for name := range p.scan.call.Env {
-		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name, comparedOnly) {
+		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
+			comparedOnly) {
 			names = append(names, name)
 		}
 	}
