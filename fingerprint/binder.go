@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,9 +54,10 @@ type Walker interface {
 type Binder struct {
 	walker Walker
 
-	mu    sync.Mutex
-	cache map[string]string // version → hash
-	scans int               // running, also those that nobody waits for any more
+	mu       sync.Mutex
+	cache    map[string]string // version → hash
+	searches map[string]search // versions of the folders of a PATH → what is in them
+	scans    int               // running, also those that nobody waits for any more
 
 	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat
 }
@@ -142,6 +144,9 @@ func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string
 	s := &scan{
 		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
 		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string]goFile{}, budget: maxCallBytes,
+	}
+	for name := range call.Env {
+		s.compares = s.compares || strings.HasPrefix(name, approver.ComparedEnv)
 	}
 	s.bindDir()
 	(&pass{scan: s, call: call, scope: scope{strict: true, words: true}, path: call.Env["PATH"]}).loaders()

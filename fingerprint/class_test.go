@@ -342,9 +342,11 @@ func (h *hole) lay(p *playground) {
 // on the first line of a script, the classes of java -cp, the module of node -r, and the
 // file that a query included. Each ran, and no card had said that it was not bound. Now
 // each is bound, or it has a name on the card.
-func TestWhatLoadsCodeIsBoundOrNamed(t *testing.T) {
+func TestWhatLoadsCodeIsBoundOrNamed(t *testing.T) { holesAreClosed(t, holes) }
+
+func holesAreClosed(t *testing.T, holes []hole) {
 	for _, h := range holes {
-		t.Run(h.command+" "+h.swapped+h.named, func(t *testing.T) {
+		t.Run(plainName(h.command+" "+h.swapped+h.named), func(t *testing.T) {
 			t.Parallel()
 			p := newPlayground(t)
 			h.lay(p)

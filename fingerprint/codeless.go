@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file names the commands that run code of which nothing was bound. It is the floor
@@ -14,22 +15,28 @@ import (
 // builders are programs that run or deploy what files say: one of these must be bound.
 const builders = "make gmake bmake remake just task go-task mage rake invoke inv fab pre-commit lefthook " +
 	"npm pnpm yarn bun lerna nx turbo npm-run-all run-s run-p gulp grunt " +
-	"terraform tofu terragrunt packer pulumi cdk cdktf sam serverless sls wrangler fly flyctl vercel netlify firebase eb copilot vagrant " +
+	"terraform tofu terragrunt packer pulumi cdk cdktf sam serverless sls wrangler fly flyctl vercel netlify " +
+	"firebase eb copilot vagrant " +
 	"ansible-playbook puppet chef-client chef-solo nixos-rebuild darwin-rebuild home-manager " +
 	"docker-compose podman-compose kustomize helmfile skaffold tilt garden devspace earthly " +
-	"cargo tox nox poetry pdm hatch flit twine gradle gradlew mvn mvnw sbt ant lein mill bundle rails cap fastlane composer artisan mix dotnet msbuild " +
+	"cargo tox nox poetry pdm hatch flit twine gradle gradlew mvn mvnw sbt ant lein mill bundle rails cap fastlane " +
+	"composer artisan mix dotnet msbuild " +
 	"xcodebuild cmake ninja meson bazel bazelisk buck buck2 pants goreleaser " +
 	"alembic flyway liquibase dbmate goose sqitch knex sequelize dbt run-parts bats"
 
 // building are the subcommands with which further tools do.
 var building = map[string]string{
-	"docker": "compose build buildx bake stack", "podman": "compose build buildx", "nerdctl": "compose build", "buildah": "bud build",
-	"kubectl": "apply create replace", "oc": "apply create replace", "helm": "install upgrade template", "argocd": "create", "nomad": "run", "gcloud": "deploy submit", "swift": "build run test package",
-	"go": "run generate test build install vet", "uv": "run build publish sync", "pipenv": "run sync", "nix": "build run develop", "prisma": "migrate db", "npx": "",
+	"docker": "compose build buildx bake stack", "podman": "compose build buildx", "nerdctl": "compose build",
+	"buildah": "bud build",
+	"kubectl": "apply create replace", "oc": "apply create replace", "helm": "install upgrade template",
+	"argocd": "create", "nomad": "run", "gcloud": "deploy submit", "swift": "build run test package",
+	"go": "run generate test build install vet", "uv": "run build publish sync", "pipenv": "run sync",
+	"nix": "build run develop", "prisma": "migrate db", "npx": "",
 }
 
 // idle are subcommands of builders that run nothing of what their files say.
-var idle = strings.Fields("version help login logout whoami auth list ls ps logs env cache info doctor completion search view show outdated audit status stop down rm kill pause unpause port top images fmt")
+var idle = strings.Fields("version help login logout whoami auth list ls ps logs env cache info doctor " +
+	"completion search view show outdated audit status stop down rm kill pause unpause port top images fmt")
 
 // codeless binds what the interpreters and tools of a step load beside what the walk
 // says, and names the step if it should have had code and none was bound.
@@ -49,12 +56,22 @@ func (p *pass) codeless(i int) {
 		needs = builds(name, st.Argv[1:]) && !p.wrapped[i]
 	}
 	p.queries(i, name, bases)
+	p.placed(name, p.folderOf(st))
+	p.fetchesUnpinned(i, name, bases)
 	if builds(name, st.Argv[1:]) && !p.wrapped[i] && unknownPlace(st.Argv[1:]) {
 		p.unknown(st)
 	}
 	if needs && !p.coded[i] && !p.fed[i] && !p.wrapped[i] {
 		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
+}
+
+// folderOf is the folder in which a step runs, or that of the call.
+func (p *pass) folderOf(st *shell.Step) string {
+	if filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir) {
+		return st.Dir
+	}
+	return p.call.Dir
 }
 
 // builds reports whether a command is one of a builder that must have a file.
@@ -73,13 +90,15 @@ func builds(name string, words []string) bool {
 		}
 	}
 	if some {
-		return slices.ContainsFunc(words, func(w string) bool { return oneOf(subs, w) }) && !slices.ContainsFunc(words, idleWord)
+		return slices.ContainsFunc(words, func(w string) bool { return oneOf(subs, w) }) && !slices.ContainsFunc(words,
+			idleWord)
 	}
 	return at == len(words) || !idleWord(words[at])
 }
 
 // places are flags of builders that say where their files lie.
-const places = "-C -f --directory --file --makefile --prefix --cwd --dir --chdir -chdir --project-directory --manifest-path --taskfile --justfile --working-directory"
+const places = "-C -f --directory --file --makefile --prefix --cwd --dir --chdir -chdir --project-directory " +
+	"--manifest-path --taskfile --justfile --working-directory"
 
 // unknownPlace reports whether nobody can tell where a builder finds its files.
 func unknownPlace(words []string) bool {
@@ -98,11 +117,16 @@ func idleWord(word string) bool { return slices.Contains(idle, word) }
 // loadedBy are programs that are written in a language: what its variables name is loaded
 // into them.
 var loadedBy = map[string]string{
-	"npm": "node", "npx": "node", "yarn": "node", "pnpm": "node", "jest": "node", "vitest": "node", "mocha": "node", "tsc": "node", "eslint": "node", "webpack": "node", "vite": "node", "next": "node", "prettier": "node",
-	"pytest": "python", "py.test": "python", "tox": "python", "nox": "python", "pip": "python", "pip3": "python", "flask": "python", "django-admin": "python", "alembic": "python", "uv": "python", "poetry": "python",
-	"ansible": "python", "ansible-playbook": "python", "celery": "python", "gunicorn": "python", "uvicorn": "python", "mypy": "python", "ruff": "python",
-	"bundle": "ruby", "rails": "ruby", "rake": "ruby", "rspec": "ruby", "gem": "ruby", "cap": "ruby", "fastlane": "ruby", "vagrant": "ruby", "prove": "perl", "cpanm": "perl",
-	"mvn": "java", "mvnw": "java", "gradle": "java", "gradlew": "java", "sbt": "java", "ant": "java", "javac": "java", "scala": "java", "kotlin": "java",
+	"npm": "node", "npx": "node", "yarn": "node", "pnpm": "node", "jest": "node", "vitest": "node", "mocha": "node",
+	"tsc": "node", "eslint": "node", "webpack": "node", "vite": "node", "next": "node", "prettier": "node",
+	"pytest": "python", "py.test": "python", "tox": "python", "nox": "python", "pip": "python", "pip3": "python",
+	"flask": "python", "django-admin": "python", "alembic": "python", "uv": "python", "poetry": "python",
+	"ansible": "python", "ansible-playbook": "python", "celery": "python", "gunicorn": "python", "uvicorn": "python",
+	"mypy": "python", "ruff": "python",
+	"bundle": "ruby", "rails": "ruby", "rake": "ruby", "rspec": "ruby", "gem": "ruby", "cap": "ruby", "fastlane": "ruby",
+	"vagrant": "ruby", "prove": "perl", "cpanm": "perl",
+	"mvn": "java", "mvnw": "java", "gradle": "java", "gradlew": "java", "sbt": "java", "ant": "java", "javac": "java",
+	"scala": "java", "kotlin": "java",
 }
 
 // loadsBy binds what the variables of a program's language load into it.

@@ -28,11 +28,20 @@ func (p *pass) effect(e *effect.Effect) {
 // isGiven reports whether what a script reads is given to a shell, or to a tool that does
 // what it says.
 func (p *pass) isGiven(e *effect.Effect) bool {
-	return e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed, true)
+	if e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed,
+		true) {
+		return true
+	}
+	return e.By == "redirection" && slices.ContainsFunc(p.Steps,
+		func(st shell.Step) bool { return slices.Contains(takers, first(&st)) })
 }
 
+// takers are builtins of a shell that put what they read into variables, or run it.
+var takers = []string{"read", "mapfile", "readarray", "source", "."}
+
 // doers are programs that do to a database, a cluster or a cloud what their files say.
-var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
+var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
+	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
 func (p *pass) does(i int) bool {
 	name := first(&p.Steps[i])
@@ -49,7 +58,7 @@ func (p *pass) read(e *effect.Effect) {
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
-		if !p.visit(file, as) {
+		if !p.changesItself(e.Step, file) && !p.visit(file, as) {
 			p.isCoded(e.Step, file)
 		}
 	}
@@ -96,11 +105,13 @@ func (p *pass) executed(e *effect.Effect) {
 	case !effect.IsKnown(e.Target):
 		if e.Step < 0 || e.Step >= len(p.Steps) {
 			p.named("%s", effect.Show(e.Target))
-		} else if st := &p.Steps[e.Step]; !p.foundByFind(e.Step, e.Target) && !p.may(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
+		} else if st := &p.Steps[e.Step]; !p.foundByFind(e.Step,
+			e.Target) && !p.may(e.Target) && (len(st.Argv) == 0 || effect.IsKnown(st.Argv[0])) {
 			p.unknown(st)
 		}
 	case filepath.IsAbs(e.Target):
 		for _, file := range p.both(e.Target) {
+			p.madeOf(file)
 			if !p.visit(file, code) {
 				p.isCoded(e.Step, file)
 				p.script(file, dir)
@@ -109,6 +120,25 @@ func (p *pass) executed(e *effect.Effect) {
 			}
 		}
 	default: // a program by its name: its step binds it
+	}
+}
+
+// madeOf binds what the rule of a makefile makes a file of that a recipe executes.
+func (p *pass) madeOf(file string) {
+	if p.made == nil || p.made.dir == "" {
+		return
+	}
+	name, err := filepath.Rel(p.made.dir, filepath.Clean(file))
+	if err != nil || p.made.rules[name] == nil || !p.once("made of", file) {
+		return
+	}
+	for _, need := range p.made.rules[name].needs {
+		if at := abs(p.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
+			p.madeOf(at)
+			if !p.visit(at, code) {
+				p.script(at, p.made.dir)
+			}
+		}
 	}
 }
 
@@ -128,14 +158,16 @@ func (p *pass) named(format string, args ...any) {
 func (p *pass) may(target string) bool {
 	rest := strings.TrimPrefix(target, effect.Unknown+"/")
 	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
-		return e.Kind == effect.Exec && filepath.IsAbs(e.Target) && effect.IsKnown(e.Target) && strings.HasSuffix(e.Target, "/"+rest)
+		return e.Kind == effect.Exec && filepath.IsAbs(e.Target) && effect.IsKnown(e.Target) && strings.HasSuffix(e.Target,
+			"/"+rest)
 	})
 }
 
 // given is code of which not all is known. What comes from files that are bound, and
 // through programs that only pass it on, is bound with them.
 func (p *pass) given(e *effect.Effect) {
-	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown syntax" || strings.HasPrefix(e.Target, "too complex")) {
+	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown "+
+		"syntax" || strings.HasPrefix(e.Target, "too complex")) {
 		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
 			p.unread(p.of, "runs")
 		} else {

@@ -1,26 +1,13 @@
 package fingerprint
 
 import (
-	"fmt"
-	"io/fs"
 	"os"
 	"syscall"
-	"time"
 )
 
-// identify says which file this is, and which version of it as far as the
-// kernel knows.
-func identify(info fs.FileInfo) (fileID, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fileID{}, false
-	}
-	return fileID{
-		place:   fmt.Sprintf("%d:%d", st.Dev, st.Ino),
-		version: fmt.Sprintf("%d:%d:%d:%d.%d:%d.%d", st.Dev, st.Ino, st.Size, st.Mtimespec.Sec, st.Mtimespec.Nsec, st.Ctimespec.Sec, st.Ctimespec.Nsec),
-		owner:   st.Uid,
-		changed: time.Unix(st.Ctimespec.Unix()),
-	}, true
+// timesOf are when the content and when anything of a file last changed.
+func timesOf(st *syscall.Stat_t) (modified, changed syscall.Timespec) {
+	return st.Mtimespec, st.Ctimespec
 }
 
 // fileSystemOf: only the system's own volumes, which it mounts without

@@ -69,17 +69,31 @@ func (p *pass) assigned(list []*syntax.Assign, exported bool) {
 		if a.Value == nil || a.Name == nil {
 			continue
 		}
-		value := p.expands(strings.ReplaceAll(plainText(a.Value), "${"+a.Name.Value+"}", "")) // A="$A x"
-		p.gives(a.Name.Value, value)
+		text := strings.ReplaceAll(plainText(a.Value), "${"+a.Name.Value+"}", "") // A="$A x"
+		p.gives(a.Name.Value, p.expands(text))
 		if !p.words || !exported {
 			continue
 		}
-		for _, word := range p.parts(value) {
-			if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(p.call.Dir)) {
-				p.visit(abs(p.call.Dir, word), data)
+		for _, dir := range p.folders() {
+			for _, word := range p.parts(p.expands(strings.ReplaceAll(text, "${PWD}", dir))) {
+				if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(dir)) {
+					p.visit(abs(dir, word), data)
+				}
 			}
 		}
 	}
+}
+
+// folders are those in which the steps of a text run, and that of the call.
+func (p *pass) folders() []string {
+	dirs := []string{p.call.Dir}
+	for i := range p.Steps {
+		dir := p.Steps[i].Dir
+		if filepath.IsAbs(dir) && effect.IsKnown(dir) && !slices.Contains(dirs, dir) && len(dirs) < maxFollowed {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // givers are programs whose words give variables to others.

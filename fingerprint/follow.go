@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -18,7 +19,8 @@ import (
 // script binds what a shell script runs by a name that is plain to see. What is not
 // plain there is not named: a script may do anything. That it was not read is.
 func (p *pass) script(file, dir string) {
-	if p.out[filepath.Clean(file)] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") || !p.once("script", file, dir) {
+	if p.out[filepath.Clean(file)] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file,
+		"/bin/") || !p.once("script", file, dir) {
 		return
 	}
 	text, all := p.contents(file)
@@ -70,6 +72,9 @@ func (p *pass) interpreter(file, text, dir string) {
 	words := strings.Fields(line)
 	if !ok || len(words) == 0 {
 		return
+	}
+	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(path.Base(w), "python") }) {
+		p.importsBeside("", path.Dir(file), false)
 	}
 	if path.Base(words[0]) == "env" {
 		for n, w := range words[1:] {
@@ -167,6 +172,7 @@ func shellScript(file, text string) (is, sure bool) {
 // settled reads a file of a tool for what it runs.
 func (p *pass) settled(i int, t *tool, file string) {
 	dir := filepath.Dir(file)
+	p.now = i
 	if t.refers {
 		p.refers(file, dir, t, 0)
 	}
@@ -175,6 +181,10 @@ func (p *pass) settled(i int, t *tool, file string) {
 		p.recipes(i, file)
 	case "compose":
 		p.compose(i, file)
+	case "image":
+		if words := p.Steps[i].Argv[1:]; slices.ContainsFunc(words, builtImage) {
+			p.images(file)
+		}
 	case "package":
 		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
 			p.refers(file, dir, t, maxFollowed-1)
@@ -186,9 +196,26 @@ func (p *pass) settled(i int, t *tool, file string) {
 	}
 }
 
+// builtImage reports a word by which an image is built.
+func builtImage(w string) bool {
+	return slices.Contains([]string{"build", "bake", "bud"}, w) || !effect.IsKnown(w)
+}
+
+// images reads a file by which images are built.
+func (p *pass) images(file string) {
+	switch base := filepath.Base(file); {
+	case strings.HasPrefix(base, "docker-bake"):
+		p.namedFile(file, "builds")
+	case base != ".dockerignore":
+		p.dockerfile(file)
+	}
+}
+
 // endings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java .kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl .tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
+var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
+	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
+	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
 // refers binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
@@ -206,56 +233,101 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 		return
 	}
 	text = p.modules(file, text, dir, t)
+	p.loadsOf(file, text, dir, t, depth)
 	looked := 0
-	for _, word := range p.references(text, dir) {
-		if looked++; looked > maxWords {
-			p.unread(file, "names")
-			return
+	places := []string{dir}
+	for n := 0; n < len(places); n++ { // grows
+		for _, word := range p.references(text, places[n], t) {
+			if n > 0 && (strings.ContainsAny(word, "./") || !p.lies(places[n], word)) {
+				continue // of a folder that the file names: what runs there by a plain name
+			}
+			if looked++; looked > maxWords {
+				p.unread(file, "names")
+				return
+			}
+			if p.err != nil {
+				return
+			}
+			at := p.reference(word, places[n], t, depth)
+			if at != "" && n == 0 && t.plainly() && len(places) < maxFollowed && !slices.Contains(passedOver,
+				filepath.Base(at)) {
+				places = append(places, at)
+			}
 		}
-		if p.err != nil {
-			return
-		}
-		p.reference(word, dir, t, depth)
 	}
 }
 
-// reference binds a file that a word of a file of settings names.
-func (p *pass) reference(word, dir string, t *tool, depth int) {
+// plainly reports whether the files of a tool may name others by words without a dot.
+// Recipes and packages have readers of their own.
+func (t *tool) plainly() bool { return t.recipes == "" }
+
+// reference binds a file that a word of a file of settings names; if the word names a
+// folder, that is returned.
+func (p *pass) reference(word, dir string, t *tool, depth int) (folder string) {
 	at := abs(dir, word)
 	info, err := p.stat(at)
 	if !p.look() {
-		return
+		return ""
 	}
 	if err != nil {
 		if !nothing(err) && byName(word) {
 			p.visit(at, code) // which names it
 		}
-		return
+		return ""
 	}
 	clean := filepath.Clean(at)
 	switch {
-	case info.IsDir() && (strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")):
+	case info.IsDir():
+		if clean == filepath.Clean(dir) || !t.plainly() && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
+			return ""
+		}
 		for _, pattern := range append(strings.Fields(t.files), strings.Fields(kustomization)...) {
 			for _, found := range p.settings(clean, pattern) {
 				p.refers(found, clean, t, depth+1)
 			}
 		}
-	case info.Mode().IsRegular() && p.decides(word, clean, info):
+		return clean
+	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean, info)):
 		p.inFolder(clean)
 		p.script(clean, dir)
-		if slices.Contains([]string{".yml", ".yaml", ".mk", ".tf", ".toml", ".hcl", ".just"}, filepath.Ext(word)) {
+		if slices.Contains(furthers, filepath.Ext(word)) || t.plainly() && filepath.Ext(word) == "" {
 			p.refers(clean, filepath.Dir(clean), t, depth+1)
 		}
 	}
+	return ""
+}
+
+// furthers are the ends of names of files of settings that may name further ones.
+var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
+
+// notes are texts that no tool executes.
+var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE " +
+	"VERSION TODO")
+
+// isPlainText reports whether a file without an ending is a text, as a script may be.
+func (p *pass) isPlainText(file string, info fs.FileInfo) bool {
+	base := filepath.Base(file)
+	if filepath.Ext(base) != "" || info.Size() > maxText || slices.Contains(notes, base) {
+		return false
+	}
+	f, _, err := open(file)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := f.Read(head) // of an empty file nothing
+	return !bytes.ContainsRune(head[:n], 0)
 }
 
 // references are the words of a text that may be names of files, once each. One without
 // a folder must be in the list of dir, so that words such as aws_vpc.main cost no look.
-func (p *pass) references(text, dir string) (words []string) {
+func (p *pass) references(text, dir string, t *tool) (words []string) {
 	seen := map[string]bool{}
 	add := func(word string) {
 		word = strings.TrimRight(strings.TrimPrefix(word, "@"), ".")
-		if len(word) < 2 || len(word) > maxPath || word == "./" || seen[word] || !strings.ContainsAny(word, "./") {
+		if word == "" || len(word) > maxPath || word == "./" || seen[word] ||
+			!strings.ContainsAny(word, "./") && !t.plainly() || len(word) < 2 && !t.plainly() {
 			return
 		}
 		seen[word] = true
@@ -350,7 +422,8 @@ func (p *pass) scripts(i int, file string) {
 }
 
 // lifecycle are the scripts of a package that several commands run.
-var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "publish", "prepack", "pack", "postpack", "dependencies", "test", "start", "stop", "restart", "version"}
+var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "publish", "prepack", "pack",
+	"postpack", "dependencies", "test", "start", "stop", "restart", "version"}
 
 func withPath(env map[string]string, dir string) map[string]string {
 	out := make(map[string]string, len(env)+1)

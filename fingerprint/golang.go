@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"approver.example/reflexcore/effect"
 )
 
 // This file finds the packages of a Go module that a command builds.
 
 // goFiles are the files of a package.
-var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f", "*.syso", "*.swig"}
+var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f",
+	"*.syso", "*.swig"}
 
 // goPackages binds the packages that the words of a command name, "." if none does, and
 // those of the same module that they import.
@@ -35,6 +38,7 @@ func (p *pass) goPackages(i int, bases []string) {
 			}
 		}
 	}
+	p.overlays(argv)
 	if len(dirs) == 0 {
 		return
 	}
@@ -61,8 +65,33 @@ func (p *pass) goPackages(i int, bases []string) {
 					if rest, ok := strings.CutPrefix(path+"/", m.path+"/"); ok {
 						dirs = append(dirs, filepath.Join(m.root, rest))
 					}
+					if vendor := filepath.Join(m.root, "vendor"); p.isVendored(vendor) && strings.Contains(path, ".") {
+						dirs = append(dirs, filepath.Join(vendor, path))
+					}
 				}
 			}
+		}
+	}
+}
+
+// isVendored reports whether the packages of other modules lie in a folder, and binds its list.
+func (p *pass) isVendored(vendor string) bool {
+	list := filepath.Join(vendor, "modules.txt")
+	if p.once("vendored", list) {
+		p.visit(list, code)
+	}
+	return p.out[list] != ""
+}
+
+// overlays names the lists of files that are put in the place of others.
+func (p *pass) overlays(argv []string) {
+	for n, w := range slices.Concat(argv, strings.Fields(strings.Join(p.values("GOFLAGS"), " "))) {
+		value, is := flagValue(w, "-overlay --overlay")
+		if is && value == "" && n+1 < len(argv) {
+			value = argv[n+1]
+		}
+		if is {
+			p.named("what the overlay %s puts in the place of files", effect.Show(value))
 		}
 	}
 }

@@ -28,7 +28,7 @@ var project = map[string]string{
 	"Cargo.toml": "[package]\nname = \"x\"\n", "Cargo.lock": "x", "src/main.rs": "fn main() {}\n",
 	"main.tf": "resource \"x\" \"y\" { user_data = file(\"${path.module}/init.sh\") }\n", "init.sh": "#!/bin/sh\n", ".terraform.lock.hcl": "x",
 	"compose.yaml": "services:\n  web:\n    image: nginx@sha256:0123456789\n    env_file: .env\n    volumes: [\"./data:/data\"]\n", ".env": "A=b\n",
-	"Dockerfile": "FROM x\nCOPY . .\n", ".dockerignore": "node_modules\n.git\ntarget\n", "k8s/a.yaml": "kind: Pod\n", "chart/Chart.yaml": "name: x\n", "values.yaml": "a: b\n",
+	"Dockerfile": "FROM x@sha256:0123456789\nCOPY . .\n", ".dockerignore": "node_modules\n.git\ntarget\n", "k8s/a.yaml": "kind: Pod\n", "chart/Chart.yaml": "name: x\n", "values.yaml": "a: b\n",
 	"site.yml": "- hosts: all\n", "hosts": "x\n", "manage.py": "x\n", "app.py": "x\n", "a.rb": "x\n", "conftest.py": "x\n", "tests/test_x.py": "def test_x(): pass\n", "pyproject.toml": "[project]\n",
 	".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@x.example:a/b.git\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n",
 	".git/hooks/pre-commit.sample": "#!/bin/sh\n", ".git/hooks/pre-commit": "#!/bin/sh\nexec ./scripts/lint.sh\n", "scripts/lint.sh": "#!/bin/sh\ngo vet ./...\n", ".husky/pre-push": "make lint\n",

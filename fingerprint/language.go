@@ -169,6 +169,9 @@ func (p *pass) interpreted(i int, l *language, bases []string) (needs bool) {
 	if slices.Contains(st.Argv, "-m") && strings.HasPrefix(l.programs, "python") {
 		p.shadowed(st, append(slices.Clone(bases), roots...))
 	}
+	if strings.HasPrefix(l.programs, "python") {
+		p.pythonBeside(i, s.main, s.inline, bases)
+	}
 	return s.main != "" && !s.inline && !slices.Contains(standardInput, s.main)
 }
 

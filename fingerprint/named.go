@@ -5,82 +5,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // This file reads settings of some tools for what they name in ways of their own.
-
-// composeKey is a key of a compose file with its value, in either way to write it.
-var composeKey = regexp.MustCompile(`(?m)(?:^|[\s{,"'-])(image|build|context|dockerfile|env_file|file)["']?[ \t]*:[ \t]*["']?([^\s"',}#]+)`)
-
-// composeStarts are the subcommands of compose that start containers, or build them.
-var composeStarts = []string{"up", "run", "create", "start", "restart", "build", "watch", "exec"}
-
-// compose binds the files that a compose file builds images with, and names what is in
-// the images.
-func (p *pass) compose(i int, file string) {
-	words := p.Steps[i].Argv[1:]
-	if !p.once("compose", file) || !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(composeStarts, w) || !effect.IsKnown(w) }) {
-		return
-	}
-	text, _ := p.text(file, "names")
-	var kept []string
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			kept = append(kept, line)
-		}
-	}
-	dir := filepath.Dir(file)
-	contexts, dockerfiles := []string{}, []string{"Dockerfile", ".dockerignore"}
-	for _, m := range composeKey.FindAllStringSubmatch(strings.Join(kept, ""), -1) {
-		switch key, value := m[1], m[2]; key {
-		case "image":
-			if !strings.Contains(value, "@sha256:") {
-				p.named("the image %s, which is not pinned by a digest", value)
-			}
-		case "build", "context":
-			if value != "{" && value != "&" {
-				contexts = append(contexts, value)
-			}
-		case "dockerfile":
-			dockerfiles = append(dockerfiles, value, value+".dockerignore")
-		case "file":
-			if at := filepath.Clean(abs(dir, value)); !p.visit(at, code) && p.out[at] != "" {
-				p.compose(i, at)
-			}
-		default:
-			p.visit(abs(dir, value), code)
-		}
-	}
-	for _, context := range contexts {
-		p.named("what the build of an image copies from %s", context)
-		for _, name := range dockerfiles {
-			p.visit(abs(abs(dir, context), name), code)
-		}
-	}
-}
-
-// moduleFile is a function of Terraform that reads a file.
-var moduleFile = regexp.MustCompile(`\b(?:file|templatefile|filebase64|filebase64sha256|filesha256|filesha512|filemd5|filesha1|fileset)\s*\(\s*"((?:[^"\\]|\\.)*)"`)
-
-// ownFolder are the ways in which a file of Terraform writes its own folder.
-var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", "${path.cwd}", ".", "${ path.module }", ".")
 
 // modules binds what Terraform's functions read, and the modules of build tools, which
 // are named by no path.
 func (p *pass) modules(file, text, dir string, t *tool) string {
 	name := filepath.Base(file)
 	switch {
-	case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tofu"), strings.HasSuffix(name, ".hcl"):
+	case like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
+		p.terraform(p.now, file, text, dir)
 		text = ownFolder.Replace(text)
-		for _, m := range moduleFile.FindAllStringSubmatch(text, -1) {
-			if strings.Contains(m[1], "${") {
-				p.namedFile(file, "reads")
-			} else if at := abs(dir, m[1]); p.visit(at, code) && strings.Contains(m[0], "fileset") {
-				p.folder(filepath.Clean(at))
-			}
-		}
 	case strings.HasPrefix(name, "settings.gradle"):
 		for _, m := range gradleProject.FindAllStringSubmatch(text, -1) {
 			at := filepath.Join(dir, strings.ReplaceAll(m[1], ":", "/"))
@@ -91,6 +27,9 @@ func (p *pass) modules(file, text, dir string, t *tool) string {
 	case name == "pom.xml":
 		for _, m := range mavenModule.FindAllStringSubmatch(text, -1) {
 			p.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml", t)
+		}
+		if strings.Contains(text, "<parent>") {
+			p.visit(filepath.Join(filepath.Dir(dir), "pom.xml"), code)
 		}
 	case name == "Cargo.toml":
 		for _, m := range cargoPath.FindAllStringSubmatch(text, -1) {

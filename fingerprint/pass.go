@@ -33,6 +33,7 @@ type pass struct {
 	call approver.ToolCall
 	path string // PATH, where the text does not change it
 	at   string // PATH of the step that is looked at
+	now  int    // the step of which files are read
 
 	flows    bool // what is read may go somewhere else than to the agent
 	captured bool // the text itself says so
@@ -187,6 +188,9 @@ func (p *pass) step(i int) {
 		}
 		return
 	}
+	if !st.Shell {
+		p.helpers(st)
+	}
 	slices.Sort(programs)
 	bases = p.args(i, bases)
 	p.tools(i, slices.Compact(programs), bases)
@@ -308,7 +312,8 @@ func (p *pass) lookup(st *shell.Step, name string) string {
 
 // viewers are programs that run nothing of a file that they are given and put it
 // nowhere but on their output, whatever their options.
-var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls", "md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
+var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls",
+	"md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
 
 // filters pass on their input.
 var filters = []string{"sort", "uniq", "tr", "column", "fold", "rev", "true", "echo", "printf", "sleep"}
@@ -330,7 +335,8 @@ func (p *pass) isA(i int, names []string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/", "/run/current-system/sw/bin/"}, func(dir string) bool {
+	return slices.ContainsFunc([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/",
+		"/run/current-system/sw/bin/"}, func(dir string) bool {
 		rest, ok := strings.CutPrefix(file, dir)
 		return ok && !strings.Contains(rest, "/")
 	})

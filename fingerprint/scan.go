@@ -45,6 +45,8 @@ type scan struct {
 	imported  map[string]goFile          // what files of Go import
 	vars      map[string][]string        // values that texts give to variables
 	inHooks   map[string][]string        // files of folders of hooks of git
+	searches  map[string]search          // what lies in the folders of a PATH
+	compares  bool                       // some variables are only compared
 	texts     int                        // files that were read for what they name
 	textBytes int                        // bytes of them
 	budget    int64                      // bytes still to be read

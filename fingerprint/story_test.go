@@ -355,6 +355,55 @@ func TestWhatWasSwappedBehindTheCardDoesNotRun(t *testing.T) {
 	}
 }
 
+// appearing are files that were not there when people were asked.
+var appearing = []struct{ command, file, more string }{
+	{"git push origin main", "bin/ssh", ".git/HEAD"},
+	{"git push x::y", "bin/git-remote-x", ".git/HEAD"},
+	{"npm run x", "bin/sh", "package.json"},
+	{"LD_LIBRARY_PATH=lib ls -l", "lib/libselinux.so.1", "a"},
+	{"DOCKER_CONFIG=v docker compose down", "v/cli-plugins/docker-compose", "a"},
+	{"python3 a.py", "json.py", "a.py"},
+	{"gradle build", ".gradle/init.d/x.gradle", "build.gradle"},
+	{"cd sub && git commit -m x", ".git/hooks/pre-commit", ".git/HEAD"},
+}
+
+// The story: nothing lay at ~/bin/ssh when Ada said yes to git push for the session. Then the
+// agent put a program there, and the same command ran it. What appears where the command
+// would find it first stops the call that waits, and ends the grant.
+func TestWhatAppearsBehindTheCardDoesNotRun(t *testing.T) {
+	for _, c := range appearing {
+		t.Run(c.command, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.write("bin/x", script)
+			h.write("sub/x", script)
+			h.write(c.more, "{}")
+			answer := h.asks(c.command)
+			card, _, _ := h.card(answer)
+			out := h.says(card, true, approver.Term{Session: true})
+			if v := <-answer; out.Kind != approver.OutcomeApproved || v.Decision != approver.Allow {
+				t.Fatalf("a yes for the session: %+v, %+v", out, v)
+			}
+			if _, asked, v := h.card(h.asks(c.command)); asked || v.Decision != approver.Allow {
+				t.Errorf("nothing changed, and the grant does not hold: asked %v, %+v", asked, v)
+			}
+			h.write(c.file, evil)
+			answer = h.asks(c.command)
+			card, asked, v := h.card(answer)
+			if !asked {
+				t.Fatalf("%s appeared, and nobody was asked: %+v", c.file, v)
+			}
+			if err := os.Remove(filepath.Join(h.dir, c.file)); err != nil {
+				t.Fatal(err)
+			}
+			h.says(card, true, approver.Term{})
+			if v := <-answer; v.Decision != approver.Deny {
+				t.Errorf("%s is another one by now, and the call was released: %+v", c.file, v)
+			}
+		})
+	}
+}
+
 // The story: Ada said yes for the session. The agent then writes another script, and the
 // same command ran it without a card. Now the grant is for what she saw: as long as
 // nothing changes the command runs, and after that she is asked again.

@@ -15,7 +15,8 @@ import (
 // elsewhereNamed are variables that are carried and name no code: folders, sockets,
 // addresses, and certificates.
 var elsewhereNamed = []string{
-	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
+	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
+	"REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
 	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
 }
 
@@ -25,6 +26,12 @@ func (s *scan) values(name string) []string {
 	out := slices.Clone(s.vars[name])
 	if v, ok := s.call.Env[name]; ok && v != "" {
 		out = append(out, v)
+	}
+	if !s.compares {
+		return out
+	}
+	if v, ok := s.call.Env[approver.ComparedEnv+name]; ok && v != "" {
+		out = append(out, strings.Split(v, "\n")...) // it may be there twice
 	}
 	return out
 }
@@ -46,6 +53,9 @@ func (s *scan) expands(value string) string {
 		if v, ok := s.call.Env[name]; ok {
 			return v
 		}
+		if name == "PWD" && filepath.IsAbs(s.call.Dir) {
+			return s.call.Dir
+		}
 		return effect.Unknown
 	})
 }
@@ -59,7 +69,8 @@ const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 func (p *pass) loaders() {
 	names := make([]string, 0, len(p.scan.call.Env))
 	for name := range p.scan.call.Env {
-		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name, comparedOnly) {
+		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
+			comparedOnly) {
 			names = append(names, name)
 		}
 	}
@@ -83,7 +94,12 @@ func (p *pass) loaded(value string) { p.loadedIn(p.scan.call.Dir, value) }
 // loadedIn is loaded for a folder in which the value is used.
 func (p *pass) loadedIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
-	for word := range strings.FieldsFuncSeq(value, cuts) {
+	words := strings.FieldsFunc(value, cuts)
+	if strings.ContainsAny(value, " =,;'") { // a path may have these as well
+		_, behind, _ := strings.Cut(value, ":")
+		words = append(append(words, value, behind), strings.Split(value, ":")...)
+	}
+	for _, word := range words {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {
 			w, ok := strings.CutPrefix(word, flag)
 			if rest, home := strings.CutPrefix(w, "~"); home {

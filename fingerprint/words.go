@@ -12,7 +12,8 @@ import (
 // This file binds the files that the words of a command name.
 
 // quietly lists the builtins whose words name no files to bind.
-var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":", "exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
+var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":",
+	"exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
 
 // args binds the files that the words of a command name, and returns the folders that
 // they may lie in: each that a word names is one.
@@ -60,9 +61,10 @@ func (p *pass) args(i int, bases []string) []string {
 
 // outputs are flags of tools whose value is a file that they only write.
 var outputs = map[string]string{
-	"pytest": "--junitxml --junit-xml --html --json-report-file --report-log --log-file", "py.test": "--junitxml --junit-xml",
-	"go":   "-coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -o",
-	"jest": "--outputFile", "eslint": "-o --output-file", "terraform": "-out", "tofu": "-out",
+	"pytest":  "--junitxml --junit-xml --html --json-report-file --report-log --log-file",
+	"py.test": "--junitxml --junit-xml",
+	"go":      "-coverprofile -cpuprofile -memprofile -blockprofile -mutexprofile -trace -o",
+	"jest":    "--outputFile", "eslint": "-o --output-file", "terraform": "-out", "tofu": "-out",
 }
 
 // onlyWritten reports whether a word of a step is, or follows, a flag for an output.
@@ -141,10 +143,11 @@ func (p *pass) both(file string) []string {
 // grow until then.
 func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
-	if p.written[i][clean] {
+	if p.written[i][clean] || p.changesItself(i, clean) {
 		return true
 	}
-	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir), clean); p.made != nil && err == nil && slices.Contains(objects, filepath.Ext(rel)) && p.made.makes(rel) {
+	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir),
+		clean); p.made != nil && err == nil && slices.Contains(objects, filepath.Ext(rel)) && p.made.makes(rel) {
 		return true // the build writes it: what it is made of is not bound either
 	}
 	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, []string{"rm"}) {

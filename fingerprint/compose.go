@@ -1,0 +1,289 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file reads what containers are made of: compose files and Dockerfiles.
+
+// composeStarts are the subcommands of compose that make containers or images, or fetch
+// them. What starts a container that is there again, such as restart, uses no image.
+var composeStarts = []string{"up", "run", "create", "build", "watch", "pull", "bake", "deploy"}
+
+// A composing is the reading of one compose file.
+type composing struct {
+	*pass
+	step  int
+	dir   string
+	files []string // Dockerfiles
+	from  []string // folders of which images are built
+}
+
+// compose binds the files that a compose file builds images with, and names what is in
+// the images.
+func (p *pass) compose(i int, file string) {
+	words := p.Steps[i].Argv[1:]
+	if p.once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains(composeStarts, w) || !effect.IsKnown(w)
+	}) {
+		p.composed(i, file, 0)
+	}
+}
+
+func (p *pass) composed(i int, file string, depth int) {
+	text, ok := p.text(file, "names")
+	if !ok || text == "" {
+		return
+	}
+	if strings.HasPrefix(filepath.Base(file), ".env") {
+		p.composeEnv(i, file, text)
+		return
+	}
+	if depth >= maxFollowed {
+		p.unread(file, "names")
+		return
+	}
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		p.unread(file, "names")
+		return
+	}
+	c := &composing{pass: p, step: i, dir: filepath.Dir(file), files: []string{"Dockerfile", ".dockerignore"}}
+	for _, doc := range tree.Docs {
+		if doc.Body != nil {
+			c.node(doc.Body, nil, depth)
+		}
+	}
+	for _, context := range c.from {
+		p.named("what the build of an image copies from %s", context)
+		for _, name := range c.files {
+			at := abs(abs(c.dir, context), name)
+			if !p.visit(at, code) && !strings.HasSuffix(name, ".dockerignore") {
+				p.dockerfile(filepath.Clean(at))
+			}
+		}
+	}
+}
+
+// composeEnv follows COMPOSE_FILE in a file of variables.
+func (p *pass) composeEnv(i int, file, text string) {
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		if strings.TrimSpace(name) == "COMPOSE_FILE" {
+			p.composeFiles(i, strings.Trim(strings.TrimSpace(value), `"'`), filepath.Dir(file))
+		}
+	}
+}
+
+// composeFiles reads the compose files of a value of COMPOSE_FILE.
+func (p *pass) composeFiles(i int, value, dir string) {
+	for part := range strings.FieldsFuncSeq(p.expands(value),
+		func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
+		at := filepath.Clean(abs(dir, part))
+		switch {
+		case !effect.IsKnown(part) || !filepath.IsAbs(at):
+			p.named("the compose file %s", effect.Show(part))
+		case !p.visit(at, code) && p.out[at] != "":
+			p.isCoded(i, at)
+			p.compose(i, at)
+		}
+	}
+}
+
+// node goes through a tree of YAML; path are the keys above.
+func (c *composing) node(n ast.Node, path []string, depth int) {
+	if len(path) > maxNested {
+		c.named("what lies deep in a compose file")
+		return
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		for _, v := range n.Values {
+			c.node(v, path, depth)
+		}
+	case *ast.MappingValueNode:
+		c.node(n.Value, append(slices.Clip(path), scalar(n.Key)), depth)
+	case *ast.SequenceNode:
+		for _, v := range n.Values {
+			c.node(v, path, depth)
+		}
+	case *ast.AnchorNode:
+		c.node(n.Value, path, depth)
+	case *ast.TagNode:
+		c.node(n.Value, path, depth)
+	case *ast.AliasNode, nil: // what it stands for is read where it is
+	case ast.ScalarNode:
+		c.value(scalar(n), path, depth)
+	}
+}
+
+// scalar is the text of a key or a value.
+func scalar(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.MappingKeyNode: // "? key"
+		return scalar(n.Value)
+	case *ast.StringNode:
+		return n.Value
+	case *ast.LiteralNode:
+		return strings.TrimSpace(n.Value.Value)
+	case *ast.AnchorNode:
+		return scalar(n.Value)
+	case *ast.TagNode:
+		return scalar(n.Value)
+	}
+	if n == nil {
+		return ""
+	}
+	return n.GetToken().Value
+}
+
+// value looks at one value; its key, and those above, say what it is.
+func (c *composing) value(value string, path []string, depth int) {
+	if len(path) == 0 || value == "" {
+		return
+	}
+	key, above := path[len(path)-1], ""
+	if len(path) > 1 {
+		above = path[len(path)-2]
+	}
+	switch {
+	case key == "image":
+		if !pinned(value) {
+			c.named("the image %s, which is not pinned by a digest", value)
+		}
+	case key == "build", key == "context", above == "additional_contexts":
+		if image, is := strings.CutPrefix(value, "docker-image://"); is && !pinned(image) {
+			c.named("the image %s, which is not pinned by a digest", image)
+		} else if !is {
+			c.from = append(c.from, value)
+		}
+	case key == "dockerfile":
+		c.files = append(c.files, value, value+".dockerignore")
+	case key == "include", above == "include" && key == "path", above == "extends" && key == "file":
+		c.another(value, depth)
+	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop":
+		c.another(value, maxFollowed)
+	}
+}
+
+// another binds a file that a compose file names, and reads it where it is one itself.
+func (c *composing) another(value string, depth int) {
+	at := filepath.Clean(abs(c.dir, c.interpolated(value)))
+	switch {
+	case strings.Contains(value, "://"), strings.Contains(value, ".git#"), strings.HasSuffix(value, ".git"):
+		c.named("what lies at %s", value)
+	case !effect.IsKnown(at) || !filepath.IsAbs(at):
+		c.named("the file %s, which a compose file names", value)
+	case !c.visit(at, code) && c.out[at] != "" && depth < maxFollowed && c.once("compose", at):
+		c.composed(c.step, at, depth+1)
+	}
+}
+
+var interpolation = regexp.MustCompile(`\$\{[^}]*\}|\$\w+`)
+
+// interpolated is a value with its variables, where those are known.
+func (c *composing) interpolated(value string) string {
+	return interpolation.ReplaceAllStringFunc(value, func(v string) string {
+		name, fallback, has := strings.Cut(strings.Trim(v, "${}"), ":-")
+		if values := c.values(name); len(values) == 1 && effect.IsKnown(values[0]) {
+			return values[0]
+		} else if has && len(values) == 0 {
+			return fallback
+		}
+		return effect.Unknown
+	})
+}
+
+// pinned reports whether the name of an image says its content too.
+func pinned(image string) bool {
+	_, digest, ok := strings.Cut(image, "@sha256:")
+	return ok && digest != "" && !strings.ContainsAny(image, "$ ")
+}
+
+// dockerFrom finds the images that lines copy from: --from=x, and from=x of a mount.
+var dockerFrom = regexp.MustCompile(`(?:--from=|[,=]from=)([^\s,]+)`)
+
+// dockerfile names the images that a Dockerfile begins with, or copies from, if they are
+// not pinned, and what it fetches from elsewhere.
+func (p *pass) dockerfile(file string) {
+	if !p.once("dockerfile", file) {
+		return
+	}
+	text, ok := p.text(file, "names")
+	if !ok {
+		return
+	}
+	for _, image := range imagesOf(text) {
+		p.named("the image %s, which is not pinned by a digest", image)
+	}
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 2 && strings.EqualFold(words[0], "ADD") {
+			for _, w := range words[1 : len(words)-1] {
+				if (strings.Contains(w, "://") || strings.HasPrefix(w, "git@")) && !strings.Contains(line, "--checksum=") {
+					p.named("what lies at %s", w)
+				}
+			}
+		}
+	}
+}
+
+// imagesOf are the images of a Dockerfile that are not pinned.
+func imagesOf(text string) (images []string) {
+	arguments, stages := map[string]string{}, []string{"scratch"}
+	add := func(image string) {
+		image = interpolation.ReplaceAllStringFunc(image, func(v string) string {
+			name, fallback, _ := strings.Cut(strings.Trim(v, "${}"), ":-")
+			if value := arguments[name]; value != "" {
+				return value
+			} else if fallback != "" {
+				return fallback
+			}
+			return v
+		})
+		if !pinned(image) && !slices.Contains(stages, strings.ToLower(image)) && !slices.Contains(images, image) {
+			images = append(images, image)
+		}
+	}
+	joined := strings.NewReplacer("\r\n", "\n", "\\\n", " ", "`\n", " ").Replace(text)
+	for line := range strings.Lines(joined) {
+		words := strings.Fields(line)
+		if syntax, is := strings.CutPrefix(strings.ReplaceAll(strings.TrimSpace(line), " ", ""), "#syntax="); is {
+			add(syntax)
+		}
+		if len(words) < 2 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		switch strings.ToUpper(words[0]) {
+		case "ARG":
+			for _, w := range words[1:] {
+				if name, value, ok := strings.Cut(w, "="); ok {
+					arguments[name] = strings.Trim(value, `"'`)
+				}
+			}
+		case "FROM":
+			rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "--") })
+			if len(rest) == 0 {
+				continue
+			}
+			add(rest[0])
+			if len(rest) > 2 && strings.EqualFold(rest[1], "as") {
+				stages = append(stages, strings.ToLower(rest[2]))
+			}
+		default:
+			for _, m := range dockerFrom.FindAllStringSubmatch(line, -1) {
+				if strings.Trim(m[1], "0123456789") != "" { // else the number of a stage
+					add(m[1])
+				}
+			}
+		}
+	}
+	return images
+}

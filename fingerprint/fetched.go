@@ -1,0 +1,159 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file names the packages that a tool fetches and that no file here pins.
+
+// A fetching is a command that fetches what lock files pin.
+type fetching struct {
+	programs, words string // bare says that no word means the first of them
+	bare            bool
+	locks           string // one of them pins; "" is none
+	asks            string // the file without which nothing is fetched
+}
+
+var fetchings = []fetching{
+	{programs: "npm", words: "install i ci clean-install install-clean isntall add",
+		locks: "package-lock.json npm-shrinkwrap.json", asks: "package.json"},
+	{programs: "yarn", words: "install", bare: true, locks: "yarn.lock", asks: "package.json"},
+	{programs: "pnpm", words: "install i", locks: "pnpm-lock.yaml", asks: "package.json"},
+	{programs: "bun", words: "install i", locks: "bun.lock bun.lockb", asks: "package.json"},
+	{programs: "bundle bundler", words: "install", bare: true, locks: "Gemfile.lock gems.locked", asks: "Gemfile"},
+	{programs: "bundle bundler", words: "update"},
+	{programs: "composer", words: "install i", locks: "composer.lock", asks: "composer.json"},
+	{programs: "composer", words: "update upgrade require"},
+	{programs: "uv", words: "sync run", locks: "uv.lock", asks: "pyproject.toml"},
+	{programs: "poetry", words: "install sync", locks: "poetry.lock", asks: "pyproject.toml"},
+	{programs: "pdm", words: "install sync", locks: "pdm.lock", asks: "pyproject.toml"},
+	{programs: "pipenv", words: "install sync", locks: "Pipfile.lock", asks: "Pipfile"},
+	{programs: "mix", words: "deps.get", locks: "mix.lock", asks: "mix.exs"},
+	{programs: "terraform tofu", words: "init", locks: ".terraform.lock.hcl"},
+	{programs: "helm", words: "dependency dep", locks: "Chart.lock requirements.lock"},
+	{programs: "pod", words: "install", locks: "Podfile.lock", asks: "Podfile"},
+	{programs: "flutter dart", words: "get", locks: "pubspec.lock", asks: "pubspec.yaml"},
+}
+
+// fetchingsOf are the rows of a program.
+var fetchingsOf = sync.OnceValue(func() map[string][]*fetching {
+	of := map[string][]*fetching{}
+	for n := range fetchings {
+		for name := range strings.FieldsSeq(fetchings[n].programs) {
+			of[name] = append(of[name], &fetchings[n])
+		}
+	}
+	return of
+})
+
+// fetchesUnpinned names the packages that a step fetches without a lock file.
+func (p *pass) fetchesUnpinned(i int, name string, bases []string) {
+	words := p.Steps[i].Argv[1:]
+	for _, f := range fetchingsOf()[name] {
+		at := slices.IndexFunc(words, operand)
+		asked := f.bare && at < 0 || slices.ContainsFunc(words, func(w string) bool { return oneOf(f.words, w) })
+		if !asked {
+			continue
+		}
+		lies := func(names string) bool {
+			return slices.ContainsFunc(bases, func(base string) bool {
+				return slices.ContainsFunc(p.upwards(base), func(at string) bool {
+					return slices.ContainsFunc(strings.Fields(names), func(file string) bool {
+						p.visit(filepath.Join(at, file), code)
+						return p.out[filepath.Join(at, file)] != ""
+					})
+				})
+			})
+		}
+		if (f.asks == "" || lies(f.asks)) && !lies(f.locks) {
+			p.named("the packages that %s fetches without a lock file", name)
+		}
+	}
+	if strings.HasPrefix(name, "pip") || name == "uv" {
+		p.required(words, bases)
+	}
+}
+
+// required names what pip fetches for files of requirements, and for folders.
+func (p *pass) required(words, bases []string) {
+	n := slices.IndexFunc(words, func(w string) bool { return oneOf("install download wheel sync", w) })
+	if n < 0 {
+		return
+	}
+	words = words[n+1:]
+	alone := slices.Contains(words, "--no-deps")
+	for n, w := range words {
+		value, is := flagValue(w, "-r --requirement -c --constraint")
+		if is && value == "" && n+1 < len(words) {
+			value = words[n+1]
+		}
+		for _, base := range bases {
+			switch {
+			case is && !effect.IsKnown(value), is && strings.Contains(value, "://"):
+				p.named("the packages of %s, which no hash pins", effect.Show(value))
+			case is:
+				p.requirements(filepath.Clean(abs(base, value)), 0)
+			case operand(w) && !alone && (strings.Contains(w, "/") || w == ".") && p.needsOthers(abs(base, w)):
+				p.named("the packages that %s needs, which no hash pins", w)
+			}
+		}
+	}
+}
+
+// needsOthers reports whether a folder is a package of Python that asks for others.
+func (p *pass) needsOthers(dir string) bool {
+	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
+		file := filepath.Join(dir, name)
+		if p.visit(file, code) || p.out[file] == "" {
+			continue
+		}
+		if text, ok := p.text(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
+			"dependencies") {
+			return true
+		}
+	}
+	return false
+}
+
+// requirements binds a file of requirements and those that it names, and names it if it
+// asks for something that no hash pins.
+func (p *pass) requirements(file string, depth int) {
+	if !p.once("requirements", file) || p.visit(file, code) {
+		return
+	}
+	text, ok := p.text(file, "asks for")
+	if !ok {
+		return
+	}
+	if depth >= maxFollowed {
+		p.unread(file, "asks for")
+		return
+	}
+	unpinned := false
+	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
+		line, _, _ = strings.Cut(" "+line, " #")
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0][0] == '#' {
+			continue
+		}
+		other, is := flagValue(words[0], "-r --requirement -c --constraint")
+		if is && other == "" && len(words) > 1 {
+			other = words[1]
+		}
+		switch {
+		case is && !strings.Contains(other, "://"):
+			p.requirements(filepath.Clean(abs(filepath.Dir(file), other)), depth+1)
+		case is, words[0][0] != '-' && !strings.Contains(line, "--hash="), words[0] == "-e", strings.HasPrefix(words[0],
+			"--editable"):
+			unpinned = true
+		}
+	}
+	if unpinned {
+		p.named("the packages of %s, which no hash pins", filepath.Base(file))
+	}
+}

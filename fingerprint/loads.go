@@ -1,0 +1,246 @@
+package fingerprint
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file reads, in build files that are programs, what these load. What they load by a
+// name that is not plain is not followed, and the file has a name for people.
+
+// A loadForm says how files of one kind load others.
+type loadForm struct {
+	files string         // patterns of names
+	calls *regexp.Regexp // with what follows, up to the end of the line, as its first group
+	// endings may be missing in what is named, and places are folders where it may lie.
+	endings, places string
+	own             *strings.Replacer // how such a file writes its own folder
+	fetches         *regexp.Regexp    // takes something from elsewhere
+}
+
+var rubyOwn = strings.NewReplacer(`#{__dir__}/`, "", `#{File.dirname(__FILE__)}/`, "", `#{Rails.root}/`, "")
+
+var loadForms = []loadForm{
+	{
+		files: "Rakefile rakefile *.rake Rakefile.rb rakefile.rb Vagrantfile Gemfile Capfile Fastfile Podfile *.gemspec",
+		calls: regexp.MustCompile(`(?m)^[^#\n"']*?\b(?:require_relative|load|import|eval_gemfile|instance_eval|class_eval|` +
+			`eval)\b[ \t(]+([^\n]*)`),
+		own: rubyOwn, endings: ".rb",
+	},
+	{
+		files: "*.gradle *.gradle.kts",
+		calls: regexp.MustCompile(`(?m)(?:\bapply[ \t(]*from[ \t]*[:=]|` +
+			`\bincludeBuild\b[ \t(]*|\bevaluate[ \t]*\()[ \t]*([^\n]*)`),
+		own: strings.NewReplacer("$rootDir/", "", "${rootDir}/", "", "$projectDir/", "", "${projectDir}/", "",
+			"$rootProject.projectDir/", "", "${rootProject.projectDir}/", "", "rootProject.file(", "", "file(", ""),
+	},
+	{
+		files: "CMakeLists.txt *.cmake", endings: ".cmake /CMakeLists.txt", places: "cmake CMake cmake/modules cmake/Modules",
+		calls: regexp.MustCompile(`(?mi)^[^#\n]*?\b(?:include|add_subdirectory|subdirs)[ \t]*\([ \t]*([^\n]*)`),
+		own: strings.NewReplacer("${CMAKE_CURRENT_SOURCE_DIR}/", "", "${CMAKE_CURRENT_LIST_DIR}/", "",
+			"${PROJECT_SOURCE_DIR}/", "",
+			"${CMAKE_SOURCE_DIR}/", ""),
+		fetches: regexp.MustCompile(`(?mi)^[^#\n]*\b(FetchContent_(?:Declare|Populate)|` +
+			`ExternalProject_Add|CPMAddPackage|file\s*\(\s*DOWNLOAD)`),
+	},
+	{
+		files: "meson.build", calls: regexp.MustCompile(`(?m)^[^#\n]*?\bsubdir[ \t]*\([ \t]*([^\n]*)`),
+		endings: "/meson.build",
+		own:     strings.NewReplacer(),
+	},
+	{
+		files: "tasks.py fabfile.py noxfile.py setup.py dodo.py SConstruct wscript conftest.py",
+		calls: regexp.MustCompile(`(?m)^[^#\n]*?\b(?:exec|execfile|runpy\.run_path|` +
+			`runpy\.run_module|importlib\.import_module|__import__|` +
+			`SourceFileLoader|spec_from_file_location|SConscript)[ \t]*\([ \t]*([^\n]*)`),
+		endings: ".py", own: strings.NewReplacer("compile(", "", "open(", ""),
+	},
+	{
+		files:   "Taskfile*.yml Taskfile*.yaml taskfile*.yml taskfile*.yaml",
+		calls:   regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]*)?(?:taskfile|dir|dotenv)[ \t]*:[ \t]*([^\n]*\{\{[^\n]*)`),
+		own:     strings.NewReplacer(),
+		fetches: regexp.MustCompile(`(?m)(?:taskfile|^[ \t]+\w+)[ \t]*:[ \t]*["']?(https?://\S+|git@\S+)`),
+	},
+	{
+		files: "build.xml", calls: regexp.MustCompile(`(?:<import|<include|<ant|<subant)\b` +
+			`[^>]*?(?:file|antfile|dir|buildpath)=([^>\n]*)`),
+		own: strings.NewReplacer("${basedir}/", ""),
+	},
+	{
+		files: "build.ninja *.ninja", calls: regexp.MustCompile(`(?m)^[ \t]*(?:include|subninja)[ \t]+([^\n]*)`),
+		own: strings.NewReplacer(),
+	},
+}
+
+// quoted is a text in quotes at the beginning of an argument.
+var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
+
+var (
+	rubyJoin   = regexp.MustCompile(`File\.join\(\s*__dir__\s*,\s*(["'][^"'\n]*["'])\s*\)`)
+	rubyExpand = regexp.MustCompile(`File\.expand_path\(\s*(["'][^"'\n]*["'])` +
+		`\s*,\s*(?:__dir__|File\.dirname\(__FILE__\))\s*\)`)
+	rubyBeside = regexp.MustCompile(`File\.expand_path\(\s*(["'])\.\./([^"'\n]*["'])\s*,\s*__FILE__\s*\)`)
+)
+
+// loadsOf binds what a build file loads, and names the file if it loads what is not plain.
+func (p *pass) loadsOf(file, text, dir string, t *tool, depth int) {
+	base := filepath.Base(file)
+	for n := range loadForms {
+		f := &loadForms[n]
+		if !like(base, strings.Fields(f.files)) {
+			continue
+		}
+		text = rubyBeside.ReplaceAllString(rubyExpand.ReplaceAllString(rubyJoin.ReplaceAllString(text, "$1"), "$1"), "$1$2")
+		found := f.calls.FindAllStringSubmatch(text, maxWords+1)
+		if len(found) > maxWords {
+			p.unread(file, "loads")
+			return
+		}
+		for _, m := range found {
+			p.loadsOne(f, file, m[1], dir, t, depth)
+		}
+		if f.fetches != nil && f.fetches.MatchString(text) {
+			p.namedFile(file, "fetches")
+		}
+		if strings.HasSuffix(base, ".py") {
+			p.importsBeside(text, dir, true)
+		}
+	}
+}
+
+// loadsOne binds what one call in a build file loads.
+func (p *pass) loadsOne(f *loadForm, file, argument, dir string, t *tool, depth int) {
+	argument = strings.TrimSpace(f.own.Replace(argument))
+	var name string
+	if m := quoted.FindStringSubmatch(argument); m != nil {
+		name = m[1]
+	} else if like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
+		name = strings.TrimRight(strings.FieldsFunc(argument+" ",
+			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
+	}
+	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
+		p.namedFile(file, "loads")
+		return
+	}
+	if strings.Contains(name, "://") {
+		p.named("what lies at %s", name)
+		return
+	}
+	for _, place := range append([]string{""}, strings.Fields(f.places)...) {
+		for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
+			at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
+			if p.visit(at, code) {
+				for _, pattern := range strings.Fields(t.files) {
+					for _, found := range p.settings(at, pattern) {
+						p.refers(found, at, t, depth+1)
+					}
+				}
+			} else if p.out[at] != "" {
+				p.refers(at, filepath.Dir(at), t, depth+1)
+			}
+		}
+	}
+}
+
+// pythonImport finds the modules that a text of Python imports.
+var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|` +
+	`import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
+
+// importsBeside binds the modules of Python in a folder that go before one of the standard
+// library, and where all is set, those that a text imports too. What is not there yet counts
+// when it appears.
+func (p *pass) importsBeside(text, dir string, all bool) {
+	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
+		return
+	}
+	names, ok := p.list(dir)
+	if !ok || len(names) == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, m := range pythonImport.FindAllStringSubmatch(text, maxWords) {
+		if !all {
+			break
+		}
+		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
+			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+			w, _, _ = strings.Cut(w, ".")
+			wanted[w] = true
+		}
+	}
+	for _, name := range names {
+		module, _, _ := strings.Cut(name, ".")
+		if !wanted[module] && !pythonLibrary()[module] {
+			continue
+		}
+		switch at := filepath.Join(dir, name); {
+		case like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
+			p.inFolder(at)
+		case name == module && p.isDir(at): // a package, or one without __init__.py
+			p.folder(at, "*.py", "*.so")
+		}
+	}
+}
+
+// pythonLibrary are the modules of the standard library that programs load most, and by
+// which others are loaded.
+var pythonLibrary = sync.OnceValue(func() map[string]bool {
+	of := map[string]bool{}
+	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc " +
+		"_pydecimal _strptime _threading_local _weakrefset " +
+		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs " +
+		"collections colorsys " +
+		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm " +
+		"decimal difflib dis " +
+		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib " +
+		"functools gc " +
+		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib " +
+		"inspect io " +
+		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap " +
+		"multiprocessing netrc " +
+		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform " +
+		"plistlib poplib " +
+		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline " +
+		"reprlib resource " +
+		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket " +
+		"socketserver sqlite3 sre_compile " +
+		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile " +
+		"telnetlib " +
+		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types " +
+		"typing unicodedata " +
+		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile " +
+		"zipimport zlib zoneinfo") {
+		of[name] = true
+	}
+	return of
+})
+
+// pythonBeside binds what goes before the standard library for a step of Python: beside its
+// script, or in its folder.
+func (p *pass) pythonBeside(i int, main string, inline bool, bases []string) {
+	st := &p.Steps[i]
+	if slices.Contains(st.Argv, "-I") || slices.Contains(st.Argv, "-P") {
+		return
+	}
+	for _, base := range bases {
+		if main == "" || inline || slices.Contains(standardInput, main) {
+			p.importsBeside("", base, false)
+		} else if script := filepath.Clean(abs(base, main)); p.out[script] != "" {
+			p.importsBeside("", path.Dir(script), false)
+		}
+	}
+	if program := st.Argv[0]; strings.Contains(program, "/") && effect.IsKnown(program) {
+		for _, base := range bases {
+			venv := filepath.Dir(filepath.Dir(filepath.Clean(abs(base, program))))
+			if _, err := p.stat(filepath.Join(venv, "pyvenv.cfg")); p.look() && err == nil {
+				p.readsIn(venv, strings.Fields(sitePackages))
+			}
+		}
+	}
+}
