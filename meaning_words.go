@@ -49,6 +49,7 @@ const secretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?k
 // flags of programs take is in maskflags.go.
 var credentialPlaces = [...]func() *regexp.Regexp{
 	once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:[a-z0-9_.-]*[_-])?` + secretWord + `=$`),
+	once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:sig|(?:x-(?:amz|goog)-)?signature)=$`),
 	once(`(?i)//[a-z0-9.:/_-]*:_(?:auth|authtoken|password)[= ]$`),
 }
 
