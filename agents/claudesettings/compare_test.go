@@ -311,3 +311,35 @@ func FuzzCompare(f *testing.F) {
 		}
 	})
 }
+
+// The story: doctor told people to take approver out of the very file whose hooks held,
+// because one hook in it was a double. Only a file that does not hold them is named so.
+func TestACureTakesNoHookAwayThatHolds(t *testing.T) {
+	text, want := written(t)
+	line := program + " --agent claude --deadline 290s"
+	bad := `{"matcher":"*","hooks":[{"type":"command","command":"` + line + `","timeout":1}]}`
+	for name, tt := range map[string]struct {
+		user, project string
+		cure          bool // is "uninstall" a cure
+	}{
+		"a double in the file that holds":   {user: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+",", 1)},
+		"a double at the end of it":         {user: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+","+bad+",", 1)},
+		"a double in the project":           {user: text, project: `{"hooks":{"PreToolUse":[` + bad + `]}}`, cure: true},
+		"two doubles in the project":        {user: text, project: `{"hooks":{"PreToolUse":[` + bad + `,` + bad + `]}}`, cure: true},
+		"a whole copy, and a double of one": {user: text, project: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+",", 1)},
+	} {
+		found := claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, tt.user), source(claudesettings.Project, tt.project)}, want)
+		told := false
+		for _, f := range found {
+			if strings.Contains(f.Text, "another hook of approver") {
+				told = true
+				if got := strings.HasPrefix(f.Fix, "approver uninstall claude --file "); got != tt.cure {
+					t.Errorf("%s: the cure is %q", name, f.Fix)
+				}
+			}
+		}
+		if !told {
+			t.Errorf("%s: the double is not told: %v", name, found)
+		}
+	}
+}
