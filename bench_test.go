@@ -30,3 +30,11 @@ func BenchmarkFingerprint(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkMaskCall(b *testing.B) {
+	call := shellCall("curl -fsS -H 'Authorization: Bearer abc123def456ghi789jkl' https://api.example/v1/x && docker login -u me -p hunter22 h && git push --force origin main")
+	b.ReportAllocs()
+	for b.Loop() {
+		maskCall(call)
+	}
+}

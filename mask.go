@@ -27,8 +27,10 @@ type secretForm struct {
 	follows func(rest []byte) bool
 	random  bool // only if the value also looks random
 	long    bool // every match has a stretch of longRun letters, digits and joints
-	silent  bool // say nothing of the value, not even its fingerprint
-	role    role // what the match says of its value, see [maskCall]
+	// is, when set, says of a value whether it is what the form promises.
+	is     func(value string) bool
+	silent bool // say nothing of the value, not even its fingerprint
+	role   role // what the match says of its value, see [maskCall]
 }
 
 // No pattern but that of private keys matches a line break inside the secret or
@@ -46,7 +48,7 @@ var secretForms = []secretForm{
 	{hints: []string{"aiza"}, pattern: `\b(AIza)[A-Za-z0-9_-]{35}\b`},
 	{hints: []string{"npm_"}, pattern: `\b(npm_)[A-Za-z0-9]{36}\b`},
 	{hints: []string{"sg."}, pattern: `\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b`},
-	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`},
+	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})`},
 	{hints: []string{":aa"}, pattern: `\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`},
 	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true, role: inHeader},
 	{hints: []string{"hf_", "dop_v", "dapi", "shpat_", "shpss_", "hvs.", "hvb.", "gsk_", "xai-", "glsa_", "glc_", "whsec_", "lin_api_", "ntn_", "sbp_", "tskey-", "r8_",
@@ -59,6 +61,8 @@ var secretForms = []secretForm{
 	{hints: []string{"accountkey=", "sharedaccesskey="}, pattern: `(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`},
 	{hints: []string{"/bot"}, pattern: `(/bot[0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`, long: true},
 	{hints: []string{"://"}, role: inURL, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
+	{hints: []string{"://"}, role: inURL, pattern: "([a-z][a-z0-9+.-]*://)([A-Za-z0-9_-]{20,})@", random: true, is: keyLike},
+	{hints: []string{"ls0tls1crudjti"}, pattern: `\b(LS0tLS1CRUdJTi)[A-Za-z0-9+/]{40,}={0,2}`, is: isEncodedKey},
 	{hints: []string{"confirm-"}, pattern: `(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`, silent: true},
 	{
 		// A value behind a telling name is hidden only if it also looks random:
@@ -84,7 +88,7 @@ var secretPatterns = sync.OnceValue(func() []*regexp.Regexp {
 // keyPattern finds a private key from its first line to its last: what begins
 // it, the lines of text, and what ends it. Each line break may be written \n.
 var keyPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:\\n|\r?\n)[A-Za-z0-9+/]+={0,2})+)((?:\\n|\r?\n)-----END [A-Z ]*PRIVATE KEY-----)`)
+	return regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
 })
 
 // maskedPattern finds what Mask writes in place of a secret.
@@ -195,7 +199,7 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 			continue
 		}
 		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
-		if f.random && !looksRandom(secret) || !known && (runs(s[:p.from]) || apart(s, at[0], p.from, p.to)) {
+		if f.is != nil && !f.is(secret) || f.random && !looksRandom(secret) || !known && (runs(s[:p.from]) || apart(s, at[0], p.from, p.to)) {
 			continue // it stays in sight
 		}
 		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
@@ -208,6 +212,12 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 // noUsers finds an address of a kind that has no password: what stands before the @ is a
 // part of the name.
 var noUsers = once(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
+
+// isEncodedKey reports the rest of a private key in base64, as kubeconfig files have it.
+func isEncodedKey(rest string) bool {
+	text, _ := base64.StdEncoding.DecodeString("LS0tLS1CRUdJTi" + rest[:min(len(rest), 46)])
+	return strings.Contains(string(text), "PRIVATE KEY")
+}
 
 // takenOut stands in an address for the password that the hook did not send. Of it there
 // is no length and no fingerprint to show.
@@ -298,7 +308,7 @@ func maskKeys(s string) string {
 	re := keyPattern()
 	return re.ReplaceAllStringFunc(s, func(m string) string {
 		parts := re.FindStringSubmatch(m)
-		lines := strings.Split(strings.NewReplacer(`\n`, "\n", "\r\n", "\n").Replace(parts[2])[1:], "\n")
+		lines := strings.Split(strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", "\r\n", "\n", " ", "", "\t", "").Replace(parts[2])[1:], "\n")
 		if !isKey(lines) {
 			return m
 		}

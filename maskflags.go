@@ -7,8 +7,14 @@ import "strings"
 // (all, which is the default), login (behind user:), pass (behind pass:), cookie (behind
 // the first =), header and field (what its name says), setting (a field of which
 // somebody chose the name, so that it may decide as well), cursor (all, if it looks like
-// a secret: it says which), glued (only in the flag's own word). One letter may have its value in the same word or in the next. The flag
-// "operand" stands for every other word.
+// a secret: it says which), glued (only in the flag's own word), likely (all, if it looks
+// like a secret), store (behind NAME=, likewise), plain (all, if it has no =), percent,
+// comma and slash (behind that sign), acl (behind >), sql (what statements give as a
+// password), rest (every word from there on). One letter may have its value in the same word or in the next.
+// The flag "operand" stands for every other word, "#1" for the first of them, a word
+// without a dash for the place behind that word, and "pair" says that names of settings
+// stand before their values. "<" is what the program reads from its standard input: with
+// the flag behind the colon, or always.
 var credentialFlags = map[string]string{
 	"curl": "-u:login --user:login -U:login --proxy-user:login -H:header --header:header --proxy-header:header" +
 		" -d:field --data:field --data-raw:field --data-binary:field --data-ascii:field --data-urlencode:field" +
@@ -18,26 +24,55 @@ var credentialFlags = map[string]string{
 	"http|https|xh": "-a:login --auth:login operand:header",
 	"mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mysqlsh|mariadb|mariadb-dump|mariadb-admin": "-p:glued",
 	"psql|pg_dump|pg_restore|pg_basebackup|pg_isready|createdb|dropdb|vacuumdb":                              "-d:field --dbname:field operand:field",
-	"docker login|podman login|nerdctl login|buildah login|oras login|helm registry|skopeo login|crane auth": "-p",
+	"docker login|podman login|nerdctl login|buildah login|oras login|helm registry|skopeo login|crane auth": "-p <:--password-stdin",
 	"skopeo copy|skopeo inspect|skopeo sync|skopeo delete|buildah push|buildah pull|podman push|podman pull": "--creds:login" +
 		" --src-creds:login --dest-creds:login",
-	"docker run|podman run|docker exec|podman exec|docker create|docker compose": "-e:setting --env:setting",
-	"docker build|podman build|docker buildx":                                    "--build-arg:setting",
-	"redis-cli|valkey-cli": "-a --pass",
-	"mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|mongostat|cypher-shell|twine|twine upload": "-p",
-	"sshpass": "-p",
+	"docker run|podman run|docker exec|podman exec|docker create|docker compose":                "-e:setting --env:setting",
+	"docker build|podman build|docker buildx":                                                   "--build-arg:setting",
+	"redis-cli|valkey-cli|keydb-cli":                                                            "-a --pass auth:rest requirepass masterauth operand:acl",
+	"mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|mongostat|cypher-shell|twine": "-p",
+	"mysqladmin password|mariadb-admin password":                                                "#1",
+	"sudo": "<:-S", "sshpass": "-p", "htpasswd": "#3 <:-i", "mkpasswd": "#1", "openssl passwd": "#1 <:-stdin", "wpa_passphrase": "#2 <",
+	"ssh-keygen": "-N -P", "useradd|usermod": "-p", "chpasswd": "<:login", "passwd": "<:--stdin", "smbpasswd": "<:-s", "cryptsetup": "<",
+	"smbclient|rpcclient": "-U:percent --user:percent", "lftp": "-u:comma", "sqlplus|sqlldr|expdp|impdp": "operand:slash",
+	"keytool|jarsigner": "-storepass -keypass -srcstorepass -deststorepass", "apksigner": "--ks-pass:pass --key-pass:pass",
+	"security": "-w", "secret-tool store|keyring set|pass insert|kinit|su": "<", "gpg|gpg2": "<:--passphrase-fd",
+	"bw unlock|bw login": "#1", "nmcli": "password", "net user": "#2", "ipmitool": "-P", "snmpwalk|snmpget|snmpset": "-A -X -c",
+	"xfreerdp|rdesktop": "-p", "mc alias set": "#4", "twine upload": "-p",
 	"ldapsearch|ldapmodify|ldapadd|ldapdelete|ldapwhoami|ldappasswd|ldapcompare": "-w",
-	"sqlcmd|bcp": "-P", "zip|unzip": "-P", "7z|7za|7zz": "-p:glued", "unrar|rar": "-p:glued",
-	"openssl|openssl enc|openssl req|openssl rsa|openssl pkcs12|openssl genrsa": "-passin:pass -passout:pass -pass:pass",
-	"az": "--sas-token --connection-string", "az login|az acr|az sql": "-p",
+	"sqlcmd|bcp": "-P -Q:sql -q:sql", "zip|unzip": "-P", "7z|7za|7zz": "-p:glued", "unrar|rar": "-p:glued",
+	"openssl|openssl req|openssl rsa|openssl pkcs12|openssl genrsa|openssl pkcs8|openssl pkey|openssl ec" +
+		"|openssl x509|openssl genpkey|openssl cms|openssl smime|openssl ca": "-passin:pass -passout:pass -pass:pass",
+	"openssl enc": "-passin:pass -passout:pass -pass:pass -k -K",
+	"az":          "--sas-token --connection-string", "az login|az acr|az sql": "-p",
 	"aws": "--secret-string --session-token", "aws ecr": "", "gcloud": "",
-	"gh": "", "gh secret": "-b --body", "gh api|gh workflow": "-f:setting -F:setting --field:setting --raw-field:setting",
-	"kubectl|oc":       "--from-literal:field",
-	"helm":             "--set:setting --set-string:setting",
-	"terraform|tofu":   "-var:setting --var:setting",
-	"ansible-playbook": "-e:setting --extra-vars:setting", "ansible": "-e:setting --extra-vars:setting",
-	"vault kv|vault write|vault login": "operand:field",
+	"aws configure|rclone config|git config|gh config|gcloud config|composer config|poetry config|stripe config":   "operand:pair",
+	"npm config|npm set|pnpm config|pnpm set|yarn config|bundle config|pip config|pip3 config|dotnet user-secrets": "operand:pair",
+	"aws ssm|az keyvault":                               "--value:likely",
+	"gcloud secrets create|gcloud secrets versions add": "<:--data-file",
+	"docker secret create|podman secret create":         "<",
+	"gh": "", "gh secret": "-b --body <", "gh auth login": "<:--with-token", "glab auth login": "-t <:--stdin", "gh api|gh workflow": "-f:setting -F:setting --field:setting --raw-field:setting",
+	"kubectl|oc":                             "--from-literal:field",
+	"kubectl create secret|oc create secret": "--from-literal:store --docker-password <",
+	"helm":                                   "--set:setting --set-string:setting",
+	"terraform|tofu":                         "-var:setting --var:setting",
+	"ansible-playbook":                       "-e:setting --extra-vars:setting", "ansible": "-e:setting --extra-vars:setting",
+	"vault kv|vault write": "operand:store", "vault login": "operand:field #1:plain <", "vault operator unseal|vault operator rekey": "#1:plain",
+	"vault unwrap|vault token": "#2:likely",
+	"heroku config:set|heroku config:add|fly secrets set|flyctl secrets set|fly secrets import|flyctl secrets import|doppler secrets set": "operand:store <:store",
+	"supabase secrets set|infisical secrets set|railway variables set|netlify env:set|firebase functions:config:set|op item create":       "operand:store operand:store",
+	"wrangler secret put|wrangler pages secret put|vercel env add|vercel secrets add|eas secret:create":                                   "<",
+	"doctl": "-t", "influx": "-t", "cargo login|snyk auth": "#1 <", "pulumi config set": "#2:likely",
 }
+
+// globalFlags take a value and stand before a subcommand as well as behind it.
+var globalFlags = map[string]bool{
+	"--profile": true, "--region": true, "--context": true, "--namespace": true, "-n": true, "-C": true, "-H": true, "--project": true, "--kubeconfig": true,
+	"--config": true, "--cluster": true, "--host": true, "-a": true, "--app": true, "--env": true, "--location": true, "--prefix": true, "-R": true, "--repo": true,
+}
+
+// launchers run the program behind them.
+var launchers = map[string]bool{"npx": true, "bunx": true, "uvx": true}
 
 // plainPrograms act on every word that they are given and take no credential.
 var plainPrograms = map[string]bool{
@@ -46,12 +81,23 @@ var plainPrograms = map[string]bool{
 	"truncate": true, "dd": true, "kill": true, "systemctl": true, "kubectx": true, "kubens": true, "ping": true, "dig": true, "host": true, "nslookup": true,
 }
 
+// openQuote begins a text of SQL, also within the quotes of a shell or of JSON.
+const openQuote = `n?(?:'\\\\?''|\\*["'])`
+
 var (
 	secretFlag   = once(`(?i)^--?(?:[a-z0-9]+-)*` + secretWord + `$`)
 	secretHeader = once(`(?i)^([a-z0-9-]*(?:authorization|token|key|secret|auth|cookie))[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?`)
-	secretField  = once(`(?i)(?:^|[&,;\s"'{])((?:[a-z0-9_.-]*[._-])??)(` + secretWord + `|secret)["']?[=:][ \t]*["']?([^\s&,;"'}]+)`)
+	secretField  = once(`(?i)(?:^|[&,;\s"'{])((?:[a-z0-9_.-]*[._-])??)(` + secretWord + `|secret|pass|pwd|passcode)\\*["']?[=:][ \t]*\\*["']?([^\s&,;"'}\\]+)`)
+	knownSetting = once(`(?i)^(?:aws_secret_access_key|aws_session_token|secret_access_key|.*:_(?:authtoken|password|auth)|(?:github-oauth|gitlab-token|pypi-token)\..*)$`)
 	cursorFlag   = once(`(?i)^--(?:[a-z0-9]+-)*(?:task|activity|starting|start|next|client|request|page|paging|pagination|continuation|continue|idempotency|sync|change|resume|cursor|lock|ordering|nonce)-?token$`)
 	switchFlag   = once(`(?i)^--?(?:with|no|show|print|use|allow|reset|rotate)-`)
+	// what statements of SQL give as a password
+	statement = once("(?i)\\b((?:" +
+		`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +
+		`|(?:create|alter|grant)\b[^;]{0,300}?\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?` + openQuote +
+		`|set[ \t]+password(?:[ \t]+for[ \t]+[^;=]{1,100}?)?[ \t]*=[ \t]*(?:password[ \t]*\([ \t]*)?` + openQuote +
+		`|(?:create|alter)[ \t]+user[ \t]+\S+[ \t]+identified[ \t]+by[ \t]+` +
+		`))([^\s'"\\$` + "`" + `;&|<>(){}‹]{3,})`)
 )
 
 // credentialHeaders only prove who asks. Any other header, and every cookie, has a name

@@ -1,6 +1,8 @@
 package approver
 
 import (
+	"bytes"
+	"encoding/base64"
 	"path"
 	"regexp"
 	"slices"
@@ -14,42 +16,94 @@ import (
 // nameWords are in the names of secrets. A name that goes on behind them, as in
 // token_url or secretName, is another thing's.
 const nameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
-	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth)`
+	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key|secret_key_base|\b_auth)`
 
 const nameValue = `([A-Za-z0-9_+~!@%^./#-]{6,}={0,2})`
 
 var (
-	namedValue = once(`(?i)\b([a-z0-9_.-]*` + nameWords + `(?:=|\\*["']=|\\*["']?[ \t]+=[ \t]*|\\*["']?[ \t]*:[ \t]*)\\*["']?)` + nameValue)
+	namedValue = once(`(?i)\b([a-z0-9_.-]*` + nameWords + `(?:=|\\*["']=|\\*["']?[ \t]*=>[ \t]*|\\*["']?[ \t]+=[ \t]*|\\*["']?[ \t]*:[ \t]*)\\*["']?)` + nameValue)
 	flagValue  = once(`(?i)(?:^|[\s"'])(--?(?:[a-z0-9]+-)*` + nameWords + `[ \t]+["']?)` + nameValue)
 	netrcValue = once(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:[ \t]|\\n|\r?\n)+login[ \t]+[^\s"'$\\]+(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
 	authValue  = once(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
-	nameHints  = []string{"pass", "secret", "token", "key", "pwd", "_auth"}
+	// settings of files that have no sign between name and value, or a tag around it
+	lineValue = once(`(?im)(?:^|["'\n]|\\n)([ \t]*(?:requirepass|masterauth|(?:env|arg)[ \t]+[a-z0-9_]*(?:password|passwd|secret|token|api_?key|access_?key))[ \t]+\\*["']?)` + nameValue)
+	tagValue  = once(`(?i)(<(?:[a-z0-9]+[:_.-]?)*(?:password|passphrase|secret|token|api-?key)>)([^<>\s"'\\$` + "`" + `;&|()]{4,})</`)
+	passLine  = once(`(?m)((?:^|["'\s]|\\n)[^\s:"'\\]+:(?:[0-9]+|\*):[^\s:]+:[^\s:]+:)([^\s:"'\\$` + "`" + `;&|()<>]{3,})`)
+	// the credentials of a registry or of basic authentication: user:password
+	pairValue = once(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
+	// what proves that an address was given by its owner, and a key in one
+	queryValue = once(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
+	nameHints  = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
 )
 
 // namedParts adds what only its name makes a secret. A value as short as a password may
 // be is hidden only if it looks like one.
 func namedParts(s, lower string, found []part) []part {
 	if strings.Contains(lower, "authorization") {
-		found = named(s, authValue(), inHeader, found)
+		found = named(s, namedForm{pattern: authValue, as: inHeader}, found)
+	}
+	for _, f := range namedForms {
+		if strings.Contains(lower, f.hint) {
+			found = named(s, f, found)
+		}
 	}
 	if !containsAny(lower, nameHints) {
 		return found
 	}
-	if strings.Contains(lower, "machine") {
-		found = named(s, netrcValue(), byName, found)
+	return named(s, namedForm{pattern: flagValue, as: byName}, named(s, namedForm{pattern: namedValue, as: byName}, found))
+}
+
+// A namedForm is a form of name and value of its own, and what every match contains.
+type namedForm struct {
+	hint    string
+	pattern func() *regexp.Regexp
+	// is, when set, says whether a value is what the form promises; without it, and
+	// without given, the value must look like a secret.
+	is    func(value string) bool
+	given bool // whatever the value is, it is the secret
+	as    role
+}
+
+// namedForms are tried in this order.
+var namedForms = []namedForm{
+	{hint: "machine", pattern: netrcValue, given: true, as: byName},
+	{hint: "requirepass", pattern: lineValue, given: true, as: byName}, {hint: "masterauth", pattern: lineValue, given: true, as: byName},
+	{hint: "env ", pattern: lineValue, as: byName}, {hint: "arg ", pattern: lineValue, as: byName},
+	{hint: "</", pattern: tagValue, given: true, as: byName},
+	{hint: ".pgpass", pattern: passLine, given: true, as: byName},
+	{hint: "auth", pattern: pairValue, is: isPair, as: byName},
+	{hint: "key=", pattern: queryValue, is: opaqueKey, as: byForm}, {hint: "sig", pattern: queryValue, is: opaqueKey, as: byForm}, {hint: "x-amz-", pattern: queryValue, is: opaqueKey, as: byForm},
+	{hint: "password", pattern: statement, given: true, as: byPlace}, {hint: "identified", pattern: statement, given: true, as: byPlace},
+}
+
+// isPair reports user:password in base64.
+func isPair(value string) bool {
+	text, err := base64.StdEncoding.DecodeString(value)
+	if err != nil {
+		text, err = base64.RawStdEncoding.DecodeString(value)
 	}
-	return named(s, flagValue(), byName, named(s, namedValue(), byName, found))
+	return err == nil && bytes.IndexByte(text, ':') > 0 && !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' })
+}
+
+// opaqueKey reports what may be a key and is no name.
+func opaqueKey(value string) bool {
+	return looksRandom(value) && keyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
 }
 
 // named adds the matches of one pattern: its first group stays, its second is hidden.
-func named(s string, re *regexp.Regexp, as role, found []part) []part {
+func named(s string, f namedForm, found []part) []part {
+	re, as := f.pattern(), f.as
 	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
 		p := part{from: at[4], begin: at[4], to: at[5], role: as}
 		begin, value := at[2], s[at[4]:at[5]]
 		name := strings.Trim(s[begin:at[4]], " \t\"'=:\\-")
 		pair := re == namedValue()
 		switch {
-		case re == netrcValue():
+		case f.given:
+		case f.is != nil:
+			if !f.is(value) {
+				continue
+			}
 		case runs(s[:p.from]), (pair || as == inHeader) && apart(s, begin, p.from, p.to),
 			as == byName && !secretValue(name, value), as == inHeader && len(value) < 16 && !mixed(value),
 			strings.IndexByte("([{", byteAt(s, p.to)) >= 0: // a call of a function
@@ -80,6 +134,9 @@ func secretValue(name, value string) bool {
 		return false
 	}
 	random := looksRandom(value)
+	if isOtherKey(name) {
+		return random && len(value) >= 16 && keyLike(value) && !strings.ContainsAny(value, "/._-")
+	}
 	if strings.ContainsAny(value, "/") {
 		return (random && len(value) >= 16 || len(value) >= 32 && mixedLine(value)) && opaque(value)
 	}
@@ -91,6 +148,21 @@ func secretValue(name, value string) bool {
 	}
 	lower := strings.ToLower(name)
 	return len(value) >= 6 && mixed(value) && containsAny(lower, []string{"pass", "pwd", "_auth"})
+}
+
+// isOtherKey reports a name that ends in key and says no more of a secret. Tables, caches
+// and public keys have such names as well, so only a value without a meaning counts.
+func isOtherKey(name string) bool {
+	lower := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
+	what, is := strings.CutSuffix(lower, "_key")
+	return is && !slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"}, func(word string) bool {
+		return strings.HasSuffix(what, word)
+	})
+}
+
+// keyLike reports a value without a meaning, or with digits, small letters and capitals.
+func keyLike(value string) bool {
+	return opaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
 }
 
 // mixed reports letters with a digit or a sign among them, as in most passwords.
@@ -144,8 +216,8 @@ func (m *members) walk(at, to int, quote string) {
 				continue
 			}
 			m.value(memberName(key, before, label), from, from+n)
-			if quote == `"` && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
-				m.walk(from, from+n, `\"`)
+			if inner := strings.Repeat(`\`, 2*len(quote)-1) + `"`; len(quote) < maxQuote && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
+				m.walk(from, from+n, inner)
 			}
 			if plain := strings.ToLower(key); plain == "name" || plain == "key" {
 				label = text
@@ -167,20 +239,25 @@ func memberName(key, before, label string) string {
 	return key
 }
 
+// maxQuote bounds the JSON in JSON that is read: three texts within each other.
+const maxQuote = 8
+
 // endOfString is the place of the quote that ends a string of JSON, or -1.
 func endOfString(s, quote string) int {
 	if quote == `"` {
 		return endOfQuote(s, '"')
 	}
 	for at := 0; ; {
-		n := strings.Index(s[at:], quote)
+		n := strings.IndexByte(s[at:], '"')
 		if n < 0 {
 			return -1
 		}
-		if at += n; at < 2 || s[at-2:at] != `\\` {
-			return at
+		at += n
+		slashes := at - len(strings.TrimRight(s[:at], `\`))
+		if slashes < len(quote) {
+			return at - slashes
 		}
-		at += len(quote)
+		at++
 	}
 }
 
@@ -212,7 +289,7 @@ func secretMember(name string) bool {
 		return unicode.ToLower(r)
 	}, name)
 	switch plain {
-	case "pass", "pwd", "auth", "authorization", "credentials", "cookie", "passwords", "tokens", "secrets":
+	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie", "passwords", "tokens", "secrets":
 		return true
 	}
 	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {

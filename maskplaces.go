@@ -2,6 +2,7 @@ package approver
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func mayHavePlaces(s string) bool {
 		for to < len(s) && !wordBreaks[s[to]] {
 			to++
 		}
-		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(w) || w[0] == 'n' && hasFlags(w[1:])) { // n: a line break of JSON
+		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:])) { // n: a line break of JSON
 			return true
 		}
 		from = to
@@ -67,10 +68,29 @@ func mayHavePlaces(s string) bool {
 // maxProgram is longer than the names of all programs and variables in the tables.
 const maxProgram = 32
 
-func hasFlags(w string) bool {
-	_, ok := programFlags()[w]
-	return ok || conventional(w)
+// hasFlags reports a program that takes a credential: of those that do so with some
+// subcommands only, one of them must be in the text.
+func hasFlags(text, w string) bool {
+	subcommands, ok := programSubcommands()[w]
+	return ok && (subcommands == nil || containsAny(text, subcommands)) || conventional(w)
 }
+
+// programSubcommands are the first words of the subcommands with places, by program; nil
+// is a program that has places without any.
+var programSubcommands = sync.OnceValue(func() map[string][]string {
+	out := map[string][]string{}
+	for name, flags := range programFlags() {
+		program, sub, is := strings.Cut(name, " ")
+		sub, _, _ = strings.Cut(sub, " ")
+		switch {
+		case !is && len(flags) > 0:
+			out[program] = nil
+		case is && len(programFlags()[program]) == 0:
+			out[program] = appendNew(out[program], []string{sub})
+		}
+	}
+	return out
+})
 
 // wordBreaks are the bytes that stand between words, quotes and folders among them.
 var wordBreaks = func() (out [256]bool) {
@@ -98,10 +118,12 @@ func (l *lexer) lex(from, to, depth int) {
 		return
 	}
 	var words []word
-	end := func() {
+	p := pipeline{to: to, depth: depth}
+	end := func(by string) {
 		if len(words) > 0 {
-			l.command(words, depth)
+			l.command(words, &p)
 		}
+		p.after(by)
 		words = nil
 	}
 	for i := from; i < to; {
@@ -111,17 +133,21 @@ func (l *lexer) lex(from, to, depth int) {
 		case c == '\\' && i+1 < to && l.text[i+1] == '\n', l.escape(i, to, depth, "tr"):
 			i += 2
 		case l.escape(i, to, depth, "n"):
-			end()
+			end("\n")
 			i += 2
 		case strings.IndexByte("\n;&|()`", c) >= 0:
-			end()
-			i++
+			n := 1
+			if i+1 < to && (c == '|' || c == '&') && (l.text[i+1] == c || l.text[i+1] == '&') {
+				n = 2
+			}
+			end(l.text[i : i+n])
+			i += n
 		default:
 			w := l.word(i, to, depth)
 			words, i = append(words, w), w.to
 		}
 	}
-	end()
+	end("\n")
 }
 
 // A word is a stretch of a text.
@@ -199,47 +225,100 @@ func (l *lexer) bare(w word) (string, int) {
 }
 
 // command looks at the words of one simple command.
-func (l *lexer) command(words []word, depth int) {
-	first := 0
-	for ; first < len(words); first++ {
-		text, at := l.bare(words[first])
-		name, value, is := strings.Cut(text, "=")
-		if is && identifier().MatchString(name) {
-			if conventional(name) {
-				l.add(span{at + len(name) + 1, at + len(name) + 1 + len(value), placeUnclear, name, ""}, depth)
-			}
-		} else if !prefixes[text] && text != "{" && text != "}" {
-			break
-		}
-	}
+func (l *lexer) command(words []word, p *pipeline) {
+	first := l.prefix(words, p)
 	if first == len(words) {
 		return
 	}
 	name, _ := l.bare(words[first])
 	name = programName(name)
 	l.segments = append(l.segments, segment{words[first].from, words[len(words)-1].to, name, words[first].to})
-	flags := programFlags()[name]
-	_, known := knownPrograms[name]
-	if flags == nil && !known {
+	if launchers[name] && first+1 < len(words) {
+		first++
+		name, _ = l.bare(words[first])
+	}
+	given := words[first+1:]
+	flags, operands := l.flagsOf(name, given)
+	l.stdin(name, flags["<"], given, p)
+	if _, known := knownPrograms[name]; flags == nil && !known {
 		return
 	}
-	for i := first + 1; i < len(words); i++ {
-		text, _ := l.bare(words[i])
-		if !strings.HasPrefix(text, "-") {
-			if sub := programFlags()[name+" "+text]; sub != nil {
-				flags = sub
+	position := 0
+	for i := 0; i < len(given); i++ {
+		text, at := l.bare(given[i])
+		a := argument{text: text, at: at, depth: p.depth, more: given[i+1:]}
+		switch {
+		case strings.HasPrefix(text, "-"):
+			l.flag(flags, a)
+			i += toInt(globalFlags[text])
+		case i >= operands:
+			position++
+			l.operand(flags, position, a)
+		}
+	}
+}
+
+// An argument is one word that a program is given, and those behind it.
+type argument struct {
+	text      string // without its quotes
+	at, depth int
+	more      []word
+}
+
+// prefix passes assignments and the programs that run another, such as sudo.
+func (l *lexer) prefix(words []word, p *pipeline) (first int) {
+	sudo := false
+	for ; first < len(words); first++ {
+		text, at := l.bare(words[first])
+		name, value, is := strings.Cut(text, "=")
+		switch {
+		case is && identifier().MatchString(name):
+			if conventional(name) {
+				l.add(span{at + len(name) + 1, at + len(name) + 1 + len(value), placeUnclear, name, ""}, p.depth)
 			}
-			break
+		case text == "{":
+			p.open++
+		case text == "}":
+			p.open--
+		case sudo && strings.HasPrefix(text, "-"):
+			if text == "--stdin" || text[1] != '-' && strings.Contains(text, "S") {
+				l.fed(p, "secret")
+			}
+			if len(text) == 2 && strings.Contains("ugpCTrtDRU", text[1:]) {
+				first++
+			}
+		case prefixes[text]:
+			sudo = text == "sudo"
+		default:
+			return first
 		}
 	}
-	for i := first + 1; i < len(words); i++ {
-		text, at := l.bare(words[i])
-		var next *word
-		if i+1 < len(words) {
-			next = &words[i+1]
+	return min(first, len(words))
+}
+
+// flagsOf returns what the flags and operands of a program take, and how many of its
+// words belong to its subcommand.
+func (l *lexer) flagsOf(name string, words []word) (flags map[string]string, operands int) {
+	all := programFlags()
+	flags, found := all[name]
+	for i := 0; found && i < len(words); i++ {
+		text, _ := l.bare(words[i])
+		if strings.HasPrefix(text, "-") {
+			if globalFlags[text] {
+				i++
+			}
+			continue
 		}
-		l.flag(flags, text, at, next, depth)
+		name += " " + text
+		var sub map[string]string
+		if sub, found = all[name]; found {
+			operands = i + 1
+		}
+		if sub != nil {
+			flags = sub
+		}
 	}
+	return flags, operands
 }
 
 // programName is a program without the folder of the system's programs.
@@ -250,74 +329,6 @@ func programName(name string) string {
 		}
 	}
 	return name
-}
-
-// flag adds the place that one word opens: in itself, or in the next word.
-func (l *lexer) flag(flags map[string]string, text string, at int, next *word, depth int) {
-	if !strings.HasPrefix(text, "-") {
-		if kind := flags["operand"]; kind != "" {
-			l.value(kind, text, at, depth)
-		}
-		return
-	}
-	name, _, glued := strings.Cut(text, "=")
-	kind := flags[name]
-	if kind == "" && secretFlag().MatchString(name) && !switchFlag().MatchString(name) {
-		kind = "secret"
-		if cursorFlag().MatchString(name) {
-			kind = "cursor"
-		}
-	}
-	switch {
-	case kind != "" && kind != "glued" && glued:
-		inside, from := l.bare(word{at + len(name) + 1, at + len(text)})
-		l.value(kind, inside, from, depth)
-	case kind != "" && kind != "glued" && next != nil:
-		value, from := l.bare(*next)
-		l.value(kind, value, from, depth)
-	case len(text) > 2 && text[1] != '-' && flags[text[:2]] != "":
-		begin := 2 + len(text[2:]) - len(strings.TrimLeft(text[2:], "\"'="))
-		l.value(flags[text[:2]], strings.TrimRight(text[begin:], "\"'"), at+begin, depth)
-	}
-}
-
-// value adds the place inside what a flag is given.
-func (l *lexer) value(kind, text string, at, depth int) {
-	whole := span{at, at + len(text), placeCredential, "", ""}
-	switch kind {
-	case "login":
-		if n := strings.IndexByte(text, ':'); n >= 0 {
-			l.add(span{at + n + 1, whole.to, placeCredential, "", ""}, depth)
-		}
-	case "pass":
-		if strings.HasPrefix(text, "pass:") {
-			l.add(span{at + len("pass:"), whole.to, placeCredential, "", ""}, depth)
-		}
-	case "cookie":
-		if n := strings.IndexByte(text, '='); n >= 0 {
-			l.add(span{at + n + 1, whole.to, placeUnclear, "", ""}, depth)
-		}
-	case "cursor":
-		l.add(span{at, whole.to, placeUnclear, "", "token"}, depth)
-	case "header":
-		if m := secretHeader().FindStringSubmatchIndex(text); m != nil {
-			s := span{from: at + m[1], to: whole.to}
-			if credentialHeaders[strings.ToLower(text[m[2]:m[3]])] {
-				s.kind = placeCredential
-			}
-			l.add(s, depth)
-		}
-	case "field", "setting":
-		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
-			s := span{from: at + m[6], to: at + m[7], kind: placeCredential}
-			if kind == "setting" || m[2] != m[3] || strings.EqualFold(text[m[4]:m[5]], "secret") {
-				s.kind, s.field = placeUnclear, text[m[2]:m[5]]
-			}
-			l.add(s, depth)
-		}
-	default:
-		l.add(whole, depth)
-	}
 }
 
 // add notes a place. In a text inside another its program is only a guess.
@@ -339,7 +350,7 @@ func placeParts(s string, found []part) []part {
 	_, spans := places(s)
 	for _, sp := range spans {
 		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
-		if strings.ContainsAny(value, "$`\\\n\"'‹") || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
+		if !literal(s, sp, value) || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
 			isReference(value) {
 			continue
 		}
@@ -367,10 +378,27 @@ var programFlags = sync.OnceValue(func() map[string]map[string]string {
 			flags[name] = cmp.Or(kind, "secret")
 		}
 		for _, p := range strings.Split(programs, "|") {
-			out[p] = flags
-			if name, _, sub := strings.Cut(p, " "); sub && out[name] == nil {
-				out[name] = map[string]string{}
+			if out[p] == nil {
+				out[p] = map[string]string{}
 			}
+			maps.Copy(out[p], flags)
+		}
+	}
+	// A subcommand's program takes what its own flags say, and each of its words is found.
+	for _, p := range slices.Sorted(maps.Keys(out)) {
+		for n := strings.LastIndexByte(p, ' '); n > 0; n = strings.LastIndexByte(p[:n], ' ') {
+			above := out[p[:n]]
+			if above == nil {
+				out[p[:n]] = nil
+			}
+			for flag, kind := range above {
+				if strings.HasPrefix(flag, "-") && out[p][flag] == "" {
+					out[p][flag] = kind
+				}
+			}
+		}
+		if name, _, sub := strings.Cut(p, " "); sub && out[name] == nil {
+			out[name] = map[string]string{}
 		}
 	}
 	return out

@@ -113,10 +113,12 @@ type reading struct {
 	text, command string
 	left          int // steps that may still be taken: an agent chooses the text
 	rereading     *bool
+	indirection   *bool
 	known         *bool
 	read          bool // segments and spans are found
 	segments      []segment
 	spans         []span
+	assignments   [][]int // where variables get their values
 }
 
 // maxSteps bounds the work on one call, in characters looked at: some 20 ms.
@@ -160,7 +162,7 @@ func (c *reading) of(p part) meaning {
 			}
 		}
 	}
-	if m == meansChoice || indirect().MatchString(c.text) {
+	if m == meansChoice || c.indirect() {
 		return worse(m, meansUnclear)
 	}
 	// Whoever gets it in its environment does with it what its name says.
@@ -244,7 +246,13 @@ func (c *reading) holders(at int) []string {
 	if c.left -= at; c.left < 0 {
 		return nil
 	}
-	for _, m := range assignment().FindAllStringSubmatchIndex(c.text[:at], -1) {
+	if c.assignments == nil {
+		c.assignments = assignment().FindAllStringSubmatchIndex(c.text, -1)
+	}
+	for _, m := range c.assignments {
+		if m[1] > at {
+			break
+		}
 		if c.left -= at - m[1]; c.left < 0 {
 			return nil
 		}
@@ -299,7 +307,7 @@ type use struct {
 // where something might look the variable up by its name.
 func (c *reading) uses(name string) []use {
 	var out []use
-	foreign := !c.allKnown() || indirect().MatchString(c.text)
+	foreign := !c.allKnown() || c.indirect()
 	c.left -= len(c.text)
 	lower, want := strings.ToLower(c.text), strings.ToLower(name)
 	if len(lower) != len(c.text) {
@@ -366,6 +374,15 @@ func (c *reading) rereads() bool {
 	return *c.rereading
 }
 
+// indirect reports that the text has what can look a variable up unseen.
+func (c *reading) indirect() bool {
+	if c.indirection == nil {
+		found := indirect().MatchString(c.text)
+		c.indirection = &found
+	}
+	return *c.indirection
+}
+
 // allKnown reports that every program which the command can be seen to run is one
 // that does with credentials what their names say.
 func (c *reading) allKnown() bool {
@@ -407,34 +424,6 @@ func programs(command string) []string {
 		out = append(out, name+" "+second)
 	}
 	return out
-}
-
-// withoutQuotes puts a word that no program is called in place of quoted text, if
-// all quotes are closed on their lines and nothing else makes them doubtful.
-func withoutQuotes(s string) string {
-	if strings.Contains(s, `\`) || strings.Contains(s, "<<") || strings.Contains(s, "$'") {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		q := s[i]
-		if q != '\'' && q != '"' {
-			b.WriteByte(q)
-			continue
-		}
-		n := strings.IndexByte(s[i+1:], q)
-		inside := s[i+1 : i+1+max(n, 0)]
-		switch {
-		case n < 0 || strings.Contains(inside, "\n"):
-			return s
-		case q == '"' && (strings.Contains(inside, "$(") || strings.Contains(inside, "`")):
-			b.WriteString(s[i : i+n+2])
-		default:
-			b.WriteString("‹quoted›")
-		}
-		i += n + 1
-	}
-	return b.String()
 }
 
 // once returns a pattern that is compiled when it is first needed.

@@ -1,6 +1,9 @@
 package approver
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // This file has the words and places by which meaning.go judges a hidden part.
 
@@ -49,6 +52,7 @@ const secretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?k
 // flags of programs take is in maskflags.go.
 var credentialPlaces = [...]func() *regexp.Regexp{
 	once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:[a-z0-9_.-]*[_-])?` + secretWord + `=$`),
+	once(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:sig|(?:x-(?:amz|goog)-)?signature)=$`),
 	once(`(?i)//[a-z0-9.:/_-]*:_(?:auth|authtoken|password)[= ]$`),
 }
 
@@ -81,3 +85,31 @@ var (
 	rereading = once("[`]|[$<>]\\(|<<|\\$[0-9@*_]|\\$\\{[0-9@*_!#]|\\$\\{[A-Za-z0-9_]+(?:\\[[^\\]]*\\])?[#%/:^,@]|\\(\\)|/proc/" +
 		`|(?:^|[\n;&|({]|\bdo|\bthen)[ \t]*(?:sudo[ \t]+)?(?:set[ \t]+(?:--|[^- \t])|(?:eval|xargs|read|mapfile|readarray|source|\.|alias|function|for|select|printf|trap|ps|history|fc|parallel|declare|typeset|(?:ba|z|da|k)?sh|perl|ruby|php|node|python[0-9.]*)(?:[ \t]|$))`)
 )
+
+// withoutQuotes puts a word that no program is called in place of quoted text, if
+// all quotes are closed on their lines and nothing else makes them doubtful.
+func withoutQuotes(s string) string {
+	if strings.Contains(s, `\`) || strings.Contains(s, "<<") || strings.Contains(s, "$'") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		q := s[i]
+		if q != '\'' && q != '"' {
+			b.WriteByte(q)
+			continue
+		}
+		n := strings.IndexByte(s[i+1:], q)
+		inside := s[i+1 : i+1+max(n, 0)]
+		switch {
+		case n < 0 || strings.Contains(inside, "\n"):
+			return s
+		case q == '"' && (strings.Contains(inside, "$(") || strings.Contains(inside, "`")):
+			b.WriteString(s[i : i+n+2])
+		default:
+			b.WriteString("‹quoted›")
+		}
+		i += n + 1
+	}
+	return b.String()
+}

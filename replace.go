@@ -92,6 +92,8 @@ func (f *secretForm) harmless(secret string) bool {
 	switch {
 	case f.silent:
 		return !isCode(secret) || !strings.ContainsAny(secret, "0123456789") && strings.ToUpper(secret) != secret
+	case f.is != nil && !f.is(secret):
+		return true
 	case f.random:
 		return !looksRandom(secret)
 	}

@@ -376,3 +376,18 @@ func TestMoreLookAlikes(t *testing.T) {
 		}
 	}
 }
+
+// What stands before the @ of a bucket's address is its name, and no password: it says
+// what is deleted. Without the guard the name is hidden.
+func TestBucketsHaveNoPasswords(t *testing.T) {
+	for _, scheme := range []string{"s3", "s3a", "gs", "file", "docker", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oci"} {
+		for _, s := range []string{"aws s3 rm " + scheme + "://a:prod-bucket-4417@x --recursive", "x '" + scheme + "://team:production@account'", scheme + "://a:prod2026@h/x"} {
+			if got := Mask(s); got != s {
+				t.Errorf("hidden: %s", got)
+			}
+		}
+	}
+	if got := Mask("x sftp://team:production@account"); strings.Contains(got, "production@") {
+		t.Errorf("a password is shown: %s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package claudesettings
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,6 +145,10 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	case s.Err != nil:
 		return f, []Finding{unreadable(s, s.Err)}, nil
 	}
+	if blank(s.Text) {
+		s.Text = []byte("{}")
+		f.Text = s.Text
+	}
 	if s.Place == Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
 			found = []Finding{unreadable(s, err)}
@@ -168,6 +173,12 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 		f.missing = lacking(f.Hooks, want)
 	}
 	return f, found, dropped
+}
+
+// blank reports a file without content, which Claude Code takes for {}. Measured with
+// 2.1.330 for settings and for what it notes of a user.
+func blank(text []byte) bool {
+	return len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0
 }
 
 // unreadable tells of a file whose content is not known.

@@ -141,6 +141,33 @@ func TestHooksThatLookInstalled(t *testing.T) {
 		"env BASH_FUNC":           {project: `{"env":{"BASH_FUNC_exec%%":"() { :; }"}}`, want: "sets BASH_FUNC_exec"},
 		"env DYLD":                {project: `{"env":{"DYLD_INSERT_LIBRARIES":"/tmp/x"}}`, want: "sets DYLD_INSERT_LIBRARIES"},
 		"env NODE_OPTIONS":        {project: `{"env":{"NODE_OPTIONS":"--require /tmp/x.js"}}`, want: "sets NODE_OPTIONS"},
+		"env NODE_OPTIONS -r":     {project: `{"env":{"NODE_OPTIONS":"--max-old-space-size=4096 -r ./x.js"}}`, want: "sets NODE_OPTIONS"},
+		"env NODE_OPTIONS import": {project: `{"env":{"NODE_OPTIONS":"--import=./x.js"}}`, want: "sets NODE_OPTIONS"},
+		"env NODE_OPTIONS loader": {project: `{"env":{"NODE_OPTIONS":"--no-warnings --experimental-loader ./x.js"}}`, want: "sets NODE_OPTIONS"},
+		"env NODE_OPTIONS _":      {project: `{"env":{"NODE_OPTIONS":"--require_ x"}}`, want: "sets NODE_OPTIONS"},
+		"env NODE_OPTIONS quoted": {project: `{"env":{"NODE_OPTIONS":"\"--require\" x"}}`, want: "sets NODE_OPTIONS"},
+		"env NODE_OPTIONS hang":   {project: `{"env":{"NODE_OPTIONS":"--inspect-brk"}}`, want: "sets NODE_OPTIONS"},
+		"env ENV relative":        {project: `{"env":{"ENV":"./x"}}`, want: "sets ENV"},
+		"env ENV expanded":        {project: `{"env":{"ENV":"$HOME"}}`, want: "sets ENV"},
+		"env ENV home":            {project: `{"env":{"ENV":"~x"}}`, want: "sets ENV"},
+		"env ENV command":         {project: "{\"env\":{\"ENV\":\"`x`\"}}", want: "sets ENV"},
+		"env MALLOC_CONF":         {project: `{"env":{"MALLOC_CONF":"abort_conf:true"}}`, want: "sets MALLOC_CONF"},
+		"env MALLOC_TRACE":        {project: `{"env":{"MALLOC_TRACE":"/x"}}`, want: "sets MALLOC_TRACE"},
+		"env MALLOC_TOP_PAD_":     {project: `{"env":{"MALLOC_TOP_PAD_":"9"}}`, want: "sets MALLOC_TOP_PAD_"},
+		"env MALLOC_ARENA odd":    {project: `{"env":{"MALLOC_ARENA_MAX":"/x"}}`, want: "sets MALLOC_ARENA_MAX"},
+		"env LD_LIBRARY_PATH":     {project: `{"env":{"LD_LIBRARY_PATH":"/opt/cuda/lib64"}}`, want: "sets LD_LIBRARY_PATH"},
+		"env NODE_OPTIONS number": {project: `{"env":{"NODE_OPTIONS":5}}`, want: "sets NODE_OPTIONS"},
+		"env GOMAXPROCS":          {project: `{"env":{"GOMAXPROCS":"30001"}}`, want: "sets GOMAXPROCS"},
+		// Honest: names of stages, sizes, and files without content.
+		"env honest ENV":          {project: `{"env":{"ENV":"development"}}`},
+		"env honest ENV 2":        {swap: with(`{`, `{"env":{"ENV":"prod-eu_1"},`)},
+		"env honest sizes":        {project: `{"env":{"NODE_OPTIONS":"--max-old-space-size=8192 --max_semi_space_size=64"}}`},
+		"env honest node":         {local: `{"env":{"NODE_OPTIONS":"--no-warnings --enable-source-maps --dns-result-order=ipv4first --stack-trace-limit 50"}}`},
+		"env honest malloc":       {project: `{"env":{"MALLOC_ARENA_MAX":"2","MALLOC_TRIM_THRESHOLD_":"131072","GOMAXPROCS":"8"}}`},
+		"empty project":           {project: " "},
+		"empty local":             {local: "\n\t\n"},
+		"empty, a mark":           {project: "\ufeff"},
+		"empty user":              {swap: with(text, " "), want: "no hook of approver"},
 		"env NODE_ENV":            {project: `{"env":{"NODE_ENV":"test","LDFLAGS":"-lm"}}`},
 		"an invalid mode":         {swap: with(`{`, `{"permissions":{"defaultMode":"banana"},`), want: `"permissions.defaultMode" must be one of`},
 		"permissions as a text":   {swap: with(`{`, `{"permissions":"x",`), want: `"permissions" must be an object`},
@@ -187,7 +214,7 @@ func TestHooksThatTheGlobalEnvTakesAway(t *testing.T) {
 		`{"env":{"A":"1"},"disableAllHooks":true,"permissions":"x"}`:   "",
 		`{"hooks":{"PreToolUse":[]},"ENV":{"CLAUDE_CODE_SIMPLE":"1"}}`: "",
 		`{"env":{"CLAUDE_CODE_SIMPLE":"1"},"env":null}`:                "",
-		`{"env":[]}`: "", `{}`: "", "null": "",
+		`{"env":[]}`: "", `{}`: "", "null": "", "": "", "\n": "", "\ufeff ": "", "\x00": "cannot be read",
 	} {
 		g := claudesettings.Source{Place: claudesettings.Global, Path: "/h/.claude.json", Text: []byte(global)}
 		weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), g}, want))
@@ -283,4 +310,36 @@ func FuzzCompare(f *testing.F) {
 			t.Errorf("weak after install: %s", changed)
 		}
 	})
+}
+
+// The story: doctor told people to take approver out of the very file whose hooks held,
+// because one hook in it was a double. Only a file that does not hold them is named so.
+func TestACureTakesNoHookAwayThatHolds(t *testing.T) {
+	text, want := written(t)
+	line := program + " --agent claude --deadline 290s"
+	bad := `{"matcher":"*","hooks":[{"type":"command","command":"` + line + `","timeout":1}]}`
+	for name, tt := range map[string]struct {
+		user, project string
+		cure          bool // is "uninstall" a cure
+	}{
+		"a double in the file that holds":   {user: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+",", 1)},
+		"a double at the end of it":         {user: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+","+bad+",", 1)},
+		"a double in the project":           {user: text, project: `{"hooks":{"PreToolUse":[` + bad + `]}}`, cure: true},
+		"two doubles in the project":        {user: text, project: `{"hooks":{"PreToolUse":[` + bad + `,` + bad + `]}}`, cure: true},
+		"a whole copy, and a double of one": {user: text, project: strings.Replace(text, `"PreToolUse": [`, `"PreToolUse": [`+bad+",", 1)},
+	} {
+		found := claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, tt.user), source(claudesettings.Project, tt.project)}, want)
+		told := false
+		for _, f := range found {
+			if strings.Contains(f.Text, "another hook of approver") {
+				told = true
+				if got := strings.HasPrefix(f.Fix, "approver uninstall claude --file "); got != tt.cure {
+					t.Errorf("%s: the cure is %q", name, f.Fix)
+				}
+			}
+		}
+		if !told {
+			t.Errorf("%s: the double is not told: %v", name, found)
+		}
+	}
 }

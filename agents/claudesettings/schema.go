@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 )
@@ -189,10 +190,15 @@ func (s shape) literal(l hujson.Literal) string {
 
 // shortened keeps a long value from filling the line.
 func shortened(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
+	const most = 40
+	if len(s) <= most {
+		return s
 	}
-	return s
+	at := most
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return s[:at] + "…"
 }
 
 // String is the word for people.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"approver.example/agents/claudesettings"
 )
@@ -131,4 +132,36 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What stands in "env" is texts: a name of an event there is no hook in the wrong place.
+func TestNamesOfEventsInEnvAreNoHooks(t *testing.T) {
+	for _, honest := range []string{
+		`{"env":{"PreToolUse":"x"}}`, `{"env":{"A":[{"PreToolUse":[{}]}]}}`, `{"env":{"PreToolUse":[{}]}}`, `{"env":{"A":{"PermissionRequest":[1]}}}`,
+	} {
+		for _, p := range claudesettings.Check("f.json", []byte(honest)) {
+			if strings.Contains(p.Why, `outside "hooks"`) {
+				t.Errorf("%s: %v", honest, p)
+			}
+		}
+	}
+	if found := claudesettings.Check("f.json", []byte(`{"envs":{"PreToolUse":[{}]}}`)); len(found) != 1 {
+		t.Errorf("a hook beside env: %v", found)
+	}
+}
+
+// The story: a long value was cut in the middle of a character, and what doctor printed
+// was no text any more.
+func TestLongValuesAreCutBetweenCharacters(t *testing.T) {
+	for n := range 8 {
+		value := strings.Repeat("x", n) + strings.Repeat("é", 60)
+		for _, p := range claudesettings.Check("f.json", []byte(`{"model":5,"permissions":"`+value+`"}`)) {
+			if !utf8.ValidString(p.String()) || strings.Contains(p.String(), "\ufffd") {
+				t.Errorf("cut inside a character: %q", p)
+			}
+			if p.Key == "permissions" && (!strings.Contains(p.Why, "…") || len(p.Why) > 100) {
+				t.Errorf("not cut: %q", p.Why)
+			}
+		}
+	}
 }

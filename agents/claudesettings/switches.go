@@ -43,6 +43,42 @@ func loads(name string) bool {
 	})
 }
 
+// weakens reports a variable with a value that can take the hook away. Sizes for node and
+// for libc's allocator only change how much memory they use.
+func weakens(name string, raw json.RawMessage) bool {
+	var value string
+	if !loads(name) || !(toggle{name: name}).on(raw) {
+		return false
+	}
+	if json.Unmarshal(raw, &value) != nil {
+		return true
+	}
+	switch name {
+	case "ENV": // the file that some shells read at their start: any value with a folder or an expansion
+		return strings.ContainsAny(value, "/$`~\\.")
+	case "NODE_OPTIONS":
+		return slices.ContainsFunc(strings.Fields(value), func(option string) bool {
+			name, _, _ := strings.Cut(option, "=")
+			return !slices.Contains(harmlessNode, strings.ReplaceAll(name, "_", "-")) && !isNumber(option)
+		})
+	case "MALLOC_ARENA_MAX", "MALLOC_ARENA_TEST", "MALLOC_CHECK_", "MALLOC_PERTURB_", "MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_":
+		return !isNumber(value)
+	}
+	return true
+}
+
+// harmlessNode are options of node that load nothing and stop nothing.
+var harmlessNode = []string{
+	"--max-old-space-size", "--max-semi-space-size", "--max-http-header-size", "--stack-trace-limit", "--no-warnings", "--trace-warnings",
+	"--no-deprecation", "--trace-deprecation", "--pending-deprecation", "--disable-warning", "--enable-source-maps", "--dns-result-order", "--use-openssl-ca", "--use-bundled-ca",
+	"--use-system-ca", "--openssl-legacy-provider", "--experimental-vm-modules", "--no-network-family-autoselection", "--trace-uncaught",
+}
+
+// isNumber reports a number of at most ten digits.
+func isNumber(s string) bool {
+	return len(s) > 0 && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
+}
+
 // on reports whether a value in "env" turns it on. What is no text, Claude Code makes
 // one or drops: it counts.
 func (t toggle) on(raw json.RawMessage) bool {
@@ -71,6 +107,9 @@ func Environment(env []string, managed bool) (found []Finding) {
 				found = append(found, Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
 			}
 		}
+		if key == "GOMAXPROCS" && slows(json.RawMessage(value)) {
+			found = append(found, Finding{Harmless: true, Text: key + " is set here: the hook then needs longer to start than people have to answer", Fix: "unset " + key})
+		}
 	}
 	return found
 }
@@ -93,7 +132,7 @@ func (f file) switches(files []file, managed bool) (found []Finding) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
 		t := toggle{name: name}
-		if loads(name) && t.on(f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
+		if weakens(name, f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
 			found = append(found, Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`, Fix: f.takeOut(name)})
 		}
 	}

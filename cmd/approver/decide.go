@@ -163,7 +163,7 @@ func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 		return
 	}
 	if err != nil {
-		d.log.Warn("the store cannot say what an agent was told", "use", ev.UseID, "error", err)
+		d.log.Warn("the store cannot say what an agent was told, or not keep that the call ran", "use", ev.UseID, "error", err)
 	}
 	alarm := d.bypass(ctx, ev, call, was, &rec)
 	if alarm != "" {

@@ -145,6 +145,10 @@ func (d *doctor) singleStarts(sources []claudesettings.Source) {
 	case len(open) > 0:
 		d.say("hook", warn, "the managed settings leave open: "+strings.Join(open, "; "), "docs/agents/claude.md, managed settings")
 	}
+	if managed {
+		d.say("hook", ok, "claude mcp serve asks no hook, not even a managed one: when a person or another program starts it, its tools run unasked",
+			"start it nowhere but in a sandbox; docs/threat-model.md")
+	}
 }
 
 // doctorPlaces are the folders that a Claude Code started here reads.

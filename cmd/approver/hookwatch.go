@@ -167,6 +167,18 @@ func (w *hookWatch) program(in installed, all installs) error {
 // settings but what is wrong with them.
 func (w *hookWatch) alarm(ctx context.Context, call approver.ToolCall, what string) {
 	w.log.Error("THE HOOKS ARE WEAKENED", "what", what)
+	w.record(ctx, call, what)
+}
+
+// refused puts a change into the log and the audit that no session took. The hooks of this
+// session hold; what stands on the disk, [hookWatch.look] judges by itself.
+func (w *hookWatch) refused(ctx context.Context, call approver.ToolCall, what string) {
+	w.log.Warn("a change of the agent's settings was refused", "what", what)
+	w.record(ctx, call, what)
+}
+
+// record writes the alarm of the audit.
+func (w *hookWatch) record(ctx context.Context, call approver.ToolCall, what string) {
 	call.At = time.Now()
 	rec := approver.Record{
 		Event: approver.EventAlarm, Alarm: approver.AlarmHooks, At: call.At, Call: call, Note: what,
@@ -204,7 +216,7 @@ func (w *hookWatch) weakens(ev agents.Event, env map[string]string) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	sources := p.sources()
+	sources, closed := withoutClosed(p.sources())
 	want := claudesettings.Want{Anywhere: true}
 	for _, s := range sources {
 		if in, ok := all.of(s.Path); ok {
@@ -230,7 +242,28 @@ func (w *hookWatch) weakens(ev agents.Event, env map[string]string) []string {
 		}
 		want.Hooks = s.Hooks
 	}
-	return claudesettings.Weak(claudesettings.Compare(sources, want))
+	return append(closed, claudesettings.Weak(claudesettings.Compare(sources, want))...)
+}
+
+// withoutClosed takes out the files that the daemon may not read, and says so in one line:
+// they have one cause, a home that is closed to others.
+func withoutClosed(sources []claudesettings.Source) (open []claudesettings.Source, closed []string) {
+	var paths []string
+	for _, s := range sources {
+		if errors.Is(s.Err, fs.ErrPermission) {
+			paths = append(paths, s.Path)
+			continue
+		}
+		open = append(open, s)
+	}
+	if len(paths) == 0 {
+		return open, nil
+	}
+	what := fmt.Sprintf("%s cannot be read by the daemon's user, so nobody can say what it does to the hooks: permission denied", paths[0])
+	if len(paths) > 1 {
+		what = fmt.Sprintf("%s, and %d files beside it, cannot be read by the daemon's user, so nobody can say what they do to the hooks: permission denied", paths[0], len(paths)-1)
+	}
+	return open, []string{what}
 }
 
 // settings answers an agent that asks whether changed settings are taken.
@@ -248,7 +281,7 @@ func (d *decider) settings(ctx context.Context, ev agents.Event, call approver.T
 	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s",
 		strings.Join(weak, "; "))
 	if d.hooks != nil {
-		d.hooks.alarm(ctx, call, what)
+		d.hooks.refused(ctx, call, what)
 	}
 	return approver.Verdict{By: "agents", Rule: "settings", Severity: approver.High, Reason: what, Detail: what}
 }

@@ -130,6 +130,9 @@ func genuine(program string, all installs) (sure bool, err error) {
 		return true, fmt.Errorf("the hook program %s cannot be run", program)
 	}
 	sum, err := hashOf(program)
+	if errors.Is(err, fs.ErrPermission) {
+		return true, fmt.Errorf("the hook program: %w: give it to the daemon's group, with mode 0751, so that the daemon may compare it with what was installed", err)
+	}
 	if err != nil {
 		return true, fmt.Errorf("the hook program: %w", err)
 	}

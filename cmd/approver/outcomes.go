@@ -107,7 +107,7 @@ func (o *outcomes) note(ev agents.Event, peer approver.Peer, now use) {
 
 // take returns what the agent was told of a call and forgets it: a call runs once.
 // report is the courier's id of the report that it ran. An
-// error is one of the store, and comes with the zero value.
+// error is one of the store: the value is what is known without it, zero if nothing is.
 func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer, report string) (use, error) {
 	key := keyOf(ev, peer)
 	o.mu.Lock()
@@ -123,9 +123,9 @@ func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 	case was.outcome == 0:
 		return stored, err
 	case was.outcome == unanswered && stored.outcome != 0: // the courier came back to another daemon
-		return stored, nil
+		return stored, err
 	}
-	return was, nil
+	return was, err
 }
 
 // A storedUse is the record of a use.
@@ -177,7 +177,7 @@ func (o *outcomes) takeStored(ctx context.Context, key useKey, report string) (u
 		}
 		err = o.save(ctx, key, use{outcome: taken, content: was.content, report: report}, rev)
 		if !errors.Is(err, approver.ErrConflict) {
-			return was, nil // a record that stays is a second report that is not noticed
+			return was, err // with an error the record stays, and a second report is not noticed
 		}
 	}
 }
