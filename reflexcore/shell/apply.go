@@ -248,6 +248,9 @@ func (a *applied) output() data {
 		default: // nothing for the others
 		}
 	}
+	if d, ok := a.resolved(); ok {
+		return d
+	}
 	switch a.p.Program.Name {
 	case "mktemp":
 		return data{a.mktemp(), a.taint}
@@ -353,6 +356,9 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Permission:
 		a.add(effect.Permission, u, in.targetOf(u, text), taint)
 	case grammar.Kill:
+		if a.findsAll(u.Word, text) {
+			a.bits |= effect.Bulk
+		}
 		a.add(effect.Kill, u, text, taint)
 	case grammar.Discard:
 		if u.Arg == "remote-history-plus" && u.Word >= 0 && a.field(u).branch {
