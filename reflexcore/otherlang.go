@@ -15,7 +15,9 @@ var shellCalls = map[string][]string{
 	"gdb":         {"shell ", "!", "python ", "system(", "popen(", "execve(", "dlopen("},
 	"tmux":        {"run-shell ", "run ", "if-shell ", "pipe-pane "},
 	"elisp":       {"(shell-command", "(call-process", "(start-process", "(async-shell-command", "(shell-command-to-string", "(process-lines"},
-	"tcl":         {"exec ", "open \"|", "open {|", "spawn "},
+	"tcl":         {"exec ", "open \"|", "open {|", "spawn ", "system "},
+	"lldb":        {"shell ", "system(", "popen(", "run("},
+	"gnuplot":     {"!", "system(", "system ", "popen("},
 	"ed":          {"!"},
 	"applescript": {"do shell script ", "doShellScript("},
 	"erlang":      {"os:cmd(", "System.shell("},
@@ -23,7 +25,7 @@ var shellCalls = map[string][]string{
 	"dc":          {"!"},
 	"m4":          {"syscmd(", "esyscmd("},
 	"scheme":      {"(system"},
-	"":            {"system(", "system ", "popen(", "exec(", "shell_exec(", "os.execute(", "sh -c", "Runtime.getRuntime().exec(", "ProcessBuilder(", "`", "sh(", "run(", "run-program ", "os:cmd(", "shell script "},
+	"":            {"system(", "system ", "popen(", "exec(", "shell_exec(", "os.execute(", "sh -c", "Runtime.getRuntime().exec(", "ProcessBuilder(", "`", "sh(", "run(", "run-program ", "callCommand ", "callProcess ", "Sys.command ", "(shell ", "os:cmd(", "shell script "},
 }
 
 // argvCalls are the ways to a program whose words are texts of their own.

@@ -199,7 +199,7 @@ func below(p, dir string) bool {
 
 func (s *surroundings) local(p string, e *effect.Effect) Place {
 	switch {
-	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Delete || e.Kind == effect.Permission):
+	case isRoot(p) && (effect.IsKnown(p) || e.Bits&effect.Filled == 0 && (e.Kind == effect.Delete || e.Kind == effect.Permission)):
 		return Root | Top | Outside | System
 	case !effect.IsKnown(p) && (p[0] == 0 || e.Bits&effect.Splits != 0 && p == effect.Unknown):
 		return Unclear

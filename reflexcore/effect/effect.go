@@ -112,9 +112,10 @@ const (
 	Later                      // not now: something that is left there does it
 	Inherited                  // what is not known of the target is in variables of the environment, which the call did not choose
 	Rooted                     // the target if the unknown folder that it begins with is nothing: "$DESTDIR/usr/bin/x" as /usr/bin/x
+	Filled                     // what is not known at the beginning of the target is something: "${X:?}/x"
 )
 
-var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later", "inherited", "rooted"}
+var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later", "inherited", "rooted", "filled"}
 
 // String lists the words, separated by +.
 func (b Bits) String() string { return bitNames(uint(b), bitNamesList) }

@@ -276,6 +276,9 @@ func (a *agent) begins(args []field, fed bool) bool {
 	if len(args) == 2 && contains(a.answers, first) && args[1].text != "" && args[1].known() && args[1].text[0] != '-' {
 		return false
 	}
+	if len(args) > 1 && contains(a.quiet, first+":"+args[1].text) {
+		return false
+	}
 	if !agentQuiet[first] && !contains(a.quiet, first) {
 		return true
 	}
@@ -299,7 +302,7 @@ func (a *agent) beginsWith(args []field, fed bool) bool {
 		switch {
 		case flag == "" || flag == ".":
 		case i == 0 && flag[0] != '-' && contains(a.starts, flag): // gh agent-task list
-			return len(args) == 1 || (&agent{quiet: a.quiet}).begins(args[1:], fed)
+			return len(args) == 1 || !contains(a.quiet, first+":"+args[1].text) && (&agent{quiet: a.quiet}).begins(args[1:], fed)
 		case flag[0] == '-' && contains(a.starts, flag), i == 0 && contains(a.starts, "^"+flag):
 			return true
 		}

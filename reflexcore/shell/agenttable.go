@@ -14,7 +14,8 @@ type agent struct {
 	// A word counts as the first one, a flag anywhere, and one behind ^ as the first word
 	// only; a dot stands for no words at all.
 	starts string
-	// quiet are the first words that start nothing, besides those of all agents.
+	// quiet are the first words that start nothing, besides those of all agents; cloud:list
+	// is the word list behind cloud.
 	quiet string
 	// answers are the flags that start nothing with one word behind them.
 	answers string
@@ -26,18 +27,18 @@ type agent struct {
 var agentPrograms = []agent{
 	{id: "claude", names: "claude claude-code", quiet: "setup-token hooks migrate-installer"},
 	{id: "copy of claude", names: "claude-code-acp claude-agent-acp"}, // they use the SDK, which reads no settings
-	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug"},
-	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks --list-sessions --list-extensions", answers: "--delete-session"},
+	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug cloud:list cloud:status cloud:diff cloud-tasks:list"},
+	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks -l --list-sessions --list-extensions", answers: "--delete-session"},
 	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills"},
 	{id: "copilot", names: "copilot-cli @github/copilot", quiet: "plugin"},
 	{id: "copilot", names: "copilot", starts: "-p --prompt -i --interactive --resume --continue --acp --banner --yolo --allow-all --allow-all-tools --autopilot"},
 	{id: "copilot", names: "gh", starts: "copilot", quiet: "explain suggest alias"},
-	{id: "cursor", names: "cursor-agent", quiet: "create-chat ls"},
+	{id: "cursor", names: "cursor-agent", quiet: "create-chat ls about --list-models"},
 	{id: "cursor", names: "cursor", starts: "agent"},
-	{id: "opencode", names: "opencode opencode-ai", quiet: "debug agent stats export import github"},
+	{id: "opencode", names: "opencode opencode-ai", quiet: "debug agent stats export import github providers db"},
 	{id: "goose", names: "goose-cli goose-ai goosed @block/goose block/goose"},
-	{id: "goose", names: "goose", starts: "run session s acp web serve recipe schedule bench term"},
-	{id: "crush", names: "crush", quiet: "logs dirs schema projects"},
+	{id: "goose", names: "goose", starts: "run session s acp web serve recipe schedule bench term", quiet: "recipe:validate recipe:deeplink recipe:list schedule:remove schedule:list"},
+	{id: "crush", names: "crush", quiet: "logs dirs schema projects update-providers"},
 	{id: "droid", names: "droid @factory/cli", quiet: "search"},
 	{id: "cline", names: "cline", quiet: "history"},
 	{id: "kilo", names: "kilocode kilo @kilocode/cli"},
@@ -47,8 +48,8 @@ var agentPrograms = []agent{
 	{id: "roo", names: "roo-code roocode @roo-code/cli roo-cli"},
 	{id: "roo", names: "roo", starts: "run start -p --print --prompt --task", said: true, fed: true},
 	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t", fed: true},
-	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update", answers: "--list-models --models"},
-	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline"},
+	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--shell-completions --list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update", answers: "--list-models --models --shell-completions"},
+	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline diagnostic diagnostics issue setup init user profile quit restart dashboard --help-all translate chat:--list-sessions chat:--list-models"},
 	{id: "kiro", names: "q qchat", starts: "chat"},
 	{id: "openclaw", names: "openclaw clawdbot moltbot", starts: "agent tui"},
 	{id: "continue", names: "@continuedev/cli"},
@@ -56,7 +57,7 @@ var agentPrograms = []agent{
 	{id: "plandex", names: "plandex pdx", quiet: "plans ls rm log diff diffs convo branches current cd sign-in set-config rewind reject"},
 	{id: "gptme", names: "gptme"},
 	{id: "interpreter", names: "interpreter open-interpreter"},
-	{id: "auggie", names: "auggie", quiet: "session token"},
+	{id: "auggie", names: "auggie", quiet: "session token tools:list command:list commands:list"},
 	{id: "openhands", names: "openhands openhands-ai openhands-cli", quiet: "conversations"},
 	{id: "mini-swe-agent", names: "mini-swe-agent mini-extra minisweagent"},
 	{id: "mini-swe-agent", names: "mini", starts: "-t --task -y --yolo --exit-immediately"},

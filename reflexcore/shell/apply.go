@@ -107,6 +107,9 @@ func (a *applied) how(u *grammar.Use) effect.Bits {
 		if f.splits {
 			b |= effect.Splits
 		}
+		if f.filled {
+			b |= effect.Filled
+		}
 	}
 	return b
 }
@@ -245,6 +248,9 @@ func (a *applied) output() data {
 		default: // nothing for the others
 		}
 	}
+	if d, ok := a.resolved(); ok {
+		return d
+	}
 	switch a.p.Program.Name {
 	case "mktemp":
 		return data{a.mktemp(), a.taint}
@@ -350,10 +356,19 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Permission:
 		a.add(effect.Permission, u, in.targetOf(u, text), taint)
 	case grammar.Kill:
+		if a.findsAll(u.Word, text) {
+			a.bits |= effect.Bulk
+		}
 		a.add(effect.Kill, u, text, taint)
 	case grammar.Discard:
+		if u.Arg == "remote-history-plus" && u.Word >= 0 && a.field(u).branch {
+			return
+		}
 		a.add(effect.Discard, u, text, taint)
 	case grammar.RemoteDelete:
+		if u.Arg == "refspec" && u.Word >= 0 && text == effect.Unknown && a.field(u).branch {
+			return // git refuses an empty one
+		}
 		a.add(effect.RemoteDelete, u, text, taint)
 	case grammar.Publish:
 		a.add(effect.Publish, u, text, a.taint|taint)

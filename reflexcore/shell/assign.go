@@ -223,6 +223,9 @@ func (in *interp) assign(a *syntax.Assign) {
 		if in.ofPlace(a.Value) {
 			in.slot(name).place = true
 		}
+		if in.ofBranch(a.Value) {
+			in.slot(name).branch = true
+		}
 	}
 }
 

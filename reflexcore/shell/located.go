@@ -93,15 +93,47 @@ func isCalled(s *syntax.Stmt, name string) bool {
 
 // ofPlace reports whether what is assigned is such a place and nothing else.
 func (in *interp) ofPlace(w *syntax.Word) bool {
+	s := substitutionIn(w)
+	return s != nil && in.asksPlace(s.Stmts)
+}
+
+// substitutionIn is the command substitution that a word is, or nil.
+func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 	if w == nil || len(w.Parts) != 1 {
-		return false
+		return nil
 	}
 	part := w.Parts[0]
 	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
 		part = q.Parts[0]
 	}
-	s, ok := part.(*syntax.CmdSubst)
-	return ok && in.asksPlace(s.Stmts)
+	s, _ := part.(*syntax.CmdSubst)
+	return s
+}
+
+// branches are the words with which git prints the name of the branch that is checked out.
+// It begins with no + unless somebody made such a branch, which is asked about.
+var branches = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
+
+// asksBranch reports whether a substitution prints that name.
+func (in *interp) asksBranch(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || in.find("GIT_DIR") != nil {
+		return false
+	}
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		words[i] = w.Lit()
+	}
+	return slices.Contains(branches, strings.Join(words[1:], " ")) && !in.replaced("git") && !in.configured
+}
+
+// ofBranch reports whether what is assigned is that name and nothing else.
+func (in *interp) ofBranch(w *syntax.Word) bool {
+	s := substitutionIn(w)
+	return s != nil && in.asksBranch(s.Stmts)
 }
 
 // tools are variables that name a program where people have set them to another than

@@ -168,8 +168,23 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		if !simple {
 			d = in.operate(d, name, p)
 		}
-		b.stays = p.Length || isNumber(name) || p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull // ${X?} may be empty
+		stops := p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull && p.Names == 0 && p.Repl == nil && p.Slice == nil && !p.Length
+		switch {
+		case stops, p.Index == nil && simple && in.isFilled(name):
+			d = standsFor(d)
+			b.stays = true
+		case p.Exp != nil && (p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull):
+			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
+		}
+		if stops && p.Index == nil {
+			in.fill(name)
+		}
+		b.stays = b.stays || p.Length || isNumber(name)
 		b.place = in.fixed(name)
+		if simple && p.Index == nil && b.start == len(in.buf) {
+			v := in.find(name)
+			b.branch = v != nil && v.branch
+		}
 		if v := in.find(name); v != nil && v.shaken {
 			b.shaken = true
 		}

@@ -52,6 +52,12 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 		if a.traces() {
 			defer func() { out.append(unknown) }()
 		}
+		if u.Arg == "commas" || u.Arg == "toml" { // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
+			d.text = unlisted.Replace(d.text)
+			in.script("", d, nil, a.std, &more, a.by)
+			*out = more
+			return
+		}
 		if u.Arg == "alias" { // a command of the same program
 			d.text = a.argv[0] + " " + d.text + a.aliased(u)
 			in.script("", d, nil, a.std, &more, a.by)
@@ -113,6 +119,9 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	default: // nothing for the others
 	}
 }
+
+// unlisted takes what makes a list of words off.
+var unlisted = strings.NewReplacer(`"`, "", "'", "", "[", "", "]", "", ",", " ")
 
 // joined is the text of a use that may be of several words.
 func (a *applied) joined(u *grammar.Use) data {

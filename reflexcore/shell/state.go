@@ -40,10 +40,12 @@ type input struct {
 // A field is one word after expansion.
 type field struct {
 	data
+	branch   bool // it is the name of the branch that is checked out, which git printed
 	splits   bool // it may be any number of words, as it was not quoted
 	glob     bool // it is a pattern of file names
 	quoted   bool // some of it was quoted
 	hollow   bool // what is not known of it may be nothing
+	filled   bool // it begins with what is not known, which is something: "${X:?}/x"
 	strange  bool // what is not known of it may be several words, and anybody's: $(cat f)
 	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
 	inherits bool // what is not known of it is in variables of the environment, all of it
@@ -83,6 +85,7 @@ type interp struct {
 	// exportsAll says that set -a is on, or was.
 	exportsAll bool
 	readonly   []string // the variables that may not be assigned to
+	filled     []string // the variables that were shown to be not empty
 	unpassed   bool     // the program that starts a script may keep variables from it
 	params     []data
 	others     [][]data // more than one list of parameters is possible

@@ -126,6 +126,7 @@ func (b *builder) value(d data, quoted bool) {
 		b.foreign = b.foreign || !b.place
 		b.inherits = !b.foreign
 		b.based = b.based || b.place && len(b.in.buf) == b.start && d.text == effect.Unknown
+		b.filled = b.filled || b.stays && len(b.in.buf) == b.start && strings.HasPrefix(d.text, effect.Unknown)
 		if b.hollow = b.hollow || !b.stays; !b.stays {
 			d = b.in.omitted(d)
 		}
@@ -319,6 +320,7 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		}
 		b.setup = b.start == len(in.buf) && d.text == effect.Unknown && in.setsUp(p.Stmts)
 		b.place = !d.known() && in.asksPlace(p.Stmts)
+		b.branch = d.text == effect.Unknown && b.start == len(in.buf) && in.asksBranch(p.Stmts)
 		b.value(d, quoted)
 		b.place = false
 	case *syntax.ArithmExp:
