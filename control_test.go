@@ -291,12 +291,13 @@ func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 			})
 		})
 	}
-	synctest.Test(t, func(t *testing.T) { // a record that was changed by hand is no matter of patience
+	synctest.Test(t, func(t *testing.T) { // a record that was changed by hand is a freeze, at once
 		kv := newMemKV()
 		kv.fail = func(string, string) error { return ErrTampered }
 		start := time.Now()
-		if _, err := (FreezeStage{Store: kv}).Judge(t.Context(), testCall("c1")); !errors.Is(err, ErrTampered) || time.Since(start) > 0 {
-			t.Errorf("%v after %v", err, time.Since(start))
+		v, err := (FreezeStage{Store: kv}).Judge(t.Context(), testCall("c1"))
+		if err != nil || v.Decision != Deny || v.Rule != "frozen" || time.Since(start) > 0 {
+			t.Errorf("%+v, %v after %v", v, err, time.Since(start))
 		}
 	})
 }
