@@ -242,6 +242,8 @@ const controlsKeep = 10 * 365 * 24 * time.Hour
 var (
 	ErrFrozen    = errors.New("approver is frozen: lift that first with approver unfreeze")
 	ErrNotFrozen = errors.New("approver is not frozen")
+
+	errFrozenAnew = errors.New("approver was frozen anew meanwhile: look at approver status, and lift it again")
 )
 
 // Freeze stops every call from now on, denies the open requests and burns every
@@ -287,7 +289,10 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 	was := c
 	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
 		if !c.Freeze.At.Equal(was.Freeze.At) || !c.SameFreezes(was) {
-			return ErrNotFrozen // it was lifted already, or frozen anew since people said yes
+			if c.FrozenText() != "" {
+				return errFrozenAnew // people said yes to lifting another one
+			}
+			return ErrNotFrozen
 		}
 		c.lift(now)
 		return nil

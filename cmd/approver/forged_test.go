@@ -60,7 +60,11 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
 					t.Errorf("the next call: %+v, %v", v, err)
 				}
-				for end := time.Now().Add(10 * time.Second); !l.tells(key, "alarm") && time.Now().Before(end); {
+				settled := func() bool { // the alarm, and then the freeze, are written
+					c, err := approver.LoadControls(t.Context(), l.store)
+					return err == nil && !c.Missing && l.tells(key, "alarm")
+				}
+				for end := time.Now().Add(10 * time.Second); !settled() && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
 				if !l.tells(key, "alarm") || !strings.Contains(l.freeze(), key) {
