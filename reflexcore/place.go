@@ -192,6 +192,12 @@ func findsTop(p string, folders []string) bool {
 	})
 }
 
+// isFilled reports whether a delete is one of a folder that is shown to be something. Only
+// the rules of recursive deletes ask about a folder that nobody knows.
+func isFilled(e *effect.Effect) bool {
+	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0
+}
+
 // below reports whether p is dir or lies in it.
 func below(p, dir string) bool {
 	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
@@ -199,7 +205,7 @@ func below(p, dir string) bool {
 
 func (s *surroundings) local(p string, e *effect.Effect) Place {
 	switch {
-	case isRoot(p) && (effect.IsKnown(p) || e.Bits&effect.Filled == 0 && (e.Kind == effect.Delete || e.Kind == effect.Permission)):
+	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(e)):
 		return Root | Top | Outside | System
 	case !effect.IsKnown(p) && (p[0] == 0 || e.Bits&effect.Splits != 0 && p == effect.Unknown):
 		return Unclear

@@ -172,7 +172,7 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		switch {
 		case stops, p.Index == nil && simple && in.isFilled(name):
 			d = standsFor(d)
-			b.stays = true
+			b.stays = d.text == effect.Unknown // X="$Y/": what it is made of may be nothing
 		case p.Exp != nil && (p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull):
 			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
 		}

@@ -126,7 +126,7 @@ func (b *builder) value(d data, quoted bool) {
 		b.foreign = b.foreign || !b.place
 		b.inherits = !b.foreign
 		b.based = b.based || b.place && len(b.in.buf) == b.start && d.text == effect.Unknown
-		b.filled = b.filled || b.stays && len(b.in.buf) == b.start && strings.HasPrefix(d.text, effect.Unknown)
+		b.filled = b.filled || b.stays && len(b.in.buf) == b.start && d.text == effect.Unknown
 		if b.hollow = b.hollow || !b.stays; !b.stays {
 			d = b.in.omitted(d)
 		}
