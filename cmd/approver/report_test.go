@@ -97,6 +97,9 @@ var shownReport = regexp.MustCompile("(?s)```\n\\$ approver report\n(.*?)```")
 
 // The page shows what the command prints.
 func TestFirstWeekShowsTheReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a page is followed by the long tests; the race detector runs the short ones")
+	}
 	page, err := os.ReadFile("../../docs/first-week.md")
 	if err != nil {
 		t.Fatal(err)
