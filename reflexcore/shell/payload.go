@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -21,107 +20,6 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	a.executes(u, out)
 	in.bits, in.unpassed = held, unpassed
 }
-
-// executes walks it at its place.
-func (a *applied) executes(u *grammar.Use, out *data) {
-	in := a.in
-	if u.Arg == "helper" {
-		a.helper(u, out)
-		return
-	}
-	switch u.Role {
-	case grammar.Argv:
-		if u.Word < 0 || u.Word >= len(a.argv) {
-			return
-		}
-		var more data
-		if u.Arg != "module" || !a.module(u, &more) {
-			a.vector(u, &more)
-		}
-		*out = more
-	case grammar.Shell:
-		if u.Word < 0 {
-			return
-		}
-		d := a.joined(u)
-		in.shakes(in.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.by)
-		if a.p.Program.Name == "fish" {
-			d.text = fishText(d.text)
-		}
-		var more data
-		if a.traces() {
-			defer func() { out.append(unknown) }()
-		}
-		if u.Arg == "commas" || u.Arg == "toml" { // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
-			d.text = unlisted.Replace(d.text)
-			in.script("", d, nil, a.std, &more, a.by)
-			*out = more
-			return
-		}
-		if u.Arg == "alias" { // a command of the same program
-			d.text = a.argv[0] + " " + d.text + a.aliased(u)
-			in.script("", d, nil, a.std, &more, a.by)
-			*out = more
-			return
-		}
-		if args := a.added(); len(args) > 0 {
-			a.each(d, args, &more)
-		} else {
-			in.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
-			in.script(u.Arg, d, a.after(u), a.std, &more, a.by)
-			in.named = false
-		}
-		*out = more
-	case grammar.Code:
-		var more data
-		std := a.std
-		if u.Arg == "awk" { // the files that it is given are its input
-			std = &input{data{std.text, std.taint | a.taint}, std.present}
-			given := in.given
-			in.given = in.assigned(a.argv)
-			defer func() { in.given = given }()
-		}
-		if u.Word < 0 { // no word has it: nothing is known of it
-			in.code(u.Arg, unknown, nil, std, &more, a.by)
-		} else {
-			in.shakes(in.fields[a.mark+u.Word:][:1], a.by)
-			in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
-		}
-		more.taint |= a.taint // what sed and awk change is still what they read
-		*out = more
-	case grammar.Exec:
-		if u.Word < 0 {
-			a.add(effect.Exec, u, u.Arg, a.taint)
-			return
-		}
-		f := a.field(u)
-		if u.Arg == "package" || u.Arg == "url" || u.Arg == "options" {
-			a.add(effect.Exec, u, f.text, f.taint)
-			return
-		}
-		if u.Arg == "search" { // whatever lies in that folder
-			a.add(effect.Exec, u, in.abs(cmp.Or(f.text, "."))+"/*", f.taint)
-			return
-		}
-		if isStdin(f.text) {
-			in.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.by+" -")
-			return
-		}
-		in.execute(data{in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
-	case grammar.Args:
-		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			in.separately(false, func() { in.sub(a.field(u).data, a.by, &input{}, out) }) // parallel ::: COMMANDS
-		}
-	case grammar.Sql:
-		if u.Word >= 0 {
-			a.sql(u.Arg, a.joined(u))
-		}
-	default: // nothing for the others
-	}
-}
-
-// unlisted takes what makes a list of words off.
-var unlisted = strings.NewReplacer(`"`, "", "'", "", "[", "", "]", "", ",", " ")
 
 // joined is the text of a use that may be of several words.
 func (a *applied) joined(u *grammar.Use) data {
