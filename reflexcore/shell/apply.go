@@ -335,6 +335,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
 		in.write(p, d, false)
+		a.built(p, d)
 		a.filled(p, d)
 		a.fetchedInto(p)
 		if a.p.Copies {

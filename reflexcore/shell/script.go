@@ -36,6 +36,9 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: f.taint, By: by})
 	f.ran = true
+	if f.built && (lang == "" || lang == "node") {
+		return // go build -o app . && ./app
+	}
 	if lang == "" {
 		lang = shebang(f.text)
 	}
