@@ -4,8 +4,8 @@ import "testing"
 
 // People guard a delete against a variable that is empty, as every linter tells them to. The
 // guarded form was denied as a delete of the root, with nobody to ask, while the same delete
-// without the star was a question. What proves that something is there makes it one too; what
-// does not, such as ${X?} or a test without quotes, is denied as before.
+// without the star was a question. A guard in the word itself makes it one too. A guard
+// elsewhere is too easily undone before the delete runs: that is denied as before.
 func TestGuardedDeletesAreAQuestion(t *testing.T) {
 	judge := in(t, "/home/ada/shop", nil)
 	rules := func(want bool, commands ...string) {
@@ -18,20 +18,14 @@ func TestGuardedDeletesAreAQuestion(t *testing.T) {
 		}
 	}
 	rules(true,
-		`rm -rf "${X:?}"/*`, `rm -rf "${X:?is not set}"/*`, `rm -rf ${X:?}/*`, `rm -rf "${X:?}/"*`, `rm -rf "${1:?}"/*`, `rm -rf "${X:?}/"`,
-		`: "${X:?}"; rm -rf "$X"/*`, `: "${X:?}" && rm -rf "$X"/*`, "echo \"${X:?}\"\nrm -rf \"${X}\"/*",
-		`[ -n "$X" ] && rm -rf "$X"/*`, `[[ -n $X ]] && rm -rf "$X"/*`, `test -n "$X" && rm -rf "$X"/*`, `[ "$X" ] && rm -rf "$X"/*`, `[ -n "${X:-}" ] && rm -rf "$X"/*`,
-		`if [ -n "$X" ]; then rm -rf "$X"/*; fi`, `if [ -z "$X" ]; then echo no; else rm -rf "$X"/*; fi`, `[ -d "$X" ] && rm -rf "$X"/*`, `[[ -d $X && -w $X ]] && rm -rf "$X"/*`,
-		`[ -z "$X" ] || rm -rf "$X"/*`, `[ -z "$X" ] && exit 1; rm -rf "$X"/*`, `[ -n "$X" ] || exit 1; rm -rf "$X"/*`, `[ -n "$X" ] || { echo no; exit 1; }; rm -rf "$X"/*`,
-		`if [ -z "$X" ]; then exit 1; fi; rm -rf "$X"/*`, `! [ -z "$X" ] && rm -rf "$X"/*`, `[ "$X" != "" ] && rm -rf "$X"/*`, `[[ $X == "" ]] || rm -rf "$X"/*`,
-		`X="${1:-}"; rm -rf "${X:?}"/*`, `X=$(cat f); rm -rf "${X:?}"/*`, `rm -rf "${X:-dist}"/*`, `find "${X:?}"/ -delete`)
+		`rm -rf "${X:?}"/*`, `rm -rf "${X:?is not set}"/*`, `rm -rf ${X:?}/*`, `rm -rf "${X:?}/"*`, `rm -rf "${1:?}"/*`, `rm -rf "${X:?}/"`, `rm -fr -- "${X:?}"/*`,
+		`X="${1:-}"; rm -rf "${X:?}"/*`, `X=$(cat f); rm -rf "${X:?}"/*`, `rm -rf "${X:-dist}"/*`, `find "${X:?}"/ -delete`, `bash -c 'rm -rf "${X:?}"/*'`, `sudo rm -rf "${X:?}"/*`)
 	rules(false,
 		`rm -rf "$X"/*`, `rm -rf "${X}"/*`, `rm -rf "${X?}"/*`, `rm -rf "${X-}"/*`, `rm -rf "${X:-}"/*`, `: "${X?}"; rm -rf "$X"/*`, `set -u; rm -rf "$X"/*`, `set -eu; rm -rf "$X"/*`,
-		`[ -n $X ] && rm -rf "$X"/*`, `[ -d $X ] && rm -rf "$X"/*`, `[ $X ] && rm -rf "$X"/*`, `[ -n "$X" ] || rm -rf "$X"/*`, `[ -z "$X" ] && rm -rf "$X"/*`, `[ -n "$X" ]; rm -rf "$X"/*`,
-		`[ -n "$Y" ] && rm -rf "$X"/*`, `(: "${X:?}"); rm -rf "$X"/*`, `: "${X:?}" & rm -rf "$X"/*`, `: "${X:?}" | cat; rm -rf "$X"/*`, `true || : "${X:?}"; rm -rf "$X"/*`,
-		`: "${X:?}"; X=$(cat f); rm -rf "$X"/*`, `: "${X:?}"; unset X; rm -rf "$X"/*`, `: "${X:?}"; read X; rm -rf "$X"/*`, `[ -n "$X/" ] && rm -rf "$X"/*`, `[[ -v X ]] && rm -rf "$X"/*`,
-		`if [ -z "$X" ]; then echo empty; fi; rm -rf "$X"/*`, `test() { :; }; test -n "$X" && rm -rf "$X"/*`, `f() { : "${X:?}"; }; rm -rf "$X"/*`, `[ -z "$X" ] && echo exit; rm -rf "$X"/*`,
-		`X=/; rm -rf "${X:?}"/*`, `[ -n "$X" ] && X=/ && rm -rf "$X"/*`)
+		`: "${X:?}"; rm -rf "$X"/*`, `[ -n "$X" ] && rm -rf "$X"/*`, `[ -z "$X" ] && exit 1; rm -rf "$X"/*`, `[ -n "$X" ] || return; rm -rf "$X"/*`, `cat < "${X:?}"; rm -rf "$X"/*`,
+		`echo ${A:-${X:?}}; rm -rf "$X"/*`, `[ -n "$X" ] && X=$Y && rm -rf "$X"/*`, `X=$(cat f); : "${X:?}"; bash -c 'rm -rf "$X"/*'`, `: "${X:?}"; . ./env; rm -rf "$X"/*`,
+		`: "${X:?}"; printf -v "$N" ''; rm -rf "$X"/*`, `alias exit=true; [ -n "$X" ] || exit; rm -rf "$X"/*`, `[ "$X" = / ] && [ -n "$X" ] && rm -rf "$X"/*`,
+		`rm -rf "${X:?}"/..`, `rm -rf "${X:?}"/../*`, `rm -rf "${X:?}/../../../.."`, `rm -rf "${X:?}/../../../../../*"`, `X=/; rm -rf "${X:?}"/*`, `X=/; [ -n "$X" ] && rm -rf "${X:?}"/*`)
 }
 
 // A variable that is shown to be something may still be "/", or be made of one that is

@@ -192,10 +192,11 @@ func findsTop(p string, folders []string) bool {
 	})
 }
 
-// isFilled reports whether a delete is one of a folder that is shown to be something. Only
-// the rules of recursive deletes ask about a folder that nobody knows.
-func isFilled(e *effect.Effect) bool {
-	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0
+// isFilled reports whether a delete is one of a folder that is shown to be something, and
+// that no dots lead out of. Only the rules of recursive deletes ask about a folder that
+// nobody knows.
+func isFilled(p string, e *effect.Effect) bool {
+	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
 }
 
 // below reports whether p is dir or lies in it.
@@ -205,7 +206,7 @@ func below(p, dir string) bool {
 
 func (s *surroundings) local(p string, e *effect.Effect) Place {
 	switch {
-	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(e)):
+	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(p, e)):
 		return Root | Top | Outside | System
 	case !effect.IsKnown(p) && (p[0] == 0 || e.Bits&effect.Splits != 0 && p == effect.Unknown):
 		return Unclear

@@ -313,10 +313,8 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	in.frame = locals
 	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
 	in.calledAs(in.fields[mark].text)
-	filled := len(in.filled)
 	in.stmt(body, std, sink)
 	in.unhold(locals)
-	in.filled = in.filled[:min(filled, len(in.filled))]
 	in.frame = frame
 	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped
 	in.active = in.active[:len(in.active)-1]

@@ -170,14 +170,13 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		}
 		stops := p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull && p.Names == 0 && p.Repl == nil && p.Slice == nil && !p.Length
 		switch {
-		case stops, p.Index == nil && simple && in.isFilled(name):
-			d = standsFor(d)
+		case stops:
+			if d.text == "" { // the shell ends there
+				d.text = effect.Unknown
+			}
 			b.stays = d.text == effect.Unknown // X="$Y/": what it is made of may be nothing
 		case p.Exp != nil && (p.Exp.Op == syntax.DefaultUnsetOrNull || p.Exp.Op == syntax.AssignUnsetOrNull):
 			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
-		}
-		if stops && p.Index == nil {
-			in.fill(name)
 		}
 		b.stays = b.stays || p.Length || isNumber(name)
 		b.place = in.fixed(name)

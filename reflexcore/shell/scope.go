@@ -140,7 +140,6 @@ func (in *interp) slot(name string) *variable {
 		}
 		name = v.ref
 	}
-	in.unfill(name)
 	for i := len(in.vars) - 1; i >= in.mark; i-- {
 		if in.vars[i].name == name {
 			return &in.vars[i]
@@ -259,12 +258,11 @@ type scope struct {
 	zero           data
 	apart          apart
 	readonly       int
-	filled         int
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.filled)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
 	in.mark = s.length
 	return s
 }
@@ -280,14 +278,14 @@ func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero, in.apart, in.readonly, in.filled = s.zero, s.apart, in.readonly[:s.readonly], in.filled[:min(s.filled, len(in.filled))]
+	in.zero, in.apart, in.readonly = s.zero, s.apart, in.readonly[:s.readonly]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
 func (in *interp) join(s scope) {
 	in.branches--
 	dir, params, others := in.dir, in.params, in.others
-	in.mark, in.params, in.others, in.filled = s.mark, s.params, s.others, in.filled[:min(s.filled, len(in.filled))]
+	in.mark, in.params, in.others = s.mark, s.params, s.others
 	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
 		in.joinParams(params, others)
 	}

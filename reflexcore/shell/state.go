@@ -85,7 +85,6 @@ type interp struct {
 	// exportsAll says that set -a is on, or was.
 	exportsAll bool
 	readonly   []string // the variables that may not be assigned to
-	filled     []string // the variables that were shown to be not empty
 	unpassed   bool     // the program that starts a script may keep variables from it
 	params     []data
 	others     [][]data // more than one list of parameters is possible

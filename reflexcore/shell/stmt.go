@@ -15,7 +15,6 @@ func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
 		}
 		before := in.jumped
 		in.stmt(s, std, sink)
-		in.goesOn(s)
 		if in.jumped != before && i+1 < len(list) { // the rest may not run
 			scope := in.branch()
 			in.stmts(list[i+1:], std, sink)
@@ -179,7 +178,6 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		in.before, in.beside = before, beside
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
-		in.fills(c.X, true)
 		in.stmt(c.Y, std, sink)
 		dir, may := in.dir, in.may
 		in.join(scope)
@@ -190,7 +188,6 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	case syntax.OrStmt:
 		in.stmt(c.X, std, sink)
 		scope := in.branch()
-		in.fills(c.X, false)
 		in.stmt(c.Y, std, sink)
 		in.join(scope)
 	default:
@@ -264,20 +261,12 @@ func isSimple(c syntax.Command) bool {
 }
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
-	filled := len(in.filled)
 	for ; c != nil; c = c.Else {
 		in.stmts(c.Cond, std, sink)
 		scope := in.branch()
-		if len(c.Cond) == 1 {
-			in.fills(c.Cond[0], true)
-		}
 		in.stmts(c.Then, std, sink)
 		in.join(scope)
-		if len(c.Cond) == 1 {
-			in.fills(c.Cond[0], false)
-		}
 	}
-	in.filled = in.filled[:min(filled, len(in.filled))]
 }
 
 // while walks a loop as often as it reads lines that are known, else twice: what
