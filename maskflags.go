@@ -61,7 +61,7 @@ var credentialFlags = map[string]string{
 	"gcloud secrets create|gcloud secrets versions add": "<:--data-file",
 	"docker secret create|podman secret create":         "<",
 	"gh": "", "gh secret": "-b --body <", "gh auth login": "<:--with-token", "glab auth login": "-t <:--stdin", "gh api|gh workflow": "-f:setting -F:setting --field:setting --raw-field:setting",
-	"kubectl|oc":                             "--from-literal:field --token --password",
+	"kubectl|oc":                             "--from-literal:field --token",
 	"kubectl create secret|oc create secret": "--from-literal:store --docker-password <:maybe",
 	"helm":                                   "--set:setting --set-string:setting --password --kube-token",
 	"terraform|tofu":                         "-var:setting --var:setting",

@@ -21,7 +21,8 @@ func TestWhatACommandReadsIsShown(t *testing.T) {
 		"echo reboot | sudo -S find . -exec sh {} +", "echo reboot | sudo -S apt update -o APT::Update::Pre-Invoke::=sh", "echo reboot | sudo -S mount -t fuse sh#x /mnt", "echo reboot | sudo -S chmod 755 -",
 		"(echo letmein; echo reboot) | sudo -S ls /dev/stdin", "echo reboot | sudo -S python3", "echo reboot | sudo -S at now", "echo reboot | sudo -S crontab",
 		"echo reboot | su", "echo \"rm -rf data\" | su root", "echo \"rm -rf data\" | su - root", "su root <<< reboot", "echo reboot | su -c sh root", "echo YES | cryptsetup luksFormat disk.img",
-		"echo y | sudo -S ls", "echo reboot | sshpass -e ssh root@prod", "echo reboot | sshpass -p \"$P\" sudo -S sh",
+		"echo y | sudo -S ls", "echo \"rm -rf data\" | cat > x.sh | docker login --password-stdin h; sh x.sh", "echo \"rm -rf data\" | head -1 >x.sh | docker login --password-stdin h; sh x.sh",
+		"cat <<< \"rm -rf data\" > x.sh | docker login --password-stdin h; sh x.sh", "echo reboot | sshpass -e ssh root@prod", "echo reboot | sshpass -p \"$P\" sudo -S sh",
 	} {
 		shown, obscured := maskCall(shellCall(command))
 		if strings.Contains(shown, hiddenWords) || obscured {

@@ -1,6 +1,9 @@
 package approver
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file finds credentials that a program reads from its standard input.
 
@@ -45,6 +48,8 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	switch {
 	case name == "echo" || name == "printf":
 		p.writes = append(p.writes, l.echoed(given)...)
+	case passers[name] && slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
+		p.writes = nil // it goes into a file, which may run
 	case passers[name]:
 		p.writes = append(p.writes, here...)
 	case how == "" || strings.HasPrefix(how, "-") && !l.has(given, how):
