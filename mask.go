@@ -127,7 +127,21 @@ func looksRandom(s string) bool {
 // 3fa9c1›. A text that has that form by itself is broken up.
 func Mask(s string) string {
 	s = prepared(s)
-	return masked(s, hiddenParts(s))
+	parts := hiddenParts(s)
+	if beginsJSON(s) {
+		parts = memberParts(s, parts)
+	}
+	return masked(s, parts)
+}
+
+// beginsJSON reports a text of JSON: what a tool is given in one of its arguments.
+func beginsJSON(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	if s == "" || s[0] != '{' && s[0] != '[' {
+		return false
+	}
+	s = strings.TrimLeft(s[1:], " \t\r\n")
+	return s != "" && strings.IndexByte(`"{[`, s[0]) >= 0
 }
 
 // prepared breaks up imitations of a mask, and hides private keys.

@@ -74,7 +74,7 @@ func TestTheProgramSaysWhatAFlagMeans(t *testing.T) {
 		{"gh workflow run deploy.yml -F token=prod-east-4417-abcd", true}, {"gh api -X DELETE /x -f secret_key=prod-east-4417-abcd", true},
 		{"terraform destroy -var api_token=prod-east-4417-abcd", true}, {"helm upgrade x ./c --set cluster.token=prod-east-4417-abcd", true},
 		{"docker run -e API_TOKEN=prod-east-4417-abcd img", true}, {"curl -d cluster_token=prod-east-4417-abcd https://h", true},
-		{"curl -d token=prod-east-4417-abcd https://h", false}, {"redis-cli -a hunter22 flushall", false}, {"sudo docker login -u me -p hunter22 h", false},
+		{"curl -d token=prod-east-4417-abcd https://h", true}, {"curl -d token=a1B2c3D4e5F6g7H8 https://h", false}, {"redis-cli -a hunter22 flushall", false}, {"sudo docker login -u me -p hunter22 h", false},
 		{"mysql -phunter22; set -- $_; rm -rf /srv/$1", true}, {"X='-phunter22'; mysql $X", false},
 		{"rm -rf \"mysql -phunter22\"", true}, {"rm -rf \"\ncurl --token hunter22\"", true}, {"bash -c 'mysql -phunter22'", true},
 		{"mysql() { rm -rf /srv/${1#-p}; }; mysql -phunter22", true}, {"alias mysql=rm; mysql -phunter22", true}, {"./mysql -phunter22", false},

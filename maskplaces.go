@@ -18,6 +18,7 @@ type placeKind uint8
 
 const (
 	placeUnclear    placeKind = iota // a name of somebody's choice says that it is a secret
+	placePosition                    // by its position it is a credential, if it looks like one
 	placeCredential                  // what proves who asks, and nothing else
 )
 
@@ -28,6 +29,9 @@ type span struct {
 	variable string // that holds it
 	field    string // that it is the value of, where somebody may have chosen the name
 }
+
+// anyMixed is the field of a span that is hidden only if it has letters and digits.
+const anyMixed = "*"
 
 // A segment is one simple command of a text, and what is known of its program.
 type segment struct {
@@ -233,6 +237,10 @@ func (l *lexer) command(words []word, p *pipeline) {
 	name, _ := l.bare(words[first])
 	name = programName(name)
 	l.segments = append(l.segments, segment{words[first].from, words[len(words)-1].to, name, words[first].to})
+	if name == "sshpass" {
+		l.behind(words[first+1:], p)
+		return
+	}
 	if launchers[name] && first+1 < len(words) {
 		first++
 		name, _ = l.bare(words[first])
@@ -249,8 +257,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 		a := argument{text: text, at: at, depth: p.depth, more: given[i+1:]}
 		switch {
 		case strings.HasPrefix(text, "-"):
-			l.flag(flags, a)
-			i += toInt(globalFlags[text])
+			i += l.flag(flags, a)
 		case i >= operands:
 			position++
 			l.operand(flags, position, a)
@@ -265,37 +272,6 @@ type argument struct {
 	more      []word
 }
 
-// prefix passes assignments and the programs that run another, such as sudo.
-func (l *lexer) prefix(words []word, p *pipeline) (first int) {
-	sudo := false
-	for ; first < len(words); first++ {
-		text, at := l.bare(words[first])
-		name, value, is := strings.Cut(text, "=")
-		switch {
-		case is && identifier().MatchString(name):
-			if conventional(name) {
-				l.add(span{at + len(name) + 1, at + len(name) + 1 + len(value), placeUnclear, name, ""}, p.depth)
-			}
-		case text == "{":
-			p.open++
-		case text == "}":
-			p.open--
-		case sudo && strings.HasPrefix(text, "-"):
-			if text == "--stdin" || text[1] != '-' && strings.Contains(text, "S") {
-				l.fed(p, "secret")
-			}
-			if len(text) == 2 && strings.Contains("ugpCTrtDRU", text[1:]) {
-				first++
-			}
-		case prefixes[text]:
-			sudo = text == "sudo"
-		default:
-			return first
-		}
-	}
-	return min(first, len(words))
-}
-
 // flagsOf returns what the flags and operands of a program take, and how many of its
 // words belong to its subcommand.
 func (l *lexer) flagsOf(name string, words []word) (flags map[string]string, operands int) {
@@ -304,12 +280,12 @@ func (l *lexer) flagsOf(name string, words []word) (flags map[string]string, ope
 	for i := 0; found && i < len(words); i++ {
 		text, _ := l.bare(words[i])
 		if strings.HasPrefix(text, "-") {
-			if globalFlags[text] {
+			if kind := flags[text]; globalFlags[text] || kind != "" && kind != "glued" && kind != "maybe" {
 				i++
 			}
 			continue
 		}
-		name += " " + text
+		name += " " + strings.ToLower(text)
 		var sub map[string]string
 		if sub, found = all[name]; found {
 			operands = i + 1
@@ -354,7 +330,7 @@ func placeParts(s string, found []part) []part {
 			isReference(value) {
 			continue
 		}
-		if sp.field != "" && !secretValue(sp.field, value) {
+		if sp.field == anyMixed && !mixed(value) || sp.field != "" && sp.field != anyMixed && !secretValue(sp.field, value) {
 			continue
 		}
 		p := part{from: sp.from, to: sp.from + len(value), begin: sp.from, role: byPlace}

@@ -1,6 +1,9 @@
 package approver
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file finds credentials that a program reads from its standard input.
 
@@ -10,6 +13,7 @@ type pipeline struct {
 	open      int    // groups that are open: their commands write to one reader
 	piped     bool   // the command that comes reads what those before it write
 	writes    []span // what they write
+	sudo      string // how sudo reads a password from it, of the command at hand
 }
 
 // after says what stands behind a command.
@@ -36,9 +40,16 @@ var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": t
 // how says what of it is the credential, or names the flag with which it reads one.
 func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	here := l.here(given, p)
+	if p.sudo != "" {
+		p.writes, p.piped = append(p.writes, here...), p.piped || len(here) > 0
+		l.fed(p, p.sudo)
+		return
+	}
 	switch {
 	case name == "echo" || name == "printf":
 		p.writes = append(p.writes, l.echoed(given)...)
+	case passers[name] && slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
+		p.writes = nil // it goes into a file, which may run
 	case passers[name]:
 		p.writes = append(p.writes, here...)
 	case how == "" || strings.HasPrefix(how, "-") && !l.has(given, how):
@@ -62,10 +73,27 @@ func (l *lexer) fed(p *pipeline, kind string) {
 			if s.kind == placeUnclear {
 				depth = 1
 			}
-			l.value(kind, l.text[s.from:s.to], s.from, depth)
+			since := len(l.spans)
+			text := l.text[s.from:s.to]
+			if isAnswer(text) {
+				continue
+			}
+			if kind != "likely" || !strings.ContainsAny(text, " \t\\") {
+				l.value(kind, text, s.from, depth)
+			}
+			l.byPosition(since)
 		}
 	}
 	p.writes = nil
+}
+
+// isAnswer reports the answer to a question, such as whether to wipe a disk.
+func isAnswer(text string) bool {
+	switch strings.ToLower(text) {
+	case "y", "yes", "n", "no", "ok", "true", "false":
+		return true
+	}
+	return false
 }
 
 // has reports whether a flag is given.

@@ -8,11 +8,18 @@ import (
 // This file finds the part of a program's words that is the credential.
 
 // flag adds the place that one word opens: in itself, or in the next word.
-func (l *lexer) flag(flags map[string]string, a argument) {
+// It returns how many words more it took.
+func (l *lexer) flag(flags map[string]string, a argument) int {
 	name, _, glued := strings.Cut(a.text, "=")
 	kind := flags[name]
+	if kind == "glued" && glued && strings.HasPrefix(name, "--") {
+		kind = "secret"
+	}
 	if kind == "" && secretFlag().MatchString(name) && !switchFlag().MatchString(name) {
 		kind = "secret"
+		if !glued { // it may be a switch, and then the word behind it decides
+			kind = "maybe"
+		}
 		if cursorFlag().MatchString(name) {
 			kind = "cursor"
 		}
@@ -23,9 +30,21 @@ func (l *lexer) flag(flags map[string]string, a argument) {
 		l.value(kind, inside, from, a.depth)
 	case kind != "" && kind != "glued" && len(a.more) > 0:
 		l.next(kind, a)
+		return toInt(kind != "maybe")
 	case len(a.text) > 2 && a.text[1] != '-' && flags[a.text[:2]] != "":
 		begin := 2 + len(a.text[2:]) - len(strings.TrimLeft(a.text[2:], "\"'="))
 		l.value(flags[a.text[:2]], strings.TrimRight(a.text[begin:], "\"'"), a.at+begin, a.depth)
+	}
+	return toInt(globalFlags[a.text])
+}
+
+// byPosition notes the places that were added since as ones of which only the position
+// says that a credential is there.
+func (l *lexer) byPosition(since int) {
+	for i := range l.spans[since:] {
+		if s := &l.spans[since+i]; s.kind == placeCredential {
+			s.kind = placePosition
+		}
 	}
 }
 
@@ -40,12 +59,18 @@ func (l *lexer) next(kind string, a argument) {
 // operand adds the place that a word opens which is no flag: by where it stands, or by
 // what the word says of the next.
 func (l *lexer) operand(flags map[string]string, position int, a argument) {
+	since := len(l.spans)
+	defer func() {
+		if flags["operand"] != "header" {
+			l.byPosition(since)
+		}
+	}()
 	kind := flags["operand"]
 	if kind == "pair" {
 		l.pair(a)
 		kind = ""
 	}
-	if k := flags["#"+strconv.Itoa(position)]; k != "" {
+	if k := flags["#"+strconv.Itoa(position)]; k != "" && (k != "alone" || len(a.more) == 0) {
 		kind = k
 	}
 	if kind != "" {
@@ -66,9 +91,17 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 func (l *lexer) value(kind, text string, at, depth int) {
 	whole := span{at, at + len(text), placeCredential, "", ""}
 	switch kind {
+	case "skip":
+	case "maybe":
+		whole.kind = placePosition
+		l.add(whole, depth)
+	case "userid":
+		if strings.HasPrefix(strings.ToLower(text), "userid=") {
+			l.value("slash", text[len("userid="):], at+len("userid="), depth)
+		}
 	case "percent", "comma", "slash":
 		sign := map[string]string{"percent": "%", "comma": ",", "slash": "/"}[kind]
-		if user, pass, is := strings.Cut(text, sign); is && user != "" {
+		if user, pass, is := strings.Cut(text, sign); is && user != "" && (kind != "slash" || identifier().MatchString(user)) {
 			pass, _, _ = strings.Cut(pass, "@")
 			l.add(span{at + len(user) + 1, at + len(user) + 1 + len(pass), placeCredential, "", ""}, depth)
 		}
@@ -90,7 +123,7 @@ func (l *lexer) value(kind, text string, at, depth int) {
 		l.value("field", text, at, depth)
 	case "sql":
 		for _, m := range statement().FindAllStringSubmatchIndex(text, -1) {
-			l.add(span{at + m[4], at + m[5], placeCredential, "", ""}, depth)
+			l.add(span{at + m[4], at + m[5], placePosition, "", ""}, depth)
 		}
 	case "login":
 		if n := strings.IndexByte(text, ':'); n >= 0 {
@@ -116,7 +149,10 @@ func (l *lexer) value(kind, text string, at, depth int) {
 		}
 	case "field", "setting":
 		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
-			s := span{from: at + m[6], to: at + m[7], kind: placeCredential}
+			s := span{from: at + m[6], to: at + m[7], kind: placePosition}
+			if s.field = ""; !strings.HasPrefix(strings.ToLower(text[m[4]:m[5]]), "pass") {
+				s.field = anyMixed // a name that others than secrets have, too
+			}
 			if word := strings.ToLower(text[m[4]:m[5]]); kind == "setting" || m[2] != m[3] || word == "secret" || strings.HasPrefix(word, "pass") && len(word) == 4 ||
 				word == "pwd" || word == "passcode" {
 				s.kind, s.field = placeUnclear, text[m[2]:m[5]]

@@ -108,6 +108,10 @@ func opaque(value string) bool {
 	return changes*3 >= count
 }
 
+// looksKey reports what is a secret by its form: nobody names a host, a table, a file or
+// a command like that.
+func looksKey(value string) bool { return looksRandom(value) && opaque(value) }
+
 // A reading is a call's text and what was found out about it.
 type reading struct {
 	text, command string
@@ -130,8 +134,12 @@ func (c *reading) of(p part) meaning {
 	if c.left -= len(c.text); c.left < 0 {
 		return meansUnclear
 	}
-	if kind, place := c.placeAt(p.begin); place && kind == placeUnclear && p.role == byPlace {
+	kind, place := c.placeAt(p.begin)
+	if place && kind == placeUnclear && p.role == byPlace {
 		return meansUnclear // whatever else holds or uses it
+	}
+	if (place || p.role == byPlace) && kind <= placePosition && (p.role == byPlace || p.role == byName) && !looksKey(c.text[p.begin:p.to]) {
+		return meansUnclear // the position may have another meaning here, and the value too
 	}
 	names := c.holders(p.begin)
 	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
@@ -197,7 +205,7 @@ func appendNew(names, more []string) []string {
 func (c *reading) inPlace(p part, strong bool) meaning {
 	kind, place := c.placeAt(p.begin)
 	inURL := p.role == inURL
-	named := kind == placeCredential || inURL || c.credentialPlace(p.begin, p.to)
+	named := kind != placeUnclear || inURL || c.credentialPlace(p.begin, p.to)
 	switch {
 	case p.member || c.command == "" && memberPlace().MatchString(c.before(p.begin)):
 		// What another tool does with a member is not known, whatever it is called. A
@@ -343,7 +351,7 @@ func isWord(b byte) bool {
 
 // credentialPlace reports a place where programs take what proves who asks.
 func (c *reading) credentialPlace(from, to int) bool {
-	if kind, _ := c.placeAt(from); kind == placeCredential {
+	if kind, _ := c.placeAt(from); kind != placeUnclear {
 		return true
 	}
 	before := c.before(from)
@@ -358,7 +366,7 @@ func (c *reading) credentialPlace(from, to int) bool {
 // namedField reports name=value in what curl and its like send.
 func (c *reading) namedField(at int) bool {
 	kind, _ := c.placeAt(at)
-	return kind == placeCredential || fieldPlace().MatchString(c.before(at))
+	return kind != placeUnclear || fieldPlace().MatchString(c.before(at))
 }
 
 // inAddress reports name=value in the query of an address.

@@ -112,7 +112,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	kept := call
 	kept.Env, kept.Environment = nil, b.environment(ctx, call)
 	r := Request{
-		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: bound.Unbound, Call: kept, Verdict: why,
+		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: namesWithoutSecrets(call, bound.Unbound), Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
 	if !call.ParkAt.IsZero() {

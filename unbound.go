@@ -2,6 +2,7 @@ package approver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,3 +31,29 @@ func (r Request) unboundNotice() string {
 	}
 	return "NOT BOUND: " + strings.Join(names, ", ") + "; " + meaning
 }
+
+// namesWithoutSecrets hides in the names of what is not bound what the card hides of the
+// call: the names are mostly its words, and show no place by which a secret is known.
+func namesWithoutSecrets(call ToolCall, names []string) []string {
+	if len(names) == 0 {
+		return names
+	}
+	s := prepared(call.Text())
+	parts := hiddenParts(s)
+	if call.Command == "" {
+		parts = memberParts(s, parts)
+	}
+	out := slices.Clone(names)
+	for _, p := range parts {
+		if secret := s[p.from:p.to]; len(secret) >= minSecretInName {
+			for i := range out {
+				out[i] = strings.ReplaceAll(out[i], secret, hiddenNote(secret, p.silent))
+			}
+		}
+	}
+	return out
+}
+
+// minSecretInName is the length in bytes from which a hidden value is looked for in names:
+// a shorter one would be found in other words.
+const minSecretInName = 6

@@ -409,3 +409,21 @@ func TestUserNames(t *testing.T) {
 		t.Error("we have no name")
 	}
 }
+
+// The story: an argument that is JSON itself had a secret, which the card hid and the
+// audit kept in the clear, because the name of the member stood apart from its value.
+func TestASecretInAnArgumentOfJSONIsNotKept(t *testing.T) {
+	const key = "Zq6xWvK7pLm53Tr9Bn2Yc"
+	r := newRedactor(approver.Mask)
+	for _, config := range []string{
+		`{"auth": {"token": "` + key + `"}}`, `[{"name": "API_KEY", "value": "` + key + `"}]`, `{"x": "{\"password\": \"` + key + `\"}"}`, `["--token", "` + key + `"]`,
+	} {
+		args, err := json.Marshal(map[string]string{"config": config, "q": "delete"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.args(args)); strings.Contains(got, key) || !strings.Contains(got, "delete") {
+			t.Errorf("in the clear: %s", got)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package approver
+
+import "strings"
+
+// This file says what sudo reads from its standard input, and what is left of it for the
+// command that sudo runs.
+
+// sudoLetters are sudo's flags of one letter that take a value, and sudoWords the long ones.
+const sudoLetters = "ugpCTrtDRUh"
+
+var sudoWords = map[string]bool{
+	"--user": true, "--group": true, "--prompt": true, "--close-from": true, "--command-timeout": true, "--role": true, "--type": true, "--chdir": true,
+	"--chroot": true, "--other-user": true, "--host": true,
+}
+
+// inputless are plain programs that read nothing from their standard input: what sudo
+// leaves of it goes nowhere.
+var inputless = map[string]bool{
+	"apt": true, "apt-get": true, "dnf": true, "yum": true, "systemctl": true, "mount": true, "umount": true, "whoami": true, "id": true, "chown": true,
+	"chmod": true, "chgrp": true, "cp": true, "mv": true, "ls": true, "mkdir": true, "rmdir": true, "rm": true, "ln": true, "touch": true, "stat": true,
+	"du": true, "df": true, "true": true, "reboot": true, "shutdown": true, "hostname": true, "hostnamectl": true, "kill": true, "killall": true,
+	"useradd": true, "usermod": true, "userdel": true, "groupadd": true, "lsblk": true, "blkid": true, "swapoff": true, "swapon": true, "sysctl": true,
+}
+
+// A sudoCall is what the words before a command say of sudo.
+type sudoCall struct {
+	is, stdin bool
+	only      bool // it checks the password, or lists what is allowed, and runs nothing
+	other     bool // a shell, an editor or a variable of the caller's: who reads is not known
+}
+
+// flag reads one of sudo's flags, and says whether the next word is its value.
+func (c *sudoCall) flag(text string) bool {
+	if strings.HasPrefix(text, "--") {
+		name, _, glued := strings.Cut(text, "=")
+		c.stdin = c.stdin || name == "--stdin"
+		c.only = c.only || name == "--validate" || name == "--list"
+		c.other = c.other || name == "--shell" || name == "--login" || name == "--edit"
+		return sudoWords[name] && !glued
+	}
+	for i, letter := range text[1:] {
+		switch {
+		case letter == 'S':
+			c.stdin = true
+		case letter == 'v' || letter == 'l':
+			c.only = true
+		case letter == 's' || letter == 'i' || letter == 'e':
+			c.other = true
+		case strings.ContainsRune(sudoLetters, letter):
+			return i == len(text)-2
+		}
+	}
+	return false
+}
+
+// reads is how the standard input of a command behind sudo is a credential: all of it, if
+// the command reads none and one line is all there is; else only what looks like one.
+func (c *sudoCall) reads(l *lexer, name string, given []word, p *pipeline) string {
+	if !c.stdin {
+		return ""
+	}
+	if c.other || !inputless[programName(name)] || len(p.writes)+len(l.here(given, p)) > 1 {
+		return "likely"
+	}
+	for _, w := range given {
+		text, _ := l.bare(w)
+		for _, no := range []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("} {
+			if strings.Contains(text, no) {
+				return "likely"
+			}
+		}
+		// a file of its own, and for apt what it runs before and after
+		if text == "-" || strings.HasPrefix(name, "apt") && (strings.HasPrefix(text, "-o") || strings.HasPrefix(text, "-c") ||
+			strings.HasPrefix(text, "--option") || strings.HasPrefix(text, "--config")) {
+			return "likely"
+		}
+	}
+	return "secret"
+}
+
+// prefix passes assignments and the programs that run another, such as sudo.
+func (l *lexer) prefix(words []word, p *pipeline) (first int) {
+	var sudo sudoCall
+	p.sudo = ""
+	for ; first < len(words); first++ {
+		text, at := l.bare(words[first])
+		name, value, is := strings.Cut(text, "=")
+		switch {
+		case is && identifier().MatchString(name):
+			sudo.other = true
+			if conventional(name) {
+				l.add(span{at + len(name) + 1, at + len(name) + 1 + len(value), placeUnclear, name, ""}, p.depth)
+			}
+		case text == "{":
+			p.open++
+		case text == "}":
+			p.open--
+		case sudo.is && strings.HasPrefix(text, "-"):
+			first += toInt(sudo.flag(text))
+		case prefixes[programName(text)]:
+			sudo.is = programName(text) == "sudo"
+		default:
+			p.sudo = sudo.reads(l, text, words[first+1:], p)
+			return first
+		}
+	}
+	if sudo.stdin && p.piped {
+		kind := "likely"
+		if sudo.only && !sudo.other && len(p.writes) == 1 {
+			kind = "secret"
+		}
+		l.fed(p, kind)
+	}
+	return min(first, len(words))
+}
+
+// behind looks at a command that stands behind the flags of the program before it.
+func (l *lexer) behind(words []word, p *pipeline) {
+	flags := programFlags()["sshpass"]
+	for i := 0; i < len(words); i++ {
+		text, at := l.bare(words[i])
+		if !strings.HasPrefix(text, "-") {
+			l.command(words[i:], p)
+			return
+		}
+		i += l.flag(flags, argument{text: text, at: at, depth: p.depth, more: words[i+1:]})
+	}
+}
