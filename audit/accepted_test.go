@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -205,5 +206,28 @@ func TestAnAcceptedBreakIsSaidOnce(t *testing.T) {
 	}
 	if r := mustVerify(t, o, keys, nil); r.Losses.Count != before.Losses.Count || len(r.Broken) != 1 {
 		t.Errorf("%+v, before %+v", r.Losses, before.Losses)
+	}
+}
+
+// Somebody without the key writes an alarm right before a break: the signature behind the
+// break does not vouch for it.
+func TestAnAlarmBeforeABreakNamesNothing(t *testing.T) {
+	p := Part{From: 3, To: 9}
+	v := verifier{unsigned: []Part{p}, parts: []part{{Part: p, whole: true}}}
+	if !v.pass(&BreakError{Kind: BadHash}, 0) {
+		t.Fatal("the break ends the log")
+	}
+	v.confirm()
+	key, _ := testKey(t)
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := flaws{key: key, unsigned: []Part{p, {}}}
+	err = w.line(f, link{}, nil, errHash, 1, 0)
+	w.confirm()
+	if v.parts[0].named || err != nil || len(w.told)+len(w.named) > 0 {
+		t.Errorf("it names the part: %+v, %+v, %v", v.parts, w.told, err)
 	}
 }
