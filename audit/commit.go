@@ -234,7 +234,7 @@ func (l *Log) create(end place) error {
 		return err
 	}
 	l.file, l.first, l.kept = f, end.seq+1, 0
-	l.origin, l.broken, l.unread = scan{place: end}, "", false
+	l.origin, l.broken, l.parts, l.unread = scan{place: end, flaws: flaws{key: l.o.Key}}, "", nil, false
 	if err := l.mark(); err != nil {
 		return err
 	}

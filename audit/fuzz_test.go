@@ -113,11 +113,11 @@ func FuzzResume(f *testing.F) {
 			t.Fatalf("%d of %d bytes stay, side files %q, %v", len(kept), len(content), torn, err)
 		}
 		if len(torn) == 1 && (len(alarms) == 0 || !bytes.Equal(append(kept, readFile(t, torn[0])...), content)) {
-			t.Errorf("something of %q is lost, alarms %q", content, alarms)
+			t.Errorf("something of %v is lost, alarms %+v", content, alarms)
 		}
 		again, more := resume()
 		if again.end != first.end || again.kept != first.kept || len(more) > len(alarms) {
-			t.Errorf("the second start ends at %v %d with %q, the first at %v %d", again.end, again.kept, more, first.end, first.kept)
+			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.end, again.kept, more, first.end, first.kept)
 		}
 	})
 }

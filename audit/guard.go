@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -99,7 +100,8 @@ func (l *Log) readAnew(path string, now stamp) error {
 		return err
 	}
 	end := l.Head()
-	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != l.kept || s.breakText() != l.broken {
+	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != l.kept || s.breakText() != l.broken ||
+		!slices.Equal(s.flaws.parts(), l.parts) {
 		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", errChanged, path, s.seq, end.Seq)
 	}
 	l.seen, l.unread = now, false

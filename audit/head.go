@@ -269,7 +269,7 @@ func (l *Log) noteHead(ctx context.Context, err error) {
 			return
 		}
 		l.foreign = time.Now()
-		if err := l.alarm(ctx, alarm{lossAlarm, err.Error()}); err != nil {
+		if err := l.alarm(ctx, alarm{kind: lossAlarm, text: err.Error()}); err != nil {
 			l.o.Log.Error("audit alarm not recorded", "error", err)
 		}
 	case err != nil && l.headErr == nil:

@@ -31,7 +31,10 @@ const (
 )
 
 // An alarm is what the log has to say of itself.
-type alarm struct{ kind, text string }
+type alarm struct {
+	kind, text string
+	part       Part // that it names; zero is none
+}
 
 // A pace says how long to wait before the next try: longer while the log fails
 // again soon after it was healed.
@@ -91,7 +94,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 		if err := l.relock(); err != nil {
 			return err
 		}
-		l.note(alarm{lossAlarm, cause.Error()})
+		l.note(alarm{kind: lossAlarm, text: cause.Error()})
 		l.lost = cause.Error()
 	}
 	known := l.Head()
@@ -109,7 +112,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 		}
 	}
 	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied: %v", time.Since(failed).Round(time.Millisecond), cause)
-	if err := l.declare(append(slices.Clone(l.found), alarm{outageAlarm, outage})); err != nil {
+	if err := l.declare(append(slices.Clone(l.found), alarm{kind: outageAlarm, text: outage})); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -172,7 +175,14 @@ func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.queue = nil }()
+	ended, err := l.endPart()
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range alarms {
+		if a.part.From != 0 && a.part.To == 0 {
+			a.part = ended
+		}
 		body, err := l.alarmLine(a)
 		if err != nil {
 			return nil, err
@@ -192,9 +202,26 @@ func (l *Log) queueAlarms(alarms []alarm) (*batch, error) {
 	return l.queue[0], nil
 }
 
+// endPart writes the signature that ends the broken part at the end of the file, so that
+// the alarm about it can name all of it. Zero is none. The caller holds mu.
+func (l *Log) endPart() (Part, error) {
+	if len(l.parts) == 0 || l.parts[len(l.parts)-1].To != 0 {
+		return Part{}, nil
+	}
+	if err := l.sign(); err != nil {
+		return Part{}, err
+	}
+	p := &l.parts[len(l.parts)-1]
+	p.To, p.Hash = l.end.seq, l.end.hash.String()
+	return *p, nil
+}
+
 func (l *Log) alarmLine(a alarm) ([]byte, error) {
 	line := l.red.lineOf(approver.Record{Event: approver.EventAlarm, Note: a.text}, l.o.Hostname, time.Now())
 	line.Alarm = a.kind
+	if a.part.To != 0 {
+		line.Broken = &a.part
+	}
 	return encode(line)
 }
 

@@ -295,7 +295,7 @@ func TestFlappingDiskIsGivenTime(t *testing.T) {
 			t.Errorf("%d alarms", n)
 		}
 		for range 2 * maxAlarms {
-			if err := l.alarm(t.Context(), alarm{outageAlarm, "x"}); err != nil {
+			if err := l.alarm(t.Context(), alarm{outageAlarm, "x", Part{}}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -77,6 +77,7 @@ type Line struct {
 	Alarm   string   `json:"alarm,omitempty"`
 	Once    string   `json:"once,omitempty"`
 	Removed *Removed `json:"removed,omitempty"` // files that retention took away
+	Broken  *Part    `json:"broken,omitempty"`  // of an alarm of loss: the part of the log that it is about
 
 	// Controls is Options.Controls when the record was made: the store must not know less.
 	Controls uint64 `json:"controls,omitempty"`

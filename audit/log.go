@@ -125,6 +125,7 @@ type Log struct {
 	reread  time.Time
 	unread  bool // somebody touched file, and it was not read anew since
 	broken  string
+	parts   []Part  // all its broken parts
 	changed bool    // somebody else changed the file
 	lost    string  // what is gone from the log, or was changed; empty once it is recorded
 	pace    pace    // of healing
@@ -233,7 +234,7 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 			l.o.Log.Warn("the store did not take the beginning of the audit log", "error", err)
 		}
 	case note != "":
-		alarms = append(alarms, alarm{lossAlarm, note})
+		alarms = append(alarms, alarm{kind: lossAlarm, text: note})
 	}
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq

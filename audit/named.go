@@ -1,73 +1,114 @@
 package audit
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"os"
 	"slices"
-	"strings"
 )
 
 // This file goes on behind a break that the log itself tells of, so that people who have
 // looked into it can accept that alarm as any other.
 
-// A part of a log is broken: from a line on, up to the next signature that fits. What one
-// signature vouches for is believed as a whole, or not at all.
+// A Part is a broken part of a log, by its content: from the line that does not follow
+// the one before it up to the next signature that fits. Nothing between them is believed.
+type Part struct {
+	From   uint64 `json:"from"`   // seq that the first line of it should have
+	Prev   string `json:"prev"`   // hash of the line before it
+	To     uint64 `json:"to"`     // seq of the signature that the log goes on with
+	Hash   string `json:"hash"`   // of that signature's line
+	SHA256 string `json:"sha256"` // of the bytes between the line before it and the signature
+}
+
+// A part is a Part that Verify found.
 type part struct {
+	Part
 	b      *BreakError
-	found  uint64 // seq of the line that is there; zero if that cannot be read
+	start  int64  // in its file
 	before Report // what was read before it
 	whole  bool   // a signature ends it
-	named  uint64 // seq of the alarm that names it
+	named  bool   // a signed alarm behind it names it
 }
 
 // maxParts is how many broken parts are gone on behind.
 const maxParts = 100
 
 // pass begins a broken part, if the log can go on behind a break of that kind.
-func (v *verifier) pass(b *BreakError, line []byte) bool {
+func (v *verifier) pass(b *BreakError, start int64) bool {
 	if !slices.Contains([]Kind{BadLine, BadHash, BadPrev, Gap, Duplicate, Reordered}, b.Kind) || len(v.parts) == maxParts {
 		return false
 	}
-	found, _ := readLink(line) // a line that is no line has no seq
-	v.parts, v.inside = append(v.parts, part{b: b, found: found.seq, before: v.Report}), true
+	p := part{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, before: v.Report}
+	v.parts, v.inside = append(v.parts, p), true
+	v.unsigned = nil // no signature behind a break vouches for what is before it
 	return true
 }
 
-// behind ends a broken part at a signature that fits the line before it.
-func (v *verifier) behind(line []byte) {
-	l, err := readLink(line)
-	if err != nil || !l.checkpoint || l.seq <= v.at.seq {
-		return
+// behind ends a broken part at a signature that fits the line before it. end is where
+// its line begins.
+func (v *verifier) behind(f *os.File, line []byte, end int64) error {
+	l, ok := resumesAt(line, v.at.seq, v.keys)
+	if !ok {
+		return nil
 	}
-	c, err := readCheckpoint(line, v.keys)
-	if err != nil || c.Seq+1 != l.seq || c.Hash != l.prev.String() {
-		return
-	}
-	v.at.seq, v.at.hash = c.Seq, l.prev
+	at := v.at
+	v.at = place{l.seq - 1, l.prev}
 	if v.line(line) != nil {
-		return
+		v.at = at
+		return nil
 	}
 	p := &v.parts[len(v.parts)-1]
-	if p.whole, v.inside = true, false; p.before.Lines == 0 {
+	var err error
+	if p.SHA256, err = hashBetween(f, p.start, end); err != nil {
+		return fmt.Errorf("verify the audit log: %w", err)
+	}
+	p.To, p.Hash, p.whole, v.inside = l.seq, l.hash.String(), true, false
+	if p.before.Lines == 0 {
 		v.First = p.b.Seq
 	}
+	return nil
 }
 
-// told notes that an alarm names breaks that came before it; see Log.resume.
-func (v *verifier) told(a Alarm) {
-	for i := range v.parts {
-		p := &v.parts[i]
-		names := func(seq uint64) bool { return strings.Contains(a.What, fmt.Sprintf(": seq %d: ", seq)) }
-		if strings.HasPrefix(a.What, brokenAt) && (names(p.b.Seq) || names(p.found)) {
-			p.named = a.Seq
+// resumesAt reads a signature behind which a log can go on that was sound up to seq. One
+// of a key that is not listed counts for nothing.
+func resumesAt(line []byte, seq uint64, keys Keys) (link, bool) {
+	l, err := readLink(line)
+	if err != nil || !l.checkpoint || l.seq <= seq {
+		return l, false
+	}
+	c, err := readCheckpoint(line, keys)
+	return l, err == nil && c.Seq+1 == l.seq && c.Hash == l.prev.String()
+}
+
+// hashBetween is the SHA-256 of some bytes of a file.
+func hashBetween(f *os.File, start, end int64) (string, error) {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.NewSectionReader(f, start, end-start))
+	if err == nil && n != end-start {
+		err = io.ErrUnexpectedEOF
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// confirm takes the alarms up to a signature that fits for the log's own. One names a
+// part only if all of it fits.
+func (v *verifier) confirm() {
+	for _, named := range v.unsigned {
+		for i := range v.parts {
+			p := &v.parts[i]
+			p.named = p.named || p.whole && p.Part == named
 		}
 	}
+	v.unsigned = nil
 }
 
 // outcome is what Verify returns: the first break that no alarm names, under a signature,
 // or b, which nothing can be read behind. Nil is none.
 func (v *verifier) outcome(b *BreakError) (Report, error) {
 	for _, p := range v.parts {
-		if !p.whole || p.named == 0 || p.named > v.Signed {
+		if !p.whole || !p.named {
 			r := p.before
 			r.Alarms, r.Losses, r.Others = v.Alarms, v.Losses, v.Others // those behind it say what happened
 			return r, p.b

@@ -11,12 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"approver.example"
 )
 
-// brokenAt begins the alarm about a break that stays in the log; see verifier.told.
+// brokenAt begins the alarm about a break that stays in the log; see Part.
 const brokenAt = "the log is broken at "
 
 // resume finds the end of the log, sets aside what is no part of it, and
@@ -36,7 +33,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 		return nil, err
 	}
 	loss := func(format string, args ...any) {
-		alarms = append(alarms, alarm{lossAlarm, fmt.Sprintf(format, args...)})
+		alarms = append(alarms, alarm{kind: lossAlarm, text: fmt.Sprintf(format, args...)})
 	}
 	s := scan{place: place{hash: genesis()}}
 	if before != "" {
@@ -51,20 +48,16 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	if first, err := firstLine(path); err == nil && first.seq > s.seq+1 {
 		s = scan{place: place{hash: genesis()}, adopt: true} // those in between were archived
 	}
+	s.flaws.key = l.o.Key
 	l.origin = s
 	s.watch, s.stop, s.key = known, ours, l.o.Key
 	if err := s.file(path); err != nil {
 		return nil, err
 	}
-	if l.broken = s.breakText(); s.broken != nil {
-		loss(brokenAt+"%v", s.broken)
-		told, err := l.told(s.first, l.broken)
-		if err != nil {
-			return nil, err
-		}
-		if !told {
-			l.lost = alarms[len(alarms)-1].text
-		}
+	l.broken, l.parts = s.breakText(), s.flaws.parts()
+	if fresh := s.flaws.fresh(s.broken); len(fresh) > 0 {
+		alarms = append(alarms, fresh...)
+		l.lost = fresh[0].text
 	}
 	aside, err := l.cutOff(path, s, known)
 	if err != nil {
@@ -72,7 +65,7 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	}
 	alarms = append(alarms, aside...)
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
-		alarms = append(alarms, alarm{keyAlarm, fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
+		alarms = append(alarms, alarm{kind: keyAlarm, text: fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
 	}
 	if text := s.compare(known); text != "" {
 		loss("%s", text)
@@ -101,19 +94,7 @@ func (l *Log) cutOff(path string, s scan, known *Head) ([]alarm, error) {
 	if known != nil && known.Closed { // no write was under way
 		l.lost = text
 	}
-	return []alarm{{kind, text}}, nil
-}
-
-// told reports whether the log itself says already, behind the line first, that it
-// is broken there, and that calls were stopped for it. It is said at every start.
-func (l *Log) told(first uint64, what string) (told bool, err error) {
-	said := false
-	what = l.red.text(what, textLimit)
-	err = l.each(first, func(line Line) {
-		said = said || line.Alarm == lossAlarm && strings.Contains(line.Note, what)
-		told = told || said && line.Event == approver.EventFrozen
-	})
-	return told, err
+	return []alarm{{kind: kind, text: text}}, nil
 }
 
 // goOn opens the file for what comes behind the last sound line.
@@ -172,7 +153,8 @@ type scan struct {
 	adopt bool  // take the file's first line as it is
 	watch *Head // a place to compare with
 	stop  bool  // do not read on behind watch
-	key   Key   // whose signatures count behind watch
+	flaws flaws
+	key   Key // whose signatures count behind watch
 
 	first   uint64 // seq of the file's first line
 	good    int64  // size of the file up to the end of the chain
@@ -191,7 +173,7 @@ type scan struct {
 // left of a write that was never acknowledged, and is not counted. But a crash
 // leaves no checkpoint behind such a line, and no sound line in a wrong place:
 // those are breaks, which stay where they are for Verify to name.
-func (s *scan) file(path string) error {
+func (s *scan) file(path string) (err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -206,11 +188,18 @@ func (s *scan) file(path string) error {
 	}
 	s.size = info.Size()
 	lines := newLineReader(f)
+	found := s.flaws
+	found.at, found.adopt, found.watch = s.place, s.adopt, s.watch
+	defer func() {
+		err = errors.Join(err, found.trim(f, s.good))
+		s.flaws = found
+	}()
 	var doubt *scan // what s becomes if the doubtful part stays
 	for {
 		if s.stop && s.seq == s.watch.Seq {
 			return nil
 		}
+		start := lines.offset
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
 			s.torn = doubt == nil && errors.Is(err, errTorn)
@@ -222,6 +211,9 @@ func (s *scan) file(path string) error {
 		var l link
 		if err == nil {
 			l, err = readLink(line)
+		}
+		if err := found.line(f, l, line, err, lines.number, start); err != nil {
+			return err
 		}
 		switch {
 		case err != nil && doubt == nil:

@@ -193,6 +193,8 @@ type verifier struct {
 
 	parts  []part
 	inside bool // the last of parts
+	// What alarms name that no signature vouches for yet.
+	unsigned []Part
 
 	at     place
 	since  int    // lines behind the last checkpoint
@@ -203,6 +205,9 @@ type verifier struct {
 
 func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	name := filepath.Base(s.path)
+	if v.inside { // a part ends in its file
+		return v.parts[len(v.parts)-1].b
+	}
 	if b := v.follows(s, name); b != nil {
 		return b
 	}
@@ -210,6 +215,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 	v.name, v.number, v.active = name, 0, s.first == 0
 	lines := newLineReader(f)
 	for tries := 0; ; {
+		start := lines.offset
 		line, err := lines.next()
 		v.number = lines.number
 		switch {
@@ -227,8 +233,13 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 			continue
 		case errors.Is(err, errTorn):
 			return v.broken(CutTail, v.at.seq+1, "the file ends in the middle of a line, %d bytes of it", len(line))
+		case errors.Is(err, errShape) && v.inside:
+			continue
 		case errors.Is(err, errShape):
-			return v.broken(BadLine, v.at.seq+1, "%v", err)
+			if b := v.broken(BadLine, v.at.seq+1, "%v", err); !v.pass(b, start) {
+				return b
+			}
+			continue
 		case err != nil:
 			return fmt.Errorf("verify the audit log: %w", err)
 		}
@@ -236,7 +247,9 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 			return ctx.Err()
 		}
 		if v.inside {
-			v.behind(line)
+			if err := v.behind(f, line, start); err != nil {
+				return err
+			}
 			continue
 		}
 		b := v.line(line)
@@ -248,7 +261,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 				return fmt.Errorf("verify the audit log: %w", err)
 			}
 		}
-		if !v.pass(b, line) {
+		if !v.pass(b, start) {
 			return b
 		}
 	}
@@ -353,6 +366,7 @@ func (v *verifier) signed(l link, line []byte) *BreakError {
 		return v.broken(BadSignature, l.seq, "the checkpoint vouches for another line before it (the lines from %d were changed)", v.Signed+1)
 	}
 	v.since = 0
+	v.confirm()
 	v.Checkpoints++
 	v.Signed, v.SignedAt, v.Log = c.Seq, c.Time, c.Log
 	if !slices.Contains(v.KeyIDs, c.KeyID) {
@@ -366,7 +380,9 @@ func (v *verifier) alarm(l link, line []byte) {
 	a.File, a.Line, a.Seq = v.name, v.number, l.seq
 	v.Alarms++
 	if a.Kind == lossAlarm {
-		v.told(a)
+		if p, ok := namedIn(line); ok {
+			v.unsigned = append(v.unsigned, p)
+		}
 		v.Losses.add(a)
 		return
 	}
@@ -430,15 +446,4 @@ func (v *verifier) end(whole bool) *BreakError {
 		return v.broken(Rewritten, v.at.seq, "the log calls itself %q, the store's word is for %q", v.Log, v.head.Log)
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

@@ -384,7 +384,7 @@ func TestVerifyTellsAlarmsApart(t *testing.T) {
 	l := open(t, o)
 	ran := shell("rm -rf build")
 	record(t, l, approver.Record{Event: approver.EventAlarm, Call: ran, Note: "it ran although\nit was denied"})
-	for _, a := range []alarm{{keyAlarm, "a key"}, {outageAlarm, "an outage"}, {lossAlarm, "a loss"}, {"", "of an older version"}, {"news", "of a newer version"}} {
+	for _, a := range []alarm{{keyAlarm, "a key", Part{}}, {outageAlarm, "an outage", Part{}}, {lossAlarm, "a loss", Part{}}, {"", "of an older version", Part{}}, {"news", "of a newer version", Part{}}} {
 		if err := l.alarm(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
@@ -420,7 +420,7 @@ func TestVerifyKeepsTheNewestAlarms(t *testing.T) {
 	o, keys := options(t)
 	o.CheckpointEvery, o.sync = 1000, func(*os.File) error { return nil }
 	l := open(t, o)
-	if err := l.alarm(t.Context(), alarm{lossAlarm, "a loss"}); err != nil {
+	if err := l.alarm(t.Context(), alarm{kind: lossAlarm, text: "a loss"}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 * maxAlarms {

@@ -1,0 +1,177 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"approver.example"
+)
+
+// frozenStart begins the line that says that every call was stopped.
+var frozenStart = []byte(`{"v":1,"event":"` + string(approver.EventFrozen) + `",`)
+
+// A flaw is a broken part of the file that is written.
+type flaw struct {
+	Part
+	b     BreakError
+	start int64
+}
+
+// flaws finds the broken parts of the file that is written, as Verify finds them in the
+// whole log, and which of them the log tells of already. Without a key it finds nothing.
+type flaws struct {
+	key   Key
+	found []flaw // the last of them has no end yet if open
+	open  bool
+
+	at       place
+	adopt    bool   // take the first line as it is
+	watch    *Head  // a line that the store vouches for
+	unsigned []Part // what alarms name that nobody vouches for yet; a zero one is a freeze
+	named    []Part // by an alarm that somebody vouches for
+	told     []Part // named, and every call was stopped since
+}
+
+// line goes on with the next line, which begins at start. bad is why it is no sound one.
+func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, start int64) error {
+	if w.key.private == nil {
+		return nil
+	}
+	if w.adopt && bad == nil {
+		w.at = place{l.seq - 1, l.prev}
+	}
+	w.adopt = false
+	keys := Keys{w.key.ID(): w.key.Public()}
+	if w.open {
+		return w.close(f, line, keys, start)
+	}
+	if bad == nil && l.seq == w.at.seq+1 && l.prev == w.at.hash {
+		w.follow(l, line, keys)
+		if w.watch != nil && w.watch.Seq == l.seq && w.watch.Hash == l.hash.String() {
+			w.confirm() // the store vouches for it
+		}
+		return nil
+	}
+	b := BreakError{File: filepath.Base(f.Name()), Line: number, Seq: w.at.seq + 1}
+	if bad != nil {
+		b.Why = bad.Error()
+	} else {
+		b.Seq, b.Kind, b.Why = l.seq, BadPrev, fmt.Sprintf("it does not follow the line before it, seq %d", w.at.seq)
+	}
+	w.found = append(w.found, flaw{Part: Part{From: w.at.seq + 1, Prev: w.at.hash.String()}, b: b, start: start})
+	w.open, w.unsigned = true, nil
+	return nil
+}
+
+// follow goes on with a line in its place.
+func (w *flaws) follow(l link, line []byte, keys Keys) {
+	before := w.at
+	w.at = l.place
+	switch {
+	case l.checkpoint:
+		c, err := readCheckpoint(line, keys)
+		switch {
+		case err == nil && c.Seq == before.seq && c.Hash == before.hash.String():
+			w.confirm()
+		case !errors.Is(err, errUnknown): // of a former key: the next one counts
+			w.unsigned = nil
+		}
+	case bytes.HasPrefix(line, frozenStart):
+		w.unsigned = append(w.unsigned, Part{})
+	case bytes.HasPrefix(line, []byte(alarmStart)):
+		if p, ok := namedIn(line); ok {
+			w.unsigned = append(w.unsigned, p)
+		}
+	}
+}
+
+// namedIn is the part that an alarm names.
+func namedIn(line []byte) (Part, bool) {
+	l, err := ParseLine(line)
+	if err != nil || l.Event != approver.EventAlarm || l.Alarm != lossAlarm || l.Broken == nil || l.Broken.To == 0 {
+		return Part{}, false
+	}
+	return *l.Broken, true
+}
+
+// confirm takes what alarms say up to here for the log's own word.
+func (w *flaws) confirm() {
+	for _, p := range w.unsigned {
+		if p == (Part{}) {
+			w.told, w.named = append(w.told, w.named...), nil
+			continue
+		}
+		w.named = append(w.named, p)
+	}
+	w.unsigned = nil
+}
+
+// close ends a broken part at a signature that fits. One of a former key counts here: if
+// it is none, Verify sees another part than the alarm will name.
+func (w *flaws) close(f *os.File, line []byte, keys Keys, end int64) error {
+	p := &w.found[len(w.found)-1]
+	l, ok := resumesAt(line, p.From-1, keys)
+	if !ok && l.checkpoint && l.seq >= p.From {
+		c, err := readCheckpoint(line, keys)
+		ok = errors.Is(err, errUnknown) && c.Seq+1 == l.seq && c.Hash == l.prev.String()
+	}
+	if !ok {
+		return nil
+	}
+	var err error
+	if p.SHA256, err = hashBetween(f, p.start, end); err != nil {
+		return err
+	}
+	p.To, p.Hash = l.seq, l.hash.String()
+	w.at, w.open = l.place, false
+	return nil
+}
+
+// fresh are alarms about what the log does not tell of itself yet. first is the first
+// break of the file, whether a part begins there or not.
+func (w *flaws) fresh(first *BreakError) (alarms []alarm) {
+	for i, p := range w.found {
+		switch {
+		case slices.Contains(w.told, p.Part):
+		case i >= maxParts:
+			return append(alarms, alarm{kind: lossAlarm, text: fmt.Sprintf(brokenAt+"%d places or more", maxParts)})
+		case p.To == 0:
+			alarms = append(alarms, alarm{lossAlarm, brokenAt + p.b.Error() + "; nothing counts from there to its end", p.Part})
+		default:
+			text := fmt.Sprintf(brokenAt+"%v; nothing counts from there to the signature with seq %d", &p.b, p.To)
+			alarms = append(alarms, alarm{lossAlarm, text, p.Part})
+		}
+	}
+	if len(w.found) == 0 && first != nil {
+		alarms = append(alarms, alarm{kind: lossAlarm, text: brokenAt + first.Error()})
+	}
+	return alarms
+}
+
+// parts are the broken parts that are found.
+func (w *flaws) parts() []Part {
+	var all []Part
+	for _, p := range w.found {
+		all = append(all, p.Part)
+	}
+	return all
+}
+
+// trim ends at good, behind which nothing is kept: what is broken there is no part of
+// the log, and one that has no end yet ends there.
+func (w *flaws) trim(f *os.File, good int64) (err error) {
+	if !w.open {
+		return nil
+	}
+	p := &w.found[len(w.found)-1]
+	if p.start >= good {
+		w.found, w.open = w.found[:len(w.found)-1], false
+		return nil
+	}
+	p.SHA256, err = hashBetween(f, p.start, good)
+	return err
+}
