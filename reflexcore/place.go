@@ -193,9 +193,10 @@ func findsTop(p string, folders []string) bool {
 }
 
 // isFilled reports whether a delete is one of a folder that is shown to be something. Only
-// the rules of recursive deletes ask about a folder that nobody knows.
+// the rules of recursive deletes ask about a folder that nobody knows. Two dots climb to
+// the root, whatever the folder is.
 func isFilled(e *effect.Effect) bool {
-	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0
+	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(e.Target, "/..")
 }
 
 // below reports whether p is dir or lies in it.

@@ -17,6 +17,7 @@ type apart struct{ funcs, aliases, active int }
 // bare says that even what is exported may not reach it.
 func (in *interp) newProcess(bare bool) scope {
 	s := in.enter()
+	s.shown, in.filled = in.filled, nil // which variables it has is not certain
 	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}
 	in.params, in.others = []data{}, nil
 	for i := s.length - 1; i >= 0; i-- {

@@ -62,7 +62,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 				defer in.fix(a.Name.Value)
 			}
 		case a.Value != nil && !d.flag(a.Value.Lit()):
-			in.declareWord(a.Value, &d)
+			in.combinations(func() { in.declareWord(a.Value, &d) })
 		}
 	}
 	for _, a := range c.Args {
@@ -90,6 +90,7 @@ func (in *interp) declarationPrints(c *syntax.DeclClause, sink *data) {
 func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	name := a.Name.Value
 	if len(in.active) > 0 && !d.global && (d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
+		in.unfill(name) // local X has no value
 		in.locals = append(in.locals, in.hold(name))
 	}
 	if d.assoc {
@@ -268,6 +269,12 @@ func (in *interp) isArray(name string) bool {
 func (in *interp) assignAll(name string, values []data) {
 	in.set(name, values[0])
 	if v := in.slot(name); len(values) > 1 {
+		for _, d := range values[1:] {
+			if v.integer {
+				in.counted(v, d) // which may run something
+			}
+		}
+		v = in.slot(name)
 		for i := range values {
 			values[i].text = cased(v.letters, values[i].text)
 		}

@@ -25,10 +25,10 @@ func (in *interp) fill(name string) {
 	}
 }
 
-// unfill forgets it of a variable that gets a value.
+// unfill forgets it of a variable that gets a value, or of all where its name is not known.
 func (in *interp) unfill(name string) {
 	for i := range in.filled {
-		if in.filled[i] == name {
+		if in.filled[i] == name || !effect.IsKnown(name) {
 			in.filled[i] = ""
 		}
 	}
@@ -44,7 +44,7 @@ func (in *interp) fills(s *syntax.Stmt, well bool) (before int) {
 
 // shows is fills for the statements in it as well.
 func (in *interp) shows(s *syntax.Stmt, well bool, depth int) {
-	if s == nil || s.Background || s.Coprocess || depth > 8 || len(in.funcs) > 0 && in.takes("[", "test", "exit", "return") {
+	if s == nil || s.Background || s.Coprocess || depth > 8 || len(in.aliases)+len(in.disabled) > 0 || len(in.funcs) > 0 && in.takes("[", "test", "exit", "return") {
 		return
 	}
 	if s.Negated {
@@ -53,7 +53,9 @@ func (in *interp) shows(s *syntax.Stmt, well bool, depth int) {
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.AndStmt && well || c.Op == syntax.OrStmt && !well {
-			in.shows(c.X, well, depth+1)
+			if in.keepsValues(c.Y) { // [ -n "$X" ] && X=$Y
+				in.shows(c.X, well, depth+1)
+			}
 			in.shows(c.Y, well, depth+1)
 		}
 	case *syntax.TestClause:
@@ -61,6 +63,27 @@ func (in *interp) shows(s *syntax.Stmt, well bool, depth int) {
 	case *syntax.CallExpr:
 		in.showsWords(c.Args, well)
 	}
+}
+
+// keepsValues reports whether a statement is one that changes no variable.
+func (in *interp) keepsValues(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.TestClause:
+		return true
+	case *syntax.BinaryCmd:
+		return in.keepsValues(c.X) && in.keepsValues(c.Y)
+	case *syntax.CallExpr:
+		if len(c.Args) == 0 || len(c.Assigns) > 0 {
+			return false
+		}
+		switch name := c.Args[0].Lit(); name {
+		case "[", "test", "cd", "echo", "true", ":":
+			return !in.takes(name)
+		default:
+			return name != "" && builtinOf(name) == nil && in.Table.Find(name) != nil && !in.takes(name)
+		}
+	}
+	return false
 }
 
 // takes reports whether the text defines a function of one of these names.
@@ -179,28 +202,42 @@ func variableOf(w *syntax.Word, quoted bool) string {
 func (in *interp) goesOn(s *syntax.Stmt) {
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		if (c.Op == syntax.OrStmt || c.Op == syntax.AndStmt) && !s.Negated && !s.Background && leavesAtEnd(c.Y, 0) {
+		if (c.Op == syntax.OrStmt || c.Op == syntax.AndStmt) && !s.Negated && !s.Background && in.leavesAtEnd(c.Y, 0) {
 			in.fills(c.X, c.Op == syntax.OrStmt)
 		}
 	case *syntax.IfClause:
-		if len(c.Cond) == 1 && c.Else == nil && !s.Background && len(c.Then) > 0 && leavesAtEnd(c.Then[len(c.Then)-1], 0) {
+		if len(c.Cond) == 1 && c.Else == nil && !s.Background && in.allLeave(c.Then, 0) {
 			in.fills(c.Cond[0], false)
 		}
 	}
 }
 
 // leavesAtEnd reports whether a statement ends by leaving the script or the function.
-func leavesAtEnd(s *syntax.Stmt, depth int) bool {
+// Outside of a function return is an error, and the script goes on.
+func (in *interp) leavesAtEnd(s *syntax.Stmt, depth int) bool {
 	if s.Background || s.Negated || depth > 8 {
 		return false
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return")
+		return len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return" && len(in.active) > 0)
 	case *syntax.Block:
-		return len(c.Stmts) > 0 && leavesAtEnd(c.Stmts[len(c.Stmts)-1], depth+1)
+		return in.allLeave(c.Stmts, depth+1)
 	}
 	return false
+}
+
+// allLeave is leavesAtEnd for a list of them: none before the last one may leave a loop.
+func (in *interp) allLeave(list []*syntax.Stmt, depth int) bool {
+	if len(list) == 0 || !in.leavesAtEnd(list[len(list)-1], depth) {
+		return false
+	}
+	for _, s := range list[:len(list)-1] {
+		if !in.keepsValues(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // standsFor is a value that is not empty: the shell ends where it would be.

@@ -70,6 +70,7 @@ func (in *interp) tracing(sink *data) {
 // argument it stays what the text says. What lies outside of the working folder is no file
 // of the call, and what activates an environment of python sets its own names.
 func (in *interp) shake(target string) {
+	in.unfill(effect.Unknown)
 	if path.Base(target) == "activate" || !strings.HasPrefix(target, in.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
 		strings.HasPrefix(target, effect.Unknown) {
 		return

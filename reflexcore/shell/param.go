@@ -166,7 +166,9 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	default:
 		d := in.indexed(name, p.Index)
 		if !simple {
+			filled := len(in.filled)
 			d = in.operate(d, name, p)
+			in.filled = in.filled[:min(filled, len(in.filled))] // ${A:-${X:?}}: it may not be expanded
 		}
 		stops := p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull && p.Names == 0 && p.Repl == nil && p.Slice == nil && !p.Length
 		switch {
@@ -205,11 +207,8 @@ func isNumber(name string) bool {
 // many adds the values of "$@" and its like.
 func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
-		sep := " "
-		if v := in.lookup("IFS"); v != nil && !v.unset && v.known() {
-			sep = v.text[:min(1, len(v.text))]
-		}
-		b.value(join(list, sep), true)
+		sep := in.ifs()
+		b.value(join(list, sep[:min(1, len(sep))]), true)
 		return
 	}
 	if in.leaner = in.leaner || !sure; !sure && in.omits == omitsAll {

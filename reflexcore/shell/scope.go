@@ -259,12 +259,13 @@ type scope struct {
 	zero           data
 	apart          apart
 	readonly       int
-	filled         int
+	filled, hooks  int
+	shown          []string // what was filled outside of a process
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.filled)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.filled), len(in.hooks), nil}
 	in.mark = s.length
 	return s
 }
@@ -277,10 +278,14 @@ func (in *interp) branch() scope {
 
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
+	in.runLate(s.hooks)
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
 	in.zero, in.apart, in.readonly, in.filled = s.zero, s.apart, in.readonly[:s.readonly], in.filled[:min(s.filled, len(in.filled))]
+	if s.shown != nil {
+		in.filled = s.shown
+	}
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
@@ -395,6 +400,9 @@ func (in *interp) merge(v variable) {
 		more = []data{v.data}
 	}
 	for _, d := range more {
+		if v.unset && v.name == "IFS" {
+			d.text = " \t\n" // not "", which separates nothing
+		}
 		have := false
 		for i := range alts {
 			if have = alts[i].text == d.text; have {

@@ -135,6 +135,7 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 	}
 	if d.text == "" || d.text == effect.Unknown {
 		if d.text != "" {
+			in.unfill(effect.Unknown)
 			in.res.Opaque++
 		}
 		sink.append(unknown)
@@ -150,6 +151,7 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 	}
 	in.murky |= d.taint
 	in.leaner = true
+	in.unfill(effect.Unknown)
 	from, stdin := len(in.res.Effects), *std
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 	if in.omits == omitsNothing {

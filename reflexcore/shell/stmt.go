@@ -62,9 +62,11 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		if in.omits != omits {
 			r.sink = &data{}
 		}
+		filled := len(in.filled)
 		for _, redir := range s.Redirs {
 			in.redirect(redir, r, out)
 		}
+		in.filled = in.filled[:min(filled, len(in.filled))] // a program's are expanded in its own process
 		if in.omits == omits {
 			stream, complaints = r.sink, in.err
 		}
