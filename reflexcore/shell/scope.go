@@ -237,15 +237,6 @@ func (in *interp) referred(name string) string {
 	return name
 }
 
-// cutIndex takes the name of an element apart.
-func cutIndex(name string) (base, index string, ok bool) {
-	i := strings.IndexByte(name, '[')
-	if i < 1 || name[len(name)-1] != ']' {
-		return "", "", false
-	}
-	return name[:i], name[i+1 : len(name)-1], true
-}
-
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
 	mark, length   int
