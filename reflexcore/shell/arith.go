@@ -38,13 +38,25 @@ func (in *interp) number(x syntax.ArithmExpr) (int64, bool) {
 func (in *interp) operand(w *syntax.Word) (int64, bool) {
 	text := w.Lit()
 	if text == "" {
-		d := in.one(w)
+		d := in.oneOf(w, func(d data) { in.integer(strings.TrimSpace(d.text), 0) })
 		if !d.known() {
 			return 0, false
 		}
 		text = d.text
 	}
 	return in.integer(strings.TrimSpace(text), 0)
+}
+
+// oneOf is the first value that a word may have. The others, which it has where a branch
+// was taken, are evaluated for what they run.
+func (in *interp) oneOf(w *syntax.Word, evaluate func(data)) data {
+	values := in.values(func() data { return in.one(w) })
+	for _, d := range values[1:] {
+		if in.injected(d); d.known() && in.spend() {
+			evaluate(d)
+		}
+	}
+	return values[0]
 }
 
 // integer reads a number or follows a name to one.
@@ -71,7 +83,7 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
 		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
 			if in.spend() && in.lookup(name) != nil {
-				in.integer(strings.TrimSpace(in.value(name).text), depth+1)
+				in.integer(name, depth+1)
 			}
 		}
 		return 0, false
@@ -79,6 +91,12 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 	if v := in.lookup(text); v == nil {
 		if _, ok := in.ctx.Env[text]; !ok {
 			return 0, false
+		}
+	} else if !in.choose { // what branches assigned is evaluated for what it runs
+		for _, d := range v.alts {
+			if in.spend() && d.known() {
+				in.integer(strings.TrimSpace(d.text), depth+1)
+			}
 		}
 	}
 	d := in.value(text)

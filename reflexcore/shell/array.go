@@ -305,3 +305,12 @@ func groups(d data, pat string) []data {
 	}
 	return slices.Repeat([]data{d}, most)
 }
+
+// cutIndex takes the name of an element apart.
+func cutIndex(name string) (base, index string, ok bool) {
+	i := strings.IndexByte(name, '[')
+	if i < 1 || name[len(name)-1] != ']' {
+		return "", "", false
+	}
+	return name[:i], name[i+1 : len(name)-1], true
+}

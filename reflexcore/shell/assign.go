@@ -62,7 +62,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 				defer in.fix(a.Name.Value)
 			}
 		case a.Value != nil && !d.flag(a.Value.Lit()):
-			in.declareWord(a.Value, &d)
+			in.combinations(func() { in.declareWord(a.Value, &d) })
 		}
 	}
 	for _, a := range c.Args {
@@ -268,6 +268,12 @@ func (in *interp) isArray(name string) bool {
 func (in *interp) assignAll(name string, values []data) {
 	in.set(name, values[0])
 	if v := in.slot(name); len(values) > 1 {
+		for _, d := range values[1:] {
+			if v.integer {
+				in.counted(v, d) // which may run something
+			}
+		}
+		v = in.slot(name)
 		for i := range values {
 			values[i].text = cased(v.letters, values[i].text)
 		}

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // A choice is a value that may be one of several.
@@ -77,6 +79,18 @@ func (in *interp) next() bool {
 			return true
 		}
 		in.choices[i].at = 0
+	}
+	return false
+}
+
+// flat reports whether a statement is simple commands in a pipe: what they choose
+// is chosen for all of them.
+func flat(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return true
+	case *syntax.BinaryCmd:
+		return c.Op != syntax.AndStmt && c.Op != syntax.OrStmt && flat(c.X) && flat(c.Y)
 	}
 	return false
 }

@@ -82,7 +82,7 @@ func (in *interp) test(x syntax.TestExpr) {
 // testNumber walks what the index in a number or a name of [[ ]] runs.
 func (in *interp) testNumber(x syntax.TestExpr) {
 	if w, ok := x.(*syntax.Word); ok {
-		d := in.one(w)
+		d := in.oneOf(w, func(d data) { in.integer(strings.TrimSpace(d.text), 0) })
 		if in.injected(d); d.known() {
 			in.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
 		}

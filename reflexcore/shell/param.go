@@ -204,11 +204,8 @@ func isNumber(name string) bool {
 // many adds the values of "$@" and its like.
 func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
-		sep := " "
-		if v := in.lookup("IFS"); v != nil && !v.unset && v.known() {
-			sep = v.text[:min(1, len(v.text))]
-		}
-		b.value(join(list, sep), true)
+		sep := in.ifs()
+		b.value(join(list, sep[:min(1, len(sep))]), true)
 		return
 	}
 	if in.leaner = in.leaner || !sure; !sure && in.omits == omitsAll {

@@ -236,15 +236,6 @@ func (in *interp) referred(name string) string {
 	return name
 }
 
-// cutIndex takes the name of an element apart.
-func cutIndex(name string) (base, index string, ok bool) {
-	i := strings.IndexByte(name, '[')
-	if i < 1 || name[len(name)-1] != ']' {
-		return "", "", false
-	}
-	return name[:i], name[i+1 : len(name)-1], true
-}
-
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
 	mark, length   int
@@ -258,11 +249,12 @@ type scope struct {
 	zero           data
 	apart          apart
 	readonly       int
+	hooks          int
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.hooks)}
 	in.mark = s.length
 	return s
 }
@@ -275,6 +267,7 @@ func (in *interp) branch() scope {
 
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
+	in.runLate(s.hooks)
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
@@ -393,6 +386,9 @@ func (in *interp) merge(v variable) {
 		more = []data{v.data}
 	}
 	for _, d := range more {
+		if v.unset && v.name == "IFS" {
+			d.text = " \t\n" // not "", which separates nothing
+		}
 		have := false
 		for i := range alts {
 			if have = alts[i].text == d.text; have {

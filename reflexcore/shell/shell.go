@@ -175,6 +175,7 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 		in.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
 		in.ended()
+		in.runLate(0)
 	})
 }
 

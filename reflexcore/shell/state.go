@@ -106,8 +106,10 @@ type interp struct {
 	dir        string
 	may        string // what stands before the first slash of dir may be this folder, where that is not known
 
-	traps   []data // what is done when the script ends
-	trapped int    // how many commands there were when they were walked last
+	traps   []data   // what is done when the script ends
+	trapped int      // how many commands there were when they were walked last
+	hooks   []func() // what shells run by themselves, see [interp.remember]
+	late    bool     // they are walked
 
 	depth    int
 	steps    int
@@ -207,7 +209,7 @@ func (in *interp) release() {
 	in.locals = wiped(in.locals)
 	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
 	in.outermost = read{}
-	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps = nil, nil, Context{}, nil, nil, nil
+	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
 }
 
 // keep returns bytes as a text.

@@ -207,18 +207,6 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	}
 }
 
-// flat reports whether a statement is simple commands in a pipe: what they choose
-// is chosen for all of them.
-func flat(s *syntax.Stmt) bool {
-	switch c := s.Cmd.(type) {
-	case *syntax.CallExpr:
-		return true
-	case *syntax.BinaryCmd:
-		return c.Op != syntax.AndStmt && c.Op != syntax.OrStmt && flat(c.X) && flat(c.Y)
-	}
-	return false
-}
-
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	p := in.conduit()
 	scope := in.enter()

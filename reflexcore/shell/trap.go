@@ -24,7 +24,8 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 		}
 	}
 	if !atEnd {
-		in.hooked("trap", func() { in.payload(args[0].data, "trap", &input{}, nil) })
+		action := args[0].data // the words are gone when it is walked at the end
+		in.hooked("trap", func() { in.payload(action, "trap", &input{}, nil) })
 		return
 	}
 	if signals {
@@ -37,6 +38,7 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 // at each error, at each prompt. If that reaches out, somebody is told of every one
 // from then on; if it writes down the commands where nobody looks, they are spied out.
 func (in *interp) hooked(name string, walk func()) {
+	in.remember(walk)
 	before, typed := len(in.res.Effects), in.typed
 	in.typed = name == "preexec" // which is told the command
 	in.aside(func() { in.intrudes(walk) })
@@ -52,6 +54,32 @@ func (in *interp) hooked(name string, walk func()) {
 	if spies {
 		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
 	}
+}
+
+// remember keeps what the shell runs by itself for the end of the shell that runs it: it may
+// call functions, and have values, that come after it.
+func (in *interp) remember(walk func()) {
+	if in.late {
+		return
+	}
+	if len(in.hooks) >= intruders {
+		in.over("traps")
+		return
+	}
+	in.hooks = append(in.hooks, walk)
+}
+
+// runLate walks what was remembered since there were so many, with the state of the end.
+func (in *interp) runLate(since int) {
+	if in.late || len(in.hooks) <= since {
+		return
+	}
+	in.late = true
+	for _, walk := range in.hooks[since:] {
+		in.aside(walk)
+	}
+	clear(in.hooks[since:])
+	in.hooks, in.late = in.hooks[:since], false
 }
 
 // settled walks the traps before a variable changes, unless nothing ran since they

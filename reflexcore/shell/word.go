@@ -169,13 +169,19 @@ func (b *builder) value(d data, quoted bool) {
 
 // ifs is what separates words.
 func (in *interp) ifs() string {
-	if v := in.lookup("IFS"); v != nil && !v.unset {
-		if v.known() {
-			return v.text
-		}
-		return " \t\n"
+	const usual = " \t\n"
+	v := in.lookup("IFS")
+	if v == nil || v.unset {
+		return usual
 	}
-	return " \t\n"
+	d := v.data
+	if v.alts != nil { // it was assigned in a branch
+		d = v.alts[in.pick("IFS", len(v.alts))]
+	}
+	if !d.known() {
+		return usual
+	}
+	return d.text
 }
 
 // parts pushes the fields of a word without braces.
