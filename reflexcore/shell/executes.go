@@ -55,11 +55,11 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 		d.text = fishText(d.text)
 	}
 	var more data
-	switch {
-	case u.Arg == "commas" || u.Arg == "toml": // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
+	switch u.Arg {
+	case "commas", "toml": // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
 		d.text = unlisted.Replace(d.text)
 		in.script("", d, nil, a.std, &more, a.by)
-	case u.Arg == "alias":
+	case "alias":
 		d.text = a.argv[0] + " " + d.text + a.aliased(u)
 		in.script("", d, nil, a.std, &more, a.by)
 	default:
