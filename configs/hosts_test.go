@@ -95,6 +95,15 @@ func TestWordsOfAgentsThatStartNothing(t *testing.T) {
 		claude --help
 		npm install -g @openai/codex`)
 	asks(t, judge, true, `
+		amp tools use Bash --cmd ls
+		amp review
+		goose mcp developer
+		goose projects
+		opencode debug agent build --tool bash --params '{}'
+		codex debug landlock -- ls
+		codex list
+		codex status
+		gemini list
 		codex cloud exec x
 		codex cloud apply t1
 		codex exec list

@@ -279,7 +279,7 @@ func (a *agent) begins(args []field, fed bool) bool {
 	if len(args) > 1 && contains(a.quiet, first+":"+args[1].text) {
 		return false
 	}
-	if !agentQuiet[first] && !contains(a.quiet, first) {
+	if (!agentQuiet[first] || contains(a.loud, first)) && !contains(a.quiet, first) {
 		return true
 	}
 	if first != "" && first[0] == '-' {

@@ -17,6 +17,9 @@ type agent struct {
 	// quiet are the first words that start nothing, besides those of all agents; cloud:list
 	// is the word list behind cloud.
 	quiet string
+	// loud are those of all agents that start this one all the same: it takes them for what
+	// it is to do.
+	loud string
 	// answers are the flags that start nothing with one word behind them.
 	answers string
 	// said is that a first word with blanks in it is what the agent is to do, and fed that
@@ -27,17 +30,17 @@ type agent struct {
 var agentPrograms = []agent{
 	{id: "claude", names: "claude claude-code", quiet: "setup-token hooks migrate-installer"},
 	{id: "copy of claude", names: "claude-code-acp claude-agent-acp"}, // they use the SDK, which reads no settings
-	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features debug cloud:list cloud:status cloud:diff cloud-tasks:list"},
-	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks -l --list-sessions --list-extensions", answers: "--delete-session"},
-	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills"},
+	{id: "codex", names: "codex codex-cli codex-acp codex-universal", quiet: "features cloud:list cloud:status cloud:diff cloud-tasks:list", loud: "auth status config configure models model list ls stats usage info cache feedback install"},
+	{id: "gemini", names: "gemini gemini-cli", quiet: "extensions skills gemma hooks -l --list-sessions --list-extensions", answers: "--delete-session", loud: "doctor status config configure models model list ls stats usage info cache feedback auth install login logout"},
+	{id: "qwen", names: "qwen qwen-code", quiet: "extensions skills", loud: "doctor status config configure models model list ls stats usage info cache feedback auth install login logout"},
 	{id: "copilot", names: "copilot-cli @github/copilot", quiet: "plugin"},
 	{id: "copilot", names: "copilot", starts: "-p --prompt -i --interactive --resume --continue --acp --banner --yolo --allow-all --allow-all-tools --autopilot"},
 	{id: "copilot", names: "gh", starts: "copilot", quiet: "explain suggest alias"},
 	{id: "cursor", names: "cursor-agent", quiet: "create-chat ls about --list-models"},
 	{id: "cursor", names: "cursor", starts: "agent"},
-	{id: "opencode", names: "opencode opencode-ai", quiet: "debug agent stats export import github providers db"},
+	{id: "opencode", names: "opencode opencode-ai", quiet: "debug:config debug:paths debug:file debug:rg debug:skill agent stats export import github providers db"},
 	{id: "goose", names: "goose-cli goose-ai goosed @block/goose block/goose"},
-	{id: "goose", names: "goose", starts: "run session s acp web serve recipe schedule bench term", quiet: "recipe:validate recipe:deeplink recipe:list schedule:remove schedule:list"},
+	{id: "goose", names: "goose", starts: "run session s acp web serve recipe schedule bench term mcp project projects p r", quiet: "recipe:validate recipe:deeplink recipe:list schedule:remove schedule:list"},
 	{id: "crush", names: "crush", quiet: "logs dirs schema projects update-providers"},
 	{id: "droid", names: "droid @factory/cli", quiet: "search"},
 	{id: "cline", names: "cline", quiet: "history"},
@@ -47,7 +50,7 @@ var agentPrograms = []agent{
 	{id: "amp", names: "@sourcegraph/amp @ampcode/cli"},
 	{id: "roo", names: "roo-code roocode @roo-code/cli roo-cli"},
 	{id: "roo", names: "roo", starts: "run start -p --print --prompt --task", said: true, fed: true},
-	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t", fed: true},
+	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json threads t tools review", quiet: "tools:list tools:show", fed: true},
 	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--shell-completions --list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update", answers: "--list-models --models --shell-completions"},
 	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline diagnostic diagnostics issue setup init user profile quit restart dashboard --help-all translate chat:--list-sessions chat:--list-models"},
 	{id: "kiro", names: "q qchat", starts: "chat"},
