@@ -72,7 +72,7 @@ func TestLoopsThatRunNoTime(t *testing.T) {
 // let the shell trace what PS4 says into the pipe of another one. Neither was followed.
 func TestWhatShellsAreGiven(t *testing.T) {
 	asksAll(t, []string{
-		`bash -s git <<< '$1 push --force origin main'`, `bash -s -- git push --force origin main <<< '"$@"'`, `bash /dev/stdin git <<< '$1 push --force origin main'`, `echo '$1 push --force origin main' | sh -s git`,
+		`sh -s - git <<< '$1 push --force origin main'`, `bash -s git <<< '$1 push --force origin main'`, `bash -s -- git push --force origin main <<< '"$@"'`, `bash /dev/stdin git <<< '$1 push --force origin main'`, `echo '$1 push --force origin main' | sh -s git`,
 		`sh -s git push <<< '$1 $2 --force origin main'`, `bash -es git <<< '$1 push --force origin main'`, `bash -e -s git <<< '$1 push --force origin main'`, `bash -o pipefail -s git <<< '$1 push --force origin main'`, `bash +x -s git <<< '$1 push --force origin main'`,
 		`dash -s -- git <<< '"$1" push --force origin main'`, "bash -s git <<'E'\n$1 push --force origin main\nE", `printf '%s' '$@' | bash -s git push --force origin main`, `cat <<< '$1 push --force origin main' | bash -s git`,
 		`bash -s -- --force <<< 'git push $1 origin main'`, `zsh -s git <<< '$1 push --force origin main'`, `ksh -s git <<< '$1 push --force origin main'`, `env bash -s git <<< '$1 push --force origin main'`,

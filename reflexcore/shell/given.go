@@ -17,6 +17,10 @@ func (a *applied) stdinArgs() []field {
 	reads := false
 	for len(words) > 0 {
 		text := words[0].text
+		if text == "-" { // it ends the options, as -- does
+			words = words[1:]
+			break
+		}
 		if len(text) < 2 || text[0] != '-' && text[0] != '+' {
 			break
 		}
