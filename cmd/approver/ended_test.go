@@ -151,6 +151,7 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 	must(err)
 	l.records, err = audit.Open(t.Context(), audit.Options{
 		Dir: filepath.Join(dir, "audit"), ID: strings.Join(append([]string{"here"}, id...), "-"), Key: key, KV: l.store, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
+		Volatile: !l.trust.survives,
 	})
 	must(err)
 	must(l.trust.judge(t.Context(), l.store, l.records.Opened()))
@@ -320,8 +321,9 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 					p := where(t)
 					l := startRoom(t, p, t.TempDir())
 					var was any
-					s.act(l, func() { was = p.snap(t, l.dir) })
+					s.act(l, func() { l.still(); was = p.snap(t, l.dir) })
 					if !old {
+						l.still()
 						was = p.snap(t, l.dir)
 					}
 					killed := image(t, l.dir, storeName == "bolt")
@@ -347,6 +349,23 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// still waits until the log was not written for as long as the store is told of its end
+// late: store and log, which are copied one after the other, are then of one moment.
+func (l *roomLife) still() {
+	l.t.Helper()
+	file := filepath.Join(l.dir, "audit", "audit.jsonl")
+	size, since := int64(-1), time.Now()
+	for end := time.Now().Add(20 * time.Second); time.Since(since) < 600*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+		i, err := os.Stat(file)
+		if err != nil || time.Now().After(end) {
+			l.t.Fatalf("the log does not come to rest: %v", err)
+		}
+		if i.Size() != size {
+			size, since = i.Size(), time.Now()
 		}
 	}
 }

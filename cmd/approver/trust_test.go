@@ -136,9 +136,22 @@ func (l *trustLife) close() {
 // image is the folder as a crash in this moment leaves it.
 func image(t *testing.T, dir string, embedded ...bool) string {
 	t.Helper()
-	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
+	size := func(dir string) int64 {
+		i, err := os.Stat(filepath.Join(dir, "audit", "audit.jsonl"))
+		if err != nil {
+			return -1
+		}
+		return i.Size()
+	}
+	to, tries := "", 0
+	for was := int64(-2); to == "" || size(to) != was; tries++ { // store and log of one moment
+		if tries > 50 {
+			t.Fatal("the log does not come to rest")
+		}
+		to, was = t.TempDir(), size(dir)
+		if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	names := []string{"audit.key", "approver.db"}
 	if len(embedded) > 0 && !embedded[0] {
