@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"approver.example"
 )
 
@@ -48,8 +50,14 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 					l.stop()
 				}
 				if edit == nil {
-					admin.Del(t.Context(), key)
-					admin.HSet(t.Context(), key, "value", "x")
+					// At once: between the two, a running daemon would find no record at all.
+					if _, err := admin.TxPipelined(t.Context(), func(tx redis.Pipeliner) error {
+						tx.Del(t.Context(), key)
+						tx.HSet(t.Context(), key, "value", "x")
+						return nil
+					}); err != nil {
+						t.Fatal(err)
+					}
 				} else if err := admin.Set(t.Context(), key, edit(t), 0).Err(); err != nil {
 					t.Fatal(err)
 				}
