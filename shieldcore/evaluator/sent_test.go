@@ -283,6 +283,9 @@ func TestLongCalls(t *testing.T) {
 			if err != nil || v.Decision != says.want || !strings.Contains(v.Detail, "only a part") || says.text == "ALLOW" && v.Rule != evaluator.RuleUnseen {
 				t.Errorf("%s, %s: %+v, %v", name, says.text, v, err)
 			}
+			if s.Count() == 0 {
+				t.Fatalf("%s: nothing was sent", name)
+			}
 			q := s.Requests()[0]
 			var shown struct {
 				Action []string
