@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,6 +21,10 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("skipped: the programs that these tests run are built without the race detector, which runs the short tests")
+		return
+	}
 	dir, err := os.MkdirTemp("", "approver-test-")
 	if err != nil {
 		panic(err)
@@ -75,16 +80,10 @@ func (c tally) String() string {
 }
 
 func TestKillOnBolt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
-	}
 	killing(t, staged(t, Options{}), rounds(t, 8))
 }
 
 func TestKillOnRedis(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
-	}
 	killing(t, staged(t, Options{Redis: true}), rounds(t, 8))
 }
 

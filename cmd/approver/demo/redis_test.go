@@ -48,9 +48,6 @@ func TestRedisIsKilled(t *testing.T) {
 // a Sentinel promotes another. A write counts when a replica has it too, so no
 // answer is lost with the primary.
 func TestRedisFailsOver(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the programs that it runs are built without the race detector, which runs the short tests")
-	}
 	var nodes []*redistest.Server
 	primary, err := redistest.Start(t.Context(), redistest.Options{})
 	if err != nil {
