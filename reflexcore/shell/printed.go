@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -120,13 +121,14 @@ func (in *interp) isOwn(word string) bool {
 		return false
 	}
 	p := in.abs(word)
-	return within(p, in.ctx.Dir) && in.file(p) == nil && in.under(p) == 0 && in.mayRun(p) == nil
+	return within(p, in.ctx.Dir) && in.Table.Find(path.Base(p)) == nil && in.file(p) == nil && in.under(p) == 0 && in.mayRun(p) == nil
 }
 
 // printers print what they make of the files that they are given: of all of their words, or,
 // for those that run a program of the project, of the first.
 var printers = map[string]bool{
 	"cat": true, "m4": true, "erb": true, "j2": true, "jinja2": true,
+	"esbuild": false, "babel": false, "swc": false, "uglifyjs": false, "terser": false, "ts-node": false, "tsx": false,
 	"python": false, "python3": false, "node": false, "ruby": false, "perl": false, "php": false, "lua": false, "bash": false, "sh": false, "go run": false,
 }
 
@@ -134,8 +136,11 @@ var printers = map[string]bool{
 // may. Input is what it has for its input.
 func (in *interp) madeOf(words, input []string) []string {
 	name, rest := words[0], words[1:]
-	if name == "go" && len(rest) > 0 {
+	switch {
+	case name == "go" && len(rest) > 0:
 		name, rest = name+" "+rest[0], rest[1:]
+	case name == "npx" && len(rest) > 0:
+		name, rest = rest[0], rest[1:]
 	}
 	switch all, known := printers[name]; {
 	case name == "envsubst":
@@ -194,6 +199,6 @@ func (in *interp) filledIn(words, input []string) []string {
 // runsFrom adds what runs where a file of that kind does.
 func (in *interp) runsFrom(f *virtual) {
 	for _, p := range f.from {
-		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: f.taint, By: "file " + f.path})
+		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: f.taint | in.under(p), By: "file " + f.path})
 	}
 }

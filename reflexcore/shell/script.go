@@ -46,6 +46,9 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		}
 		return
 	}
+	if f.isBlank() && isShown(target, by) {
+		return
+	}
 	if lang == "" {
 		lang = shebang(f.text)
 	}
