@@ -125,3 +125,21 @@ func isShown(target, by string) bool {
 	}
 	return false
 }
+
+// fedFile is the file of the disk that a command has for its input, just as it lies there;
+// empty: it has none, or this text has something to do with it.
+func (a *applied) fedFile() string {
+	in := a.in
+	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.fds[0] == "" || !effect.IsKnown(in.fds[0]) {
+		return ""
+	}
+	p := in.abs(in.fds[0])
+	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.under(p) != 0 {
+		return ""
+	}
+	if f := in.file(p); f != nil && f.from == nil {
+		return ""
+	}
+	return p
+}
