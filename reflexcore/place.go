@@ -119,7 +119,7 @@ func (s *surroundings) path(e *effect.Effect, known *memo) Place {
 		return 0
 	}
 	sink := known.classify(p)
-	if sink.Secret && e.What != "cookies" {
+	if sink.Secret && e.What != "cookies" && e.What != "setting" {
 		out |= Secret
 	}
 	if sink.Kind != content.Unclear && sink.Kind != content.Plain {

@@ -81,6 +81,8 @@ type applied struct {
 	taint effect.Taint // of all that it read
 	text  string       // of the only file that it read
 	reads int
+
+	origins []origin // of the files that it copies or moves
 }
 
 // forget drops what the command was, and keeps the memory.
@@ -151,6 +153,8 @@ func (a *applied) source(u *grammar.Use) {
 			what = u.Arg
 		case u.Word >= 0 && a.inside(u.Text):
 			what = "inside"
+		case a.asksSetting(u):
+			what = "setting"
 		case u.Arg == "cookies": // the jar of one's own requests
 			what = u.Arg
 			if d.taint&effect.Secret != 0 {
@@ -161,6 +165,9 @@ func (a *applied) source(u *grammar.Use) {
 			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.by})
 		}
 		a.taint |= d.taint
+		if u.Word >= 0 {
+			a.cameFrom(p)
+		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
 		} else if a.text += d.text; !a.in.made(len(d.text)) {
@@ -334,8 +341,12 @@ func (a *applied) target(u *grammar.Use, out data) {
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
+		from, own := in.madeBefore(p)
 		in.write(p, d, false)
 		a.built(p, d)
+		if own {
+			a.edited(p, from)
+		}
 		a.filled(p, d)
 		a.fetchedInto(p)
 		if a.p.Copies {

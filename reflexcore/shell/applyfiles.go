@@ -71,6 +71,7 @@ func (a *applied) copied(to string) {
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && a.reads == 1 {
 			a.another(to, a.path(u), u)
+			a.inherits(to, a.path(u))
 		}
 	}
 }
@@ -83,6 +84,7 @@ func (a *applied) copiedInto(folder string) {
 			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
 				a.in.write(to, a.in.contentOf(from), false)
 				a.another(to, from, u)
+				a.inherits(to, from)
 			}
 		}
 	}

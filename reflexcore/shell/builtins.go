@@ -262,6 +262,11 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 			return
 		}
 	}
+	if f.from != nil {
+		in.shake(target)
+		in.runsFrom(f)
+		return
+	}
 	if f.src != nil && !f.known() {
 		in.odd(SourceProcess, "source")
 		if f.text == effect.Unknown && in.setsUp(f.src.Stmts) {

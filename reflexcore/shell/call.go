@@ -63,14 +63,16 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	}
 	in.expand(c.Args[1:])
 	if len(c.Assigns) > 0 {
-		locals := len(in.locals)
+		locals, local := len(in.locals), in.local
 		defer in.unhold(locals)
+		in.local = in.isLocalGit(mark)
 		for _, a := range c.Assigns {
 			in.locals = append(in.locals, in.hold(in.referred(a.Name.Value)))
 			in.assign(a)
 			in.slot(a.Name.Value).passed = true
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
+		in.local = local
 	}
 	in.standIn(mark)
 	n := len(in.fields) - mark

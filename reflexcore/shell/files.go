@@ -115,6 +115,7 @@ type virtual struct {
 	link   bool              // and a link to it: what lies below it lies there
 	ran    bool              // it was walked as a program
 	built  bool              // a compiler made it, of what was there
+	from   []string          // it was made of these, see [interp.printed]
 	pieces bool              // what begins with the path is a part of it
 	tree   bool              // a folder that was filled: what lies below it is like it
 	sink   []*syntax.Stmt    // what is written there is read by these
@@ -246,7 +247,7 @@ func (in *interp) left() {
 // write notes that data was written to a path.
 func (in *interp) write(p string, d data, more bool) {
 	if f := in.file(p); f != nil {
-		f.built = false
+		f.built, f.from = false, nil
 		if f.sink != nil {
 			f.ran = true
 			s := in.enter()

@@ -19,7 +19,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	a.payload(&plain, out)
 	for i := before; i < len(in.res.Effects); i++ {
 		e := &in.res.Effects[i]
-		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil) {
+		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil && !(in.local && a.connects())) {
 			e.What = "helper"
 		}
 	}
@@ -57,4 +57,37 @@ func (a *applied) aliased(u *grammar.Use) (rest string) {
 		found = found || word == name
 	}
 	return rest
+}
+
+// connects reports whether a variable names what git starts only to speak to another
+// machine.
+func (a *applied) connects() bool {
+	name, _, _ := strings.Cut(a.argv[len(a.argv)-1], "=")
+	switch name {
+	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS":
+		return true
+	}
+	return false
+}
+
+// isLocalGit reports whether a command is one of git that only looks at the repository:
+// GIT_SSH_COMMAND=./x git status. What the variable names counts as run all the same, as
+// any program is: a repository of which only a part was fetched may fetch more.
+func (in *interp) isLocalGit(mark int) bool {
+	words := in.fields[mark:]
+	if len(words) < 2 || words[0].text != "git" || len(in.funcs)+len(in.aliases) > 0 {
+		return false
+	}
+	for _, w := range words {
+		if !w.known() || w.splits || w.glob {
+			return false
+		}
+	}
+	switch words[1].text {
+	case "remote":
+		return len(words) == 2 || len(words) == 3 && (words[2].text == "-v" || words[2].text == "--verbose")
+	case "status", "log", "diff", "show", "rev-parse", "rev-list", "ls-files", "describe", "blame", "shortlog", "for-each-ref", "show-ref", "cat-file", "merge-base", "--version", "version":
+		return true
+	}
+	return false
 }

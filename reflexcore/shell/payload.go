@@ -288,6 +288,10 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	case grammar.Exec: // not code, but it says what runs
 		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.by})
 	case grammar.Sql:
+		if p := a.fedFile(); p != "" { // psql < x.sql does what psql -f x.sql does
+			in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: a.std.taint, By: a.by})
+			break
+		}
 		a.sql(u.Arg, a.std.data)
 	case grammar.Persist:
 		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.by})

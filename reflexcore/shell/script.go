@@ -39,6 +39,16 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 	if f.built && (lang == "" || lang == "node") {
 		return // go build -o app . && ./app
 	}
+	if f.from != nil {
+		in.runsFrom(f)
+		if lang != "" {
+			in.saysDelete(args, path.Base(target))
+		}
+		return
+	}
+	if f.isBlank() && isShown(target, by) {
+		return
+	}
 	if lang == "" {
 		lang = shebang(f.text)
 	}

@@ -103,6 +103,7 @@ type interp struct {
 	beside     string // where it may still be if one of the last cd failed: a folder of settings
 	zero       data   // $0
 	named      bool   // the first word after a script is $0
+	local      bool   // the variables that are walked are those of a git that stays on this machine
 	dir        string
 	may        string // what stands before the first slash of dir may be this folder, where that is not known
 

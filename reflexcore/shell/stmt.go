@@ -88,6 +88,7 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 				d, opened = *out, true
 			}
 			in.wrote(t.path, d, t.more, "redirection")
+			in.printed(s, std, t, d)
 		}
 		in.stdin, in.stdout = std, sink
 	})

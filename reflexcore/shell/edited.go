@@ -1,0 +1,145 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// An origin is what was known of a file when a program read it.
+type origin struct {
+	path  string
+	built bool
+	from  []string
+}
+
+// cameFrom notes what a file was before a program copies or moves it: mv writes to both
+// names, and nothing would be known of either.
+func (a *applied) cameFrom(p string) {
+	if !a.p.Copies || !effect.IsKnown(p) {
+		return
+	}
+	o := origin{path: p}
+	switch f := a.in.file(p); {
+	case f == nil:
+		o.from = []string{p}
+	case f.alias != "" && a.in.file(f.alias) == nil:
+		o.from = []string{f.alias}
+	default:
+		o.built, o.from = f.built, f.from
+	}
+	a.origins = append(a.origins, o)
+}
+
+// inherits makes a copy, or a file under its new name, what the file was.
+func (a *applied) inherits(to, from string) {
+	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
+	f := a.in.file(to)
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.bits != 0 {
+		return
+	}
+	if o := &a.origins[i]; !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
+		f.built, f.from = o.built, o.from
+	}
+}
+
+// isBlank reports whether nothing is known of a file's text, and nothing bad of where it
+// comes from.
+func (f *virtual) isBlank() bool {
+	return f.sink == nil && f.taint&^effect.File == 0 && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
+}
+
+// edited notes that a program changed a file in its place and left it what it was: a
+// formatter, or sed where it puts in no more than a plain word. From is what the file
+// was made of before; nil: it was one of the disk.
+func (a *applied) edited(p string, from []string) {
+	if !a.edits() {
+		return
+	}
+	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.bits == 0 {
+		if f.from = from; from == nil {
+			f.from = []string{p}
+		}
+	}
+}
+
+// madeBefore is what a file was made of before a program writes to it. It is false if the
+// text made it of something else.
+func (in *interp) madeBefore(p string) (from []string, ok bool) {
+	f := in.file(p)
+	if f == nil {
+		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?[")
+	}
+	return f.from, f.from != nil && f.path == p
+}
+
+// edits reports whether a command changes files in their place only in the way that
+// [applied.edited] says.
+func (a *applied) edits() bool {
+	if a.by != "sed" && !formatters[a.by] {
+		return false
+	}
+	programs := 0
+	for i, w := range a.argv[1:] {
+		switch {
+		case !effect.IsKnown(w):
+			return false
+		case a.by != "sed":
+			if strings.HasPrefix(w, "-o") || strings.HasPrefix(w, "--out") {
+				return false
+			}
+		case w == "" && a.argv[i] == "-i", strings.HasPrefix(w, "-i") && isPlain(w), w == "-e", w == "-E", w == "-r":
+		case w != "" && w[0] == '-':
+			return false
+		case programs == 0 || a.argv[i] == "-e":
+			if programs++; !plainEdit.MatchString(w) {
+				return false
+			}
+		}
+	}
+	return a.by != "sed" || programs > 0
+}
+
+// plainEdit is a command of sed that deletes lines, or puts a plain word in the place of
+// something.
+var plainEdit = regexp.MustCompile(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
+	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
+
+// formatters change how a file is written, and not what it does.
+var formatters = map[string]bool{
+	"touch": true, "dos2unix": true, "unix2dos": true, "mac2unix": true, "prettier": true, "black": true, "shfmt": true, "gofmt": true, "goimports": true, "rustfmt": true,
+	"clang-format": true, "autopep8": true, "yapf": true, "isort": true, "ruff": true, "eslint": true, "biome": true, "dprint": true, "standard": true, "rubocop": true, "swiftformat": true, "ktlint": true, "php-cs-fixer": true,
+}
+
+// isShown reports whether a file that a program opens is shown, by its name, and not run.
+func isShown(target, by string) bool {
+	if by != "open" && by != "xdg-open" {
+		return false
+	}
+	switch strings.ToLower(path.Ext(target)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf", ".html", ".htm", ".txt", ".md", ".csv", ".json", ".log", ".mp4", ".wav":
+		return true
+	}
+	return false
+}
+
+// fedFile is the file of the disk that a command has for its input, just as it lies there;
+// empty: it has none, or this text has something to do with it.
+func (a *applied) fedFile() string {
+	in := a.in
+	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
+	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.fds[0] == "" || !effect.IsKnown(in.fds[0]) {
+		return ""
+	}
+	p := in.abs(in.fds[0])
+	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.under(p) != 0 {
+		return ""
+	}
+	if f := in.file(p); f != nil && f.from == nil {
+		return ""
+	}
+	return p
+}

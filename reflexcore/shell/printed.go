@@ -1,0 +1,204 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// printed notes that a program of the project printed a file, or that a file is made of
+// files of the project as they are: python gen.py > a.sh. To run it is to run those; that
+// its text is not known says no more of it than of them. Nothing that the text of the
+// call says may have got into it: no variable, file, function or word but plain names.
+func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
+	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" || d.taint&^effect.File != 0 {
+		return
+	}
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || s.Background || !in.untouched() {
+		return
+	}
+	from, ok := in.fedBy(s.Redirs)
+	if !ok {
+		return
+	}
+	words := make([]string, 0, len(call.Args))
+	for _, w := range call.Args {
+		text, ok := verbatim(w)
+		if !ok {
+			return
+		}
+		words = append(words, text)
+	}
+	if from = in.madeOf(words, from); len(from) == 0 {
+		return
+	}
+	p := in.abs(t.path)
+	if f := in.file(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+		for i := range from {
+			from[i] = in.abs(from[i])
+		}
+		f.from = from
+	}
+}
+
+// untouched reports whether nothing that this text said can have reached a program of
+// the project, but by its words and its input.
+func (in *interp) untouched() bool {
+	if in.bits != 0 || len(in.funcs)+len(in.aliases)+len(in.active) > 0 || !effect.IsKnown(in.dir) || !within(in.dir, in.ctx.Dir) {
+		return false
+	}
+	in.steps += (len(in.vars) + len(in.files)) / 16
+	for i := range in.vars {
+		switch in.vars[i].name {
+		case "", "PWD", "OLDPWD", "_":
+		default:
+			return false
+		}
+	}
+	return !slices.ContainsFunc(in.files, func(f virtual) bool {
+		return f.taint&^effect.File != 0 || f.sink != nil || strings.Trim(f.text, effect.Unknown) != ""
+	})
+}
+
+// within reports whether a folder is the other one, or lies in it.
+func within(p, dir string) bool {
+	return dir != "" && (p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
+}
+
+// fedBy is the file that a statement has for its input, if any. It is false if its
+// redirections do anything but that, send its output to one file, or drop its errors.
+func (in *interp) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
+	for _, r := range redirs {
+		word, plain := "", false
+		if r.Word != nil {
+			word, plain = verbatim(r.Word)
+		}
+		switch {
+		case !plain:
+			return nil, false
+		case r.Op == syntax.RdrOut && (r.N == nil || r.N.Value == "1" || word == "/dev/null"):
+		case r.Op == syntax.RdrIn && r.N == nil && len(from) == 0 && in.isOwn(word):
+			from = append(from, word)
+		default:
+			return nil, false
+		}
+	}
+	return from, true
+}
+
+// verbatim is a word that is written without anything for the shell to expand.
+func verbatim(w *syntax.Word) (string, bool) {
+	if len(w.Parts) == 1 {
+		if q, ok := w.Parts[0].(*syntax.SglQuoted); ok && !q.Dollar {
+			return q.Value, true
+		}
+	}
+	text := w.Lit()
+	return text, text != "" && isPlain(text)
+}
+
+// isPlain reports whether a word has nothing in it that a shell, or a reader, could take
+// for more than a name, a number or an option.
+func isPlain(word string) bool {
+	for i := range len(word) {
+		c := word[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("_./:=@%+,-", c) < 0 {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// isOwn reports whether a word is the path of a file of the project that this text, and
+// what is known of earlier ones, has nothing to do with.
+func (in *interp) isOwn(word string) bool {
+	if !isPlain(word) || word[0] == '-' || word[0] == '/' || slices.Contains(strings.Split(word, "/"), "..") {
+		return false
+	}
+	p := in.abs(word)
+	return within(p, in.ctx.Dir) && in.Table.Find(path.Base(p)) == nil && in.file(p) == nil && in.under(p) == 0 && in.mayRun(p) == nil
+}
+
+// printers print what they make of the files that they are given: of all of their words, or,
+// for those that run a program of the project, of the first.
+var printers = map[string]bool{
+	"cat": true, "m4": true, "erb": true, "j2": true, "jinja2": true,
+	"esbuild": false, "babel": false, "swc": false, "uglifyjs": false, "terser": false, "ts-node": false, "tsx": false,
+	"python": false, "python3": false, "node": false, "ruby": false, "perl": false, "php": false, "lua": false, "bash": false, "sh": false, "go run": false,
+}
+
+// madeOf are the files of the project that decide what a command prints; none if others
+// may. Input is what it has for its input.
+func (in *interp) madeOf(words, input []string) []string {
+	name, rest := words[0], words[1:]
+	switch {
+	case name == "go" && len(rest) > 0:
+		name, rest = name+" "+rest[0], rest[1:]
+	case name == "npx" && len(rest) > 0:
+		name, rest = rest[0], rest[1:]
+	}
+	switch all, known := printers[name]; {
+	case name == "envsubst":
+		if len(rest) > 1 || len(rest) == 1 && !strings.HasPrefix(rest[0], "$") {
+			return nil
+		}
+		return input
+	case name == "sed":
+		return in.filledIn(rest, input)
+	case known && all:
+		if len(input) > 0 && name != "cat" || !in.areOwn(rest) {
+			return nil
+		}
+		return append(input, rest...)
+	case known && len(rest) > 0 && in.isOwn(rest[0]):
+		return plainBehind(rest, input)
+	case strings.Contains(name, "/") && in.isOwn(name):
+		return plainBehind(words, input)
+	}
+	return nil
+}
+
+func (in *interp) areOwn(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !in.isOwn(w) })
+}
+
+// plainBehind is a program, and its input, if its words are plain.
+func plainBehind(words, input []string) []string {
+	if slices.ContainsFunc(words[1:], func(w string) bool { return !isPlain(w) }) {
+		return nil
+	}
+	return append(input, words[0])
+}
+
+// placeholder is a command of sed that puts a plain word in the place of a marked name: it
+// says nothing that the template does not.
+var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked + `#[\w./:@%+=-]+#)g?$`)
+
+const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
+
+// filledIn is the template that sed fills in, if that is all that it does.
+func (in *interp) filledIn(words, input []string) []string {
+	programs := 0
+	for len(words) > 1 && words[0] == "-e" && placeholder.MatchString(words[1]) {
+		words, programs = words[2:], programs+1
+	}
+	if programs == 0 && len(words) > 0 && placeholder.MatchString(words[0]) {
+		words, programs = words[1:], 1
+	}
+	if programs == 0 || len(words) > 0 && len(input) > 0 || !in.areOwn(words) {
+		return nil
+	}
+	return append(input, words...)
+}
+
+// runsFrom adds what runs where a file of that kind does.
+func (in *interp) runsFrom(f *virtual) {
+	for _, p := range f.from {
+		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: f.taint | in.under(p), By: "file " + f.path})
+	}
+}
