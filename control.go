@@ -21,7 +21,10 @@ type Controls struct {
 	// Missing means that the store has no record, or an older one than it had.
 	Missing bool   `json:"-"`
 	Freeze  Freeze `json:"freeze,omitzero"`
-	Pause   Pause  `json:"pause,omitzero"`
+	// Here says why the freeze holds in this process alone: what the store said when it
+	// was to take it. Empty: the store has it, or nothing is frozen.
+	Here  string `json:"-"`
+	Pause Pause  `json:"pause,omitzero"`
 	// Observe outlives its end, to tell when it was.
 	Observe Observe `json:"observe,omitzero"`
 	// Burned is when the newest freeze began, also after it was lifted: no yes
@@ -72,7 +75,11 @@ func (c Controls) Notice(now time.Time) string {
 	case c.Missing:
 		return "FROZEN because " + c.Freeze.Reason
 	case c.Frozen():
-		return "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
+		text := "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
+		if c.Here != "" {
+			text += ", by this daemon alone until it is restarted or the store takes the freeze: " + OneLine(c.Here)
+		}
+		return text
 	case len(c.Held()) > 0:
 		return strings.Join(append([]string{"FROZEN: " + c.FrozenText()}, c.loosened(now)...), "; ")
 	}
@@ -128,6 +135,9 @@ func readControls(ctx context.Context, store KV, mark *ControlMark) (Controls, e
 	value, _, err := store.Get(ctx, controlKey())
 	c, err := decodeControls(value, err)
 	if err != nil {
+		if held := mark.Held(); held.Frozen() { // whatever becomes of calls when the store fails
+			return held, nil
+		}
 		return c, err
 	}
 	return mark.check(c, known), nil
@@ -204,6 +214,7 @@ func changeControls(
 	ctx context.Context, store KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
 ) (Controls, error) {
 	for {
+		held := mark.holding() // before the reading, which takes it in
 		c, rev, now, err := loadControls(ctx, store, mark)
 		if err != nil {
 			return c, err
@@ -228,6 +239,7 @@ func changeControls(
 		// A freeze stays until it is lifted: the record must outlive it.
 		err = put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
 		if err == nil {
+			mark.took(held)
 			mark.check(c, 0)
 		}
 		if !errors.Is(err, ErrConflict) {
@@ -249,9 +261,40 @@ var (
 // Freeze stops every call from now on, denies the open requests and burns every
 // grant. It returns how many requests it denied. A second freeze is as good as
 // the first, and keeps who froze first.
+//
+// It holds in this process at once. One that the store does not take goes on to hold here,
+// and is an error that says so; [Broadcaster.Run] gives it to the store again and again.
 func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
+	b.Mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
+	denied, err = b.freeze(ctx, by, reason, false)
+	if !b.Mark.refused(err) {
+		return denied, err
+	}
+	b.Log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
+	// No frozen: at the next start that would be a store that has lost it.
+	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",
+		by, firstOf(reason, "no reason given"), err)
+	_, auditErr := b.Audit.Record(context.WithoutCancel(ctx), Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
+	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
+		"and other daemons on the store go on: stop them, or mend the store; the store said: %w", err)
+	return 0, errors.Join(err, auditErr)
+}
+
+// freeze is Freeze in the store. With again it is one that holds here already, which
+// somebody may have lifted meanwhile.
+func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, err error) {
 	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		if !c.Frozen() || c.Missing {
+		switch {
+		case again && !c.Frozen():
+			return ErrNotFrozen
+		case again && c.Here != "": // as people know it, who may be lifting it
+			if c.Burned.After(now) { // by this process's clock
+				c.Freeze.At, c.Burned = now, now
+			}
+			return nil
+		case c.Here != "":
+			c.Freeze.At = now
+		case !c.Frozen() || c.Missing:
 			c.Missing, c.Freeze = false, Freeze{At: now, By: by, Reason: reason}
 		}
 		c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
@@ -297,6 +340,10 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 		c.lift(now)
 		return nil
 	})
+	if err != nil && b.Mark.Held().Frozen() {
+		err = fmt.Errorf("the store does not take the end of a freeze that this daemon alone holds: "+
+			"make the store work, or restart the daemon: %w", err)
+	}
 	if err != nil {
 		return b.notDone(ctx, EventUnfrozen, note, err)
 	}

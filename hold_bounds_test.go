@@ -93,6 +93,31 @@ func TestLiftedHoldsDoNotCount(t *testing.T) {
 	}
 }
 
+// Of the bound of all holds, only those that stand count: with as many lifted ones as are
+// kept, and all but one that may stand, one more is still a freeze of that agent alone, and
+// only the next one is of everybody.
+func TestStandingHoldsAreCounted(t *testing.T) {
+	for _, lifted := range []int{0, 1, maxHolds - 1, maxHolds} {
+		for _, stand := range []int{0, 1, maxHolds - 1, maxHolds} {
+			var c Controls
+			now := time.Unix(1e9, 0)
+			for i := range lifted {
+				c.Holds = append(c.Holds, Hold{Who: heldOf(1000+i, "/p"), Burned: now})
+			}
+			for i := range stand {
+				c.hold(Hold{Freeze: Freeze{By: "approver"}, Who: heldOf(2000+i, "/p")}, now)
+			}
+			if c.Frozen() || len(c.Held()) != stand {
+				t.Fatalf("%d lifted, %d stand: all frozen %v, %d are held", lifted, stand, c.Frozen(), len(c.Held()))
+			}
+			c.hold(Hold{Freeze: Freeze{By: "approver"}, Who: heldOf(7, "/p")}, now)
+			if c.Frozen() != (stand == maxHolds) {
+				t.Errorf("%d lifted, %d stand, one more: all frozen %v", lifted, stand, c.Frozen())
+			}
+		}
+	}
+}
+
 // The story: one agent was frozen and people lifted that. A yes from before was still open;
 // then another agent was frozen, the record of the lifted one went, and the yes counted
 // again. It is kept as long as any yes waits, and not for ever.

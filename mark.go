@@ -17,10 +17,70 @@ import (
 // older one put in its place. Both stop every call, and somebody is told.
 
 // A ControlMark remembers the newest version of the controls that this process
-// knows of. The zero value knows none. All methods are safe for concurrent use.
+// knows of, and a freeze that its store did not take. The zero value knows none. All
+// methods are safe for concurrent use.
 type ControlMark struct {
 	version atomic.Uint64
+	held    atomic.Pointer[heldFreeze]
 	wake    chan struct{}
+}
+
+// A heldFreeze holds in this process until the store takes it.
+type heldFreeze struct {
+	Freeze
+	why string // what the store said
+}
+
+// hold makes a freeze hold here until took. The first one stays.
+func (m *ControlMark) hold(f Freeze) {
+	m.held.CompareAndSwap(nil, &heldFreeze{f, "it is being told of it"})
+}
+
+// holding is the freeze that holds here, or nil.
+func (m *ControlMark) holding() *heldFreeze {
+	if m == nil {
+		return nil
+	}
+	return m.held.Load()
+}
+
+// took ends what held here before the store took a record with it, or with its end.
+func (m *ControlMark) took(held *heldFreeze) {
+	if held != nil {
+		m.held.CompareAndSwap(held, nil)
+	}
+}
+
+// refused reports whether a freeze goes on to hold here after the store was told of it,
+// and keeps what the store said.
+func (m *ControlMark) refused(err error) bool {
+	for err != nil {
+		held := m.held.Load()
+		if held == nil {
+			return false // it took it; what failed came later
+		}
+		if m.held.CompareAndSwap(held, &heldFreeze{held.Freeze, err.Error()}) {
+			return true
+		}
+	}
+	return false
+}
+
+// Held are the controls of a freeze that holds in this process alone; without one they
+// are not frozen.
+func (m *ControlMark) Held() Controls { return m.with(Controls{}) }
+
+// with adds what holds here alone to what the store says.
+func (m *ControlMark) with(c Controls) Controls {
+	f := m.holding()
+	if f == nil || c.Frozen() {
+		return c
+	}
+	c.Freeze, c.Here, c.Pause, c.Observe = f.Freeze, f.why, Pause{}, Observe{}
+	if f.At.After(c.Burned) {
+		c.Burned = f.At
+	}
+	return c
 }
 
 // NewControlMark returns a mark that knows of a version, such as the one that the
@@ -52,7 +112,7 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	default:
 		for old := m.version.Load(); c.Version > old && !m.version.CompareAndSwap(old, c.Version); old = m.version.Load() {
 		}
-		return c
+		return m.with(c)
 	}
 	if m != nil && m.wake != nil {
 		select {
@@ -219,7 +279,7 @@ func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) err
 		"then approver unfreeze makes it the one that counts", why, about)
 	b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
 	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
-	if _, freezeErr := b.Freeze(ctx, "approver", why); freezeErr != nil {
+	if _, freezeErr := b.freeze(ctx, "approver", why, false); freezeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
 	if err != nil {
@@ -229,11 +289,16 @@ func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) err
 }
 
 // guard looks after the record of the controls until ctx ends: when a call has
-// found it missing or older, and every guardEvery.
+// found it missing or older, and every guardEvery. It gives the store a freeze that it did
+// not take.
 func (b *Broadcaster) guard(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	for {
+		if held := b.Mark.holding(); held != nil {
+			_, err := b.freeze(ctx, held.By, held.Reason, true)
+			b.Mark.refused(err) // else at the next look
+		}
 		if c, _, err := b.Controls(ctx); err == nil && c.Missing {
 			_ = b.Distrust(ctx, AlarmStore, c.Freeze.Reason) // else at the next look
 		}

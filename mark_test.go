@@ -181,3 +181,35 @@ func TestAStoreWithoutARecordIsFrozen(t *testing.T) {
 		}
 	}
 }
+
+// The store has lost the last step of a yes that waits for its call, and takes nothing now:
+// what is told is that, and not that there is no such grant besides.
+func TestAYesThatWaitsIsNoKeptGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		call := testCall("c1")
+		call.ParkAt = time.Now().Add(time.Second)
+		parked := x.askAsync(t.Context(), call, High)
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		<-parked
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeRecorded {
+			t.Fatalf("%+v", out)
+		}
+		grants, err := x.Grants(t.Context())
+		if err != nil || len(grants) != 1 || grants[0].scope != "" {
+			t.Fatalf("%+v, %v", grants, err)
+		}
+		id := grants[0].ID
+		x.failing(func(op, key string) bool { return op == "put" && key == Key("req", id) })
+		err = x.Strike(t.Context(), []Told{{Request: id, Event: EventRevoked, At: time.Now()}})
+		if err == nil || errors.Is(err, ErrNotFound) {
+			t.Errorf("told %v", err)
+		}
+		x.failing(func(string, string) bool { return false })
+		err = x.Strike(t.Context(), []Told{{Request: id, Event: EventRevoked, At: time.Now()}})
+		if grants, listErr := x.Grants(t.Context()); err != nil || listErr != nil || len(grants) > 0 {
+			t.Errorf("told %v; still granted: %+v, %v", err, grants, listErr)
+		}
+	})
+}

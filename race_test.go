@@ -251,7 +251,7 @@ func kindName(k approver.OutcomeKind) string {
 
 // waitForCards waits until every card shows an end, and returns how many do.
 func waitForCards(m *memory) (settled int) {
-	for range 600 { // half a minute
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		settled = 0
 		m.mu.Lock()
 		for _, c := range m.cards {
@@ -264,7 +264,6 @@ func waitForCards(m *memory) (settled int) {
 		if settled == total {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	return settled
 }

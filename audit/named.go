@@ -35,6 +35,34 @@ type part struct {
 // maxParts is how many broken parts are gone on behind.
 const maxParts = 100
 
+// next checks the next line of a file, or finds out whether a broken part ends with it.
+// bad is why it has not the shape of a line.
+func (v *verifier) next(f *os.File, line []byte, start int64, bad error) error {
+	var b *BreakError
+	switch {
+	case v.inside && bad != nil:
+		return nil
+	case v.inside:
+		return v.behind(f, line, start)
+	case bad != nil:
+		b = v.broken(BadLine, v.at.seq+1, "%v", bad)
+	default:
+		b = v.line(line)
+	}
+	if b == nil {
+		return nil
+	}
+	if b.Kind == Gap {
+		if err := v.findMoved(b, f.Name()); err != nil {
+			return fmt.Errorf("verify the audit log: %w", err)
+		}
+	}
+	if !v.pass(b, start) {
+		return b
+	}
+	return nil
+}
+
 // pass begins a broken part, if the log can go on behind a break of that kind.
 func (v *verifier) pass(b *BreakError, start int64) bool {
 	if !slices.Contains([]Kind{BadLine, BadHash, BadPrev, Gap, Duplicate, Reordered}, b.Kind) || len(v.parts) == maxParts {

@@ -217,11 +217,7 @@ func (s *scan) file(path string) (err error) {
 		}
 		switch {
 		case err != nil && doubt == nil:
-			with := *s
-			doubt = &with
-			if doubt.broken == nil {
-				doubt.broken = &BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()}
-			}
+			doubt = s.doubt(&BreakError{File: filepath.Base(path), Line: lines.number, Seq: s.seq + 1, Why: err.Error()})
 		case err != nil:
 		case doubt == nil:
 			s.take(l, line, lines, filepath.Base(path))
@@ -232,6 +228,24 @@ func (s *scan) file(path string) (err error) {
 			}
 		}
 	}
+}
+
+// doubt is what s becomes if a line that is not sound, and what follows it, stays in the
+// file. Where that is its first line, the file begins with the line that should be there,
+// if anybody knows which: its name and the store's word are about that one.
+func (s *scan) doubt(b *BreakError) *scan {
+	d := *s
+	switch {
+	case d.first != 0:
+	case !s.adopt:
+		d.first = s.seq + 1
+	case s.watch != nil:
+		d.first = s.watch.First
+	}
+	if d.broken == nil {
+		d.broken = b
+	}
+	return &d
 }
 
 // take goes on with a sound line.

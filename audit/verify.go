@@ -131,8 +131,9 @@ func (r Report) Unsigned() uint64 {
 }
 
 // Verify reads a whole log, in constant memory, and returns a *BreakError for the
-// first thing that is wrong and that no alarm in the log names. A log that was cut short and then went on is whole
-// again but for the alarm that the daemon recorded: see Report.Losses.
+// first thing that is wrong and that no alarm in the log names. A log that was cut short
+// and then went on is whole again but for the alarm that the daemon recorded: see
+// Report.Losses.
 //
 // paths are the log's directory and, where older files were moved away, the
 // directories or files that hold them. keys are the public keys that may have signed;
@@ -233,36 +234,14 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 			continue
 		case errors.Is(err, errTorn):
 			return v.broken(CutTail, v.at.seq+1, "the file ends in the middle of a line, %d bytes of it", len(line))
-		case errors.Is(err, errShape) && v.inside:
-			continue
-		case errors.Is(err, errShape):
-			if b := v.broken(BadLine, v.at.seq+1, "%v", err); !v.pass(b, start) {
-				return b
-			}
-			continue
-		case err != nil:
+		case err != nil && !errors.Is(err, errShape):
 			return fmt.Errorf("verify the audit log: %w", err)
 		}
 		if lines.number%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if v.inside {
-			if err := v.behind(f, line, start); err != nil {
-				return err
-			}
-			continue
-		}
-		b := v.line(line)
-		if b == nil {
-			continue
-		}
-		if b.Kind == Gap {
-			if err := v.findMoved(b, s.path); err != nil {
-				return fmt.Errorf("verify the audit log: %w", err)
-			}
-		}
-		if !v.pass(b, start) {
-			return b
+		if err := v.next(f, line, start, err); err != nil {
+			return err
 		}
 	}
 }

@@ -28,23 +28,24 @@ func Beside(s Source, want Want) (found []Finding) {
 			Fix: "make it readable, or remove it",
 		}}
 	}
-	text := s.Text
+	text := unmarked(s.Text)
 	if filepath.Ext(s.Path) == ".md" {
-		text = frontMatter(s.Text)
+		text = frontMatter(text)
 		if text == nil {
 			return nil
 		}
 	}
 	settings, err := Read(s.Path, text)
 	if err != nil {
-		if !bytes.Contains(text, []byte("hook")) {
-			return nil
+		// What Claude Code makes of it nobody knows here, nor what an escape hides.
+		escaped := bytes.Contains(text, []byte(`\`))
+		if !escaped && !bytes.Contains(text, []byte("hook")) {
+			return servers(s.Path, text)
 		}
-		// What Claude Code makes of it nobody knows here.
-		return []Finding{{
-			Harmless: !bytes.Contains(text, []byte("approver")), Path: s.Path,
+		return append([]Finding{{
+			Harmless: !escaped && !bytes.Contains(text, []byte("approver")), Path: s.Path,
 			Text: "has hooks that cannot be read", Fix: "mend " + s.Path + ", or remove it",
-		}}
+		}}, servers(s.Path, text)...)
 	}
 	f := file{Source: s, Settings: settings}
 	for _, one := range f.others(want, true) {
@@ -100,33 +101,22 @@ func Servers(s Source) []Finding {
 }
 
 func servers(path string, text []byte) (found []Finding) {
-	type list struct {
-		Servers map[string]json.RawMessage `json:"mcpServers"`
+	text = unmarked(text)
+	var projects map[string]json.RawMessage
+	exactly(text, "projects", &projects)
+	lists := []json.RawMessage{text}
+	for _, name := range slices.Sorted(maps.Keys(projects)) {
+		lists = append(lists, projects[name])
 	}
-	var top struct {
-		list
-		Projects map[string]json.RawMessage `json:"projects"`
-	}
-	if json.Unmarshal(text, &top) != nil {
-		return nil
-	}
-	lists := []list{top.list}
-	for _, name := range slices.Sorted(maps.Keys(top.Projects)) {
-		var l list
-		if json.Unmarshal(top.Projects[name], &l) == nil {
-			lists = append(lists, l)
-		}
-	}
-	for _, l := range lists {
-		for _, name := range slices.Sorted(maps.Keys(l.Servers)) {
-			var s struct {
-				Command string
-				Args    []string
-			}
-			if json.Unmarshal(l.Servers[name], &s) != nil {
-				continue
-			}
-			line := strings.Join(append([]string{s.Command}, s.Args...), " ")
+	for _, list := range lists {
+		var all map[string]json.RawMessage
+		exactly(list, "mcpServers", &all)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			var words []string
+			exactly(all[name], "args", &words)
+			var command string
+			exactly(all[name], "command", &command)
+			line := strings.Join(append([]string{command}, words...), " ")
 			if agentServer.MatchString(line) {
 				found = append(found, Finding{
 					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) + ": what it runs asks no hook",
@@ -136,4 +126,14 @@ func servers(path string, text []byte) (found []Finding) {
 		}
 	}
 	return found
+}
+
+// exactly reads the value of one key into what to points to. A key counts as it is written,
+// and the last of two does, as Claude Code reads; encoding/json takes Command for command.
+// What is no object, or of another kind, leaves to as far as it could be read.
+func exactly(object json.RawMessage, key string, to any) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &all) == nil && len(all[key]) > 0 {
+		_ = json.Unmarshal(all[key], to) // as the comment says
+	}
 }

@@ -145,10 +145,10 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	case s.Err != nil:
 		return f, []Finding{unreadable(s, s.Err)}, nil
 	}
-	if blank(s.Text) {
-		s.Text = []byte("{}")
-		f.Text = s.Text
+	if s.Text = unmarked(s.Text); len(bytes.TrimSpace(s.Text)) == 0 {
+		s.Text = []byte("{}") // for which Claude Code takes a file without content
 	}
+	f.Text = s.Text
 	if s.Place == Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
 			found = []Finding{unreadable(s, err)}
@@ -175,11 +175,9 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	return f, found, dropped
 }
 
-// blank reports a file without content, which Claude Code takes for {}. Measured with
-// 2.1.330 for settings and for what it notes of a user.
-func blank(text []byte) bool {
-	return len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0
-}
+// unmarked takes the mark of the byte order off, as Claude Code does. Measured with 2.1.330
+// for settings and for what it notes of a user.
+func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
 // unreadable tells of a file whose content is not known.
 func unreadable(s Source, why error) Finding {

@@ -6,7 +6,7 @@ import "encoding/json"
 // user. A key counts as it is written, and the last of two does, as Claude Code reads.
 func globalEnv(text []byte) (env map[string]json.RawMessage, err error) {
 	var top map[string]json.RawMessage
-	if err := json.Unmarshal(text, &top); err != nil {
+	if err := json.Unmarshal(unmarked(text), &top); err != nil {
 		return nil, err
 	}
 	raw := top["env"]

@@ -34,6 +34,7 @@ func (p Problem) String() string {
 // taken, as Claude Code does. Managed settings are read more kindly: there only the
 // value is dropped.
 func Check(path string, text []byte) []Problem {
+	text = unmarked(text)
 	c := checker{path: path, text: text}
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {

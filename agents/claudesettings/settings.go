@@ -73,6 +73,7 @@ func Ours(hook json.RawMessage) bool {
 // reads otherwise, are an error with their place. Values are for [Check].
 func Read(path string, text []byte) (Settings, error) {
 	var s Settings
+	text = unmarked(text)
 	err := json.Unmarshal(text, &s)
 	at := int64(-1)
 	var syntax *json.SyntaxError
@@ -105,7 +106,7 @@ func place(path string, text []byte, at int64) string {
 // known are the keys that Claude Code reads on the way to a hook and in it: of the
 // settings, of hooks, of a matcher and of a hook.
 var known = [][]string{
-	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "env", "permissions"},
+	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "disableSkillShellExecution", "env", "permissions"},
 	{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "ConfigChange"},
 	{"matcher", "hooks"},
 	{"type", "command", "args", "shell", "timeout", "async", "asyncRewake", "if", "once", "onFailure"},

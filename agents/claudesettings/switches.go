@@ -46,18 +46,19 @@ func loads(name string) bool {
 // weakens reports a variable with a value that can take the hook away. Sizes for node and
 // for libc's allocator only change how much memory they use.
 func weakens(name string, raw json.RawMessage) bool {
-	var value string
 	if !loads(name) || !(toggle{name: name}).on(raw) {
 		return false
 	}
-	if json.Unmarshal(raw, &value) != nil {
+	value, ok := envText(raw)
+	if !ok {
 		return true
 	}
 	switch name {
 	case "ENV": // the file that some shells read at their start: any value with a folder or an expansion
 		return strings.ContainsAny(value, "/$`~\\.")
 	case "NODE_OPTIONS":
-		return slices.ContainsFunc(strings.Fields(value), func(option string) bool {
+		options := strings.Fields(value)
+		return len(options) > 0 && isNumber(options[0]) || slices.ContainsFunc(options, func(option string) bool {
 			name, _, _ := strings.Cut(option, "=")
 			return !slices.Contains(harmlessNode, strings.ReplaceAll(name, "_", "-")) && !isNumber(option)
 		})
@@ -79,14 +80,34 @@ func isNumber(s string) bool {
 	return len(s) > 0 && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
 }
 
-// on reports whether a value in "env" turns it on. What is no text, Claude Code makes
-// one or drops: it counts.
+// on reports whether a value in "env" turns it on. A list or an object counts.
 func (t toggle) on(raw json.RawMessage) bool {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return string(raw) != "false" && string(raw) != "0" && string(raw) != "null" || !t.word
+	value, ok := envText(raw)
+	if t.word && string(raw) == "null" {
+		return false
 	}
-	return t.is(s)
+	return !ok || t.is(value)
+}
+
+// envText is what Claude Code puts into the environment for a value in "env": a text as it
+// is decoded, and of a number, true, false and null what JavaScript writes. Measured with
+// 2.1.330. It is not known of a list, an object, and a number beyond what a float holds.
+func envText(raw json.RawMessage) (value string, ok bool) {
+	var decoded any
+	if json.Unmarshal(raw, &decoded) != nil {
+		return "", false
+	}
+	switch v := decoded.(type) {
+	case string:
+		return v, true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case bool:
+		return strconv.FormatBool(v), true
+	case nil:
+		return "null", true
+	}
+	return "", false
 }
 
 func (t toggle) is(s string) bool {
@@ -107,7 +128,7 @@ func Environment(env []string, managed bool) (found []Finding) {
 				found = append(found, Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
 			}
 		}
-		if key == "GOMAXPROCS" && slows(json.RawMessage(value)) {
+		if key == "GOMAXPROCS" && slows(value) {
 			found = append(found, Finding{Harmless: true, Text: key + " is set here: the hook then needs longer to start than people have to answer", Fix: "unset " + key})
 		}
 	}
@@ -137,17 +158,18 @@ func (f file) switches(files []file, managed bool) (found []Finding) {
 		}
 	}
 	processors := toggle{name: "GOMAXPROCS"}
-	if raw, there := f.Env[processors.name]; there && slows(raw) && (f.Place == Managed || !pinned(files, processors)) {
+	value, text := envText(f.Env[processors.name])
+	if _, there := f.Env[processors.name]; there && (!text || slows(value)) && (f.Place == Managed || !pinned(files, processors)) {
 		found = append(found, Finding{Path: f.Path, Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`, Fix: f.takeOut(processors.name)})
 	}
 	return found
 }
 
-// slows reports whether a Go program needs noticeably longer to start with a value of
-// GOMAXPROCS. With some ten thousand it is minutes.
-func slows(raw json.RawMessage) bool {
-	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 32)
-	return err == nil && n > 1024
+// slows reports a value of GOMAXPROCS with which a Go program may need noticeably longer to
+// start: with some ten thousand it is minutes. What is no number from 1 to 1024 counts.
+func slows(value string) bool {
+	n, err := strconv.ParseUint(value, 10, 16)
+	return value != "" && (err != nil || n < 1 || n > 1024)
 }
 
 // takeOut says how a variable goes.

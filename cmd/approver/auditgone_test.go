@@ -40,7 +40,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				p := boltPlace()
 				l := startRoom(t, p, t.TempDir())
 				request, answer := l.ask("c1", false)
-				time.Sleep(400 * time.Millisecond) // the store hears of the end
+				l.still() // the store has heard of the end
 				dir := filepath.Join(l.dir, "audit")
 				if err := attack(dir, filepath.Join(dir, "audit.jsonl")); err != nil {
 					t.Fatal(err)
@@ -69,7 +69,9 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				if (statusDoc{Up: true, Freeze: &c.Freeze}).well() || !(statusDoc{Up: true, Freeze: &approver.Freeze{By: "Ada"}}).well() {
 					t.Error("status does not fail for it, or fails for a freeze of a person")
 				}
-				time.Sleep(1500 * time.Millisecond) // the freeze is in the audit, too
+				for end := time.Now().Add(20 * time.Second); !l.tells("", "frozen") && time.Now().Before(end); {
+					time.Sleep(20 * time.Millisecond)
+				}
 				if err := l.people.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
@@ -104,10 +106,11 @@ func TestOneOfTwoDaemonsIsKilled(t *testing.T) {
 		if v := <-answer; v.Decision != approver.Allow {
 			t.Fatalf("%+v", v)
 		}
+		here.still()
+		there.still() // its log and the store are of one moment
 		killed := image(t, there.dir, false)
 		head := p.snap(t, "")
 		there.stop()
-		_ = head
 		if n%2 == 0 { // the last words of the one that was killed never came
 			p.put(t, "", head)
 		}

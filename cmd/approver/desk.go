@@ -170,6 +170,9 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	}
 	if err != nil {
 		doc.Trouble = err.Error()
+		if c := d.people.Mark.Held(); c.Frozen() && doc.Freeze == nil {
+			doc.Freeze, doc.Control = &c.Freeze, c.Notice(time.Now())
+		}
 	}
 	return doc, nil
 }

@@ -81,8 +81,8 @@ func redisPlace(t *testing.T) place {
 	return p
 }
 
-func redisPlaceOn(t *testing.T) (place, *redistest.Server) {
-	server, err := redistest.Start(t.Context(), redistest.Options{})
+func redisPlaceOn(t *testing.T, config ...string) (place, *redistest.Server) {
+	server, err := redistest.Start(t.Context(), redistest.Options{Config: config})
 	if err != nil {
 		t.Fatal(err)
 	}

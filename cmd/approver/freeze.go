@@ -16,6 +16,7 @@ type freezeCmd struct {
 func (freezeCmd) Help() string {
 	return `Stops everything, on every daemon that shares the store: each new call is denied with the reason, open requests are denied, what was
 approved and not yet released does not run, grants and pauses end. Nobody is asked first.
+If the store does not take it, it holds in this daemon until a restart or until the store takes it, and this fails and says why.
 ` + exitCodes + `
 Example:
   approver freeze --reason runaway`

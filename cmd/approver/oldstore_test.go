@@ -54,9 +54,11 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 					for end := time.Now().Add(5 * time.Second); !l.tells(id, "released") && time.Now().Before(end); {
 						time.Sleep(5 * time.Millisecond)
 					}
+					l.still()
 					was := p.snap(t, l.dir)
 					act(l)
 					if !old {
+						l.still()
 						was = p.snap(t, l.dir)
 					}
 					killed := image(t, l.dir, where == "bolt")
@@ -119,11 +121,13 @@ func TestAnApproverWhoWasTakenOut(t *testing.T) {
 				if err := l.lists().replace(t.Context(), l.records, "Ada, Bob"); err != nil || l.trust.mark.Version() != 1 {
 					t.Fatalf("the first is version %d, %v", l.trust.mark.Version(), err)
 				}
+				l.still()
 				was := p.snap(t, l.dir)
 				if err := tt.change(l); err != nil {
 					t.Fatal(err)
 				}
 				if !tt.old {
+					l.still()
 					was = p.snap(t, l.dir)
 				}
 				killed := image(t, l.dir, where == "bolt")

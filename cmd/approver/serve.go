@@ -82,58 +82,84 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return err
 	}
 	people, err := newBroadcaster(base, rules, log)
+	if err == nil {
+		err = base.trust.settle(ctx, people, records)
+	}
+	if err == nil {
+		tier2.model, err = addModel(cfg.Shield.Sidecar, rules.screens)
+	}
 	if err != nil {
-		return err
-	}
-	if err := base.trust.settle(ctx, people, records); err != nil {
-		return err
-	}
-	if tier2.model, err = addModel(cfg.Shield.Sidecar, rules.screens); err != nil {
 		return err
 	}
 
 	watching := &observer{people: people, log: log.With("part", "observe")}
-	gate := &approver.Gate{
-		Stages: rules.stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
-		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), Fresh: rules.fresh(), FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
-		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak, Budgets: cfg.Reflex.Gate(),
-		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin}, Audit: records, Log: log.With("part", "gate"),
-	}
-	decide := &decider{
-		gate: gate, audit: records, log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
-		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, began: people.Began,
-		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
-	}
-	if decide.former, err = base.trust.released(records); err != nil {
-		return err
-	}
-	if cfg.FreezeOnBypass {
-		decide.freeze = people.Freeze
-	}
-	inForce := base.inForce()
-	if decide.outputs, err = newOutputs(inForce, rules.reflex.Told, records, log.With("part", "output")); err != nil {
+	gate := newGate(base, rules, tier2, people, watching, log)
+	decide, err := newDecide(base, rules, gate, people, log)
+	if err != nil {
 		return err
 	}
 	desk := &desk{
 		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2,
-		store: storeName(cfg), notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(inForce), hooks: decide.hooks, log: log.With("part", "desk"),
+		store: storeName(cfg), notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(base.inForce()), hooks: decide.hooks, log: log.With("part", "desk"),
 	}
 	doors, err := openSockets(cfg.Sockets, base.house, decide, asker{*gate}, base.local, desk, log)
 	if err != nil {
 		return err
 	}
 
-	// Who is told to stop while starting still stops in order.
-	if _, err := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStarted, At: started, Note: base.house.note() + watching.note(ctx) + base.trust.note()}); err != nil {
-		return fmt.Errorf("the audit: %w", err)
-	}
-	log.Info("ready", "isolated", base.house.Isolated, "submit", cfg.Sockets.Submit, "resolve", cfg.Sockets.Resolve, "channels", names(base.channels), "took", time.Since(started).Round(time.Millisecond))
-	debug.FreeOSMemory() // what was only needed to start
+	note := base.house.note() + watching.note(ctx) + base.trust.note()
 	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
 	run := append(doors, people.Run, admit, watching.run, decide.hooks.run, tier2.run, base.trust.watch(people, records))
-	err = together(ctx, append(run, rules.runs(cfg, people.Ask)...)...)
-	_, recordErr := records.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventStopped, At: time.Now()})
-	return errors.Join(err, recordErr)
+	return runAll(ctx, base, started, note, log, append(run, rules.runs(cfg, people.Ask)...))
+}
+
+// runAll runs all parts until ctx ends, or one fails, and records start and stop. Who is told
+// to stop while starting still stops in order.
+func runAll(ctx context.Context, base *ground, started time.Time, note string, log *slog.Logger, run []func(context.Context) error) error {
+	record := func(e approver.Event, at time.Time, note string) error {
+		_, err := base.records.Record(context.WithoutCancel(ctx), approver.Record{Event: e, At: at, Note: note})
+		return err
+	}
+	if err := record(approver.EventStarted, started, note); err != nil {
+		return fmt.Errorf("the audit: %w", err)
+	}
+	log.Info("ready", "isolated", base.house.Isolated, "submit", base.cfg.Sockets.Submit, "resolve", base.cfg.Sockets.Resolve,
+		"channels", names(base.channels), "took", time.Since(started).Round(time.Millisecond))
+	debug.FreeOSMemory() // what was only needed to start
+	err := together(ctx, run...)
+	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
+}
+
+// newGate judges what both doors let in, and puts before people what needs them.
+func newGate(base *ground, rules *judgement, tier2 *shield, people *approver.Broadcaster, watching *observer, log *slog.Logger) *approver.Gate {
+	cfg := base.cfg
+	return &approver.Gate{
+		Stages: rules.stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
+		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), Fresh: rules.fresh(),
+		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
+		Budgets: cfg.Reflex.Gate(), Audit: base.records, Log: log.With("part", "gate"),
+		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
+	}
+}
+
+// newDecide answers hooks: it knows what ran before, and watches over the hooks themselves.
+func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *approver.Broadcaster, log *slog.Logger) (*decider, error) {
+	cfg, records := base.cfg, base.records
+	d := &decider{
+		gate: gate, audit: records, log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
+		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, began: people.Began,
+		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
+	}
+	var err error
+	if d.former, err = base.trust.released(records); err != nil {
+		return nil, err
+	}
+	if cfg.FreezeOnBypass {
+		d.freeze = people.Freeze
+	}
+	d.outputs, err = newOutputs(base.inForce(), rules.reflex.Told, records, log.With("part", "output"))
+	return d, err
 }
 
 // newBroadcaster asks those whose answers count. What they approve is bound to the

@@ -1,0 +1,183 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fullFor lets the store take no writes, and with away nothing at all.
+func (x *bench) fullFor(away bool) {
+	x.kv.mu.Lock()
+	defer x.kv.mu.Unlock()
+	x.kv.fail = func(op, _ string) error {
+		if away || op == "put" {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+}
+
+// works lets the store do all again.
+func (x *bench) works() {
+	x.kv.mu.Lock()
+	defer x.kv.mu.Unlock()
+	x.kv.fail = nil
+}
+
+// The story: an agent ran wild and had filled the store's disk. People froze everything;
+// the store could not take that, the command failed, and every call that nobody had to be
+// asked about went on. Now the freeze holds in the daemon until the store takes it, also
+// where a store that fails lets calls through, and nothing but lifting it ends it.
+func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
+	for name, away := range map[string]bool{"a full disk": false, "a store that is away": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				if _, err := x.Pause(t.Context(), MaxPause, true, "Ada"); err != nil {
+					t.Fatal(err)
+				}
+				gate := &Gate{
+					Stages: []Stage{FreezeStage{Store: x.kv, Mark: x.Mark}}, FailOpen: true, Audit: x.audit,
+					Log: slog.New(slog.DiscardHandler), Ask: func(context.Context, ToolCall, Verdict) Verdict { return Verdict{} },
+				}
+				waits := x.askAsync(t.Context(), testCall("c0"), High)
+				synctest.Wait()
+				x.fullFor(away)
+				at := time.Now()
+				answer := make(chan error, 1)
+				go func() {
+					_, err := x.Freeze(t.Context(), "uid 7", "it runs wild")
+					answer <- err
+				}()
+				synctest.Wait()
+				if v := gate.Decide(t.Context(), testCall("c1")); v.Decision != Deny || !strings.Contains(v.Reason, "it runs wild") {
+					t.Errorf("a call while the store is still told: %+v", v)
+				}
+				err := <-answer
+				if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "frozen here until restart or until the store takes it") {
+					t.Errorf("told %v after %v", err, time.Since(at))
+				}
+				if n := x.count(EventAlarm); n != 1 || x.count(EventFrozen) != 0 {
+					t.Errorf("%d alarms; a line says that the store has it: %d", n, x.count(EventFrozen))
+				}
+				for range 3 {
+					time.Sleep(20 * time.Second)
+					if v := gate.Decide(t.Context(), testCall("c2")); v.Decision != Deny {
+						t.Errorf("a call after %v: %+v", time.Since(at), v)
+					}
+				}
+				if _, paused := x.PausedFor(t.Context(), High); paused {
+					t.Error("it goes on to be paused")
+				}
+				if c := x.Mark.Held(); !strings.Contains(c.Notice(time.Now()), "by this daemon alone") || !strings.Contains(c.Here, "no space left") {
+					t.Errorf("status says %q", c.Notice(time.Now()))
+				}
+				if err := x.Unfreeze(t.Context(), "Ada"); err == nil || x.Mark.holding() == nil {
+					t.Errorf("lifted while the store takes nothing: %v", err)
+				}
+				seen := x.Mark.Held() // by who may be lifting it just now
+				x.works()
+				time.Sleep(15 * time.Second)
+				c, err := LoadControls(t.Context(), x.kv)
+				if err != nil || !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) || c.Freeze.By != "uid 7" || c.Freeze.Reason != "it runs wild" || time.Now().Before(c.Pause.Until) || x.Mark.holding() != nil {
+					t.Errorf("the store has %+v, %v; held: %v", c, err, x.Mark.holding())
+				}
+				if v := <-waits; v.Decision != Deny || x.count(EventFrozen) != 1 {
+					t.Errorf("what waited: %+v; %d lines say frozen", v, x.count(EventFrozen))
+				}
+				if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || !c.Burns(at) {
+					t.Errorf("after the lift: %+v, %v", c, err)
+				}
+				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil || v.Decision != Pass {
+					t.Errorf("after the lift: %+v, %v", v, err)
+				}
+			})
+		})
+	}
+}
+
+// What else happens while a freeze holds in one daemon alone: whatever that daemon writes of
+// the controls takes the freeze along, and lifting ends it in store and memory at once.
+func TestAFreezeHereMeetsOtherChanges(t *testing.T) {
+	for name, tt := range map[string]struct {
+		act    func(x, other *bench) error // once the store works
+		frozen bool
+	}{
+		"lifted before the store was told again": {func(x, _ *bench) error { return x.Unfreeze(x.t.Context(), "Ada") }, false},
+		"frozen once more":                       {func(x, _ *bench) error { return freezeNow(x) }, true},
+		"a change of approvers":                  {func(x, _ *bench) error { return x.Mark.Count(x.t.Context(), x.kv) }, true},
+		"one agent frozen": {func(x, _ *bench) error {
+			_, err := x.Hold(x.t.Context(), testWho, "approver", "r")
+			return err
+		}, true},
+		"a pause": {func(x, _ *bench) error {
+			if _, err := x.Pause(x.t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
+				return errors.New("it is paused")
+			}
+			return nil
+		}, true},
+		"another daemon's change": {func(_, other *bench) error { return other.Mark.Count(other.t.Context(), other.kv) }, true},
+		"a restart":               {func(x, _ *bench) error { x.stop(); x.Mark.took(x.Mark.holding()); return nil }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				other := newBench(t, x.kv)
+				x.fullFor(false)
+				if err := freezeNow(x); err == nil || x.Mark.holding() == nil {
+					t.Fatalf("told %v", err)
+				}
+				x.works()
+				if err := tt.act(x, other); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(15 * time.Second)
+				c, err := LoadControls(t.Context(), x.kv)
+				if err != nil || c.Frozen() != tt.frozen || x.Mark.holding() != nil {
+					t.Errorf("%+v, %v, held %v", c, err, x.Mark.holding())
+				}
+				if n := x.count(EventAlarm) + other.count(EventAlarm); n != 1 {
+					t.Errorf("%d alarms", n)
+				}
+			})
+		})
+	}
+}
+
+// A yes that people gave to a call from before such a freeze, or in it, runs nothing.
+func TestAFreezeHereBurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		call := testCall("c1")
+		v := x.askAsync(t.Context(), call, High)
+		synctest.Wait()
+		x.kv.mu.Lock()
+		x.kv.fail = func(op, key string) error { // room for the yes, and not for the freeze
+			if op == "put" && key == controlKey() {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		x.kv.mu.Unlock()
+		if err := freezeNow(x); err == nil {
+			t.Fatal("the store has it")
+		}
+		_ = x.tap(x.tg, -1, "1", true)
+		if got := <-v; got.Decision != Deny {
+			t.Errorf("released: %+v", got)
+		}
+		if n := x.count(EventReleased); n > 0 {
+			t.Errorf("%d released", n)
+		}
+	})
+}
