@@ -212,6 +212,8 @@ func (in *interp) exec(mark int, std *input, sink *data) {
 	}
 	if from < len(in.fields) {
 		in.again(from, std, sink)
+	} else if in.wires != nil {
+		in.wires.stays++
 	}
 }
 

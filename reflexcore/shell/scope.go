@@ -250,11 +250,12 @@ type scope struct {
 	apart          apart
 	readonly       int
 	hooks          int
+	rewired        int
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.hooks)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.hooks), len(in.rewired)}
 	in.mark = s.length
 	return s
 }
@@ -271,7 +272,7 @@ func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero, in.apart, in.readonly = s.zero, s.apart, in.readonly[:s.readonly]
+	in.zero, in.apart, in.readonly, in.rewired = s.zero, s.apart, in.readonly[:s.readonly], in.rewired[:min(s.rewired, len(in.rewired))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.

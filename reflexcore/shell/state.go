@@ -123,8 +123,13 @@ type interp struct {
 	stdin    *input              // the standard input of the statement that is walked
 	stdout   *data               // and its output
 	out      connected           // where exec sends the output of what follows
-	eof      bool                // read found nothing more
-	active   []*syntax.Stmt      // bodies of functions that are running
+	wires    *wires              // the statement with redirections whose command is walked
+	aliased  *wires              // the same while an alias is taken for that command
+	rewired  []rewiring          // what commands connected that may have been exec
+	// connections is how often exec connected the standard input.
+	connections int
+	eof         bool           // read found nothing more
+	active      []*syntax.Stmt // bodies of functions that are running
 
 	texts      strings.Builder // what words are made of, in one piece of memory
 	fields     []field         // a stack
@@ -208,6 +213,7 @@ func (in *interp) release() {
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.locals = wiped(in.locals)
 	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.wires, in.aliased, in.rewired = nil, nil, nil
 	in.outermost = read{}
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
 }
