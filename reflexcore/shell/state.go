@@ -141,6 +141,7 @@ type interp struct {
 	conduits   []*conduit
 	level      int
 	choices    []choice
+	snapshot   []variable // the variables before the first of them was made
 	omits      omission
 	disabled   []string // builtins that the shell may not have
 	intruder   *intruder
@@ -213,7 +214,7 @@ func (in *interp) release() {
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.locals = wiped(in.locals)
 	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
-	in.wires, in.aliased, in.rewired = nil, nil, nil
+	in.wires, in.aliased, in.rewired, in.snapshot = nil, nil, nil, nil
 	in.outermost = read{}
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
 }
