@@ -2,7 +2,6 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -118,16 +117,6 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 			in.fewer(args)
 			return
 		}
-	}
-}
-
-func (in *interp) shift(mark int, std *input, sink *data) {
-	n := 1
-	if args := in.fields[mark+1:]; len(args) > 0 {
-		n, _ = strconv.Atoi(args[0].text)
-	}
-	if list := in.positional(); list != nil && n >= 0 && n <= len(list) { // more than there are is an error
-		in.setPositional(list[n:])
 	}
 }
 

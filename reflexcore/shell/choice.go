@@ -59,18 +59,28 @@ func (in *interp) undo(count int) {
 	if in.snapshot == nil { // nothing was chosen
 		return
 	}
-	length := len(in.vars)
-	for i := range length {
+	for i := range len(in.vars) {
 		v := &in.vars[i]
 		switch {
 		case v.name == "":
 		case i >= count:
-			d := in.environment(v.name)
-			in.vars = append(in.vars, variable{name: v.name, data: d, place: true, unset: in.ctx.Unset && d.text == ""})
+			in.vars = append(in.vars, in.snapshotOf(v.name, count))
 		case i < len(in.snapshot) && !v.same(&in.snapshot[i]):
 			in.vars = append(in.vars, in.snapshot[i])
 		}
 	}
+}
+
+// snapshotOf is a variable that the command made in its own scope, as it was before.
+func (in *interp) snapshotOf(name string, count int) variable {
+	in.steps += count / 64 // looking through many is work
+	for i := min(count, len(in.snapshot)) - 1; i >= 0; i-- {
+		if in.snapshot[i].name == name {
+			return in.snapshot[i]
+		}
+	}
+	d := in.environment(name)
+	return variable{name: name, data: d, place: true, unset: in.ctx.Unset && d.text == ""}
 }
 
 // same reports whether a variable holds what it held. Elements of arrays are not looked at.

@@ -214,3 +214,69 @@ func (in *interp) captured(s *syntax.Stmt, std *input) {
 		in.wrote(to.path, *out, true, "redirection")
 	}
 }
+
+// redirected walks a statement that has redirections.
+func (in *interp) redirected(s *syntax.Stmt, std *input, sink *data) {
+	p := in.conduit()
+	own, r, out, w := &p.in, &p.to, &p.out, &p.wires
+	*w = wires{was: in.plumbed(), out: in.out, touched: touches(s.Redirs), pending: len(in.rewired), connections: in.connections}
+	in.wires = w
+	omits := in.omits
+	in.every(func() {
+		if w.passes++; w.passes > 1 {
+			in.replumb(&w.was)
+			in.out = w.out
+		}
+		*own, *r, *out = *std, redirected{std: own, sink: sink}, data{}
+		if in.omits != omits {
+			r.sink = &data{}
+		}
+		to := r.sink
+		for _, redir := range s.Redirs {
+			in.redirect(redir, r, out)
+		}
+		stays := w.stays
+		in.body(s, r)
+		opened := false // another standard output
+		for _, t := range r.targets[:r.n] {
+			d := data{taint: out.taint}
+			if t.fd == 1 {
+				d, opened = *out, true
+			}
+			in.wrote(t.path, d, t.more, "redirection")
+		}
+		in.stdin, in.stdout = std, sink
+		if w.stays > stays {
+			w.kept = append(w.kept, rewiring{
+				plumbing: in.plumbed(), std: *own, stream: r.sink, reads: w.touched&1 != 0,
+				moves: opened || in.fds[1] != w.was.fds[1] || r.sink != to,
+			})
+		}
+		if w.passes == 1 {
+			w.ends, w.own, w.led, w.reads = in.plumbed(), *own, in.out, in.connections > w.connections
+		}
+	})
+	in.rewire(w, std, sink)
+	in.drop(p)
+}
+
+// body walks the command of a statement whose redirections are made.
+func (in *interp) body(s *syntax.Stmt, r *redirected) {
+	if !isSimple(s.Cmd) { // whose words are expanded before
+		in.stdin, in.stdout = r.std, r.sink
+	}
+	if s.Cmd == nil {
+		if r.std.present {
+			r.sink.append(r.std.data) // $(<FILE)
+		}
+		return
+	}
+	choose := in.choose
+	in.choose = choose && in.shared
+	if in.mayFail(s) {
+		in.perhaps(func() { in.cmd(s, r.std, r.sink) })
+	} else {
+		in.cmd(s, r.std, r.sink)
+	}
+	in.choose = choose
+}
