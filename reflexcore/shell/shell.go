@@ -237,6 +237,9 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		if in.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
 			in.stands.files = append(in.stands.files, file)
 		}
+		if len(in.trees) < maxTrees {
+			in.trees = append(in.trees, file)
+		}
 		in.stmts(file.Stmts, std, sink)
 	}
 	in.depth--

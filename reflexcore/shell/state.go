@@ -145,10 +145,13 @@ type interp struct {
 	omits      omission
 	disabled   []string // builtins that the shell may not have
 	intruder   *intruder
-	moves      int  // how often cd was walked
-	lean       bool // all of the text is walked with what is not known taken for nothing
-	leaner     bool // a lean walk may see what this one does not
-	outermost  read // the text that is walked, as it was read
+	moves      int            // how often cd was walked
+	lean       bool           // all of the text is walked with what is not known taken for nothing
+	leaner     bool           // a lean walk may see what this one does not
+	trees      []*syntax.File // the texts that were walked, for [interp.mayRoot]
+	searched   int            // how many of them it has looked through
+	rooted     bool           // and what it found
+	outermost  read           // the text that is walked, as it was read
 	saw        unsure
 	forks      int      // commands that may print one thing or another
 	partings   int      // commands that may be others, or set other parameters, see [interp.parted]
@@ -190,7 +193,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
 		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0], below: in.below[:0],
-		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]},
+		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]}, trees: in.trees[:0],
 	}
 	if in.dir == "" {
 		in.dir = effect.Unknown
@@ -212,7 +215,7 @@ func (in *interp) release() {
 	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
 	in.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
-	in.locals = wiped(in.locals)
+	in.locals, in.trees = wiped(in.locals), wiped(in.trees)
 	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
 	in.wires, in.aliased, in.rewired, in.snapshot = nil, nil, nil, nil
 	in.outermost = read{}
