@@ -174,6 +174,7 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
+		in.onceMore(0, &input{}, nil, in.ended)
 		in.ended()
 		in.runLate(0)
 	})
