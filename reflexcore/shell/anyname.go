@@ -51,7 +51,8 @@ func (in *interp) setAny(name string, d data) {
 	var names []string
 	for i := range in.vars {
 		n := in.vars[i].name
-		if n != "" && in.vars[i].ref == "" && len(n) >= len(first)+len(last) && strings.HasPrefix(n, first) && strings.HasSuffix(n, last) && !slices.Contains(names, n) {
+		fits := len(n) >= len(first)+len(last) && strings.HasPrefix(n, first) && strings.HasSuffix(n, last)
+		if n != "" && in.vars[i].ref == "" && fits && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}

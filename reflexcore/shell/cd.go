@@ -28,7 +28,7 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):
 	case len(args) == 0:
 		in.dir, in.may = in.value("HOME").text, ""
-	case len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(in.dir) && !strings.Contains(in.dir, args[0].text): // an error
+	case in.refuses(args): // the folder stays
 	case len(args) > 1: // an error, or words that zsh replaces in its path
 		if in.may = ""; strings.HasPrefix(in.dir, "/") {
 			in.dir, in.may = effect.Unknown, in.dir
@@ -47,6 +47,11 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	if in.dir == "" {
 		in.dir = effect.Unknown
 	}
+}
+
+// refuses reports whether cd with two words is an error in every shell.
+func (in *interp) refuses(args []field) bool {
+	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(in.dir) && !strings.Contains(in.dir, args[0].text)
 }
 
 // longest is how long a folder may be of which only a pattern is known.

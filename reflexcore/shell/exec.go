@@ -128,7 +128,7 @@ func (in *interp) wire(a *rewiring, std *input, sink *data) {
 // mayRewire notes what a command connected that may have been exec.
 func (in *interp) mayRewire(a *rewiring) {
 	switch {
-	case slices.ContainsFunc(in.rewired, func(have rewiring) bool { return have == *a }):
+	case slices.Contains(in.rewired, *a):
 	case len(in.rewired) < rewirings:
 		in.rewired = append(in.rewired, *a)
 	case !in.lean:

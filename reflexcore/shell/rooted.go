@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -127,7 +126,11 @@ func asksAbove(s *syntax.CmdSubst) (found bool) {
 // mounts reports whether a word is a program that says where file systems are mounted, or
 // the flag of one.
 func mounts(word string) bool {
-	return slices.Contains([]string{"df", "findmnt", "mount", "mountpoint", "lsblk", "%m", "/proc/mounts", "/etc/mtab", "/etc/fstab"}, word)
+	switch word {
+	case "df", "findmnt", "mount", "mountpoint", "lsblk", "%m", "/proc/mounts", "/etc/mtab", "/etc/fstab":
+		return true
+	}
+	return false
 }
 
 // shown reports whether an operand of rm begins with a folder that a guard shows to be
