@@ -219,7 +219,9 @@ func (in *interp) captured(s *syntax.Stmt, std *input) {
 func (in *interp) redirected(s *syntax.Stmt, std *input, sink *data) {
 	p := in.conduit()
 	own, r, out, w := &p.in, &p.to, &p.out, &p.wires
-	*w = wires{was: in.plumbed(), out: in.out, touched: touches(s.Redirs), pending: len(in.rewired), connections: in.connections}
+	*w = wires{
+		was: in.plumbed(), out: in.out, touched: touches(s.Redirs), pending: len(in.rewired), connections: in.connections,
+	}
 	in.wires = w
 	omits := in.omits
 	in.every(func() {
