@@ -73,7 +73,7 @@ func touches(redirs []*syntax.Redirect) (bits uint32) {
 func (in *interp) rewire(w *wires, std *input, sink *data) {
 	for i := w.pending; i < len(in.rewired); i++ { // an exec in it: what it is redirected to ends
 		a := &in.rewired[i]
-		a.plumbing.undo(&w.was, w.touched)
+		a.undo(&w.was, w.touched)
 		a.reads = a.reads && w.touched&1 == 0
 		a.moves = a.moves && w.touched&2 == 0
 	}
