@@ -109,8 +109,12 @@ func (a *applied) how(u *grammar.Use) effect.Bits {
 		if f.splits {
 			b |= effect.Splits
 		}
-		if f.filled {
+		if a.shown(&f) {
 			b |= effect.Filled
+		}
+		// Another word, of which not all is known, makes no delete of this one uncertain.
+		if a.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
+			b &^= effect.Partial
 		}
 	}
 	return b

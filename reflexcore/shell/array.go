@@ -167,6 +167,9 @@ func (in *interp) declared(d data, array, assoc bool) {
 	name, value, ok := strings.Cut(d.text, "=")
 	in.injected(data{name, d.taint})
 	if !effect.IsKnown(name) {
+		if ok {
+			in.setAny(strings.TrimSuffix(name, "+"), data{value, d.taint})
+		}
 		return
 	}
 	plain := strings.TrimSuffix(name, "+")

@@ -120,7 +120,8 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	in.passes(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
 		in.injected(in.value(name))
-		*in.slot(name) = variable{name: name, ref: in.value(name).text}
+		v := in.slot(name)
+		*v = standsFor(name, append([]data{v.data}, v.alts...))
 	}
 }
 
@@ -177,8 +178,8 @@ func (in *interp) declareWord(w *syntax.Word, d *declaration) {
 // names: declare -n y; y=x.
 func (in *interp) refer(name string) {
 	v := in.slot(name)
-	if d := v.data; d.known() && d.text != "" && v.alts == nil && !v.array {
-		*v = variable{name: v.name, ref: d.text}
+	if d := v.data; d.known() && d.text != "" && !v.array {
+		*v = standsFor(v.name, append([]data{d}, v.alts...))
 		return
 	}
 	v.refers = true
@@ -266,7 +267,18 @@ func (in *interp) isArray(name string) bool {
 
 // assignAll gives a variable all the values that it may have.
 func (in *interp) assignAll(name string, values []data) {
+	if v := in.find(name); v != nil && v.refers && len(values) > 1 {
+		v = in.slot(name)
+		*v = standsFor(v.name, values)
+		return
+	}
 	in.set(name, values[0])
+	if v := in.find(name); v != nil && v.refs != nil || !effect.IsKnown(in.referred(name)) {
+		for _, d := range values[1:] {
+			in.set(name, d)
+		}
+		return
+	}
 	if v := in.slot(name); len(values) > 1 {
 		for _, d := range values[1:] {
 			if v.integer {

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -121,16 +120,6 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 	}
 }
 
-func (in *interp) shift(mark int, std *input, sink *data) {
-	n := 1
-	if args := in.fields[mark+1:]; len(args) > 0 {
-		n, _ = strconv.Atoi(args[0].text)
-	}
-	if list := in.positional(); list != nil && n >= 0 && n <= len(list) { // more than there are is an error
-		in.setPositional(list[n:])
-	}
-}
-
 func (in *interp) unset(mark int, std *input, sink *data) {
 	in.names(mark, std, sink)
 	itself := false // a reference, and not what it stands for
@@ -212,6 +201,8 @@ func (in *interp) exec(mark int, std *input, sink *data) {
 	}
 	if from < len(in.fields) {
 		in.again(from, std, sink)
+	} else if in.wires != nil {
+		in.wires.stays++
 	}
 }
 

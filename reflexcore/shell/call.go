@@ -55,6 +55,9 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	mark := len(in.fields)
 	defer in.unwritten(len(in.files))
+	if in.wires != nil {
+		in.wires.readings++
+	}
 	in.expand(c.Args[:1])                        // with what held before: the assignments come after the words
 	for i := mark + 1; i < len(in.fields); i++ { // $(echo c $X)d may be cd
 		if f := &in.fields[i]; f.hollow && !f.known() {
@@ -172,11 +175,13 @@ func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
 		}
 		held := in.aliases
 		in.aliases = in.aliases[:i:i] // an alias does not expand itself
+		in.aliased = in.wires
 		if effect.IsKnown(text) {
 			in.source(text, "alias", std, sink)
 		} else {
 			in.payload(data{text: text}, "alias", std, sink)
 		}
+		in.aliased = nil
 		in.aliases = held
 		if found = true; !a.maybe {
 			break
@@ -326,6 +331,10 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 // program walks a command that is no function and no builtin.
 func (in *interp) program(mark int, std *input, sink *data) {
 	args := in.fields[mark:]
+	if in.wires != nil {
+		defer func(w *wires) { in.wires = w }(in.wires)
+		in.wires = nil
+	}
 	in.invoked(mark, std, sink)
 	if name := in.zshName(args[0].text); name != "" {
 		args[0].text = name

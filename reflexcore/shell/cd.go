@@ -28,6 +28,7 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):
 	case len(args) == 0:
 		in.dir, in.may = in.value("HOME").text, ""
+	case in.refuses(args): // the folder stays
 	case len(args) > 1: // an error, or words that zsh replaces in its path
 		if in.may = ""; strings.HasPrefix(in.dir, "/") {
 			in.dir, in.may = effect.Unknown, in.dir
@@ -46,6 +47,11 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	if in.dir == "" {
 		in.dir = effect.Unknown
 	}
+}
+
+// refuses reports whether cd with two words is an error in every shell.
+func (in *interp) refuses(args []field) bool {
+	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(in.dir) && !strings.Contains(in.dir, args[0].text)
 }
 
 // longest is how long a folder may be of which only a pattern is known.
@@ -75,6 +81,12 @@ func (in *interp) maybe(p string) string {
 func (in *interp) mayBe(p string) string {
 	if in.may == "" {
 		return ""
+	}
+	if p == "." || p == ".." || strings.HasPrefix(p, "../") { // the folder took one of the dots
+		if in.dir != effect.Unknown || in.may[0] != '/' {
+			return ""
+		}
+		return path.Clean(in.concat(path.Dir(in.may), "/", p))
 	}
 	rest, ok := strings.CutPrefix(p, effect.Unknown+"/")
 	if !ok {

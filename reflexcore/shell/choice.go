@@ -20,11 +20,13 @@ func (in *interp) combinations(do func()) {
 		do()
 		return
 	}
-	choices, stdin := in.choices, input{}
+	choices, stdin, snapshot := in.choices, input{}, in.snapshot
 	if in.stdin != nil {
 		stdin = *in.stdin
 	}
-	in.choices, in.choose = in.choices[len(in.choices):], true
+	begin := start{dir: in.dir, may: in.may, before: in.before, beside: in.beside, params: in.params, others: in.others}
+	vars := len(in.vars)
+	in.choices, in.choose, in.snapshot = in.choices[len(in.choices):], true, nil
 	do()
 	for try := 1; in.next() && !in.stopped(); try++ {
 		if try > in.lim.Alternatives {
@@ -38,10 +40,53 @@ func (in *interp) combinations(do func()) {
 			*in.stdin = stdin
 		}
 		scope := in.branch()
+		in.beginsAt(&begin)
+		in.undo(min(vars, len(in.vars)))
 		do()
 		in.join(scope)
 	}
-	in.choices, in.choose = choices, false
+	in.choices, in.choose, in.snapshot = choices, false, snapshot
+}
+
+// beginsAt goes back to what a command began with.
+func (in *interp) beginsAt(s *start) {
+	in.dir, in.may, in.before, in.beside, in.params, in.others = s.dir, s.may, s.before, s.beside, s.params, s.others
+}
+
+// undo gives the variables of a new branch the values that they had before the command whose
+// further combinations are tried. There were so many then.
+func (in *interp) undo(count int) {
+	if in.snapshot == nil { // nothing was chosen
+		return
+	}
+	for i := range len(in.vars) {
+		v := &in.vars[i]
+		switch {
+		case v.name == "":
+		case i >= count:
+			in.vars = append(in.vars, in.snapshotOf(v.name, count))
+		case i < len(in.snapshot) && !v.same(&in.snapshot[i]):
+			in.vars = append(in.vars, in.snapshot[i])
+		}
+	}
+}
+
+// snapshotOf is a variable that the command made in its own scope, as it was before.
+func (in *interp) snapshotOf(name string, count int) variable {
+	in.steps += count / 64 // looking through many is work
+	for i := min(count, len(in.snapshot)) - 1; i >= 0; i-- {
+		if in.snapshot[i].name == name {
+			return in.snapshot[i]
+		}
+	}
+	d := in.environment(name)
+	return variable{name: name, data: d, place: true, unset: in.ctx.Unset && d.text == ""}
+}
+
+// same reports whether a variable holds what it held. Elements of arrays are not looked at.
+func (v *variable) same(was *variable) bool {
+	return v.name != was.name || v.data == was.data && v.unset == was.unset && v.array == was.array && v.ref == was.ref &&
+		len(v.list) == len(was.list) && len(v.alts) == len(was.alts) && len(v.forms) == len(was.forms)
 }
 
 // values are all that an expansion may give.
@@ -67,6 +112,9 @@ func (in *interp) pick(key string, n int) int {
 	}
 	if !in.choose {
 		return 0
+	}
+	if len(in.choices) == 0 { // before the command does anything
+		in.snapshot = append([]variable{}, in.vars...)
 	}
 	in.choices = append(in.choices, choice{key: key, n: n})
 	return 0

@@ -8,14 +8,22 @@ import (
 
 func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 	words := in.values(func() data { return in.one(c.Word) })
+	wired := len(in.rewired)
 	if len(words) == 1 {
 		in.cases(c, words[0], std, sink)
-		return
+	} else {
+		for _, word := range words {
+			scope := in.branch()
+			in.cases(c, word, std, sink)
+			in.join(scope)
+		}
 	}
-	for _, word := range words {
-		scope := in.branch()
-		in.cases(c, word, std, sink)
-		in.join(scope)
+	if len(in.rewired) > wired { // ;;& goes on with the next one
+		in.onceMore(wired, std, sink, func() {
+			for _, item := range c.Items {
+				in.stmts(item.Stmts, std, sink)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -90,5 +91,33 @@ func (in *interp) shakes(words []field, by string) {
 			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: words[i].taint | effect.File, Bits: effect.Partial, By: by})
 			return
 		}
+	}
+}
+
+// shift takes a number, zsh an expression as well. Of one that is not known, or that a shell
+// may refuse, each number counts.
+func (in *interp) shift(mark int, std *input, sink *data) {
+	list := in.positional()
+	args := in.fields[mark+1:]
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	n := 1
+	if len(args) > 0 {
+		var err error
+		if n, err = strconv.Atoi(args[0].text); err != nil {
+			in.reckoned(args[0].data) // which may run something
+			var all [][]data
+			for i := range list {
+				all = append(all, list[i:])
+			}
+			if len(all) > 0 {
+				in.joinParams(nil, append(all, []data{}))
+			}
+			return
+		}
+	}
+	if list != nil && n >= 0 && n <= len(list) { // more than there are is an error
+		in.setPositional(list[n:])
 	}
 }

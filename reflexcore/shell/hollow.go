@@ -85,8 +85,7 @@ func (in *interp) starts() (outer start) {
 
 // restart goes back to it.
 func (in *interp) restart() {
-	s := &in.start
-	in.dir, in.may, in.before, in.beside, in.params, in.others = s.dir, s.may, s.before, s.beside, s.params, s.others
+	in.beginsAt(&in.start)
 }
 
 // firstly walks something again in which there were forks, see [interp.fork].

@@ -159,7 +159,7 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 		}
 	}
 	v := variable{name: name, array: true, integer: in.slot(name).integer}
-	if lines, ok := how.cut(std.text); ok && std.known() {
+	if lines, ok := how.cut(std.text); ok && std.known() && std.present {
 		next := 0
 		if origin != "" { // what is there stays
 			next = in.kept(&v, name, origin)

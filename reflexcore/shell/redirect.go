@@ -13,6 +13,7 @@ type conduit struct {
 	out data
 	in  input
 	to  redirected
+	wires
 }
 
 // conduit returns an empty one.

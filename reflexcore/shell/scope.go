@@ -21,6 +21,7 @@ type variable struct {
 	forms   []variable // more than one array is possible
 	settled int        // how many alts it had after a loop's first round
 	ref     string     // it stands for the variable of this name, or for an element
+	refs    []string   // for one of these, ref is the first
 	integer bool       // what is assigned is reckoned
 	letters byte       // what is assigned becomes lower (l) or upper case (u)
 	refers  bool       // what is assigned is the name that it stands for from then on
@@ -48,7 +49,9 @@ func (in *interp) lookup(name string) *variable {
 			}
 			return v
 		}
-		name = v.ref
+		if name = v.ref; v.refs != nil {
+			name = v.refs[in.pick(in.concat("&", v.name), len(v.refs))]
+		}
 		if base, index, ok := cutIndex(name); ok {
 			return in.referredElement(base, index)
 		}
@@ -159,7 +162,15 @@ func (in *interp) slot(name string) *variable {
 
 // set assigns to a variable, or to an element of an array.
 func (in *interp) set(name string, d data) {
+	if v := in.find(name); v != nil && v.refs != nil {
+		in.setEach(v.refs, d)
+		return
+	}
 	name = in.referred(name)
+	if !effect.IsKnown(name) {
+		in.setAny(name, d)
+		return
+	}
 	if base, index, ok := cutIndex(name); ok {
 		in.setElement(base, index, d)
 		return
@@ -250,11 +261,12 @@ type scope struct {
 	apart          apart
 	readonly       int
 	hooks          int
+	rewired        int
 }
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.hooks)}
+	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.hooks), len(in.rewired)}
 	in.mark = s.length
 	return s
 }
@@ -271,7 +283,7 @@ func (in *interp) leave(s scope) {
 	clear(in.vars[s.length:])
 	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero, in.apart, in.readonly = s.zero, s.apart, in.readonly[:s.readonly]
+	in.zero, in.apart, in.readonly, in.rewired = s.zero, s.apart, in.readonly[:s.readonly], in.rewired[:min(s.rewired, len(in.rewired))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
@@ -310,59 +322,6 @@ func (in *interp) join(s scope) {
 	if in.zero != s.zero {
 		in.zero = data{effect.Unknown, in.zero.taint | s.zero.taint}
 	}
-}
-
-// joinParams makes what a branch set the parameters to one more possibility.
-func (in *interp) joinParams(params []data, others [][]data) {
-	all := slices.Clone(in.others)
-	if all == nil {
-		all = append(all, in.params)
-	}
-	if others == nil {
-		others = append(others, params)
-	}
-	for _, list := range others {
-		if !slices.ContainsFunc(all, func(have []data) bool { return slices.Equal(have, list) && (have == nil) == (list == nil) }) {
-			all = append(all, list)
-		}
-	}
-	if len(all) > in.lim.Alternatives {
-		if !in.lean {
-			in.over(overAlternatives)
-		}
-		return
-	}
-	if len(all) > 1 {
-		in.others = all
-		in.partings++
-	}
-}
-
-// setPositional sets the positional parameters.
-func (in *interp) setPositional(list []data) {
-	in.steps += len(list) / 8 // each was copied
-	in.params, in.others = list, nil
-}
-
-// positional are the positional parameters.
-func (in *interp) positional() []data {
-	if in.others != nil {
-		n := in.pick("@", len(in.others))
-		if in.first { // the first that is known changes places with the first
-			known := slices.IndexFunc(in.others, func(list []data) bool {
-				return !slices.ContainsFunc(list, func(d data) bool { return !d.known() })
-			})
-			switch {
-			case known < 1:
-			case n == 0:
-				n = known
-			case n == known:
-				n = 0
-			}
-		}
-		return in.others[n]
-	}
-	return in.params
 }
 
 // merge makes what a branch assigned one more possible value.

@@ -174,6 +174,7 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
+		in.onceMore(0, &input{}, nil, in.ended)
 		in.ended()
 		in.runLate(0)
 	})
@@ -236,6 +237,9 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		}
 		if in.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
 			in.stands.files = append(in.stands.files, file)
+		}
+		if len(in.trees) < maxTrees {
+			in.trees = append(in.trees, file)
 		}
 		in.stmts(file.Stmts, std, sink)
 	}

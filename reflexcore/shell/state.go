@@ -124,8 +124,13 @@ type interp struct {
 	stdin    *input              // the standard input of the statement that is walked
 	stdout   *data               // and its output
 	out      connected           // where exec sends the output of what follows
-	eof      bool                // read found nothing more
-	active   []*syntax.Stmt      // bodies of functions that are running
+	wires    *wires              // the statement with redirections whose command is walked
+	aliased  *wires              // the same while an alias is taken for that command
+	rewired  []rewiring          // what commands connected that may have been exec
+	// connections is how often exec connected the standard input.
+	connections int
+	eof         bool           // read found nothing more
+	active      []*syntax.Stmt // bodies of functions that are running
 
 	texts      strings.Builder // what words are made of, in one piece of memory
 	fields     []field         // a stack
@@ -137,13 +142,17 @@ type interp struct {
 	conduits   []*conduit
 	level      int
 	choices    []choice
+	snapshot   []variable // the variables before the first of them was made
 	omits      omission
 	disabled   []string // builtins that the shell may not have
 	intruder   *intruder
-	moves      int  // how often cd was walked
-	lean       bool // all of the text is walked with what is not known taken for nothing
-	leaner     bool // a lean walk may see what this one does not
-	outermost  read // the text that is walked, as it was read
+	moves      int            // how often cd was walked
+	lean       bool           // all of the text is walked with what is not known taken for nothing
+	leaner     bool           // a lean walk may see what this one does not
+	trees      []*syntax.File // the texts that were walked, for [interp.mayRoot]
+	searched   int            // how many of them it has looked through
+	rooted     bool           // and what it found
+	outermost  read           // the text that is walked, as it was read
 	saw        unsure
 	forks      int      // commands that may print one thing or another
 	partings   int      // commands that may be others, or set other parameters, see [interp.parted]
@@ -185,7 +194,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
 		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
 		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0], below: in.below[:0],
-		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]},
+		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]}, trees: in.trees[:0],
 	}
 	if in.dir == "" {
 		in.dir = effect.Unknown
@@ -207,8 +216,9 @@ func (in *interp) release() {
 	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
 	in.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
-	in.locals = wiped(in.locals)
+	in.locals, in.trees = wiped(in.locals), wiped(in.trees)
 	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.wires, in.aliased, in.rewired, in.snapshot = nil, nil, nil, nil
 	in.outermost = read{}
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
 }

@@ -13,15 +13,28 @@ func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
 		if in.stopped() {
 			return
 		}
-		before := in.jumped
+		before, wired := in.jumped, len(in.rewired)
 		in.stmt(s, std, sink)
+		if len(in.rewired) > wired && i+1 < len(list) {
+			in.rewiredly(wired, std, sink, func() { in.perhapsStmts(in.jumped != before, list[i+1:], std, sink) })
+			return
+		}
 		if in.jumped != before && i+1 < len(list) { // the rest may not run
-			scope := in.branch()
-			in.stmts(list[i+1:], std, sink)
-			in.join(scope)
+			in.perhapsStmts(true, list[i+1:], std, sink)
 			return
 		}
 	}
+}
+
+// perhapsStmts walks statements that may not run.
+func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sink *data) {
+	if !jumped {
+		in.stmts(list, std, sink)
+		return
+	}
+	scope := in.branch()
+	in.stmts(list, std, sink)
+	in.join(scope)
 }
 
 // stmt walks a statement with its redirections.
@@ -36,11 +49,12 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	if in.level++; in.level > 4*in.lim.Nesting {
 		in.over("nesting")
 	}
-	stdin, stdout := in.stdin, in.stdout
+	stdin, stdout, wires := in.stdin, in.stdout, in.wires
 	in.stdin, in.stdout = std, sink
+	in.wires, in.aliased = in.aliased, nil
 	defer func() {
 		in.level--
-		in.stdin, in.stdout = stdin, stdout
+		in.stdin, in.stdout, in.wires = stdin, stdout, wires
 	}()
 	if in.intruder != nil {
 		in.intrude()
@@ -49,65 +63,7 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 		in.cmd(s, std, sink)
 		return
 	}
-	was := in.plumbed()
-	to := in.out
-	opened := false // another standard output
-	var stream, complaints *data
-	p := in.conduit()
-	own, r, out := &p.in, &p.to, &p.out
-	omits := in.omits
-	in.every(func() {
-		*own, *r, *out = *std, redirected{std: own, sink: sink}, data{}
-		if in.omits != omits {
-			r.sink = &data{}
-		}
-		for _, redir := range s.Redirs {
-			in.redirect(redir, r, out)
-		}
-		if in.omits == omits {
-			stream, complaints = r.sink, in.err
-		}
-		if !isSimple(s.Cmd) { // whose words are expanded before
-			in.stdin, in.stdout = r.std, r.sink
-		}
-		if s.Cmd != nil {
-			choose := in.choose
-			in.choose = choose && in.shared
-			if in.mayFail(s) {
-				in.perhaps(func() { in.cmd(s, r.std, r.sink) })
-			} else {
-				in.cmd(s, r.std, r.sink)
-			}
-			in.choose = choose
-		} else if own.present {
-			r.sink.append(own.data) // $(<FILE)
-		}
-		for _, t := range r.targets[:r.n] {
-			d := data{taint: out.taint}
-			if t.fd == 1 {
-				d, opened = *out, true
-			}
-			in.wrote(t.path, d, t.more, "redirection")
-			in.printed(s, std, t, d)
-		}
-		in.stdin, in.stdout = std, sink
-	})
-	if call, ok := s.Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 1 || call.Args[0].Lit() != "exec" {
-		if copy(was.fds[firstNamed:], in.fds[firstNamed:]); in.numbered > 0 { // they stay open
-			copy(was.outs[firstNamed:], in.outs[firstNamed:])
-		}
-		in.replumb(&was)
-		in.out = to
-	} else {
-		if in.err = complaints; opened || in.fds[1] != was.fds[1] || stream != sink {
-			in.connect(sink, stream)
-		}
-		in.traced()
-		if own.present {
-			*std = *own // exec connects what comes after it
-		}
-	}
-	in.drop(p)
+	in.redirected(s, std, sink)
 }
 
 // cmd walks a command by its kind.
@@ -175,11 +131,12 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	switch c.Op {
 	case syntax.AndStmt:
 		before, beside := in.before, in.beside
+		wired := len(in.rewired)
 		in.stmt(c.X, std, sink)
 		in.before, in.beside = before, beside
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
-		in.stmt(c.Y, std, sink)
+		in.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
 		dir, may := in.dir, in.may
 		in.join(scope)
 		if in.dir != dir {
@@ -187,9 +144,10 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 			in.dir, in.may = dir, may
 		}
 	case syntax.OrStmt:
+		wired := len(in.rewired)
 		in.stmt(c.X, std, sink)
 		scope := in.branch()
-		in.stmt(c.Y, std, sink)
+		in.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
 		in.join(scope)
 	default:
 		if !in.shared && flat(c.X) && flat(c.Y) {
@@ -251,10 +209,21 @@ func isSimple(c syntax.Command) bool {
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	for ; c != nil; c = c.Else {
+		wired := len(in.rewired)
 		in.stmts(c.Cond, std, sink)
-		scope := in.branch()
-		in.stmts(c.Then, std, sink)
-		in.join(scope)
+		then := func(c *syntax.IfClause) {
+			scope := in.branch()
+			in.stmts(c.Then, std, sink)
+			in.join(scope)
+		}
+		if len(in.rewired) > wired {
+			in.rewiredly(wired, std, sink, func() {
+				then(c)
+				in.ifClause(c.Else, std, sink)
+			})
+			return
+		}
+		then(c)
 	}
 }
 
@@ -262,6 +231,10 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 // the first round assigned is there in the second.
 func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
+	defer in.onceMore(len(in.rewired), std, sink, func() {
+		in.stmts(c.Cond, std, sink)
+		in.stmts(c.Do, std, sink)
+	})
 	for round := 0; round < in.lim.Rounds && in.spend(); round++ {
 		before := len(std.text)
 		eof := in.eof
@@ -323,6 +296,7 @@ func (in *interp) widen() (any bool) {
 
 func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
+	defer in.onceMore(len(in.rewired), std, sink, func() { in.stmts(c.Do, std, sink) })
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		mark := len(in.fields)

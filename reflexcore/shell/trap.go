@@ -76,6 +76,7 @@ func (in *interp) runLate(since int) {
 	}
 	in.late = true
 	for _, walk := range in.hooks[since:] {
+		in.onceMore(0, &input{}, nil, func() { in.aside(walk) })
 		in.aside(walk)
 	}
 	clear(in.hooks[since:])

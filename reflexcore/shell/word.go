@@ -143,6 +143,7 @@ func (b *builder) value(d data, quoted bool) {
 		b.glob = true
 	}
 	ifs := b.in.ifs()
+	b.shaken = b.shaken || d.known() && len(d.text) > 1 && b.in.tears()
 	if !strings.ContainsAny(d.text, ifs) {
 		b.text(d.text, false)
 		return
@@ -165,23 +166,6 @@ func (b *builder) value(d data, quoted bool) {
 		rest = rest[i+1:]
 		b.glob = strings.ContainsAny(rest, "*?[")
 	}
-}
-
-// ifs is what separates words.
-func (in *interp) ifs() string {
-	const usual = " \t\n"
-	v := in.lookup("IFS")
-	if v == nil || v.unset {
-		return usual
-	}
-	d := v.data
-	if v.alts != nil { // it was assigned in a branch
-		d = v.alts[in.pick("IFS", len(v.alts))]
-	}
-	if !d.known() {
-		return usual
-	}
-	return d.text
 }
 
 // parts pushes the fields of a word without braces.
