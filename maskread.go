@@ -73,7 +73,7 @@ func (l *lexer) fed(p *pipeline, kind string) {
 			if s.kind == placeUnclear {
 				depth = 1
 			}
-			since := len(l.spans)
+			since := l.mark()
 			text := l.text[s.from:s.to]
 			if isAnswer(text) {
 				continue
