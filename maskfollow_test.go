@@ -53,3 +53,55 @@ func TestWhatAVariableBringsToALoginIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// A value that goes to a place for credentials and to another place, too, or that may do
+// so out of sight, is hidden with the notice, and takes the typed code.
+func TestAVariableThatDecidesAsWellTakesTheCode(t *testing.T) {
+	for _, command := range []string{
+		"K=production; docker login -p $K h; kubectl --context $K delete ns web", "K=production; echo $K | docker login --password-stdin h; kubectl delete ns $K", "K=prod-host1; curl -u u:$K https://$K/x",
+		"K=reboot; docker login -p $K h; eval $K", "K=reboot; docker login -p $K h; sh -c \"$K\"", "K=reboot2; curl -u u:$K https://h; $K", "K=reboot2; docker login -p $K h; ssh h \"$K\"",
+		"K=customers1; curl -u u:$K https://h; psql -c \"drop table $K\"", "A=production1; B=$A; docker login -p $B h; rm -rf /srv/$A", "A=production1; B=$A; docker login -p $A h; rm -rf /srv/$B",
+		"export K=production1; curl -u u:$K https://h; ./deploy.sh", "K=production1; curl -u u:$K https://h; echo $K > x.sh", "K=production1; curl -u u:$K https://h; echo $K | sh", "K=production1; curl -u u:$K https://h; echo $K | xargs kubectl delete ns",
+		"K=production1; curl -u u:$K https://h; set > x; . ./x", "K=production1; curl -u u:$K https://h; rm -rf ${!N}", "K=production1; curl -u u:$K https://h; declare -p K | sh",
+		"K=production1; curl -u u:$K https://h -X DELETE https://x/$K", "K=(production1 b); docker login -p ${K[0]} h; kubectl delete ns ${K[0]}", "read K <<< production1; docker login -p $K h; kubectl delete ns $K",
+		"for K in production1; do docker login -p $K h; kubectl delete ns $K; done", "f() { docker login -p $1 h; kubectl delete ns $1; }; f production1", "printf -v K production1; docker login -p $K h; kubectl delete ns $K",
+		"K=production1; PGPASSWORD=$K psql -h $K", "K=production1; PGPASSWORD=$K ./run", "env K=production1 sh -c 'docker login -p $K h; kubectl delete ns $K'", "docker login -p ${K:=production1} h; kubectl delete ns $K",
+		"H='X-Api-Key: production1'; curl -H \"$H\" https://h; kubectl delete ns ${H#*: }", "C=admin:production1; curl -u $C https://h; kubectl delete ns ${C#*:}", "K=production; echo $K | docker login --password-stdin h",
+		"K=a1B2c3D4e5F6g7H8; ./deploy --token $K", "K=a1B2c3D4e5F6g7H8; API_TOKEN=$K ./deploy",
+	} {
+		if shown, obscured := maskCall(shellCall(command)); !obscured || !strings.Contains(shown, hiddenWords) {
+			t.Errorf("a tap is enough (obscured %v): %s\n  shown as %s", obscured, command, shown)
+		}
+	}
+}
+
+// A value that a variable brings to known programs as a credential only keeps the tap, as
+// it would in its place.
+func TestAVariableOfACredentialKeepsTheTap(t *testing.T) {
+	for _, command := range []string{
+		"K=hunter22; docker login -u u -p $K h", "K=hunter22; docker login -u u -p \"$K\" h && docker push h/x", "export K=hunter22; curl -u user:$K https://h", "K=hunter22; mysql -p$K -e 'drop table x'",
+		"K=hunter22; PGPASSWORD=$K psql -h db -c 'drop table x'", "K=a1B2c3D4e5F6g7H8; echo $K | docker login --password-stdin h", "K=hunter22; redis-cli -a $K flushall", "K=hunter22; psql postgres://u:$K@db/prod",
+		"A=hunter22; B=$A; curl -u u:$B https://h", "K=hunter22; curl -H \"X-Api-Key: $K\" -X DELETE https://h/x", "K=hunter22; git push https://u:$K@h/x main",
+	} {
+		if shown, obscured := maskCall(shellCall(command)); obscured || !strings.Contains(shown, hiddenWords) {
+			t.Errorf("obscured %v: %s\n  shown as %s", obscured, command, shown)
+		}
+	}
+}
+
+// Variables of other things stay in sight beside credentials.
+func TestVariablesOfOtherThingsAreShown(t *testing.T) {
+	for _, command := range []string{
+		"HOST=prod-db-2026; psql -h $HOST -c 'select 1'", "DB=prod; psql -d $DB -c 'select 1'", "NS=production; kubectl -n $NS delete pod web", "NS=prod; kubectl -n $NS create secret generic x --from-literal=stage=$NS",
+		"TAG=v1.2.3; docker build -t x:$TAG . && docker push x:$TAG", "TAG=v1-2026; docker build --build-arg TAG=$TAG .", "ENV=prod; terraform apply -var env=$ENV", "U=alice; curl -u $U:$PASS https://h", "U=alice; docker login -u $U -p $PASS h",
+		"URL=https://h/x; curl -H \"Authorization: Bearer $TOKEN\" $URL", "for e in dev prod; do curl -H \"Authorization: Bearer $TOKEN\" https://$e.h/x; done", "F=prod.sql; mysql -p$PW < $F", "D=$(date +%F); curl -u u:$P https://h/$D",
+		"K=$(cat key.txt); docker login -p $K h", "K=$(vault read prod-2026); docker login -p $K h", "K=$(gcloud auth print-access-token --account prod2026); docker login -p $K h", "K=$SECRET; docker login -p $K h", "read -rs K; docker login -p \"$K\" h",
+		"docker login -p \"$(aws ecr get-login-password --region eu-west-1)\" h", "docker login -p `pass show prod2026` h", "K=/run/secrets/k; docker login --password-stdin h < $K", "K=https://h/x; curl -u u:$K $K", "f() { rm -rf \"$1\"; }; f build2026",
+		"set -- prod2026; kubectl delete ns $1", "read N <<< prod2026; kubectl delete ns $N", "X=(a b prod2026); rm -rf ${X[2]}", "M='token refresh 2026'; git commit -m \"$M\"", "N=token-2026-main; git push origin $N", "BRANCH=fix/password-2026; git checkout $BRANCH",
+		"MSG=hello2026; curl -d \"text=$MSG\" https://h", "python3 -c 'n=\"prod2026\"; print(n)'", "python3 -c 'password = getpass(); host=\"prod2026\"; connect(host, password)'", "W=/data; for f in $W/*; do echo $f; done", "echo ${STAGE:-prod2026}",
+	} {
+		if shown, obscured := maskCall(shellCall(command)); obscured || shown != command {
+			t.Errorf("hidden, or taken for hidden (%v):\n%s\n%s", obscured, command, shown)
+		}
+	}
+}

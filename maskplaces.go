@@ -55,6 +55,7 @@ func mayHavePlaces(s string) bool {
 	if len(s) > maxSteps/8 {
 		return false
 	}
+	flagged := strings.Contains(s, "--") && containsAny(s, flagWords)
 	for from := 0; from < len(s); {
 		if wordBreaks[s[from]] {
 			from++
@@ -64,13 +65,16 @@ func mayHavePlaces(s string) bool {
 		for to < len(s) && !wordBreaks[s[to]] {
 			to++
 		}
-		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:])) { // n: a line break of JSON
+		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:]) || flagged && isKnown(w)) { // n: a line break of JSON
 			return true
 		}
 		from = to
 	}
 	return false
 }
+
+// flagWords are in the names of flags of credentials.
+var flagWords = []string{"password", "passwd", "passphrase", "token", "key", "secret"}
 
 // maxProgram is longer than the names of all programs and variables in the tables.
 const maxProgram = 32
@@ -98,6 +102,12 @@ var programSubcommands = sync.OnceValue(func() map[string][]string {
 	}
 	return out
 })
+
+// isKnown reports a program of which every flag of a credential is in a row, or none is.
+func isKnown(w string) bool {
+	_, known := knownPrograms[w]
+	return known
+}
 
 // wordBreaks are the bytes that stand between words, quotes and folders among them.
 var wordBreaks = func() (out [256]bool) {
@@ -280,7 +290,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 		switch {
 		case text == "--": // what stands behind it is no flag of this program
 			depth = max(depth, 1)
-		case strings.HasPrefix(text, "-"):
+		case strings.HasPrefix(text, "-") && (position == 0 || flags["options"] != "first"):
 			i += l.flag(flags, a)
 		case i >= operands:
 			position++

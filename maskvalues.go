@@ -110,6 +110,9 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	if kind != "" {
 		l.value(kind, a.text, a.at, a.depth)
 	}
+	if strings.HasPrefix(a.text, "-") { // an operand all the same
+		return
+	}
 	switch kind := flags[strings.ToLower(a.text)]; kind {
 	case "", flags["<"]: // a redirection
 	case "rest":

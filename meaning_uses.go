@@ -11,6 +11,7 @@ import (
 // there; but each other use of the variable counts as well, and nothing may be in the
 // text that could use it out of sight.
 func (c *reading) followed(p part) meaning {
+	c.lexed()
 	kind := placeUnclear
 	for _, s := range c.spans {
 		if s.followed && s.from == p.begin {
