@@ -194,16 +194,17 @@ type members struct {
 func (m *members) walk(at, to int, quote string) {
 	var keys []string // of the objects and lists around the place
 	key, before, label := "", "", ""
+	var early *part // a value before the name beside it
 	for i := at; i < to; i++ {
 		switch c := m.text[i]; {
 		case c == '{' || c == '[':
-			keys, before, label = append(keys, key), "", ""
+			keys, before, label, early = append(keys, key), "", "", nil
 		case c == '}' || c == ']':
 			if len(keys) == 0 {
 				return
 			}
 			key, keys = keys[len(keys)-1], keys[:len(keys)-1]
-			before, label = "", ""
+			before, label, early = "", "", nil
 		case strings.HasPrefix(m.text[i:to], quote):
 			from := i + len(quote)
 			n := endOfString(m.text[from:to], quote)
@@ -223,8 +224,13 @@ func (m *members) walk(at, to int, quote string) {
 			if inner := strings.Repeat(`\`, 2*len(quote)-1) + `"`; len(quote) < maxQuote && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
 				m.walk(from, from+n, inner)
 			}
-			if plain := strings.ToLower(key); plain == "name" || plain == "key" {
-				label = text
+			switch plain := strings.ToLower(key); {
+			case plain == "name" || plain == "key":
+				if label = text; early != nil {
+					m.value(label, early.from, early.to)
+				}
+			case plain == "value" && label == "":
+				early = &part{from: from, to: from + n}
 			}
 			before = text
 		}
