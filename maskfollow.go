@@ -10,12 +10,11 @@ import (
 
 // A want is a variable in a place for a credential.
 type want struct {
-	name     string // of the variable, or the number of a positional parameter
-	part     string // which part of its value the place takes; "" is all of it
-	depth    int
-	base     int    // the place, in the lexer's spans; -1 if the whole flag's value is the variable
-	field    string // of a place that has no span
-	position bool   // only a position says that it is a credential
+	name  string // of the variable, or the number of a positional parameter
+	part  string // which part of its value the place takes; "" is all of it
+	depth int
+	base  int    // the place, in the lexer's spans; -1 if the whole flag's value is the variable
+	field string // of a place that has no span
 }
 
 // maxWants bounds the variables that are followed, and through which others.
@@ -54,9 +53,6 @@ func wholeReference(text string) string {
 
 // mayRefer is a quick look for places that need no known program.
 func mayRefer(s string) bool {
-	if strings.IndexByte(s, '=') < 0 && !strings.Contains(s, "read") {
-		return false
-	}
 	if strings.IndexByte(s, '$') < 0 {
 		return strings.Contains(s, " -c ") && scripts().MatchString(s)
 	}
@@ -76,9 +72,6 @@ func (l *lexer) wanted(part, text string, at, depth int) {
 // follow notes the variables in a place, and adds what is printed into it.
 func (l *lexer) follow(at, depth int) {
 	s := l.spans[at]
-	if s.variable != "" && s.kind == placeUnclear && depth == 0 {
-		s.kind = placeCredential // of a name in which known programs look
-	}
 	if strings.IndexAny(l.text[s.from:s.to], "$`") < 0 {
 		return
 	}
@@ -130,16 +123,13 @@ func (l *lexer) resolve() {
 			if l.left--; l.left < 0 {
 				return
 			}
-			since := l.mark()
 			l.holder = w.name
 			if w.part != "" {
 				l.value(w.part, l.text[v.from:v.to], v.from, w.depth)
 			} else {
 				l.held(span{from: v.from, to: v.to, kind: base.kind, field: base.field}, w.name, w.depth)
 			}
-			if l.holder = ""; w.position {
-				l.byPosition(since)
-			}
+			l.holder = ""
 		}
 	}
 }
@@ -184,11 +174,7 @@ func (l *lexer) valuesOf(name string) (out []span) {
 		l.assignments = assignment().FindAllStringSubmatchIndex(l.text, -1)
 	}
 	for _, m := range l.assignments {
-		from := m[2]
-		if byteAt(l.text, from-1) == '\\' && m[3]-from > 1 && strings.IndexByte("nrt", l.text[from]) >= 0 {
-			from++ // a line break of JSON
-		}
-		if l.text[from:m[3]] == name {
+		if l.text[m[2]:m[3]] == name {
 			l.given(m[1], note)
 		}
 	}
@@ -363,13 +349,9 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 			begin = i + 1
 		case quote != '\'' && c == '$' && reference().MatchString(l.text[i:min(to, i+80)]):
 			flush()
-			n := len(reference().FindString(l.text[i:min(to, i+80)]))
-			if end := strings.IndexByte(l.text[i:to], '}'); l.text[i+1] == '{' && end > 0 {
-				n = end + 1
-			}
-			note(span{from: i, to: i + n}, isVariable)
-			i += n - 1
-			begin = i + 1
+			begin = l.endOfReference(i, to)
+			note(span{from: i, to: begin}, isVariable)
+			i = begin - 1
 		case quote == 0 && strings.IndexByte(" \t\r\n;&|<>)", c) >= 0:
 			flush()
 			return i
@@ -378,6 +360,14 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 	i = min(i, to)
 	flush()
 	return i
+}
+
+// endOfReference is the place behind a variable, with the braces around it.
+func (l *lexer) endOfReference(at, to int) int {
+	if n := strings.IndexByte(l.text[at:to], '}'); l.text[at+1] == '{' && n > 0 {
+		return at + n + 1
+	}
+	return at + len(reference().FindString(l.text[at:min(to, at+80)]))
 }
 
 // substituted notes what the command within $(…) or backticks prints, and returns the

@@ -17,7 +17,7 @@ var carried = []string{
 	"K=(a § b); docker login -p \"${K[1]}\" h", "K=(§); docker login -p ${K[@]} h", "declare -a K=('§'); docker login -p ${K[0]} h", "K[0]=§; docker login -p ${K[0]} h", "K+=§; docker login -p $K h",
 	"K=$(echo §); docker login -p $K h", "K=\"$(echo §)\"; docker login -p \"$K\" h", "K=`echo §`; docker login -p $K h", "K=$(printf %s §); docker login -p $K h", "K=$(cat <<< §); docker login -p $K h",
 	"K=$(echo § | tr -d x); docker login -p $K h", "K=$(echo UzEyMw== §); docker login -p $K h", "docker login -p \"$(echo §)\" h", "docker login -p `echo §` h", "docker login --password-stdin h <<< \"$(echo §)\"",
-	"docker login -p \"${K:-§}\" h", "docker login -p ${K:=§} h", ": ${K:=§}; docker login -p $K h", "K=§; docker login -p \"${K:-}\" h", "K=§; docker login -p \"${K:?no key}\" h",
+	"docker login -p $(echo §) h", "docker login -p \"${K:-§}\" h", "docker login -p ${K:=§} h", ": ${K:=§}; docker login -p $K h", "K=§; docker login -p \"${K:-}\" h", "K=§; docker login -p \"${K:?no key}\" h",
 	"K=§; docker login --password-stdin h <<< $K", "K=§; docker login --password-stdin h <<<\"$K\"", "K=§; docker login --password-stdin h <<E\n$K\nE", "K=§; cat <<E | docker login --password-stdin h\n$K\nE",
 	"A=§; B=$A; C=\"${B}\"; docker login -p $C h", "env K=§ sh -c 'docker login -p $K h'", "K=§ sh -c 'curl -u u:$K https://h'", "sh -c \"K=§; docker login -p \\$K h\"", "bash -c 'K=§; echo $K | docker login --password-stdin h'",
 	"bash -c 'K=\"§\"; docker login -p \"$K\" h'", "sh -c 'docker login -p \"$1\" h' x §", "f() { docker login -p \"$1\" h; }; f §", "function f { docker login -u $1 -p $2 h; }; f bob §", "set -- §; docker login -p $1 h",
@@ -67,6 +67,7 @@ func TestAVariableThatDecidesAsWellTakesTheCode(t *testing.T) {
 		"for K in production1; do docker login -p $K h; kubectl delete ns $K; done", "f() { docker login -p $1 h; kubectl delete ns $1; }; f production1", "printf -v K production1; docker login -p $K h; kubectl delete ns $K",
 		"K=production1; PGPASSWORD=$K psql -h $K", "K=production1; PGPASSWORD=$K ./run", "env K=production1 sh -c 'docker login -p $K h; kubectl delete ns $K'", "docker login -p ${K:=production1} h; kubectl delete ns $K",
 		"H='X-Api-Key: production1'; curl -H \"$H\" https://h; kubectl delete ns ${H#*: }", "C=admin:production1; curl -u $C https://h; kubectl delete ns ${C#*:}", "K=production; echo $K | docker login --password-stdin h",
+		"K=hunter22; curl -u u:$K https://h/${!N}", "K=hunter22; curl -u u:$K https://h; git push $_", "K=hunter22; curl -u u:$K https://h; git push $(git config x)",
 		"K=a1B2c3D4e5F6g7H8; ./deploy --token $K", "K=a1B2c3D4e5F6g7H8; API_TOKEN=$K ./deploy",
 	} {
 		if shown, obscured := maskCall(shellCall(command)); !obscured || !strings.Contains(shown, hiddenWords) {
@@ -98,10 +99,21 @@ func TestVariablesOfOtherThingsAreShown(t *testing.T) {
 		"K=$(cat key.txt); docker login -p $K h", "K=$(vault read prod-2026); docker login -p $K h", "K=$(gcloud auth print-access-token --account prod2026); docker login -p $K h", "K=$SECRET; docker login -p $K h", "read -rs K; docker login -p \"$K\" h",
 		"docker login -p \"$(aws ecr get-login-password --region eu-west-1)\" h", "docker login -p `pass show prod2026` h", "K=/run/secrets/k; docker login --password-stdin h < $K", "K=https://h/x; curl -u u:$K $K", "f() { rm -rf \"$1\"; }; f build2026",
 		"set -- prod2026; kubectl delete ns $1", "read N <<< prod2026; kubectl delete ns $N", "X=(a b prod2026); rm -rf ${X[2]}", "M='token refresh 2026'; git commit -m \"$M\"", "N=token-2026-main; git push origin $N", "BRANCH=fix/password-2026; git checkout $BRANCH",
-		"MSG=hello2026; curl -d \"text=$MSG\" https://h", "python3 -c 'n=\"prod2026\"; print(n)'", "python3 -c 'password = getpass(); host=\"prod2026\"; connect(host, password)'", "W=/data; for f in $W/*; do echo $f; done", "echo ${STAGE:-prod2026}",
+		"MSG=hello2026; curl -d \"text=$MSG\" https://h", "python3 -c 'n=\"prod2026\"; print(n)'", "python3 -c 'password = getpass(); host=\"prod2026\"; connect(host, password)'", "X='rm -rf data2026'; kubectl create secret generic x --from-literal=a=$X; sh -c \"$X\"",
+		"W=/data; for f in $W/*; do echo $f; done", "echo ${STAGE:-prod2026}",
 	} {
 		if shown, obscured := maskCall(shellCall(command)); obscured || shown != command {
 			t.Errorf("hidden, or taken for hidden (%v):\n%s\n%s", obscured, command, shown)
 		}
+	}
+}
+
+// A value ends with the text around it: what stands behind that is another word.
+func TestAFollowedValueEndsWithItsText(t *testing.T) {
+	if shown, _ := maskCall(shellCall("sh -c 'docker login -p $K h; K=hunter22' x 'kubectl delete ns web'")); !strings.Contains(shown, "kubectl delete ns web") {
+		t.Errorf("what decides is hidden: %s", shown)
+	}
+	if shown, _ := maskCall(shellCall("bash -x -v -c 'docker login -p $1 h' a b")); !strings.Contains(shown, "docker login -p $1 h") {
+		t.Errorf("the script is hidden: %s", shown)
 	}
 }

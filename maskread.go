@@ -73,7 +73,7 @@ func (l *lexer) fed(p *pipeline, kind string) {
 			if s.kind == placeUnclear {
 				depth = 1
 			}
-			since := l.mark()
+			since := len(l.spans)
 			text := l.text[s.from:s.to]
 			if isAnswer(text) {
 				continue

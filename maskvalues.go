@@ -50,21 +50,13 @@ func (l *lexer) behindFlag(a argument) {
 	}
 }
 
-// A mark is a moment of the reading: how many places were found.
-type mark struct{ spans, wants int }
-
-func (l *lexer) mark() mark { return mark{len(l.spans), len(l.wants)} }
-
 // byPosition notes the places that were added since as ones of which only the position
 // says that a credential is there.
-func (l *lexer) byPosition(since mark) {
-	for i := range l.spans[since.spans:] {
-		if s := &l.spans[since.spans+i]; s.kind == placeCredential {
+func (l *lexer) byPosition(since int) {
+	for i := range l.spans[since:] {
+		if s := &l.spans[since+i]; s.kind == placeCredential {
 			s.kind = placePosition
 		}
-	}
-	for i := range l.wants[since.wants:] {
-		l.wants[since.wants+i].position = true
 	}
 }
 
@@ -90,10 +82,10 @@ func (l *lexer) next(kind string, a argument) {
 // operand adds the place that a word opens which is no flag: by where it stands, or by
 // what the word says of the next.
 func (l *lexer) operand(flags map[string]string, position int, a argument) {
-	since := l.mark()
+	since := len(l.spans)
 	defer func() {
-		for i := range l.spans[since.spans:] {
-			l.spans[since.spans+i].carrier = false // it may as well be an address
+		for i := range l.spans[since:] {
+			l.spans[since+i].carrier = false // it may as well be an address
 		}
 		if flags["operand"] != "header" {
 			l.byPosition(since)

@@ -25,8 +25,8 @@ func (c *reading) followed(p part) meaning {
 	if kind == placeUnclear || kind == placePosition && !looksKey(c.text[p.from:p.to]) || len(names) == 0 {
 		return meansUnclear
 	}
-	m, used, names := c.goes(names, false)
-	if c.rereads() || c.indirect() || !c.known("echo") || !used && !slices.ContainsFunc(names, conventional) {
+	m, _, _ := c.goes(names, false)
+	if c.rereads() || c.indirect() || !c.known("echo") {
 		return worse(m, meansUnclear)
 	}
 	return m
