@@ -16,12 +16,13 @@ import "strings"
 // The flag "operand" stands for every other word, "#1" for the first of them, a word
 // without a dash for the place behind that word, and "pair" says that names of settings
 // stand before their values. "<" is what the program reads from its standard input: with
-// the flag behind the colon, or always.
+// the flag behind the colon, or always. "options:first" is a program whose flags end at its
+// first operand.
 var credentialFlags = map[string]string{
 	"curl": "-u:login --user:login -U:login --proxy-user:login -H:header --header:header --proxy-header:header" +
 		" -d:field --data:field --data-raw:field --data-binary:field --data-ascii:field --data-urlencode:field" +
 		" --json:field -F:field --form:field --form-string:field -b:cookie --cookie:cookie" +
-		" --oauth2-bearer --pass --proxy-pass --tlspassword --proxy-tlspassword",
+		" --oauth2-bearer -E:login --cert:login --proxy-cert:login --pass --proxy-pass --tlspassword --proxy-tlspassword",
 	"wget|wget2":    "--header:header --post-data:field --body-data:field --password --http-password --ftp-password --proxy-password",
 	"http|https|xh": "-a:login --auth:login operand:header",
 	"mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mysqlsh|mariadb|mariadb-dump|mariadb-admin":   "-p:glued --password:glued",
@@ -32,19 +33,19 @@ var credentialFlags = map[string]string{
 		" --src-creds:login --dest-creds:login",
 	"docker run|podman run|docker exec|podman exec|docker create|docker compose": "-e:setting --env:setting",
 	"docker build|podman build|docker buildx":                                    "--build-arg:setting",
-	"redis-cli|valkey-cli|keydb-cli":                                             "-a --pass -h:skip -p:skip -s:skip -u:skip -i:skip -r:skip -t:skip -d:skip -D:skip -n:skip --user:skip -X:skip",
+	"redis-cli|valkey-cli|keydb-cli":                                             "options:first -a --pass -h:skip -p:skip -s:skip -u:skip -i:skip -r:skip -t:skip -d:skip -D:skip -n:skip --user:skip -X:skip",
 	"redis-cli auth|valkey-cli auth|keydb-cli auth":                              "#1:alone #2", "redis-cli hello|valkey-cli hello|keydb-cli hello": "auth:rest",
 	"redis-cli config set|valkey-cli config set|keydb-cli config set":        "requirepass masterauth",
 	"redis-cli acl setuser|valkey-cli acl setuser|keydb-cli acl setuser":     "operand:acl",
-	"mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|mongostat": "-p:maybe", "cypher-shell|twine": "-p",
-	"mysqladmin password|mariadb-admin password": "#1",
+	"mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|mongostat": "-p:maybe", "cypher-shell": "-p",
+	"mysqladmin|mariadb-admin": "-h:skip -u:skip -P:skip -S:skip", "mysqladmin password|mariadb-admin password": "#1",
 	"sudo": "-S:glued", "sshpass": "-p -f:skip -d:skip -P:skip", "htpasswd": "#3 <:-i -C:skip -r:skip", "mkpasswd": "#1 -m:skip -S:skip -R:skip -P:skip",
 	"openssl passwd": "#1 <:-stdin -salt:skip -in:skip", "wpa_passphrase": "#2 <",
 	"ssh-keygen": "-N -P", "useradd|usermod": "-p", "chpasswd": "<:login", "passwd": "<:--stdin", "smbpasswd": "<:-s", "cryptsetup": "<",
 	"smbclient|rpcclient": "-U:percent --user:percent", "lftp": "-u:comma", "sqlplus|sqlldr|expdp|impdp": "#1:slash operand:userid -R:skip -M:skip -C:skip",
 	"keytool|jarsigner": "-storepass -keypass -srcstorepass -deststorepass", "apksigner": "--ks-pass:pass --key-pass:pass",
 	"security add-generic-password|security add-internet-password": "-w -X", "security unlock-keychain|security create-keychain": "-p",
-	"security import": "-P", "secret-tool store|keyring set|pass insert|kinit": "<", "su": "<:likely", "gpg|gpg2": "<:--passphrase-fd",
+	"security import": "-P", "secret-tool store|keyring set|pass insert|kinit": "<", "su": "<:likely",
 	"bw unlock": "#1 --passwordenv:skip --passwordfile:skip", "bw login": "#2 --method:skip --code:skip",
 	"nmcli dev wifi|nmcli device wifi|nmcli d wifi|nmcli d w": "password", "net user": "#2:likely", "ipmitool": "-P", "snmpwalk|snmpget|snmpset": "-A -X -c",
 	"xfreerdp|rdesktop": "-p:maybe", "mc alias set": "#4 --api:skip --path:skip", "twine upload": "-p",
@@ -52,26 +53,29 @@ var credentialFlags = map[string]string{
 	"sqlcmd|bcp": "-P -Q:sql -q:sql", "zip|unzip": "-P", "7z|7za|7zz": "-p:glued", "unrar|rar": "-p:glued",
 	"openssl|openssl req|openssl rsa|openssl pkcs12|openssl genrsa|openssl pkcs8|openssl pkey|openssl ec" +
 		"|openssl x509|openssl genpkey|openssl cms|openssl smime|openssl ca": "-passin:pass -passout:pass -pass:pass",
-	"openssl enc": "-passin:pass -passout:pass -pass:pass -k -K",
-	"az":          "--sas-token --connection-string", "az login": "-p --password", "az acr|az sql": "-p:maybe",
-	"aws": "--secret-string --session-token", "aws ecr": "", "gcloud": "", "gcloud sql users": "--password",
+	"openssl enc": "-passin:pass -passout:pass -pass:pass -k -K -kfile:skip -kdf:skip -kdfopt:skip",
+	"az":          "", "az storage|az iot|az appconfig|az servicebus|az eventhubs": "--sas-token --connection-string", "az login": "-p --password", "az acr|az sql": "-p:maybe",
+	"az vm|az vmss|az mysql|az postgres|az synapse": "--admin-password", "az ad": "--password",
+	"aws": "", "aws secretsmanager": "--secret-string", "aws iam": "--password --old-password --new-password", "aws cognito-idp": "--password --temporary-password --access-token",
+	"aws rds|aws redshift|aws docdb|aws neptune": "--master-user-password", "gcloud": "", "gcloud sql users": "--password",
 	"aws configure set|rclone config|git config|gh config set|gcloud config set|composer config|poetry config|stripe config":               "operand:pair",
 	"npm config set|npm set|pnpm config set|pnpm set|yarn config set|bundle config|pip config set|pip3 config set|dotnet user-secrets set": "operand:pair",
 	"aws ssm|az keyvault":                               "--value:likely",
 	"gcloud secrets create|gcloud secrets versions add": "<:--data-file",
 	"docker secret create|podman secret create":         "<",
-	"gh": "", "gh secret": "-b --body <", "gh auth login": "<:--with-token", "glab auth login": "-t <:--stdin", "gh api|gh workflow": "-f:setting -F:setting --field:setting --raw-field:setting",
+	"gh": "", "gh secret set|gh secret create": "-b --body <", "gh secret": "", "gh auth login": "<:--with-token", "glab auth login": "-t <:--stdin", "gh api|gh workflow": "-f:setting -F:setting --field:setting --raw-field:setting",
 	"kubectl|oc":                             "--from-literal:field --token",
 	"kubectl create secret|oc create secret": "--from-literal:store --docker-password <:maybe",
-	"helm":                                   "--set:setting --set-string:setting --password --kube-token",
-	"terraform|tofu":                         "-var:setting --var:setting",
-	"ansible-playbook":                       "-e:setting --extra-vars:setting", "ansible": "-e:setting --extra-vars:setting",
+	"helm":                                   "--set:setting --set-string:setting --kube-token", "helm repo|helm pull|helm push|helm show|helm template|helm install|helm upgrade": "--password",
+	"argocd|argocd login": "--auth-token --password", "sentry-cli": "--auth-token", "stripe": "--api-key", "cargo publish|cargo yank|cargo owner": "--token",
+	"terraform|tofu":   "-var:setting --var:setting",
+	"ansible-playbook": "-e:setting --extra-vars:setting", "ansible": "-e:setting --extra-vars:setting",
 	"vault kv|vault write": "operand:store", "vault login": "operand:field #1:plain < -method:skip -path:skip", "vault operator unseal|vault operator rekey": "#1:plain",
 	"vault unwrap": "#1:likely", "vault token": "#2:likely",
 	"heroku config:set|heroku config:add|fly secrets set|flyctl secrets set|fly secrets import|flyctl secrets import|doppler secrets set": "operand:store <:store",
 	"supabase secrets set|infisical secrets set|railway variables set|netlify env:set|firebase functions:config:set|op item create":       "operand:store operand:store",
 	"wrangler secret put|wrangler pages secret put|vercel env add|vercel secrets add|eas secret:create":                                   "<",
-	"doctl": "-t --access-token", "influx": "-t --token", "vercel|netlify|railway": "--token", "cargo login|snyk auth": "#1 <", "pulumi config set": "#2:likely",
+	"doctl": "-t --access-token", "influx": "-t --token", "vercel": "-t --token", "netlify": "--auth", "flyctl|fly": "-t --access-token", "gpg|gpg2": "--passphrase <:--passphrase-fd", "cargo login|snyk auth": "#1 <", "pulumi config set": "#2:likely",
 }
 
 // globalFlags take a value and stand before a subcommand as well as behind it.

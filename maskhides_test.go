@@ -71,7 +71,7 @@ func TestWordsBehindSwitchesAreShown(t *testing.T) {
 		"gcloud sql users set-password --prompt-for-password root --instance prod", "sqlplus -s / @sql/drop_prod.sql", "sqlplus -s sys @scripts/drop_prod.sql", "sqlplus / @x.sql prod/east",
 		"sqlplus @sql/drop_prod.sql", "expdp x directory=a/b", "sshpass -e docker compose -p production down -v", "sshpass -f pw ssh -p 2222 root@prod reboot", "sshpass -e ssh -p 2222 prod reboot",
 		"sshpass -d 3 scp -P 22 a b", "redis-cli del auth customers orders", "redis-cli -h prod hdel auth users", "redis-cli sadd requirepass production", "redis-cli del masterauth production",
-		"redis-cli -n 2 del auth customers", "redis-cli set x '>production'", "valkey-cli DEL AUTH customers", "nmcli con delete password production", "security delete-keychain -w production.keychain",
+		"redis-cli -n 2 del auth customers", "redis-cli del -a customers", "redis-cli -h prod unlink --pass customers orders", "openssl enc -kfile production.key -in a", "htpasswd -D f production", "redis-cli set x '>production'", "valkey-cli DEL AUTH customers", "nmcli con delete password production", "security delete-keychain -w production.keychain",
 		"security find-generic-password -s svc -w production.keychain", "npm config delete //r/:_authToken registry", "net user bob production", "curl -X DELETE https://x.test/o -d token=customers",
 		"curl -X DELETE https://x.test/o -d access_key=production", "kubectl create configmap app --from-literal=token=production", "mkpasswd -m sha \"$P\"", "pg_basebackup --password --pgdata x",
 	} {
@@ -91,6 +91,14 @@ func TestAPositionAloneTakesTheCode(t *testing.T) {
 		"aws rds delete-db-instance --token production", "docker run --rm --token production x", "git push --foo && gh api --password production", "aws x y --password production",
 		"echo production | docker login --password-stdin h", "docker login --password-stdin h <<< production", "echo production | gh secret set X", "echo production | vercel env add X prod",
 		"echo root:production | chpasswd", "echo production | gpg --passphrase-fd 0 -d x", "mysql -e \"alter user root identified by 'production'\"", "sqlcmd -Q \"ALTER LOGIN a WITH PASSWORD = 'production'\"",
+		"kubectl delete ns --token production", "oc delete project --token production", "kubectl --token production delete ns", "vercel --token production", "vercel remove --token production --yes", "vercel rm -t production",
+		"netlify sites:delete --token production", "helm uninstall --token production x", "helm uninstall x --password production", "helm delete --token=production x",
+		"aws rds delete-db-instance --session-token production", "aws s3 rm --token=production s3://x", "aws ec2 terminate-instances --master-user-password production",
+		"docker run --token=production x", "docker rm --token production", "docker compose --token production down", "docker stack rm --password production", "docker volume rm --access-token=production",
+		"gh repo delete --token production", "gh release delete --password=production", "terraform destroy --token production", "terraform destroy --api-key=production", "gcloud sql instances delete --password production",
+		"az group delete --sas-token production", "az vm delete --password production", "flyctl apps destroy --token production", "heroku apps:destroy --token production", "doctl compute droplet delete -t production",
+		"stripe customers delete --token production", "git push --token production main", "npm unpublish --token production", "curl -X DELETE --token production https://h", "redis-cli --token production flushall",
+		"kubectl exec x -- drop --token production", "kubectl delete ns -- --token=prod-east1", "docker login -- -p production", "kubectl delete ns --token a1B2c3D4e5F6g7H8 -- x --api-key a1B2c3D4e5F6g7H9", "docker rm --token a1B2c3D4e5F6g7H8",
 		"curl -X DELETE https://x.test/o -d password=production", "curl -X DELETE https://x.test/o -d token=prod-east-4417-abcd",
 	} {
 		if shown, obscured := maskCall(shellCall(command)); !obscured || !strings.Contains(shown, hiddenWords) {

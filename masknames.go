@@ -3,6 +3,7 @@ package approver
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"path"
 	"regexp"
 	"slices"
@@ -193,16 +194,17 @@ type members struct {
 func (m *members) walk(at, to int, quote string) {
 	var keys []string // of the objects and lists around the place
 	key, before, label := "", "", ""
+	var early *part // a value before the name beside it
 	for i := at; i < to; i++ {
 		switch c := m.text[i]; {
 		case c == '{' || c == '[':
-			keys, before, label = append(keys, key), "", ""
+			keys, before, label, early = append(keys, key), "", "", nil
 		case c == '}' || c == ']':
 			if len(keys) == 0 {
 				return
 			}
 			key, keys = keys[len(keys)-1], keys[:len(keys)-1]
-			before, label = "", ""
+			before, label, early = "", "", nil
 		case strings.HasPrefix(m.text[i:to], quote):
 			from := i + len(quote)
 			n := endOfString(m.text[from:to], quote)
@@ -216,11 +218,19 @@ func (m *members) walk(at, to int, quote string) {
 				continue
 			}
 			m.value(memberName(key, before, label), from, from+n)
+			if quote == `"` && strings.IndexByte(text, '\\') >= 0 {
+				m.decoded(from, from+n)
+			}
 			if inner := strings.Repeat(`\`, 2*len(quote)-1) + `"`; len(quote) < maxQuote && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
 				m.walk(from, from+n, inner)
 			}
-			if plain := strings.ToLower(key); plain == "name" || plain == "key" {
-				label = text
+			switch plain := strings.ToLower(key); {
+			case plain == "name" || plain == "key":
+				if label = text; early != nil {
+					m.value(label, early.from, early.to)
+				}
+			case plain == "value" && label == "":
+				early = &part{from: from, to: from + n}
 			}
 			before = text
 		}
@@ -278,6 +288,35 @@ func (m *members) value(name string, from, to int) {
 		}
 	}
 	m.found = append(m.found, part{from: from, to: to, begin: from, role: byName, member: true})
+}
+
+// decoded hides in a string what would be hidden in the text that it stands for: a file
+// or a command, whose line breaks and quotes are written otherwise here.
+func (m *members) decoded(from, to int) {
+	var text string
+	if json.Unmarshal([]byte(m.text[from-1:to+1]), &text) != nil {
+		return
+	}
+	for _, p := range hiddenParts(text) {
+		secret, err := json.Marshal(text[p.from:p.to])
+		if plain := string(bytes.Trim(secret, `"`)); err == nil && len(plain) >= minSecretInName {
+			m.hide(plain, from, to)
+		}
+	}
+}
+
+// hide adds each place of a secret in a stretch.
+func (m *members) hide(secret string, from, to int) {
+	for at := from; ; {
+		n := strings.Index(m.text[at:to], secret)
+		if n < 0 {
+			return
+		}
+		p := part{from: at + n, to: at + n + len(secret), begin: at + n, role: byName, member: true}
+		if at = p.to; !slices.ContainsFunc(m.found, func(q part) bool { return q.from < p.to && p.from < q.to }) {
+			m.found = append(m.found, p)
+		}
+	}
 }
 
 // secretMember reports the name of a member that holds a secret, however it is written.

@@ -3,7 +3,6 @@ package approver
 import (
 	"cmp"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +27,9 @@ type span struct {
 	kind     placeKind
 	variable string // that holds it
 	field    string // that it is the value of, where somebody may have chosen the name
+	followed bool   // it is where a value comes from that goes to such a place
+	holder   string // the variable that brings it there, if one does
+	carrier  bool   // a variable stands there, of which a part is the credential
 }
 
 // anyMixed is the field of a span that is hidden only if it has letters and digits.
@@ -44,6 +46,7 @@ type segment struct {
 func places(s string) ([]segment, []span) {
 	l := &lexer{text: s, left: max(4*len(s), maxSteps)}
 	l.lex(0, len(s), 0)
+	l.resolve()
 	return l.segments, l.spans
 }
 
@@ -52,6 +55,7 @@ func mayHavePlaces(s string) bool {
 	if len(s) > maxSteps/8 {
 		return false
 	}
+	flagged := strings.Contains(s, "--") && containsAny(s, flagWords)
 	for from := 0; from < len(s); {
 		if wordBreaks[s[from]] {
 			from++
@@ -61,13 +65,16 @@ func mayHavePlaces(s string) bool {
 		for to < len(s) && !wordBreaks[s[to]] {
 			to++
 		}
-		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:])) { // n: a line break of JSON
+		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:]) || flagged && isKnown(w)) { // n: a line break of JSON
 			return true
 		}
 		from = to
 	}
 	return false
 }
+
+// flagWords are in the names of flags of credentials.
+var flagWords = []string{"password", "passwd", "passphrase", "token", "key", "secret"}
 
 // maxProgram is longer than the names of all programs and variables in the tables.
 const maxProgram = 32
@@ -96,6 +103,12 @@ var programSubcommands = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
+// isKnown reports a program of which every flag of a credential is in a row, or none is.
+func isKnown(w string) bool {
+	_, known := knownPrograms[w]
+	return known
+}
+
 // wordBreaks are the bytes that stand between words, quotes and folders among them.
 var wordBreaks = func() (out [256]bool) {
 	for _, b := range []byte(" \t\r\n;&|(){}`\"'=,/\\") {
@@ -111,6 +124,14 @@ type lexer struct {
 	left     int // bytes that may still be read
 	segments []segment
 	spans    []span
+
+	wants       []want            // variables in places for credentials
+	bound       map[string][]span // what builtins put into variables
+	assignments [][]int           // where variables get their values
+	holder      string            // of what is being added
+	prints      bool              // out collects what the commands write
+	out         []span
+	nested      int
 }
 
 // maxNested bounds the quotes within quotes that are read.
@@ -126,6 +147,9 @@ func (l *lexer) lex(from, to, depth int) {
 	end := func(by string) {
 		if len(words) > 0 {
 			l.command(words, &p)
+		}
+		if l.prints && by != "|" && by != "|&" {
+			l.out = append(l.out, p.writes...)
 		}
 		p.after(by)
 		words = nil
@@ -237,6 +261,10 @@ func (l *lexer) command(words []word, p *pipeline) {
 	name, _ := l.bare(words[first])
 	name = programName(name)
 	l.segments = append(l.segments, segment{words[first].from, words[len(words)-1].to, name, words[first].to})
+	if name == "function" && len(words) > first+3 { // its name and {
+		l.command(words[first+3:], p)
+		return
+	}
 	if name == "sshpass" {
 		l.behind(words[first+1:], p)
 		return
@@ -247,16 +275,22 @@ func (l *lexer) command(words []word, p *pipeline) {
 	}
 	given := words[first+1:]
 	flags, operands := l.flagsOf(name, given)
+	if builtins[name] {
+		l.binding(name, given, p)
+	}
 	l.stdin(name, flags["<"], given, p)
 	if _, known := knownPrograms[name]; flags == nil && !known {
 		return
 	}
 	position := 0
+	depth := p.depth
 	for i := 0; i < len(given); i++ {
 		text, at := l.bare(given[i])
-		a := argument{text: text, at: at, depth: p.depth, more: given[i+1:]}
+		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
 		switch {
-		case strings.HasPrefix(text, "-"):
+		case text == "--": // what stands behind it is no flag of this program
+			depth = max(depth, 1)
+		case strings.HasPrefix(text, "-") && (position == 0 || flags["options"] != "first"):
 			i += l.flag(flags, a)
 		case i >= operands:
 			position++
@@ -312,29 +346,38 @@ func (l *lexer) add(s span, depth int) {
 	if depth > 0 {
 		s.kind = placeUnclear
 	}
-	if s.from < s.to {
+	if l.holder != "" {
+		s.followed, s.holder = true, l.holder
+	}
+	if s.from < s.to && len(l.spans) < maxSpans {
 		l.spans = append(l.spans, s)
+		l.follow(len(l.spans)-1, depth)
 	}
 }
+
+// maxSpans bounds the places of one text.
+const maxSpans = 1 << 14
 
 // placeParts adds what stands in the places for credentials, unless it is not
 // literal: what a shell puts in there is no secret, and may run.
 func placeParts(s string, found []part) []part {
-	if !mayHavePlaces(s) {
+	if !mayHavePlaces(s) && (len(s) > maxSteps/8 || !mayRefer(s)) {
 		return found
 	}
 	_, spans := places(s)
 	for _, sp := range spans {
 		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
 		if !literal(s, sp, value) || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
-			isReference(value) {
+			isReference(value) || sp.followed && sp.field != "" && strings.ContainsAny(value, " \t") {
 			continue
 		}
 		if sp.field == anyMixed && !mixed(value) || sp.field != "" && sp.field != anyMixed && !secretValue(sp.field, value) {
 			continue
 		}
 		p := part{from: sp.from, to: sp.from + len(value), begin: sp.from, role: byPlace}
-		if sp.variable != "" {
+		if sp.followed {
+			p.role, p.name = byFollowing, sp.holder
+		} else if sp.variable != "" {
 			p.role, p.name = byName, sp.variable
 		}
 		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
@@ -379,42 +422,3 @@ var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	}
 	return out
 })
-
-// placeAt says what a known program takes where a value stands.
-func (c *reading) placeAt(from int) (kind placeKind, found bool) {
-	c.lexed()
-	for _, s := range c.spans {
-		if s.from == from && s.variable == "" {
-			kind, found = max(kind, s.kind), true
-		}
-	}
-	return kind, found
-}
-
-// operandOf returns the program that a value is an argument of. Of commands within
-// each other it is the innermost.
-func (c *reading) operandOf(at int) string {
-	c.lexed()
-	size, program := len(c.text)+1, ""
-	for _, s := range c.segments {
-		if s.operands <= at && at < s.to && s.to-s.from < size {
-			size, program = s.to-s.from, s.program
-		}
-	}
-	return program
-}
-
-// lexed reads the commands of the text, once.
-func (c *reading) lexed() {
-	if !c.read {
-		c.read = true
-		c.segments, c.spans = places(c.text)
-	}
-	c.left -= len(c.segments) + len(c.spans)
-}
-
-// takesOperands reports a program that acts on what it is given.
-func takesOperands(program string) bool {
-	_, known := knownPrograms[program]
-	return known || plainPrograms[path.Base(program)]
-}

@@ -89,7 +89,8 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 		case is && identifier().MatchString(name):
 			sudo.other = true
 			if conventional(name) {
-				l.add(span{at + len(name) + 1, at + len(name) + 1 + len(value), placeUnclear, name, ""}, p.depth)
+				inside, from := l.bare(word{at + len(text) - len(value), at + len(text)})
+				l.add(span{from: from, to: from + len(inside), variable: name}, p.depth)
 			}
 		case text == "{":
 			p.open++

@@ -16,10 +16,7 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 		kind = "secret"
 	}
 	if kind == "" && secretFlag().MatchString(name) && !switchFlag().MatchString(name) {
-		kind = "secret"
-		if !glued { // it may be a switch, and then the word behind it decides
-			kind = "maybe"
-		}
+		kind = "unknown" // to this table: it may be a switch, or mean what is acted on
 		if cursorFlag().MatchString(name) {
 			kind = "cursor"
 		}
@@ -29,13 +26,28 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 		inside, from := l.bare(word{a.at + len(name) + 1, a.at + len(a.text)})
 		l.value(kind, inside, from, a.depth)
 	case kind != "" && kind != "glued" && len(a.more) > 0:
+		if kind == "secret" && isWordOnly(l.nextText(a)) {
+			kind = "maybe" // as the name of what is acted on would be
+		}
 		l.next(kind, a)
-		return toInt(kind != "maybe")
+		return toInt(kind != "maybe" && kind != "unknown")
 	case len(a.text) > 2 && a.text[1] != '-' && flags[a.text[:2]] != "":
 		begin := 2 + len(a.text[2:]) - len(strings.TrimLeft(a.text[2:], "\"'="))
 		l.value(flags[a.text[:2]], strings.TrimRight(a.text[begin:], "\"'"), a.at+begin, a.depth)
 	}
+	if kind != "" && kind != "glued" && kind != "skip" && len(a.more) == 0 {
+		l.behindFlag(a)
+	}
 	return toInt(globalFlags[a.text])
+}
+
+// behindFlag adds what a command in backticks prints, which ends the words of this one.
+func (l *lexer) behindFlag(a argument) {
+	at := a.at + len(a.text)
+	at += len(l.text[at:]) - len(strings.TrimLeft(l.text[at:], " \t"))
+	if byteAt(l.text, at) == '`' {
+		l.substituted(at, len(l.text), func(s span, _ piece) { l.held(s, "", a.depth) })
+	}
 }
 
 // byPosition notes the places that were added since as ones of which only the position
@@ -46,6 +58,17 @@ func (l *lexer) byPosition(since int) {
 			s.kind = placePosition
 		}
 	}
+}
+
+// isWordOnly reports letters and joints alone, of which names are made.
+func isWordOnly(text string) bool {
+	return text != "" && !mixed(text) && !strings.ContainsAny(text, "$`*")
+}
+
+// nextText is the word behind a flag, without its quotes.
+func (l *lexer) nextText(a argument) string {
+	text, _ := l.bare(a.more[0])
+	return text
 }
 
 // next adds the place in the word behind.
@@ -61,6 +84,9 @@ func (l *lexer) next(kind string, a argument) {
 func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	since := len(l.spans)
 	defer func() {
+		for i := range l.spans[since:] {
+			l.spans[since+i].carrier = false // it may as well be an address
+		}
 		if flags["operand"] != "header" {
 			l.byPosition(since)
 		}
@@ -76,6 +102,9 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	if kind != "" {
 		l.value(kind, a.text, a.at, a.depth)
 	}
+	if strings.HasPrefix(a.text, "-") { // an operand all the same
+		return
+	}
 	switch kind := flags[strings.ToLower(a.text)]; kind {
 	case "", flags["<"]: // a redirection
 	case "rest":
@@ -89,56 +118,76 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 
 // value adds the place inside what a flag is given.
 func (l *lexer) value(kind, text string, at, depth int) {
-	whole := span{at, at + len(text), placeCredential, "", ""}
+	whole := span{from: at, to: at + len(text), kind: placeCredential}
 	switch kind {
 	case "skip":
+	case "percent", "comma", "slash", "userid", "acl", "login", "pass", "cookie":
+		l.wanted(kind, text, at, depth)
+		l.behindSign(kind, text, whole, depth)
+	case "header", "field", "setting", "store", "sql":
+		l.wanted(kind, text, at, depth)
+		l.behindName(kind, text, whole, depth)
 	case "maybe":
 		whole.kind = placePosition
 		l.add(whole, depth)
-	case "userid":
-		if strings.HasPrefix(strings.ToLower(text), "userid=") {
-			l.value("slash", text[len("userid="):], at+len("userid="), depth)
-		}
-	case "percent", "comma", "slash":
-		sign := map[string]string{"percent": "%", "comma": ",", "slash": "/"}[kind]
-		if user, pass, is := strings.Cut(text, sign); is && user != "" && (kind != "slash" || identifier().MatchString(user)) {
-			pass, _, _ = strings.Cut(pass, "@")
-			l.add(span{at + len(user) + 1, at + len(user) + 1 + len(pass), placeCredential, "", ""}, depth)
-		}
-	case "acl":
-		if strings.HasPrefix(text, ">") {
-			l.add(span{at + 1, whole.to, placeCredential, "", ""}, depth)
-		}
+	case "unknown":
+		whole.kind = placeUnclear
+		l.add(whole, depth)
+	case "likely":
+		l.add(span{from: at, to: whole.to, field: "password"}, depth)
+	case "cursor":
+		l.add(span{from: at, to: whole.to, field: "token"}, depth)
 	case "plain":
 		if !strings.Contains(text, "=") {
 			l.add(whole, depth)
 		}
-	case "likely":
-		l.add(span{at, whole.to, placeUnclear, "", "password"}, depth)
-	case "store":
-		if n := strings.IndexByte(text, '='); n > 0 && !secretField().MatchString(text) {
-			l.add(span{at + n + 1, whole.to, placeUnclear, "", "password"}, depth)
+	default:
+		l.add(whole, depth)
+	}
+}
+
+// behindSign adds what stands behind a sign, or in front of which a sign must stand.
+func (l *lexer) behindSign(kind, text string, whole span, depth int) {
+	n, to := -1, len(text)
+	switch kind {
+	case "login":
+		n = colon(text)
+	case "cookie":
+		n, whole.kind = strings.IndexByte(text, '='), placeUnclear
+	case "pass", "acl":
+		sign := map[string]string{"pass": "pass:", "acl": ">"}[kind]
+		if strings.HasPrefix(text, sign) {
+			n = len(sign) - 1
+		}
+	case "userid":
+		if head := "userid="; strings.HasPrefix(strings.ToLower(text), head) {
+			whole.from += len(head)
+			l.behindSign("slash", text[len(head):], whole, depth)
+		}
+		return
+	default:
+		sign := map[string]string{"percent": "%", "comma": ",", "slash": "/"}[kind]
+		user, pass, is := strings.Cut(text, sign)
+		if !is || user == "" || kind == "slash" && !identifier().MatchString(user) {
 			return
 		}
-		l.value("field", text, at, depth)
+		pass, _, _ = strings.Cut(pass, "@")
+		n, to = len(user), len(user)+1+len(pass)
+	}
+	if n >= 0 {
+		whole.from, whole.to = whole.from+n+1, whole.from+to
+		l.add(whole, depth)
+	}
+}
+
+// behindName adds what a name within the text says is a credential.
+func (l *lexer) behindName(kind, text string, whole span, depth int) {
+	at := whole.from
+	switch kind {
 	case "sql":
 		for _, m := range statement().FindAllStringSubmatchIndex(text, -1) {
-			l.add(span{at + m[4], at + m[5], placePosition, "", ""}, depth)
+			l.add(span{from: at + m[4], to: at + m[5], kind: placePosition}, depth)
 		}
-	case "login":
-		if n := strings.IndexByte(text, ':'); n >= 0 {
-			l.add(span{at + n + 1, whole.to, placeCredential, "", ""}, depth)
-		}
-	case "pass":
-		if strings.HasPrefix(text, "pass:") {
-			l.add(span{at + len("pass:"), whole.to, placeCredential, "", ""}, depth)
-		}
-	case "cookie":
-		if n := strings.IndexByte(text, '='); n >= 0 {
-			l.add(span{at + n + 1, whole.to, placeUnclear, "", ""}, depth)
-		}
-	case "cursor":
-		l.add(span{at, whole.to, placeUnclear, "", "token"}, depth)
 	case "header":
 		if m := secretHeader().FindStringSubmatchIndex(text); m != nil {
 			s := span{from: at + m[1], to: whole.to}
@@ -147,21 +196,41 @@ func (l *lexer) value(kind, text string, at, depth int) {
 			}
 			l.add(s, depth)
 		}
-	case "field", "setting":
+	case "store":
+		if n := strings.IndexByte(text, '='); n > 0 && !secretField().MatchString(text) {
+			l.add(span{from: at + n + 1, to: whole.to, field: "password"}, depth)
+			return
+		}
+		l.behindName("field", text, whole, depth)
+	default:
 		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
+			word := strings.ToLower(text[m[4]:m[5]])
 			s := span{from: at + m[6], to: at + m[7], kind: placePosition}
-			if s.field = ""; !strings.HasPrefix(strings.ToLower(text[m[4]:m[5]]), "pass") {
+			if !strings.HasPrefix(word, "pass") {
 				s.field = anyMixed // a name that others than secrets have, too
 			}
-			if word := strings.ToLower(text[m[4]:m[5]]); kind == "setting" || m[2] != m[3] || word == "secret" || strings.HasPrefix(word, "pass") && len(word) == 4 ||
-				word == "pwd" || word == "passcode" {
+			if kind == "setting" || m[2] != m[3] || word == "secret" || word == "pass" || word == "pwd" || word == "passcode" {
 				s.kind, s.field = placeUnclear, text[m[2]:m[5]]
 			}
 			l.add(s, depth)
 		}
-	default:
-		l.add(whole, depth)
 	}
+}
+
+// colon is the place of the first colon that is not within ${…}, or -1.
+func colon(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '{' && byteAt(text, i-1) == '$':
+			depth++
+		case c == '}' && depth > 0:
+			depth--
+		case c == ':' && depth == 0:
+			return i
+		}
+	}
+	return -1
 }
 
 // pair adds the value behind the name of a setting.

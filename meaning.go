@@ -17,11 +17,12 @@ import (
 type role uint8
 
 const (
-	byForm   role = iota // the value itself looks like a key
-	byName               // only the name before it says that it is a secret
-	inHeader             // bearer or basic credentials
-	inURL                // the password in an address
-	byPlace              // a program that is known takes a credential there
+	byForm      role = iota // the value itself looks like a key
+	byName                  // only the name before it says that it is a secret
+	inHeader                // bearer or basic credentials
+	inURL                   // the password in an address
+	byPlace                 // a program that is known takes a credential there
+	byFollowing             // a variable brings it to such a place
 )
 
 // A meaning is what a hidden part does in its call. The zero value is unclear.
@@ -118,7 +119,7 @@ type reading struct {
 	left          int // steps that may still be taken: an agent chooses the text
 	rereading     *bool
 	indirection   *bool
-	known         *bool
+	knowsAll      *bool
 	read          bool // segments and spans are found
 	segments      []segment
 	spans         []span
@@ -133,6 +134,9 @@ const maxSteps = 2 << 20
 func (c *reading) of(p part) meaning {
 	if c.left -= len(c.text); c.left < 0 {
 		return meansUnclear
+	}
+	if p.role == byFollowing {
+		return c.followed(p)
 	}
 	kind, place := c.placeAt(p.begin)
 	if place && kind == placeUnclear && p.role == byPlace {
@@ -149,27 +153,7 @@ func (c *reading) of(p part) meaning {
 	if len(names) == 0 || p.member || c.isOperand(p) {
 		return c.inPlace(p, strong)
 	}
-	m, used := meansCredential, false
-	for i := 0; i < len(names) && i < maxNames; i++ {
-		if i == maxNames-1 {
-			return meansUnclear
-		}
-		for _, u := range c.uses(names[i]) {
-			switch {
-			case u.mention:
-				m = worse(m, meansUnclear)
-			case c.credentialPlace(u.from, u.to) || p.role == inURL && u.plain && !c.rereads():
-				used = true
-				names = appendNew(names, c.holders(u.from))
-			default:
-				held := c.holders(u.from)
-				names = appendNew(names, held)
-				if len(held) == 0 {
-					m = worse(m, meansChoice)
-				}
-			}
-		}
-	}
+	m, used, names := c.goes(names, p.role == inURL)
 	if m == meansChoice || c.indirect() {
 		return worse(m, meansUnclear)
 	}
@@ -180,9 +164,6 @@ func (c *reading) of(p part) meaning {
 	}
 	return m
 }
-
-// maxNames bounds the variables that are followed.
-const maxNames = 16
 
 // worse joins two meanings: what decides is to be shown, whatever else is done.
 func worse(a, b meaning) meaning {
@@ -248,111 +229,13 @@ func (c *reading) before(at int) string { return c.text[max(0, at-maxBefore):at]
 
 const maxBefore = 512
 
-// holders are the variables whose assigned value a place lies in.
-func (c *reading) holders(at int) []string {
-	var names []string
-	if c.left -= at; c.left < 0 {
-		return nil
-	}
-	if c.assignments == nil {
-		c.assignments = assignment().FindAllStringSubmatchIndex(c.text, -1)
-	}
-	for _, m := range c.assignments {
-		if m[1] > at {
-			break
-		}
-		if c.left -= at - m[1]; c.left < 0 {
-			return nil
-		}
-		name := c.text[m[2]:m[3]]
-		value := c.text[m[1]:at]
-		// What a known program is given in a substitution is not what it prints.
-		if depth := strings.Index(value, "$("); depth >= 0 && c.allKnown() {
-			value = value[:depth] + " "
-		}
-		if inWord(value, true) || inWord(value, false) {
-			names = appendNew(names, []string{name})
-		}
-	}
-	return names
-}
-
-// inWord reports whether a shell that begins to read a word at the start of s is
-// still in it at the end of s. escapes says whether a backslash takes the meaning
-// from a quote: inside the quotes of another text it does not.
-func inWord(s string, escapes bool) bool {
-	var quote byte
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch b := s[i]; {
-		case b == '\\' && escapes && quote != '\'':
-			i++
-		case quote != 0:
-			if b == quote {
-				quote = 0
-			}
-		case b == '\'' || b == '"' || b == '`':
-			quote = b
-		case b == '(':
-			depth++
-		case b == ')' && depth > 0:
-			depth--
-		case depth == 0 && strings.IndexByte(" \t\r\n;&|)", b) >= 0:
-			return false
-		}
-	}
-	return true
-}
-
-// A use is a place where a variable's value goes.
-type use struct {
-	from, to int
-	plain    bool // its whole value, not a piece of it
-	mention  bool // only its name stands there
-}
-
-// uses finds where a variable is used. A name without a sigil, such as $, before it counts
-// where something might look the variable up by its name.
-func (c *reading) uses(name string) []use {
-	var out []use
-	foreign := !c.allKnown() || c.indirect()
-	c.left -= len(c.text)
-	lower, want := strings.ToLower(c.text), strings.ToLower(name)
-	if len(lower) != len(c.text) {
-		return []use{{mention: true}} // characters whose small forms have other lengths
-	}
-	for at := 0; ; {
-		n := strings.Index(lower[at:], want)
-		if c.left -= maxBefore; n < 0 || c.left < 0 {
-			return out
-		}
-		from, to := at+n, at+n+len(want)
-		at = to
-		head, tail := c.text[:from], c.text[to:]
-		if from > 0 && isWord(head[from-1]) || tail != "" && isWord(tail[0]) {
-			continue
-		}
-		sigil := sigils().FindString(c.before(from))
-		exact := c.text[from:to] == name
-		switch {
-		case sigil != "" && (exact || strings.ContainsAny(sigil, ":%{")):
-			plain := sigil == "$" || sigil == "${" && strings.HasPrefix(tail, "}")
-			out = append(out, use{from: from - len(sigil), to: to, plain: plain})
-		case !exact, definition().MatchString(tail), exported().MatchString(c.before(from)), strings.HasSuffix(head, "-"):
-		case foreign:
-			out = append(out, use{mention: true})
-		}
-	}
-}
-
-func isWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-}
-
 // credentialPlace reports a place where programs take what proves who asks.
 func (c *reading) credentialPlace(from, to int) bool {
-	if kind, _ := c.placeAt(from); kind != placeUnclear {
-		return true
+	c.lexed()
+	for _, s := range c.spans {
+		if s.kind != placeUnclear && s.variable == "" && !s.followed && s.from <= from && to <= s.to && !strings.ContainsAny(c.text[s.from:from], "(`") {
+			return true
+		}
 	}
 	before := c.before(from)
 	for _, place := range credentialPlaces {
@@ -394,15 +277,20 @@ func (c *reading) indirect() bool {
 // allKnown reports that every program which the command can be seen to run is one
 // that does with credentials what their names say.
 func (c *reading) allKnown() bool {
-	if c.known == nil {
-		all := c.command != "" && !slices.ContainsFunc(programs(c.command), func(p string) bool {
-			first, second, _ := strings.Cut(p, " ")
-			only, known := knownPrograms[first]
-			return !known || only != "" && !slices.Contains(strings.Fields(only), second)
-		})
-		c.known = &all
+	if c.knowsAll == nil {
+		all := c.known("")
+		c.knowsAll = &all
 	}
-	return *c.known
+	return *c.knowsAll
+}
+
+// known is allKnown, but for one more program.
+func (c *reading) known(more string) bool {
+	return c.command != "" && !slices.ContainsFunc(programs(c.command), func(p string) bool {
+		first, second, _ := strings.Cut(p, " ")
+		only, known := knownPrograms[first]
+		return first != more && (!known || only != "" && !slices.Contains(strings.Fields(only), second))
+	})
 }
 
 // programs lists the first word of everything that could be a command, with the
@@ -437,4 +325,10 @@ func programs(command string) []string {
 // once returns a pattern that is compiled when it is first needed.
 func once(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// takesOperands reports a program that acts on what it is given.
+func takesOperands(program string) bool {
+	_, known := knownPrograms[program]
+	return known || plainPrograms[path.Base(program)]
 }

@@ -133,6 +133,7 @@ func TestMaskCallIsBounded(t *testing.T) {
 		strings.Repeat("a=", 5000) + "X_TOKEN=" + random,
 		"X_TOKEN=" + random + strings.Repeat(" $X_TOKEN", 5000),
 		strings.Repeat("X_TOKEN="+random+";", 1500),
+		strings.Repeat("K=$(echo $K `echo hunter22 ", 1500) + "; docker login -p $K h; X_TOKEN=" + random + " ./run",
 	} {
 		began := time.Now()
 		if _, obscured := maskCall(shellCall(command)); !obscured {

@@ -87,19 +87,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	if err != nil {
 		return Request{}, err
 	}
-	ttl := why.TTL
-	if ttl <= 0 {
-		ttl = b.TTL
-	}
-	readable := ttl + time.Minute
-	if deadline, ok := ctx.Deadline(); ok {
-		// The agent kills its hook at its own deadline and then runs the call:
-		// the request must end before.
-		readable = time.Until(deadline)
-	}
-	if _, ok := ctx.Deadline(); ok && call.ParkAt.IsZero() {
-		ttl = min(ttl, readable-AnswerMargin)
-	}
+	ttl, readable := b.lives(ctx, call, why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
 	}
@@ -147,6 +135,25 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	}
 	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
 	return r, nil
+}
+
+// lives says how long people may answer a request, and how long its answer may be read.
+func (b *Broadcaster) lives(ctx context.Context, call ToolCall, why Verdict) (ttl, readable time.Duration) {
+	ttl = why.TTL
+	if ttl <= 0 {
+		ttl = b.TTL
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ttl, ttl + time.Minute
+	}
+	// The agent kills its hook at its own deadline and then runs the call: the request
+	// must end before.
+	readable = time.Until(deadline)
+	if call.ParkAt.IsZero() {
+		ttl = min(ttl, readable-AnswerMargin)
+	}
+	return ttl, readable
 }
 
 // A way leads from a code to the posting that shows it.

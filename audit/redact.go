@@ -205,6 +205,8 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 // telling name no text is shown.
 func (r *redactor) strings(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+64)
+	beside := r.beside(raw)
+	count := 0
 	depth, hide := 0, -1 // hide is the depth of the member with the telling name
 	for i := 0; i < len(raw); {
 		c := raw[i]
@@ -235,9 +237,37 @@ func (r *redactor) strings(raw []byte) []byte {
 		case !name && hide >= 0 && s != "":
 			s = hiddenValue
 		}
-		out = appendQuoted(out, r.clean(s))
+		shown := r.clean(s)
+		if count < len(beside) && s != hiddenValue && beside[count] != s && (shown == s || len(beside[count]) <= len(shown)) {
+			shown = readable(maskCodes(beside[count]))
+		}
+		count++
+		out = appendQuoted(out, shown)
 	}
 	return out
+}
+
+// beside is each string of a valid JSON text as it looks when the whole is redacted:
+// what makes it a secret may stand in the string before or behind it, as a flag in a
+// list or the name beside a value. It is nil where there is nothing of that kind.
+func (r *redactor) beside(raw []byte) (all []string) {
+	if !bytes.Contains(raw, []byte(`"-`)) && !bytes.Contains(bytes.ToLower(raw), []byte(`"value"`)) {
+		return nil
+	}
+	whole := []byte(r.redact(maskCodes(string(raw))))
+	if !json.Valid(whole) || bytes.Equal(whole, raw) {
+		return nil
+	}
+	for i := 0; i < len(whole); {
+		if whole[i] != '"' {
+			i++
+			continue
+		}
+		end := stringEnd(whole, i)
+		all = append(all, unquote(whole[i:end]))
+		i = end
+	}
+	return all
 }
 
 func appendQuoted(out []byte, s string) []byte {

@@ -24,6 +24,7 @@ type room struct {
 	reply approver.ReplyFunc
 	mu    sync.Mutex
 	codes map[string]tokens.Code // by request
+	cards []approver.Card        // as they were shown, and shown again
 }
 
 func (*room) Name() string { return "room" }
@@ -39,10 +40,16 @@ func (r *room) Post(_ context.Context, to approver.Destination, c approver.Card)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.codes[c.Request] = c.Code
+	r.cards = append(r.cards, c)
 	return approver.Ref{Destination: to, Message: c.Request}, nil
 }
 
-func (*room) Update(context.Context, approver.Ref, approver.Card) error { return nil }
+func (r *room) Update(_ context.Context, _ approver.Ref, c approver.Card) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cards = append(r.cards, c)
+	return nil
+}
 
 // A place is a real store whose whole content can be copied and put back.
 type place struct {
@@ -135,6 +142,8 @@ type roomLife struct {
 	ctx     context.Context // of its calls
 	stop    func()
 	asked   sync.WaitGroup
+	log     *os.File // all that the daemon logs
+	unbound func(approver.ToolCall) []string
 }
 
 func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
@@ -146,6 +155,9 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 			t.Fatal(err)
 		}
 	}
+	var err error
+	l.log, err = os.Create(filepath.Join(dir, "daemon.log"))
+	must(err)
 	_, l.trust.survives = l.store.(*boltstore.Store)
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
 	must(err)
@@ -159,9 +171,13 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	l.people, err = approver.NewBroadcaster(approver.Options{
 		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
-		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(c, "", nil, nil)
+			b, err := approver.Bind(c, "", nil, nil)
+			if l.unbound != nil {
+				b.Unbound = l.unbound(c)
+			}
+			return b, err
 		},
 	})
 	must(err)
@@ -180,6 +196,7 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 		running.Wait()
 		_ = l.records.Close(context.Background())
 		_ = l.store.Close()
+		_ = l.log.Close()
 	}
 	return l
 }
@@ -187,13 +204,19 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 // ask asks people about a call, as its courier does, and returns when the card is up.
 func (l *roomLife) ask(id string, park bool) (request string, answer chan approver.Verdict) {
 	l.t.Helper()
-	answer = make(chan approver.Verdict, 1)
 	call := approver.ToolCall{ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now()}
 	if park {
 		call.ParkAt = time.Now().Add(50 * time.Millisecond)
 	}
+	return l.askAbout(call, 0)
+}
+
+// askAbout is ask for any call, and for how long people have.
+func (l *roomLife) askAbout(call approver.ToolCall, ttl time.Duration) (request string, answer chan approver.Verdict) {
+	l.t.Helper()
+	answer = make(chan approver.Verdict, 1)
 	l.asked.Go(func() {
-		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: ttl})
 	})
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		open, err := l.people.Requests(l.t.Context())
