@@ -70,8 +70,8 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 	case "method": // method(:system), which may be kept anywhere
 		v := m.methodNamed(callee, first)
-		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
-			m.loosen(v.s)
+		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) && !m.callsAtOnce() {
+			m.loosen(loose{path: v.s})
 		}
 		return v, true
 	case "callfunc": // call_user_func("system", "x")
@@ -158,6 +158,12 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		return unknown(taint), true
 	}
 	return value{}, false
+}
+
+// callsAtOnce reports whether the method that Ruby just looked up is called where it stands.
+func (m *machine) callsAtOnce() bool {
+	next := m.ahead(1).text
+	return m.is("[") || m.is(".") && (next == "call" || next == "(")
 }
 
 // loops reports whether there is a loop without an end of its own in the source.

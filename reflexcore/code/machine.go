@@ -313,11 +313,7 @@ func (m *machine) apply(f *function, args []value) value {
 	f.active = true
 	src, toks, i, paren, vars, outer := m.src, m.toks, m.i, m.paren, len(m.vars), m.result
 	m.src, m.toks, m.i, m.paren = f.src, f.toks, f.start, 0
-	for n, p := range f.params {
-		if n < len(args) && len(m.vars) < maxVars {
-			m.vars = append(m.vars, binding{p, args[n]})
-		}
-	}
+	m.bindParams(f.params, args)
 	passed := m.passed
 	m.passed, m.within = args, m.within+1
 	result := unknown(taints(args))

@@ -37,7 +37,7 @@ func (m *machine) postfix(v value) value {
 			v = unknown(v.taint)
 		case t.kind == tkOp && t.text == "=>" && m.d.name == "node" && target != "":
 			m.i++
-			v = m.arrow([]string{target})
+			v = m.arrow([]param{{name: target}})
 		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
 			m.i++
 			v = m.tagged(v, m.literal(t))

@@ -61,7 +61,9 @@ func (m *machine) assignment() {
 		j++
 	}
 	if targets < 2 || first.kind != tkName {
-		m.expr(0)
+		if v := m.expr(0); v.kind == nameValue { // nothing is done with it
+			m.kept()
+		}
 		return
 	}
 	names := make([]string, 0, targets)
