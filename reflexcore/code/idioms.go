@@ -74,6 +74,26 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			m.loosen(loose{path: v.s})
 		}
 		return v, true
+	case "reflected": // :system.to_proc, alias_method(:z, :system)
+		if callee.of != nil {
+			m.reaches(*callee.of)
+		}
+		for _, a := range values(args) {
+			m.reaches(a)
+		}
+		return unknown(taint), true
+	case "pipeline": // Open3.pipeline("a", ["b", "c"])
+		m.pipeline(args, by)
+		return unknown(taint | effect.File), true
+	case "program": // sh.git("status")
+		m.argv(append([]string{by[strings.LastIndexByte(by, '.')+1:]}, list(values(args), 0).words()...), taint, by)
+		return unknown(taint | effect.File), true
+	case "forked":
+		m.forked(args, by)
+		return unknown(taint), true
+	case "magic": // run_cell_magic("bash", "", "ls")
+		m.magic(first.str(), second, args, by)
+		return unknown(taint), true
 	case "callfunc": // call_user_func("system", "x")
 		if first.fn != nil || first.kind == listValue || len(args) == 0 {
 			m.callbacks(callee, args, taint)
@@ -217,6 +237,9 @@ func (m *machine) perlOpen(args []arg, by string) {
 		return
 	}
 	mode, rest := vs[1], vs[2:]
+	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, of which the child may run anything
+		m.handle(vs[0], unknown(0), by)
+	}
 	spec := strings.TrimSpace(mode.str())
 	if len(rest) == 0 {
 		switch {

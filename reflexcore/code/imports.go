@@ -14,6 +14,9 @@ func (m *machine) include(t *token) bool {
 		m.i++
 		v := m.expr(0)
 		path := v.str()
+		if m.runsStdin(v, t.text) {
+			return true
+		}
 		if isURL(path) || v.taint&effect.Network != 0 {
 			m.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: t.text})
 		}

@@ -95,7 +95,7 @@ func (m *machine) used(v value) {
 	}
 	path, whole := v.s, false
 	if !m.executes(path) {
-		if m.d.name == "perl" && startsBare(path) {
+		if m.d.name == "perl" && runsVariable(path) {
 			m.usedInPerl(path)
 			return
 		}
@@ -106,9 +106,9 @@ func (m *machine) used(v value) {
 	m.loosen(loose{path, whole})
 }
 
-// startsBare reports whether a function of Perl starts a program.
-func startsBare(path string) bool {
-	return path == "system" || path == "exec" || path == "readpipe"
+// runsVariable reports whether a function of Perl runs a program, or what a variable has.
+func runsVariable(path string) bool {
+	return path == "system" || path == "exec" || path == "readpipe" || path == "eval"
 }
 
 // usedInPerl notes a function that starts a program where no arguments follow it: it is

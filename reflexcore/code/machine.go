@@ -31,14 +31,16 @@ type machine struct {
 	shellRan  string   // a shell that reads what it is connected to
 	pipes     []pipe   // into the programs that were started
 	looseness
+	bareness
 	taint  effect.Taint
 	result *value // what the function that is being evaluated returns
 
 	left, steps, depth int
-	paren              int    // inside brackets line ends do not count
-	trailing           bool   // the last list ended with a comma
-	quiet              bool   // what is found has been found before
-	last               string // the name that the last primary was, for an assignment
+	paren              int      // inside brackets line ends do not count
+	trailing           bool     // the last list ended with a comma
+	keys               []string // those of the last list of PHP, if all its elements have one
+	quiet              bool     // what is found has been found before
+	last               string   // the name that the last primary was, for an assignment
 	over, stopped      bool
 }
 

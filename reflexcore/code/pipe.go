@@ -65,9 +65,13 @@ func (m *machine) started(kind string, program value, args []arg, by string) val
 	}
 	switch in, ok := named(args, "stdin"); {
 	case ok && in.kind == nameValue && slices.Contains(noPipes, in.s):
+		if strings.HasSuffix(in.s, "DEVNULL") {
+			m.hasInput(name)
+		}
 		expected = false
 	case ok && in.kind == objectValue && in.s == "file" && isShellLine(name) && !hasScript(name):
 		m.found(Found{Op: Exec, Text: in.from, Taint: in.taint, By: by})
+		m.hasInput(name)
 		expected = false
 	case ok:
 		expected = true
@@ -229,6 +233,7 @@ func (m *machine) fed(program string, in value, by string) {
 
 // inputOf judges a program by its input.
 func (m *machine) inputOf(program string, in value, by string) {
+	m.hasInput(program)
 	line := in.str()
 	switch {
 	case isShellLine(program) && !hasScript(program):
