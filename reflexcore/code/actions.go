@@ -165,6 +165,7 @@ func (m *machine) shell(v value, by string) {
 	if strings.TrimSpace(line) == "" { // awk's system("") only flushes
 		return
 	}
+	m.settlePipes()
 	m.found(Found{Op: Shell, Text: line, Taint: v.taint, By: by})
 	m.startsProgram(line, by)
 	m.remoteShell(line, line, by)
@@ -187,6 +188,7 @@ func (m *machine) argv(words []string, taint effect.Taint, by string) {
 	if len(words) == 0 {
 		return
 	}
+	m.settlePipes()
 	m.found(Found{Op: Argv, Args: words, Taint: taint, By: by})
 	m.startsProgram(strings.Join(words, " "), by)
 	m.remoteShell(words[0], strings.Join(words, " "), by)

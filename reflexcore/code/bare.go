@@ -80,6 +80,10 @@ func isBare(line string) bool {
 	return false
 }
 
+// RunsItsInput reports whether a command line starts a shell or interpreter that runs what
+// it reads, with nothing to run among its words.
+func RunsItsInput(line string) bool { return isBare(line) }
+
 // onlyTells reports whether an option makes an interpreter say something, or run what is
 // not its input. Those in reads do so in other programs only.
 func onlyTells(words []string, reads string) bool {

@@ -243,6 +243,7 @@ func (m *machine) special(t *token) (value, bool) {
 			return m.function(), true
 		case t.text == "my" || t.text == "our" || t.text == "local":
 			m.i++
+			m.take("*") // local *F
 			if m.is("(") {
 				m.pattern("(")
 				return unknown(0), true

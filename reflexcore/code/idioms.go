@@ -91,6 +91,11 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 	case "forked":
 		m.forked(args, by)
 		return unknown(taint), true
+	case "globbed": // some shells expand what is matched
+		if strings.ContainsAny(first.str(), "`|;$") {
+			m.found(Found{Text: by, Taint: taint, By: by})
+		}
+		return unknown(effect.File), true
 	case "magic": // run_cell_magic("bash", "", "ls")
 		m.magic(first.str(), second, args, by)
 		return unknown(taint), true

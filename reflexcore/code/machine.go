@@ -85,6 +85,9 @@ func (m *machine) script(lang, src string) {
 	if lang == "python" {
 		m.notebook(src)
 	}
+	if lang == "perl" {
+		m.opensOperands()
+	}
 	m.source(src)
 	for i := 0; i < len(m.funcs) && m.step(); i++ {
 		if f := m.funcs[i]; !f.called {

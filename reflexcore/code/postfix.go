@@ -95,6 +95,8 @@ func (m *machine) callsItself(v value) bool {
 		return true
 	case "environment":
 		return r.arg == argNone
+	case "reflected":
+		return r.arg == argReceiver
 	case "read", "delete", "write", "kill", "remotedelete":
 		return r.arg == argReceiver
 	}
@@ -142,7 +144,7 @@ func (m *machine) bareCall(v value, t *token) bool {
 	case tkString, tkNumber, tkCommand, tkWords, tkRegex:
 		return m.d.name != "lua" || t.kind == tkString
 	case tkName:
-		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
+		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
 	case tkOp:
 		switch t.text {
 		case "*", "-", "[", "&", ":":
