@@ -116,6 +116,9 @@ func otherCode(lang, src string, yield func(shell.Found) bool) {
 	if !argvTexts(lang, src, yield) || lang == "gdb" && !gdbPipes(src, yield) || lang == "vim" && !vimCode(src, yield) {
 		return
 	}
+	if lang == "elixir" {
+		lang = "erlang"
+	}
 	calls, ok := shellCalls[lang]
 	if !ok {
 		calls = shellCalls[""]
@@ -142,7 +145,8 @@ func otherCode(lang, src string, yield func(shell.Found) bool) {
 			if known {
 				f.Shell = text
 			}
-			if !yield(f) || known && code.RunsItsInput(text) && !yield(shell.Found{Shell: effect.Unknown}) {
+			bare := known && code.RunsItsInput(text) || whole && slices.ContainsFunc(quoted(firstLine(after)), code.RunsItsInput)
+			if !yield(f) || bare && !yield(shell.Found{Shell: effect.Unknown}) {
 				return
 			}
 		}
@@ -291,8 +295,12 @@ func computed(after string) bool {
 	if first == "" || first[0] == ')' || strings.IndexByte("\"'`", first[0]) >= 0 {
 		return false
 	}
-	line, _, _ := strings.Cut(after, "\n")
-	return len(quoted(line)) == 0
+	return len(quoted(firstLine(after))) == 0
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // isPowerShell reports whether a command line is written for PowerShell: its first
