@@ -14,7 +14,6 @@ import (
 var shellCalls = map[string][]string{
 	"vim":         {"!", "system(", "systemlist(", "term_start(", "termopen(", "jobstart(", "job_start(", "os.execute(", "io.popen(", "chansend(", "ch_sendraw(", "job_send("},
 	"gdb":         {"shell ", "!", "python ", "system(", "popen(", "execve(", "dlopen("},
-	"tmux":        {"run-shell ", "run ", "if-shell ", "pipe-pane "},
 	"elisp":       {"(shell-command", "(call-process", "(async-shell-command", "(shell-command-to-string", "(process-lines", "(compile ", "(eshell-command"},
 	"tcl":         {"exec ", "open \"|", "open {|", "spawn ", "system "},
 	"lldb":        {"shell ", "system(", "popen(", "run("},
@@ -108,6 +107,14 @@ func quoted(s string) []string {
 // shell. The code itself runs in any case, which its caller has noted.
 func otherCode(lang, src string, yield func(shell.Found) bool) {
 	if lang == "npm-script" || lang == "enter:execute" {
+		return
+	}
+	if lang == "tmux" { // each line is what stands behind tmux on a command line
+		for line := range strings.Lines(src) {
+			if bare := strings.TrimSpace(line); bare != "" && bare[0] != '#' && !yield(shell.Found{Shell: "tmux " + bare}) {
+				return
+			}
+		}
 		return
 	}
 	if !deletes(lang, src, yield) || lang == "applescript" && !appleScript(src, yield) {

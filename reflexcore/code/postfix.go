@@ -147,12 +147,17 @@ func (m *machine) bareCall(v value, t *token) bool {
 		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
 	case tkOp:
 		switch t.text {
-		case "*", "-", "[", "&", ":":
+		case "*", "-", "&", ":":
 			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
 		case "$", "@", "\\":
 			return m.d.name == "perl"
 		case "<", "<>": // eval <STDIN>
 			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
+		case "[": // run ["sh"] of IPC::Run
+			if m.d.name == "perl" {
+				return t.sp && m.isDanger(v.s)
+			}
+			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
 		case "{":
 			return m.d.name == "lua" || m.d.name == "perl" && takesBlock(v)
 		}
