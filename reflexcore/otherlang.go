@@ -31,6 +31,14 @@ var shellCalls = map[string][]string{
 // argvCalls are the ways to a program whose words are texts of their own.
 var argvCalls = []string{"(start-process", "(make-process", "(start-file-process", "(process-file", "(make-term", "(ansi-term", "(term ", "(system*", "System.cmd(", "(call-process", "(process-lines", "ProcessBuilder("}
 
+// valueNames are the names of functions that start programs, written as values: what they
+// are called with is not known.
+var valueNames = map[string][]string{
+	"vim":    {`"system"`, "'system'", `"systemlist"`, "'systemlist'", `"job_start"`, "'job_start'", `"jobstart"`, "'jobstart'"},
+	"elisp":  {"'shell-command", `"shell-command`, "'call-process", `"call-process`, "'start-process", `"start-process`, "'make-process", `"make-process`},
+	"erlang": {":shell,", ":cmd,", "&System.", "&:os.", "fun os:cmd"},
+}
+
 // deleteCalls are the functions that delete files, in languages that have no lexer here.
 var deleteCalls = map[string][]string{
 	"vim":     {"delete("},
@@ -109,6 +117,9 @@ func otherCode(lang, src string, yield func(shell.Found) bool) {
 	if lang == "npm-script" || lang == "enter:execute" {
 		return
 	}
+	if lang == "elixir" {
+		lang = "erlang"
+	}
 	if lang == "tmux" { // each line is what stands behind tmux on a command line
 		for line := range strings.Lines(src) {
 			if bare := strings.TrimSpace(line); bare != "" && bare[0] != '#' && !yield(shell.Found{Shell: "tmux " + bare}) {
@@ -120,11 +131,12 @@ func otherCode(lang, src string, yield func(shell.Found) bool) {
 	if !deletes(lang, src, yield) || lang == "applescript" && !appleScript(src, yield) {
 		return
 	}
-	if !argvTexts(lang, src, yield) || lang == "gdb" && !gdbPipes(src, yield) || lang == "vim" && !vimCode(src, yield) {
+	hosts := lang == "vim" || lang == "gdb" || lang == "lldb"
+	if !argvTexts(lang, src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
 		return
 	}
-	if lang == "elixir" {
-		lang = "erlang"
+	if slices.ContainsFunc(valueNames[lang], func(w string) bool { return strings.Contains(src, w) }) && !yield(shell.Found{Shell: effect.Unknown}) {
+		return
 	}
 	calls, ok := shellCalls[lang]
 	if !ok {
@@ -168,7 +180,7 @@ func argvTexts(lang, src string, yield func(shell.Found) bool) bool {
 		if !found {
 			continue
 		}
-		words := quoted(after)
+		words := quoted(callArguments(after))
 		if len(words) == 0 && !yield(shell.Found{Shell: effect.Unknown}) {
 			return false
 		}
@@ -180,6 +192,28 @@ func argvTexts(lang, src string, yield func(shell.Found) bool) bool {
 		}
 	}
 	return true
+}
+
+// callArguments is what stands before the bracket that ends a call.
+func callArguments(after string) string {
+	depth := 0
+	for i := 0; i < len(after); i++ {
+		switch c := after[i]; c {
+		case '"':
+			text, known := upTo(after[i+1:], c)
+			if !known {
+				return after
+			}
+			i += len(text) + strings.Count(text, `"`) + 1
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return after[:i]
+			}
+		}
+	}
+	return after
 }
 
 // gdbPipes judges what gdb hands the output of its own commands to: pipe COMMAND | SHELL.
@@ -204,10 +238,10 @@ func gdbPipes(src string, yield func(shell.Found) bool) bool {
 	return true
 }
 
-// vimLanguages are the commands of vim that run a line of another language.
+// vimLanguages are the commands of vim and of debuggers that run a line of another language.
 var vimLanguages = map[string]string{
 	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python", "pyx": "python",
-	"pydo": "python", "py3do": "python", "perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
+	"pydo": "python", "py3do": "python", "script": "python", "pi": "python", "python-interactive": "python", "perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
 }
 
 // vimCode hands on the code of other languages in commands of vim.
@@ -261,6 +295,9 @@ func texts(lang, src string, yield func(shell.Found) bool) bool {
 		all := quoted(strings.NewReplacer("(", " ", ")", " ").Replace(line))
 		for _, text := range all {
 			if strings.Contains(text, " ") && !yield(shell.Found{Shell: text, Effect: opaqueCode(lang)}) {
+				return false
+			}
+			if code.RunsItsInput(text) && !yield(shell.Found{Shell: effect.Unknown}) {
 				return false
 			}
 		}

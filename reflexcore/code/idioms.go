@@ -74,31 +74,6 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			m.loosen(loose{path: v.s})
 		}
 		return v, true
-	case "reflected": // :system.to_proc, alias_method(:z, :system)
-		if callee.of != nil {
-			m.reaches(*callee.of)
-		}
-		for _, a := range values(args) {
-			m.reaches(a)
-		}
-		return unknown(taint), true
-	case "pipeline": // Open3.pipeline("a", ["b", "c"])
-		m.pipeline(args, by)
-		return unknown(taint | effect.File), true
-	case "program": // sh.git("status")
-		m.argv(append([]string{by[strings.LastIndexByte(by, '.')+1:]}, list(values(args), 0).words()...), taint, by)
-		return unknown(taint | effect.File), true
-	case "forked":
-		m.forked(args, by)
-		return unknown(taint), true
-	case "globbed": // some shells expand what is matched
-		if strings.ContainsAny(first.str(), "`|;$") {
-			m.found(Found{Text: by, Taint: taint, By: by})
-		}
-		return unknown(effect.File), true
-	case "magic": // run_cell_magic("bash", "", "ls")
-		m.magic(first.str(), second, args, by)
-		return unknown(taint), true
 	case "callfunc": // call_user_func("system", "x")
 		if first.fn != nil || first.kind == listValue || len(args) == 0 {
 			m.callbacks(callee, args, taint)
@@ -182,7 +157,7 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 		return unknown(taint), true
 	}
-	return value{}, false
+	return m.reached(r, callee, args, taint)
 }
 
 // callsAtOnce reports whether the method that Ruby just looked up is called where it stands.

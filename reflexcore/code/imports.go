@@ -35,6 +35,9 @@ func (m *machine) include(t *token) bool {
 func (m *machine) use() {
 	m.i++
 	module := strings.ReplaceAll(m.tok().text, "::", ".")
+	for m.i++; m.is("::") && m.step(); m.i += 2 {
+		module += "." + m.ahead(1).text
+	}
 	for m.step() && m.tok().kind != tkEnd && !m.is(";") {
 		if t := m.tok(); t.kind == tkWords || t.kind == tkString {
 			for name := range strings.FieldsSeq(t.text) { // use IPC::Run qw(run)

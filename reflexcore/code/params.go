@@ -5,6 +5,7 @@ import "strings"
 // A param is a parameter of a function: a name, or a pattern that takes apart what the
 // function is given.
 type param struct {
+	rest  bool // it gets all arguments from its place on
 	name  string
 	parts []part
 	other *value // the function that runs something which it is where the call gives nothing
@@ -40,7 +41,9 @@ func (m *machine) params(from, to int) []param {
 		case t.kind == tkOp && (t.text == ":" || t.text == "->"): // types
 			j = m.typeEnd(j, to)
 		case t.kind == tkName && (m.d.name != "php" || t.text[0] == '$'):
-			out = append(out, param{name: t.text})
+			before := m.toks[max(j-1, 0)]
+			rest := j > from && before.kind == tkOp && (before.text == "..." || before.text == "*")
+			out = append(out, param{name: t.text, rest: rest})
 		}
 	}
 	return out
@@ -114,6 +117,9 @@ func (m *machine) bindParams(params []param, args []value) {
 		}
 		if p.other != nil && (v.kind == unknownValue || v.keys != nil || isNothing(v)) && v.fn == nil {
 			v = *p.other
+		}
+		if p.rest {
+			v = list(args[n:], 0)
 		}
 		if p.parts == nil {
 			m.local(p.name, v)

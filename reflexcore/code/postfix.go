@@ -23,7 +23,7 @@ func (m *machine) postfix(v value) value {
 			}
 		case t.kind == tkOp && t.text == "(" && m.callable(t):
 			v = m.call(v, m.arguments())
-		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || m.d.name != "ruby"):
+		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
 		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
 			m.i++

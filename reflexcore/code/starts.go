@@ -6,6 +6,47 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// reached does the actions that reach functions by their names, and those that start
+// programs in a way of their own.
+func (m *machine) reached(r row, callee value, args []arg, taint effect.Taint) (value, bool) {
+	by := callee.s
+	first, _ := argument(args, 0)
+	second, _ := argument(args, 1)
+	switch r.action {
+	case "reflected": // :system.to_proc, alias_method(:z, :system)
+		if callee.of != nil {
+			m.reaches(*callee.of)
+		}
+		for _, a := range values(args) {
+			m.reaches(a)
+		}
+		return unknown(taint), true
+	case "pipeline": // Open3.pipeline("a", ["b", "c"])
+		m.pipeline(args, by)
+		return unknown(taint | effect.File), true
+	case "program": // sh.git("status")
+		m.argv(append([]string{by[strings.LastIndexByte(by, '.')+1:]}, list(values(args), 0).words()...), taint, by)
+		return unknown(taint | effect.File), true
+	case "define": // define("F", "system"); (F)("ls")
+		if first.known() {
+			m.bind(first.str(), second)
+		}
+		return unknown(0), true
+	case "forked":
+		m.forked(args, by)
+		return unknown(taint), true
+	case "globbed": // some shells expand what is matched
+		if strings.ContainsAny(first.str(), "`|;$") {
+			m.found(Found{Text: by, Taint: taint, By: by})
+		}
+		return unknown(effect.File), true
+	case "magic": // run_cell_magic("bash", "", "ls")
+		m.magic(first.str(), second, args, by)
+		return unknown(taint), true
+	}
+	return value{}, false
+}
+
 // pipeline is Open3.pipeline: each argument is a command line or the words of a command,
 // and what one prints is the input of the next.
 func (m *machine) pipeline(args []arg, by string) {
