@@ -319,6 +319,9 @@ func (m *machine) apply(f *function, args []value) value {
 	src, toks, i, paren, vars, outer := m.src, m.toks, m.i, m.paren, len(m.vars), m.result
 	m.src, m.toks, m.i, m.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
+	if m.d.name == "perl" {
+		m.local("@_", list(args, 0))
+	}
 	passed := m.passed
 	m.passed, m.within = args, m.within+1
 	result := unknown(taints(args))
