@@ -30,6 +30,9 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 	case lang == "make":
 		content.Payloads("Makefile", src, e.limits.Tools.Content, func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
 		return
+	case lang == "data-url":
+		yield(shell.Found{Lang: "node", Code: dataURL(src)})
+		return
 	case lang == "curl-config":
 		curlConfig(src, yield)
 		return
@@ -72,6 +75,19 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 		}
 		return yield(out)
 	})
+}
+
+// dataURL is the text of a URL of the scheme data. One that cannot be decoded is not known.
+func dataURL(url string) string {
+	head, body, ok := strings.Cut(url, ",")
+	decoder := "url"
+	if strings.HasSuffix(head, ";base64") {
+		decoder = "base64"
+	}
+	if text, decoded := decode.Apply(decoder, body, decode.MaxOutput); ok && decoded {
+		return text
+	}
+	return effect.Unknown
 }
 
 // isSQL reports whether a language is that of a database.

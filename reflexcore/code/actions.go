@@ -75,7 +75,9 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 	case "attr":
 		return m.attribute(args, by), true
 	case "run":
-		if a := target(); a.kind != listValue {
+		if a := target(); m.runsStdin(a, by) || m.d.name == "lua" && len(args) == 0 && m.runsStdin(value{kind: numberValue}, by) {
+			return unknown(taint), true
+		} else if a.kind != listValue {
 			m.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
 		}
 	case "object":
@@ -163,7 +165,9 @@ func (m *machine) shell(v value, by string) {
 	if strings.TrimSpace(line) == "" { // awk's system("") only flushes
 		return
 	}
+	m.settlePipes()
 	m.found(Found{Op: Shell, Text: line, Taint: v.taint, By: by})
+	m.startsProgram(line, by)
 	m.remoteShell(line, line, by)
 }
 
@@ -184,7 +188,9 @@ func (m *machine) argv(words []string, taint effect.Taint, by string) {
 	if len(words) == 0 {
 		return
 	}
+	m.settlePipes()
 	m.found(Found{Op: Argv, Args: words, Taint: taint, By: by})
+	m.startsProgram(strings.Join(words, " "), by)
 	m.remoteShell(words[0], strings.Join(words, " "), by)
 }
 

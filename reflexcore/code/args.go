@@ -137,10 +137,14 @@ func (m *machine) oneArgument(out []arg) []arg {
 		m.i += 2
 		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
 	}
+	block := m.d.name == "ruby" && m.is("&")
 	splat := m.is("*") || m.is("...") || m.is("@")
 	v := m.expr(bindAssign)
 	if v.kind == nameValue {
 		m.kept()
+	}
+	if block { // map(&:system)
+		m.reaches(v)
 	}
 	if m.is("=>") && m.d.name != "node" { // a pair among the arguments
 		m.i++

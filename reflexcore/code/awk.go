@@ -161,6 +161,7 @@ func (m *machine) awkWrite(path, body value, appends bool) {
 // awkPipe is print | "command". A shell there executes what is printed.
 func (m *machine) awkPipe(command, body value) {
 	m.shell(command, "awk print |")
+	m.hasInput(command.str())
 	if isShellLine(command.str()) {
 		m.found(Found{Op: Shell, Text: body.str(), Taint: body.taint, By: "awk print |"})
 	}

@@ -56,7 +56,13 @@ func (m *machine) call(callee value, args []arg) value {
 			result, folded = v, true
 		}
 	}
-	if rows[0].action != "callback" && rows[0].action != "fold" {
+	switch rows[0].action {
+	case "callback":
+	case "fold":
+		if !folded || result.kind != nameValue {
+			m.handlers(callee, args, taint)
+		}
+	default:
 		m.callbacks(callee, args, taint)
 	}
 	if !folded {
@@ -124,10 +130,27 @@ func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 				params[0] = value{kind: nameValue, s: module}
 			}
 			m.apply(a.fn, params)
-		case a.kind == nameValue && a.of == nil && m.isDanger(a.s):
-			m.handedOver(a.s, callee, args, taint)
 		}
 	}
+	m.handlers(callee, args, taint)
+}
+
+// handlers looks at functions among the arguments that run something.
+func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
+	for i := range args {
+		switch a := &args[i].value; {
+		case a.kind == nameValue && a.of == nil && m.isDanger(a.s):
+			m.handedOver(a.s, callee, args, taint)
+		case a.kind == textValue && m.d.name == "php" && m.takesCallable(callee) && m.runs(strings.ToLower(a.s)):
+			m.handedOver(strings.ToLower(a.s), callee, args, taint)
+		}
+	}
+}
+
+// takesCallable reports whether a function of PHP calls what one of its texts names.
+func (m *machine) takesCallable(callee value) bool {
+	rows := m.rowsOf(callee)
+	return len(rows) > 0 && rows[0].action == "callback"
 }
 
 // handedOver: a dangerous function is an argument. What it will be called with is
@@ -161,6 +184,9 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 	}
 	if lists > 0 {
 		return
+	}
+	if callee.of != nil && callee.of.kind == textValue { // "text".replace(/.*/, f)
+		m.call(fn, []arg{{value: *callee.of}})
 	}
 	for i := range args { // pcall(f, "a")
 		if args[i].s == path && i+1 < len(args) && args[i+1].fn == nil && args[i+1].kind != unknownValue && args[i+1].kind != numberValue {

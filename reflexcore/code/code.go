@@ -155,6 +155,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 	default:
 		m.script(name, src)
 	}
+	m.flushBare()
 	if m.over && !m.stopped {
 		yield(Found{Text: name + " code over the limits"})
 	}

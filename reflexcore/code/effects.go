@@ -44,6 +44,12 @@ func (m *machine) open(r row, path value, args []arg, by string) value {
 		m.shell(program, by)
 		return m.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
 	}
+	if m.d.name == "python" && isStdinPath(path) {
+		return value{kind: objectValue, s: "stdin", taint: m.lim.InputTaint}
+	}
+	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && m.d.name == "php" {
+		m.shell(text(cmd, path.taint), by)
+	}
 	kind := row{action: "read"}
 	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")
 	if ok && !readOnly && (!mode.known() || strings.ContainsAny(mode.str(), "wax+c>")) {
@@ -157,6 +163,9 @@ func isURL(s string) bool {
 // network is a function that talks to a host. What is tainted by secrets or files
 // goes out, whatever the function is for.
 func (m *machine) network(r row, target value, args []arg, taint effect.Taint, by string) value {
+	if line, ok := strings.CutPrefix(target.str(), "|"); ok && m.d.name == "ruby" { // URI.open("|ls")
+		m.shell(text(line, target.taint), by)
+	}
 	op := NetIn
 	if r.action == "netout" {
 		op = NetOut

@@ -142,6 +142,7 @@ func (m *machine) assign(target, op string, old value) value {
 		// __class_getitem__ = os.system
 		m.shell(unknown(v.taint), target)
 	}
+	m.usedAt = -1
 	switch op {
 	case "+=", ".=":
 		v = add(old, v, op == ".=")

@@ -1,7 +1,5 @@
 package code
 
-import "strings"
-
 // method notes name(a, b) {…} in the body of a class.
 func (m *machine) method(t *token) bool {
 	if next := m.ahead(1); m.d.name != "node" || next.kind != tkOp || next.text != "(" {
@@ -17,65 +15,15 @@ func (m *machine) method(t *token) bool {
 	return true
 }
 
-// params reads the names between two tokens.
-func (m *machine) params(from, to int) []string {
-	var out []string
-	depth := 0
-	for j := from; j < to && j < len(m.toks); j++ {
-		t := &m.toks[j]
-		if t.kind == tkOp {
-			switch t.text {
-			case "(", "[", "{":
-				depth++
-			case ")", "]", "}":
-				depth--
-			case "=": // a default
-				j = m.defaultOf(j+1, to) - 1
-			case ":", "->": // types
-				for j+1 < to && (m.toks[j+1].kind != tkOp || m.toks[j+1].text != ",") {
-					j++
-				}
-			}
-			continue
-		}
-		if t.kind == tkName && depth >= 0 && (m.d.name != "php" || t.text[0] == '$') {
-			out = append(out, t.text)
-		}
-	}
-	return out
-}
-
-// defaultOf evaluates the default of a parameter, which begins at a token, and returns
-// the token behind it.
-func (m *machine) defaultOf(from, to int) int {
-	if !m.deeper() {
-		m.depth--
-		return max(from, to)
-	}
-	i := m.i
-	m.i = from
-	m.paren++
-	m.expr(bindAssign)
-	m.paren--
-	end := max(from, min(m.i, to))
-	for end < to && (m.toks[end].kind != tkOp || !strings.Contains(",)]}", m.toks[end].text)) {
-		end++
-	}
-	m.i = i
-	m.depth--
-	m.usedAt = -1
-	return end
-}
-
 // newFunction notes a function whose body lies between two tokens.
-func (m *machine) newFunction(params []string, from, to int, isExpr bool) value {
+func (m *machine) newFunction(params []param, from, to int, isExpr bool) value {
 	f := &function{params: params, src: m.src, toks: m.toks[:min(to, len(m.toks))], start: from, isExpr: isExpr}
 	m.funcs = append(m.funcs, f)
 	return value{fn: f}
 }
 
 // arrow reads the body of an arrow function; the current token follows the arrow.
-func (m *machine) arrow(params []string) value {
+func (m *machine) arrow(params []param) value {
 	if m.is("{") {
 		end := m.match(m.i)
 		v := m.newFunction(params, m.i+1, end, false)
@@ -129,7 +77,7 @@ func (m *machine) function() value {
 		}
 		m.i++
 	}
-	var params []string
+	var params []param
 	if m.is("(") {
 		end := m.match(m.i)
 		params = m.params(m.i+1, end)
@@ -137,7 +85,7 @@ func (m *machine) function() value {
 	}
 	if m.d.name == "lua" {
 		for _, p := range params {
-			m.bind(p, unknown(0))
+			m.bind(p.name, unknown(0))
 		}
 		return unknown(0)
 	}
@@ -169,7 +117,7 @@ func (m *machine) pythonDef() {
 	m.i++
 	name := m.tok().text
 	m.i++
-	var params []string
+	var params []param
 	if m.is("(") {
 		end := m.match(m.i)
 		params = m.params(m.i+1, end)
@@ -295,6 +243,7 @@ func (m *machine) special(t *token) (value, bool) {
 			return m.function(), true
 		case t.text == "my" || t.text == "our" || t.text == "local":
 			m.i++
+			m.take("*") // local *F
 			if m.is("(") {
 				m.pattern("(")
 				return unknown(0), true

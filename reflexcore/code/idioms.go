@@ -70,8 +70,8 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 	case "method": // method(:system), which may be kept anywhere
 		v := m.methodNamed(callee, first)
-		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
-			m.loosen(v.s)
+		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) && !m.callsAtOnce() {
+			m.loosen(loose{path: v.s})
 		}
 		return v, true
 	case "callfunc": // call_user_func("system", "x")
@@ -157,7 +157,13 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 		return unknown(taint), true
 	}
-	return value{}, false
+	return m.reached(r, callee, args, taint)
+}
+
+// callsAtOnce reports whether the method that Ruby just looked up is called where it stands.
+func (m *machine) callsAtOnce() bool {
+	next := m.ahead(1).text
+	return m.is("[") || m.is(".") && (next == "call" || next == "(")
 }
 
 // loops reports whether there is a loop without an end of its own in the source.
@@ -211,6 +217,9 @@ func (m *machine) perlOpen(args []arg, by string) {
 		return
 	}
 	mode, rest := vs[1], vs[2:]
+	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, of which the child may run anything
+		m.handle(vs[0], unknown(0), by)
+	}
 	spec := strings.TrimSpace(mode.str())
 	if len(rest) == 0 {
 		switch {

@@ -14,6 +14,9 @@ func (m *machine) include(t *token) bool {
 		m.i++
 		v := m.expr(0)
 		path := v.str()
+		if m.runsStdin(v, t.text) {
+			return true
+		}
 		if isURL(path) || v.taint&effect.Network != 0 {
 			m.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: t.text})
 		}
@@ -27,9 +30,22 @@ func (m *machine) include(t *token) bool {
 	return false
 }
 
-// use skips a declaration of what is used; a version or a list says nothing.
+// use reads a declaration of what is used; of a list only the functions that run
+// something say anything.
 func (m *machine) use() {
+	m.i++
+	module := strings.ReplaceAll(m.tok().text, "::", ".")
+	for m.i++; m.is("::") && m.step(); m.i += 2 {
+		module += "." + m.ahead(1).text
+	}
 	for m.step() && m.tok().kind != tkEnd && !m.is(";") {
+		if t := m.tok(); t.kind == tkWords || t.kind == tkString {
+			for name := range strings.FieldsSeq(t.text) { // use IPC::Run qw(run)
+				if path := module + "." + name; m.runs(path) || m.isDanger(path) {
+					m.bind(name, value{kind: nameValue, s: path})
+				}
+			}
+		}
 		m.i++
 	}
 }

@@ -54,6 +54,30 @@ func (m *machine) stdin(r row) value {
 	return m.input()
 }
 
+// opensOperands judges the operands of a script of Perl that are programs: <> runs what
+// begins or ends with a bar.
+func (m *machine) opensOperands() {
+	for _, a := range m.lim.Args {
+		m.opensOperand(text(a, 0))
+	}
+}
+
+// opensTexts judges the texts of the source that would be programs among the operands.
+func (m *machine) opensTexts() {
+	for i := range m.toks {
+		if t := &m.toks[i]; t.kind == tkString {
+			m.opensOperand(m.literal(t))
+		}
+	}
+}
+
+func (m *machine) opensOperand(v value) {
+	line := strings.TrimSpace(v.str())
+	if command := strings.Trim(line, "| "); len(command) < len(line) && (line[0] == '|' || line[len(line)-1] == '|') {
+		m.shell(text(command, v.taint), "<>")
+	}
+}
+
 // readsInput evaluates Perl's <STDIN> and <>, of which the current token is the first.
 func (m *machine) readsInput() (value, bool) {
 	n := 1
@@ -72,6 +96,17 @@ func (m *machine) readsInput() (value, bool) {
 	m.i += n
 	if len(m.lim.Args) > 0 && n != 3 { // the files that are its operands
 		return unknown(effect.File), true
+	}
+	if set, ok := m.get("@ARGV"); ok && n != 3 {
+		for _, w := range set.list {
+			m.opensOperand(w)
+		}
+		m.opensOperand(set)
+		m.opensTexts()
+		return unknown(effect.File | set.taint), true
+	}
+	if n != 3 {
+		m.opensTexts()
 	}
 	v := m.inputLine()
 	if whole {

@@ -42,6 +42,7 @@ type token struct {
 	text    string
 	more    string // the replacement of a substitution
 	evaluat bool   // the replacement is code
+	twice   bool   // what the replacement gives is code
 }
 
 // A lexer cuts source into tokens. All of its habits are in its dialect.

@@ -198,6 +198,7 @@ func (l *lexer) quoteLike(start int, text string) bool {
 	}
 	t := l.emit(kind, start, body)
 	t.how, t.more, t.evaluat = how, more, text == "s" && strings.Contains(flags, "e")
+	t.twice = t.evaluat && strings.Count(flags, "e") > 1
 	return true
 }
 

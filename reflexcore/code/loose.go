@@ -11,7 +11,8 @@ import (
 // is the default of a parameter, lies in a container, is the other side of an "or", has
 // taken the place of print. So where such a function is used as a value, and not simply
 // given another name or handed to a call that is followed, it is loose: each call of
-// something that is not resolved may be a call of it, and is judged as one.
+// something that is not resolved may be a call of it, and is judged as one. Who calls it
+// in the end nobody sees, so code with such a function is a question besides.
 
 const (
 	maxLoose      = 4  // functions; further ones are as the first
@@ -24,9 +25,15 @@ type unresolved struct {
 	args []arg
 }
 
+// A loose function is not followed. Whole is set where only its module is a value.
+type loose struct {
+	path  string
+	whole bool
+}
+
 // looseness is what a machine knows of functions that got loose.
 type looseness struct {
-	loose           []string // the functions that run commands and are not followed
+	loose           []loose // the functions that run commands and are not followed
 	unresolved      []unresolved
 	usedAt, usedLen int  // where the last of them got loose
 	judging         bool // their calls are judged
@@ -86,23 +93,53 @@ func (m *machine) used(v value) {
 	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || m.api == nil {
 		return
 	}
-	path := v.s
+	path, whole := v.s, false
 	if !m.executes(path) {
-		if path = m.looseModule(path); path == "" {
+		if m.d.name == "perl" && runsVariable(path) {
+			m.usedInPerl(path)
+			return
+		}
+		if path, whole = m.looseModule(path), true; path == "" {
 			return
 		}
 	}
-	m.loosen(path)
-	m.usedAt = m.i
+	m.loosen(loose{path, whole})
+}
+
+// runsVariable reports whether a function of Perl runs a program, or what a variable has.
+func runsVariable(path string) bool {
+	return path == "system" || path == "exec" || path == "readpipe" || path == "eval"
+}
+
+// usedInPerl notes a function that starts a program where no arguments follow it: it is
+// taken as a value, \&system, or called with what a variable has.
+func (m *machine) usedInPerl(path string) {
+	switch {
+	case m.is("=>"):
+	case strings.HasPrefix(m.ahead(-1).text, "&"):
+		m.loosen(loose{path: path})
+	default:
+		m.shell(unknown(0), path)
+	}
 }
 
 // loosen notes that a function got loose.
-func (m *machine) loosen(path string) {
+func (m *machine) loosen(f loose) {
 	m.usedAt = -1
-	if !slices.Contains(m.loose, path) && len(m.loose) < maxLoose {
-		m.loose = append(m.loose, path)
+	if !slices.Contains(m.loose, f) && len(m.loose) < maxLoose {
+		m.loose = append(m.loose, f)
 		m.usedAt, m.usedLen = m.i, len(m.loose)
 	}
+}
+
+// reaches notes that a text is the name of a function that runs something, where the code
+// reaches functions by their names.
+func (m *machine) reaches(v value) bool {
+	if v.kind != textValue || !m.runs(v.s) && !m.runs(strings.ToLower(v.s)) {
+		return false
+	}
+	m.loosen(loose{path: v.s})
+	return true
 }
 
 // kept takes back that the value that was just evaluated got loose: it has another name,
@@ -148,13 +185,13 @@ func (m *machine) handsOver(callee value, args []arg) {
 			continue
 		}
 		if path := m.looseModule(args[i].s); path != "" {
-			m.loosen(path)
+			m.loosen(loose{path, true})
 		}
 	}
 	if callee.kind == nameValue && callee.of == nil {
 		module, _, dotted := strings.Cut(callee.s, ".")
 		if path := m.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
-			m.loosen(path)
+			m.loosen(loose{path, true})
 		}
 	}
 }
@@ -179,16 +216,16 @@ func (m *machine) flushLoose() {
 		return
 	}
 	m.judging = true
-	for _, path := range m.loose {
+	for _, f := range m.loose {
 		for _, u := range m.unresolved {
 			if !m.step() {
 				return
 			}
-			m.call(value{kind: nameValue, s: path}, u.args)
+			m.call(value{kind: nameValue, s: f.path}, u.args)
 		}
-	}
-	if len(m.unresolved) > maxUnresolved {
-		m.found(Found{Op: Shell, Text: effect.Unknown, By: m.loose[0]})
+		if !f.whole && m.runs(f.path) || len(m.unresolved) > maxUnresolved {
+			m.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
+		}
 	}
 	m.judging = false
 }

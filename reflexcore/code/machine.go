@@ -31,14 +31,16 @@ type machine struct {
 	shellRan  string   // a shell that reads what it is connected to
 	pipes     []pipe   // into the programs that were started
 	looseness
+	bareness
 	taint  effect.Taint
 	result *value // what the function that is being evaluated returns
 
 	left, steps, depth int
-	paren              int    // inside brackets line ends do not count
-	trailing           bool   // the last list ended with a comma
-	quiet              bool   // what is found has been found before
-	last               string // the name that the last primary was, for an assignment
+	paren              int      // inside brackets line ends do not count
+	trailing           bool     // the last list ended with a comma
+	keys               []string // those of the last list of PHP, if all its elements have one
+	quiet              bool     // what is found has been found before
+	last               string   // the name that the last primary was, for an assignment
 	over, stopped      bool
 }
 
@@ -82,6 +84,9 @@ func (m *machine) script(lang, src string) {
 	m.variables()
 	if lang == "python" {
 		m.notebook(src)
+	}
+	if lang == "perl" {
+		m.opensOperands()
 	}
 	m.source(src)
 	for i := 0; i < len(m.funcs) && m.step(); i++ {
@@ -313,10 +318,9 @@ func (m *machine) apply(f *function, args []value) value {
 	f.active = true
 	src, toks, i, paren, vars, outer := m.src, m.toks, m.i, m.paren, len(m.vars), m.result
 	m.src, m.toks, m.i, m.paren = f.src, f.toks, f.start, 0
-	for n, p := range f.params {
-		if n < len(args) && len(m.vars) < maxVars {
-			m.vars = append(m.vars, binding{p, args[n]})
-		}
+	m.bindParams(f.params, args)
+	if m.d.name == "perl" {
+		m.local("@_", list(args, 0))
 	}
 	passed := m.passed
 	m.passed, m.within = args, m.within+1

@@ -2,9 +2,17 @@ package code
 
 import "strings"
 
-// magics are the beginnings of lines that IPython hands to a shell; behind %% it is the
-// whole cell.
-var magics = [...]string{"!!", "!", "%sx ", "%system ", "%%bash", "%%sh", "%%script bash"}
+// lineMagics are the beginnings of lines that IPython hands to a shell.
+var lineMagics = [...]string{"!!", "!", "%sx ", "%system ", "%sc "}
+
+// cellMagics are the programs that IPython gives a whole cell as their input.
+var cellMagics = map[string]string{
+	"bash": "bash", "sh": "sh", "script": "", "perl": "perl", "ruby": "ruby", "python": "python", "python2": "python2",
+	"python3": "python3", "pypy": "pypy", "cmd": "cmd", "sx": "sh", "system": "sh", "!": "sh", "node": "node",
+}
+
+// quietMagics run the rest of their line, or the cell, as code of the same kind.
+var quietMagics = [...]string{"%time ", "%timeit ", "%prun ", "%lprun ", "%memit ", "%mprun ", "%capture "}
 
 // notebook finds what IPython hands to a shell: !command, %sx, %system, x = !command.
 // Python itself has no such lines, which may hide from it what stands behind them, as one
@@ -17,17 +25,11 @@ func (m *machine) notebook(src string) {
 	var rest strings.Builder
 	for line := range strings.Lines(src) {
 		bare := strings.TrimSpace(line)
-		_, bang, assigned := strings.Cut(bare, "=")
-		bang = strings.TrimSpace(bang)
-		switch start := magicOf(bare); {
-		case strings.HasPrefix(start, "%%"):
+		if name, ok := strings.CutPrefix(bare, "%%"); ok {
 			_, cell, _ := strings.Cut(src, bare)
-			m.shell(text(cell, 0), start)
-		case start != "":
-			m.shell(text(bare[len(start):], 0), start)
-		case assigned && magicOf(bang) != "":
-			m.shell(text(bang[len(magicOf(bang)):], 0), magicOf(bang))
-		default:
+			m.cell(name, strings.TrimPrefix(cell, "\n"))
+		}
+		if !m.magicLine(bare) {
 			rest.WriteString(line)
 			continue
 		}
@@ -41,12 +43,91 @@ func (m *machine) notebook(src string) {
 	m.variables()
 }
 
-// magicOf is the beginning of a line that makes it one for a shell.
-func magicOf(line string) string {
-	for _, start := range magics {
-		if rest, ok := strings.CutPrefix(line, start); ok && !strings.HasPrefix(rest, "=") {
-			return start
+// magicLine judges a line that IPython does not take for Python, and reports whether it is
+// one.
+func (m *machine) magicLine(line string) bool {
+	for _, quiet := range quietMagics {
+		if rest, ok := strings.CutPrefix(line, quiet); ok {
+			line = strings.TrimSpace(rest)
 		}
 	}
-	return ""
+	_, assigned, _ := strings.Cut(line, "=")
+	for _, l := range [...]string{line, strings.TrimSpace(assigned)} {
+		for _, start := range lineMagics {
+			if rest, ok := strings.CutPrefix(l, start); ok && !strings.HasPrefix(rest, "=") {
+				m.shell(text(rest, 0), start)
+				return true
+			}
+		}
+	}
+	name, rest, _ := strings.Cut(strings.TrimPrefix(line, "%"), " ")
+	if !strings.HasPrefix(line, "%") || strings.HasPrefix(line, "%%") {
+		return false
+	}
+	switch rest = strings.TrimSpace(rest); name {
+	case "alias": // %alias name command
+		_, command, _ := strings.Cut(rest, " ")
+		m.shell(text(command, 0), "%alias")
+	case "alias_magic", "rehashx", "macro":
+		m.found(Found{Text: "%" + name, By: "%" + name})
+	case "run":
+		m.ranFile(rest)
+	case "pip", "conda", "mamba", "uv", "micromamba", "rm", "mv", "cp", "ln", "mkdir", "rmdir", "cat", "ls", "less", "more", "man":
+		m.shell(text(name+" "+rest, 0), "%"+name)
+	default:
+		return false
+	}
+	return true
+}
+
+// ranFile is %run -i file arguments.
+func (m *machine) ranFile(words string) {
+	for w := range strings.FieldsSeq(words) {
+		if w[0] != '-' {
+			m.found(Found{Op: Exec, Text: w, By: "%run"})
+			return
+		}
+	}
+}
+
+// cell judges a cell that begins with a magic, of which line is the rest.
+func (m *machine) cell(line, cell string) {
+	name, options, _ := strings.Cut(line, " ")
+	program, ok := cellMagics[name]
+	switch {
+	case name == "writefile" || name == "file":
+		fields := strings.Fields(options)
+		if len(fields) > 0 {
+			m.found(Found{Op: Write, Text: fields[len(fields)-1], Args: []string{cell}, By: "%%" + name})
+		}
+	case !ok:
+	case name == "script": // options of the magic may stand before the program
+		fields := strings.Fields(options)
+		for len(fields) > 1 && strings.HasPrefix(fields[0], "--") {
+			fields = fields[1:]
+		}
+		m.inputOf(strings.Join(fields, " "), text(cell, 0), "%%script")
+	default:
+		m.inputOf(program, text(cell, 0), "%%"+name)
+	}
+}
+
+// magic is a magic of IPython that is called as a method.
+func (m *machine) magic(name string, line value, args []arg, by string) {
+	cell, isCell := argument(args, 2)
+	known := line.known()
+	switch {
+	case isCell:
+		if program, ok := cellMagics[name]; ok && program != "" {
+			m.inputOf(program, cell, by)
+			return
+		}
+		m.cell(name+" "+line.str(), cell.str())
+	case strings.Contains(name, " "): // magic("sx ls")
+		m.magicLine("%" + name)
+	case known:
+		m.magicLine("%" + name + " " + line.str())
+	default:
+		m.found(Found{Text: by, Taint: line.taint, By: by})
+	}
 }

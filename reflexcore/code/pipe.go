@@ -19,6 +19,7 @@ type pipe struct {
 	text     string
 	taint    effect.Taint
 	wrote    bool
+	judged   int  // the bytes of the text that were judged before the end
 	expected bool // the code asked for a pipe: what goes into it unseen is not known
 	by       string
 }
@@ -65,9 +66,13 @@ func (m *machine) started(kind string, program value, args []arg, by string) val
 	}
 	switch in, ok := named(args, "stdin"); {
 	case ok && in.kind == nameValue && slices.Contains(noPipes, in.s):
+		if strings.HasSuffix(in.s, "DEVNULL") {
+			m.hasInput(name)
+		}
 		expected = false
 	case ok && in.kind == objectValue && in.s == "file" && isShellLine(name) && !hasScript(name):
 		m.found(Found{Op: Exec, Text: in.from, Taint: in.taint, By: by})
+		m.hasInput(name)
 		expected = false
 	case ok:
 		expected = true
@@ -170,6 +175,9 @@ func (m *machine) pipeWrites(callee value, args []arg) bool {
 			m.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
 		case i == 0 && len(args) > 1 && m.d.name != "python" && slices.Contains(pipePrints, callee.s):
 			m.put(to, printed(callee.s, values(args[1:])))
+			if m.d.name == "perl" && len(args) > 2 { // $, may stand between them
+				m.inputOf(to.program, text(concat(values(args[1:]), " "), argTaint(args)), to.by)
+			}
 		case i == 0 && callee.s == "close", callee.s == "print" && args[i].name == "":
 		case args[i].name == "stdout", args[i].name == "stderr":
 		default:
@@ -204,10 +212,24 @@ func printed(name string, vs []value) value {
 	return text(concat(vs, ""), taints(vs))
 }
 
+// settlePipes judges what went into the pipes before another program starts, which may run
+// what they wrote.
+func (m *machine) settlePipes() {
+	for i := range m.pipes {
+		if p := &m.pipes[i]; p.wrote && p.judged != len(p.text) && !isShellLine(p.program) {
+			p.judged = len(p.text)
+			m.inputOf(p.program, value{kind: textValue, s: p.text, taint: p.taint}, p.by)
+		}
+	}
+}
+
 // flushPipes judges what went into the pipes.
 func (m *machine) flushPipes() {
 	for _, p := range m.pipes {
 		in := value{kind: textValue, s: p.text, taint: p.taint}
+		if p.wrote && p.judged == len(p.text) && p.judged > 0 {
+			continue
+		}
 		if !p.wrote {
 			if !p.expected || m.connected && isShellLine(p.program) {
 				continue // what the host sends is what it does, which was found
@@ -229,6 +251,7 @@ func (m *machine) fed(program string, in value, by string) {
 
 // inputOf judges a program by its input.
 func (m *machine) inputOf(program string, in value, by string) {
+	m.hasInput(program)
 	line := in.str()
 	switch {
 	case isShellLine(program) && !hasScript(program):

@@ -23,7 +23,7 @@ func (m *machine) postfix(v value) value {
 			}
 		case t.kind == tkOp && t.text == "(" && m.callable(t):
 			v = m.call(v, m.arguments())
-		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || m.d.name != "ruby"):
+		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
 		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
 			m.i++
@@ -37,7 +37,7 @@ func (m *machine) postfix(v value) value {
 			v = unknown(v.taint)
 		case t.kind == tkOp && t.text == "=>" && m.d.name == "node" && target != "":
 			m.i++
-			v = m.arrow([]string{target})
+			v = m.arrow([]param{{name: target}})
 		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
 			m.i++
 			v = m.tagged(v, m.literal(t))
@@ -95,6 +95,8 @@ func (m *machine) callsItself(v value) bool {
 		return true
 	case "environment":
 		return r.arg == argNone
+	case "reflected":
+		return r.arg == argReceiver
 	case "read", "delete", "write", "kill", "remotedelete":
 		return r.arg == argReceiver
 	}
@@ -142,15 +144,20 @@ func (m *machine) bareCall(v value, t *token) bool {
 	case tkString, tkNumber, tkCommand, tkWords, tkRegex:
 		return m.d.name != "lua" || t.kind == tkString
 	case tkName:
-		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
+		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
 	case tkOp:
 		switch t.text {
-		case "*", "-", "[", "&", ":":
+		case "*", "-", "&", ":":
 			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
 		case "$", "@", "\\":
 			return m.d.name == "perl"
 		case "<", "<>": // eval <STDIN>
 			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
+		case "[": // run ["sh"] of IPC::Run
+			if m.d.name == "perl" {
+				return t.sp && m.isDanger(v.s)
+			}
+			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
 		case "{":
 			return m.d.name == "lua" || m.d.name == "perl" && takesBlock(v)
 		}

@@ -29,7 +29,9 @@ func (m *machine) primary() value {
 	case tkRegex:
 		m.i++
 		if t.evaluat {
-			m.inside(t.more)
+			if v := m.inside(t.more); t.twice {
+				m.code(row{}, v, "s///ee")
+			}
 		}
 		m.inserts(t.more)
 		m.patternCode(t.text)
@@ -52,7 +54,11 @@ func (m *machine) primary() value {
 			return m.group()
 		case "[":
 			m.i++
-			return list(m.elements("]"), 0)
+			v := list(m.elements("]"), 0)
+			if len(m.keys) > 0 && len(m.keys) == len(v.list) {
+				v.keys = m.keys
+			}
+			return v
 		case "{":
 			return m.mapLiteral()
 		case "->": // Ruby's lambda, with or without parameters
@@ -106,6 +112,7 @@ func (m *machine) group() value {
 // it. A comprehension inside is expanded.
 func (m *machine) elements(end string) []value {
 	m.paren++
+	m.keys = nil
 	defer func() { m.paren-- }()
 	if m.d.name == "python" && m.isComprehension() {
 		out := m.comprehension()
@@ -117,6 +124,7 @@ func (m *machine) elements(end string) []value {
 		return out
 	}
 	var out []value
+	var keys []string // of PHP's lists
 	trailing := false
 	for m.step() && m.tok().kind != tkEnd && !m.is(end) {
 		before := m.i
@@ -126,7 +134,11 @@ func (m *machine) elements(end string) []value {
 			out = append(out, inner...)
 		} else if m.take("=>") || m.d.name == "ruby" && m.take(":") { // a pair in a list
 			m.last = ""
-			m.expr(bindAssign)
+			e := m.expr(bindAssign)
+			if m.d.name == "php" { // ["a" => "system"]["a"](…)
+				out = append(out, e)
+				keys = append(keys, v.str())
+			}
 		} else {
 			out = append(out, v)
 		}
@@ -139,7 +151,7 @@ func (m *machine) elements(end string) []value {
 		}
 	}
 	m.take(end)
-	m.trailing, m.last = trailing, ""
+	m.trailing, m.last, m.keys = trailing, "", keys
 	return out
 }
 

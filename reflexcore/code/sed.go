@@ -122,6 +122,7 @@ func (s *sedScript) command() {
 			return
 		}
 		s.m.found(Found{Op: Shell, Text: line, By: "sed e"})
+		s.m.startsProgram(line, "sed e")
 	case 'r', 'R':
 		s.file(Read, "sed "+string(c))
 	case 'w', 'W':

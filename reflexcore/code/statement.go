@@ -61,7 +61,9 @@ func (m *machine) assignment() {
 		j++
 	}
 	if targets < 2 || first.kind != tkName {
-		m.expr(0)
+		if v := m.expr(0); v.kind == nameValue { // nothing is done with it
+			m.kept()
+		}
 		return
 	}
 	names := make([]string, 0, targets)
@@ -111,7 +113,9 @@ func (m *machine) keyword(t *token) bool {
 		if m.d.name == "ruby" {
 			m.i += 2
 			if m.is("(") {
-				m.i = m.match(m.i) + 1
+				end := m.match(m.i)
+				m.params(m.i+1, end)
+				m.i = min(end+1, len(m.toks))
 			}
 			return true
 		}

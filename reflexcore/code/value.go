@@ -34,7 +34,7 @@ type value struct {
 
 // A function is a body of code that is evaluated where it is called.
 type function struct {
-	params []string
+	params []param
 	src    string
 	toks   []token // up to the end of the body
 	start  int     // the body's first token
