@@ -79,8 +79,12 @@ func makesFolder(ef *effect.Effect) bool { return ef.By == "mkdir" || ef.By == "
 
 // attempt judges one effect.
 func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
-	if ef.Kind == effect.Permission && ef.Target == "agent-start" {
+	switch {
+	case ef.Kind != effect.Permission:
+	case ef.Target == "agent-start":
 		return w.starts(ef)
+	case ef.Target == "approver-control": // in a container, and on its own machine
+		return approver.Deny, "it answers or changes approver in a person's place"
 	}
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
@@ -153,8 +157,6 @@ func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
 func (w *work) permits(ef *effect.Effect, at Place) (approver.Decision, string) {
 	own, agent := placeContent<<content.Own, placeContent<<content.Agent
 	switch {
-	case ef.Target == "approver-control":
-		return approver.Deny, "it answers or changes approver in a person's place"
 	case ef.What == "agent-settings", ef.Target == "agent-settings":
 		return approver.Ask, "it gives an agent other settings, without the hooks of the present ones"
 	case ef.Target == "agent-approvals", ef.What == "agent-approvals":
