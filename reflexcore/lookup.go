@@ -1,6 +1,7 @@
 package reflexcore
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ var settingsLookups = [...]*regexp.Regexp{
 }
 
 // leavesOut finds what keeps a name out of a list.
-var leavesOut = regexp.MustCompile(`-not\s|\s!\s|:!|--exclude|--invert|-prune|\sgrep\s+-\w*v|\s-E\s|!\*`)
+var leavesOut = regexp.MustCompile(`-not\s|\s!\s|:!|--exclude|--invert|-prune|\sgrep\s+-\w*v|\s-E\s|[\s'"]!`)
 
 // looksForSettings reports whether the call looks up files by the names that settings of
 // agents have, and does not do so to leave them out.
@@ -38,6 +39,23 @@ func (w *work) looksForSettings() bool {
 	return false
 }
 
+// counted finds what curl puts a part of the address in the place of.
+var counted = regexp.MustCompile(`#[0-9]+`)
+
+// computed reports whether a file in the folder of an agent's settings gets its name from a
+// pattern: rename x settings .claude/x.json, curl -o '.claude/#1.json'.
+func computed(ef *effect.Effect) bool {
+	dir, base := path.Split(ef.Target)
+	folder := path.Base(dir)
+	switch ef.By {
+	case "rename", "prename", "file-rename", "perl-rename", "mmv":
+		return isAgentFolder(folder)
+	case "curl":
+		return counted.MatchString(folder) && strings.HasPrefix(folder, ".") || counted.MatchString(base) && isAgentFolder(folder)
+	}
+	return false
+}
+
 // manyProcesses are names so different that only a pattern for all finds each of them.
 var manyProcesses = [...]string{"a1", "zsh", "systemd", "Xorg", "q-0"}
 
@@ -47,7 +65,7 @@ var (
 	psListed = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
 	inProc   = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\|`)
 	choosing = regexp.MustCompile(`grep|/|~|==|\bhead\b|\btail\b|\bfzf\b|\s-C|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
-	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appro`)
+	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
 )
 
 // stopsEveryone reports whether processes are stopped that were looked up, and the lookup
