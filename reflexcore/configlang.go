@@ -24,7 +24,8 @@ func configCommands(lang, src string, yield func(shell.Found) bool) bool {
 			if line = strings.TrimSpace(line); strings.HasPrefix(line, "*") {
 				_, line, _ = strings.Cut(line, ":")
 			}
-			if line = strings.TrimSpace(line); line != "" && line[0] != '%' && line[0] != '#' && !yield(shell.Found{Shell: line}) {
+			line = strings.TrimSpace(line)
+			if line != "" && line[0] != '%' && line[0] != '#' && !yield(shell.Found{Shell: line}) {
 				break
 			}
 		}

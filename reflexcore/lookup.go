@@ -13,7 +13,8 @@ import (
 // words of the lookup say which they are.
 
 // settingsNames are how the folders and files of agents' settings are written in a lookup.
-const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver)\b|\*(?:claude|codex|gemini|cursor)|settings(?:\*|\.local|\.\*)?\.json|PreToolUse)`
+const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver)\b|\*(?:claude|codex|gemini|cursor)` +
+	`|settings(?:\*|\.local|\.\*)?\.json|PreToolUse)`
 
 // settingsLookups find a program that lists files by such a name, a filter that keeps such
 // names of a list, and code that goes through such a folder.
@@ -51,7 +52,8 @@ func computed(ef *effect.Effect) bool {
 	case "rename", "prename", "file-rename", "perl-rename", "mmv":
 		return isAgentFolder(folder)
 	case "curl":
-		return counted.MatchString(folder) && strings.HasPrefix(folder, ".") || counted.MatchString(base) && isAgentFolder(folder)
+		return counted.MatchString(folder) && folder[0] == '.' ||
+			counted.MatchString(base) && isAgentFolder(folder)
 	}
 	return false
 }
