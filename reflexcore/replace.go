@@ -42,7 +42,7 @@ func findsAgentFolder(pattern string) bool {
 
 // fillers are the programs that fill a folder with what their words do not name.
 var fillers = map[string]bool{
-	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "ln": true, "mount": true,
+	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "nerdctl": true, "finch": true, "docker.io": true, "ln": true, "mount": true,
 	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "gh": true, "git": true, "extractall": true, "unpack_archive": true,
 }
 

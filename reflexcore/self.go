@@ -58,6 +58,9 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	if worst == approver.Pass && w.changesByLookup() {
 		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
 	}
+	if worst == approver.Pass && w.stopsEveryone() {
+		return approver.Ask, "it stops all processes that it finds, and approver may be among them"
+	}
 	if worst == approver.Pass && w.reach.too {
 		return approver.Ask, "it changes more files than are looked up, and some of them may be those by which agents ask"
 	}
@@ -79,8 +82,12 @@ func makesFolder(ef *effect.Effect) bool { return ef.By == "mkdir" || ef.By == "
 
 // attempt judges one effect.
 func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
-	if ef.Kind == effect.Permission && ef.Target == "agent-start" {
+	switch {
+	case ef.Kind != effect.Permission:
+	case ef.Target == "agent-start":
 		return w.starts(ef)
+	case ef.Target == "approver-control": // in a container, and on its own machine
+		return approver.Deny, "it answers or changes approver in a person's place"
 	}
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
@@ -153,8 +160,6 @@ func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
 func (w *work) permits(ef *effect.Effect, at Place) (approver.Decision, string) {
 	own, agent := placeContent<<content.Own, placeContent<<content.Agent
 	switch {
-	case ef.Target == "approver-control":
-		return approver.Deny, "it answers or changes approver in a person's place"
 	case ef.What == "agent-settings", ef.Target == "agent-settings":
 		return approver.Ask, "it gives an agent other settings, without the hooks of the present ones"
 	case ef.Target == "agent-approvals", ef.What == "agent-approvals":
@@ -185,7 +190,9 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decisio
 		return approver.Deny, "it puts another program in the place of approver"
 	case settings(ef.Target, e.paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
-	case ef.Target == effect.Unknown+"/settings.json", ef.Target == effect.Unknown+"/settings.local.json":
+	case computed(ef):
+		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
+	case strings.HasSuffix(ef.Target, effect.Unknown+"settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.local.json"):
 		return approver.Ask, "it writes settings into a folder that is not known"
 	case at&(Home|System) != 0 && at&(Project|Build) == 0 && guardPath(ef.Target):
 		return approver.Ask, "it changes the settings of a guard"
@@ -315,7 +322,10 @@ func (w *work) changesByLookup() bool {
 			continue
 		}
 		if unpackers[e.By] || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
-			return ownFiles.MatchString(w.text)
+			return ownFiles.MatchString(w.text) || w.looksForSettings()
+		}
+		if !effect.IsKnown(e.Target) && path.Base(e.Target) == effect.Unknown && w.looksForSettings() {
+			return true
 		}
 	}
 	return false

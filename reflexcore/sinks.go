@@ -39,6 +39,8 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 	case lang == "sftp":
 		sftpBatch(src, yield)
 		return
+	case configCommands(lang, src, yield):
+		return
 	default:
 		otherCode(lang, src, yield)
 		return

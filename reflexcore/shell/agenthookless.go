@@ -9,7 +9,7 @@ import "strings"
 // hooks that it has here: on a machine of its maker's, as a server of tools, with other
 // settings than the ones on the disk.
 func elsewhere(id string, args []field) bool {
-	return id == "claude" && (servesTools(args) || unhooks(args))
+	return id == "claude" && (servesTools(args) || unhooks(args) || isDriven(args))
 }
 
 // servesTools reports whether the words behind Claude Code's name make it a server that
@@ -29,6 +29,13 @@ func servesTools(args []field) bool {
 		}
 	}
 	return false
+}
+
+// isDriven reports whether the words behind Claude Code's name hand this machine to whoever
+// writes to its maker's server: claude remote-control.
+func isDriven(args []field) bool {
+	return len(args) > 0 && contains("remote-control rc", args[0].text) &&
+		(len(args) == 1 || !contains("-h --help", args[len(args)-1].text))
 }
 
 // unhooks reports whether a flag of Claude Code keeps the hooks of users or projects out

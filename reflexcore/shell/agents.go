@@ -95,6 +95,7 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 	}
 	if args[0].glob {
 		in.patternStarts(base, args[1:], std.present)
+		in.patternTells(base, args[1:])
 	}
 	if packageManagers[base] {
 		in.renames(args)
@@ -121,6 +122,9 @@ var fetchers = map[string]bool{"npx": true, "pnpx": true, "bunx": true, "npx.cmd
 
 // launches looks for an agent among the words of a program that starts others.
 func (in *interp) launches(base string, args []field) {
+	if base == "go" {
+		in.runsOwn(args)
+	}
 	word := launchers[unnumbered(base)]
 	container := base == "docker" || base == "podman" || base == "nerdctl"
 	if word != "" && (len(args) < 2 || args[1].text != word) {

@@ -16,6 +16,9 @@ func (a *applied) built(p string, d data) {
 	}
 	if f := a.in.file(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		f.built = true
+		if a.buildsOwn() {
+			f.alias = "/usr/bin/" + own
+		}
 	}
 }
 

@@ -21,6 +21,13 @@ func (in *interp) environ(name string, value data) {
 		in.imported(function, value)
 		return
 	}
+	if target, ok := strings.CutPrefix(name, "CARGO_TARGET_"); ok { // of any target
+		for _, end := range [...]string{"RUNNER", "LINKER"} {
+			if strings.HasSuffix(target, "_"+end) {
+				name = "CARGO_TARGET_" + end
+			}
+		}
+	}
 	if !in.Table.Variable(name) {
 		if name == "BASH_XTRACEFD" {
 			in.traced()

@@ -240,6 +240,9 @@ func (in *interp) left() {
 		}
 		if text := strings.TrimPrefix(f.text, effect.Unknown); f.alias == "" && f.sink == nil && !f.ran && text != "" && !strings.HasPrefix(f.path, "/dev/") {
 			in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: text})
+			if other, ok := in.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
+				in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: other})
+			}
 		}
 	}
 }

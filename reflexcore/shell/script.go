@@ -243,13 +243,19 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 	if std.present && std.known() && !readsFiles(lang, texts) {
 		ctx.Input, ctx.InputTaint, ctx.HasInput = std.text, std.taint, true
 	}
-	in.Code(lang, d.text, texts, ctx, func(f Found) bool {
-		if !in.spend() {
-			return false
-		}
-		taint |= in.found(f, lang, std, taint, &said)
-		return !in.stopped()
-	})
+	walk := func(src string) {
+		in.Code(lang, src, texts, ctx, func(f Found) bool {
+			if !in.spend() {
+				return false
+			}
+			taint |= in.found(f, lang, std, taint, &said)
+			return !in.stopped()
+		})
+	}
+	walk(d.text)
+	if other, ok := in.spoken(d.text); ok { // as the echo of another shell wrote it
+		walk(other)
+	}
 	in.depth--
 	in.unfilled(in.opens[opens:])
 	in.opens = in.opens[:opens]

@@ -40,7 +40,7 @@ func (a *applied) resolved() (data, bool) {
 		if w == "" || w[0] == '-' || !effect.IsKnown(w) {
 			continue
 		}
-		if len(agentsNamed[packageName(w)]) > 0 && inPath(w) {
+		if (len(agentsNamed[packageName(w)]) > 0 || w == own) && inPath(w) {
 			return data{w + "\n", a.in.fields[a.mark+1+i].taint}, true
 		}
 	}

@@ -89,8 +89,15 @@ func Redis(dst []effect.Effect, args []string) []effect.Effect {
 			add(effect.Kill, "the server", 0)
 		}
 	case "CLIENT":
-		if arg(1) == "KILL" {
+		switch arg(1) {
+		case "KILL":
 			add(effect.Kill, "connection", 0)
+		case "PAUSE": // nobody is answered until it is over
+			add(effect.Kill, "the server", 0)
+		}
+	case "CLUSTER":
+		if arg(1) == "RESET" {
+			add(effect.Kill, "the server", 0)
 		}
 	case "CONFIG":
 		if arg(1) != "SET" {

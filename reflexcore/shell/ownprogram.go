@@ -1,0 +1,90 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// Approver is also started without its program: go runs and builds its package, and a
+// pattern finds it. What it is told then is judged as its own words.
+
+// own is the name of approver's program and of the last folder of its package.
+const own = "approver"
+
+// goValues are the flags of go run and go tool that take the next word.
+var goValues = wordSet("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
+
+// runsOwn walks what approver is told where go runs its package.
+func (in *interp) runsOwn(args []field) {
+	rest := args[1:]
+	for len(rest) > 1 && rest[0].text == "-C" {
+		rest = rest[2:]
+	}
+	if len(rest) == 0 || rest[0].text != "run" && rest[0].text != "tool" {
+		return
+	}
+	tool := rest[0].text == "tool"
+	rest = rest[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0].text, "-") {
+		if rest = rest[1:]; goValues[args[len(args)-len(rest)-1].text] && len(rest) > 0 {
+			rest = rest[1:]
+		}
+	}
+	if len(rest) == 0 || !in.isOwnPackage(rest[0].text) && !(tool && path.Base(rest[0].text) == own) {
+		return
+	}
+	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 && strings.HasSuffix(rest[1].text, ".go") {
+		rest = rest[1:]
+	}
+	in.tellsOwn(rest[1:])
+}
+
+// isOwnPackage reports whether a word names approver's package for go, or a file of it.
+func (in *interp) isOwnPackage(word string) bool {
+	if i := strings.LastIndexByte(word, '@'); i > 0 {
+		word = word[:i]
+	}
+	if word == "" || !effect.IsKnown(word) {
+		return false
+	}
+	if strings.HasSuffix(word, ".go") {
+		word = path.Dir(word)
+	}
+	if word == "." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") {
+		word = in.abs(word)
+	}
+	return path.Base(word) == own
+}
+
+// tellsOwn walks words as those of approver.
+func (in *interp) tellsOwn(words []field) {
+	if in.level >= in.lim.Nesting {
+		in.over(overDepth)
+		return
+	}
+	mark := len(in.fields)
+	words = slices.Clone(words) // they may lie in the list that grows
+	in.push(field{data: data{text: own}})
+	for _, f := range words {
+		in.push(f)
+	}
+	in.level++
+	in.separately(false, func() { in.run(mark, &input{}, &data{}, false) })
+	in.level--
+	in.fields = in.fields[:mark]
+}
+
+// buildsOwn reports whether a command line of go build makes approver's program.
+func (a *applied) buildsOwn() bool {
+	return a.by == "go build" && slices.ContainsFunc(a.argv[1:], a.in.isOwnPackage)
+}
+
+// patternTells walks what approver is told where a pattern finds its program.
+func (in *interp) patternTells(base string, args []field) {
+	if ok, err := path.Match(base, own); ok && err == nil && strings.Trim(base, "*?[]") != "" {
+		in.tellsOwn(args)
+	}
+}
