@@ -241,11 +241,33 @@ func (p *pass) tools(i int, programs, bases []string) {
 	}
 }
 
+// tool binds what one row of the table says.
 func (p *pass) tool(i int, t *tool, bases []string) {
 	st := &p.Steps[i]
 	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) && !startsAgain(st.Argv[1:]) {
 		p.named(t.elsewhere, first(st))
 	}
+	p.toolOwn(i, t, bases)
+	for _, name := range strings.Fields(t.home) {
+		if home := p.call.Env["HOME"]; filepath.IsAbs(home) {
+			p.visit(filepath.Join(home, name), code)
+		}
+	}
+	for n, base := range bases {
+		if n > 0 && t.given != "" { // a word names it
+			p.coded[i] = len(p.folder(base, strings.Fields(t.given)...)) > 0 || p.coded[i]
+			if strings.Contains(t.files, ".dockerignore") {
+				p.copied(base)
+			}
+			p.kustomize(i, base, 0)
+		}
+		p.toolIn(i, t, base)
+	}
+}
+
+// toolOwn binds what tools of some kinds read in ways of their own.
+func (p *pass) toolOwn(i int, t *tool, bases []string) {
+	st := &p.Steps[i]
 	switch t.recipes {
 	case "go":
 		p.goPackages(i, bases)
@@ -267,46 +289,36 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 			}
 		}
 	}
-	for _, name := range strings.Fields(t.home) {
-		if home := p.call.Env["HOME"]; filepath.IsAbs(home) {
-			p.visit(filepath.Join(home, name), code)
+}
+
+// toolIn binds what a row says of one folder.
+func (p *pass) toolIn(i int, t *tool, base string) {
+	places := []string{base}
+	if t.above {
+		places = p.upwards(base)
+	}
+	var found []string
+	for _, at := range places {
+		for _, pattern := range strings.Fields(t.files) {
+			found = append(found, p.settings(at, pattern)...)
+		}
+		for _, name := range strings.Fields(t.trees) {
+			if dir := filepath.Join(at, name); p.visit(dir, code) {
+				p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
+			}
 		}
 	}
-	for n, base := range bases {
-		if n > 0 && t.given != "" { // a word names it
-			p.coded[i] = len(p.folder(base, strings.Fields(t.given)...)) > 0 || p.coded[i]
-			if strings.Contains(t.files, ".dockerignore") {
-				p.copied(base)
-			}
-			p.kustomize(i, base, 0)
-		}
-		places := []string{base}
-		if t.above {
-			places = p.upwards(base)
-		}
-		var found []string
-		for _, at := range places {
-			for _, pattern := range strings.Fields(t.files) {
-				found = append(found, p.settings(at, pattern)...)
-			}
-			for _, name := range strings.Fields(t.trees) {
-				if dir := filepath.Join(at, name); p.visit(dir, code) {
-					p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
-				}
+	flagged := p.flagged(&p.Steps[i], t, base)
+	for _, file := range flagged { // roles lie beside a playbook
+		for _, name := range strings.Fields(t.trees) {
+			if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && p.visit(dir, code) {
+				p.folder(dir, strings.Fields(t.kinds)...)
 			}
 		}
-		flagged := p.flagged(st, t, base)
-		for _, file := range flagged { // roles lie beside a playbook
-			for _, name := range strings.Fields(t.trees) {
-				if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && p.visit(dir, code) {
-					p.folder(dir, strings.Fields(t.kinds)...)
-				}
-			}
-		}
-		for _, file := range append(found, flagged...) {
-			p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
-			p.settled(i, t, file)
-		}
+	}
+	for _, file := range append(found, flagged...) {
+		p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
+		p.settled(i, t, file)
 	}
 }
 
