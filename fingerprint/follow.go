@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file reads files that decide what runs for the files that they name.
@@ -189,12 +190,23 @@ func (p *pass) settled(i int, t *tool, file string) {
 		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
 			p.refers(file, dir, t, maxFollowed-1)
 		}
+		if filepath.Base(file) == ".pnpmfile.cjs" {
+			text, _ := p.text(file, "loads")
+			for _, m := range required.FindAllStringSubmatch(text, maxWords) {
+				for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
+					p.visit(filepath.Clean(filepath.Join(dir, m[1]))+ending, code)
+				}
+			}
+		}
 		if filepath.Base(file) == "package.json" {
 			p.scripts(i, file)
 			p.workspaces(i, file)
 		}
 	}
 }
+
+// required finds what a file of Node.js loads that lies here.
+var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"'\n]*)["']`)
 
 // builtImage reports a word by which an image is built.
 func builtImage(w string) bool {
@@ -233,13 +245,14 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 		return
 	}
 	text = p.modules(file, text, dir, t)
-	p.loadsOf(file, text, dir, t, depth)
+	places := p.places(file, text, dir, t)
+	p.loadsOf(file, text, places, t, depth)
+	p.wholes(file, text, places)
 	looked := 0
-	places := []string{dir}
 	for n := 0; n < len(places); n++ { // grows
 		for _, word := range p.references(text, places[n], t) {
-			if n > 0 && (strings.ContainsAny(word, "./") || !p.lies(places[n], word)) {
-				continue // of a folder that the file names: what runs there by a plain name
+			if n > 0 && !p.liesThere(places[n], word) {
+				continue // in a folder that the file names, of what is not there nothing is known
 			}
 			if looked++; looked > maxWords {
 				p.unread(file, "names")
@@ -248,13 +261,80 @@ func (p *pass) refers(file, dir string, t *tool, depth int) {
 			if p.err != nil {
 				return
 			}
-			at := p.reference(word, places[n], t, depth)
-			if at != "" && n == 0 && t.plainly() && len(places) < maxFollowed && !slices.Contains(passedOver,
-				filepath.Base(at)) {
+			at := p.reference(file, word, places[n], t, depth)
+			if at == "" || n > 0 || !t.plainly() || slices.Contains(passedOver, filepath.Base(at)) ||
+				slices.Contains(places, at) {
+				continue
+			}
+			if len(places) >= maxBases {
+				p.unread(file, "names")
+				return
+			}
+			places = append(places, at)
+		}
+	}
+	if isPython(file) {
+		p.pythonNames(text, places)
+	}
+}
+
+// places are the folders from which a file of settings may name others, before those that it
+// names itself: its own, and of what lies in .cargo or .mvn the one above.
+func (p *pass) places(file, text, dir string, t *tool) []string {
+	places := []string{dir}
+	if strings.HasPrefix(filepath.Base(dir), ".") && dir == filepath.Dir(file) {
+		places = append(places, filepath.Dir(dir))
+	}
+	if isRuby(file) && p.now < len(p.Steps) {
+		for _, value := range p.flagValues(&p.Steps[p.now], "-I --libdir") {
+			places = append(places, filepath.Clean(abs(dir, value)))
+		}
+		for _, value := range p.flagValues(&p.Steps[p.now], "-r --require") {
+			for _, ending := range []string{"", ".rb"} {
+				p.visit(filepath.Clean(abs(dir, value))+ending, code)
+			}
+		}
+	}
+	if t.plainly() && (isRuby(file) || strings.HasSuffix(file, ".py")) { // what these load by a plain name
+		for _, word := range p.references(text, dir, t) {
+			at := filepath.Clean(abs(dir, word))
+			if len(places) < maxBases && !slices.Contains(places, at) && p.isDir(at) {
 				places = append(places, at)
 			}
 		}
 	}
+	return places
+}
+
+// flagValues are the values of flags of a step.
+func (p *pass) flagValues(st *shell.Step, flags string) (values []string) {
+	for n := 1; n < len(st.Argv); n++ {
+		value, is := flagValue(st.Argv[n], flags)
+		if is && value == "" && n+1 < len(st.Argv) {
+			value = st.Argv[n+1]
+		}
+		if is && value != "" && effect.IsKnown(value) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// liesThere reports whether a folder has what a word names.
+func (p *pass) liesThere(dir, word string) bool {
+	if strings.HasPrefix(word, "/") {
+		return false
+	}
+	word = strings.TrimPrefix(word, "./")
+	first, _, deep := strings.Cut(word, "/")
+	if first == ".." || !p.lies(dir, first) {
+		return false
+	}
+	if !deep {
+		return true
+	}
+	_, err := p.stat(filepath.Join(dir, word))
+	return p.look() && (err == nil || !nothing(err))
 }
 
 // plainly reports whether the files of a tool may name others by words without a dot.
@@ -263,7 +343,7 @@ func (t *tool) plainly() bool { return t.recipes == "" }
 
 // reference binds a file that a word of a file of settings names; if the word names a
 // folder, that is returned.
-func (p *pass) reference(word, dir string, t *tool, depth int) (folder string) {
+func (p *pass) reference(file, word, dir string, t *tool, depth int) (folder string) {
 	at := abs(dir, word)
 	info, err := p.stat(at)
 	if !p.look() {
@@ -287,15 +367,20 @@ func (p *pass) reference(word, dir string, t *tool, depth int) (folder string) {
 			}
 		}
 		return clean
-	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean, info)):
+	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean, info) ||
+		like(filepath.Base(file), startersOf)):
 		p.inFolder(clean)
 		p.script(clean, dir)
-		if slices.Contains(furthers, filepath.Ext(word)) || t.plainly() && filepath.Ext(word) == "" {
+		if slices.Contains(furthers, filepath.Ext(word)) || strings.Contains(t.programs, "cmake") && filepath.Ext(word) == ".json" || t.plainly() && filepath.Ext(word) == "" {
 			p.refers(clean, filepath.Dir(clean), t, depth+1)
 		}
 	}
 	return ""
 }
+
+// startersOf are files of settings in which each word that names a file counts, whatever its
+// ending: they name programs, and what is loaded into them.
+var startersOf = strings.Fields("jvm.config maven.config config.toml .bazelrc .yarnrc .yarnrc.yml .npmrc ansible.cfg")
 
 // furthers are the ends of names of files of settings that may name further ones.
 var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
@@ -326,6 +411,9 @@ func (p *pass) references(text, dir string, t *tool) (words []string) {
 	seen := map[string]bool{}
 	add := func(word string) {
 		word = strings.TrimRight(strings.TrimPrefix(word, "@"), ".")
+		if at := strings.LastIndex(word, "%/"); at >= 0 { // %workspace%/x
+			word = word[at+2:]
+		}
 		if word == "" || len(word) > maxPath || word == "./" || seen[word] ||
 			!strings.ContainsAny(word, "./") && !t.plainly() || len(word) < 2 && !t.plainly() {
 			return
@@ -339,6 +427,9 @@ func (p *pass) references(text, dir string, t *tool) (words []string) {
 	beyond := func(r rune) bool { return r > '~' }
 	for word := range strings.FieldsFuncSeq(text, cuts) {
 		add(word)
+		if strings.HasPrefix(word, "/") { // behind a variable for the folder itself
+			add(strings.TrimLeft(word, "/"))
+		}
 		if strings.IndexFunc(word, beyond) >= 0 { // a name in another script, or quoted so
 			for part := range strings.FieldsFuncSeq(word, beyond) {
 				add(part)

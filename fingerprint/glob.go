@@ -131,6 +131,9 @@ func listHash(list []string) string {
 // passedOver are folders that a tool of the table does not read as its own.
 var passedOver = []string{".git", "node_modules", ".terraform"}
 
+// environments are folders in which pytest looks for no tests.
+var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
+
 // tree goes through all below a folder, in order, until visit says that it is enough,
 // and reports whether it came to the end. Links to folders below are not followed.
 func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
@@ -154,7 +157,8 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 			}
 			return nil
 		}
-		if !every && d.IsDir() && path != dir && slices.Contains(passedOver, d.Name()) {
+		if !every && d.IsDir() && path != dir && (slices.Contains(passedOver, d.Name()) ||
+			slices.Contains(s.skipped, d.Name())) {
 			return filepath.SkipDir
 		}
 		if !visit(path, d) {
@@ -215,6 +219,10 @@ func (s *scan) tooLarge(key, dir string) {
 func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []string, bytes int64, stamps *stamping) {
 	stamps = newStamping()
 	kinds := kindsOf(patterns)
+	if strings.Join(patterns, " ") == pytestKinds {
+		s.skipped = environments
+		defer func() { s.skipped = nil }()
+	}
 	roots := []string{dir}
 	for n := 0; n < len(roots); n++ { // grows
 		if !s.tree(roots[n], every, func(path string, d fs.DirEntry) bool {

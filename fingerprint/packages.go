@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml/parser"
 )
 
 // This file finds which scripts of which packages a command of npm and its like runs.
@@ -77,11 +79,52 @@ func (p *pass) workspacePatterns(file string) (patterns []string) {
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
 	p.visit(pnpm, code)
 	text, _ = p.text(pnpm, "names")
-	for line := range strings.Lines(text) {
-		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
-			item, _, _ = strings.Cut(item, " #")
-			patterns = append(patterns, strings.Trim(strings.TrimSpace(item), `"'`))
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		p.namedFile(pnpm, "names")
+		return patterns
+	}
+	for _, doc := range tree.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		for _, given := range mappings(doc.Body, 0) {
+			patterns = append(patterns, given["packages"]...)
 		}
 	}
 	return patterns
+}
+
+// nx binds what the targets of the projects of a workspace of Nx run.
+func (p *pass) nx(bases []string) {
+	for _, base := range bases {
+		if _, err := p.stat(filepath.Join(base, "nx.json")); !p.look() || err != nil {
+			continue
+		}
+		for _, file := range p.folder(base, "project.json") {
+			text, ok := p.text(file, "runs")
+			if !ok || !p.once("nx", file) {
+				continue
+			}
+			tree, err := parser.ParseBytes([]byte(text), 0) // JSON is YAML
+			if err != nil {
+				p.namedFile(file, "runs")
+				continue
+			}
+			for _, doc := range tree.Docs {
+				dirs, commands := []string{base, filepath.Dir(file)}, []string{}
+				for _, given := range mappings(doc.Body, 0) {
+					commands = append(append(commands, given["command"]...), given["commands"]...)
+					for _, dir := range given["cwd"] {
+						dirs = append(dirs, filepath.Clean(abs(base, dir)))
+					}
+				}
+				for _, command := range commands {
+					for _, dir := range slices.Compact(dirs) {
+						p.starts(command, dir, file)
+					}
+				}
+			}
+		}
+	}
 }

@@ -40,6 +40,7 @@ type scan struct {
 	walked    int                        // entries of such folders
 	walkedFor time.Duration              // how long that took
 	trees     map[string][]string        // folders that were gone through, and what was found
+	skipped   []string                   // folders that are passed over now
 	goTrees   []string                   // those of Go that are bound without their content
 	walks     int                        // texts that were walked
 	listed    map[string][]string        // folders that were listed
@@ -54,6 +55,7 @@ type scan struct {
 	texts     int                        // files that were read for what they name
 	textBytes int                        // bytes of them
 	budget    int64                      // bytes still to be read
+	buffer    []byte                     // for that
 	err       error                      // the first; it ends the scan
 }
 

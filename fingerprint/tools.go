@@ -57,7 +57,7 @@ var tools = []tool{
 	{programs: "invoke inv fab", files: "tasks.py fabfile.py invoke.yaml fabric.yml", above: true,
 		trees: "tasks fabfile", refers: true},
 	{programs: "direnv", files: ".envrc .env", above: true, refers: true},
-	{programs: "pre-commit", files: ".pre-commit-config.yaml", above: true, refers: true},
+	{programs: "pre-commit", files: ".pre-commit-config.yaml .pre-commit-hooks.yaml", above: true, refers: true},
 	{programs: "lefthook", files: "lefthook.yml lefthook-local.yml .lefthook.yml", above: true, trees: ".lefthook",
 		refers: true},
 	{programs: "mise rtx asdf", files: "mise.toml .mise.toml mise.local.toml .tool-versions", above: true, refers: true},
@@ -147,7 +147,8 @@ var tools = []tool{
 	{programs: "cargo", words: "install", elsewhere: "the packages that %s fetches", operands: true},
 	{programs: "tox nox", files: "tox.ini setup.cfg pyproject.toml setup.py noxfile.py requirements*.txt", refers: true},
 	{programs: "pytest py.test", files: "conftest.py pytest.ini .pytest.ini pyproject.toml tox.ini setup.cfg",
-		above: true},
+		above: true, refers: true},
+	{programs: "pytest py.test", trees: ".", kinds: pytestKinds},
 	{programs: "pytest py.test", files: "*.py", trees: "tests test", kinds: "*.py *.toml *.ini *.cfg", given: "*.py"},
 	{programs: "poetry pdm hatch flit uv rye pipenv", files: "pyproject.toml poetry.lock pdm.lock uv.lock uv.toml " +
 		"poetry.toml setup.py setup.cfg build.py Pipfile Pipfile.lock .env", above: true, refers: true},
@@ -158,12 +159,13 @@ var tools = []tool{
 	{programs: "python python3", files: "sitecustomize.py usercustomize.py pyvenv.cfg"},
 	{programs: "gradle gradlew gradle.bat", files: "build.gradle build.gradle.kts settings.gradle " +
 		"settings.gradle.kts gradle.properties init.gradle", trees: "gradle buildSrc", above: true, refers: true},
-	{programs: "mvn mvnw", files: "pom.xml settings.xml", trees: ".mvn", refers: true},
+	{programs: "mvn mvnw", files: "pom.xml settings.xml .mvn/jvm.config .mvn/maven.config .mvn/extensions.xml", trees: ".mvn", refers: true},
 	{programs: "sbt ant lein mill", files: "build.sbt build.xml project.clj build.sc .sbtopts", trees: "project",
 		kinds: "*.sbt *.scala *.properties", refers: true},
 	{programs: "bundle bundler rails ruby irb cap fastlane gem", files: "Gemfile Gemfile.lock .bundle/config " +
 		"Capfile config/deploy.rb config/application.rb config/environment.rb config/boot.rb config/database.yml *.gemspec",
 		trees: "config/deploy fastlane lib/tasks db/migrate", above: true},
+	{programs: "bundle bundler rails cap fastlane gem rake rspec", files: "Gemfile *.gemspec", above: true, refers: true},
 	{programs: "gem", words: "install", elsewhere: "the packages that %s fetches", operands: true},
 	{programs: "composer php artisan phpunit", files: "composer.json composer.lock phpunit.xml phpunit.xml.dist " +
 		"php.ini .env", trees: "database/migrations", refers: true},
@@ -197,6 +199,7 @@ var tools = []tool{
 }
 
 const (
+	pytestKinds  = "conftest.py test_*.py *_test.py __init__.py"
 	composeFiles = "compose.yaml compose.yml docker-compose.yaml docker-compose.yml compose.override.yaml " +
 		"compose.override.yml docker-compose.override.yaml docker-compose.override.yml .env"
 	kustomization = "kustomization.yaml kustomization.yml Kustomization"
@@ -260,6 +263,7 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 				p.copied(base)
 			}
 			p.kustomize(i, base, 0)
+			p.chart(base, 0)
 		}
 		p.toolIn(i, t, base)
 	}
@@ -279,7 +283,11 @@ func (p *pass) toolOwn(i int, t *tool, bases []string) {
 				p.composeFiles(i, value, base)
 			}
 		}
-	case "package": // yarn NAME runs what a package has of that name
+	case "package": // yarn NAME runs
+		if first(st) == "nx" {
+			p.nx(bases)
+		}
+		// yarn NAME runs what a package has of that name
 		for _, base := range bases {
 			p.called(st, base)
 			for _, w := range st.Argv[1:] {
@@ -307,6 +315,9 @@ func (p *pass) toolIn(i int, t *tool, base string) {
 				p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
 			}
 		}
+	}
+	if t.kinds == pytestKinds {
+		p.pythonNames(strings.Join(p.flagValues(&p.Steps[i], "-p"), "\n"), []string{base})
 	}
 	flagged := p.flagged(&p.Steps[i], t, base)
 	for _, file := range flagged { // roles lie beside a playbook

@@ -143,7 +143,7 @@ func (p *pass) both(file string) []string {
 // grow until then.
 func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
-	if p.written[i][clean] || p.changesItself(i, clean) {
+	if p.written[i][clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
 		return true
 	}
 	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir),
