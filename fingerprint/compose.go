@@ -240,7 +240,11 @@ func (c *composing) mounted() {
 			m.source = filepath.Join(c.scan.call.Env["HOME"], rest)
 		}
 		at := filepath.Clean(abs(c.dir, m.source))
-		if !filepath.IsAbs(at) || like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) || !c.isThereAt(at) {
+		if !filepath.IsAbs(at) || like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
+			continue
+		}
+		if !c.isThereAt(at) { // Docker makes a folder, in which is no code
+			c.out[folderKey(at, scriptKinds)] = listHash(nil)
 			continue
 		}
 		if !c.visit(at, code) {

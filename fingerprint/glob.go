@@ -175,9 +175,13 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 // It leaves out what grows and what is others'.
 func (s *scan) folder(dir string, patterns ...string) []string { return s.below(dir, false, patterns) }
 
+func folderKey(dir string, patterns []string) string {
+	return "folder " + dir + " " + strings.Join(patterns, " ")
+}
+
 // below is folder; every says that nothing is left out.
 func (s *scan) below(dir string, every bool, patterns []string) []string {
-	key := "folder " + dir + " " + strings.Join(patterns, " ")
+	key := folderKey(dir, patterns)
 	again := key + strconv.FormatBool(every)
 	if files, ok := s.trees[again]; ok || s.err != nil {
 		return files

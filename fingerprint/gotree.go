@@ -16,7 +16,7 @@ const maxGoKept = 100_000
 
 // isGoTree reports whether the files of Go below a folder are bound without their content.
 func (p *pass) isGoTree(dir string) bool {
-	return strings.HasPrefix(p.out["folder "+dir+" "+strings.Join(goFiles, " ")], stampedSum)
+	return strings.HasPrefix(p.out[folderKey(dir, goFiles)], stampedSum)
 }
 
 func within(dir, root string) bool {

@@ -151,7 +151,11 @@ var (
 // awsSettings binds what a file of settings of AWS starts, and, where it says where something
 // happens, the file itself: credentials change by themselves.
 func (p *pass) awsSettings(file string, whole bool) {
-	if !p.once("aws settings", file) || !p.isThereAs(file) {
+	if !p.once("aws settings", file) {
+		return
+	}
+	p.out["starts by "+file] = listHash(nil)
+	if !p.isThereAs(file) {
 		return
 	}
 	var text string

@@ -366,6 +366,9 @@ func (p *pass) flagged(st *shell.Step, t *tool, base string) (files []string) {
 		if is && value == "" && n+2 < len(st.Argv) {
 			value = st.Argv[n+2]
 		}
+		if onlyWritten(st, n+1) {
+			continue
+		}
 		if !is && t.refers && (t.recipes == "" || t.recipes == "compose") {
 			value = w
 			if _, v, ok := strings.Cut(w, "="); ok {
