@@ -192,7 +192,8 @@ func (c *composing) value(value string, path []string, depth int) {
 			func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"=()", r) })...)
 	case above == "provider" && key == "type":
 		c.another(value, maxFollowed)
-	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop", key == "label_file":
+	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop",
+		key == "label_file":
 		c.another(value, maxFollowed)
 	}
 }

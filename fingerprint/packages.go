@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/parser"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file finds which scripts of which packages a command of npm and its like runs.
@@ -126,5 +129,24 @@ func (p *pass) nx(bases []string) {
 				}
 			}
 		}
+	}
+}
+
+// called walks the text that npm exec -c gives to a shell.
+func (p *pass) called(st *shell.Step, base string) {
+	for n, w := range st.Argv[1:] {
+		text, is := flagValue(w, "-c --call")
+		if is && text == "" && n+2 < len(st.Argv) {
+			text = st.Argv[n+2]
+		}
+		if !is || text == "" || p.depth >= maxFollowed || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
+			"-c=" + text}, w) {
+			continue
+		}
+		call := p.call
+		call.Dir, call.Args, call.Raw = base, nil, nil
+		call.Command = strings.ReplaceAll(text, effect.Unknown, "${__npm__}")
+		call.Env = withPath(call.Env, filepath.Join(base, "node_modules/.bin"))
+		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: "npm exec", sure: true})
 	}
 }

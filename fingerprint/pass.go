@@ -229,7 +229,9 @@ func (p *pass) onlyLooks(i int) bool {
 			continue
 		}
 		within[n] = true
-		if len(st.Argv) == 0 || !slices.Contains(viewers, st.Argv[0]) && !(st.Shell && slices.Contains(filters, st.Argv[0])) {
+		shown := len(st.Argv) > 0 && (slices.Contains(viewers, st.Argv[0]) ||
+			st.Shell && slices.Contains(filters, st.Argv[0]))
+		if !shown {
 			return false
 		}
 	}

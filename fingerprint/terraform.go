@@ -116,7 +116,8 @@ func (p *pass) givenIn(file, key, value string, places []string) {
 // isModule reports whether a folder has files of Terraform.
 func (p *pass) isModule(dir string) bool {
 	names, _ := p.list(dir)
-	return slices.ContainsFunc(names, func(name string) bool { return like(name, []string{"*.tf", "*.tf.json", "*.tofu"}) })
+	kinds := []string{"*.tf", "*.tf.json", "*.tofu"}
+	return slices.ContainsFunc(names, func(name string) bool { return like(name, kinds) })
 }
 
 // withoutNotes drops the lines of a text that are nothing but a note.

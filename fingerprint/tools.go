@@ -159,7 +159,8 @@ var tools = []tool{
 	{programs: "python python3", files: "sitecustomize.py usercustomize.py pyvenv.cfg"},
 	{programs: "gradle gradlew gradle.bat", files: "build.gradle build.gradle.kts settings.gradle " +
 		"settings.gradle.kts gradle.properties init.gradle", trees: "gradle buildSrc", above: true, refers: true},
-	{programs: "mvn mvnw", files: "pom.xml settings.xml .mvn/jvm.config .mvn/maven.config .mvn/extensions.xml", trees: ".mvn", refers: true},
+	{programs: "mvn mvnw", files: "pom.xml settings.xml .mvn/jvm.config .mvn/maven.config .mvn/extensions.xml",
+		trees: ".mvn", refers: true},
 	{programs: "sbt ant lein mill", files: "build.sbt build.xml project.clj build.sc .sbtopts", trees: "project",
 		kinds: "*.sbt *.scala *.properties", refers: true},
 	{programs: "bundle bundler rails ruby irb cap fastlane gem", files: "Gemfile Gemfile.lock .bundle/config " +
@@ -330,25 +331,6 @@ func (p *pass) toolIn(i int, t *tool, base string) {
 	for _, file := range append(found, flagged...) {
 		p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
 		p.settled(i, t, file)
-	}
-}
-
-// called walks the text that npm exec -c gives to a shell.
-func (p *pass) called(st *shell.Step, base string) {
-	for n, w := range st.Argv[1:] {
-		text, is := flagValue(w, "-c --call")
-		if is && text == "" && n+2 < len(st.Argv) {
-			text = st.Argv[n+2]
-		}
-		if !is || text == "" || p.depth >= maxFollowed || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
-			"-c=" + text}, w) {
-			continue
-		}
-		call := p.call
-		call.Dir, call.Args, call.Raw = base, nil, nil
-		call.Command = strings.ReplaceAll(text, effect.Unknown, "${__npm__}")
-		call.Env = withPath(call.Env, filepath.Join(base, "node_modules/.bin"))
-		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: "npm exec", sure: true})
 	}
 }
 

@@ -82,7 +82,8 @@ func (p *pass) wholes(file, text string, places []string) {
 			return
 		}
 		for _, m := range found {
-			for value := range strings.FieldsFuncSeq(m[len(m)-1], func(r rune) bool { return strings.ContainsRune(f.lists, r) }) {
+			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
+			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
 				p.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
 			}
 		}
