@@ -21,9 +21,9 @@ const (
 	endBytes     = 1 << 20   // of each end of a larger file
 	maxLooks     = 20_000    // places looked at
 	maxPath      = 4096      // bytes of a path; the kernel takes no more
-	maxTree      = 4096      // files of one folder that is bound as a whole
+	maxTree      = 4096      // files of one folder that are bound by their content
 	treeBytes    = 64 << 20  // bytes of them
-	maxWalked    = 10_000    // entries of all such folders
+	maxWalked    = 200_000   // entries of all folders that are gone through
 	maxText      = 1 << 20   // bytes of a file that is read for what it names
 	maxFollowed  = 8         // how deep scripts that run scripts are followed
 	maxTexts     = 4096      // files that are read for what they name
@@ -41,6 +41,9 @@ const (
 // must not hold the call for ever.
 const scanTime = 5 * time.Second
 
+// walkTime is how long it may take to go through the folders of one call.
+const walkTime = 2 * time.Second
+
 // A Walker says what a call would run; see [reflexcore.Engine.Walk].
 type Walker interface {
 	Walk(approver.ToolCall) (reflexcore.Walk, error)
@@ -57,6 +60,7 @@ type Binder struct {
 	mu       sync.Mutex
 	cache    map[string]string // version → hash
 	searches map[string]search // versions of the folders of a PATH → what is in them
+	goFiles  map[string]goFile // version → what a file of Go says
 	scans    int               // running, also those that nobody waits for any more
 
 	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat

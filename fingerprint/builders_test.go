@@ -248,13 +248,15 @@ func TestOrdinaryBuildsAreNotNamed(t *testing.T) {
 func FuzzBuildFiles(f *testing.F) {
 	commands := []string{
 		"terraform plan", "kubectl apply -k .", "pip install -r req", "cmake -B build", "rake x", "gradle build", "nox",
-		"ninja", "task x",
+		"ninja", "task x", "kubectl get pods", "aws s3 ls", "ansible-playbook site.yml", "nx run a:b", "pnpm -r run a",
+		"pytest", "bundle exec rake x", "helmfile apply", "terraform apply", "cargo build", "tox", "docker compose up",
 	}
 	files := []string{
 		"main.tf", "kustomization.yaml", "req", "CMakeLists.txt", "Rakefile", "build.gradle", "noxfile.py", "build.ninja",
-		"Taskfile.yml",
+		"Taskfile.yml", ".kube/config", ".aws/config", "ansible.cfg", "nx.json", "pnpm-workspace.yaml", "pytest.ini",
+		"Gemfile", "helmfile.yaml", ".terraformrc", ".cargo/config.toml", "tox.ini", "compose.yaml",
 	}
-	for _, h := range builderHoles {
+	for _, h := range append(slices.Clone(builderHoles), searchHoles...) {
 		for file := range strings.SplitSeq(h.files, "; ") {
 			name, text, _ := strings.Cut(file, "=")
 			f.Add(uint8(max(slices.Index(files, name), 0)), strings.ReplaceAll(text, "|", "\n"))
@@ -264,6 +266,9 @@ func FuzzBuildFiles(f *testing.F) {
 		n := int(which) % len(files)
 		p := newPlayground(t)
 		p.write(files[n], text)
+		if files[n] == "nx.json" {
+			p.write("a/project.json", text)
+		}
 		bound, unbound, err := p.b.Files(t.Context(), p.call(commands[n]))
 		again, namedAgain, errAgain := p.b.Files(t.Context(), p.call(commands[n]))
 		if (err == nil) != (errAgain == nil) || !maps.Equal(bound, again) || !slices.Equal(unbound, namedAgain) {

@@ -57,6 +57,7 @@ func (p *pass) codeless(i int) {
 	}
 	p.queries(i, name, bases)
 	p.placed(name, p.folderOf(st))
+	p.identities(i, name, bases)
 	p.fetchesUnpinned(i, name, bases)
 	if builds(name, st.Argv[1:]) && !p.wrapped[i] && unknownPlace(st.Argv[1:]) {
 		p.unknown(st)

@@ -25,7 +25,16 @@ type composing struct {
 	dir   string
 	files []string // Dockerfiles
 	from  []string // folders of which images are built
+
+	mounts  []mount
+	sources []string // of mounts that are written in several lines
+	targets []string
+	words   []string // what containers run
+	work    []string // where
 }
+
+// A mount is a folder or file here that a container gets.
+type mount struct{ source, target string }
 
 // compose binds the files that a compose file builds images with, and names what is in
 // the images.
@@ -62,6 +71,7 @@ func (p *pass) composed(i int, file string, depth int) {
 			c.node(doc.Body, nil, depth)
 		}
 	}
+	c.mounted()
 	for _, context := range c.from {
 		p.named("what the build of an image copies from %s", context)
 		for _, name := range c.files {
@@ -169,7 +179,21 @@ func (c *composing) value(value string, path []string, depth int) {
 		c.files = append(c.files, value, value+".dockerignore")
 	case key == "include", above == "include" && key == "path", above == "extends" && key == "file":
 		c.another(value, depth)
-	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop":
+	case key == "volumes":
+		c.mount(value)
+	case above == "volumes" && key == "source":
+		c.sources = append(c.sources, value)
+	case above == "volumes" && key == "target":
+		c.targets = append(c.targets, value)
+	case key == "working_dir":
+		c.work = append(c.work, value)
+	case slices.Contains([]string{"command", "entrypoint", "test"}, key):
+		c.words = append(c.words, strings.FieldsFunc(value,
+			func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"=()", r) })...)
+	case above == "provider" && key == "type":
+		c.another(value, maxFollowed)
+	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop",
+		key == "label_file":
 		c.another(value, maxFollowed)
 	}
 }
@@ -185,6 +209,70 @@ func (c *composing) another(value string, depth int) {
 	case !c.visit(at, code) && c.out[at] != "" && depth < maxFollowed && c.once("compose", at):
 		c.composed(c.step, at, depth+1)
 	}
+}
+
+// mount notes a volume in its short form: source:target:options.
+func (c *composing) mount(value string) {
+	value = c.interpolated(value)
+	parts := strings.Split(value, ":")
+	switch {
+	case !effect.IsKnown(parts[0]):
+		c.named("the file %s, which a compose file names", value)
+	case len(parts) > 1 && strings.ContainsAny(parts[0], "./~"):
+		c.mounts = append(c.mounts, mount{parts[0], parts[1]})
+	}
+}
+
+// scriptKinds are files that are code wherever they lie: what else a container gets is data.
+var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war *.conf")
+
+// mounted binds what containers are given of this disk: files, code in folders, and what their
+// commands name in them. Other files of a folder are data, which they may change.
+func (c *composing) mounted() {
+	for n := range min(len(c.sources), len(c.targets)) {
+		if source := c.interpolated(c.sources[n]); !effect.IsKnown(source) {
+			c.named("the file %s, which a compose file names", c.sources[n])
+		} else {
+			c.mounts = append(c.mounts, mount{source, c.interpolated(c.targets[n])})
+		}
+	}
+	for _, m := range c.mounts {
+		if rest, is := strings.CutPrefix(m.source, "~/"); is {
+			m.source = filepath.Join(c.scan.call.Env["HOME"], rest)
+		}
+		at := filepath.Clean(abs(c.dir, m.source))
+		if !filepath.IsAbs(at) || like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
+			continue
+		}
+		if !c.isThereAt(at) { // Docker makes a folder, in which is no code
+			c.out[folderKey(at, scriptKinds)] = listHash(nil)
+			continue
+		}
+		if !c.visit(at, code) {
+			c.script(at, c.dir)
+			continue
+		}
+		if info, err := c.stat(at); err == nil {
+			if id, known := identify(info); known && systemFolder(at, info, id) {
+				continue
+			}
+		}
+		c.folder(at, scriptKinds...)
+		for _, word := range c.words {
+			for _, work := range append([]string{"/"}, c.work...) {
+				rest, in := strings.CutPrefix(filepath.Join("/", abs(work, word))+"/", filepath.Clean(m.target)+"/")
+				if file := filepath.Join(at, rest); in && rest != "" && !c.visit(file, code) {
+					c.script(file, c.dir)
+				}
+			}
+		}
+	}
+}
+
+// isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
+func (c *composing) isThereAt(path string) bool {
+	info, err := c.stat(path)
+	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !nothing(err))
 }
 
 var interpolation = regexp.MustCompile(`\$\{[^}]*\}|\$\w+`)

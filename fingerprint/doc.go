@@ -16,7 +16,18 @@
 //   - what a pattern matches, as a list, so that a further match changes it;
 //   - for tools that read a folder, such as make, npm, terraform and kubectl, the files
 //     of that folder, and those that these files name;
-//   - of shell scripts, what they run by a name that is plain to see.
+//   - of shell scripts, what they run by a name that is plain to see;
+//   - what settings find through a search path or in a working folder, in each place where
+//     it may lie, and the programs that settings start.
+//
+// Of a folder with more than 4096 files, or 64 MiB, not the content is bound, but what the
+// kernel says of each file: device, inode, size, rights, and the times of the last changes.
+// That shows each write, rename, link and change of rights, since no plain user can set the
+// time of the last change back. It does not show a write through a shared mapping into a page
+// that was written to shortly before and is not on the disk yet, nor what root does with the
+// clock or below the file system; and a file that is written again as it was counts as changed.
+// It holds where the kernel itself sets these times: elsewhere, beyond 200,000 entries, and
+// after 2 s, the folder has a name.
 //
 // What is executed and cannot be bound has a name for people: a program whose name
 // is not known, a package of a registry, what another host runs, a file that cannot

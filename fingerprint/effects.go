@@ -58,7 +58,7 @@ func (p *pass) read(e *effect.Effect) {
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
-		if !p.changesItself(e.Step, file) && !p.visit(file, as) {
+		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.visit(file, as) {
 			p.isCoded(e.Step, file)
 		}
 	}

@@ -20,3 +20,6 @@ func fileSystemOf(f *os.File) fileSystem {
 	}
 	return heldFiles
 }
+
+// timesHold reports whether the kernel itself sets the times of the files where f lies.
+func timesHold(f *os.File) bool { return fileSystemOf(f) == heldFiles }

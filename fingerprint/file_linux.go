@@ -23,3 +23,18 @@ func fileSystemOf(f *os.File) fileSystem {
 	}
 	return heldFiles
 }
+
+// timesHold reports whether the kernel itself sets the times of the files where f lies, at
+// each write, finely enough, and writes what lies in memory to a disk. Elsewhere a server or
+// a program may say what it likes, or a mapping may stay writable for ever.
+func timesHold(f *os.File) bool {
+	var st syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
+		return false
+	}
+	switch uint32(st.Type) { // statfs(2)
+	case 0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x794c7630:
+		return true // ext, XFS, Btrfs, F2FS, ZFS, bcachefs, overlay
+	}
+	return false
+}

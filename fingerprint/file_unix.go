@@ -12,26 +12,42 @@ import (
 // identify says which file this is, and which version of it as far as the
 // kernel knows.
 func identify(info fs.FileInfo) (fileID, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
+	v, ok := appendVersion(make([]byte, 0, 96), info)
 	if !ok {
 		return fileID{}, false
 	}
+	version := string(v.text)
+	return fileID{place: version[:v.place], version: version, owner: v.owner, changed: v.changed}, true
+}
+
+// A stamp is a [fileID] whose texts lie in a buffer.
+type stamp struct {
+	text    []byte // the buffer, with the version behind what was there
+	place   int    // where the place ends in it
+	owner   uint32
+	device  uint64
+	changed time.Time
+}
+
+// appendVersion appends the version of a file to a buffer.
+func appendVersion(buf []byte, info fs.FileInfo) (stamp, bool) {
+	if info == nil {
+		return stamp{}, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return stamp{}, false
+	}
 	modified, changed := timesOf(st)
-	buf := make([]byte, 0, 96)
-	buf = strconv.AppendUint(buf, uint64(st.Dev), 10) // its width differs between systems
+	device := uint64(st.Dev) // its width differs between systems
+	buf = strconv.AppendUint(buf, device, 10)
 	buf = strconv.AppendUint(append(buf, ':'), st.Ino, 10)
 	place := len(buf)
 	buf = strconv.AppendInt(append(buf, ':'), st.Size, 10)
-	for _, at := range []syscall.Timespec{modified, changed} {
+	for _, at := range [...]syscall.Timespec{modified, changed} {
 		sec, nsec := at.Unix()
 		buf = strconv.AppendInt(append(buf, ':'), sec, 10)
 		buf = strconv.AppendInt(append(buf, '.'), nsec, 10)
 	}
-	version := string(buf)
-	return fileID{
-		place:   version[:place],
-		version: version,
-		owner:   st.Uid,
-		changed: time.Unix(changed.Unix()),
-	}, true
+	return stamp{text: buf, place: place, owner: st.Uid, device: device, changed: time.Unix(changed.Unix())}, true
 }

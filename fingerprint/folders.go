@@ -217,22 +217,37 @@ func (p *pass) readsIn(dir string, patterns []string) {
 }
 
 // stampTree binds the files below a folder, of which patterns match the name; small ones
-// by their content, others by what the kernel says of them.
+// by their content, others, and all where there are many, by what the kernel says of them.
 func (p *pass) stampTree(dir string, patterns []string) {
-	files := 0
 	if !p.isDir(dir) {
 		return
 	}
+	key := "tree " + dir + " " + strings.Join(patterns, " ")
+	var files []string
+	stamps, wanted := newStamping(), kindsOf(patterns)
 	if !p.tree(dir, true, func(path string, d fs.DirEntry) bool {
-		if !d.IsDir() && like(d.Name(), patterns) {
-			files++
-			p.stamp(path)
+		if !d.IsDir() && wanted.like(d.Name()) {
+			info, err := d.Info()
+			files = append(files, path)
+			stamps.add(path, info, err)
 		}
-		return files <= maxTree
+		return true
 	}) {
-		p.out["tree "+dir] = "too large"
-		p.name("%s/, which is too large", dir)
+		p.tooLarge(key, dir)
+		return
 	}
+	if len(files) <= maxTree {
+		for _, file := range files {
+			p.stamp(file)
+		}
+		return
+	}
+	sum, ok := p.stamped(stamps)
+	if !ok {
+		p.tooLarge(key, dir)
+		return
+	}
+	p.out[key] = sum
 }
 
 // systemFolders are below what only an administrator puts something.

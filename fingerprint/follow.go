@@ -1,10 +1,6 @@
 package fingerprint
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -189,12 +185,23 @@ func (p *pass) settled(i int, t *tool, file string) {
 		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
 			p.refers(file, dir, t, maxFollowed-1)
 		}
+		if filepath.Base(file) == ".pnpmfile.cjs" {
+			text, _ := p.text(file, "loads")
+			for _, m := range required.FindAllStringSubmatch(text, maxWords) {
+				for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
+					p.visit(filepath.Clean(filepath.Join(dir, m[1]))+ending, code)
+				}
+			}
+		}
 		if filepath.Base(file) == "package.json" {
 			p.scripts(i, file)
 			p.workspaces(i, file)
 		}
 	}
 }
+
+// required finds what a file of Node.js loads that lies here.
+var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"'\n]*)["']`)
 
 // builtImage reports a word by which an image is built.
 func builtImage(w string) bool {
@@ -209,179 +216,6 @@ func (p *pass) images(file string) {
 	case base != ".dockerignore":
 		p.dockerfile(file)
 	}
-}
-
-// endings are the ends of names of files that decide what happens. Data and what is
-// built is left out: it changes all the time.
-var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
-	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
-	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
-
-// refers binds the files that a file of settings names, whatever its language: each
-// word of it that is the name of a file that decides what happens, and for a folder
-// (./modules/x) the files of the tool in it.
-func (p *pass) refers(file, dir string, t *tool, depth int) {
-	if !p.once("refers", file, dir) {
-		return
-	}
-	text, ok := p.text(file, "names")
-	if !ok || text == "" {
-		return
-	}
-	if depth >= maxFollowed {
-		p.unread(file, "names")
-		return
-	}
-	text = p.modules(file, text, dir, t)
-	p.loadsOf(file, text, dir, t, depth)
-	looked := 0
-	places := []string{dir}
-	for n := 0; n < len(places); n++ { // grows
-		for _, word := range p.references(text, places[n], t) {
-			if n > 0 && (strings.ContainsAny(word, "./") || !p.lies(places[n], word)) {
-				continue // of a folder that the file names: what runs there by a plain name
-			}
-			if looked++; looked > maxWords {
-				p.unread(file, "names")
-				return
-			}
-			if p.err != nil {
-				return
-			}
-			at := p.reference(word, places[n], t, depth)
-			if at != "" && n == 0 && t.plainly() && len(places) < maxFollowed && !slices.Contains(passedOver,
-				filepath.Base(at)) {
-				places = append(places, at)
-			}
-		}
-	}
-}
-
-// plainly reports whether the files of a tool may name others by words without a dot.
-// Recipes and packages have readers of their own.
-func (t *tool) plainly() bool { return t.recipes == "" }
-
-// reference binds a file that a word of a file of settings names; if the word names a
-// folder, that is returned.
-func (p *pass) reference(word, dir string, t *tool, depth int) (folder string) {
-	at := abs(dir, word)
-	info, err := p.stat(at)
-	if !p.look() {
-		return ""
-	}
-	if err != nil {
-		if !nothing(err) && byName(word) {
-			p.visit(at, code) // which names it
-		}
-		return ""
-	}
-	clean := filepath.Clean(at)
-	switch {
-	case info.IsDir():
-		if clean == filepath.Clean(dir) || !t.plainly() && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
-			return ""
-		}
-		for _, pattern := range append(strings.Fields(t.files), strings.Fields(kustomization)...) {
-			for _, found := range p.settings(clean, pattern) {
-				p.refers(found, clean, t, depth+1)
-			}
-		}
-		return clean
-	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean, info)):
-		p.inFolder(clean)
-		p.script(clean, dir)
-		if slices.Contains(furthers, filepath.Ext(word)) || t.plainly() && filepath.Ext(word) == "" {
-			p.refers(clean, filepath.Dir(clean), t, depth+1)
-		}
-	}
-	return ""
-}
-
-// furthers are the ends of names of files of settings that may name further ones.
-var furthers = strings.Fields(".yml .yaml .mk .tf .toml .hcl .just .gradle .kts .cmake .ninja .rb .rake .bzl .nix .xml")
-
-// notes are texts that no tool executes.
-var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEWS AUTHORS CONTRIBUTORS NOTICE " +
-	"VERSION TODO")
-
-// isPlainText reports whether a file without an ending is a text, as a script may be.
-func (p *pass) isPlainText(file string, info fs.FileInfo) bool {
-	base := filepath.Base(file)
-	if filepath.Ext(base) != "" || info.Size() > maxText || slices.Contains(notes, base) {
-		return false
-	}
-	f, _, err := open(file)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	head := make([]byte, 512)
-	n, _ := f.Read(head) // of an empty file nothing
-	return !bytes.ContainsRune(head[:n], 0)
-}
-
-// references are the words of a text that may be names of files, once each. One without
-// a folder must be in the list of dir, so that words such as aws_vpc.main cost no look.
-func (p *pass) references(text, dir string, t *tool) (words []string) {
-	seen := map[string]bool{}
-	add := func(word string) {
-		word = strings.TrimRight(strings.TrimPrefix(word, "@"), ".")
-		if word == "" || len(word) > maxPath || word == "./" || seen[word] ||
-			!strings.ContainsAny(word, "./") && !t.plainly() || len(word) < 2 && !t.plainly() {
-			return
-		}
-		seen[word] = true
-		if strings.Contains(word, "/") || p.lies(dir, word) {
-			words = append(words, word)
-		}
-	}
-	cuts := func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`()[]{}<>|&;,=:$#*?!^\\", r) }
-	beyond := func(r rune) bool { return r > '~' }
-	for word := range strings.FieldsFuncSeq(text, cuts) {
-		add(word)
-		if strings.IndexFunc(word, beyond) >= 0 { // a name in another script, or quoted so
-			for part := range strings.FieldsFuncSeq(word, beyond) {
-				add(part)
-			}
-		}
-	}
-	return words
-}
-
-// lies reports whether a folder may have a file of a name, in any case of letters.
-func (p *pass) lies(dir, name string) bool {
-	if p.folded[dir] == nil {
-		names, ok := p.list(dir)
-		if !ok {
-			return true // a look will tell
-		}
-		p.folded[dir] = make(map[string]bool, len(names))
-		for _, n := range names {
-			p.folded[dir][strings.ToLower(n)] = true
-		}
-	}
-	return p.folded[dir][strings.ToLower(name)]
-}
-
-// decides reports whether a file is of a kind that decides what happens.
-func (p *pass) decides(word, file string, info fs.FileInfo) bool {
-	return byName(word) || info.Mode()&0o111 != 0 && p.isScript(file)
-}
-
-func byName(word string) bool {
-	return slices.Contains(endings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
-}
-
-// isScript reports whether a file is one of an interpreter, or cannot be read for that.
-func (p *pass) isScript(file string) bool {
-	f, _, err := open(file)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	head := make([]byte, 2)
-	n, err := f.Read(head)
-	return err != nil && !errors.Is(err, io.EOF) || string(head[:n]) == "#!"
 }
 
 // scripts binds what the scripts of a package.json run, of those that the words of the

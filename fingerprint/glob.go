@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // This file finds what patterns match on the disk, and what lies in a folder.
@@ -130,6 +131,9 @@ func listHash(list []string) string {
 // passedOver are folders that a tool of the table does not read as its own.
 var passedOver = []string{".git", "node_modules", ".terraform"}
 
+// environments are folders in which pytest looks for no tests.
+var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
+
 // tree goes through all below a folder, in order, until visit says that it is enough,
 // and reports whether it came to the end. Links to folders below are not followed.
 func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
@@ -138,8 +142,10 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 		s.leads(dir)
 		dir = real
 	}
+	begun := time.Now()
+	defer func() { s.walkedFor += time.Since(begun) }()
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if s.walked++; s.walked > maxWalked || !s.look() {
+		if s.walked++; s.walked > maxWalked || s.walked%256 == 0 && s.walkedFor+time.Since(begun) > walkTime || !s.look() {
 			all = false
 			return filepath.SkipAll
 		}
@@ -151,7 +157,8 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 			}
 			return nil
 		}
-		if !every && d.IsDir() && path != dir && slices.Contains(passedOver, d.Name()) {
+		if !every && d.IsDir() && path != dir && (slices.Contains(passedOver, d.Name()) ||
+			slices.Contains(s.skipped, d.Name())) {
 			return filepath.SkipDir
 		}
 		if !visit(path, d) {
@@ -163,48 +170,87 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 	return all
 }
 
-// folder binds the files below a folder whose name is like one of the patterns, or
-// says that it is too large. It leaves out what grows and what is others'.
+// folder binds the files below a folder whose name is like one of the patterns: of many
+// not the content, but what the kernel says of them; or it says that the folder is too large.
+// It leaves out what grows and what is others'.
 func (s *scan) folder(dir string, patterns ...string) []string { return s.below(dir, false, patterns) }
+
+func folderKey(dir string, patterns []string) string {
+	return "folder " + dir + " " + strings.Join(patterns, " ")
+}
 
 // below is folder; every says that nothing is left out.
 func (s *scan) below(dir string, every bool, patterns []string) []string {
-	key := "folder " + dir + " " + strings.Join(patterns, " ")
-	if s.err != nil || !s.once(key, strconv.FormatBool(every)) {
-		return nil
+	key := folderKey(dir, patterns)
+	again := key + strconv.FormatBool(every)
+	if files, ok := s.trees[again]; ok || s.err != nil {
+		return files
 	}
-	var files []string
-	var bytes int64
-	all, roots := true, []string{dir}
-	for n := 0; n < len(roots) && all; n++ { // grows
-		all = s.tree(roots[n], every, func(path string, d fs.DirEntry) bool {
+	if s.trees == nil {
+		s.trees = map[string][]string{}
+	}
+	s.trees[again] = nil // links may lead back here
+	files, bytes, stamps := s.filesBelow(dir, every, patterns)
+	switch {
+	case stamps == nil:
+		s.tooLarge(key, dir)
+		return nil
+	case len(files) > maxTree || bytes > treeBytes || s.treed+len(files) > 2*maxTree:
+		sum, ok := s.stamped(stamps)
+		if !ok {
+			s.tooLarge(key, dir)
+			return nil
+		}
+		s.out[key] = sum
+	default:
+		s.treed += len(files)
+		s.out[key] = listHash(files)
+		for _, path := range files {
+			s.inFolder(path)
+		}
+	}
+	s.trees[again] = files
+	return files
+}
+
+func (s *scan) tooLarge(key, dir string) {
+	s.out[key] = "too large"
+	s.name("%s/, which is too large", dir)
+}
+
+// filesBelow are the files below a folder, how large they are, and what the kernel says of
+// them: nil if not all were seen.
+func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []string, bytes int64, stamps *stamping) {
+	stamps = newStamping()
+	kinds := kindsOf(patterns)
+	if strings.Join(patterns, " ") == pytestKinds {
+		s.skipped = environments
+		defer func() { s.skipped = nil }()
+	}
+	roots := []string{dir}
+	for n := 0; n < len(roots); n++ { // grows
+		if !s.tree(roots[n], every, func(path string, d fs.DirEntry) bool {
 			if d.Type()&fs.ModeSymlink != 0 {
 				if to := s.elsewhere(path, roots); to != "" {
 					roots = append(roots, to)
 					return true
 				}
 			}
-			if d.IsDir() || !like(d.Name(), patterns) || !every && strings.HasSuffix(d.Name(), ".log") {
+			if d.IsDir() || !kinds.like(d.Name()) || !every && strings.HasSuffix(d.Name(), ".log") {
 				return true
 			}
-			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			info, err := d.Info()
+			if err == nil && info.Mode().IsRegular() {
 				bytes += info.Size()
 			}
 			files = append(files, path)
-			return len(files) <= maxTree && bytes <= treeBytes
-		})
+			stamps.add(path, info, err)
+			return true
+		}) {
+			return nil, 0, nil
+		}
 	}
-	if !all || s.treed+len(files) > 2*maxTree {
-		s.out[key] = "too large"
-		s.name("%s/, which is too large", dir)
-		return nil
-	}
-	s.treed += len(files)
-	s.out[key] = listHash(files)
-	for _, path := range files {
-		s.inFolder(path)
-	}
-	return files
+	return files, bytes, stamps
 }
 
 // elsewhere is the folder to which a link leads that lies in none of those that are
@@ -244,6 +290,31 @@ func (s *scan) inFolder(path string) {
 	}
 	s.seen[path] = code
 	s.keep(path, code)
+}
+
+// kinds are patterns of names, of which most are an ending.
+type kinds struct {
+	endings map[string]bool
+	others  []string
+}
+
+func kindsOf(patterns []string) kinds {
+	k := kinds{endings: map[string]bool{}}
+	for _, p := range patterns {
+		if end, ok := strings.CutPrefix(p, "*"); ok && strings.LastIndexByte(end, '.') == 0 && !strings.ContainsAny(end,
+			"*?[\\") {
+			k.endings[strings.ToLower(end)] = true
+		} else {
+			k.others = append(k.others, p)
+		}
+	}
+	return k
+}
+
+// like is the function of that name, for patterns that are asked often.
+func (k kinds) like(name string) bool {
+	return len(k.endings)+len(k.others) == 0 || k.endings[strings.ToLower(filepath.Ext(name))] ||
+		len(k.others) > 0 && like(name, k.others)
 }
 
 func like(name string, patterns []string) bool {

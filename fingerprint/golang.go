@@ -22,14 +22,64 @@ var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*
 // those of the same module that they import.
 func (p *pass) goPackages(i int, bases []string) {
 	argv := p.Steps[i].Argv[1:]
-	var dirs []string
+	dirs, trees := p.goWords(i, bases)
+	p.overlays(argv)
+	if len(dirs)+len(trees) == 0 {
+		return
+	}
+	modules := p.goModules(append(slices.Clone(dirs), trees...)[0])
+	generate := slices.Contains(argv, "generate")
+	for _, tree := range trees {
+		p.coded[i] = true
+		dirs = append(dirs, p.goTree(tree, modules, generate)...)
+	}
+	done, files := map[string]bool{}, 0
+	for n := 0; n < len(dirs) && p.err == nil; n++ { // grows
+		if done[dirs[n]] || slices.ContainsFunc(p.goTrees, func(at string) bool { return within(dirs[n], at) }) {
+			p.coded[i] = true
+			continue
+		}
+		if done[dirs[n]] = true; len(done) > maxTree {
+			p.named("the packages that %s imports", dirs[0])
+			return
+		}
+		if files > maxTree/2 { // the modules as a whole
+			for _, m := range modules {
+				if p.folder(m.root, goFiles...) != nil && p.isGoTree(m.root) {
+					dirs = append(dirs, p.goTree(m.root, modules, generate)...)
+				}
+			}
+			files = -maxTree
+		}
+		for _, file := range p.settingsAny(dirs[n], goFiles) {
+			files++
+			p.coded[i] = true
+			if !strings.HasSuffix(file, ".go") {
+				continue
+			}
+			says := p.imports(file)
+			p.directives(file, says, generate)
+			dirs = append(dirs, p.importedFrom(says.imports, modules)...)
+		}
+	}
+}
+
+// goWords are the folders of packages that the words of a command name, and those of which
+// it means all below and that are too large to be bound by their content.
+func (p *pass) goWords(i int, bases []string) (dirs, trees []string) {
 	for n, base := range bases {
 		if n > 0 || len(bases) == 1 { // named by a word, or the folder itself
 			dirs = append(dirs, base)
 		}
-		for _, w := range argv {
+		for _, w := range p.Steps[i].Argv[1:] {
 			if rest, ok := strings.CutSuffix(w, "..."); ok && strings.HasPrefix(w, ".") {
-				for _, file := range p.folder(filepath.Clean(filepath.Join(base, rest)), goFiles...) {
+				at := filepath.Clean(filepath.Join(base, rest))
+				files := p.folder(at, goFiles...)
+				if p.isGoTree(at) {
+					trees = append(trees, at)
+					continue
+				}
+				for _, file := range files {
 					dirs = append(dirs, filepath.Dir(file))
 				}
 			}
@@ -38,40 +88,22 @@ func (p *pass) goPackages(i int, bases []string) {
 			}
 		}
 	}
-	p.overlays(argv)
-	if len(dirs) == 0 {
-		return
-	}
-	modules := p.goModules(dirs[0])
-	generate := slices.Contains(argv, "generate")
-	done := map[string]bool{}
-	for n := 0; n < len(dirs) && p.err == nil; n++ { // grows
-		if done[dirs[n]] {
-			continue
-		}
-		if done[dirs[n]] = true; len(done) > maxTree {
-			p.named("the packages that %s imports", dirs[0])
-			return
-		}
-		for _, file := range p.settingsAny(dirs[n], goFiles) {
-			p.coded[i] = true
-			if !strings.HasSuffix(file, ".go") {
-				continue
+	return dirs, trees
+}
+
+// importedFrom are the folders on this disk of which packages are imported.
+func (p *pass) importedFrom(imports []string, modules []goModule) (dirs []string) {
+	for _, path := range imports {
+		for _, m := range modules {
+			if rest, ok := strings.CutPrefix(path+"/", m.path+"/"); ok {
+				dirs = append(dirs, filepath.Join(m.root, rest))
 			}
-			says := p.imports(file)
-			p.directives(file, says, generate)
-			for _, path := range says.imports {
-				for _, m := range modules {
-					if rest, ok := strings.CutPrefix(path+"/", m.path+"/"); ok {
-						dirs = append(dirs, filepath.Join(m.root, rest))
-					}
-					if vendor := filepath.Join(m.root, "vendor"); p.isVendored(vendor) && strings.Contains(path, ".") {
-						dirs = append(dirs, filepath.Join(vendor, path))
-					}
-				}
+			if vendor := filepath.Join(m.root, "vendor"); p.isVendored(vendor) && strings.Contains(path, ".") {
+				dirs = append(dirs, filepath.Join(vendor, path))
 			}
 		}
 	}
+	return dirs
 }
 
 // isVendored reports whether the packages of other modules lie in a folder, and binds its list.
@@ -200,8 +232,17 @@ func (p *pass) imports(file string) (says goFile) {
 	if says, ok := p.imported[file]; ok {
 		return says
 	}
-	defer func() { p.imported[file] = says }()
 	text, all := p.contents(file)
+	says, ok := parseGo(file, text, all)
+	if !ok {
+		p.unread(file, "imports")
+	}
+	p.imported[file] = says
+	return says
+}
+
+// parseGo is what a text of Go says, of which all may be missing but the beginning.
+func parseGo(file, text string, all bool) (says goFile, ok bool) {
 	if strings.Contains(text, "//go:") {
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "//go:embed ") || strings.HasPrefix(line, "//go:generate ") {
@@ -214,18 +255,15 @@ func (p *pass) imports(file string) (says goFile) {
 		mode = parser.SkipObjectResolution
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), file, text, mode)
-	if f == nil || all && err != nil || !all && !slices.ContainsFunc(f.Decls, notImport) {
-		p.unread(file, "imports")
-	}
 	if f == nil {
-		return says
+		return says, false
 	}
 	for _, spec := range f.Imports {
 		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
 			says.imports = append(says.imports, path)
 		}
 	}
-	return says
+	return says, (!all || err == nil) && (all || slices.ContainsFunc(f.Decls, notImport))
 }
 
 func notImport(d ast.Decl) bool {

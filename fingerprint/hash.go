@@ -99,7 +99,10 @@ const whole = "sha256:"
 func (s *scan) read(f *os.File, size int64) (string, error) {
 	d := sha256.New()
 	if size <= s.budget {
-		n, err := io.Copy(d, patient{io.LimitReader(f, s.budget+1), s})
+		if s.buffer == nil {
+			s.buffer = make([]byte, 32<<10)
+		}
+		n, err := io.CopyBuffer(d, patient{io.LimitReader(f, s.budget+1), s}, s.buffer)
 		s.budget -= n
 		if err != nil || s.budget >= 0 {
 			return whole + hex.EncodeToString(d.Sum(nil)), err

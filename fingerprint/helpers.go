@@ -178,48 +178,68 @@ type search struct {
 // owned returns what lies in the folders of a PATH that an agent can write to. It asks the
 // kernel for the version of each folder, and lists them again only when one has another.
 func (b *Binder) owned(s *scan, dirs []string) search {
-	type folder struct {
-		path, place string
-		own         bool
-	}
-	var all []folder
-	var key strings.Builder
-	settled := true
-	for _, dir := range dirs {
-		if len(dir) > maxPath || strings.ContainsRune(dir, 0) || strings.HasPrefix(dir, "/proc/") || !s.look() {
-			continue
-		}
-		info, err := s.stat(dir)
-		if err != nil && nothing(err) {
-			continue
-		}
-		if err != nil || !info.IsDir() {
-			continue // each look for a program in it is named
-		}
-		id, known := identify(info)
-		settled = settled && known && time.Since(id.changed) > 2*time.Second
-		if known && slices.ContainsFunc(all, func(f folder) bool { return f.place == id.place }) {
-			continue
-		}
-		all = append(all, folder{dir, id.place, !system(path.Join(dir, "x")) && agentMayWrite(info, id)})
-		key.WriteString(dir + "\x00" + id.version + "\x00")
-	}
-	if !slices.ContainsFunc(all, func(f folder) bool { return f.own }) {
+	all, key, settled := s.pathFolders(dirs)
+	if !slices.ContainsFunc(all, func(f pathFolder) bool { return f.own }) {
 		return search{}
 	}
 	if settled {
 		b.mu.Lock()
-		found, ok := b.searches[key.String()]
+		found, ok := b.searches[key]
 		b.mu.Unlock()
 		if ok {
 			return found
 		}
 	}
-	var found search
+	found, held := s.shadowing(all)
+	if settled && held && s.err == nil {
+		b.mu.Lock()
+		if b.searches == nil || len(b.searches) >= maxSearched {
+			b.searches = map[string]search{}
+		}
+		b.searches[key] = found
+		b.mu.Unlock()
+	}
+	return found
+}
+
+// A pathFolder is a folder of PATH.
+type pathFolder struct {
+	path, place string
+	own         bool // an agent may write to it
+}
+
+// pathFolders are the folders of a PATH that are there, once each, what tells them and their
+// versions from others, and whether none of them changed a moment ago.
+func (s *scan) pathFolders(dirs []string) (all []pathFolder, key string, settled bool) {
+	var versions strings.Builder
+	settled = true
+	for _, dir := range dirs {
+		if len(dir) > maxPath || strings.ContainsRune(dir, 0) || strings.HasPrefix(dir, "/proc/") || !s.look() {
+			continue
+		}
+		info, err := s.stat(dir)
+		if err != nil || !info.IsDir() {
+			continue // each look for a program in it is named
+		}
+		id, known := identify(info)
+		settled = settled && known && time.Since(id.changed) > 2*time.Second
+		if known && slices.ContainsFunc(all, func(f pathFolder) bool { return f.place == id.place }) {
+			continue
+		}
+		all = append(all, pathFolder{dir, id.place, !system(path.Join(dir, "x")) && agentMayWrite(info, id)})
+		versions.WriteString(dir + "\x00" + id.version + "\x00")
+	}
+	return all, versions.String(), settled
+}
+
+// shadowing lists folders of PATH, and reports whether the lists hold as long as the versions
+// of the folders do.
+func (s *scan) shadowing(all []pathFolder) (found search, held bool) {
+	held = true
 	later := map[string]bool{}
 	for n := len(all) - 1; n >= 0; n-- {
 		names, ok := s.list(all[n].path)
-		settled = settled && ok && holds(all[n].path)
+		held = held && ok && holds(all[n].path)
 		if all[n].own {
 			found.dirs = append(found.dirs, namedFolder{all[n].path, names})
 		}
@@ -233,15 +253,7 @@ func (b *Binder) owned(s *scan, dirs []string) search {
 		}
 	}
 	slices.Reverse(found.dirs)
-	if settled && s.err == nil {
-		b.mu.Lock()
-		if b.searches == nil || len(b.searches) >= maxSearched {
-			b.searches = map[string]search{}
-		}
-		b.searches[key.String()] = found
-		b.mu.Unlock()
-	}
-	return found
+	return found, held
 }
 
 // agentMayWrite reports whether a folder is not root's, or others than root may write to it.

@@ -34,7 +34,9 @@ var project = map[string]string{
 	".git/hooks/pre-commit.sample": "#!/bin/sh\n", ".git/hooks/pre-commit": "#!/bin/sh\nexec ./scripts/lint.sh\n", "scripts/lint.sh": "#!/bin/sh\ngo vet ./...\n", ".husky/pre-push": "make lint\n",
 	"build.gradle": "x\n", "settings.gradle": "include ':app'\n", "app/build.gradle": "x\n", "gradlew": "#!/bin/sh\n", "pom.xml": "<project/>", "mvnw": "#!/bin/sh\n",
 	"m.sql": "select 1;\n", "out/Main.class": "x", "app.jar": "x", "Rakefile": "task :x\n", "Gemfile": "x\n", "justfile": "test:\n\ttrue\n", "tox.ini": "[tox]\n", "x.pl": "x\n",
-	"CMakeLists.txt": "x\n", "cmake-build/CMakeCache.txt": "x\n", "Taskfile.yml": "x: y\n", "alembic.ini": "x\n", "schema.rb": "x\n",
+	"dev.yaml": "services:\n  a:\n    image: a@sha256:01\n    command: sh /app/run\n    volumes: [\"./scripts:/app\", \"./pg:/pg\"]\n",
+	"vpath.mk": "VPATH = lib\nall: lib.go\n\tcat $<\n", "kc": "users:\n- user:\n    exec:\n      command: true\n",
+	"CMakeLists.txt": "list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake ${CMAKE_BINARY_DIR})\ninclude(GNUInstallDirs)\n", "cmake-build/CMakeCache.txt": "x\n", "Taskfile.yml": "x: y\n", "alembic.ini": "x\n", "schema.rb": "x\n",
 }
 
 // Honest repeats: what an agent runs again and again, and what changes from one time to
@@ -62,6 +64,15 @@ var repeats = []struct{ command, changes string }{
 	{"cargo test --release", "target/release/app"},
 	{"terraform plan", "terraform.tfstate"},
 	{"terraform plan -out=tfplan", "tfplan"},
+	{"terraform plan -out=tfplan && terraform apply tfplan", "tfplan terraform.tfstate"},
+	{"docker compose exec web sh -c ls", "data/x"},
+	{"docker compose -f dev.yaml up -d", "pg/base/1 dev.log"},
+	{"make -f vpath.mk", "src.o"},
+	{"pytest tests", "tests/__pycache__/test_x.pyc .pytest_cache/y other.txt"},
+	{"kubectl --kubeconfig kc apply -f k8s/", "other.txt"},
+	{"aws s3 sync dist s3://b", ".aws/sso/cache/x .aws/credentials"},
+	{"cmake -B cmake-build", "cmake-build/x.o"},
+	{"bundle exec rake x", "log/y.log"},
 	{"terraform apply -auto-approve", "terraform.tfstate terraform.tfstate.backup"},
 	{"docker compose up -d", "data/db.sqlite"},
 	{"docker compose up", "data/x"},

@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,7 +62,11 @@ func (p *pass) kustomized(i int, dir, value string, depth int) {
 		return
 	}
 	at := filepath.Clean(abs(dir, value))
-	if value == "" || value == "." || at == dir || !p.visit(at, code) {
+	if value == "" || value == "." || at == dir {
+		return
+	}
+	if !p.visit(at, code) {
+		p.generator(at, dir)
 		return
 	}
 	for name := range strings.FieldsSeq(kustomization) {
@@ -72,6 +77,52 @@ func (p *pass) kustomized(i int, dir, value string, depth int) {
 	}
 	p.folder(at) // charts, openapi, and what else is given as a folder
 }
+
+// functionPath finds the programs of generators and transformers, and functionImage what else
+// they run.
+var (
+	functionPath  = regexp.MustCompile(`(?m)^[ \t]*-?[ \t]*path:[ \t]*["']?([^"'\s#]+)`)
+	functionImage = regexp.MustCompile(`(?m)^[ \t]*-?[ \t]*image:[ \t]*["']?([^"'\s#]+)`)
+)
+
+// generator binds the programs that a file of a kustomization runs.
+func (p *pass) generator(file, dir string) {
+	if p.out[file] == "" || !p.once("generator", file) {
+		return
+	}
+	text, ok := p.text(file, "runs")
+	if !ok || !strings.Contains(text, "config.kubernetes.io/function") {
+		return
+	}
+	for _, m := range functionPath.FindAllStringSubmatch(text, maxWords) {
+		for _, from := range []string{dir, filepath.Dir(file)} {
+			if at := filepath.Clean(abs(from, m[1])); !p.visit(at, code) {
+				p.script(at, from)
+			}
+		}
+	}
+	for _, m := range functionImage.FindAllStringSubmatch(text, maxWords) {
+		if !pinned(m[1]) {
+			p.named("the image %s, which is not pinned by a digest", m[1])
+		}
+	}
+}
+
+// chart binds the charts that a chart takes from other folders here.
+func (p *pass) chart(dir string, depth int) {
+	file := filepath.Join(dir, "Chart.yaml")
+	if depth > maxFollowed || !p.once("chart", dir) || !p.isThereAs(file) {
+		return
+	}
+	p.visit(file, code)
+	text, _ := p.text(file, "names")
+	p.wholes(file, text, []string{dir})
+	for _, m := range chartFolder.FindAllStringSubmatch(text, maxWords) {
+		p.chart(filepath.Clean(abs(dir, m[1])), depth+1)
+	}
+}
+
+var chartFolder = regexp.MustCompile(`(?m)^[ \t-]*repository:[ \t]*["']?file://([^"'\s#]*)`)
 
 // scalars are all texts in a tree of YAML that are no keys.
 func scalars(n ast.Node, depth int) (list []string) {

@@ -118,12 +118,6 @@ var limits = []limit{
 			p.write(fmt.Sprintf("many/f%05d", n), "")
 		}
 	}, "names more than 1024"},
-	{"bytes of a folder", "kubectl apply -f many/", func(p *playground) {
-		p.write("many/a.yaml", "")
-		if err := os.Truncate(p.path("many/a.yaml"), treeBytes+1); err != nil {
-			p.Fatal(err)
-		}
-	}, "which is too large"},
 	{"folders below **", "bash **/x.sh", func(p *playground) {
 		for n := range maxTree + 1 {
 			if err := os.MkdirAll(p.path(fmt.Sprintf("d/%d", n)), 0o755); err != nil {

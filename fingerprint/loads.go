@@ -22,16 +22,25 @@ type loadForm struct {
 	endings, places string
 	own             *strings.Replacer // how such a file writes its own folder
 	fetches         *regexp.Regexp    // takes something from elsewhere
+	requires        *regexp.Regexp    // loads by a plain name, which may be one of a library
+	paths           *regexp.Regexp    // changes where plain names are looked for
 }
 
 var rubyOwn = strings.NewReplacer(`#{__dir__}/`, "", `#{File.dirname(__FILE__)}/`, "", `#{Rails.root}/`, "")
+
+// cmakeOwn drops the ways in which a file of CMake writes its own folder, or that of the project.
+var cmakeOwn = strings.NewReplacer("${CMAKE_CURRENT_SOURCE_DIR}/", "", "${CMAKE_CURRENT_LIST_DIR}/", "",
+	"${PROJECT_SOURCE_DIR}/", "", "${CMAKE_SOURCE_DIR}/", "", "${CMAKE_CURRENT_SOURCE_DIR}", ".",
+	"${CMAKE_CURRENT_LIST_DIR}", ".", "${PROJECT_SOURCE_DIR}", ".", "${CMAKE_SOURCE_DIR}", ".")
 
 var loadForms = []loadForm{
 	{
 		files: "Rakefile rakefile *.rake Rakefile.rb rakefile.rb Vagrantfile Gemfile Capfile Fastfile Podfile *.gemspec",
 		calls: regexp.MustCompile(`(?m)^[^#\n"']*?\b(?:require_relative|load|import|eval_gemfile|instance_eval|class_eval|` +
-			`eval)\b[ \t(]+([^\n]*)`),
+			`eval|autoload)\b[ \t(]+(?::\w+[ \t]*,[ \t]*)?([^\n]*)`),
 		own: rubyOwn, endings: ".rb",
+		requires: regexp.MustCompile(`(?m)^[^#\n"']*?\brequire\b[ \t(]*["']([^"'\n#]+)["']`),
+		paths:    regexp.MustCompile(`(?m)^[^#\n]*?\$(?:LOAD_PATH|:)[ \t]*(?:<<|\.\w+)[ \t(]*([^\n]*)`),
 	},
 	{
 		files: "*.gradle *.gradle.kts",
@@ -43,9 +52,7 @@ var loadForms = []loadForm{
 	{
 		files: "CMakeLists.txt *.cmake", endings: ".cmake /CMakeLists.txt", places: "cmake CMake cmake/modules cmake/Modules",
 		calls: regexp.MustCompile(`(?mi)^[^#\n]*?\b(?:include|add_subdirectory|subdirs)[ \t]*\([ \t]*([^\n]*)`),
-		own: strings.NewReplacer("${CMAKE_CURRENT_SOURCE_DIR}/", "", "${CMAKE_CURRENT_LIST_DIR}/", "",
-			"${PROJECT_SOURCE_DIR}/", "",
-			"${CMAKE_SOURCE_DIR}/", ""),
+		own:   cmakeOwn,
 		fetches: regexp.MustCompile(`(?mi)^[^#\n]*\b(FetchContent_(?:Declare|Populate)|` +
 			`ExternalProject_Add|CPMAddPackage|file\s*\(\s*DOWNLOAD)`),
 	},
@@ -60,6 +67,7 @@ var loadForms = []loadForm{
 			`runpy\.run_module|importlib\.import_module|__import__|` +
 			`SourceFileLoader|spec_from_file_location|SConscript)[ \t]*\([ \t]*([^\n]*)`),
 		endings: ".py", own: strings.NewReplacer("compile(", "", "open(", ""),
+		paths: regexp.MustCompile(`(?m)^[^#\n]*?\bsys\.path\.(?:append|insert|extend)[ \t]*\(([^\n]*)`),
 	},
 	{
 		files:   "Taskfile*.yml Taskfile*.yaml taskfile*.yml taskfile*.yaml",
@@ -89,33 +97,54 @@ var (
 )
 
 // loadsOf binds what a build file loads, and names the file if it loads what is not plain.
-func (p *pass) loadsOf(file, text, dir string, t *tool, depth int) {
+func (p *pass) loadsOf(file, text string, places []string, t *tool, depth int) {
 	base := filepath.Base(file)
 	for n := range loadForms {
 		f := &loadForms[n]
 		if !like(base, strings.Fields(f.files)) {
 			continue
 		}
-		text = rubyBeside.ReplaceAllString(rubyExpand.ReplaceAllString(rubyJoin.ReplaceAllString(text, "$1"), "$1"), "$1$2")
 		found := f.calls.FindAllStringSubmatch(text, maxWords+1)
 		if len(found) > maxWords {
 			p.unread(file, "loads")
 			return
 		}
 		for _, m := range found {
-			p.loadsOne(f, file, m[1], dir, t, depth)
+			p.loadsOne(f, file, m[1], places, t, depth)
+		}
+		if f.requires != nil {
+			for _, m := range f.requires.FindAllStringSubmatch(text, maxWords) {
+				p.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), t, depth)
+			}
 		}
 		if f.fetches != nil && f.fetches.MatchString(text) {
 			p.namedFile(file, "fetches")
 		}
-		if strings.HasSuffix(base, ".py") {
-			p.importsBeside(text, dir, true)
+		for _, place := range places {
+			if strings.HasSuffix(base, ".py") {
+				p.importsBeside(text, place, true)
+			}
+		}
+		if f.paths != nil {
+			p.searchPaths(f, file, text)
+		}
+	}
+}
+
+// searchPaths names a file that changes where plain names are looked for, if that is not plain:
+// the folders that it names are looked in.
+func (p *pass) searchPaths(f *loadForm, file, text string) {
+	for _, m := range f.paths.FindAllStringSubmatch(text, maxWords) {
+		argument := f.own.Replace(m[1])
+		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
+			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
+			p.namedFile(file, "loads")
 		}
 	}
 }
 
 // loadsOne binds what one call in a build file loads.
-func (p *pass) loadsOne(f *loadForm, file, argument, dir string, t *tool, depth int) {
+func (p *pass) loadsOne(f *loadForm, file, argument string, places []string, t *tool, depth int) {
 	argument = strings.TrimSpace(f.own.Replace(argument))
 	var name string
 	if m := quoted.FindStringSubmatch(argument); m != nil {
@@ -132,17 +161,24 @@ func (p *pass) loadsOne(f *loadForm, file, argument, dir string, t *tool, depth 
 		p.named("what lies at %s", name)
 		return
 	}
-	for _, place := range append([]string{""}, strings.Fields(f.places)...) {
-		for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
-			at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
-			if p.visit(at, code) {
-				for _, pattern := range strings.Fields(t.files) {
-					for _, found := range p.settings(at, pattern) {
-						p.refers(found, at, t, depth+1)
+	p.loadsName(f, name, places, t, depth)
+}
+
+// loadsName binds what a name means in each place where it may lie.
+func (p *pass) loadsName(f *loadForm, name string, places []string, t *tool, depth int) {
+	for _, dir := range places {
+		for _, place := range append([]string{""}, strings.Fields(f.places)...) {
+			for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
+				at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
+				if p.visit(at, code) {
+					for _, pattern := range strings.Fields(t.files) {
+						for _, found := range p.settings(at, pattern) {
+							p.refers(found, at, t, depth+1)
+						}
 					}
+				} else if p.out[at] != "" {
+					p.refers(at, filepath.Dir(at), t, depth+1)
 				}
-			} else if p.out[at] != "" {
-				p.refers(at, filepath.Dir(at), t, depth+1)
 			}
 		}
 	}

@@ -33,4 +33,17 @@ var loads = []spelling{
 	{command: "npm exec -c 'x y'", file: "node_modules/.bin/x", more: map[string]string{"package.json": "{}"}},
 	{command: "rake x", file: "tools/x.rb", more: map[string]string{"Rakefile": "require_relative 'tools/x'\n"}, before: "1", after: "2"},
 	{command: "python3 a.py", file: "json.py", more: map[string]string{"a.py": "import json\n"}, before: "1", after: "2"},
+	{command: "make all", file: "src/x.sh", more: map[string]string{"Makefile": "VPATH = src\nall: x.sh\n\tsh $<\n"}},
+	{command: "docker compose up", file: "ent", more: map[string]string{"compose.yaml": "services:\n  a:\n    " +
+		"image: a@sha256:01\n    volumes: [\"./ent:/ent\"]\n    entrypoint: /ent\n"}},
+	{command: "terraform apply", file: "fn/a.py", more: map[string]string{"main.tf": "data \"archive_file\" \"z\" {\n" +
+		"  source_dir = \"fn\"\n}\n"}, before: "1", after: "2"},
+	{command: "rake x", file: "t.rb", more: map[string]string{"Rakefile": "autoload :A, './t'\n"}, before: "1", after: "2"},
+	{command: "cmake -B build", file: "m/x.cmake", more: map[string]string{"CMakeLists.txt": "list(APPEND " +
+		"CMAKE_MODULE_PATH ${CMAKE_SOURCE_DIR}/m)\ninclude(x)\n"}, before: "1", after: "2"},
+	{command: "kubectl delete ns x", file: "tok", more: map[string]string{".kube/config": "users:\n- user:\n    exec:\n" +
+		"      command: ../tok\n"}},
+	{command: "aws s3 rm s3://b", file: "cp", more: map[string]string{".aws/config": "[default]\n" +
+		"credential_process = ./cp\n"}},
+	{command: "tox", file: "sub/q.sh", more: map[string]string{"tox.ini": "changedir = sub\ncommands = sh q.sh\n"}},
 }

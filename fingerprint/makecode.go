@@ -31,6 +31,11 @@ func (m *makefile) notes(body string) {
 		m.short = true
 	case slices.Contains(opaqueWords, words[0]), slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
 		m.short = true
+	case words[0] == "vpath" && len(words) > 2:
+		m.vpaths = append(m.vpaths, strings.Join(words[2:], " "))
+	case strings.HasPrefix(body, "[") && strings.ContainsAny(body, "]") && slices.ContainsFunc(justFolders,
+		func(f string) bool { return strings.Contains(body, f) }):
+		m.short = true
 	case words[0] == "export" && !strings.ContainsAny(body, "=:"):
 		for _, name := range words[1:] {
 			m.exported[name] = true
@@ -40,6 +45,9 @@ func (m *makefile) notes(body string) {
 		m.short = true // of just: another shell, another folder, other files
 	}
 }
+
+// justFolders are attributes of a recipe of just that change where or how it runs.
+var justFolders = []string{"working-directory", "no-cd", "script", "extension"}
 
 // readsMore reports whether a word may be a flag by which make reads further rules.
 func readsMore(word string) bool {
@@ -64,23 +72,50 @@ func (m *makefile) isSpecial(target string) {
 // automatic puts in what the variables of make that belong to a rule are there.
 func (m *makefile) automatic(target string) []string {
 	r := m.rules[target]
-	first, all, folder, base := effect.Unknown, strings.Join(r.needs, " "), path.Dir(target), path.Base(target)
+	first, folder, base := effect.Unknown, path.Dir(target), path.Base(target)
+	needs := make([]string, 0, len(r.needs))
+	for _, need := range r.needs {
+		needs = append(needs, m.found(need))
+	}
+	all := strings.Join(needs, " ")
 	if m.isFile != nil && m.isFile(target) { // what a rule makes is not bound
 		target = effect.Unknown
 	}
-	if len(r.needs) > 0 {
-		first = r.needs[0]
+	if len(needs) > 0 {
+		first = needs[0]
 	}
 	if slices.Contains(r.needs, "|") {
 		all, first = effect.Unknown, effect.Unknown
 	}
 	put := strings.NewReplacer("$$", "$$", "$@", target, "$(@)", target, "${@}", target, "$(@D)", folder, "$(@F)", base,
-		"$<", first, "$(<)", first, "$^", all, "$(^)", all)
+		"$<", first, "$(<)", first, "${<}", first, "$^", all, "$(^)", all, "${^}", all, "$+", all, "$(+)", all)
 	out := make([]string, 0, len(r.lines))
 	for _, line := range r.lines {
 		out = append(out, put.Replace(line))
 	}
 	return out
+}
+
+// found is where make finds what a target needs: where it runs, or else in the folders of VPATH
+// and vpath. Patterns of vpath are not asked: a name that lies in any of its folders counts.
+func (m *makefile) found(need string) string {
+	search := m.setting("VPATH")
+	if search == "" && len(m.vpaths) == 0 || path.IsAbs(need) || !effect.IsKnown(need) || m.isFile == nil ||
+		m.isFile(need) {
+		return need
+	}
+	for _, list := range append([]string{search}, m.vpaths...) {
+		list = m.expand(list)
+		if !effect.IsKnown(list) {
+			return effect.Unknown
+		}
+		for dir := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(": \t;", r) }) {
+			if at := path.Join(dir, need); m.isFile(at) {
+				return at
+			}
+		}
+	}
+	return need
 }
 
 // shells are those whose text the walk reads.

@@ -29,6 +29,7 @@ type makefile struct {
 	isFile    func(string) bool // a target that lies there, and is no folder
 	carried   map[string]string // the environment
 	searched  []string          // folders of what it includes
+	vpaths    []string          // folders of vpath
 	env       map[string]string // what recipes are given; nil until it is known
 	exported  map[string]bool
 	exportAll bool
@@ -65,6 +66,13 @@ func (p *pass) recipes(i int, file string) {
 		}
 	}
 	dir := filepath.Dir(file)
+	if first(&p.Steps[i]) == "just" {
+		for _, value := range p.flagValues(&p.Steps[i], "-d --working-directory") {
+			for _, base := range p.bases(&p.Steps[i]) {
+				dir = filepath.Clean(abs(base, value))
+			}
+		}
+	}
 	m.dir, m.carried = dir, p.call.Env
 	m.isFile = func(name string) bool {
 		info, err := p.stat(abs(dir, name))
@@ -114,7 +122,7 @@ func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
 		for _, name := range strings.Fields(m.expand(names)) {
 			name = strings.Trim(name, `"'`)
 			if !effect.IsKnown(name) {
-				p.named("the included %s", effect.Show(name))
+				p.named("what is included by the line: include %s", names)
 				continue
 			}
 			for _, from := range slices.Compact(append([]string{dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just

@@ -17,6 +17,10 @@ func (p *pass) modules(file, text, dir string, t *tool) string {
 	case like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
 		p.terraform(p.now, file, text, dir)
 		text = ownFolder.Replace(text)
+	case name == "CMakeLists.txt" || strings.HasSuffix(name, ".cmake"):
+		text = cmakeOwn.Replace(text)
+	case isRuby(file):
+		text = rubyBeside.ReplaceAllString(rubyExpand.ReplaceAllString(rubyJoin.ReplaceAllString(text, "$1"), "$1"), "$1$2")
 	case strings.HasPrefix(name, "settings.gradle"):
 		for _, m := range gradleProject.FindAllStringSubmatch(text, -1) {
 			at := filepath.Join(dir, strings.ReplaceAll(m[1], ":", "/"))
@@ -37,9 +41,39 @@ func (p *pass) modules(file, text, dir string, t *tool) string {
 				p.folder(at, "*.rs", "*.toml")
 			}
 		}
+		p.members(text, dir, t)
 	}
 	return text
 }
+
+// idleCargo are subcommands of cargo that compile nothing.
+var idleCargo = strings.Fields("fmt add remove update login logout search metadata tree clean new init vendor fetch")
+
+// members binds the packages of a workspace of cargo, and the sources of one that is named.
+func (p *pass) members(text, dir string, t *tool) {
+	if p.now < len(p.Steps) && slices.ContainsFunc(p.Steps[p.now].Argv[1:],
+		func(w string) bool { return slices.Contains(idleCargo, w) }) {
+		return
+	}
+	if p.now < len(p.Steps) && !slices.Contains(p.bases(&p.Steps[p.now]), dir) { // there the table says what counts
+		for _, name := range []string{"src", "examples", "benches", "tests"} {
+			p.folder(filepath.Join(dir, name), "*.rs", "*.toml")
+		}
+		p.visit(filepath.Join(dir, "build.rs"), code)
+	}
+	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
+		for _, m := range cargoMember.FindAllStringSubmatch(list[1], maxWords) {
+			for _, at := range p.both(filepath.Join(dir, m[1])) {
+				p.subproject(at, "Cargo.toml", t)
+			}
+		}
+	}
+}
+
+var (
+	cargoMembers = regexp.MustCompile(`(?s)\b(?:members|default-members)\s*=\s*\[([^\]]*)\]`)
+	cargoMember  = regexp.MustCompile(`["']([^"'\n]+)["']`)
+)
 
 var (
 	gradleProject = regexp.MustCompile(`["'](:?[\w-]+(?::[\w-]+)*)["']`)

@@ -5,6 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/goccy/go-yaml/parser"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // This file finds which scripts of which packages a command of npm and its like runs.
@@ -77,11 +82,71 @@ func (p *pass) workspacePatterns(file string) (patterns []string) {
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
 	p.visit(pnpm, code)
 	text, _ = p.text(pnpm, "names")
-	for line := range strings.Lines(text) {
-		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
-			item, _, _ = strings.Cut(item, " #")
-			patterns = append(patterns, strings.Trim(strings.TrimSpace(item), `"'`))
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		p.namedFile(pnpm, "names")
+		return patterns
+	}
+	for _, doc := range tree.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		for _, given := range mappings(doc.Body, 0) {
+			patterns = append(patterns, given["packages"]...)
 		}
 	}
 	return patterns
+}
+
+// nx binds what the targets of the projects of a workspace of Nx run.
+func (p *pass) nx(bases []string) {
+	for _, base := range bases {
+		if _, err := p.stat(filepath.Join(base, "nx.json")); !p.look() || err != nil {
+			continue
+		}
+		for _, file := range p.folder(base, "project.json") {
+			text, ok := p.text(file, "runs")
+			if !ok || !p.once("nx", file) {
+				continue
+			}
+			tree, err := parser.ParseBytes([]byte(text), 0) // JSON is YAML
+			if err != nil {
+				p.namedFile(file, "runs")
+				continue
+			}
+			for _, doc := range tree.Docs {
+				dirs, commands := []string{base, filepath.Dir(file)}, []string{}
+				for _, given := range mappings(doc.Body, 0) {
+					commands = append(append(commands, given["command"]...), given["commands"]...)
+					for _, dir := range given["cwd"] {
+						dirs = append(dirs, filepath.Clean(abs(base, dir)))
+					}
+				}
+				for _, command := range commands {
+					for _, dir := range slices.Compact(dirs) {
+						p.starts(command, dir, file)
+					}
+				}
+			}
+		}
+	}
+}
+
+// called walks the text that npm exec -c gives to a shell.
+func (p *pass) called(st *shell.Step, base string) {
+	for n, w := range st.Argv[1:] {
+		text, is := flagValue(w, "-c --call")
+		if is && text == "" && n+2 < len(st.Argv) {
+			text = st.Argv[n+2]
+		}
+		if !is || text == "" || p.depth >= maxFollowed || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
+			"-c=" + text}, w) {
+			continue
+		}
+		call := p.call
+		call.Dir, call.Args, call.Raw = base, nil, nil
+		call.Command = strings.ReplaceAll(text, effect.Unknown, "${__npm__}")
+		call.Env = withPath(call.Env, filepath.Join(base, "node_modules/.bin"))
+		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: "npm exec", sure: true})
+	}
 }

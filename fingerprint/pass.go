@@ -160,7 +160,7 @@ func (p *pass) step(i int) {
 		return
 	}
 	if st.Remote {
-		p.remote(st)
+		p.remote(i)
 		return
 	}
 	p.at = st.Path
@@ -197,7 +197,8 @@ func (p *pass) step(i int) {
 }
 
 // remote names what runs elsewhere.
-func (p *pass) remote(st *shell.Step) {
+func (p *pass) remote(i int) {
+	st := &p.Steps[i]
 	if !p.strict || st.Parent >= 0 && p.Steps[st.Parent].Remote {
 		return
 	}
@@ -205,7 +206,36 @@ func (p *pass) remote(st *shell.Step) {
 	if st.Parent >= 0 {
 		via = first(&p.Steps[st.Parent])
 	}
+	if oneOf("docker docker-compose podman podman-compose nerdctl", via) && p.onlyLooks(i) {
+		return
+	}
 	p.name("what %s runs elsewhere: %s", effect.Show(via), strings.Join(strings.Fields(st.Command), " "))
+}
+
+// onlyLooks reports whether a command in a container on this machine only shows the agent
+// something, also where it is the text for a shell.
+func (p *pass) onlyLooks(i int) bool {
+	name := p.Steps[i].Argv[0]
+	if slices.Contains(viewers, name) {
+		return true
+	}
+	if !slices.Contains(shells, name) || !p.wrapped[i] || len(p.Steps[i].Argv) != 3 || p.Steps[i].Argv[1] != "-c" {
+		return false
+	}
+	within := map[int]bool{i: true}
+	for n := i + 1; n < len(p.Steps); n++ {
+		st := &p.Steps[n]
+		if !within[st.Parent] {
+			continue
+		}
+		within[n] = true
+		shown := len(st.Argv) > 0 && (slices.Contains(viewers, st.Argv[0]) ||
+			st.Shell && slices.Contains(filters, st.Argv[0]))
+		if !shown {
+			return false
+		}
+	}
+	return true
 }
 
 // bases are the folders in which a command may run; none if that is not known.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"approver.example"
@@ -37,6 +38,10 @@ type scan struct {
 	named     int                        // files bound because the command names them
 	treed     int                        // files bound because they lie in a folder
 	walked    int                        // entries of such folders
+	walkedFor time.Duration              // how long that took
+	trees     map[string][]string        // folders that were gone through, and what was found
+	skipped   []string                   // folders that are passed over now
+	goTrees   []string                   // those of Go that are bound without their content
 	walks     int                        // texts that were walked
 	listed    map[string][]string        // folders that were listed
 	sums      map[string]string          // version → hash, for second names of a file
@@ -50,6 +55,7 @@ type scan struct {
 	texts     int                        // files that were read for what they name
 	textBytes int                        // bytes of them
 	budget    int64                      // bytes still to be read
+	buffer    []byte                     // for that
 	err       error                      // the first; it ends the scan
 }
 

@@ -42,6 +42,7 @@ func (p *pass) terraform(i int, file, text, dir string) {
 			p.folder(filepath.Clean(at))
 		}
 	}
+	p.givenFiles(i, file, text, dir)
 	if i < 0 || !slices.ContainsFunc(p.Steps[i].Argv, func(w string) bool { return oneOf("init get", w) }) {
 		return
 	}
@@ -50,6 +51,73 @@ func (p *pass) terraform(i int, file, text, dir string) {
 			p.named("the module %s, which is fetched", source)
 		}
 	}
+}
+
+var (
+	// resource is the head of a block of a resource.
+	resource = regexp.MustCompile(`(?m)^[ \t]*(?:resource|data|module|provider|backend|provisioner)[ \t]+"([^"]*)"`)
+	// givenFile finds what a block gives as a file or a folder.
+	givenFile = regexp.MustCompile(`(?m)\b(source_dir|source_file|filename|chart|source|config_path|path|template|` +
+		`package|zip_file|source_code_path|content_file|script|scripts|private_key_path|values_file|directory)[ \t]*=` +
+		`[ \t]*([^\n]*)`)
+)
+
+// mustBePlain are those of which something is named if it is no plain text.
+var mustBePlain = []string{"source_dir", "source_file", "filename", "script"}
+
+// givenFiles binds what the blocks of a file give as files: what is packed, and charts. What a
+// block writes itself is left out.
+func (p *pass) givenFiles(i int, file, text, dir string) {
+	heads := resource.FindAllStringSubmatchIndex(text, -1)
+	places := []string{dir} // Terraform looks from where it works, which is the module's folder at the top
+	if i >= 0 && i < len(p.Steps) {
+		places = append(places, p.bases(&p.Steps[i])...)
+		for _, value := range p.flagValues(&p.Steps[i], "-chdir") {
+			places = append(places, filepath.Clean(abs(p.folderOf(&p.Steps[i]), value)))
+		}
+	}
+	block := ""
+	for _, m := range givenFile.FindAllStringSubmatchIndex(text, -1) {
+		for len(heads) > 0 && heads[0][0] < m[0] {
+			block, heads = text[heads[0][2]:heads[0][3]], heads[1:]
+		}
+		if strings.HasPrefix(block, "local_") || strings.Contains(block, "_local_") || block == "local" {
+			continue // it writes the file, or keeps its state there
+		}
+		p.givenIn(file, text[m[2]:m[3]], text[m[4]:m[5]], slices.Compact(places))
+	}
+}
+
+// givenIn binds one value of a block.
+func (p *pass) givenIn(file, key, value string, places []string) {
+	m := quoted.FindStringSubmatch(strings.TrimLeft(value, "[ \t"))
+	if m == nil || strings.Contains(m[1], "${") {
+		if slices.Contains(mustBePlain, key) && !strings.Contains(value, "archive_file.") && value != "null" {
+			p.namedFile(file, "reads")
+		}
+		return
+	}
+	for _, dir := range places {
+		at := filepath.Clean(abs(dir, m[1]))
+		info, err := p.stat(at)
+		if !p.look() || err != nil || at == dir || strings.Contains(filepath.Base(at), ".tfstate") {
+			continue
+		}
+		if !p.visit(at, code) || !info.IsDir() {
+			continue
+		}
+		if key == "source" && strings.HasPrefix(m[1], ".") && p.isModule(at) {
+			continue // it is read as one
+		}
+		p.folder(at)
+	}
+}
+
+// isModule reports whether a folder has files of Terraform.
+func (p *pass) isModule(dir string) bool {
+	names, _ := p.list(dir)
+	kinds := []string{"*.tf", "*.tf.json", "*.tofu"}
+	return slices.ContainsFunc(names, func(name string) bool { return like(name, kinds) })
 }
 
 // withoutNotes drops the lines of a text that are nothing but a note.

@@ -57,7 +57,7 @@ var tools = []tool{
 	{programs: "invoke inv fab", files: "tasks.py fabfile.py invoke.yaml fabric.yml", above: true,
 		trees: "tasks fabfile", refers: true},
 	{programs: "direnv", files: ".envrc .env", above: true, refers: true},
-	{programs: "pre-commit", files: ".pre-commit-config.yaml", above: true, refers: true},
+	{programs: "pre-commit", files: ".pre-commit-config.yaml .pre-commit-hooks.yaml", above: true, refers: true},
 	{programs: "lefthook", files: "lefthook.yml lefthook-local.yml .lefthook.yml", above: true, trees: ".lefthook",
 		refers: true},
 	{programs: "mise rtx asdf", files: "mise.toml .mise.toml mise.local.toml .tool-versions", above: true, refers: true},
@@ -147,7 +147,8 @@ var tools = []tool{
 	{programs: "cargo", words: "install", elsewhere: "the packages that %s fetches", operands: true},
 	{programs: "tox nox", files: "tox.ini setup.cfg pyproject.toml setup.py noxfile.py requirements*.txt", refers: true},
 	{programs: "pytest py.test", files: "conftest.py pytest.ini .pytest.ini pyproject.toml tox.ini setup.cfg",
-		above: true},
+		above: true, refers: true},
+	{programs: "pytest py.test", trees: ".", kinds: pytestKinds},
 	{programs: "pytest py.test", files: "*.py", trees: "tests test", kinds: "*.py *.toml *.ini *.cfg", given: "*.py"},
 	{programs: "poetry pdm hatch flit uv rye pipenv", files: "pyproject.toml poetry.lock pdm.lock uv.lock uv.toml " +
 		"poetry.toml setup.py setup.cfg build.py Pipfile Pipfile.lock .env", above: true, refers: true},
@@ -158,12 +159,14 @@ var tools = []tool{
 	{programs: "python python3", files: "sitecustomize.py usercustomize.py pyvenv.cfg"},
 	{programs: "gradle gradlew gradle.bat", files: "build.gradle build.gradle.kts settings.gradle " +
 		"settings.gradle.kts gradle.properties init.gradle", trees: "gradle buildSrc", above: true, refers: true},
-	{programs: "mvn mvnw", files: "pom.xml settings.xml", trees: ".mvn", refers: true},
+	{programs: "mvn mvnw", files: "pom.xml settings.xml .mvn/jvm.config .mvn/maven.config .mvn/extensions.xml",
+		trees: ".mvn", refers: true},
 	{programs: "sbt ant lein mill", files: "build.sbt build.xml project.clj build.sc .sbtopts", trees: "project",
 		kinds: "*.sbt *.scala *.properties", refers: true},
 	{programs: "bundle bundler rails ruby irb cap fastlane gem", files: "Gemfile Gemfile.lock .bundle/config " +
 		"Capfile config/deploy.rb config/application.rb config/environment.rb config/boot.rb config/database.yml *.gemspec",
 		trees: "config/deploy fastlane lib/tasks db/migrate", above: true},
+	{programs: "bundle bundler rails cap fastlane gem rake rspec", files: "Gemfile *.gemspec", above: true, refers: true},
 	{programs: "gem", words: "install", elsewhere: "the packages that %s fetches", operands: true},
 	{programs: "composer php artisan phpunit", files: "composer.json composer.lock phpunit.xml phpunit.xml.dist " +
 		"php.ini .env", trees: "database/migrations", refers: true},
@@ -197,6 +200,7 @@ var tools = []tool{
 }
 
 const (
+	pytestKinds  = "conftest.py test_*.py *_test.py __init__.py"
 	composeFiles = "compose.yaml compose.yml docker-compose.yaml docker-compose.yml compose.override.yaml " +
 		"compose.override.yml docker-compose.override.yaml docker-compose.override.yml .env"
 	kustomization = "kustomization.yaml kustomization.yml Kustomization"
@@ -241,32 +245,13 @@ func (p *pass) tools(i int, programs, bases []string) {
 	}
 }
 
+// tool binds what one row of the table says.
 func (p *pass) tool(i int, t *tool, bases []string) {
 	st := &p.Steps[i]
 	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) && !startsAgain(st.Argv[1:]) {
 		p.named(t.elsewhere, first(st))
 	}
-	switch t.recipes {
-	case "go":
-		p.goPackages(i, bases)
-	case "git":
-		p.git(i, bases)
-	case "compose":
-		for _, value := range p.values("COMPOSE_FILE") {
-			for _, base := range bases {
-				p.composeFiles(i, value, base)
-			}
-		}
-	case "package": // yarn NAME runs what a package has of that name
-		for _, base := range bases {
-			p.called(st, base)
-			for _, w := range st.Argv[1:] {
-				if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
-					p.visit(filepath.Join(base, "node_modules/.bin", w), code)
-				}
-			}
-		}
-	}
+	p.toolOwn(i, t, bases)
 	for _, name := range strings.Fields(t.home) {
 		if home := p.call.Env["HOME"]; filepath.IsAbs(home) {
 			p.visit(filepath.Join(home, name), code)
@@ -279,53 +264,73 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 				p.copied(base)
 			}
 			p.kustomize(i, base, 0)
+			p.chart(base, 0)
 		}
-		places := []string{base}
-		if t.above {
-			places = p.upwards(base)
-		}
-		var found []string
-		for _, at := range places {
-			for _, pattern := range strings.Fields(t.files) {
-				found = append(found, p.settings(at, pattern)...)
+		p.toolIn(i, t, base)
+	}
+}
+
+// toolOwn binds what tools of some kinds read in ways of their own.
+func (p *pass) toolOwn(i int, t *tool, bases []string) {
+	st := &p.Steps[i]
+	switch t.recipes {
+	case "go":
+		p.goPackages(i, bases)
+	case "git":
+		p.git(i, bases)
+	case "compose":
+		for _, value := range p.values("COMPOSE_FILE") {
+			for _, base := range bases {
+				p.composeFiles(i, value, base)
 			}
-			for _, name := range strings.Fields(t.trees) {
-				if dir := filepath.Join(at, name); p.visit(dir, code) {
-					p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
+		}
+	case "package": // yarn NAME runs
+		if first(st) == "nx" {
+			p.nx(bases)
+		}
+		// yarn NAME runs what a package has of that name
+		for _, base := range bases {
+			p.called(st, base)
+			for _, w := range st.Argv[1:] {
+				if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
+					p.visit(filepath.Join(base, "node_modules/.bin", w), code)
 				}
 			}
-		}
-		flagged := p.flagged(st, t, base)
-		for _, file := range flagged { // roles lie beside a playbook
-			for _, name := range strings.Fields(t.trees) {
-				if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && p.visit(dir, code) {
-					p.folder(dir, strings.Fields(t.kinds)...)
-				}
-			}
-		}
-		for _, file := range append(found, flagged...) {
-			p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
-			p.settled(i, t, file)
 		}
 	}
 }
 
-// called walks the text that npm exec -c gives to a shell.
-func (p *pass) called(st *shell.Step, base string) {
-	for n, w := range st.Argv[1:] {
-		text, is := flagValue(w, "-c --call")
-		if is && text == "" && n+2 < len(st.Argv) {
-			text = st.Argv[n+2]
+// toolIn binds what a row says of one folder.
+func (p *pass) toolIn(i int, t *tool, base string) {
+	places := []string{base}
+	if t.above {
+		places = p.upwards(base)
+	}
+	var found []string
+	for _, at := range places {
+		for _, pattern := range strings.Fields(t.files) {
+			found = append(found, p.settings(at, pattern)...)
 		}
-		if !is || text == "" || p.depth >= maxFollowed || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
-			"-c=" + text}, w) {
-			continue
+		for _, name := range strings.Fields(t.trees) {
+			if dir := filepath.Join(at, name); p.visit(dir, code) {
+				p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
+			}
 		}
-		call := p.call
-		call.Dir, call.Args, call.Raw = base, nil, nil
-		call.Command = strings.ReplaceAll(text, effect.Unknown, "${__npm__}")
-		call.Env = withPath(call.Env, filepath.Join(base, "node_modules/.bin"))
-		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: "npm exec", sure: true})
+	}
+	if t.kinds == pytestKinds {
+		p.pythonNames(strings.Join(p.flagValues(&p.Steps[i], "-p"), "\n"), []string{base})
+	}
+	flagged := p.flagged(&p.Steps[i], t, base)
+	for _, file := range flagged { // roles lie beside a playbook
+		for _, name := range strings.Fields(t.trees) {
+			if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && p.visit(dir, code) {
+				p.folder(dir, strings.Fields(t.kinds)...)
+			}
+		}
+	}
+	for _, file := range append(found, flagged...) {
+		p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
+		p.settled(i, t, file)
 	}
 }
 
@@ -342,6 +347,9 @@ func (p *pass) flagged(st *shell.Step, t *tool, base string) (files []string) {
 		value, is := flagValue(w, t.flags)
 		if is && value == "" && n+2 < len(st.Argv) {
 			value = st.Argv[n+2]
+		}
+		if onlyWritten(st, n+1) {
+			continue
 		}
 		if !is && t.refers && (t.recipes == "" || t.recipes == "compose") {
 			value = w

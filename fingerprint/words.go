@@ -84,7 +84,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
 	}
-	known, runs := map[string]bool{}, interprets(first(&p.Steps[i]))
+	known, runs, start := map[string]bool{}, interprets(first(&p.Steps[i])), bases[0]
 	for n := 0; n < len(bases) && p.err == nil; n++ { // grows
 		for _, word := range words {
 			if filepath.IsAbs(word) && !absolute || !filepath.IsAbs(word) && bases[n] == "" {
@@ -98,6 +98,9 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
 				if !is && !runs { // there it may be data
 					p.isCoded(i, file)
+				}
+				if is && tooHigh(folder, start, words) {
+					continue
 				}
 				if is && !known[folder] {
 					if len(bases) >= maxBases {
@@ -116,6 +119,23 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 		bases = bases[1:]
 	}
 	return bases
+}
+
+// tooHigh reports whether a folder lies further above another than all words together lead: a
+// word .. counts once, and not from each folder to which it led.
+func tooHigh(folder, start string, words []string) bool {
+	if folder == start || !strings.HasPrefix(start, strings.TrimSuffix(folder, "/")+"/") {
+		return false
+	}
+	levels := strings.Count(strings.TrimPrefix(start, strings.TrimSuffix(folder, "/")), "/")
+	for _, w := range words {
+		if !filepath.IsAbs(w) {
+			levels -= strings.Count(w, "..")
+		} else if filepath.Clean(w) == folder {
+			return false
+		}
+	}
+	return levels > 0
 }
 
 // leadsTo visits a path, unless as is unseen, and reports whether it is a folder.
@@ -143,7 +163,7 @@ func (p *pass) both(file string) []string {
 // grow until then.
 func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
-	if p.written[i][clean] || p.changesItself(i, clean) {
+	if p.written[i][clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
 		return true
 	}
 	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir),

@@ -1,0 +1,113 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// This file knows that terraform plan -out=p && terraform apply p applies the plan that it made:
+// what was in the file before decides nothing. Of other programs that is not certain: go build
+// leaves a file as it is that says of itself that it is up to date.
+
+// planFlags are flags of terraform plan with which it does nothing but write its plan, or fail.
+const planFlags = "-out -var -var-file -input -lock -lock-timeout -refresh -refresh-only -target -replace -destroy " +
+	"-parallelism -no-color -compact-warnings"
+
+// isPlanned reports whether a step applies a file that a step writes without which it does not
+// run.
+func (p *pass) isPlanned(i int, file string) bool {
+	if i < 1 || i >= len(p.Steps) || p.flows { // a function may have the name
+		return false
+	}
+	apply := &p.Steps[i]
+	if !oneOf("terraform tofu", first(apply)) || len(apply.Argv) < 3 || apply.Argv[1] != "apply" || apply.Parent >= 0 {
+		return false
+	}
+	for _, v := range p.namesOf("TF_CLI_ARGS*") {
+		if len(p.values(v)) > 0 {
+			return false // -help, and it writes nothing
+		}
+	}
+	for n := range i {
+		plan := &p.Steps[n]
+		out := planned(plan)
+		if out == "" || plan.Argv[0] != apply.Argv[0] || plan.Dir != apply.Dir || plan.Parent >= 0 ||
+			!filepath.IsAbs(plan.Dir) || !effect.IsKnown(plan.Dir) ||
+			filepath.Clean(abs(plan.Dir, out)) != filepath.Clean(file) {
+			continue
+		}
+		return p.onlyAfter(out, apply)
+	}
+	return false
+}
+
+// planned is the file that a step is certain to write as a plan, if it is one.
+func planned(st *shell.Step) (out string) {
+	if len(st.Argv) < 3 || !oneOf("terraform tofu", first(st)) || st.Argv[1] != "plan" {
+		return ""
+	}
+	for _, w := range st.Argv[2:] {
+		name, value, glued := strings.Cut(w, "=")
+		if !oneOf(planFlags, name) || !effect.IsKnown(w) {
+			return ""
+		}
+		if name == "-out" && (!glued || out != "" || value == "") {
+			return ""
+		} else if name == "-out" {
+			out = value
+		}
+	}
+	return out
+}
+
+// onlyAfter reports whether a text is a chain of && in which a plan is made before a command
+// applies it.
+func (p *pass) onlyAfter(out string, apply *shell.Step) bool {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(p.call.Command), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return false
+	}
+	chain, ok := chainOf(file.Stmts[0])
+	if !ok {
+		return false
+	}
+	made := -1
+	for n, words := range chain {
+		switch {
+		case len(words) > 2 && words[0] == apply.Argv[0] && words[1] == "plan" && slices.Contains(words, "-out="+out):
+			made = n
+		case slices.Equal(words, apply.Argv):
+			return made >= 0
+		}
+	}
+	return false
+}
+
+// chainOf are the words of the commands of a && b && c, if all are plain.
+func chainOf(s *syntax.Stmt) (chain [][]string, ok bool) {
+	if s.Negated || s.Background || s.Coprocess {
+		return nil, false
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		left, ok := chainOf(cmd.X)
+		right, also := chainOf(cmd.Y)
+		return append(left, right...), ok && also && cmd.Op == syntax.AndStmt
+	case *syntax.CallExpr:
+		if len(cmd.Assigns) > 0 {
+			return nil, false
+		}
+		var words []string
+		for _, w := range cmd.Args {
+			words = append(words, plainText(w))
+		}
+		return [][]string{words}, true
+	}
+	return nil, false
+}
