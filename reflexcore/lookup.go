@@ -43,9 +43,9 @@ func (w *work) looksForSettings() bool {
 // counted finds what curl puts a part of the address in the place of.
 var counted = regexp.MustCompile(`#[0-9]+`)
 
-// computed reports whether a file in the folder of an agent's settings gets its name from a
+// namedByPattern reports whether a file in the folder of an agent's settings gets its name from a
 // pattern: rename x settings .claude/x.json, curl -o '.claude/#1.json'.
-func computed(ef *effect.Effect) bool {
+func namedByPattern(ef *effect.Effect) bool {
 	dir, base := path.Split(ef.Target)
 	folder := path.Base(dir)
 	switch ef.By {

@@ -190,7 +190,7 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decisio
 		return approver.Deny, "it puts another program in the place of approver"
 	case settings(ef.Target, e.paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
-	case computed(ef):
+	case namedByPattern(ef):
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
 	case strings.HasSuffix(ef.Target, effect.Unknown+"settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.local.json"):
 		return approver.Ask, "it writes settings into a folder that is not known"
