@@ -17,8 +17,17 @@ type want struct {
 	field string // of a place that has no span
 }
 
-// maxWants bounds the variables that are followed, and through which others.
+// maxWants bounds the variables that are followed, and through which others. In a text
+// with more, all that any variable is given is hidden, and unclear.
 const maxWants = 64
+
+// want adds a variable in a place for a credential.
+func (l *lexer) want(w want) {
+	if len(l.wants) > maxWants {
+		return
+	}
+	l.wants = append(l.wants, w)
+}
 
 // builtins put what they are given into variables.
 var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true, "select": true, "set": true}
@@ -63,16 +72,16 @@ func mayRefer(s string) bool {
 // wanted notes a variable that is all that a flag is given, of which a part is the
 // credential.
 func (l *lexer) wanted(part, text string, at, depth int) {
-	if name := wholeReference(text); name != "" && len(l.wants) < maxWants {
+	if name := wholeReference(text); name != "" {
 		l.spans = append(l.spans, span{from: at, to: at + len(text), carrier: true})
-		l.wants = append(l.wants, want{name: name, part: part, depth: depth, base: -1})
+		l.want(want{name: name, part: part, depth: depth, base: -1})
 	}
 }
 
 // follow notes the variables in a place, and adds what is printed into it.
 func (l *lexer) follow(at, depth int) {
 	s := l.spans[at]
-	if strings.IndexAny(l.text[s.from:s.to], "$`") < 0 {
+	if !strings.ContainsAny(l.text[s.from:s.to], "$`") {
 		return
 	}
 	to := s.to
@@ -82,12 +91,13 @@ func (l *lexer) follow(at, depth int) {
 	l.pieces(s.from, to, func(p span, how piece) {
 		switch text := l.text[p.from:p.to]; how {
 		case isVariable:
-			if m := reference().FindStringSubmatch(text); m != nil && len(l.wants) < maxWants {
-				l.wants = append(l.wants, want{name: m[1], depth: depth, base: at})
+			if m := reference().FindStringSubmatch(text); m != nil {
+				l.want(want{name: m[1], depth: depth, base: at})
 			}
 			if m := defaultValue().FindStringSubmatchIndex(text); m != nil {
 				l.held(span{from: p.from + m[4], to: p.from + m[5], kind: s.kind, field: s.field}, text[m[2]:m[3]], depth)
 			}
+		case isLiteral: // a part of the place itself
 		case isPrinted:
 			l.held(span{from: p.from, to: p.to, kind: min(s.kind, p.kind), field: s.field}, "", depth)
 		}
@@ -104,7 +114,11 @@ func (l *lexer) held(s span, holder string, depth int) {
 func (l *lexer) resolve() {
 	l.referred()
 	seen := map[want]bool{}
-	for i := 0; i < len(l.wants) && i < maxWants; i++ {
+	for i := 0; i < len(l.wants); i++ {
+		if i == maxWants {
+			l.hideAssigned()
+			return
+		}
 		w := l.wants[i]
 		base := span{field: w.field}
 		if w.base >= 0 {
@@ -134,33 +148,44 @@ func (l *lexer) resolve() {
 	}
 }
 
+// hideAssigned adds all that variables are given in the text, as what may be a credential.
+func (l *lexer) hideAssigned() {
+	note := func(s span, _ piece) { l.held(span{from: s.from, to: s.to, kind: placeUnclear}, "", 0) }
+	for _, m := range assignment().FindAllStringSubmatchIndex(l.text, -1) {
+		l.given(m[1], note)
+	}
+	for _, values := range l.bound {
+		for _, s := range values {
+			l.pieces(s.from, s.to, note)
+		}
+	}
+}
+
 // referred notes the variables in places that need no known program.
 func (l *lexer) referred() {
 	note := func(m []int, n int, field string) {
-		if len(l.wants) < maxWants {
-			l.wants = append(l.wants, want{name: l.text[m[2*n]:m[2*n+1]], base: -1, field: field})
-		}
+		l.want(want{name: l.text[m[2*n]:m[2*n+1]], base: -1, field: field})
 	}
 	if strings.IndexByte(l.text, '$') >= 0 {
-		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, maxWants) {
+		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, maxWants+1) {
 			l.spans = append(l.spans, span{from: m[2] - 1 - toInt(l.text[m[2]-1] == '{'), to: m[3], kind: placeCredential})
-			l.wants = append(l.wants, want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
+			l.want(want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
 		}
-		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, maxWants) {
+		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, maxWants+1) {
 			note(m, 1, "token")
 		}
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, maxWants) {
+		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, maxWants+1) {
 			note(m, 1, "password")
 		}
-		for _, m := range referenceName().FindAllStringSubmatchIndex(l.text, maxWants) {
+		for _, m := range referenceName().FindAllStringSubmatchIndex(l.text, maxWants+1) {
 			note(m, 2, l.text[m[2]:m[3]])
 		}
 	}
 	if scripts().MatchString(l.text) {
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, maxWants) {
+		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, maxWants+1) {
 			note(m, 1, "password")
 		}
-		for _, m := range referenceBare().FindAllStringSubmatchIndex(l.text, maxWants) {
+		for _, m := range referenceBare().FindAllStringSubmatchIndex(l.text, maxWants+1) {
 			note(m, 2, "password")
 		}
 	}

@@ -2,6 +2,7 @@ package approver
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -115,5 +116,30 @@ func TestAFollowedValueEndsWithItsText(t *testing.T) {
 	}
 	if shown, _ := maskCall(shellCall("bash -x -v -c 'docker login -p $1 h' a b")); !strings.Contains(shown, "docker login -p $1 h") {
 		t.Errorf("the script is hidden: %s", shown)
+	}
+}
+
+// The story: an agent put seventy passwords into variables, and only the first sixty-four
+// were followed; the others were in the clear. Beyond the limit all that a variable is
+// given is hidden, with the notice.
+func TestMoreVariablesThanAreFollowed(t *testing.T) {
+	for _, n := range []int{maxWants - 1, maxWants, maxWants + 1, 3 * maxWants} {
+		for _, login := range []string{"docker login -p $K%d h", "curl -u u:$K%d https://h", "psql postgres://u:$K%d@h/d", "./deploy --token $K%d"} {
+			var b strings.Builder
+			for i := range n {
+				fmt.Fprintf(&b, "K%d=abcDEF123456ghiJKL%d\n", i, 100+i)
+			}
+			fmt.Fprintf(&b, "read -r K%d <<< abcDEF123456ghiJKL%d\n", n, 100+n)
+			for i := range n + 1 {
+				fmt.Fprintf(&b, login+"\n", i)
+			}
+			shown, obscured := maskCall(shellCall(b.String()))
+			if strings.Contains(shown, "abcDEF") || strings.Contains(Mask(b.String()), "abcDEF") {
+				t.Errorf("%d, %s: shown", n, login)
+			}
+			if n+1 > maxWants && !obscured {
+				t.Errorf("%d, %s: no notice", n, login)
+			}
+		}
 	}
 }

@@ -19,7 +19,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	a.payload(&plain, out)
 	for i := before; i < len(in.res.Effects); i++ {
 		e := &in.res.Effects[i]
-		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil && !(in.local && a.connects())) {
+		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil && (!in.local || !a.connects())) {
 			e.What = "helper"
 		}
 	}

@@ -33,7 +33,7 @@ func (in *interp) runsOwn(args []field) {
 			rest = rest[1:]
 		}
 	}
-	if len(rest) == 0 || !in.isOwnPackage(rest[0].text) && !(tool && path.Base(rest[0].text) == own) {
+	if len(rest) == 0 || !in.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != own) {
 		return
 	}
 	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 && strings.HasSuffix(rest[1].text, ".go") {
