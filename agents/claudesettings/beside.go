@@ -38,7 +38,7 @@ func Beside(s Source, want Want) (found []Finding) {
 	settings, err := Read(s.Path, text)
 	if err != nil {
 		// What Claude Code makes of it nobody knows here, nor what an escape hides.
-		escaped := bytes.Contains(text, []byte(`\`))
+		escaped := escapedLetter.Match(text)
 		if !escaped && !bytes.Contains(text, []byte("hook")) {
 			return servers(s.Path, text)
 		}
@@ -60,8 +60,16 @@ func Beside(s Source, want Want) (found []Finding) {
 	return append(found, servers(s.Path, text)...)
 }
 
+// What can hide a word in JSON or YAML: a letter by its number, or a line that goes on in the
+// next. \n and its like, of which descriptions are full, cannot.
+var escapedLetter = regexp.MustCompile(`\\(?:[xuU]|\r?\n)`)
+
+// tagged matches a tag of YAML, which may make another key of what is behind it.
+var tagged = regexp.MustCompile(`(?m)(?:^|[\s,\[{])![^\s]`)
+
 // frontMatter returns the YAML at the head of a text as JSON; nil: there is none. Of one
-// that is no YAML it returns the text itself.
+// that is no YAML, or that readers of YAML take for different things, it returns the text
+// itself.
 func frontMatter(text []byte) []byte {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	rest, ok := bytes.CutPrefix(text, []byte("---"))
@@ -69,20 +77,35 @@ func frontMatter(text []byte) []byte {
 		return nil
 	}
 	head, _, _ := bytes.Cut(rest, []byte("\n---"))
-	var fields struct {
-		Hooks any `yaml:"hooks"`
-	}
-	if err := yaml.Unmarshal(head, &fields); err != nil {
+	var fields map[string]any
+	if err := yaml.Unmarshal(head, &fields); err != nil || merges(fields) ||
+		tagged.Match(head) && bytes.Contains(head, []byte("hook")) {
 		return head
 	}
-	if fields.Hooks == nil {
+	if fields["hooks"] == nil {
 		return nil
 	}
-	asJSON, err := json.Marshal(map[string]any{"hooks": fields.Hooks})
+	asJSON, err := json.Marshal(map[string]any{"hooks": fields["hooks"]})
 	if err != nil {
 		return head
 	}
 	return asJSON
+}
+
+// merges reports a key << that is left. Where it is quoted, Claude Code merges what is
+// behind it as if it were not, and the reader here does not.
+func merges(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if key == "<<" || merges(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, merges)
+	}
+	return false
 }
 
 // agentServer matches the command line of an MCP server that is an agent: it runs tools of

@@ -1,14 +1,15 @@
 package main
 
 import (
-	"io/fs"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"approver.example/agents/claudesettings"
 )
 
-// maxBeside bounds how many files beside the settings are looked at.
+// maxBeside bounds how many files beside the settings are looked at. More is a finding.
 const maxBeside = 2000
 
 // beside says what files that are none of the settings do to the hooks: the front matter
@@ -28,33 +29,55 @@ func (p claudePlaces) beside(sources []claudesettings.Source, want claudesetting
 			continue
 		}
 		seen[home] = true
-		for _, path := range hooksBeside(home) {
+		paths, all := hooksBeside(home)
+		if !all {
+			found = append(found, claudesettings.Finding{
+				Path: home, Text: fmt.Sprintf("has more than %d agents or skills: nobody can say which hooks they have", maxBeside),
+				Fix: "take those that you do not need out of " + home,
+			})
+		}
+		for _, path := range paths {
 			found = append(found, claudesettings.Beside(readSource(claudesettings.User, path), want)...)
 		}
 	}
 	return found
 }
 
-// hooksBeside are the files below a folder of settings that may have hooks.
-func hooksBeside(home string) (paths []string) {
-	seen := 0
-	_ = filepath.WalkDir(filepath.Join(home, "agents"), func(path string, e fs.DirEntry, err error) error {
-		if seen++; seen > maxBeside {
-			return filepath.SkipAll
+// hooksBeside are the files below a folder of settings that may have hooks, as Claude Code
+// finds them: it follows links to folders. It reports whether those are all.
+func hooksBeside(home string) (paths []string, all bool) {
+	entries, been := 0, map[string]bool{}
+	var walk func(dir string)
+	walk = func(dir string) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || been[real] {
+			return
 		}
-		if err == nil && !e.IsDir() && strings.HasSuffix(path, ".md") {
-			paths = append(paths, path)
+		been[real] = true
+		list, _ := os.ReadDir(real) // what cannot be read has nothing for Claude Code of this user either
+		for _, e := range list {
+			if entries++; entries > maxBeside {
+				return
+			}
+			path := filepath.Join(dir, e.Name())
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				walk(path)
+			} else if strings.HasSuffix(path, ".md") {
+				paths = append(paths, path)
+			}
 		}
-		return nil // what cannot be read has nothing for Claude Code of this user either
-	})
+	}
+	walk(filepath.Join(home, "agents"))
+	all = entries <= maxBeside
 	for _, pattern := range []string{
 		"skills/*/SKILL.md", "plugins/cache/*/*/hooks/hooks.json", "plugins/cache/*/*/*/hooks/hooks.json",
 		"plugins/cache/*/*/*/skills/*/SKILL.md", "plugins/cache/*/*/*/agents/*.md",
 	} {
 		more, _ := filepath.Glob(filepath.Join(globbed(home), filepath.FromSlash(pattern))) // a wrong pattern alone is an error
+		all = all && len(more) <= maxBeside
 		paths = append(paths, more[:min(len(more), maxBeside)]...)
 	}
-	return paths
+	return paths, all
 }
 
 // globbed writes a path so that a pattern finds it as it is.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,6 +56,51 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
 	d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
 	d.has(t, "hook", ok, m.settings)
+}
+
+// The story: the folder of a user's agents was a link, as it is where people keep their
+// dotfiles, and one of the agents had a copy of the hook that waits for nothing. Claude Code
+// follows such links; doctor and the watch did not, nor beyond the two thousandth file.
+func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
+	m := newClaudeMachine(t)
+	t.Chdir(filepath.Join(m.dir, "project"))
+	line, _, _ := strings.Cut(m.read()[strings.Index(m.read(), `"command": "`)+len(`"command": "`):], `"`)
+	double := "---\nname: x\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: \"" + line + "\", async: true}\n---\n"
+	agents := filepath.Join(m.dir, ".claude", "agents")
+	look := func(want string) {
+		t.Helper()
+		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
+		d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+		d.has(t, "hook", fail, want)
+		m.watch.look(t.Context())
+		if len(m.watch.now()) == 0 {
+			t.Errorf("the watch says nothing of %s", want)
+		}
+		if err := os.RemoveAll(agents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(at, to string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	elsewhere := filepath.Join(m.dir, "dotfiles")
+	m.write(filepath.Join(elsewhere, "x.md"), double)
+	link(agents, elsewhere)
+	look("another hook of approver")
+	link(filepath.Join(agents, "sub"), elsewhere)
+	link(filepath.Join(elsewhere, "round"), agents) // Claude Code comes to an end with it
+	look("another hook of approver")
+	for i := range maxBeside {
+		m.write(filepath.Join(agents, fmt.Sprintf("a%04d.md", i)), "---\nname: x\n---\n")
+	}
+	m.write(filepath.Join(agents, "zz.md"), double)
+	look("more than 2000")
 }
 
 // The story: a Claude Code was started with a variable that names another file of the
