@@ -181,3 +181,44 @@ func TestAFreezeHereBurns(t *testing.T) {
 		}
 	})
 }
+
+// The story: an agent that had filled the store's disk ran a call that nobody judged. The
+// freeze of that one agent could not be written and was lost: it went on, also when there
+// was room again, and status said nothing. Now everything stops in its place.
+func TestAFreezeOfOneAgentThatTheStoreDoesNotTake(t *testing.T) {
+	for name, away := range map[string]bool{"a full disk": false, "a store that is away": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				stage := FreezeStage{Store: x.kv, Mark: x.Mark}
+				x.fullFor(away)
+				_, err := x.Hold(t.Context(), testWho, "approver", "it ran unasked")
+				if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "everything is frozen in place of one agent") {
+					t.Errorf("told %v", err)
+				}
+				if n := x.count(EventAlarm); n != 1 {
+					t.Errorf("%d alarms", n)
+				}
+				for range 3 {
+					if v, err := stage.Judge(t.Context(), testCall("c1")); v.Decision != Deny {
+						t.Errorf("%+v, %v", v, err)
+					}
+					time.Sleep(20 * time.Second)
+				}
+				x.works()
+				time.Sleep(15 * time.Second)
+				synctest.Wait()
+				c, _, err := x.Controls(t.Context())
+				if err != nil || !c.Frozen() || c.Here != "" || !strings.Contains(c.Freeze.Reason, "it ran unasked") {
+					t.Errorf("when there is room again: %+v, %v", c, err)
+				}
+				if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+					t.Fatal(err)
+				}
+				if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != Pass {
+					t.Errorf("after it was lifted: %+v, %v", v, err)
+				}
+			})
+		})
+	}
+}

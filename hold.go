@@ -249,7 +249,8 @@ const maxNamed = 5
 
 // Hold freezes one agent: every call of it is denied from now on, its open requests
 // are, and every yes to one of its calls burns. It returns how many requests it
-// denied.
+// denied. Where the store does not take it, everything is frozen, as Freeze does: that
+// holds in this process until the store takes it.
 func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
 	var at time.Time
 	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
@@ -257,8 +258,12 @@ func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (den
 		c.hold(Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}, now)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrFrozen):
 		return 0, err
+	case err != nil:
+		denied, freezeErr := b.Freeze(ctx, by, who.String()+" was to be frozen, and the store does not take that: "+firstOf(reason, "no reason given"))
+		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
 	b.Log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
 	_, auditErr := b.Audit.Record(ctx, Record{

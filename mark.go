@@ -73,12 +73,14 @@ func (m *ControlMark) Held() Controls { return m.with(Controls{}) }
 // with adds what holds here alone to what the store says.
 func (m *ControlMark) with(c Controls) Controls {
 	f := m.holding()
-	if f == nil || c.Frozen() {
+	if f == nil {
 		return c
 	}
-	c.Freeze, c.Here, c.Pause, c.Observe = f.Freeze, f.why, Pause{}, Observe{}
-	if f.At.After(c.Burned) {
+	if f.At.After(c.Burned) { // so that nobody lifts it with an older one, unseen
 		c.Burned = f.At
+	}
+	if !c.Frozen() {
+		c.Freeze, c.Here, c.Pause, c.Observe = f.Freeze, f.why, Pause{}, Observe{}
 	}
 	return c
 }
