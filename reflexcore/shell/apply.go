@@ -88,7 +88,8 @@ type applied struct {
 // forget drops what the command was, and keeps the memory.
 func (a *applied) forget() {
 	clear(a.parsed.Uses)
-	*a = applied{parsed: a.parsed}
+	clear(a.origins)
+	*a = applied{parsed: a.parsed, origins: a.origins[:0]}
 }
 
 // field is the word that a use is about.

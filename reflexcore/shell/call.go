@@ -364,7 +364,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
 			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
-		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
+		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv), origins: a.origins}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
