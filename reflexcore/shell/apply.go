@@ -68,8 +68,13 @@ func (a *applied) asksHelp() bool {
 
 // applied is one command while its uses become effects.
 type applied struct {
-	parsed grammar.Parsed // the memory of p
+	parsed  grammar.Parsed // the memory of p
+	origins []origin       // of the files that it copies or moves
+	application
+}
 
+// application is what applied has that is no memory.
+type application struct {
 	in    *interp
 	p     *grammar.Parsed
 	argv  []string
@@ -81,14 +86,6 @@ type applied struct {
 	taint effect.Taint // of all that it read
 	text  string       // of the only file that it read
 	reads int
-
-	origins []origin // of the files that it copies or moves
-}
-
-// forget drops what the command was, and keeps the memory.
-func (a *applied) forget() {
-	clear(a.parsed.Uses)
-	*a = applied{parsed: a.parsed}
 }
 
 // field is the word that a use is about.

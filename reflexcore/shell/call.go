@@ -364,7 +364,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
 			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
-		*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
+		a.application = application{in: in, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
 		in.configured = in.configured || a.by == "git config"
 		in.apply(a, sink)
 	}
@@ -400,6 +400,13 @@ func (in *interp) giveBack(a *applied) {
 		a.forget()
 		in.spare = append(in.spare, a)
 	}
+}
+
+// forget drops what the command was, and keeps the memory.
+func (a *applied) forget() {
+	clear(a.parsed.Uses)
+	clear(a.origins)
+	a.origins, a.application = a.origins[:0], application{}
 }
 
 // invoked notes that a file runs which this text made, or which is given by its

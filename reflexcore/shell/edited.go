@@ -11,9 +11,11 @@ import (
 
 // An origin is what was known of a file when a program read it.
 type origin struct {
-	path  string
-	built bool
-	from  []string
+	path   string
+	built  bool
+	from   []string
+	alone  bool // from is itself, which is made a list where that is needed
+	itself string
 }
 
 // cameFrom notes what a file was before a program copies or moves it: mv writes to both
@@ -25,9 +27,9 @@ func (a *applied) cameFrom(p string) {
 	o := origin{path: p}
 	switch f := a.in.file(p); {
 	case f == nil:
-		o.from = []string{p}
+		o.alone, o.itself = true, p
 	case f.alias != "" && a.in.file(f.alias) == nil:
-		o.from = []string{f.alias}
+		o.alone, o.itself = true, f.alias
 	default:
 		o.built, o.from = f.built, f.from
 	}
@@ -41,7 +43,11 @@ func (a *applied) inherits(to, from string) {
 	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.bits != 0 {
 		return
 	}
-	if o := &a.origins[i]; !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
+	o := &a.origins[i]
+	if o.alone {
+		o.from = []string{o.itself}
+	}
+	if !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
 		f.built, f.from = o.built, o.from
 	}
 }

@@ -80,7 +80,7 @@ func (in *interp) variable(name string, value data) {
 	a := in.borrow()
 	p := &a.parsed
 	in.Table.Parse(argv, p)
-	*a = applied{in: in, parsed: *p, p: p, argv: argv, mark: mark, std: &input{}, by: name + "="}
+	a.application = application{in: in, p: p, argv: argv, mark: mark, std: &input{}, by: name + "="}
 	in.apply(a, nil)
 	in.giveBack(a)
 	in.fields, in.words = in.fields[:mark], in.words[:words]

@@ -219,9 +219,8 @@ func (in *interp) captured(s *syntax.Stmt, std *input) {
 func (in *interp) redirected(s *syntax.Stmt, std *input, sink *data) {
 	p := in.conduit()
 	own, r, out, w := &p.in, &p.to, &p.out, &p.wires
-	*w = wires{
-		was: in.plumbed(), out: in.out, touched: touches(s.Redirs), pending: len(in.rewired), connections: in.connections,
-	}
+	p.redirects = true
+	w.was, w.out, w.touched, w.pending, w.connections = in.plumbed(), in.out, touches(s.Redirs), len(in.rewired), in.connections
 	in.wires = w
 	omits := in.omits
 	in.every(func() {

@@ -222,7 +222,7 @@ func fresh(have, list []effect.Effect) (n int) {
 // omitted is a value in a walk that takes what is not known for nothing.
 func (in *interp) omitted(d data) data {
 	if !d.known() {
-		in.leaner = true
+		in.leaner = in.leaner || !in.stopped() // what the limit left unknown, a lean walk does not reach
 		if in.omits == omitsAll {
 			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
 		}

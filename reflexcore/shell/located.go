@@ -68,14 +68,12 @@ func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
 	if _, ok := places[name]; !ok { // most
 		return in.asked(stmts) != 0
 	}
-	words := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		if words[i] = w.Lit(); words[i] == "" || !plain(words[i]) {
+	for _, w := range c.Args {
+		if lit := w.Lit(); lit == "" || !plain(lit) {
 			return in.asked(stmts) != 0
 		}
 	}
-	asks := strings.Join(words[1:], " ")
-	if !slices.Contains(places[name], asks) && (name != "brew" || len(words) != 3 || words[1] != "--prefix") {
+	if !in.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
 		return in.asked(stmts) != 0
 	}
 	for i := range in.vars {
@@ -123,11 +121,21 @@ func (in *interp) asksBranch(stmts []*syntax.Stmt) bool {
 	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || in.find("GIT_DIR") != nil {
 		return false
 	}
-	words := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		words[i] = w.Lit()
+	return in.isOneOf(c.Args[1:], branches) && !in.replaced("git") && !in.configured
+}
+
+// isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
+func (in *interp) isOneOf(words []*syntax.Word, texts []string) bool {
+	mark := len(in.buf)
+	for i, w := range words {
+		if i > 0 {
+			in.buf = append(in.buf, ' ')
+		}
+		in.buf = append(in.buf, w.Lit()...)
 	}
-	return slices.Contains(branches, strings.Join(words[1:], " ")) && !in.replaced("git") && !in.configured
+	is := slices.ContainsFunc(texts, func(t string) bool { return string(in.buf[mark:]) == t })
+	in.buf = in.buf[:mark]
+	return is
 }
 
 // ofBranch reports whether what is assigned is that name and nothing else.

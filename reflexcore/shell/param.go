@@ -214,6 +214,9 @@ func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 	for i, d := range list {
 		if i > 0 {
 			b.flush()
+			if sure && i+1 < len(list) && b.whole(d, quoted) { // most of a long list
+				continue
+			}
 		}
 		b.value(d, quoted)
 		if !sure {

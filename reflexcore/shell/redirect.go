@@ -12,7 +12,9 @@ import (
 type conduit struct {
 	out data
 	in  input
-	to  redirected
+	// The rest is for redirections, and large: a pipe has nothing in it to clear.
+	redirects bool
+	to        redirected
 	wires
 }
 
@@ -32,7 +34,9 @@ func (in *interp) drop(p *conduit) {
 			f.to = nil
 		}
 	}
-	*p = conduit{}
+	if p.out, p.in = (data{}), (input{}); p.redirects {
+		*p = conduit{}
+	}
 	in.conduits = append(in.conduits, p)
 }
 

@@ -9,17 +9,16 @@ import (
 // ifs is what separates words. Where nothing is known of it, words end where they usually
 // do, or at any sign that is neither a letter nor part of a path.
 func (in *interp) ifs() string {
-	const usual = " \t\n"
 	d, ok := in.separators()
 	if !ok {
-		return usual
+		return usualIFS
 	}
 	if !d.known() {
 		known := strings.ReplaceAll(d.text, effect.Unknown, "")
 		if known == "" {
-			known = usual
+			known = usualIFS
 		}
-		return []string{known, usual + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"}[in.pick("IFS?", 2)]
+		return []string{known, usualIFS + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"}[in.pick("IFS?", 2)]
 	}
 	return d.text
 }
@@ -43,4 +42,41 @@ func (in *interp) separators() (data, bool) {
 func (in *interp) tears() bool {
 	d, ok := in.separators()
 	return ok && !d.known()
+}
+
+// usualIFS is what separates words where nobody said anything else.
+const usualIFS = " \t\n"
+
+// splitting marks the bytes at which a value may be several words, or a pattern.
+var splitting = func() (t [256]bool) {
+	for _, c := range []byte("*?[" + usualIFS) {
+		t[c] = true
+	}
+	return t
+}()
+
+// isOneWord reports whether a value has none of them.
+func isOneWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if splitting[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// whole pushes a value that is known as a field of its own, where it is one word whatever it
+// is next to: the builder has nothing yet. It is false where that is not so.
+func (b *builder) whole(d data, quoted bool) bool {
+	in := b.in
+	if d.text == "" || !d.known() {
+		return false
+	}
+	if !quoted && (!isOneWord(d.text) || in.ifs() != usualIFS || len(d.text) > 1 && in.tears()) {
+		return false
+	}
+	if in.made(len(d.text)) {
+		in.push(field{data: d, quoted: quoted})
+	}
+	return true
 }

@@ -139,12 +139,13 @@ func (b *builder) value(d data, quoted bool) {
 		b.splits = true
 		b.strange = b.strange || !b.place
 	}
-	if strings.ContainsAny(d.text, "*?[") {
+	bare := isOneWord(d.text)
+	if !bare && strings.ContainsAny(d.text, "*?[") {
 		b.glob = true
 	}
 	ifs := b.in.ifs()
 	b.shaken = b.shaken || d.known() && len(d.text) > 1 && b.in.tears()
-	if !strings.ContainsAny(d.text, ifs) {
+	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
 		b.text(d.text, false)
 		return
 	}
