@@ -152,7 +152,9 @@ func (l *lexer) resolve() {
 func (l *lexer) hideAssigned() {
 	note := func(s span, _ piece) { l.held(span{from: s.from, to: s.to, kind: placeUnclear}, "", 0) }
 	for _, m := range assignment().FindAllStringSubmatchIndex(l.text, -1) {
-		l.given(m[1], note)
+		if !l.variables.isOperand(m[2]) {
+			l.given(m[1], note)
+		}
 	}
 	for _, values := range l.bound {
 		for _, s := range values {
@@ -199,7 +201,7 @@ func (l *lexer) valuesOf(name string) (out []span) {
 		l.assignments = assignment().FindAllStringSubmatchIndex(l.text, -1)
 	}
 	for _, m := range l.assignments {
-		if l.text[m[2]:m[3]] == name {
+		if l.text[m[2]:m[3]] == name && !l.variables.isOperand(m[2]) {
 			l.given(m[1], note)
 		}
 	}

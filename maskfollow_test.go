@@ -81,7 +81,7 @@ func TestAVariableThatDecidesAsWellTakesTheCode(t *testing.T) {
 // it would in its place.
 func TestAVariableOfACredentialKeepsTheTap(t *testing.T) {
 	for _, command := range []string{
-		"K=hunter22; docker login -u u -p $K h", "K=hunter22; docker login -u u -p \"$K\" h && docker push h/x", "export K=hunter22; curl -u user:$K https://h", "K=hunter22; mysql -p$K -e 'drop table x'",
+		"K=hunter22; docker login -u u -p $K h", "K=hunter22; docker login -u u -p \"$K\" h && docker push h/x", "K=hunter22; curl -u user:$K https://h", "K=hunter22; mysql -p$K -e 'drop table x'",
 		"K=hunter22; PGPASSWORD=$K psql -h db -c 'drop table x'", "K=a1B2c3D4e5F6g7H8; echo $K | docker login --password-stdin h", "K=hunter22; redis-cli -a $K flushall", "K=hunter22; psql postgres://u:$K@db/prod",
 		"A=hunter22; B=$A; curl -u u:$B https://h", "K=hunter22; curl -H \"X-Api-Key: $K\" -X DELETE https://h/x", "K=hunter22; git push https://u:$K@h/x main",
 	} {

@@ -42,12 +42,13 @@ type segment struct {
 	operands int // where the words behind the program's name begin
 }
 
-// places finds the commands and the places for credentials in a text, each once.
-func places(s string) ([]segment, []span) {
+// places finds the commands, the variables and the places for credentials in a text, each once.
+func places(s string) *lexer {
 	l := &lexer{text: s, left: max(4*len(s), maxSteps)}
 	l.lex(0, len(s), 0)
+	l.variables.finish()
 	l.resolve()
-	return l.segments, l.spans
+	return l
 }
 
 // mayHavePlaces is a quick look: most texts name no program with such flags.
@@ -125,6 +126,7 @@ type lexer struct {
 	segments []segment
 	spans    []span
 
+	variables   variables         // that are set
 	wants       []want            // variables in places for credentials
 	bound       map[string][]span // what builtins put into variables
 	assignments [][]int           // where variables get their values
@@ -274,6 +276,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 		name, _ = l.bare(words[first])
 	}
 	given := words[first+1:]
+	l.variables.command(l, name, given, p.depth)
 	flags, operands := l.flagsOf(name, given)
 	if builtins[name] {
 		l.binding(name, given, p)
@@ -364,8 +367,7 @@ func placeParts(s string, found []part) []part {
 	if !mayHavePlaces(s) && (len(s) > maxSteps/8 || !mayRefer(s)) {
 		return found
 	}
-	_, spans := places(s)
-	for _, sp := range spans {
+	for _, sp := range places(s).spans {
 		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
 		if !literal(s, sp, value) || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
 			isReference(value) || sp.followed && sp.field != "" && strings.ContainsAny(value, " \t") {

@@ -78,16 +78,27 @@ func (c *sudoCall) reads(l *lexer, name string, given []word, p *pipeline) strin
 	return "secret"
 }
 
+// wrappers are those of the prefixes that run a program: the others are words of the shell.
+var wrappers = map[string]bool{"sudo": true, "env": true, "nohup": true, "command": true, "time": true}
+
 // prefix passes assignments and the programs that run another, such as sudo.
 func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 	var sudo sudoCall
 	p.sudo = ""
+	var heads []word
+	wrapped := false
+	defer func() {
+		for _, w := range heads { // alone, it is the shell's; before a program, that program's
+			l.variables.assigned(l, w, p.depth, wrapped || first < len(words))
+		}
+	}()
 	for ; first < len(words); first++ {
 		text, at := l.bare(words[first])
 		name, value, is := strings.Cut(text, "=")
 		switch {
 		case is && identifier().MatchString(name):
 			sudo.other = true
+			heads = append(heads, words[first])
 			if conventional(name) {
 				inside, from := l.bare(word{at + len(text) - len(value), at + len(text)})
 				l.add(span{from: from, to: from + len(inside), variable: name}, p.depth)
@@ -100,6 +111,7 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 			first += toInt(sudo.flag(text))
 		case prefixes[programName(text)]:
 			sudo.is = programName(text) == "sudo"
+			wrapped = wrapped || wrappers[programName(text)]
 		default:
 			p.sudo = sudo.reads(l, text, words[first+1:], p)
 			return first

@@ -123,6 +123,7 @@ type reading struct {
 	read          bool // segments and spans are found
 	segments      []segment
 	spans         []span
+	variables     variables
 	assignments   [][]int // where variables get their values
 }
 

@@ -9,7 +9,7 @@ import (
 
 // followed judges a value that a variable brings to a place for a credential. It is one
 // there; but each other use of the variable counts as well, and nothing may be in the
-// text that could use it out of sight.
+// text that could use it out of sight, or look it up by its name.
 func (c *reading) followed(p part) meaning {
 	c.lexed()
 	kind := placeUnclear
@@ -25,8 +25,8 @@ func (c *reading) followed(p part) meaning {
 	if kind == placeUnclear || kind == placePosition && !looksKey(c.text[p.from:p.to]) || len(names) == 0 {
 		return meansUnclear
 	}
-	m, _, _ := c.goes(names, false)
-	if c.rereads() || c.indirect() || !c.known("echo") {
+	m, _, names := c.goes(names, false)
+	if c.rereads() || c.indirect() || !c.known("echo") || !plainText(c.text) || !c.variables.sets(p.begin, names) {
 		return worse(m, meansUnclear)
 	}
 	return m
@@ -53,13 +53,29 @@ func (c *reading) goes(names []string, address bool) (m meaning, used bool, all 
 			default:
 				held := c.holders(u.from)
 				names = appendNew(names, held)
-				if len(held) == 0 {
+				if len(held) == 0 || c.actedOn(u.from) {
 					m = worse(m, meansChoice)
 				}
 			}
 		}
 	}
+	if !address && slices.ContainsFunc(names, decides) { // a program finds it by its name
+		m = worse(m, meansUnclear)
+	}
 	return m, used, names
+}
+
+// actedOn reports a variable in NAME=$variable, where a program acts on that word.
+func (c *reading) actedOn(at int) bool {
+	for _, m := range c.assignments {
+		if c.left--; m[1] > at || c.left < 0 {
+			break
+		}
+		if c.variables.isOperand(m[2]) && (inWord(c.text[m[1]:at], true) || inWord(c.text[m[1]:at], false)) {
+			return true
+		}
+	}
+	return false
 }
 
 // carries reports a variable of which a program takes a part as a credential.
@@ -199,7 +215,8 @@ func (c *reading) operandOf(at int) string {
 func (c *reading) lexed() {
 	if !c.read {
 		c.read = true
-		c.segments, c.spans = places(c.text)
+		l := places(c.text)
+		c.segments, c.spans, c.variables = l.segments, l.spans, l.variables
 	}
 	c.left -= len(c.segments) + len(c.spans)
 }
