@@ -51,7 +51,7 @@ var agentPrograms = []agent{
 	{id: "roo", names: "roo-code roocode @roo-code/cli roo-cli"},
 	{id: "roo", names: "roo", starts: "run start -p --print --prompt --task", said: true, fed: true},
 	{id: "amp", names: "amp", starts: "-x --execute --dangerously-allow-all --stream-json --stream-json-input --no-tui threads thread t tools tool review last l", quiet: "tools:list tools:show tools:ls tool:list tool:show tool:ls", fed: true},
-	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--shell-completions --list-models --models --show-repo-map --show-prompts --analytics-disable --check-update --just-check-update", answers: "--list-models --models --shell-completions"},
+	{id: "aider", names: "aider aider-chat aider-install aider-full", quiet: "--shell-completions --list-models --models --show-repo-map --show-prompts --just-check-update", answers: "--list-models --models --shell-completions"},
 	{id: "kiro", names: "kiro-cli kiro-cli-chat", quiet: "agent settings whoami theme integrations inline diagnostic diagnostics issue setup init user profile quit restart dashboard --help-all translate chat:--list-sessions chat:--list-models"},
 	{id: "kiro", names: "q qchat", starts: "chat"},
 	{id: "openclaw", names: "openclaw clawdbot moltbot", starts: "agent tui"},

@@ -342,7 +342,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
-		from, own := in.madeBefore(p)
+		a.backs(u, p)
+		from, own, fresh := in.madeBefore(p)
 		in.write(p, d, false)
 		a.built(p, d)
 		if own {
@@ -351,7 +352,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.filled(p, d)
 		a.fetchedInto(p)
 		if a.p.Copies {
-			a.copied(p)
+			a.copied(p, fresh)
 			a.copiedInto(p)
 		}
 	case grammar.Host:

@@ -66,12 +66,14 @@ func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 }
 
 // copied notes that a file is another one now, so that running the copy is
-// running the original.
-func (a *applied) copied(to string) {
+// running the original. Fresh is that nothing was known of it.
+func (a *applied) copied(to string, fresh bool) {
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && a.reads == 1 {
 			a.another(to, a.path(u), u)
-			a.inherits(to, a.path(u))
+			if fresh {
+				a.inherits(to, a.path(u))
+			}
 		}
 	}
 }
@@ -82,9 +84,12 @@ func (a *applied) copiedInto(folder string) {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
 			from := a.path(u)
 			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
+				fresh := a.in.file(to) == nil
 				a.in.write(to, a.in.contentOf(from), false)
 				a.another(to, from, u)
-				a.inherits(to, from)
+				if fresh {
+					a.inherits(to, from)
+				}
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (a *applied) cameFrom(p string) {
 func (a *applied) inherits(to, from string) {
 	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
 	f := a.in.file(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.bits != 0 {
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.bits != 0 || !a.copiesAll() || !a.in.isPlainCall() {
 		return
 	}
 	o := &a.origins[i]
@@ -65,22 +65,25 @@ func (a *applied) edited(p string, from []string) {
 	if !a.edits() {
 		return
 	}
-	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.bits == 0 {
+	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.bits == 0 && a.in.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
 	}
 }
 
-// madeBefore is what a file was made of before a program writes to it. It is false if the
-// text made it of something else.
-func (in *interp) madeBefore(p string) (from []string, ok bool) {
+// madeBefore is what a file was made of before a program writes to it. It is not own if the
+// text made it of something else, and fresh if nothing was known of it.
+func (in *interp) madeBefore(p string) (from []string, own, fresh bool) {
 	f := in.file(p)
 	if f == nil {
-		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?[")
+		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?["), true
 	}
-	return f.from, f.from != nil && f.path == p
+	return f.from, f.from != nil && f.path == p, false
 }
+
+// isFresh reports whether nothing is known of the file that a redirection writes.
+func (in *interp) isFresh(p string) bool { return effect.IsKnown(p) && in.file(in.abs(p)) == nil }
 
 // edits reports whether a command changes files in their place only in the way that
 // [applied.edited] says.
@@ -94,7 +97,7 @@ func (a *applied) edits() bool {
 		case !effect.IsKnown(w):
 			return false
 		case a.by != "sed":
-			if strings.HasPrefix(w, "-o") || strings.HasPrefix(w, "--out") {
+			if !isPlain(w) || w[0] == '-' && !slices.Contains(plainFlags[:], w) {
 				return false
 			}
 		case w == "" && a.argv[i] == "-i", strings.HasPrefix(w, "-i") && isPlain(w), w == "-e", w == "-E", w == "-r":
@@ -108,6 +111,23 @@ func (a *applied) edits() bool {
 	}
 	return a.by != "sed" || programs > 0
 }
+
+// plainFlags are the flags with which a formatter still takes no rule, setting or other file
+// from its words: gofmt -r and eslint --rule write what their words say.
+var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
+
+// copiesAll reports whether a program that copies or moves replaces what it finds: with flags
+// as -n, -u, -i and -b it may leave that, or keep it beside.
+func (a *applied) copiesAll() bool {
+	for i, w := range a.argv[1:] {
+		if !isPlain(w) || a.in.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
+			return false
+		}
+	}
+	return true
+}
+
+var copyFlags = [...]string{"-f", "-v", "-r", "-R", "-a", "-p", "-fv", "-vf", "-rf", "--force", "--verbose"}
 
 // plainEdit is a command of sed that deletes lines, or puts a plain word in the place of
 // something.

@@ -244,8 +244,11 @@ func (in *interp) redirected(s *syntax.Stmt, std *input, sink *data) {
 			if t.fd == 1 {
 				d, opened = *out, true
 			}
+			fresh := in.isFresh(t.path)
 			in.wrote(t.path, d, t.more, "redirection")
-			in.printed(s, std, t, d)
+			if fresh {
+				in.printed(s, std, t, d)
+			}
 		}
 		in.stdin, in.stdout = std, sink
 		if w.stays > stays {

@@ -19,7 +19,7 @@ func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
 		return
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || s.Background || !in.untouched() {
+	if !ok || len(call.Assigns) > 0 || s.Background || !in.untouched() || !in.isPlainCall() {
 		return
 	}
 	from, ok := in.fedBy(s.Redirs)

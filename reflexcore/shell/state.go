@@ -152,6 +152,7 @@ type interp struct {
 	trees      []*syntax.File // the texts that were walked, for [interp.mayRoot]
 	searched   int            // how many of them it has looked through
 	rooted     bool           // and what it found
+	plainTrees int            // how many of them are plain, see [interp.isPlainCall]
 	outermost  read           // the text that is walked, as it was read
 	saw        unsure
 	forks      int      // commands that may print one thing or another
