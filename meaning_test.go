@@ -151,16 +151,21 @@ func FuzzMaskCall(f *testing.F) {
 	f.Add("X_TOKEN="+random+"; kubectl --context $X_TOKEN", true)
 	f.Add("set -- --token="+address+"; git push ${1#*=}", true)
 	f.Add(`{"token":"`+cluster+`"}`, false)
+	f.Add(`{"token":"00001 0002789ABC"`, false)
 	f.Fuzz(func(t *testing.T, text string, shell bool) {
 		call := shellCall(text)
 		if !shell {
 			call = ToolCall{Tool: "mcp__x", Args: []byte(text)}
 		}
 		shown, obscured := maskCall(call)
-		if Mask(call.Text()) == call.Text() && (obscured || shown != call.Text()) {
+		hides := strings.Count(Mask(call.Text()), "‹")
+		if !shell { // behind a tool's name it is not seen to be JSON
+			hides = max(hides, strings.Count(Mask(text), "‹"))
+		}
+		if hides == 0 && (obscured || shown != call.Text()) {
 			t.Fatalf("%q, of which the mask hides nothing, is shown as %q, obscured %v", text, shown, obscured)
 		}
-		if strings.Count(shown, "‹") > strings.Count(Mask(call.Text()), "‹") {
+		if strings.Count(shown, "‹") > hides {
 			t.Fatalf("%q hides more than the mask does: %q", text, shown)
 		}
 	})
