@@ -271,6 +271,9 @@ func (m *machine) unary() value {
 		v := m.unary()
 		m.depth--
 		m.last = ""
+		if t.text == "yield" { // whoever goes through the generator may call it
+			m.usedAt = -1
+		}
 		if t.text == "not" || t.text == "typeof" || t.text == "delete" || t.text == "void" {
 			return unknown(v.taint)
 		}

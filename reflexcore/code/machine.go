@@ -213,6 +213,8 @@ func (m *machine) set(name string, v value) {
 	if m.joinAll || contains(m.joined, name) {
 		old, _ := m.get(name)
 		if v.fn == nil {
+			m.used(v)
+			m.usedAt = -1
 			v = unknown(v.taint | old.taint)
 		}
 	}
@@ -312,13 +314,18 @@ func (m *machine) findJoined() {
 func (m *machine) apply(f *function, args []value) value {
 	f.called = true
 	if f.active || !m.deeper() {
+		m.letLoose(args)
 		m.depth--
 		return unknown(taints(args))
 	}
 	f.active = true
 	src, toks, i, paren, vars, outer := m.src, m.toks, m.i, m.paren, len(m.vars), m.result
+	funcs := len(m.funcs)
 	m.src, m.toks, m.i, m.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
+	if f.names("arguments") || len(args) > len(f.params) && m.d.name != "perl" && !f.rest() {
+		m.letLoose(args)
+	}
 	if m.d.name == "perl" {
 		m.local("@_", list(args, 0))
 	}
@@ -335,6 +342,7 @@ func (m *machine) apply(f *function, args []value) value {
 			result = *m.result
 		}
 	}
+	m.escapes(f, vars, funcs)
 	m.passed, m.within = passed, m.within-1
 	m.result = outer
 	if vars <= len(m.vars) {

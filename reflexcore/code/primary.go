@@ -96,7 +96,7 @@ func (m *machine) group() value {
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
-	if len(m.loose) == loose+1 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
+	if len(m.loose) == loose+1 && m.usedAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
 		m.loose = m.loose[:loose] // it is the value of the brackets, which is looked at as any other
 	}
 	switch {
