@@ -41,6 +41,7 @@ type machine struct {
 	keys               []string // those of the last list of PHP, if all its elements have one
 	quiet              bool     // what is found has been found before
 	last               string   // the name that the last primary was, for an assignment
+	base               string   // the name of which the last value is an element or a member
 	over, stopped      bool
 }
 
