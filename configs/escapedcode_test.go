@@ -94,3 +94,42 @@ func startsAll(t *testing.T, commands []string) {
 		}
 	}
 }
+
+// changedInPlace are command lines that run codex through a list that is changed in place.
+var changedInPlace = []string{
+	`python3 -c 'import subprocess as s;c=[];c.append("codex");c.extend(["exec","x"]);s.run(c)'`,
+	`python3 -c 'import subprocess as s;c=["exec"];c.insert(0,"codex");s.run(c)'`,
+	`python3 -c 'import subprocess as s;c=["ls"];c[:]=["codex","exec"];s.run(c)'`,
+	`python3 -c 'import subprocess as s;c=["ls"];d=c;d[0]="codex";s.run(c)'`,
+	`python3 -c 'import subprocess as s;c=["ls"];c.clear();c+=["codex"];s.run(c)'`,
+	`python3 -c 'import os;d={"c":"ls"};d["c"]="codex exec x";os.system(d["c"])'`,
+	`python3 -c 'import os;d={"c":"ls"};d.update(c="codex exec x");os.system(d["c"])'`,
+	`python3 -c 'import subprocess as s
+c=["ls"]
+def f(c): c[0]="codex"
+f(c)
+s.run(c)'`,
+	`python3 -c 'import subprocess as s
+c=[]
+for x in "codex exec x".split(): c.append(x)
+s.run(c)'`,
+	`python3 -c 'import os;os.system("xcodex exec x".strip("x"))'`,
+	`node -e 'const cp=require("child_process");const o={c:"ls"};o.c="codex exec x";cp.execSync(o.c)'`,
+	`node -e 'const cp=require("child_process");const o={c:"ls"};o["c"]="codex exec x";cp.execSync(o.c)'`,
+	`node -e 'const cp=require("child_process");const a=["ls"];a[0]="codex";cp.execSync(a[0])'`,
+	`node -e 'const cp=require("child_process");const a=["ls"];a.splice(0,1,"codex exec x");cp.execSync(a[0])'`,
+	`node -e 'const cp=require("child_process");const a=["ls"];a.unshift("codex exec x");cp.execSync(a[0])'`,
+	`ruby -e 'c=["ls"]; c[0]="codex"; system(*c)'`,
+	`php -r '$c=["ls"]; $c[0]="codex exec x"; system($c[0]);'`,
+	`python3 -c 'import os;os.system.__call__.__call__("codex exec x")'`,
+	`python3 -c 'import pkgutil;pkgutil.resolve_name("os:system")("codex exec x")'`,
+	`python3 -c 'import pydoc;pydoc.pipepager("x","codex exec x")'`,
+	`python3 -c 'import imaplib;imaplib.IMAP4_stream("codex exec x")'`,
+	`python3 -c 'import psutil;psutil.Popen(["codex","exec","x"])'`,
+}
+
+// An agent changed the words of an honest command in place, or used a function of a library
+// that was in no table. The first value was judged. Now what is changed in place is not known.
+func TestWhatIsChangedInPlaceIsAsked(t *testing.T) {
+	startsAll(t, changedInPlace)
+}

@@ -214,6 +214,8 @@ func (m *machine) member(v value) value {
 
 func (m *machine) memberOf(v value, name string) value {
 	switch {
+	case name == "__call__" && v.s == "function.__call__":
+		return v
 	case v.kind == nameValue && v.of == nil && m.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
 		recv := v
 		return value{kind: nameValue, s: "function." + name, of: &recv}

@@ -343,7 +343,9 @@ func (m *machine) perlName(t *token) string {
 
 // canonical removes what only says where a name is looked up.
 func (m *machine) canonical(s string) string {
-	s = strings.TrimSuffix(s, ".__call__")
+	for strings.HasSuffix(s, ".__call__") {
+		s = strings.TrimSuffix(s, ".__call__")
+	}
 	for _, prefix := range m.api.roots {
 		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
 			return m.canonical(rest)
