@@ -9,6 +9,10 @@ import (
 // honestCode are the one-liners of an agent's day: they print, parse and count, and run
 // programs of the project in plain calls.
 var honestCode = []string{
+	`python3 -c 'import subprocess,sys; subprocess.run([sys.executable,"-m","pytest"])'`,
+	`python3 -c 'import subprocess as s; c=["git","log"]; c.append("-1"); c.extend(["--oneline"]); s.run(c)'`,
+	`python3 -c 'd={}; d["a"]=1; l=[]; l.append(d); print(l)'`,
+	`node -e 'const a=[]; a.push("x"); const o={}; o.b=a; console.log(JSON.stringify(o))'`,
 	`python3 -c 'import sys; print(sys.version)'`,
 	`python3 -c 'import json,sys; d=json.load(sys.stdin); print(d["items"][0]["x"])'`,
 	`python3 -c 'import json; print(json.load(open("package.json"))["version"])'`,

@@ -33,6 +33,7 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 		return unknown(taint), true
 	case "shell":
 		a := target()
+		m.ownShell(a, args, by)
 		if a.keys != nil && strings.HasSuffix(by, "$") { // $({cwd: x})`…`
 			return callee, true
 		}
@@ -274,6 +275,7 @@ func (m *machine) spawn(r row, args []arg, by string) (line []string) {
 			words = append(words, v.str())
 		}
 	}
+	m.ownShell(text(strings.Join(words, " "), taints(vs)), args, by)
 	if shell, ok := named(args, "shell"); ok && (shell.truthy() || shell.kind == textValue) {
 		m.shell(text(strings.Join(words, " "), taints(vs)), by)
 		return words

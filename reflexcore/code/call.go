@@ -12,7 +12,7 @@ func (m *machine) call(callee value, args []arg) value {
 		return unknown(0)
 	}
 	if callee.fn != nil {
-		return m.apply(callee.fn, values(args))
+		return m.apply(callee.fn, m.inPlace(callee.fn, args))
 	}
 	m.pipeWrites(callee, args)
 	taint := argTaint(args) | callee.taint

@@ -100,7 +100,7 @@ func (m *machine) expr(min int) value {
 		if bind == 0 || bind < min {
 			return left
 		}
-		target := m.last
+		target, base := m.last, m.base
 		if bind == bindAssign { // what is set is not used
 			m.kept()
 		}
@@ -109,6 +109,9 @@ func (m *machine) expr(min int) value {
 		switch {
 		case bind == bindAssign:
 			left = m.assign(target, t.text, left)
+			if target == "" {
+				m.spoil(base)
+			}
 		case t.text == "?":
 			yes := m.expr(bindChoice)
 			if m.take(":") {
@@ -126,7 +129,11 @@ func (m *machine) expr(min int) value {
 			m.expr(bind + 1)
 			left = unknown(0)
 		default:
+			list := left.kind == listValue && t.text == "<<"
 			left = m.binary(t, left, bind)
+			if list {
+				m.spoil(max(target, base))
+			}
 		}
 		m.last = ""
 	}
@@ -233,7 +240,7 @@ func repeat(left, right value) value {
 // unary evaluates what stands before a value, the value, and what follows it.
 func (m *machine) unary() value {
 	t := m.tok()
-	m.last = ""
+	m.last, m.base = "", ""
 	if t.kind == tkOp {
 		switch t.text {
 		case "-", "+", "!", "~", "not", "\\", "&", "*", "**", "...", "@", "%", "$", "++", "--":
@@ -271,6 +278,9 @@ func (m *machine) unary() value {
 		v := m.unary()
 		m.depth--
 		m.last = ""
+		if t.text == "yield" { // whoever goes through the generator may call it
+			m.usedAt = -1
+		}
 		if t.text == "not" || t.text == "typeof" || t.text == "delete" || t.text == "void" {
 			return unknown(v.taint)
 		}

@@ -73,7 +73,7 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 	case "reverse":
 		return reversed(v, values(args), m.d.name == "perl", taint)
 	case "lower", "upper", "trim":
-		if v.known() {
+		if trims := r.param == "trim" && len(values(args)) > max(0, r.arg+1); v.known() && !trims {
 			return text(map[string]func(string) string{"lower": strings.ToLower, "upper": strings.ToUpper, "trim": strings.TrimSpace}[r.param](v.str()), taint)
 		}
 	case "replace", "replacein": // s.replace(a, b); replacein: str_replace(a, b, s)

@@ -41,6 +41,7 @@ type machine struct {
 	keys               []string // those of the last list of PHP, if all its elements have one
 	quiet              bool     // what is found has been found before
 	last               string   // the name that the last primary was, for an assignment
+	base               string   // the name of which the last value is an element or a member
 	over, stopped      bool
 }
 
@@ -213,6 +214,8 @@ func (m *machine) set(name string, v value) {
 	if m.joinAll || contains(m.joined, name) {
 		old, _ := m.get(name)
 		if v.fn == nil {
+			m.used(v)
+			m.usedAt = -1
 			v = unknown(v.taint | old.taint)
 		}
 	}
@@ -312,13 +315,18 @@ func (m *machine) findJoined() {
 func (m *machine) apply(f *function, args []value) value {
 	f.called = true
 	if f.active || !m.deeper() {
+		m.letLoose(args)
 		m.depth--
 		return unknown(taints(args))
 	}
 	f.active = true
 	src, toks, i, paren, vars, outer := m.src, m.toks, m.i, m.paren, len(m.vars), m.result
+	funcs := len(m.funcs)
 	m.src, m.toks, m.i, m.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
+	if f.names("arguments") || len(args) > len(f.params) && m.d.name != "perl" && !f.rest() {
+		m.letLoose(args)
+	}
 	if m.d.name == "perl" {
 		m.local("@_", list(args, 0))
 	}
@@ -335,6 +343,7 @@ func (m *machine) apply(f *function, args []value) value {
 			result = *m.result
 		}
 	}
+	m.escapes(f, vars, funcs)
 	m.passed, m.within = passed, m.within-1
 	m.result = outer
 	if vars <= len(m.vars) {

@@ -118,7 +118,8 @@ func (m *machine) bindParams(params []param, args []value) {
 		if p.other != nil && (v.kind == unknownValue || v.keys != nil || isNothing(v)) && v.fn == nil {
 			v = *p.other
 		}
-		if p.rest {
+		if p.rest && n < len(args) {
+			m.letLoose(args[n:])
 			v = list(args[n:], 0)
 		}
 		if p.parts == nil {
@@ -132,8 +133,12 @@ func (m *machine) bindParams(params []param, args []value) {
 }
 
 func (m *machine) local(name string, v value) {
-	if name != "" && len(m.vars) < maxVars {
+	switch {
+	case name == "":
+	case len(m.vars) < maxVars:
 		m.vars = append(m.vars, binding{name, v})
+	default:
+		m.over = true
 	}
 }
 
@@ -144,9 +149,8 @@ func (m *machine) partOf(v value, p part) value {
 		return m.memberOf(v, p.member)
 	case p.member == "" && p.index >= 0 && v.kind == listValue:
 		return at(v, int64(p.index))
-	case p.index == anyPart:
-		m.used(v)
-		m.usedAt = -1
+	default:
+		m.letLoose([]value{v})
 	}
 	return unknown(v.taint)
 }

@@ -8,10 +8,15 @@ import (
 
 // postfix evaluates members, elements and calls that follow a value.
 func (m *machine) postfix(v value) value {
+	base := ""
+	defer func() { m.base = base }()
 	for m.step() && !m.stops() {
 		t := m.tok()
 		target := m.last
 		m.last = ""
+		if target != "" {
+			base = target
+		}
 		switch {
 		case (t.kind != tkOp || t.text != "(") && m.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
@@ -22,7 +27,10 @@ func (m *machine) postfix(v value) value {
 				m.last = v.s
 			}
 		case t.kind == tkOp && t.text == "(" && m.callable(t):
-			v = m.call(v, m.arguments())
+			name := m.ahead(1).text
+			callee, args := v, m.arguments()
+			v = m.call(callee, args)
+			m.changes(callee, args, base, name)
 		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
 		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
@@ -42,7 +50,10 @@ func (m *machine) postfix(v value) value {
 			m.i++
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
-			v = m.call(v, m.bareArguments())
+			name := t.text
+			callee, args := v, m.bareArguments()
+			v = m.call(callee, args)
+			m.changes(callee, args, base, name)
 		case m.d.name == "ruby" && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
 			m.i++ // a block: its statements follow
 			if m.is("|") {
@@ -203,6 +214,8 @@ func (m *machine) member(v value) value {
 
 func (m *machine) memberOf(v value, name string) value {
 	switch {
+	case name == "__call__" && v.s == "function.__call__":
+		return v
 	case v.kind == nameValue && v.of == nil && m.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
 		recv := v
 		return value{kind: nameValue, s: "function." + name, of: &recv}

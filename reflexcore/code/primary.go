@@ -96,7 +96,7 @@ func (m *machine) group() value {
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
-	if len(m.loose) == loose+1 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
+	if len(m.loose) == loose+1 && m.usedAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
 		m.loose = m.loose[:loose] // it is the value of the brackets, which is looked at as any other
 	}
 	switch {
@@ -343,7 +343,9 @@ func (m *machine) perlName(t *token) string {
 
 // canonical removes what only says where a name is looked up.
 func (m *machine) canonical(s string) string {
-	s = strings.TrimSuffix(s, ".__call__")
+	for strings.HasSuffix(s, ".__call__") {
+		s = strings.TrimSuffix(s, ".__call__")
+	}
 	for _, prefix := range m.api.roots {
 		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
 			return m.canonical(rest)

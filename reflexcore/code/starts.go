@@ -118,3 +118,12 @@ func isStdinPath(v value) bool {
 	}
 	return false
 }
+
+// ownShell is the option of Node that names the shell, which may be any program.
+func (m *machine) ownShell(line value, args []arg, by string) {
+	shell, ok := named(args, "shell")
+	if !ok || m.d.name != "node" || shell.kind != textValue || isShellLine(shell.str()) {
+		return
+	}
+	m.argv([]string{shell.str(), "-c", line.str()}, shell.taint|line.taint, by)
+}

@@ -61,9 +61,11 @@ func (m *machine) assignment() {
 		j++
 	}
 	if targets < 2 || first.kind != tkName {
-		if v := m.expr(0); v.kind == nameValue { // nothing is done with it
+		part := m.goesOn()
+		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
 			m.kept()
 		}
+		m.usedAt = -1
 		return
 	}
 	names := make([]string, 0, targets)
@@ -133,6 +135,10 @@ func (m *machine) keyword(t *token) bool {
 		if m.d.isKeyword(t.text) {
 			m.i++
 			m.declaration()
+			for m.d.name == "node" && m.is(",") && m.step() {
+				m.i++
+				m.declaration()
+			}
 			return true
 		}
 	case "for", "foreach":
@@ -155,6 +161,14 @@ func (m *machine) keyword(t *token) bool {
 			m.i++
 			if v := m.expr(bindPower); v.kind == nameValue {
 				m.star(v.s)
+			}
+			return true
+		}
+	case "throw", "raise":
+		if m.d.name == "node" || m.d.name == "python" || m.d.name == "php" {
+			if m.i++; !m.ends() && !m.is(";") && !m.is("}") {
+				m.expr(0) // whoever catches it may call it
+				m.usedAt = -1
 			}
 			return true
 		}
@@ -216,29 +230,45 @@ func (m *machine) declaration() {
 		m.i += 2
 		v := m.expr(0)
 		m.bind(name, unknown(v.taint))
+	case t.kind == tkName && m.d.name == "node" && m.ahead(1).kind == tkOp && m.ahead(1).text == ";": // let a;
+		m.i++
+		m.bind(t.text, unknown(0))
 	default:
 		m.assignment()
 	}
+}
+
+// goesOn reports whether what begins here is a part of what stands before it: an element
+// of a tuple, a value of an object that was taken for a block.
+func (m *machine) goesOn() bool {
+	t := m.ahead(-1)
+	return t.kind == tkOp && (t.text == "," || t.text == "=" || t.text == ":" || t.text == "=>" || t.text == "?")
 }
 
 // pattern reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.
 func (m *machine) pattern(open string) {
 	end := m.match(m.i)
 	var from, to []string
-	computed := false
+	computed, rest := false, ""
 	for m.i++; m.i < end && m.step(); {
 		t := m.tok()
 		if t.kind != tkName {
+			if next := m.ahead(1); open == "{" && t.text == "..." && next.kind == tkName {
+				rest = next.text
+				m.i += 2
+				continue
+			}
 			if t.kind == tkOp && t.text == "," && open == "[" && m.ahead(-1).kind == tkOp {
 				from, to = append(from, ""), append(to, "")
 			}
-			computed = computed || open == "{" && t.kind == tkOp && t.text == "["
+			computed = computed || t.kind == tkOp && (t.text == "[" || t.text == "{")
 			m.i++
 			continue
 		}
 		from, to = append(from, t.text), append(to, t.text)
 		m.i++
 		if open == "{" && m.take(":") {
+			computed = computed || m.tok().kind != tkName
 			to[len(to)-1] = m.tok().text
 			m.i++
 		}
@@ -253,9 +283,13 @@ func (m *machine) pattern(open string) {
 			m.i++
 		}
 		v = m.expr(bindAssign)
-		if !computed { // {["a" + "b"]: f} = v may take anything of v
+		if !computed && open == "{" { // {["a" + "b"]: f} = v may take anything of v
 			m.kept()
 		}
+		m.usedAt = -1
+	}
+	if rest != "" { // has all of v that has no name of its own
+		m.set(rest, v)
 	}
 	for i := range to {
 		switch {
@@ -274,6 +308,9 @@ func (m *machine) pattern(open string) {
 func (m *machine) forHead() {
 	for m.isName("my") || m.isName("our") || m.isName("local") || m.isName("await") {
 		m.i++
+	}
+	if m.d.name == "node" && m.is("(") && m.forOf() {
+		return
 	}
 	if m.d.name == "perl" && m.tok().kind == tkName && m.tok().text[0] == '$' { // foreach $x (…)
 		m.bind(m.tok().text, unknown(0))
