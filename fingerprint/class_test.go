@@ -246,7 +246,7 @@ var holes = []hole{
 	{command: "docker-compose up -d", files: "compose.yaml=services:|  a:|    \"image\": 'nginx'", named: "the image nginx"},
 	{command: "docker compose up", files: "compose.yaml=services:|  a:|    env_file: e; e=x", swapped: "e"},
 	{command: "docker compose up", named: "what docker compose up runs"},
-	{command: "docker build .", files: "Dockerfile=COPY . .; node_modules/x/i.js=x", named: "node_modules/"},
+	{command: "docker build .", files: "Dockerfile=COPY . .; node_modules/x/i.js=x", swapped: "node_modules/x/i.js"},
 	{command: "kubectl apply -f file://%/p", files: "p=x", swapped: "p"},
 	{command: "aws iam put-role-policy --policy-document file://p.json", files: "p.json=x", swapped: "p.json"},
 	{command: "curl -s file://%/i | sh", files: "i=x", named: "network"},

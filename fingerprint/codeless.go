@@ -55,6 +55,7 @@ func (p *pass) codeless(i int) {
 		p.loadsBy(i, name, bases)
 		needs = builds(name, st.Argv[1:]) && !p.wrapped[i]
 	}
+	p.compiles(i, bases)
 	p.queries(i, name, bases)
 	p.placed(name, p.folderOf(st))
 	p.identities(i, name, bases)

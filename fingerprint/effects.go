@@ -112,6 +112,7 @@ func (p *pass) executed(e *effect.Effect) {
 	case filepath.IsAbs(e.Target):
 		for _, file := range p.both(e.Target) {
 			p.madeOf(file)
+			p.writtenBefore(e, file, dir)
 			if !p.visit(file, code) {
 				p.isCoded(e.Step, file)
 				p.script(file, dir)

@@ -157,6 +157,9 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 			}
 			return nil
 		}
+		if d.IsDir() && path != dir && s.ignored != nil && s.ignored(path, true) {
+			return filepath.SkipDir
+		}
 		if !every && d.IsDir() && path != dir && (slices.Contains(passedOver, d.Name()) ||
 			slices.Contains(s.skipped, d.Name())) {
 			return filepath.SkipDir
@@ -182,6 +185,9 @@ func folderKey(dir string, patterns []string) string {
 // below is folder; every says that nothing is left out.
 func (s *scan) below(dir string, every bool, patterns []string) []string {
 	key := folderKey(dir, patterns)
+	if s.ignored != nil {
+		key += " but " + s.ignores
+	}
 	again := key + strconv.FormatBool(every)
 	if files, ok := s.trees[again]; ok || s.err != nil {
 		return files
@@ -236,7 +242,8 @@ func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []st
 					return true
 				}
 			}
-			if d.IsDir() || !kinds.like(d.Name()) || !every && strings.HasSuffix(d.Name(), ".log") {
+			if d.IsDir() || !kinds.like(d.Name()) || !every && strings.HasSuffix(d.Name(), ".log") ||
+				s.ignored != nil && s.ignored(path, false) {
 				return true
 			}
 			info, err := d.Info()

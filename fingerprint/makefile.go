@@ -89,6 +89,8 @@ func (p *pass) recipes(i int, file string) {
 	p.makefile(m, file, dir, map[string]bool{})
 	p.settles(m, dir, file)
 	p.functions(m, dir, file)
+	m.vpaths = append(m.vpaths, p.values("VPATH")...)
+	p.builtBy(m, dir, targets)
 	asked, maybe := m.lines(targets)
 	for n, line := range append(asked, maybe...) {
 		for _, command := range m.called(line, "shell") {
@@ -247,6 +249,10 @@ func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 		return nil, false, false
 	}
 	needs, recipe, _ := strings.Cut(strings.TrimLeft(body[colon:], ":"), ";")
+	pattern, static := "", false
+	if before, after, ok := strings.Cut(needs, ":"); ok && strings.Contains(before, "%") { // a b: %: t/%.sh
+		pattern, needs, static = strings.TrimSpace(m.expand(before)), after, true
+	}
 	for n, target := range strings.Fields(m.expand(body[:colon])) {
 		if strings.ContainsAny(target, "%\x00") || target[0] == '.' {
 			other = true
@@ -265,13 +271,29 @@ func (m *makefile) line(body string) (now []*rule, other, inRecipe bool) {
 		if m.first == "" {
 			m.first = target
 		}
-		r.needs = append(r.needs, strings.Fields(m.expand(needs))...)
+		for _, need := range strings.Fields(m.expand(needs)) {
+			if static {
+				need = strings.Replace(need, "%", stemOf(target, pattern), 1)
+			}
+			r.needs = append(r.needs, need)
+		}
 		now = append(now, r)
 		if recipe = strings.TrimSpace(recipe); recipe != "" {
 			r.lines = append(r.lines, recipe)
 		}
 	}
 	return now, other, true
+}
+
+// stemOf is what % stands for in a static pattern rule.
+func stemOf(target, pattern string) string {
+	before, after, _ := strings.Cut(pattern, "%")
+	rest, begins := strings.CutPrefix(target, before)
+	rest, ends := strings.CutSuffix(rest, after)
+	if !begins || !ends {
+		return effect.Unknown
+	}
+	return rest
 }
 
 // assign notes a value. One that is assigned twice, or by a program, is not known.

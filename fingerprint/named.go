@@ -95,32 +95,6 @@ func (p *pass) namedFile(file, verb string) {
 	}
 }
 
-// copied binds or names the folders that an image may be given and that are not gone
-// through. Of a repository what decides is bound: which commit it is at, its settings and
-// its hooks; the rest of it is data that goes by its own hash.
-func (p *pass) copied(base string) {
-	ignored, _ := p.text(filepath.Join(base, ".dockerignore"), "names")
-	folder := func(name string) bool {
-		if strings.Contains(ignored, name) {
-			return false
-		}
-		info, err := p.stat(filepath.Join(base, name))
-		return p.look() && err == nil && info.IsDir()
-	}
-	if folder("node_modules") {
-		p.named("node_modules/, which the build of an image may copy: say so in .dockerignore")
-	}
-	if git := filepath.Join(base, ".git"); folder(".git") {
-		for _, name := range []string{"HEAD", "config", "index", "packed-refs"} {
-			p.visit(filepath.Join(git, name), code)
-		}
-		if head, ok := p.text(filepath.Join(git, "HEAD"), "names"); ok && strings.HasPrefix(head, "ref: refs/") {
-			p.visit(filepath.Join(git, strings.TrimSpace(strings.TrimPrefix(head, "ref: "))), code)
-		}
-		p.folder(filepath.Join(git, "hooks"), "*")
-	}
-}
-
 // onlyNeeds reports whether an included file of a makefile only says of compiled files
 // on which sources they depend, as compilers write it. Such a file decides what is built
 // again, and not what runs: no rule of the makefile may belong to what it names.

@@ -215,6 +215,9 @@ func (p *pass) remote(i int) {
 // onlyLooks reports whether a command in a container on this machine only shows the agent
 // something, also where it is the text for a shell.
 func (p *pass) onlyLooks(i int) bool {
+	if p.setsVariables(i) {
+		return false // BASH_ENV, LD_PRELOAD and PATH name code in the container
+	}
 	name := p.Steps[i].Argv[0]
 	if slices.Contains(viewers, name) {
 		return true
@@ -236,6 +239,29 @@ func (p *pass) onlyLooks(i int) bool {
 		}
 	}
 	return true
+}
+
+// setsVariables reports whether the command that starts another one in a container gives it
+// variables or a working folder, or nobody can tell.
+func (p *pass) setsVariables(i int) bool {
+	parent := p.Steps[i].Parent
+	if parent < 0 || parent >= i {
+		return true
+	}
+	words := p.Steps[parent].Argv
+	words = words[:max(len(words)-len(p.Steps[i].Argv), 0)]
+	at := slices.Index(words, "exec")
+	if at < 0 {
+		return true
+	}
+	return slices.ContainsFunc(words[at+1:], func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		if !strings.HasPrefix(w, "-") || strings.HasPrefix(w, "--") {
+			return !effect.IsKnown(w) || oneOf("--env --env-file --workdir", name)
+		}
+		flags, _, _ := strings.Cut(w[1:], "u") // the rest is the name of a user
+		return !effect.IsKnown(w) || strings.ContainsAny(flags, "ew")
+	})
 }
 
 // bases are the folders in which a command may run; none if that is not known.

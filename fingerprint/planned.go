@@ -19,14 +19,15 @@ import (
 const planFlags = "-out -var -var-file -input -lock -lock-timeout -refresh -refresh-only -target -replace -destroy " +
 	"-parallelism -no-color -compact-warnings"
 
-// isPlanned reports whether a step applies a file that a step writes without which it does not
+// isPlanned reports whether a step applies or shows a file that a step writes without which it does not
 // run.
 func (p *pass) isPlanned(i int, file string) bool {
 	if i < 1 || i >= len(p.Steps) || p.flows { // a function may have the name
 		return false
 	}
 	apply := &p.Steps[i]
-	if !oneOf("terraform tofu", first(apply)) || len(apply.Argv) < 3 || apply.Argv[1] != "apply" || apply.Parent >= 0 {
+	if !oneOf("terraform tofu", first(apply)) || len(apply.Argv) < 3 || !oneOf("apply show", apply.Argv[1]) ||
+		apply.Parent >= 0 {
 		return false
 	}
 	for _, v := range p.namesOf("TF_CLI_ARGS*") {
@@ -84,14 +85,34 @@ func (p *pass) onlyAfter(out string, apply *shell.Step) bool {
 			made = n
 		case slices.Equal(words, apply.Argv):
 			return made >= 0
+		case !leavesPlans(words, apply.Argv[0]):
+			made = -1 // it may write the file anew
 		}
 	}
 	return false
 }
 
+// leavesPlans reports whether a command is certain to leave a plan as it is.
+func leavesPlans(words []string, terraform string) bool {
+	if slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) || strings.Contains(w, "$") }) {
+		return false // echo $(cp q p)
+	}
+	if len(words) > 1 && words[0] == terraform {
+		return oneOf("show validate output fmt", words[1])
+	}
+	return len(words) > 0 && oneOf("cd echo sleep", words[0])
+}
+
+// writesNothing reports whether what a command prints goes into no file.
+func writesNothing(redirects []*syntax.Redirect) bool {
+	return !slices.ContainsFunc(redirects, func(r *syntax.Redirect) bool {
+		return r.Op != syntax.DplOut && (r.Word == nil || plainText(r.Word) != "/dev/null")
+	})
+}
+
 // chainOf are the words of the commands of a && b && c, if all are plain.
 func chainOf(s *syntax.Stmt) (chain [][]string, ok bool) {
-	if s.Negated || s.Background || s.Coprocess {
+	if s.Negated || s.Background || s.Coprocess || !writesNothing(s.Redirs) {
 		return nil, false
 	}
 	switch cmd := s.Cmd.(type) {

@@ -11,7 +11,8 @@ import (
 
 // Ada said yes for the session to a plan and its apply in one line. The plan was new each time,
 // so she was asked each time. What the same call is certain to write before it reads it does not
-// count; in each other spelling an old plan may be what is applied, and it does.
+// count; in each other spelling, and where another program than terraform runs in between,
+// an old plan may be what is applied, and it does.
 func TestAPlanOfTheSameCallDoesNotCount(t *testing.T) {
 	for command, counts := range map[string]bool{
 		"terraform plan -out=p && terraform apply p":                                     false,
@@ -19,6 +20,27 @@ func TestAPlanOfTheSameCallDoesNotCount(t *testing.T) {
 		"tofu plan -out=p && tofu apply p":                                               false,
 		"cd s && terraform plan -out=p && terraform apply p":                             false,
 		"terraform init && terraform plan -out=p && terraform apply -auto-approve p":     false,
+		"terraform plan -out=p && terraform show p && terraform apply p":                 false,
+		"terraform plan -out=p 2>&1 && echo done && sleep 1 && terraform apply p":        false,
+		"terraform plan -out=p >/dev/null && terraform validate && terraform apply p":    false,
+		"terraform plan -out=p && python3 mk.py && terraform apply p":                    true,
+		"terraform plan -out=p && git checkout -q . && terraform apply p":                true,
+		"terraform plan -out=p && git pull && terraform apply p":                         true,
+		"terraform plan -out=p && npm test && terraform apply p":                         true,
+		"terraform plan -out=p && pytest && terraform apply p":                           true,
+		"terraform plan -out=p && ./other && terraform apply p":                          true,
+		"terraform plan -out=p && make && terraform apply p":                             true,
+		"terraform plan -out=p && cat x | tee p && terraform apply p":                    true,
+		"terraform plan -out=p && tar xf t.tar && terraform apply p":                     true,
+		"terraform plan -out=p && sudo mk && terraform apply p":                          true,
+		"terraform plan -out=p && echo $(mk) && terraform apply p":                       true,
+		"terraform plan -out=p && echo ${X:-$(mk)} && terraform apply p":                 true,
+		"terraform plan -out=p && echo \"`mk`\" && terraform apply p":                    true,
+		"terraform plan -out=p && echo x >p && terraform apply p":                        true,
+		"terraform plan -out=p && terraform output > p && terraform apply p":             true,
+		"terraform plan -out=p && terraform get && terraform apply p":                    true,
+		"terraform plan -out=p && ./terraform show && terraform apply p":                 true,
+		"terraform plan -out=p && command ./mk && terraform apply p":                     true,
 		"terraform apply p": true, "terraform plan -out=p; terraform apply p": true,
 		"terraform plan -out=p || terraform apply p":                             true,
 		"terraform plan -out=p & terraform apply p":                              true,
@@ -57,7 +79,8 @@ func TestAPlanOfTheSameCallDoesNotCount(t *testing.T) {
 }
 
 // A look into a container on this machine was for one run only, and named as if it ran a
-// program that decides. What only shows something is not named; all else is.
+// program that decides. What only shows something is not named; all else is. A reviewer gave such
+// a look variables (BASH_ENV, LD_PRELOAD) that run a file in the container: it is no look then.
 func TestALookIntoAContainerIsNotNamed(t *testing.T) {
 	p := newPlayground(t)
 	for command, named := range map[string]bool{
@@ -68,6 +91,17 @@ func TestALookIntoAContainerIsNotNamed(t *testing.T) {
 		"docker exec a sh -c 'ls && reboot'": true, "docker exec a bash -lc ls": true, "docker exec a env ls": true,
 		"ssh h ls": true, "kubectl exec a -- ls": true, "docker exec a sh -c 'ls() { x; }; ls'": true,
 		"docker exec a sh -c 'ls $(x)'": true, "docker exec a python3 x": true, "docker run a@sha256:01 ls": true,
+		"docker exec -u www a ls": false, "docker exec -it a grep -e x /y": false, "docker exec -itu www a ls": false,
+		"docker exec -uwww a ls -w 3": false, "docker compose --env-file x exec a ls": false,
+		"docker exec --env-file ef a bash -c ls": true, "docker exec --env-file=ef a ls": true,
+		"docker exec -e BASH_ENV=/be a bash -c ls": true, "docker exec -eBASH_ENV=/be a bash -c ls": true,
+		"docker exec -e LD_PRELOAD=/x.so a ls": true, "docker exec -e PATH=/x a ls": true,
+		"docker exec --env PATH=/x a ls": true, "docker exec --env=PATH=/x a ls": true,
+		"docker exec -ite PATH=/x a ls": true, "docker exec -e PATH a ls": true,
+		"docker exec -w /x a ls": true, "docker exec --workdir /x a ls": true, "docker exec --workdir=/x a cat y": true,
+		"docker exec -u root -e A=b a ls": true, "docker compose exec -e PATH=/x a ls": true,
+		"docker-compose exec --env PATH=/x a ls": true, "podman exec -w/x a ls": true,
+		"docker --context exec exec -e PATH=/x a ls": true, "docker exec -tiw /x a ls": true,
 	} {
 		names := p.unbound(command)
 		if slices.ContainsFunc(names, func(n string) bool {

@@ -41,6 +41,8 @@ type scan struct {
 	walkedFor time.Duration              // how long that took
 	trees     map[string][]string        // folders that were gone through, and what was found
 	skipped   []string                   // folders that are passed over now
+	ignored   func(string, bool) bool    // what the build of an image leaves out; nil: nothing
+	ignores   string                     // how that is called
 	goTrees   []string                   // those of Go that are bound without their content
 	walks     int                        // texts that were walked
 	listed    map[string][]string        // folders that were listed

@@ -109,7 +109,7 @@ func (p *pass) givenIn(file, key, value string, places []string) {
 		if key == "source" && strings.HasPrefix(m[1], ".") && p.isModule(at) {
 			continue // it is read as one
 		}
-		p.folder(at)
+		p.below(at, true, nil) // it is packed as a whole
 	}
 }
 

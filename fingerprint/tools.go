@@ -259,10 +259,13 @@ func (p *pass) tool(i int, t *tool, bases []string) {
 	}
 	for n, base := range bases {
 		if n > 0 && t.given != "" { // a word names it
-			p.coded[i] = len(p.folder(base, strings.Fields(t.given)...)) > 0 || p.coded[i]
-			if strings.Contains(t.files, ".dockerignore") {
-				p.copied(base)
+			var files []string
+			if t.recipes == "image" {
+				files = p.context(st, base, bases[0])
+			} else {
+				files = p.folder(base, strings.Fields(t.given)...)
 			}
+			p.coded[i] = len(files) > 0 || p.coded[i]
 			p.kustomize(i, base, 0)
 			p.chart(base, 0)
 		}

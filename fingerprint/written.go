@@ -1,0 +1,137 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// This file knows that an earlier command of a call may write what a later one runs: what lies
+// there now is then not what runs. Of a folder that is copied the sources are bound. Of a program
+// that may write anything from anywhere nobody can tell: the file is named.
+
+// makers are programs that make files of others by rules.
+const makers = "make gmake bmake remake just task go-task rake ninja samu"
+
+// branches are subcommands of git that put other files into the working tree.
+const branches = "checkout switch pull stash reset merge rebase cherry-pick restore revert am apply read-tree " +
+	"checkout-index submodule worktree clone subtree bisect"
+
+// copiers are programs that copy or move folders.
+const copiers = "cp mv rsync install gcp gmv"
+
+// writtenBefore names what an effect executes if an earlier step may write it, and binds the
+// sources of what is copied.
+func (p *pass) writtenBefore(e *effect.Effect, file, dir string) {
+	if e.Step < 0 || e.Step >= len(p.Steps) || strings.HasPrefix(e.By, "file ") || system(file) {
+		return
+	}
+	for n := range e.Step {
+		if st := &p.Steps[n]; !p.isAbove(n, e.Step) && !st.Remote && p.mayWrite(st, file) {
+			if rest, ok := strings.CutPrefix(file, filepath.Clean(p.call.Dir)+"/"); ok {
+				file = rest
+			}
+			p.named("what %s will hold: %s runs before it", file, first(st))
+			return
+		}
+	}
+	p.copiedBefore(e.Step, file, dir)
+}
+
+// isAbove reports whether a step is one of those that led to another.
+func (p *pass) isAbove(n, to int) bool {
+	for to > n && to < len(p.Steps) {
+		to = p.Steps[to].Parent
+	}
+	return to == n
+}
+
+// mayWrite reports whether nobody can tell what a step writes into a file. In a script of a
+// package or a recipe, which build first and then run what was there before, a program counts
+// only if its output goes there.
+func (p *pass) mayWrite(st *shell.Step, file string) bool {
+	name := first(st)
+	if len(st.Argv) == 2 && oneOf("--version --help -V -v -h -version -help", st.Argv[1]) {
+		return false
+	}
+	if name == "git" {
+		return changesTree(st.Argv[1:])
+	}
+	return (interprets(name) || oneOf(makers, name)) && (p.depth == 0 ||
+		slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+			return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
+		}))
+}
+
+// changesTree reports whether the words of git put other files into the working tree.
+func changesTree(words []string) bool {
+	for len(words) > 0 && !operand(words[0]) {
+		skip := 1
+		if oneOf("-C -c --git-dir --work-tree --namespace --exec-path --config-env", words[0]) {
+			skip = 2
+		}
+		words = words[min(skip, len(words)):]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	has := func(flags string) bool {
+		return slices.ContainsFunc(words[1:], func(w string) bool { return oneOf(flags, w) || !effect.IsKnown(w) })
+	}
+	switch words[0] {
+	case "checkout", "switch": // a new branch at what is checked out
+		return len(words) != 3 || !oneOf("-b -c --create", words[1])
+	case "stash", "submodule", "worktree", "bisect":
+		return !has("list show status log")
+	case "reset":
+		return has("--hard --merge --keep")
+	}
+	return !effect.IsKnown(words[0]) || oneOf(branches, words[0])
+}
+
+// copiedBefore binds what lies in the folders that earlier steps copy or move to where a file
+// is executed. What is not there yet counts when it appears.
+func (p *pass) copiedBefore(before int, file, dir string) {
+	for n := range p.Effects {
+		to := &p.Effects[n]
+		if to.Kind != effect.Write || to.Step < 0 || to.Step >= before || !oneOf(copiers, first(&p.Steps[to.Step])) ||
+			!effect.IsKnown(to.Target) {
+			continue
+		}
+		rest, below := strings.CutPrefix(file, filepath.Clean(to.Target)+"/")
+		if !below {
+			continue
+		}
+		for m := range p.Effects {
+			from := &p.Effects[m]
+			if from.Kind != effect.Read || from.Step != to.Step || !filepath.IsAbs(from.Target) {
+				continue
+			}
+			if !effect.IsKnown(from.Target) {
+				p.unknown(&p.Steps[to.Step])
+				continue
+			}
+			for _, source := range p.both(from.Target) {
+				p.source(filepath.Clean(source), rest, dir)
+			}
+		}
+	}
+}
+
+// source binds what a folder has of a path, which may start with its own name.
+func (p *pass) source(folder, rest, dir string) {
+	places := []string{filepath.Join(folder, rest)}
+	if base, deep, ok := strings.Cut(rest, "/"); ok && base == filepath.Base(folder) {
+		places = append(places, filepath.Join(folder, deep))
+	} else if rest == filepath.Base(folder) { // a file
+		places = append(places, folder)
+	}
+	for _, at := range places {
+		if !p.visit(at, code) {
+			p.script(at, dir)
+		}
+	}
+}
