@@ -101,6 +101,10 @@ func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
 func (in *interp) target(w *syntax.Word) data {
 	d := in.one(w)
 	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
+		// With nothing in it, it is another file, but "$DIR/x" is not one at the root.
+		if set := strings.ReplaceAll(d.text, effect.Unknown, ""); set != d.text && (set[0] != '/' || d.text[0] == '/') {
+			in.saw |= partly
+		}
 		return d
 	}
 	in.saw |= whole
