@@ -33,3 +33,23 @@ func TestEachValueIsTriedFromTheBeginning(t *testing.T) {
 		A=${CI:+--quiet}; set -- test; npm "$@" $A
 		F=; if [ -n "$X" ]; then F=-x; fi; export OPTS="$OPTS $F"; pytest $OPTS`)
 }
+
+// The story: the fuzzer wrote the name of rm as $(echo r $@)m, with nothing known beside it.
+// The reading in which $@ is nothing took the file, "$f", for nothing too, and deleted it
+// not; the reading that left words alone of which nothing is known left $@ alone. What a
+// command within a word prints is now read with nothing while other words stay.
+func TestAPartOfAWordThatIsPrinted(t *testing.T) {
+	var commands []string
+	for _, end := range []string{`m -rf "$f"`, `m -rf $f`, `m -r -f "$1"`, `m -rf "$(cat f)"`} {
+		for _, start := range []string{
+			`$(echo r $@)`, `"$(echo r $@)"`, "`echo r $@`", `$(echo r $*)`, `$(echo r $X)`, `$(OPTIND=1; getopts x: o -x r; echo ${OPTARG} $@)`, `$(A=r; echo $A $@)`,
+			`$(printf '%s' r $@)`, `$(echo r ${N})`, `$(echo r; echo $@)`,
+		} {
+			commands = append(commands, start+end, `while read f; do `+start+end+`; done < list`)
+		}
+	}
+	judgesAll(t, append(commands,
+		`"$(echo r $@)m" -rf "$f"`, `$(echo rm $@) -rf "$f"`, `rm -r$(echo f $@) "$f"`, `rm -$(echo r $@)f "$f"`, `git push --for$(echo ce $@) "$f" "$g"`, `git push --$(echo force $*) "$f"`,
+		`git reset --ha$(echo rd $1) "$ref"`, `rm -$(OPTIND=1; getopts x: o -x r; echo $OPTARG $@)f "$f"`, `$(OPTIND=1; getopts x: o -x r; echo ${OPTARG} $@)m -$(x=r printenv x)f "$f"`,
+	)...)
+}

@@ -57,7 +57,7 @@ func (in *interp) every(do func()) {
 	}
 	if seen := all &^ (whole | spread | chosen); seen != 0 && in.omits == omitsNothing {
 		in.omitting(omitsAll, all, from, below, do)
-		if seen&partly != 0 && seen&wholly != 0 {
+		if seen&partly != 0 && all&(wholly|whole) != 0 {
 			in.omitting(omitsParts, all, from, below, do)
 		}
 	}

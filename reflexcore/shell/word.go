@@ -96,6 +96,7 @@ type builder struct {
 	place bool // the value that is added is where something is
 	// Some of what is not known is no variable of the environment.
 	foreign bool
+	joins   bool // it has more than one part
 }
 
 func (b *builder) text(s string, quoted bool) {
@@ -171,7 +172,7 @@ func (b *builder) value(d data, quoted bool) {
 
 // parts pushes the fields of a word without braces.
 func (in *interp) parts(w *syntax.Word) {
-	b := builder{in: in, start: len(in.buf)}
+	b := builder{in: in, start: len(in.buf), joins: len(w.Parts) > 1}
 	first, before := len(in.fields), false
 	for i := 0; i < len(w.Parts); i++ {
 		part := w.Parts[i]
@@ -283,6 +284,7 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		}
 	case *syntax.DblQuoted:
 		b.any, b.quoted = b.any || !onlyAt(p), true
+		b.joins = b.joins || len(p.Parts) > 1
 		before := false
 		for i := 0; i < len(p.Parts); i++ {
 			inner := p.Parts[i]
@@ -302,7 +304,12 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 	case *syntax.ParamExp:
 		in.param(b, p, quoted)
 	case *syntax.CmdSubst:
+		omits := in.omits
+		if omits == omitsParts && b.joins { // all of it is a part of this word
+			in.omits = omitsAll
+		}
 		d := in.substitution(p.Stmts)
+		in.omits = omits
 		if d.text != "" && d.known() && !strings.Contains(d.text, "/") && !looksUp(p.Stmts) {
 			b.odd |= ComputedName
 		}
