@@ -95,7 +95,7 @@ func TestFileWrittenToItself(t *testing.T) {
 	} {
 		start := time.Now()
 		judge(text)
-		if d := time.Since(start); d > 5*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s took %v", text, d)
 		}
 	}

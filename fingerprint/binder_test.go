@@ -494,7 +494,7 @@ func TestBinderIsBounded(t *testing.T) {
 		if err == nil && unbound == nil {
 			t.Errorf("%s: no error, and nothing is said", name)
 		}
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: %v", name, d)
 		}
 	}
@@ -506,7 +506,7 @@ func TestBinderIsBounded(t *testing.T) {
 	} {
 		start := time.Now()
 		_, _ = p.files(p.call(command))
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: %v", name, d)
 		}
 	}

@@ -198,7 +198,7 @@ func TestBounds(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %.300v, want %q", err, tt.want)
 			}
-			if d := time.Since(start); d > 5*time.Second {
+			if d := time.Since(start); d > time.Minute {
 				t.Errorf("took %v", d)
 			}
 			if err != nil && len(err.Error()) > 50_000 {
