@@ -104,6 +104,7 @@ type work struct {
 
 	result            shell.Result // of the command
 	part              shell.Result // of a payload
+	trees             shell.Trees  // of the texts of both
 	steps             []shell.Step // with explain: the commands that run, of the command and of payloads
 	sure              bool         // nothing that is only suspected to run is analysed
 	other             tools.Result
@@ -197,8 +198,9 @@ func (w *work) forget() {
 	w.facts.of(nil)
 	w.links.forget()
 	w.reach.forget()
+	w.trees.Forget()
 	*w = work{
-		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part,
+		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part, trees: w.trees,
 		effects: w.effects[:0], places: w.places[:0], findings: w.findings[:0],
 		trips: w.trips[:0], left: w.left[:0], facts: w.facts, links: w.links, reach: w.reach,
 		flows: flows{found: w.flows.found[:0]}, label: w.label,
@@ -247,7 +249,7 @@ func (e *Engine) decode(w *work) {
 // understand is stages 3 to 7: one parse and one walk, for shells; the meaning of
 // the arguments, for other tools.
 func (e *Engine) understand(w *work) {
-	place := shell.Context{Dir: w.call.Dir, Env: w.call.Env, Label: w.labels(), Explain: w.explain}
+	place := shell.Context{Dir: w.call.Dir, Env: w.call.Env, Label: w.labels(), Explain: w.explain, Trees: &w.trees}
 	if w.past != nil {
 		place.Known = w.past.Taint
 	}

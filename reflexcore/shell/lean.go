@@ -28,16 +28,22 @@ type read struct {
 	strange bool
 }
 
-// parse is [parse], but the outermost text is parsed once for both walks.
+// parse is [parse], but what was parsed once in this judgement is not parsed again: the
+// outermost text, which both walks read, and payloads, which calls like to repeat.
 func (in *interp) parse(src string) (*syntax.File, How, bool) {
 	if r := &in.outermost; in.depth == 0 && r.file != nil && r.src == src {
 		return r.file, r.how, r.strange
 	}
-	file, how, strange := parse(src, in.lim)
-	if in.depth == 0 {
-		in.outermost = read{src, file, how, strange}
+	r, ok := in.ctx.Trees.of(src)
+	if !ok {
+		r.src = src
+		r.file, r.how, r.strange = parse(src, in.lim)
+		in.ctx.Trees.keep(r)
 	}
-	return file, how, strange
+	if in.depth == 0 {
+		in.outermost = r
+	}
+	return r.file, r.how, r.strange
 }
 
 // leanly walks a text once more, with all that is not known taken for nothing, and adds

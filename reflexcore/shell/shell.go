@@ -99,6 +99,8 @@ type Context struct {
 	Written bool
 	// Explain asks for the trace.
 	Explain bool
+	// Trees are the texts that were parsed for this call before. Nil: none are kept.
+	Trees *Trees
 }
 
 // A File is what a text leaves in a file that is not to be taken for just any
