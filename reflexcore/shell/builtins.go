@@ -109,9 +109,9 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 			if f.text == "--" {
 				i++
 			}
-			params := make([]data, 0, len(args)-i)
-			for _, p := range args[i:] {
-				params = append(params, p.data)
+			params := make([]data, len(args)-i)
+			for n := range params {
+				params[n] = args[i+n].data
 			}
 			in.setPositional(params)
 			in.fewer(args)

@@ -210,8 +210,8 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	in.oddName(mark)
 	in.shakes(in.fields[mark:mark+1], "")
 	args := in.fields[mark:]
-	for _, f := range args {
-		if f.splits || !f.known() {
+	for i := range args {
+		if f := &args[i]; f.splits || !f.known() {
 			in.res.Partial++
 			break
 		}

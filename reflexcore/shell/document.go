@@ -12,6 +12,12 @@ func (in *interp) document(r *syntax.Redirect) data {
 		return data{}
 	}
 	literal := literalDelimiter(r.Word)
+	if text, ok := asItIs(r, literal); ok { // most
+		if !in.made(len(text)) && literal {
+			text = ""
+		}
+		return data{text: text}
+	}
 	b := builder{in: in, start: len(in.buf)}
 	for _, part := range r.Hdoc.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {
@@ -37,6 +43,18 @@ func (in *interp) document(r *syntax.Redirect) data {
 		d.text = strings.Join(lines, "\n")
 	}
 	return d
+}
+
+// asItIs is the body of a here-document in which nothing is expanded or taken away.
+func asItIs(r *syntax.Redirect, literal bool) (text string, ok bool) {
+	if r.Op == syntax.DashHdoc || len(r.Hdoc.Parts) != 1 {
+		return "", false
+	}
+	lit, ok := r.Hdoc.Parts[0].(*syntax.Lit)
+	if !ok || !literal && strings.IndexByte(lit.Value, '\\') >= 0 {
+		return "", false
+	}
+	return lit.Value, true
 }
 
 func unescapeHeredoc(buf []byte, s string) []byte {

@@ -233,13 +233,21 @@ func (in *interp) omitted(d data) data {
 // fewer makes the parameters that set gets without what is not known of its words one
 // more possibility.
 func (in *interp) fewer(args []field) {
-	if !slices.ContainsFunc(args, func(f field) bool { return f.hollow && !f.known() }) {
+	some := false
+	for i := range args {
+		some = some || args[i].hollow && !args[i].known()
+	}
+	if !some {
 		return
 	}
-	var params []data
+	params := make([]data, 0, len(args))
 	ended := false
-	for _, f := range args {
-		text := strings.ReplaceAll(f.text, effect.Unknown, "")
+	for i := range args {
+		f := &args[i]
+		text := f.text
+		if !f.known() {
+			text = strings.ReplaceAll(text, effect.Unknown, "")
+		}
 		switch {
 		case text == "" && !f.known() && f.splits, !ended && strings.HasPrefix(text, "-") && text != "--":
 		case !ended && text == "--":
@@ -248,6 +256,9 @@ func (in *interp) fewer(args []field) {
 			ended = true
 			params = append(params, data{text, f.taint})
 		}
+	}
+	if len(params) == 0 {
+		params = nil
 	}
 	in.others = [][]data{in.params, params}
 	in.partings++

@@ -211,14 +211,14 @@ func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 	if in.leaner = in.leaner || !sure; !sure && in.omits == omitsAll {
 		return
 	}
-	for i, d := range list {
+	for i := 0; i < len(list); i++ {
 		if i > 0 {
 			b.flush()
-			if sure && i+1 < len(list) && b.whole(d, quoted) { // most of a long list
-				continue
+			if sure { // most of a long list; the last one may have more behind it
+				i += b.wholes(list[i:len(list)-1], quoted)
 			}
 		}
-		b.value(d, quoted)
+		b.value(list[i], quoted)
 		if !sure {
 			b.splits = true
 		}

@@ -102,8 +102,13 @@ func try(p *syntax.Parser, src string) (file *syntax.File, err error) {
 func tooDeep(src string, limit int) bool {
 	depth, most := 0, 0
 	for i := 0; i < len(src); i++ {
-		if !nesting[src[i]] {
+		switch nesting[src[i]] {
+		case nestsNot:
 			continue
+		case nestsAsWord:
+			if i > 0 && !beforeWord[src[i-1]] {
+				continue // most
+			}
 		}
 		switch src[i] {
 		case '(', '{', '[':
@@ -140,21 +145,37 @@ func tooDeep(src string, limit int) bool {
 	return false
 }
 
-// nesting marks the bytes at which something may open or close.
-var nesting = func() (t [256]bool) {
-	for _, c := range []byte("(){}[]`iwfucde") {
+// What a byte may open or close.
+const (
+	nestsNot    = iota
+	nestsAlone  // it does so itself
+	nestsAsWord // a word that begins with it does
+)
+
+var nesting = func() (t [256]uint8) {
+	for _, c := range []byte("(){}[]`") {
+		t[c] = nestsAlone
+	}
+	for _, c := range []byte("iwfucde") {
+		t[c] = nestsAsWord
+	}
+	return t
+}()
+
+// beforeWord marks the bytes that a keyword may stand behind.
+var beforeWord = func() (t [256]bool) {
+	for _, c := range []byte(" \t\n;|&({") {
 		t[c] = true
 	}
 	return t
 }()
 
 func wordAt(src string, i int, word string) bool {
-	if !strings.HasPrefix(src[i:], word) {
+	if !strings.HasPrefix(src[i:], word) || i > 0 && !beforeWord[src[i-1]] {
 		return false
 	}
-	before := i == 0 || strings.IndexByte(" \t\n;|&({", src[i-1]) >= 0
 	end := i + len(word)
-	return before && (end == len(src) || strings.IndexByte(" \t\n;|&)}(", src[end]) >= 0)
+	return end == len(src) || strings.IndexByte(" \t\n;|&)}(", src[end]) >= 0
 }
 
 func keywordAt(src string, i int) bool {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -65,18 +66,37 @@ func isOneWord(s string) bool {
 	return true
 }
 
-// whole pushes a value that is known as a field of its own, where it is one word whatever it
-// is next to: the builder has nothing yet. It is false where that is not so.
-func (b *builder) whole(d data, quoted bool) bool {
+// wholes pushes values that are known as fields of their own, as long as each is one word
+// whatever it is next to: the builder has nothing yet. It returns how many these are. A
+// list is pushed by every command that takes it, so a long one has to be quick.
+func (b *builder) wholes(list []data, quoted bool) (n int) {
 	in := b.in
-	if d.text == "" || !d.known() {
-		return false
+	if len(list) == 0 || !quoted && in.ifs() != usualIFS {
+		return 0
 	}
-	if !quoted && (!isOneWord(d.text) || in.ifs() != usualIFS || len(d.text) > 1 && in.tears()) {
-		return false
+	torn := !quoted && in.tears()
+	if room := min(len(list), in.lim.Fields-len(in.fields)); room > 0 {
+		in.fields = slices.Grow(in.fields, room)
 	}
-	if in.made(len(d.text)) {
-		in.push(field{data: d, quoted: quoted})
+	for ; n < len(list); n++ {
+		d := &list[n]
+		switch {
+		case d.text == "", torn && len(d.text) > 1, quoted && !d.known(), !quoted && !isKnownWord(d.text):
+			return n
+		}
+		if in.made(len(d.text)) {
+			in.push(field{data: *d, quoted: quoted})
+		}
+	}
+	return n
+}
+
+// isKnownWord reports whether all of a value is known, and it is one word.
+func isKnownWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == effect.Unknown[0] || splitting[s[i]] {
+			return false
+		}
 	}
 	return true
 }

@@ -129,6 +129,9 @@ func (in *interp) holds(n syntax.Node) bool {
 				in.holdsWord(a.Value.Lit(), false)
 			}
 		}
+		if isFlat(n) { // most
+			return false
+		}
 	case *syntax.DeclClause:
 		for _, a := range n.Args {
 			if a.Name != nil && a.Value != nil {
@@ -158,6 +161,27 @@ func (in *interp) holds(n syntax.Node) bool {
 	return len(in.stands.words) < standWords
 }
 
+// isFlat reports whether a command has nothing in its words that is looked at by itself.
+func isFlat(c *syntax.CallExpr) bool {
+	if len(c.Assigns) > 0 {
+		return false
+	}
+	for _, w := range c.Args {
+		for _, part := range w.Parts {
+			switch p := part.(type) {
+			case *syntax.Lit, *syntax.SglQuoted:
+			case *syntax.ParamExp:
+				if !p.Short || p.Index != nil || p.Exp != nil || p.Slice != nil || p.Repl != nil || p.NestedParam != nil {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // holdsArgs takes in the words of a command: all of one that only prints, keeps or makes
 // them, of others those in code and behind --.
 func (in *interp) holdsArgs(args []*syntax.Word) {
@@ -181,7 +205,11 @@ func (in *interp) holdsArgs(args []*syntax.Word) {
 			in.holdsQuoted(w, keeps || ended, makes)
 			continue
 		}
-		if base := path.Base(text); keeps || ended || base != text && strings.HasPrefix(base, "-") {
+		base := text
+		if strings.IndexByte(text, '/') >= 0 {
+			base = path.Base(text)
+		}
+		if keeps || ended || base != text && strings.HasPrefix(base, "-") {
 			in.holdsWord(text, false)
 			in.holdsWord(base, makes && (ended || base != text))
 		}

@@ -57,10 +57,13 @@ func (r *reader) read(text string) {
 				if len(r.word) == 0 {
 					r.start = i
 				}
-				if len(r.word) <= maxWord {
+				n := lettersAt(text[i:])
+				for _, c := range []byte(text[i : i+max(0, min(n, maxWord+1-len(r.word)))]) {
 					r.word = append(r.word, c|0x20)
 				}
 				r.letters = true
+				i += n
+				continue
 			case digit:
 				if len(r.word) == 0 {
 					r.start = i
@@ -72,9 +75,11 @@ func (r *reader) read(text string) {
 			case inside: // an apostrophe
 				r.apostrophe = len(r.word)
 			default:
-				if n := r.special(text, i); n > 0 {
-					i += n
-					continue
+				if c == ':' || c == '<' || c == '[' {
+					if n := r.special(text, i); n > 0 {
+						i += n
+						continue
+					}
 				}
 				r.end(text, i)
 				r.pause(text, i)
@@ -86,6 +91,14 @@ func (r *reader) read(text string) {
 	}
 	r.end(text, len(text))
 	r.flush()
+}
+
+// lettersAt is how many letters a text begins with.
+func lettersAt(text string) (n int) {
+	for n < len(text) && text[n] < utf8.RuneSelf && kinds[text[n]] == letter {
+		n++
+	}
+	return n
 }
 
 // kinds are the classes of ASCII characters.
