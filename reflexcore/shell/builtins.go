@@ -109,11 +109,7 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 			if f.text == "--" {
 				i++
 			}
-			params := make([]data, len(args)-i)
-			for n := range params {
-				params[n] = args[i+n].data
-			}
-			in.setPositional(params)
+			in.setPositional(in.listOf(args[i:]))
 			in.fewer(args)
 			return
 		}

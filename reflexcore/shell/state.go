@@ -87,12 +87,14 @@ type interp struct {
 	readonly   []string // the variables that may not be assigned to
 	unpassed   bool     // the program that starts a script may keep variables from it
 	params     []data
-	others     [][]data // more than one list of parameters is possible
-	locals     []held   // what functions that are running restore
-	frame      int      // how many of them the function that runs now found
-	lists      []string // arrays that are declared and were given nothing yet
-	recorded   []data   // the history of the shell, as far as the text wrote it
-	branches   int      // how many branches, which may not be taken, enclose this
+	others     [][]data  // more than one list of parameters is possible
+	grown      [2][]data // long lists of parameters that may be added to, see [interp.listOf]
+	oldest     int       // of these
+	locals     []held    // what functions that are running restore
+	frame      int       // how many of them the function that runs now found
+	lists      []string  // arrays that are declared and were given nothing yet
+	recorded   []data    // the history of the shell, as far as the text wrote it
+	branches   int       // how many branches, which may not be taken, enclose this
 	jumped     jump
 	vague      bool   // numbers that are assigned are not known
 	typed      bool   // something asked what is typed
@@ -222,6 +224,7 @@ func (in *interp) release() {
 	in.wires, in.aliased, in.rewired, in.snapshot = nil, nil, nil, nil
 	in.outermost = read{}
 	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
+	in.grown = [2][]data{}
 }
 
 // keep returns bytes as a text.
