@@ -354,6 +354,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 			a.copiedInto(p)
 		}
 		a.packed(p)
+	case grammar.Read:
+		a.encrypted(u)
 	case grammar.Host:
 		from := len(in.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())

@@ -153,3 +153,17 @@ func (a *applied) packed(p string) {
 	}
 	a.in.write(to, data{effect.Unknown, a.taint}, false)
 }
+
+// encrypted notes the files that gpg puts beside the one that it reads.
+func (a *applied) encrypted(u *grammar.Use) {
+	if u.Word < 0 || a.taint&told == 0 || a.by != "gpg" && a.by != "gpg2" && a.by != "gpgsm" {
+		return
+	}
+	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
+		p := a.path(u)
+		a.in.write(a.in.concat(p, end), data{effect.Unknown, a.taint}, false)
+		if plain, ok := strings.CutSuffix(p, end); ok {
+			a.in.write(plain, data{effect.Unknown, a.taint}, false)
+		}
+	}
+}

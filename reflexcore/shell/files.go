@@ -286,8 +286,8 @@ func (in *interp) write(p string, d data, more bool) {
 			}
 			if more {
 				f.extend(d)
-			} else {
-				f.mayHold(version{data: d})
+			} else if v := (version{data: d}); !v.blank() { // alone, as its beginning may hide the rest
+				f.mayHold(v)
 			}
 			if !more && f.text != "" && d.text != "" {
 				d.text = "\n" + d.text
