@@ -110,6 +110,7 @@ type interp struct {
 	traps   []data             // what is done when the script ends
 	trapped int                // how many commands there were when they were walked last
 	hooks   []func(std *input) // what shells run by themselves, see [interp.remember]
+	shaken  bool               // a file may have set any variable, see [interp.shake]
 	late    bool               // they are walked
 
 	depth    int

@@ -54,6 +54,13 @@ func (f *virtual) mayHold(v version) {
 	*last = version{data: data{effect.Unknown, last.taint | v.taint}}
 }
 
+// agesInBranch keeps what a file holds that becomes another one in a branch.
+func (in *interp) agesInBranch(f *virtual) {
+	if v := f.present(); in.branches > 0 && v.alias == "" && (!v.blank() || v.taint&told != 0) {
+		f.mayHold(v)
+	}
+}
+
 // extend appends something to each of the older versions.
 func (f *virtual) extend(d data) {
 	f.older = slices.Clone(f.older)
