@@ -283,12 +283,10 @@ func (a *applied) output() data {
 		}
 	}
 	if text != "" && effect.IsKnown(text) {
+		if d, ok := a.asItWas(text); ok {
+			return d
+		}
 		switch a.by {
-		case "head", "tail", "sort", "tac", "uniq":
-			if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && (len(a.argv) < 2 || len(a.argv) == 2 && keepsLine(a.argv[1])) {
-				return data{text, a.taint} // one line is what it was
-			}
-			return data{effect.Unknown, a.taint | effect.Decoded}
 		case "tr", "sed", "awk", "gawk", "cut", "grep", "egrep", "fold", "fmt", "paste", "column", "jq", "dd", "iconv", "nl", "expand", "perl":
 			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
 		}
@@ -355,6 +353,9 @@ func (a *applied) target(u *grammar.Use, out data) {
 			a.copied(p, fresh)
 			a.copiedInto(p)
 		}
+		a.packed(p)
+	case grammar.Read:
+		a.encrypted(u)
 	case grammar.Host:
 		from := len(in.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())

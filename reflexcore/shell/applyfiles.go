@@ -102,6 +102,7 @@ func (a *applied) another(to, from string, u *grammar.Use) {
 	case f == nil:
 	case u.Arg != "link":
 		if a.in.file(from) == nil {
+			a.in.agesInBranch(f)
 			f.alias = from
 		}
 	default:
@@ -111,6 +112,7 @@ func (a *applied) another(to, from string, u *grammar.Use) {
 			f = a.in.file(to)
 		}
 		if from != to && f != nil {
+			a.in.agesInBranch(f)
 			f.alias, f.link = from, true
 			a.in.links++
 		}

@@ -76,7 +76,7 @@ func (in *interp) counted(v *variable, d data) data {
 
 // assignIndex is name[index]=value.
 func (in *interp) assignIndex(name string, a *syntax.Assign) {
-	value, index := in.one(a.Value), data{}
+	value, index := in.wordOrLess(a.Value), data{}
 	if isTable(name) {
 		in.entered(name, in.key(a.Index).text, value)
 		return

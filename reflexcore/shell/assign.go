@@ -209,7 +209,7 @@ func (in *interp) assign(a *syntax.Assign) {
 			return
 		}
 		in.assignAll(name, in.values(func() data {
-			old, more := in.value(name), in.one(a.Value)
+			old, more := in.value(name), in.wordOrLess(a.Value)
 			if v := in.lookup(name); v != nil && v.integer {
 				return in.sum(old, more)
 			}
@@ -220,7 +220,7 @@ func (in *interp) assign(a *syntax.Assign) {
 		more := in.one(a.Value)
 		in.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
-		in.assignAll(name, in.values(func() data { return in.one(a.Value) }))
+		in.assignAll(name, in.values(func() data { return in.wordOrLess(a.Value) }))
 		if in.ofPlace(a.Value) {
 			in.slot(name).place = true
 		}
@@ -228,6 +228,30 @@ func (in *interp) assign(a *syntax.Assign) {
 			in.slot(name).branch = true
 		}
 	}
+}
+
+// wordOrLess is the text of a word that is assigned. What a command within it prints of words of
+// which nothing is known is not there if these are none: "r" for $(echo r $@), and no space.
+// That is one more value.
+func (in *interp) wordOrLess(w *syntax.Word) data {
+	d := in.one(w)
+	if d.known() || !in.choose || !slices.ContainsFunc(w.Parts, substitutes) {
+		return d
+	}
+	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
+	if set == "" || !effect.IsKnown(set) || in.pick(in.concat("none ", d.text), 2) == 0 {
+		return d
+	}
+	return data{set, d.taint}
+}
+
+// substitutes reports whether a part of a word is what a command prints.
+func substitutes(part syntax.WordPart) bool {
+	if q, ok := part.(*syntax.DblQuoted); ok {
+		return slices.ContainsFunc(q.Parts, substitutes)
+	}
+	_, ok := part.(*syntax.CmdSubst)
+	return ok
 }
 
 // assignEither assigns to elements of an array what they may be.

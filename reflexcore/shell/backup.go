@@ -23,6 +23,7 @@ func (a *applied) backs(u *grammar.Use, p string) {
 	case "ruby":
 		takes = "erICFEKTx"
 	default:
+		a.backsCopy(p)
 		return
 	}
 	in := a.in
@@ -70,4 +71,99 @@ func backupSuffix(w, takes string, long bool) string {
 		}
 	}
 	return ""
+}
+
+// backsCopy notes the backup of a file that a program which copies or moves others replaces:
+// cp -b a k leaves the old k at k~.
+func (a *applied) backsCopy(p string) {
+	suffixes := []string{"~", ".~1~"}
+	keeps := a.by == "patch"
+	switch a.by {
+	case "patch":
+		suffixes = append(suffixes, ".orig")
+	case "cp", "mv", "install", "ln", "rsync", "gcp", "gmv", "ginstall", "gln":
+	default:
+		return
+	}
+	for i, w := range a.argv[1:] {
+		flag, value, given := strings.Cut(w, "=")
+		switch {
+		case strings.HasPrefix(w, "--b"):
+			keeps = true
+		case strings.HasPrefix(flag, "--su") && given:
+			keeps, suffixes = true, append(suffixes, value)
+		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(a.argv):
+			keeps, suffixes = true, append(suffixes, a.argv[i+2])
+		case len(w) > 1 && w[0] == '-' && w[1] != '-':
+			if at := strings.IndexByte(w, 'S'); at > 0 && at+1 < len(w) {
+				keeps, suffixes = true, append(suffixes, w[at+1:])
+			}
+			keeps = keeps || strings.Contains(w, "b")
+		}
+	}
+	if !keeps {
+		return
+	}
+	if s := a.in.value("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
+		suffixes = append(suffixes, s.text)
+	}
+	replaced := []string{p}
+	for i := range a.p.Uses { // or what is so called in it
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			replaced = append(replaced, a.in.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
+		}
+	}
+	for _, p := range replaced {
+		was := a.in.contentOf(p)
+		if a.in.file(p) == nil && was.taint&told == 0 {
+			continue
+		}
+		for _, suffix := range suffixes {
+			a.in.write(a.in.concat(p, suffix), was, false)
+		}
+	}
+}
+
+// packers are the programs that put a file into a smaller one beside it, and the end of its
+// name.
+var packers = map[string]string{
+	"gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "pbzip2": ".bz2", "xz": ".xz", "pixz": ".xz", "lzma": ".lzma", "lzip": ".lz", "lzop": ".lzo",
+	"compress": ".Z", "bzip3": ".bz3", "zstd": ".zst", "pzstd": ".zst", "lz4": ".lz4", "brotli": ".br",
+	"gunzip": ".gz", "bunzip2": ".bz2", "unxz": ".xz", "unlzma": ".lzma", "unzstd": ".zst", "uncompress": ".Z", "unlz4": ".lz4",
+}
+
+// packed notes the file that a packer makes of another one, or makes it of again.
+func (a *applied) packed(p string) {
+	end, ok := packers[a.by]
+	if !ok || a.taint&told == 0 {
+		return
+	}
+	for i, w := range a.argv {
+		if rest, ok := strings.CutPrefix(w, "--suffix="); ok {
+			end = rest
+		} else if rest, ok := strings.CutPrefix(w, "-S"); ok && end != "" {
+			if end = rest; end == "" && i+1 < len(a.argv) {
+				end = a.argv[i+1]
+			}
+		}
+	}
+	to := a.in.concat(p, end)
+	if unpacked, ok := strings.CutSuffix(p, end); ok {
+		to = unpacked
+	}
+	a.in.write(to, data{effect.Unknown, a.taint}, false)
+}
+
+// encrypted notes the files that gpg puts beside the one that it reads.
+func (a *applied) encrypted(u *grammar.Use) {
+	if u.Word < 0 || a.taint&told == 0 || a.by != "gpg" && a.by != "gpg2" && a.by != "gpgsm" {
+		return
+	}
+	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
+		p := a.path(u)
+		a.in.write(a.in.concat(p, end), data{effect.Unknown, a.taint}, false)
+		if plain, ok := strings.CutSuffix(p, end); ok {
+			a.in.write(plain, data{effect.Unknown, a.taint}, false)
+		}
+	}
 }

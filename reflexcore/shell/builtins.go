@@ -234,13 +234,13 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 		return
 	}
 	target := in.home(p.text)
-	f := in.file(target)
+	f, v := in.heldBy(target)
 	taint := p.taint
 	if f != nil {
-		taint |= f.taint
+		taint |= v.taint
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: taint, By: "source"})
-	if f == nil || !f.known() {
+	if f == nil || !v.known() {
 		in.sourced = in.sourced || in.exports
 	}
 	if f == nil {
@@ -248,15 +248,16 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 		if f = in.mayRun(target); f == nil {
 			return
 		}
+		v = f.present()
 	}
-	if f.from != nil {
+	if v.from != nil {
 		in.shake(target)
-		in.runsFrom(f)
+		in.runsFrom(f.path, &v)
 		return
 	}
-	if f.src != nil && !f.known() {
+	if f.src != nil && !v.known() {
 		in.odd(SourceProcess, "source")
-		if f.text == effect.Unknown && in.setsUp(f.src.Stmts) {
+		if v.text == effect.Unknown && in.setsUp(f.src.Stmts) {
 			return
 		}
 	}
@@ -269,7 +270,7 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 	}
 	choices, choose, shared := in.choices, in.choose, in.shared
 	in.choices, in.choose, in.shared = nil, false, false
-	in.payload(f.data, "source", std, sink)
+	in.payload(v.data, "source", std, sink)
 	in.choices, in.choose, in.shared = choices, choose, shared
 	in.params, in.others = held, others
 }

@@ -373,7 +373,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 		in.terminals(mark)
 	}
 	in.unpacks(argv)
-	in.pieces(argv, base, std)
+	in.pieces(argv, base, std.taint|a.taint)
 	in.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
@@ -414,9 +414,11 @@ func (a *applied) forget() {
 func (in *interp) invoked(mark int, std *input, sink *data) {
 	name := in.fields[mark]
 	f := in.created(name.text)
-	if f != nil && f.alias != "" && in.Table.Find(f.alias) != nil {
-		in.fields[mark].text = f.alias
-		return
+	if f != nil {
+		if v := in.version(f); v.alias != "" && in.Table.Find(v.alias) != nil {
+			in.fields[mark].text = v.alias
+			return
+		}
 	}
 	if f != nil {
 		in.execute(data{f.path, name.taint}, "", in.fields[mark+1:], std, sink, name.text)

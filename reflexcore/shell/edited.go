@@ -30,7 +30,7 @@ func (a *applied) cameFrom(p string) {
 		o.alone, o.itself = true, p
 	case f.alias != "" && a.in.file(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
-	default:
+	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
 	}
 	a.origins = append(a.origins, o)
@@ -164,7 +164,7 @@ func (a *applied) fedFile() string {
 	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.under(p) != 0 {
 		return ""
 	}
-	if f := in.file(p); f != nil && f.from == nil {
+	if f := in.file(p); f != nil && (f.from == nil || len(f.older) > 0) {
 		return ""
 	}
 	return p

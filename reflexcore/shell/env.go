@@ -42,7 +42,7 @@ func (in *interp) environ(name string, value data) {
 	case in.level > in.lim.Nesting:
 		in.over(overDepth)
 	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
-		in.hooked(name, func() { in.variable(name, value) })
+		in.hooked(name, func(*input) { in.variable(name, value) })
 	default:
 		in.variable(name, value)
 	}

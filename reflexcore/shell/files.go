@@ -43,14 +43,15 @@ func (in *interp) contentOf(p string) data {
 		return data{effect.Unknown, effect.Network}
 	}
 	if f := in.file(p); f != nil {
-		for hops := 0; f.alias != "" && hops < 4; hops++ {
-			to := in.file(f.alias)
+		v := in.version(f)
+		for hops := 0; v.alias != "" && hops < 4; hops++ {
+			to := in.file(v.alias)
 			if to == nil {
-				return data{effect.Unknown, in.secret(f.alias)}
+				return data{effect.Unknown, in.secret(v.alias)}
 			}
-			f = to
+			v = in.version(to)
 		}
-		return f.data
+		return v.data
 	}
 	switch p {
 	case "/dev/null":
@@ -58,7 +59,7 @@ func (in *interp) contentOf(p string) data {
 	case "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty", "/dev/stdin":
 		return unknown
 	}
-	return data{effect.Unknown, in.secret(p)}
+	return data{effect.Unknown, in.secret(p) | in.pieceOf(p)}
 }
 
 // readFile notes that a file is read and returns what is in it.
@@ -111,6 +112,7 @@ func (in *interp) wrote(p string, d data, more bool, by string) {
 type virtual struct {
 	path string
 	data
+	older  []version         // what it may hold besides, see [interp.version]
 	alias  string            // it is another file
 	link   bool              // and a link to it: what lies below it lies there
 	ran    bool              // it was walked as a program
@@ -227,32 +229,50 @@ func (in *interp) earlier(p string) *virtual {
 
 // left reports what the text leaves in files.
 func (in *interp) left() {
-	const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 	for i := range in.files {
 		f := &in.files[i]
 		t := f.taint
+		for _, v := range f.older {
+			t |= v.taint
+		}
 		if f.alias != "" {
 			t |= in.contentOf(f.alias).taint
 			f = &in.files[i] // the list may have moved
 		}
 		if t &= told; t != 0 && f.sink == nil {
 			in.res.Files = append(in.res.Files, File{f.path, t, f.tree})
-		}
-		if text := strings.TrimPrefix(f.text, effect.Unknown); f.alias == "" && f.sink == nil && !f.ran && text != "" && !strings.HasPrefix(f.path, "/dev/") {
-			in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: text})
-			if other, ok := in.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
-				in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: other})
+			for _, end := range firstPieces {
+				if f.pieces {
+					in.res.Files = append(in.res.Files, File{in.concat(f.path, end), t, false})
+				}
 			}
 		}
+		if f.sink == nil && !f.ran && !strings.HasPrefix(f.path, "/dev/") {
+			in.leaves(f, f.present())
+			for _, v := range f.older {
+				in.leaves(f, v)
+			}
+		}
+	}
+}
+
+// leaves reports the text of a version of a file.
+func (in *interp) leaves(f *virtual, v version) {
+	text := strings.TrimPrefix(v.text, effect.Unknown)
+	if v.alias != "" || text == "" {
+		return
+	}
+	in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: text})
+	if other, ok := in.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
+		in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: other})
 	}
 }
 
 // write notes that data was written to a path.
 func (in *interp) write(p string, d data, more bool) {
 	if f := in.file(p); f != nil {
-		f.built, f.from = false, nil
 		if f.sink != nil {
-			f.ran = true
+			f.built, f.from, f.ran = false, nil, true
 			s := in.enter()
 			in.out = connected{} // it was started before
 			in.nested(f.sink, &input{d, true}, f.to)
@@ -260,15 +280,22 @@ func (in *interp) write(p string, d data, more bool) {
 			return
 		}
 		if more || in.branches > 0 { // what was there may still be
-			if !in.made(len(f.text) + len(d.text)) { // a file that is written to itself doubles
+			f.built, f.from = false, nil
+			if !in.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
 				return
+			}
+			if more {
+				f.extend(d)
+			} else if v := (version{data: d}); !v.blank() { // alone, as its beginning may hide the rest
+				f.mayHold(v)
 			}
 			if !more && f.text != "" && d.text != "" {
 				d.text = "\n" + d.text
 			}
 			f.append(d)
 		} else {
-			f.data, f.alias = d, ""
+			f.ages()
+			f.data, f.alias, f.built, f.from = d, "", false, nil
 		}
 		return
 	}

@@ -79,6 +79,7 @@ func (in *interp) shake(target string) {
 		strings.HasPrefix(target, effect.Unknown) {
 		return
 	}
+	in.shaken = true
 	for i := range in.vars {
 		in.vars[i].shaken = true
 	}

@@ -11,19 +11,24 @@ import (
 // assigned.
 type intruder struct {
 	vars []variable
-	dir  string // empty: it stays where it is
+	dir  string     // empty: it stays where it is
+	left []rewiring // what it connected to descriptors, for [interp.rewiredByTraps]
 }
 
 const intruders = 32 // variables that traps may set
 
 // intrudes walks what a trap does, in a scope of its own, and notes what that sets.
-func (in *interp) intrudes(walk func()) {
-	moves := in.moves
-	walk()
+func (in *interp) intrudes(walk func(std *input)) {
+	moves, was, out, wired, std := in.moves, in.plumbed(), in.out, len(in.rewired), input{}
+	walk(&std)
 	if in.intruder == nil {
 		in.intruder = &intruder{}
 	}
 	i := in.intruder
+	i.left = append(i.left, in.rewired[min(wired, len(in.rewired)):]...)
+	if now := in.plumbed(); now != was || std.present || in.out != out {
+		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: in.out != out, stream: in.out.to})
+	}
 	for _, v := range in.vars[in.mark:] {
 		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
 			continue
@@ -55,12 +60,37 @@ func (in *interp) intrude() {
 
 // signalled walks what a trap does while the text still runs, for what it sets alone: what
 // else it does is walked at the end.
-func (in *interp) signalled(d data) {
+func (in *interp) signalled(walk func(std *input)) {
 	r := in.res
 	counted, effects, steps := *r, len(r.Effects), len(r.Steps)
-	in.aside(func() { in.intrudes(func() { in.payload(d, "trap", &input{}, nil) }) })
+	in.aside(func() { in.intrudes(walk) })
 	over := r.Over
 	found, list := r.Effects, r.Steps
 	*r = counted
 	r.Effects, r.Steps, r.Over = found[:effects], list[:steps], over
+}
+
+// rewiredByTraps makes what traps connected to descriptors one more possibility for all that
+// follows, as what a command did that may have been exec.
+func (in *interp) rewiredByTraps() {
+	if in.intruder == nil {
+		return
+	}
+	for i := range in.intruder.left {
+		in.mayRewire(&in.intruder.left[i])
+	}
+	in.intruder.left = nil
+}
+
+// callsDeclared walks once more what traps do, since they may call a function that is declared now.
+func (in *interp) callsDeclared() {
+	if len(in.hooks) == 0 || in.late || in.stopped() {
+		return
+	}
+	in.late = true
+	for _, walk := range in.hooks {
+		in.signalled(walk)
+	}
+	in.late = false
+	in.rewiredByTraps()
 }

@@ -21,6 +21,40 @@ func keepsLine(flag string) bool {
 	return strings.Trim(flag[1:], "urfbhnV") == ""
 }
 
+// asItWas is what comes out of a program that may print a text as it went in: one line that
+// is sorted, a document in which nothing is to be filled in. Where it may be changed, or its
+// lines come in another order, the command is walked with the text as it was, and with
+// nothing known of it.
+func (a *applied) asItWas(text string) (data, bool) {
+	same := data{text, a.taint}
+	switch a.by {
+	case "head", "tail", "sort", "gsort", "tac", "uniq", "shuf":
+		if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && a.keepsLines() {
+			return same, true // one line is what it was
+		}
+		if a.by == "head" || a.by == "tail" {
+			return data{effect.Unknown, a.taint | effect.Decoded}, true
+		}
+	case "envsubst", "m4", "dos2unix", "unix2dos", "shfmt", "prettier", "gofmt", "expand", "unexpand", "fold", "fmt":
+	default:
+		return data{}, false
+	}
+	if a.in.choose && a.in.pick("as it was", 2) == 0 {
+		return same, true
+	}
+	return data{effect.Unknown, a.taint | effect.Decoded}, true
+}
+
+// keepsLines reports whether all flags of a command leave one line what it is.
+func (a *applied) keepsLines() bool {
+	for _, w := range a.argv[1:] {
+		if len(w) > 1 && w[0] == '-' && !keepsLine(w) {
+			return false
+		}
+	}
+	return true
+}
+
 // unfilled makes unknown what code put into the files that it opened: it was not seen to
 // write anything, and need not have said it in a way that is followed.
 func (in *interp) unfilled(paths []string) {
@@ -32,7 +66,7 @@ func (in *interp) unfilled(paths []string) {
 }
 
 // pieces notes the files that split and csplit write: all that begin with a name.
-func (in *interp) pieces(argv []string, base string, std *input) {
+func (in *interp) pieces(argv []string, base string, taint effect.Taint) {
 	prefix, operands := "x", 0
 	valued := "abCnlN"
 	switch base {
@@ -65,8 +99,21 @@ func (in *interp) pieces(argv []string, base string, std *input) {
 		in.over("files")
 		return
 	}
-	in.files = append(in.files, virtual{path: in.abs(prefix), data: data{effect.Unknown, std.taint}, pieces: true})
+	in.files = append(in.files, virtual{path: in.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
 }
+
+// pieceOf is the taint of what was split into pieces of which a path may be one.
+func (in *interp) pieceOf(p string) (t effect.Taint) {
+	for i := range in.files {
+		if f := &in.files[i]; f.pieces && strings.HasPrefix(p, f.path) {
+			t |= f.taint
+		}
+	}
+	return t
+}
+
+// firstPieces are the ends of the names of the first pieces: those are told to later calls.
+var firstPieces = [...]string{"aa", "ab", "ac", "ad", "ae", "af", "ag", "ah", "00", "01", "02", "03", "04", "05", "06", "07"}
 
 // mayRun is the file of this text that a path may be: a piece of one that was split, or one
 // whose path ends like what is known of it, behind a folder that is not known. It is nil

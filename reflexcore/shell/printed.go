@@ -197,8 +197,8 @@ func (in *interp) filledIn(words, input []string) []string {
 }
 
 // runsFrom adds what runs where a file of that kind does.
-func (in *interp) runsFrom(f *virtual) {
-	for _, p := range f.from {
-		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: f.taint | in.under(p), By: "file " + f.path})
+func (in *interp) runsFrom(file string, v *version) {
+	for _, p := range v.from {
+		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | in.under(p), By: "file " + file})
 	}
 }

@@ -12,10 +12,10 @@ import (
 // execute runs a file: by what the text wrote to it, or as a file of the disk.
 func (in *interp) execute(p data, lang string, args []field, std *input, sink *data, by string) {
 	target := in.abs(p.text)
-	f := in.file(target)
-	for hops := 0; f != nil && f.alias != "" && hops < 4; hops++ {
-		target = f.alias
-		f = in.file(target)
+	f, v := in.heldBy(target)
+	for hops := 0; f != nil && v.alias != "" && hops < 4; hops++ {
+		target = v.alias
+		f, v = in.heldBy(target)
 	}
 	if f == nil {
 		if f = in.mayRun(target); f != nil {
@@ -34,31 +34,31 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		}
 		return
 	}
-	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: f.taint, By: by})
+	in.add(effect.Effect{Kind: effect.Exec, Target: target, Taint: v.taint, By: by})
 	f.ran = true
-	if f.built && (lang == "" || lang == "node") {
+	if v.built && (lang == "" || lang == "node") {
 		return // go build -o app . && ./app
 	}
-	if f.from != nil {
-		in.runsFrom(f)
+	if v.from != nil {
+		in.runsFrom(f.path, &v)
 		if lang != "" {
 			in.saysDelete(args, path.Base(target))
 		}
 		return
 	}
-	if f.isBlank() && isShown(target, by) {
+	if f.isBlank() && v.blank() && isShown(target, by) {
 		return
 	}
 	if lang == "" {
-		lang = shebang(f.text)
+		lang = shebang(v.text)
 	}
-	if lang == "" && strings.Trim(f.text, effect.Unknown+" \t\n") == "" && !f.known() {
+	if lang == "" && strings.Trim(v.text, effect.Unknown+" \t\n") == "" && !v.known() {
 		// There is nothing to walk, and the name of its first program could be the file's
 		// own: that would end in the limit of depth, and the rest would not be looked at.
-		in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: f.taint, Bits: effect.Partial, By: "file " + target})
+		in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: v.taint, Bits: effect.Partial, By: "file " + target})
 		return
 	}
-	in.script(lang, f.data, args, std, sink, "file "+target)
+	in.script(lang, v.data, args, std, sink, "file "+target)
 }
 
 // anyFile is the kind of an execution of a file of whose path nothing is known.

@@ -19,9 +19,49 @@ func (in *interp) ifs() string {
 		if known == "" {
 			known = usualIFS
 		}
-		return []string{known, usualIFS + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"}[in.pick("IFS?", 2)]
+		return []string{known, anyIFS}[in.pick("IFS?", 2)]
 	}
 	return d.text
+}
+
+// ifsOf is what separates the words of a value: a file that was read into the shell may have
+// set it, see [interp.shake].
+func (in *interp) ifsOf(text string) string {
+	if !in.torn() || !strings.ContainsAny(text, tornIFS[len(usualIFS):]) || strings.Contains(text, "://") {
+		return in.ifs()
+	}
+	return []string{usualIFS, tornIFS}[in.pick("IFS?", 2)]
+}
+
+// torn reports whether such a file may have set IFS.
+func (in *interp) torn() bool {
+	if !in.shaken {
+		return false
+	}
+	v := in.lookup("IFS")
+	return v == nil || v.unset || v.shaken
+}
+
+// tearsUp reports whether a value that is written as one word may run as another command. What
+// begins with a folder begins with it wherever it is split, and a plain name has no room for
+// the words of another command.
+func (in *interp) tearsUp(text string) bool {
+	if len(text) < 2 {
+		return false
+	}
+	return in.tears() || in.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && in.torn() && isOneWord(text) && !isPlainName(text)
+}
+
+// isPlainName reports whether a text is letters, digits and single signs between them, as names of
+// programs are.
+func isPlainName(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if !isLetter(c) && (c < '0' || c > '9') && (c != '-' && c != '_' && c != '.' || i == 0 || text[i-1] == c) {
+			return false
+		}
+	}
+	return true
 }
 
 // separators is the value of IFS, if it has one.
@@ -44,6 +84,12 @@ func (in *interp) tears() bool {
 	d, ok := in.separators()
 	return ok && !d.known()
 }
+
+// anyIFS is what separates them where it is not known.
+const anyIFS = usualIFS + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"
+
+// tornIFS is what may separate them if a file set it: no sign that names have.
+const tornIFS = usualIFS + "!#%&+,:;^|"
 
 // usualIFS is what separates words where nobody said anything else.
 const usualIFS = " \t\n"
@@ -74,7 +120,7 @@ func (b *builder) wholes(list []data, quoted bool) (n int) {
 	if len(list) == 0 || !quoted && in.ifs() != usualIFS {
 		return 0
 	}
-	torn := !quoted && in.tears()
+	torn := !quoted && (in.tears() || in.torn())
 	if room := min(len(list), in.lim.Fields-len(in.fields)); room > 0 {
 		in.fields = slices.Grow(in.fields, room)
 	}

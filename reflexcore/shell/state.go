@@ -109,10 +109,11 @@ type interp struct {
 	dir        string
 	may        string // what stands before the first slash of dir may be this folder, where that is not known
 
-	traps   []data   // what is done when the script ends
-	trapped int      // how many commands there were when they were walked last
-	hooks   []func() // what shells run by themselves, see [interp.remember]
-	late    bool     // they are walked
+	traps   []data             // what is done when the script ends
+	trapped int                // how many commands there were when they were walked last
+	hooks   []func(std *input) // what shells run by themselves, see [interp.remember]
+	shaken  bool               // a file may have set any variable, see [interp.shake]
+	late    bool               // they are walked
 
 	depth    int
 	steps    int

@@ -400,7 +400,8 @@ func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		in.funcs = append(in.funcs, function{name: n.Value, body: c.Body})
 		switch n.Value {
 		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
-			in.hooked(n.Value, func() { in.stmt(c.Body, &input{}, nil) }) // nobody needs to call it
+			in.hooked(n.Value, func(std *input) { in.stmt(c.Body, std, nil) }) // nobody needs to call it
 		}
 	}
+	in.callsDeclared()
 }

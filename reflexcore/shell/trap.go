@@ -25,11 +25,13 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 	}
 	if !atEnd {
 		action := args[0].data // the words are gone when it is walked at the end
-		in.hooked("trap", func() { in.payload(action, "trap", &input{}, nil) })
+		in.hooked("trap", func(std *input) { in.payload(action, "trap", std, nil) })
 		return
 	}
 	if signals {
-		in.signalled(args[0].data)
+		action := args[0].data
+		in.signalled(func(std *input) { in.payload(action, "trap", std, nil) })
+		in.rewiredByTraps()
 	}
 	in.traps, in.trapped = append(in.traps, args[0].data), in.res.Commands
 }
@@ -37,11 +39,12 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 // hooked walks what the shell runs by itself beside other commands: before each one,
 // at each error, at each prompt. If that reaches out, somebody is told of every one
 // from then on; if it writes down the commands where nobody looks, they are spied out.
-func (in *interp) hooked(name string, walk func()) {
+func (in *interp) hooked(name string, walk func(std *input)) {
 	in.remember(walk)
 	before, typed := len(in.res.Effects), in.typed
 	in.typed = name == "preexec" // which is told the command
 	in.aside(func() { in.intrudes(walk) })
+	in.rewiredByTraps()
 	reaches, spies := false, false
 	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
 		reaches = reaches || e.Kind == effect.NetIn || e.Kind == effect.NetOut
@@ -58,7 +61,7 @@ func (in *interp) hooked(name string, walk func()) {
 
 // remember keeps what the shell runs by itself for the end of the shell that runs it: it may
 // call functions, and have values, that come after it.
-func (in *interp) remember(walk func()) {
+func (in *interp) remember(walk func(std *input)) {
 	if in.late {
 		return
 	}
@@ -76,8 +79,9 @@ func (in *interp) runLate(since int) {
 	}
 	in.late = true
 	for _, walk := range in.hooks[since:] {
-		in.onceMore(0, &input{}, nil, func() { in.aside(walk) })
-		in.aside(walk)
+		again := func() { in.aside(func() { walk(&input{}) }) }
+		in.onceMore(0, &input{}, nil, again)
+		again()
 	}
 	clear(in.hooks[since:])
 	in.hooks, in.late = in.hooks[:since], false

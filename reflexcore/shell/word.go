@@ -144,8 +144,8 @@ func (b *builder) value(d data, quoted bool) {
 	if !bare && strings.ContainsAny(d.text, "*?[") {
 		b.glob = true
 	}
-	ifs := b.in.ifs()
-	b.shaken = b.shaken || d.known() && len(d.text) > 1 && b.in.tears()
+	ifs := b.in.ifsOf(d.text)
+	b.shaken = b.shaken || d.known() && b.in.tearsUp(d.text)
 	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
 		b.text(d.text, false)
 		return
