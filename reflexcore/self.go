@@ -44,8 +44,11 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	if worst != approver.Deny && e.stopsByLookup(w) {
 		return approver.Deny, "it looks up approver's process to stop it or to get into it"
 	}
-	if worst > approver.Ask {
-		if d, text := e.agentsOnDisk(w); d < worst {
+	if worst != approver.Deny {
+		if d, text := e.programsOnDisk(w); d < worst {
+			worst, what = d, text
+		}
+		if d, text := e.renamesProgram(w); d < worst {
 			worst, what = d, text
 		}
 	}
