@@ -119,7 +119,7 @@ var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[
 
 // copiers are the programs that make the same file under another name.
 var copiers = map[string]bool{
-	"cp": true, "gcp": true, "mv": true, "gmv": true, "ln": true, "gln": true, "link": true, "install": true, "ginstall": true, "rsync": true, "dd": true, "cat": true, "tee": true, "ditto": true, "scp": true,
+	"cp": true, "gcp": true, "mv": true, "gmv": true, "ln": true, "gln": true, "link": true, "install": true, "ginstall": true, "rsync": true, "dd": true, "cat": true, "tee": true, "ditto": true, "redirection": true, "scp": true,
 	"shutil.copy": true, "shutil.copy2": true, "shutil.copyfile": true, "shutil.move": true, "os.symlink": true, "os.link": true, "os.rename": true, "os.replace": true,
 }
 
@@ -135,11 +135,15 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 		if !isOwnName(base) && !shell.IsAgent(base) {
 			continue
 		}
-		if !w.givesName(ef, base) || !inBin(ef.Target) && !w.locates(base) {
+		installed := inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
+		if !w.givesName(ef, base) || !installed && !w.locates(base) {
 			continue
 		}
 		if isOwnName(base) {
 			return approver.Deny, "it gives approver's program another name"
+		}
+		if !linked(ef) && !w.locates(base) {
+			continue // people keep copies of their agents
 		}
 		return approver.Ask, "it gives an agent's program another name, under which nobody knows it"
 	}
@@ -150,7 +154,7 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 // that reads the one that is.
 func (w *work) givesName(read *effect.Effect, base string) bool {
 	return slices.ContainsFunc(w.effects, func(ef effect.Effect) bool {
-		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat") && ef.Target != read.Target && path.Base(ef.Target) != base &&
+		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target && path.Base(ef.Target) != base &&
 			!strings.HasPrefix(ef.Target, "/dev/") && ef.Bits&effect.Remote == 0
 	})
 }

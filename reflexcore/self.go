@@ -327,7 +327,8 @@ func (w *work) changesByLookup() bool {
 		if unpackers[e.By] || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
 			return ownFiles.MatchString(w.text) || w.looksForSettings()
 		}
-		if !effect.IsKnown(e.Target) && path.Base(e.Target) == effect.Unknown && w.looksForSettings() {
+		base := path.Base(e.Target)
+		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[")) && w.looksForSettings() {
 			return true
 		}
 	}
