@@ -328,7 +328,7 @@ func (w *work) changesByLookup() bool {
 			return ownFiles.MatchString(w.text) || w.looksForSettings()
 		}
 		base := path.Base(e.Target)
-		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[")) && w.looksForSettings() {
+		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (anySettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && w.looksForSettings() {
 			return true
 		}
 	}
