@@ -11,36 +11,58 @@ import (
 	"approver.example/reflexcore/shell"
 )
 
-// agentsOnDisk judges programs that are started by their path, under each name that the
-// disk has for them: a link to an agent's program is that agent.
-func (e *Engine) agentsOnDisk(w *work) (approver.Decision, string) {
+// programsOnDisk judges programs that are started by their path, under each name that the
+// disk has for them: a link to an agent's program is that agent, and one to approver's is
+// approver.
+func (e *Engine) programsOnDisk(w *work) (worst approver.Decision, what string) {
+	worst = approver.Pass
 	for _, p := range w.reach.programs {
-		file := p.Path
-		if file == "" || file[0] == 0 {
-			continue
-		}
-		if file[0] != '/' {
-			if !strings.HasPrefix(w.call.Dir, "/") {
-				continue
-			}
-			file = w.call.Dir + "/" + file
-		}
-		file = path.Clean(w.ofProcess(file))
-		id := e.agentAt(w, file, p.Words)
-		if strings.ContainsAny(file, "*?[") {
-			for _, found := range e.seen(w, file, true, true) {
-				if id == "" {
-					id = e.agentAt(w, found, p.Words)
-				}
+		for _, file := range e.filesOf(w, p) {
+			if d, text := e.programAt(w, file, &p); d < worst {
+				worst, what = d, text+" ("+short(effect.Show(file))+")"
 			}
 		}
-		if id == "" {
-			continue
+	}
+	return worst, what
+}
+
+// filesOf are the files that a program may be. Of one in a folder that find goes through
+// the folder where it begins is looked at, and those in it.
+func (e *Engine) filesOf(w *work, p shell.Program) []string {
+	file := p.Path
+	if file == "" || file[0] == 0 {
+		return nil
+	}
+	if file[0] != '/' {
+		if !strings.HasPrefix(w.call.Dir, "/") {
+			return nil
 		}
-		ef := effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}
-		if d, text := w.starts(&ef); d < approver.Pass {
-			return d, text + " (" + short(effect.Show(id)) + ")"
+		file = w.call.Dir + "/" + file
+	}
+	file = path.Clean(w.ofProcess(file))
+	switch {
+	case !effect.IsKnown(file):
+		files := e.seen(w, strings.ReplaceAll(file, effect.Unknown, "*"), true, true)
+		return append(files, path.Clean(strings.ReplaceAll(file, effect.Unknown, "")))
+	case strings.ContainsAny(file, "*?["):
+		return e.seen(w, file, true, true)
+	}
+	return []string{file}
+}
+
+// programAt judges one file that is started.
+func (e *Engine) programAt(w *work, file string, p *shell.Program) (approver.Decision, string) {
+	if p.Named { // most are what they are called
+		info, err := e.files.Lstat(file)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (links1(info) && info.Size() < smallest) {
+			return approver.Pass, ""
 		}
+	}
+	if e.isOwnProgram(w, file) && e.tellsOwn(p.Words) {
+		return approver.Deny, "it answers or changes approver in a person's place"
+	}
+	if id := e.agentAt(w, file, p.Words); id != "" {
+		return w.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id})
 	}
 	return approver.Pass, ""
 }

@@ -2,6 +2,8 @@ package reflexcore
 
 import (
 	"context"
+	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +43,7 @@ type Engine struct {
 	paths  *memo
 	flow   atomic.Pointer[flow.Policy]
 
+	program string // the file of the running program
 	remotes atomic.Pointer[gitRemotes]
 	guarded atomic.Pointer[guarded]
 
@@ -83,6 +86,9 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 		limits.Tools = tools.DefaultLimits()
 	}
 	e := &Engine{limits: limits, files: OS{}, paths: newMemo()}
+	if program, err := os.Executable(); err == nil && isOwnName(path.Base(program)) {
+		e.program = program
+	}
 	e.rules.Store(r)
 	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.top}
 	return e, nil

@@ -24,20 +24,72 @@ var settingsLookups = [...]*regexp.Regexp{
 	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` + settingsNames),
 }
 
-// leavesOut finds what keeps a name out of a list.
-var leavesOut = regexp.MustCompile(`-not\s|\s!\s|:!|--exclude|--invert|-prune|\sgrep\s+-\w*v|\s-E\s|[\s'"]!`)
+// leavesOut finds what keeps names out of a list, and the pattern of those.
+var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?|--(?:glob-not|exclude(?:-dir|-standard)?|ignore(?:-dir)?)[=\s]+` +
+	`|-path\s+(?:\S+\s+)-prune|\s-E\s+|(?:\s|[gl=])['"]?!)['"]?([^\s'"]*)`)
+
+// pruned finds what find does not go into.
+var pruned = regexp.MustCompile(`-(?:i?path|i?name)\s+['"]?([^\s'"]+)['"]?\s+\)?\s*\\?\)?\s*-prune`)
+
+// leftOut is a text of a lookup without what keeps names out of it.
+func leftOut(text string) string {
+	return leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
+}
 
 // looksForSettings reports whether the call looks up files by the names that settings of
-// agents have, and does not do so to leave them out.
+// agents have. What only leaves such names out does not look for them, and a filter that
+// leaves them out makes the list one without them.
 func (w *work) looksForSettings() bool {
+	text := leftOut(w.text)
 	for _, re := range settingsLookups {
-		for _, found := range re.FindAllString(w.text, 8) {
-			if !leavesOut.MatchString(" " + found) {
+		for _, at := range re.FindAllStringIndex(text, 8) {
+			if !filtered.MatchString(text[at[0]:at[1]]) && !filtered.MatchString(after(text, at[1])) {
 				return true
 			}
 		}
 	}
+	for _, found := range listers.FindAllString(text, 8) {
+		if slices.ContainsFunc(strings.Fields(found), func(word string) bool { return madeForSettings(strings.Trim(word, `"'`)) }) {
+			return true
+		}
+	}
 	return false
+}
+
+// listers find a program that lists files by patterns, and its words.
+var listers = regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep)|find|fd|fdfind|rg|ls)\b[^|;&\n)]*`)
+
+// madeForSettings reports whether a pattern finds a file of settings, and finds no other of
+// a few names: set*.json, *cl*.
+func madeForSettings(pattern string) bool {
+	if len(pattern) > 64 || !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	flat := strings.NewReplacer("/", "\x01") // a pattern of paths goes through folders
+	pattern = flat.Replace(strings.TrimPrefix(pattern, "./"))
+	finds := func(name string) bool {
+		ok, err := path.Match(pattern, flat.Replace(name))
+		return ok && err == nil
+	}
+	return slices.ContainsFunc(settingsSamples[:], finds) && !slices.ContainsFunc(otherSamples[:], finds)
+}
+
+// settingsSamples are names and paths of settings, and otherSamples those of other files.
+var (
+	settingsSamples = [...]string{"settings.json", ".claude/settings.json", "x/.claude/settings.json", ".codex/config.toml", ".claude", ".codex"}
+	otherSamples    = [...]string{"package.json", "a.json", "src/a.json", ".github/a.json", "a.toml", "src/a.toml", ".git", "src/config.toml", ".eslintrc"}
+)
+
+// filtered finds a filter that keeps the names of settings out of a list.
+var filtered = regexp.MustCompile(`\bgrep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings)|--invert-match\S*\s+['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings)`)
+
+// after is what a pipeline goes on with behind a place in a text.
+func after(text string, at int) string {
+	text = text[at:]
+	if end := strings.IndexAny(text, ";&\n"); end >= 0 {
+		text = text[:end]
+	}
+	return text
 }
 
 // counted finds what curl puts a part of the address in the place of.
@@ -51,6 +103,8 @@ func namedByPattern(ef *effect.Effect) bool {
 	switch ef.By {
 	case "rename", "prename", "file-rename", "perl-rename", "mmv":
 		return isAgentFolder(folder)
+	case "split", "csplit", "gsplit", "gcsplit": // .claude/settings and .json make one name
+		return isAgentFolder(folder) || isAgentFolder(base)
 	case "curl":
 		return counted.MatchString(folder) && folder[0] == '.' ||
 			counted.MatchString(base) && isAgentFolder(folder)
@@ -63,34 +117,113 @@ var manyProcesses = [...]string{"a1", "zsh", "systemd", "Xorg", "q-0"}
 
 // processLists find a list of processes, and the words of it.
 var (
-	grepped  = regexp.MustCompile("\\bpgrep\\s([^)`|;&\n]*)")
-	psListed = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
-	inProc   = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\|`)
-	choosing = regexp.MustCompile(`grep|/|~|==|\bhead\b|\btail\b|\bfzf\b|\s-C|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
-	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
+	grepped   = regexp.MustCompile("\\bpgrep\\s([^)`|;&\n]*)")
+	psListed  = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
+	openFiles = regexp.MustCompile("\\blsof\\s([^)`;&\n]*)")
+	inProc    = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\||/proc/(?:\[[^\]\s]*\]|\*|\?)`)
+	choosing  = regexp.MustCompile(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
+	inverting = regexp.MustCompile(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*(?:'[^']*'|"[^"]*"|[^\s|]+)`)
+	compared  = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
 )
 
+// pgrepChooses are the flags of pgrep that choose processes with the word behind them, and
+// do so by something else than who they belong to.
+const pgrepChooses = "PgGstFr"
+
 // stopsEveryone reports whether processes are stopped that were looked up, and the lookup
-// finds all: kill $(pgrep .), ps -eo pid= | xargs kill.
+// finds all, or all of one person: kill $(pgrep .), ps -eo pid= | xargs kill.
 func (w *work) stopsEveryone() bool {
 	if !slices.ContainsFunc(w.effects, func(e effect.Effect) bool {
-		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 && !effect.IsKnown(e.Target)
+		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 && (!effect.IsKnown(e.Target) || strings.Contains(e.Target, "["))
 	}) {
 		return false
 	}
 	for _, m := range grepped.FindAllStringSubmatch(w.text, 8) {
-		for _, word := range strings.Fields(m[1]) {
-			if word[0] != '-' && findsAll(strings.Trim(word, `"'`)) {
-				return true
-			}
+		if grepsAll(strings.Fields(m[1])) {
+			return true
 		}
 	}
 	for _, m := range psListed.FindAllStringSubmatch(w.text, 8) {
-		if !choosing.MatchString(" " + m[1] + " ") {
+		if !choosing.MatchString(" " + inverting.ReplaceAllString(m[1], " ") + " ") {
+			return true
+		}
+	}
+	for _, m := range openFiles.FindAllStringSubmatch(w.text, 8) {
+		if lsofAll(m[1]) {
 			return true
 		}
 	}
 	return inProc.MatchString(w.text) || compared.MatchString(w.text)
+}
+
+// grepsAll reports whether those words of pgrep find all processes: a pattern for all, one
+// for those that are to stay, or nothing but whose they are.
+func grepsAll(words []string) bool {
+	chosen, whose := false, false
+	for i := 0; i < len(words); i++ {
+		word := strings.Trim(words[i], `"'`)
+		switch {
+		case word == "" || word[0] != '-' || word == "-":
+			if findsAll(word) {
+				return true
+			}
+			chosen = true
+		case strings.HasPrefix(word, "--inv"), word[1] != '-' && strings.Contains(word, "v"):
+			return true
+		case strings.HasPrefix(word, "--eui"), strings.HasPrefix(word, "--uid"):
+			whose = true
+			if !strings.Contains(word, "=") {
+				i++
+			}
+		case word[1] == '-':
+			chosen = chosen || strings.HasPrefix(word, "--pa") || strings.HasPrefix(word, "--te") || strings.HasPrefix(word, "--se") || strings.HasPrefix(word, "--pg")
+			if !strings.Contains(word, "=") && strings.HasPrefix(word, "--p") {
+				i++
+			}
+		case strings.ContainsAny(word, pgrepChooses):
+			chosen = true
+			if strings.ContainsAny(word[len(word)-1:], pgrepChooses) {
+				i++
+			}
+		case strings.ContainsAny(word, "uU"):
+			whose = true
+			if strings.ContainsAny(word[len(word)-1:], "uU") {
+				i++
+			}
+		case word[len(word)-1] == 'd':
+			i++
+		}
+	}
+	return whose && !chosen
+}
+
+// lsofAll reports whether those words of lsof list all processes, or those whose name begins
+// as approver's does.
+func lsofAll(words string) bool {
+	words, filter, piped := strings.Cut(words, "|")
+	list := strings.Fields(words)
+	chosen := false
+	for i := 0; i < len(list); i++ {
+		word := strings.Trim(list[i], `"'`)
+		flags, name, commands := strings.Cut(word, "c")
+		switch {
+		case word == "" || word[0] != '-':
+			chosen = true
+		case word == "-u":
+			i++
+		case commands && !strings.ContainsAny(flags, "iupgd"):
+			if i++; name == "" && i < len(list) {
+				name = strings.Trim(list[i], `"'`)
+			}
+			if name != "" && (strings.HasPrefix(ownProcess, name) || name[0] == '/' && patternFinds(strings.Trim(name, "/"), ownProcess)) {
+				return true
+			}
+			chosen = chosen || name != "" && name[0] != '^'
+		case strings.ContainsAny(word, "ipUdgD") && !strings.HasPrefix(word, "-u"):
+			chosen = true
+		}
+	}
+	return !chosen && (!piped || !choosing.MatchString(" "+inverting.ReplaceAllString(filter, " ")+" "))
 }
 
 func findsAll(pattern string) bool {

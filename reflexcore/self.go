@@ -44,8 +44,11 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	if worst != approver.Deny && e.stopsByLookup(w) {
 		return approver.Deny, "it looks up approver's process to stop it or to get into it"
 	}
-	if worst > approver.Ask {
-		if d, text := e.agentsOnDisk(w); d < worst {
+	if worst != approver.Deny {
+		if d, text := e.programsOnDisk(w); d < worst {
+			worst, what = d, text
+		}
+		if d, text := e.renamesProgram(w); d < worst {
 			worst, what = d, text
 		}
 	}
@@ -324,7 +327,8 @@ func (w *work) changesByLookup() bool {
 		if unpackers[e.By] || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
 			return ownFiles.MatchString(w.text) || w.looksForSettings()
 		}
-		if !effect.IsKnown(e.Target) && path.Base(e.Target) == effect.Unknown && w.looksForSettings() {
+		base := path.Base(e.Target)
+		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (anySettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && w.looksForSettings() {
 			return true
 		}
 	}

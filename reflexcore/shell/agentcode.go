@@ -96,28 +96,55 @@ func imports(src, module string) bool {
 	}
 }
 
-// A Program is a program that is named by its path and that no table knows. Only the disk
-// can tell what it is: it may be a link to an agent.
+// A Program is a program that is named by its path. Only the disk can tell what it is: it
+// may be a link to an agent, or to approver's own program.
 type Program struct {
 	Path  string
 	Words []string // that it is started with
+	Named bool     // its name is that of another program, which it is unless it is a link
 }
 
 const (
-	maxPrograms = 32 // of one text that are handed on
-	maxWords    = 16 // of one of them
+	maxPrograms = 64 // of one text that are handed on
+	maxWords    = 32 // of one of them
 )
 
-// mayBeAgent notes a program of which the disk may say that it is an agent.
+// mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
+// that find goes through only the name is known.
 func (in *interp) mayBeAgent(name string, args []field) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || len(in.res.Programs) >= maxPrograms || !effect.IsKnown(name) {
+	if in.ctx.Written || in.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
-	words := make([]string, 0, min(len(args), maxWords))
-	for _, f := range args[:min(len(args), maxWords)] {
-		words = append(words, f.text)
+	in.handsOn(Program{Path: in.home(name)}, args)
+}
+
+// mayBeLink notes a program in a folder of people's own that has the name of another one.
+func (in *interp) mayBeLink(name string, args []field) {
+	if in.ctx.Written || in.bits&effect.Remote != 0 || !effect.IsKnown(name) {
+		return
 	}
-	in.res.Programs = append(in.res.Programs, Program{Path: in.home(name), Words: words})
+	file := in.home(name)
+	for _, dir := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/"} {
+		if strings.HasPrefix(file, dir) && !strings.Contains(file, "/..") {
+			return // who writes there is asked about
+		}
+	}
+	in.handsOn(Program{Path: file, Named: true}, args)
+}
+
+// handsOn notes a program once for each list of words that it is started with.
+func (in *interp) handsOn(p Program, args []field) {
+	p.Words = make([]string, 0, min(len(args), maxWords))
+	for _, f := range args[:min(len(args), maxWords)] {
+		p.Words = append(p.Words, f.text)
+	}
+	switch {
+	case slices.ContainsFunc(in.res.Programs, func(q Program) bool { return q.Path == p.Path && slices.Equal(q.Words, p.Words) }):
+	case len(in.res.Programs) >= maxPrograms:
+		in.over("programs")
+	default:
+		in.res.Programs = append(in.res.Programs, p)
+	}
 }
 
 // AgentOf is the agent that a file is, by its path, if those words start it; empty: it is

@@ -102,7 +102,9 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 		in.runsInstalled(args)
 	}
 	in.installs(base, args)
-	if strings.IndexByte(name, '/') >= 0 && in.Table.Find(base) == nil {
+	if strings.IndexByte(name, '/') >= 0 && in.Table.Find(base) != nil {
+		in.mayBeLink(name, args[1:])
+	} else if strings.IndexByte(name, '/') >= 0 {
 		if f := in.created(name); f != nil && f.alias != "" {
 			name = f.alias
 		}

@@ -44,6 +44,7 @@ func (in *interp) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
+	a.runsList(&out)
 	a.inserts()
 	in.dir = dir
 	in.bits = held
@@ -399,6 +400,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 				in.locals = append(in.locals, in.hold(name))
 				in.set(name, data{value, taint})
 				in.slot(name).passed = true
+				in.handsOver(name)
 			}
 			in.environ(name, data{value, taint})
 		}

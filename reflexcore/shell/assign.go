@@ -69,6 +69,9 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		if a.Name != nil && !a.Naked && !d.ref {
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 		}
+		if a.Name != nil && d.exports {
+			in.handsOver(a.Name.Value)
+		}
 	}
 }
 

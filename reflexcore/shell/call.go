@@ -74,6 +74,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 			in.assign(a)
 			in.slot(a.Name.Value).passed = true
 			in.environ(a.Name.Value, in.value(a.Name.Value))
+			in.handsOver(a.Name.Value)
 		}
 		in.local = local
 	}

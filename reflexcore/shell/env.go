@@ -49,6 +49,18 @@ func (in *interp) environ(name string, value data) {
 	in.level--
 }
 
+// handsOver notes the files of settings that a variable names for the programs that run with it:
+// GIT_TRACE, PIP_LOG and a hundred others name a file that is written.
+func (in *interp) handsOver(name string) {
+	value := in.value(name)
+	if in.ctx.Written || in.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
+		return
+	}
+	m := mentioner{in: in, by: name + "="}
+	m.scan(value.text)
+	m.tell(len(in.res.Effects))
+}
+
 // imported walks a function that each shell finds in its environment: whether one of
 // them calls it is not known, so that it counts as called and as one that may be there.
 func (in *interp) imported(name string, value data) {

@@ -189,6 +189,8 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 		flag, _, valued := strings.Cut(w, "=")
 		before := argv[i-1]
 		switch {
+		case m.git != "" && before == "-c":
+			return !strings.HasPrefix(w, "trace2.") && !strings.HasPrefix(w, "core.trace")
 		case valued && writesTo[flag], writesTo[before]:
 			return m.git != "" && (flag == "--file" || before == "--file")
 		case m.by == "less":

@@ -165,66 +165,48 @@ func (a *applied) named() string {
 
 // appendInput adds the words of the standard input, as xargs does.
 func (a *applied) appendInput(mark int) {
-	in := a.in
-	if !a.std.present {
-		in.push(field{data: unknown, splits: true}) // the terminal
-		return
-	}
-	placeholder := ""
-	for i, w := range a.argv {
-		if i >= len(a.argv)-1 || strings.HasPrefix(w, "--replace") || w == "-i" {
-			if strings.HasPrefix(w, "--replace") || w == "-i" {
-				placeholder = "{}"
-			}
-			continue
-		}
-		if at := strings.IndexByte(w, 'I'); at > 0 && w[0] == '-' && w[1] != '-' {
-			if placeholder = w[at+1:]; placeholder == "" {
-				placeholder = a.argv[i+1]
-			}
-			break
-		}
-	}
-	words := []data{{effect.Unknown, a.std.taint}}
-	if !a.std.known() && a.isList() {
+	in, std := a.in, a.list()
+	placeholder := replaced(a.argv)
+	words := []data{{effect.Unknown, std.taint}}
+	if !std.known() && a.isList(std) {
 		words = words[:0]
-		for line := range strings.SplitSeq(strings.TrimSpace(a.std.text), "\n") {
-			words = append(words, data{line, a.std.taint})
+		for line := range strings.SplitSeq(strings.TrimSpace(std.text), "\n") {
+			words = append(words, data{line, std.taint})
 		}
 	}
-	if a.std.known() {
+	if std.known() {
 		words = words[:0]
 		if a.lines() {
-			for w := range strings.FieldsFuncSeq(a.std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
-				words = append(words, data{w, a.std.taint})
+			for w := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
+				words = append(words, data{w, std.taint})
 			}
 		} else {
-			for _, w := range xargsWords(a.std.text, placeholder != "") {
-				words = append(words, data{w, a.std.taint})
+			for _, w := range xargsWords(std.text, placeholder != "") {
+				words = append(words, data{w, std.taint})
 			}
 		}
 	}
 	if placeholder != "" {
 		value := effect.Unknown
-		if a.std.known() || a.isList() && strings.Count(strings.TrimSpace(a.std.text), "\n") == 0 {
-			value = strings.TrimSpace(a.std.text)
+		if std.known() || a.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
+			value = strings.TrimSpace(std.text)
 		}
-		if a.std.known() && !a.lines() {
+		if std.known() && !a.lines() {
 			list := make([]data, 0, len(words))
 			value = join(append(list, words...), "\n").text
 		}
-		replaced := false
+		done := false
 		for i := mark; i < len(in.fields); i++ {
 			if strings.Contains(in.fields[i].text, placeholder) {
 				if in.fields[i].text == placeholder && i > mark && in.fields[i-1].text == "-c" {
 					in.odd(InputAsCode, a.by)
 				}
 				in.fields[i].text = strings.ReplaceAll(in.fields[i].text, placeholder, value)
-				in.fields[i].taint |= a.std.taint
-				replaced = true
+				in.fields[i].taint |= std.taint
+				done = true
 			}
 		}
-		if replaced {
+		if done {
 			return
 		}
 	}
@@ -238,13 +220,13 @@ func (a *applied) appendInput(mark int) {
 
 // isList reports whether the standard input is paths, of each of which it is known
 // where it begins, one a line.
-func (a *applied) isList() bool {
-	for line := range strings.Lines(a.std.text) {
+func (a *applied) isList(std *input) bool {
+	for line := range strings.Lines(std.text) {
 		if line[0] != '/' || !strings.HasSuffix(line, "\n") {
 			return false
 		}
 	}
-	return a.std.text != "" && !slices.ContainsFunc(a.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
+	return std.text != "" && !slices.ContainsFunc(a.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
 }
 
 // lines reports whether xargs takes each line for a word.
@@ -309,24 +291,21 @@ func (a *applied) added() []field {
 		}
 	}
 	for i := range a.p.Stdin {
-		if a.p.Stdin[i].Role != grammar.Args || !a.std.present {
-			continue
+		if a.p.Stdin[i].Role == grammar.Args {
+			out = append(out, wordsOf(a.std)...)
 		}
-		if !a.std.known() {
-			out = append(out, field{data: data{effect.Unknown, a.std.taint}, splits: true})
-			continue
-		}
-		for w := range strings.FieldsSeq(a.std.text) {
-			out = append(out, field{data: data{w, a.std.taint}})
-		}
+	}
+	if isParallel(a.p.Program.Name) {
+		out = append(out, a.fromLists()...)
 	}
 	return out
 }
 
 // each runs a command line with words that are added to it: each in the place of
-// {}, or all at its end.
+// {} or of what the program is told to use instead, or all at its end.
 func (a *applied) each(d data, args []field, out *data) {
-	if !strings.Contains(d.text, "{}") {
+	places := a.placesIn(d.text)
+	if len(places) == 0 {
 		for _, f := range args {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
@@ -338,7 +317,11 @@ func (a *applied) each(d data, args []field, out *data) {
 		if i >= a.in.lim.Rounds || a.in.stopped() {
 			return
 		}
-		a.in.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
+		text := d.text
+		for _, place := range places {
+			text = strings.ReplaceAll(text, place, quote(f.text))
+		}
+		a.in.script("sh", data{text, d.taint | f.taint}, nil, a.std, out, a.by)
 	}
 }
 

@@ -1,6 +1,13 @@
 package shell
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
 
 // xargsWords takes the input of xargs apart: at blanks, or at ends of lines where it puts
 // each line in the place of a text. Quotes and backslashes are its own, as in a shell: a
@@ -48,4 +55,141 @@ func xargsWords(text string, lines bool) []string {
 	}
 	end()
 	return words
+}
+
+// replaced is the text that xargs puts its input in the place of; empty: there is none.
+func replaced(argv []string) string {
+	place := ""
+	for i := 1; i < len(argv); i++ {
+		w := argv[i]
+		switch {
+		case len(w) < 2 || w[0] != '-' || w == "--":
+			return place
+		case strings.HasPrefix(w, "--re"):
+			if _, place, _ = strings.Cut(w, "="); place == "" {
+				place = "{}"
+			}
+		case w[1] == '-':
+			if !strings.Contains(w, "=") && takesNext(w) {
+				i++
+			}
+		default:
+			letter, value := shortValue(w[1:])
+			if letter != 0 && letter != 'i' && value == "" {
+				if i++; i < len(argv) {
+					value = argv[i]
+				}
+			}
+			switch {
+			case letter == 'I', letter == 'J':
+				place = value
+			case letter == 'i' && value == "":
+				place = "{}"
+			case letter == 'i':
+				place = value
+			}
+		}
+	}
+	return place
+}
+
+// takesNext reports whether a long flag of xargs has its value in the next word.
+func takesNext(flag string) bool {
+	return slices.ContainsFunc([]string{"--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-chars", "--process-slot-var"}, func(f string) bool {
+		return strings.HasPrefix(f, flag)
+	})
+}
+
+// shortValue is the flag of xargs among letters that are written together that has a value,
+// and that value, if it is in the same word.
+func shortValue(letters string) (letter byte, value string) {
+	for i := range len(letters) {
+		switch c := letters[i]; {
+		case strings.IndexByte("adEIJLnPRsSi", c) >= 0:
+			return c, letters[i+1:]
+		case c == 'e' || c == 'l':
+			return 0, ""
+		}
+	}
+	return 0, ""
+}
+
+// list is what xargs reads its words from: a file that it is told, or else its input, and if
+// nobody gave it one whatever the call has.
+func (a *applied) list() *input {
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && a.p.Program.Name == "xargs" {
+			return &input{present: true, data: a.in.contentOf(a.path(u))}
+		}
+	}
+	if a.std.present {
+		return a.std
+	}
+	return &input{present: true, data: unknown}
+}
+
+func isParallel(program string) bool { return program == "parallel" }
+
+// wordsOf are the words of an input.
+func wordsOf(std *input) []field {
+	switch {
+	case !std.present:
+		return nil
+	case !std.known():
+		return []field{{data: data{effect.Unknown, std.taint}, splits: true}}
+	}
+	var out []field
+	for w := range strings.FieldsSeq(std.text) {
+		out = append(out, field{data: data{w, std.taint}})
+	}
+	return out
+}
+
+// fromLists are the words that parallel reads from files, or from an input that nobody gave it.
+func (a *applied) fromLists() []field {
+	var out []field
+	given := a.std.present
+	for i := range a.p.Uses {
+		switch u := &a.p.Uses[i]; {
+		case u.Role == grammar.Read && u.Word > 0:
+			out, given = append(out, wordsOf(&input{present: true, data: a.in.contentOf(a.path(u))})...), true
+		case u.Role == grammar.Args:
+			given = true
+		}
+	}
+	if !given {
+		return []field{{data: unknown, splits: true}}
+	}
+	return out
+}
+
+// runsList walks the lines of the files of parallel where no command is given: they are the
+// commands.
+func (a *applied) runsList(out *data) {
+	if !isParallel(a.p.Program.Name) || slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
+		return
+	}
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
+			a.in.script("sh", a.in.contentOf(a.path(u)), nil, a.std, out, a.by)
+		}
+	}
+}
+
+// placeholders finds the places of parallel's words.
+var placeholders = regexp.MustCompile(`\{(?:[0-9]*|\+)\}`)
+
+// placesIn are the texts in a command line that the words of its program are put in the
+// place of.
+func (a *applied) placesIn(text string) []string {
+	var out []string
+	if isParallel(a.p.Program.Name) {
+		if place := replaced(a.argv); place != "" && strings.Contains(text, place) {
+			out = append(out, place)
+		}
+		out = append(out, placeholders.FindAllString(text, 8)...)
+	} else if strings.Contains(text, "{}") {
+		out = append(out, "{}")
+	}
+	return out
 }

@@ -1,0 +1,170 @@
+package reflexcore
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// Approver's own program is known by its name. Under another name it is found by what the
+// disk says of the file: a link leads to it, a hard link is the same file, and a copy has
+// its size. Giving it such a name is stopped as well.
+
+// smallest is less than any program of approver's or an agent's that is no script has, in
+// bytes. A smaller file is looked at no further.
+const smallest = 1 << 20
+
+func isOwnName(base string) bool { return base == "approver" || base == "approver-hook" }
+
+// isOwnProgram reports whether a file is approver's program.
+func (e *Engine) isOwnProgram(w *work, file string) bool {
+	to, ok := w.links.real(e.files, file)
+	if !ok {
+		return false
+	}
+	if isOwnName(path.Base(to)) {
+		return true
+	}
+	info, err := e.files.Lstat(to)
+	if err != nil {
+		return e.isCopiedOwn(w, to)
+	}
+	if info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
+		return e.isCopiedOwn(w, to)
+	}
+	for _, own := range e.ownPrograms(w) {
+		if own, ok := w.links.real(e.files, own); ok {
+			other, err := e.files.Lstat(own)
+			if err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size()) {
+				return true
+			}
+		}
+	}
+	return e.isCopiedOwn(w, to)
+}
+
+// ownPrograms are the places where approver's programs are looked for.
+func (e *Engine) ownPrograms(w *work) []string {
+	out := make([]string, 0, 2*len(programFolders)+4)
+	add := func(dir string) {
+		out = append(out, dir+"/approver", dir+"/approver-hook")
+	}
+	if e.program != "" {
+		out = append(out, e.program)
+		add(path.Dir(e.program))
+	}
+	for _, dir := range programFolders {
+		if dir[0] != '/' {
+			dir = w.around.home + "/" + dir
+		}
+		add(dir)
+	}
+	add("/usr/bin")
+	return out
+}
+
+// isCopiedOwn reports whether the call itself makes the file, of what it reads of approver's
+// program.
+func (e *Engine) isCopiedOwn(w *work, file string) bool {
+	makes := func(ef effect.Effect) bool { return ef.Kind == effect.Write && ef.Target == file }
+	if !slices.ContainsFunc(w.effects, makes) {
+		return false
+	}
+	const looks = 8
+	n := 0
+	for i := range w.effects {
+		ef := &w.effects[i]
+		if ef.Kind != effect.Read || !strings.HasPrefix(ef.Target, "/") || !effect.IsKnown(ef.Target) || ef.Target == file {
+			continue
+		}
+		if n++; n > looks {
+			break
+		}
+		if to, ok := w.links.real(e.files, path.Clean(ef.Target)); ok && isOwnName(path.Base(to)) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellsOwn reports whether approver answers or changes something if it is told those words.
+func (e *Engine) tellsOwn(words []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	var r shell.Result
+	e.shell.Analyze("approver "+spelled(words), shell.Context{}, &r)
+	return slices.ContainsFunc(r.Effects, func(ef effect.Effect) bool {
+		return ef.Kind == effect.Permission && ef.Target == "approver-control" || ef.Kind == effect.Opaque
+	})
+}
+
+// spelled writes words for a shell. What is not known of one is a variable.
+func spelled(words []string) string {
+	var b strings.Builder
+	for _, word := range words {
+		b.WriteString(" '" + strings.ReplaceAll(strings.ReplaceAll(word, "'", `'\''`), effect.Unknown, `'"$UNKNOWN"'`) + "'")
+	}
+	return b.String()
+}
+
+// located finds a program that says where another one is.
+var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
+
+// copiers are the programs that make the same file under another name.
+var copiers = map[string]bool{
+	"cp": true, "gcp": true, "mv": true, "gmv": true, "ln": true, "gln": true, "link": true, "install": true, "ginstall": true, "rsync": true, "dd": true, "cat": true, "tee": true, "ditto": true, "redirection": true, "scp": true,
+	"shutil.copy": true, "shutil.copy2": true, "shutil.copyfile": true, "shutil.move": true, "os.symlink": true, "os.link": true, "os.rename": true, "os.replace": true,
+}
+
+// renamesProgram judges that a call gives approver's program, or an agent's, another name:
+// nobody would know it under that.
+func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
+	for i := range w.effects {
+		ef := &w.effects[i]
+		if ef.Kind != effect.Read || ef.Bits&(effect.Remote|effect.Later) != 0 || !copiers[ef.By] && !linked(ef) {
+			continue
+		}
+		base := path.Base(ef.Target)
+		if !isOwnName(base) && !shell.IsAgent(base) {
+			continue
+		}
+		installed := inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
+		if !w.givesName(ef, base) || !installed && !w.locates(base) {
+			continue
+		}
+		if isOwnName(base) {
+			return approver.Deny, "it gives approver's program another name"
+		}
+		if !linked(ef) && !w.locates(base) {
+			continue // people keep copies of their agents
+		}
+		return approver.Ask, "it gives an agent's program another name, under which nobody knows it"
+	}
+	return approver.Pass, ""
+}
+
+// givesName reports whether the call writes a file that is not called so, by the program
+// that reads the one that is.
+func (w *work) givesName(read *effect.Effect, base string) bool {
+	return slices.ContainsFunc(w.effects, func(ef effect.Effect) bool {
+		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target && path.Base(ef.Target) != base &&
+			!strings.HasPrefix(ef.Target, "/dev/") && ef.Bits&effect.Remote == 0
+	})
+}
+
+// locates reports whether the call asks where that program is.
+func (w *work) locates(base string) bool {
+	for _, m := range located.FindAllString(w.text, 8) {
+		if strings.Contains(m, base) {
+			return true
+		}
+	}
+	return false
+}
