@@ -56,6 +56,7 @@ func TestGrownListsStayApart(t *testing.T) {
 	}
 	begin := "set --" + long.String() + "; "
 	for src, want := range map[string][]string{
+		"set -- /o1" + long.String() + " /y1; rm \"$1\" \"${42}\"":                                           {"/o1", "/y1"},
 		`if a; then set -- "$@" /x1; else set -- "$@" /y1; fi; rm "${41}"`:                                   {"/x1", "/y1"},
 		`(set -- "$@" /x1; rm "${41}"); set -- "$@" /y1; rm "${41}"`:                                         {"/x1", "/y1"},
 		`set -- "$@" /x1; f() { set -- "$@" /z1; rm "${42}"; }; f "$@"; set -- "$@" /y1; rm "${42}" "${41}"`: {"/x1", "/y1", "/z1"},
