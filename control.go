@@ -32,6 +32,8 @@ type Controls struct {
 	Burned time.Time `json:"burned,omitzero"`
 	// Holds are the freezes of one agent each.
 	Holds []Hold `json:"holds,omitempty"`
+
+	held *heldFreeze // what of this process is in it; nil is nothing
 }
 
 // A Freeze stops every call, or those of one agent.
@@ -214,7 +216,6 @@ func changeControls(
 	ctx context.Context, store KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
 ) (Controls, error) {
 	for {
-		held := mark.holding() // before the reading, which takes it in
 		c, rev, now, err := loadControls(ctx, store, mark)
 		if err != nil {
 			return c, err
@@ -239,7 +240,6 @@ func changeControls(
 		// A freeze stays until it is lifted: the record must outlive it.
 		err = put(ctx, controlKey(), value, rev, NewRev(), time.Time{}, now.Add(controlsKeep))
 		if err == nil {
-			mark.took(held)
 			mark.check(c, 0)
 		}
 		if !errors.Is(err, ErrConflict) {
@@ -280,28 +280,31 @@ func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int
 	return 0, errors.Join(err, auditErr)
 }
 
-// freeze is Freeze in the store. With again it is one that holds here already, which
-// somebody may have lifted meanwhile.
+// freeze is Freeze in the store. With again it is what holds here already, which somebody
+// may have lifted meanwhile.
 func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, err error) {
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		switch {
-		case again && !c.Frozen():
-			return ErrNotFrozen
-		case again && c.Here != "": // as people know it, who may be lifting it
-			if c.Burned.After(now) { // by this process's clock
-				c.Freeze.At, c.Burned = now, now
+	var c Controls
+	if again {
+		c, err = b.freezeHeld(ctx)
+	} else {
+		c, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+			switch {
+			case c.Here != "":
+				c.Freeze.At = now
+			case !c.Frozen() || c.Missing:
+				c.Missing, c.Freeze = false, Freeze{At: now, By: by, Reason: reason}
 			}
+			c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
 			return nil
-		case c.Here != "":
-			c.Freeze.At = now
-		case !c.Frozen() || c.Missing:
-			c.Missing, c.Freeze = false, Freeze{At: now, By: by, Reason: reason}
-		}
-		c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
-		return nil
-	})
+		})
+	}
 	if err != nil {
 		return 0, err
+	}
+	if again {
+		by, reason = c.held.By, c.held.Reason
+	} else {
+		b.Mark.took(c.held)
 	}
 	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
 	_, auditErr := b.Audit.Record(ctx, Record{Event: EventFrozen, At: c.Burned, Note: "frozen by " + by + ": " + firstOf(reason, "no reason given")})
@@ -322,6 +325,10 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 	if c.FrozenText() == "" {
 		return ErrNotFrozen
 	}
+	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
+		_, err := b.freeze(ctx, c.held.By, c.held.Reason, true)
+		return errors.Join(errFrozenAnew, err)
+	}
 	note := "lifted by " + by
 	if held := c.Held(); len(held) > 0 {
 		note += ": " + c.FrozenText()
@@ -329,17 +336,7 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 	if _, err := b.Audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: note}); err != nil {
 		return err
 	}
-	was := c
-	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		if !c.Freeze.At.Equal(was.Freeze.At) || !c.SameFreezes(was) {
-			if c.FrozenText() != "" {
-				return errFrozenAnew // people said yes to lifting another one
-			}
-			return ErrNotFrozen
-		}
-		c.lift(now)
-		return nil
-	})
+	err = b.lift(ctx, c)
 	if err != nil && b.Mark.Held().Frozen() {
 		err = fmt.Errorf("the store does not take the end of a freeze that this daemon alone holds: "+
 			"make the store work, or restart the daemon: %w", err)

@@ -222,3 +222,211 @@ func TestAFreezeOfOneAgentThatTheStoreDoesNotTake(t *testing.T) {
 		})
 	}
 }
+
+// A lateKV asks before it writes the controls, and is not locked meanwhile.
+type lateKV struct {
+	KV
+	before func() error
+}
+
+func (s *lateKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time,
+) error {
+	if key == controlKey() && s.before != nil {
+		if err := s.before(); err != nil {
+			return err
+		}
+	}
+	return s.KV.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+}
+
+// The story: everything was frozen, and the store was full. A second freeze, of something
+// worse, held in the daemon alone. There was room again, and the first freeze was lifted
+// before the daemon could give the store the second: that one was gone, and no line said that
+// it had ever held. Now it comes into the store and the audit first, and the lift is refused,
+// as where the store works.
+func TestALiftOfAnotherFreezeLeavesTheOneHeldHere(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wait   time.Duration // until somebody lifts; the daemon gives it to the store after at most 2 s
+		ahead  bool          // the store's clock is ahead of the daemon's
+		lifted bool          // at the first try
+	}{
+		"the lift is first": {wait: 0},
+		"the lift is first, and the store's clock ahead": {ahead: true},
+		"the daemon is first":                            {wait: 5 * time.Second, lifted: true},
+		"the daemon is first, and the clock ahead":       {wait: 5 * time.Second, ahead: true, lifted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv := newMemKV()
+				var store KV = kv
+				if tt.ahead {
+					store = aheadKV{kv}
+				}
+				x := newBenchOn(t, kv, store)
+				if err := freezeNow(x); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				asked, _, err := x.Controls(t.Context()) // what people are asked about just now
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.fullFor(false)
+				if _, err := x.Freeze(t.Context(), "uid 8", "second"); err == nil {
+					t.Fatal("a full store took it")
+				}
+				x.works()
+				time.Sleep(tt.wait)
+				if now, _, err := x.Controls(t.Context()); err != nil || now.SameFreezes(asked) {
+					t.Errorf("a yes to lifting the first one counts: %+v, %v", now, err)
+				}
+				if err := x.Unfreeze(t.Context(), "Ada"); (err == nil) != tt.lifted || err != nil && !errors.Is(err, errFrozenAnew) {
+					t.Errorf("the lift: %v", err)
+				}
+				c, err := LoadControls(t.Context(), x.kv)
+				if err != nil || c.Frozen() == tt.lifted || x.Mark.holding() != nil {
+					t.Errorf("the store has %+v, %v; held %v", c, err, x.Mark.holding())
+				}
+				if n := x.count(EventFrozen); n != 2 {
+					t.Errorf("%d lines say frozen", n)
+				}
+				if !tt.lifted {
+					if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+						t.Errorf("the second lift: %v", err)
+					}
+				}
+				time.Sleep(time.Minute)
+				if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || x.count(EventAlarm) != 1 {
+					t.Errorf("at the end: %+v, %v, %d alarms", c, err, x.count(EventAlarm))
+				}
+			})
+		})
+	}
+}
+
+// An aheadKV has a clock that is an hour ahead.
+type aheadKV struct{ *memKV }
+
+func (k aheadKV) Now(ctx context.Context) (time.Time, error) {
+	now, err := k.memKV.Now(ctx)
+	return now.Add(time.Hour), err
+}
+
+// The same where both freezes hold in the daemon alone: people who were asked about the
+// first have not said yes to lifting the second.
+func TestASecondFreezeHeldHereIsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		x.fullFor(false)
+		if err := freezeNow(x); err == nil {
+			t.Fatal("a full store took it")
+		}
+		asked, _, err := x.Controls(t.Context())
+		if err != nil || !asked.Frozen() {
+			t.Fatalf("%+v, %v", asked, err)
+		}
+		if now, _, err := x.Controls(t.Context()); err != nil || !now.SameFreezes(asked) {
+			t.Errorf("nothing came, and it is another: %+v, %v", now, err)
+		}
+		if err := freezeNow(x); err == nil {
+			t.Fatal("a full store took it")
+		}
+		x.works()
+		if now, _, err := x.Controls(t.Context()); err != nil || now.SameFreezes(asked) || now.Freeze.At != asked.Freeze.At {
+			t.Errorf("a yes to lifting the first one counts: %+v, %v", now, err)
+		}
+		if err := x.lift(t.Context(), asked); !errors.Is(err, errFrozenAnew) {
+			t.Errorf("lifted by it: %v", err)
+		}
+	})
+}
+
+// The story: people lifted a freeze that one daemon held alone. While the store was writing
+// that, the daemon tried once more to give it the freeze: two seconds later everything was
+// frozen again, by somebody who had done nothing. Whichever comes first, a lift that was
+// recorded holds.
+func TestALiftIsNotUndoneByTheDaemon(t *testing.T) {
+	for name, room := range map[string]bool{"the daemon's try fails": false, "the daemon's try succeeds": true} {
+		for _, slow := range []time.Duration{time.Second, 5 * time.Second} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					kv := newMemKV()
+					store := &lateKV{KV: kv}
+					x := newBenchOn(t, kv, store)
+					synctest.Wait() // the daemon has looked, and looks again in 2 s
+					x.Mark.hold(Freeze{At: time.Now(), By: "Ada", Reason: "it runs wild"})
+					lifting := true
+					store.before = func() error {
+						if lifting { // the first to write is the lift
+							lifting = false
+							time.Sleep(slow)
+							return nil
+						}
+						if room {
+							return nil
+						}
+						return syscall.ENOSPC
+					}
+					if err := x.Unfreeze(t.Context(), "Eve"); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Minute)
+					if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || x.Mark.holding() != nil {
+						t.Errorf("a minute later: %+v, %v", c, err)
+					}
+					if n := x.count(EventFrozen); n != 0 || lifting || x.count(EventUnfrozen) != 1 {
+						t.Errorf("%d lines say frozen", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What took compares is the freeze, not where it lies: what the store said of it meanwhile
+// does not make it another, and a newer one is not taken along.
+func TestTookComparesTheFreeze(t *testing.T) {
+	m := NewControlMark(0)
+	m.hold(Freeze{At: time.Unix(1, 0), By: "Ada"})
+	held := m.holding()
+	m.refused(syscall.ENOSPC)
+	if m.took(held); m.holding() != nil {
+		t.Error("it holds on because the store said something")
+	}
+	m.hold(Freeze{At: time.Unix(1, 0), By: "Ada"})
+	held = m.holding()
+	m.hold(Freeze{At: time.Unix(1, 0), By: "Eve"})
+	if m.took(held); m.holding() == nil {
+		t.Error("a second freeze was taken along")
+	}
+	m.took(nil)
+	if m.took(m.holding()); m.holding() != nil {
+		t.Error("it never ends")
+	}
+}
+
+// The story: the store was found to be an older one while the daemon ran, and its disk was
+// full: the freeze was lost and, because that is found once, never tried again.
+func TestDistrustHoldsHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		x.fullFor(false)
+		if err := x.Distrust(t.Context(), AlarmStore, "the store is an older one"); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("told %v", err)
+		}
+		stage := FreezeStage{Store: x.kv, Mark: x.Mark}
+		for range 3 {
+			if v, err := stage.Judge(t.Context(), testCall("c1")); v.Decision != Deny {
+				t.Errorf("%+v, %v", v, err)
+			}
+			time.Sleep(20 * time.Second)
+		}
+		x.works()
+		time.Sleep(15 * time.Second)
+		c, err := LoadControls(t.Context(), x.kv)
+		if err != nil || c.Freeze.By != "approver" || !strings.Contains(c.Freeze.Reason, "older one") || x.Mark.holding() != nil {
+			t.Errorf("when there is room: %+v, %v", c, err)
+		}
+	})
+}

@@ -23,17 +23,38 @@ type ControlMark struct {
 	version atomic.Uint64
 	held    atomic.Pointer[heldFreeze]
 	wake    chan struct{}
+	giving  chan struct{} // has something in it while the store is told of what is held, or of its end
 }
 
 // A heldFreeze holds in this process until the store takes it.
 type heldFreeze struct {
-	Freeze
-	why string // what the store said
+	Freeze           // the first one
+	last   time.Time // when the newest one came
+	why    string    // what the store said
 }
 
-// hold makes a freeze hold here until took. The first one stays.
+// is reports whether both are of the same freezes.
+func (f *heldFreeze) is(g *heldFreeze) bool {
+	return f != nil && g != nil && f.in(g.Freeze) && f.last.Equal(g.last)
+}
+
+// in reports whether a freeze of the store is this one.
+func (f *heldFreeze) in(g Freeze) bool { return f.At.Equal(g.At) && f.By == g.By }
+
+// hold makes a freeze hold here until took. The first one stays, and knows of the newest.
 func (m *ControlMark) hold(f Freeze) {
-	m.held.CompareAndSwap(nil, &heldFreeze{f, "it is being told of it"})
+	for {
+		was, now := m.held.Load(), &heldFreeze{f, f.At, "it is being told of it"}
+		if was != nil {
+			now.Freeze, now.why = was.Freeze, was.why
+			if !now.last.After(was.last) {
+				now.last = was.last.Add(1)
+			}
+		}
+		if m.held.CompareAndSwap(was, now) {
+			return
+		}
+	}
 }
 
 // holding is the freeze that holds here, or nil.
@@ -44,10 +65,24 @@ func (m *ControlMark) holding() *heldFreeze {
 	return m.held.Load()
 }
 
-// took ends what held here before the store took a record with it, or with its end.
+// took ends what held here before the store took a record with it, or with its end. One
+// that has come since goes on to hold.
 func (m *ControlMark) took(held *heldFreeze) {
-	if held != nil {
-		m.held.CompareAndSwap(held, nil)
+	for now := m.held.Load(); now.is(held) && !m.held.CompareAndSwap(now, nil); now = m.held.Load() {
+	}
+}
+
+// give waits until nobody else tells the store of what is held here, or of its end. done
+// must be called.
+func (m *ControlMark) give(ctx context.Context) (done func(), err error) {
+	if m == nil || m.giving == nil {
+		return func() {}, nil
+	}
+	select {
+	case m.giving <- struct{}{}:
+		return func() { <-m.giving }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
@@ -59,7 +94,7 @@ func (m *ControlMark) refused(err error) bool {
 		if held == nil {
 			return false // it took it; what failed came later
 		}
-		if m.held.CompareAndSwap(held, &heldFreeze{held.Freeze, err.Error()}) {
+		if m.held.CompareAndSwap(held, &heldFreeze{held.Freeze, held.last, err.Error()}) {
 			return true
 		}
 	}
@@ -76,8 +111,12 @@ func (m *ControlMark) with(c Controls) Controls {
 	if f == nil {
 		return c
 	}
-	if f.At.After(c.Burned) { // so that nobody lifts it with an older one, unseen
-		c.Burned = f.At
+	c.held = f
+	switch { // so that nobody lifts it with an older one, unseen
+	case f.last.After(c.Burned):
+		c.Burned = f.last
+	case c.hidden(): // the store's clock is ahead of ours
+		c.Burned = c.Burned.Add(1)
 	}
 	if !c.Frozen() {
 		c.Freeze, c.Here, c.Pause, c.Observe = f.Freeze, f.why, Pause{}, Observe{}
@@ -85,10 +124,14 @@ func (m *ControlMark) with(c Controls) Controls {
 	return c
 }
 
+// hidden reports whether a freeze holds here that people do not see behind the one that the
+// store has.
+func (c Controls) hidden() bool { return c.held != nil && c.Frozen() && !c.held.in(c.Freeze) }
+
 // NewControlMark returns a mark that knows of a version, such as the one that the
 // audit is bound to.
 func NewControlMark(version uint64) *ControlMark {
-	m := &ControlMark{wake: make(chan struct{}, 1)}
+	m := &ControlMark{wake: make(chan struct{}, 1), giving: make(chan struct{}, 1)}
 	m.version.Store(version)
 	return m
 }
@@ -122,7 +165,7 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 		default:
 		}
 	}
-	return c
+	return m.with(c)
 }
 
 // What agents and people are told of controls that cannot be believed.
@@ -280,12 +323,65 @@ func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) err
 	note := fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
 		"then approver unfreeze makes it the one that counts", why, about)
 	b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
+	b.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
 	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
 	if _, freezeErr := b.freeze(ctx, "approver", why, false); freezeErr != nil {
+		b.Mark.refused(freezeErr)
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
 	if err != nil {
 		b.Log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
+	}
+	return err
+}
+
+// freezeHeld gives the store what holds here, as people know it, who may be lifting it.
+func (b *Broadcaster) freezeHeld(ctx context.Context) (c Controls, err error) {
+	done, err := b.Mark.give(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer done()
+	c, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if c.held == nil {
+			return ErrNotFrozen
+		}
+		if c.Missing {
+			c.Missing, c.Freeze = false, c.held.Freeze
+		}
+		if c.Burned.After(now) { // by this process's clock
+			if c.Burned = now; c.Freeze.At.After(now) {
+				c.Freeze.At = now
+			}
+		}
+		c.Pause, c.Observe = Pause{}, Observe{}
+		return nil
+	})
+	if err == nil {
+		b.Mark.took(c.held)
+	}
+	return c, err
+}
+
+// lift ends every freeze, if they are those that were seen.
+func (b *Broadcaster) lift(ctx context.Context, seen Controls) error {
+	done, err := b.Mark.give(ctx) // else what is lifted may be given to the store again
+	if err != nil {
+		return err
+	}
+	defer done()
+	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) {
+			if c.FrozenText() != "" {
+				return errFrozenAnew // people said yes to lifting another one
+			}
+			return ErrNotFrozen
+		}
+		c.lift(now)
+		return nil
+	})
+	if err == nil {
+		b.Mark.took(c.held)
 	}
 	return err
 }
@@ -298,8 +394,9 @@ func (b *Broadcaster) guard(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if held := b.Mark.holding(); held != nil {
-			_, err := b.freeze(ctx, held.By, held.Reason, true)
-			b.Mark.refused(err) // else at the next look
+			if _, err := b.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
+				b.Mark.refused(err) // else at the next look
+			}
 		}
 		if c, _, err := b.Controls(ctx); err == nil && c.Missing {
 			_ = b.Distrust(ctx, AlarmStore, c.Freeze.Reason) // else at the next look

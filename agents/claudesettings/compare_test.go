@@ -226,6 +226,7 @@ func TestHooksThatLookInstalled(t *testing.T) {
 		"env honest ENV 2":        {swap: with(`{`, `{"env":{"ENV":"prod-eu_1"},`)},
 		"env honest sizes":        {project: `{"env":{"NODE_OPTIONS":"--max-old-space-size=8192 --max_semi_space_size=64"}}`},
 		"env honest node":         {local: `{"env":{"NODE_OPTIONS":"--no-warnings --enable-source-maps --dns-result-order=ipv4first --stack-trace-limit 50"}}`},
+		"env honest version":      {project: `{"env":{"ENV":"v1.2"}}`},
 		"env honest malloc":       {project: `{"env":{"MALLOC_ARENA_MAX":"2","MALLOC_TRIM_THRESHOLD_":"131072","GOMAXPROCS":"8"}}`},
 		"empty project":           {project: " "},
 		"empty local":             {local: "\n\t\n"},

@@ -33,7 +33,8 @@ var switches = []toggle{
 // name or by how it begins. With LD_TRACE_LOADED_OBJECTS the shell prints its
 // libraries and ends with 0, which Claude Code takes for "go on".
 var loading = []string{
-	"LD_", "DYLD_", "GLIBC_TUNABLES", "MALLOC_", "BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS", "ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
+	"LD_", "DYLD_", "GLIBC_TUNABLES", "MALLOC_", "BASH_ENV", "BASH_FUNC_", "BASHOPTS", "SHELLOPTS",
+	"ENV", "ZDOTDIR", "BUN_OPTIONS", "BUN_INSPECT", "NODE_OPTIONS",
 }
 
 // loads reports whether the name of a variable is one of those.
@@ -55,24 +56,72 @@ func weakens(name string, raw json.RawMessage) bool {
 	}
 	switch name {
 	case "ENV": // the file that some shells read at their start: any value with a folder or an expansion
-		return strings.ContainsAny(value, "/$`~\\.")
+		return strings.ContainsAny(value, "/$`~\\")
 	case "NODE_OPTIONS":
-		options := strings.Fields(value)
-		return len(options) > 0 && isNumber(options[0]) || slices.ContainsFunc(options, func(option string) bool {
-			name, _, _ := strings.Cut(option, "=")
-			return !slices.Contains(harmlessNode, strings.ReplaceAll(name, "_", "-")) && !isNumber(option)
-		})
+		return loadsInNode(strings.Fields(value))
 	case "MALLOC_ARENA_MAX", "MALLOC_ARENA_TEST", "MALLOC_CHECK_", "MALLOC_PERTURB_", "MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_":
 		return !isNumber(value)
 	}
 	return true
 }
 
-// harmlessNode are options of node that load nothing and stop nothing.
+// loadsInNode reports options of node that are not known to be harmless. What follows one
+// that takes a value is its value, as node reads it.
+func loadsInNode(options []string) bool {
+	takes := false
+	for _, option := range options {
+		name, _, has := strings.Cut(option, "=")
+		name = strings.ReplaceAll(name, "_", "-")
+		valued := slices.Contains(harmlessValued, name)
+		switch {
+		case valued, slices.Contains(harmlessNode, name):
+			takes = valued && !has
+		case takes && strings.Trim(option, wordLetters) == "":
+			takes = false
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// harmlessNode are options of node that load no code, read and write no file that is named,
+// open no port, take nothing away that a program may need, and stop nothing. harmlessValued
+// are those of them that have a value.
 var harmlessNode = []string{
-	"--max-old-space-size", "--max-semi-space-size", "--max-http-header-size", "--stack-trace-limit", "--no-warnings", "--trace-warnings",
-	"--no-deprecation", "--trace-deprecation", "--pending-deprecation", "--disable-warning", "--enable-source-maps", "--dns-result-order", "--use-openssl-ca", "--use-bundled-ca",
-	"--use-system-ca", "--openssl-legacy-provider", "--experimental-vm-modules", "--no-network-family-autoselection", "--trace-uncaught",
+	"--no-warnings", "--warnings", "--trace-warnings", "--no-trace-warnings",
+	"--no-deprecation", "--deprecation", "--trace-deprecation",
+	"--no-trace-deprecation", "--pending-deprecation", "--no-pending-deprecation",
+	"--enable-source-maps", "--no-enable-source-maps",
+	"--use-openssl-ca", "--use-bundled-ca", "--use-system-ca", "--openssl-legacy-provider",
+	"--network-family-autoselection", "--enable-network-family-autoselection", "--no-network-family-autoselection",
+	"--tls-min-v1.0", "--tls-min-v1.1", "--tls-min-v1.2", "--tls-min-v1.3", "--tls-max-v1.2", "--tls-max-v1.3",
+	"--trace-uncaught", "--trace-exit", "--trace-sigint", "--trace-sync-io",
+	"--trace-promises", "--trace-tls", "--trace-atomics-wait",
+	"--experimental-strip-types", "--no-experimental-strip-types",
+	"--no-strip-types", "--experimental-transform-types",
+	"--experimental-vm-modules", "--experimental-wasm-modules",
+	"--experimental-json-modules", "--experimental-modules",
+	"--experimental-require-module", "--experimental-detect-module",
+	"--experimental-import-meta-resolve", "--experimental-print-required-tla",
+	"--experimental-top-level-await", "--experimental-repl-await",
+	"--experimental-fetch", "--experimental-abortcontroller",
+	"--experimental-global-webcrypto", "--experimental-global-customevent",
+	"--experimental-worker", "--experimental-websocket",
+	"--experimental-eventsource", "--experimental-sqlite", "--experimental-test-module-mocks",
+	"--expose-gc", "--track-heap-objects", "--zero-fill-buffers",
+	"--no-node-snapshot", "--no-extra-info-on-fatal-exception",
+	"--no-global-search-paths", "--interpreted-frames-native-stack",
+}
+
+var harmlessValued = []string{
+	"--max-old-space-size", "--max-old-space-size-percentage", "--max-semi-space-size",
+	"--min-semi-space-size", "--max-http-header-size",
+	"--stack-trace-limit", "--disable-warning",
+	"--dns-result-order", "--network-family-autoselection-attempt-timeout",
+	"--v8-pool-size", "--secure-heap", "--secure-heap-min", "--use-largepages", "--trace-require-module",
 }
 
 // isNumber reports a number of at most ten digits.

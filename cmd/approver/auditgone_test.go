@@ -59,7 +59,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 					p.put(t, now, was)
 					l = startRoom(t, p, now)
 				}
-				for end := time.Now().Add(10 * time.Second); (l.freeze() == "" || l.records.Err() != nil) && time.Now().Before(end); {
+				for end := time.Now().Add(time.Minute); (l.freeze() == "" || l.records.Err() != nil) && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
 				c, _, err := l.people.Controls(t.Context())
@@ -69,7 +69,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				if (statusDoc{Up: true, Freeze: &c.Freeze}).well() || !(statusDoc{Up: true, Freeze: &approver.Freeze{By: "Ada"}}).well() {
 					t.Error("status does not fail for it, or fails for a freeze of a person")
 				}
-				for end := time.Now().Add(20 * time.Second); !l.tells("", "frozen") && time.Now().Before(end); {
+				for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
 				if err := l.people.Unfreeze(t.Context(), "Ada"); err != nil {

@@ -218,7 +218,7 @@ func (l *roomLife) askAbout(call approver.ToolCall, ttl time.Duration) (request 
 	l.asked.Go(func() {
 		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: ttl})
 	})
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		open, err := l.people.Requests(l.t.Context())
 		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted && l.tells(open[0].ID, "posted") {
 			return open[0].ID, answer
@@ -306,7 +306,7 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 			id, answer := l.ask("c1", false)
 			l.says(id, true, approver.Term{For: 15 * time.Minute})
 			<-answer
-			for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
 					break
 				}
@@ -320,7 +320,7 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 			id, answer := l.ask("c1", true)
 			<-answer
 			l.says(id, true, approver.Term{})
-			for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
 					break
 				}
@@ -382,7 +382,7 @@ func (l *roomLife) still() {
 	l.t.Helper()
 	file := filepath.Join(l.dir, "audit", "audit.jsonl")
 	size, since := int64(-1), time.Now()
-	for end := time.Now().Add(20 * time.Second); time.Since(since) < 600*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Since(since) < 600*time.Millisecond; time.Sleep(20 * time.Millisecond) {
 		i, err := os.Stat(file)
 		if err != nil || time.Now().After(end) {
 			l.t.Fatalf("the log does not come to rest: %v", err)

@@ -71,7 +71,7 @@ func TestFreezeWithAFullStore(t *testing.T) {
 		t.Error("the audit has no line of it, or one that says that the store has it")
 	}
 	disk.is.Store(false)
-	for end := time.Now().Add(30 * time.Second); !l.tells("", "frozen") && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if c, err := approver.LoadControls(t.Context(), l.store); err != nil || c.Freeze.Reason != "it runs wild" || verdict() != approver.Deny {

@@ -164,7 +164,7 @@ func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, record
 		}
 		err := people.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
 		// Frozen is enough to start: what else could not be done is in the log.
-		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing) {
+		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w", strings.Join(t.doubts, "; "), err)
 		}
 	}
@@ -175,7 +175,7 @@ func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, record
 	}
 	stop := func(ctx context.Context, why string) error {
 		err := people.Distrust(ctx, approver.AlarmAudit, why)
-		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing) {
+		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return err
 		}
 		return nil // it is frozen; that it is recorded comes when something can be

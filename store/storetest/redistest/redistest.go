@@ -34,7 +34,7 @@ var ErrMissing = errors.New("redis-server not found: apt-get install redis-serve
 var errEnded = errors.New("redis-server ended at once")
 
 const (
-	startTime = 15 * time.Second // for a server to answer
+	startTime = time.Minute      // for a server to answer
 	stopTime  = 10 * time.Second // for one to end in order, before it is killed
 	tries     = 5                // for a free port
 )
