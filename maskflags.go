@@ -84,9 +84,6 @@ var globalFlags = map[string]bool{
 	"--config": true, "--cluster": true, "--host": true, "-a": true, "--app": true, "--env": true, "--location": true, "--prefix": true, "-R": true, "--repo": true,
 }
 
-// launchers run the program behind them.
-var launchers = map[string]bool{"npx": true, "bunx": true, "uvx": true}
-
 // plainPrograms act on every word that they are given and take no credential.
 var plainPrograms = map[string]bool{
 	"rm": true, "rmdir": true, "mkdir": true, "cp": true, "mv": true, "ln": true, "touch": true, "chmod": true, "chown": true, "cat": true, "ssh": true,
