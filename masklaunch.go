@@ -204,11 +204,16 @@ func (l *lexer) launch(given []word, at int, sure bool, p *pipeline) {
 	l.inside, p.depth = inside, depth
 }
 
+// runsKnown reports a program of which the words are known, or which runs another.
+func runsKnown(name string) bool {
+	return programFlags()[name] != nil || launchings()[name] != nil || prefixes[name]
+}
+
 // guessed is the place of the first word that is a program with places for credentials.
 func (l *lexer) guessed(words []word) int {
 	for i, w := range words {
 		text, _ := l.bare(w)
-		if name := path.Base(programName(text)); programFlags()[name] != nil || launchings()[name] != nil {
+		if runsKnown(path.Base(programName(text))) {
 			return i
 		}
 	}

@@ -135,7 +135,10 @@ type lexer struct {
 	prints      bool              // out collects what the commands write
 	out         []span
 	nested      int
-	inside      bool // of what a launcher runs, in which an assignment may be another shell's
+	files       map[string][]span // what the text writes into files
+	spreads     []spread
+	unread      []string // variables that read fills with what stands behind the loop
+	inside      bool     // of what a launcher runs, in which an assignment may be another shell's
 }
 
 // maxNested bounds the quotes within quotes that are read.
@@ -276,6 +279,11 @@ func (l *lexer) command(words []word, p *pipeline) {
 		name, p.depth = base, max(p.depth, 1) // by its name: what is in that folder is not known
 	}
 	flags, operands := l.flagsOf(name, given)
+	l.settings(name, given, p.depth)
+	p.words = words
+	if name == "done" && len(l.unread) > 0 {
+		l.behindLoop(given, p)
+	}
 	if builtins[name] {
 		l.binding(name, given, p)
 	}
@@ -285,15 +293,19 @@ func (l *lexer) command(words []word, p *pipeline) {
 	}
 	if launches {
 		l.launch(given, at, sure, p)
-		if sure { // the words behind are the other program's
+		if inner, _ := l.bare(given[at]); sure && runsKnown(programName(inner)) { // the words behind are its own
 			given = given[:at]
 		}
 	}
 	if _, known := knownPrograms[name]; flags == nil && !known {
 		return
 	}
+	l.arguments(flags, operands, given, p.depth)
+}
+
+// arguments looks at what a program is given.
+func (l *lexer) arguments(flags map[string]string, operands int, given []word, depth int) {
 	position := 0
-	depth := p.depth
 	for i := 0; i < len(given); i++ {
 		text, at := l.bare(given[i])
 		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
@@ -305,6 +317,9 @@ func (l *lexer) command(words []word, p *pipeline) {
 		case i >= operands:
 			position++
 			l.operand(flags, position, a)
+			if name := wholeReference(text); name != "" && at == given[i].from && len(l.spreads) < maxWants {
+				l.spreads = append(l.spreads, spread{flags, name, depth})
+			}
 		}
 	}
 }
