@@ -138,25 +138,33 @@ func ruleLine(v Verdict) string {
 // "command" and "description" mean to any other tool is not known here. Every
 // tool but the agent's own shell is named: the same words run elsewhere there.
 func (c ToolCall) Text() string {
+	name, command, options := c.texts()
+	return name + command + options
+}
+
+// texts are the pieces of Text: the tool's name, the command or the arguments, and the
+// arguments beside a command. A secret is known by the words around it, and only those
+// of the same piece are.
+func (c ToolCall) texts() (name, command, options string) {
 	if c.Command == "" {
 		var pretty bytes.Buffer
 		switch {
 		case len(c.Args) == 0:
-			return c.Tool
+			return c.Tool, "", ""
 		case json.Indent(&pretty, c.Args, "", "  ") != nil:
-			return c.Tool + " " + string(c.Args)
+			return c.Tool + " ", string(c.Args), ""
 		}
-		return c.Tool + " " + unescapeHTML(pretty.String())
+		return c.Tool + " ", unescapeHTML(pretty.String()), ""
 	}
-	command, elsewhere := c.Command, map[string]string{"command": c.Command}
 	if c.Agent != "claude" || c.Tool != "Bash" {
-		command = c.Tool + ": " + command
+		name = c.Tool + ": "
 	}
+	elsewhere := map[string]string{"command": c.Command}
 	if c.hasClaim() {
 		elsewhere["description"] = c.Claimed
 	}
 	args := map[string]json.RawMessage{}
-	options := string(c.Args)
+	options = string(c.Args)
 	if json.Unmarshal(c.Args, &args) == nil {
 		all := len(args)
 		for key, shown := range elsewhere {
@@ -173,9 +181,9 @@ func (c ToolCall) Text() string {
 		}
 	}
 	if options == "" || options == "{}" {
-		return command
+		return name, c.Command, ""
 	}
-	return command + "\n\n" + c.Tool + " options: " + options
+	return name, c.Command, "\n\n" + c.Tool + " options: " + options
 }
 
 // unescapeHTML undoes the escapes that JSON encoders put in for browsers, which

@@ -129,7 +129,7 @@ func Mask(s string) string {
 	s = prepared(s)
 	parts := hiddenParts(s)
 	if beginsJSON(s) {
-		parts = memberParts(s, parts)
+		parts = memberParts(s, 0, parts)
 	}
 	return masked(s, parts)
 }
@@ -216,7 +216,7 @@ func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
 		if f.is != nil && !f.is(secret) || f.random && !looksRandom(secret) || !known && (runs(s[:p.from]) || apart(s, at[0], p.from, p.to)) {
 			continue // it stays in sight
 		}
-		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
+		if !overlaps(found, p) {
 			found = append(found, p)
 		}
 	}

@@ -77,7 +77,7 @@ func TestTheProgramSaysWhatAFlagMeans(t *testing.T) {
 		{"curl -d token=prod-east-4417-abcd https://h", true}, {"curl -d token=a1B2c3D4e5F6g7H8 https://h", false}, {"redis-cli -a hunter22 flushall", false}, {"sudo docker login -u me -p hunter22 h", false},
 		{"mysql -phunter22; set -- $_; rm -rf /srv/$1", true}, {"X='-phunter22'; mysql $X", false},
 		{"rm -rf \"mysql -phunter22\"", true}, {"rm -rf \"\ncurl --token hunter22\"", true}, {"bash -c 'mysql -phunter22'", true},
-		{"mysql() { rm -rf /srv/${1#-p}; }; mysql -phunter22", true}, {"alias mysql=rm; mysql -phunter22", true}, {"./mysql -phunter22", false},
+		{"mysql() { rm -rf /srv/${1#-p}; }; mysql -phunter22", true}, {"alias mysql=rm; mysql -phunter22", true}, {"./mysql -phunter22", true},
 		{"kubectl --context x --token \"hunter22\" delete ns y", false},
 		{"rm -rf 'authorization: bearer a1B2c3D4e5F6g7H8'", true}, {"PGPASSWORD=letmein psql -h db", false}, {"PGPASSWORD=letmein ./run", true},
 	} {

@@ -75,7 +75,7 @@ var credentialFlags = map[string]string{
 	"heroku config:set|heroku config:add|fly secrets set|flyctl secrets set|fly secrets import|flyctl secrets import|doppler secrets set": "operand:store <:store",
 	"supabase secrets set|infisical secrets set|railway variables set|netlify env:set|firebase functions:config:set|op item create":       "operand:store operand:store",
 	"wrangler secret put|wrangler pages secret put|vercel env add|vercel secrets add|eas secret:create":                                   "<",
-	"doctl": "-t --access-token", "influx": "-t --token", "vercel": "-t --token", "netlify": "--auth", "flyctl|fly": "-t --access-token", "gpg|gpg2": "--passphrase <:--passphrase-fd", "cargo login|snyk auth": "#1 <", "pulumi config set": "#2:likely",
+	"doctl": "-t --access-token", "influx": "-t --token", "vercel": "-t --token", "netlify": "--auth", "flyctl|fly": "-t --access-token", "gpg|gpg2": "--passphrase <:--passphrase-fd", "expect": "-c:skip", "cargo login|snyk auth": "#1 <", "pulumi config set": "#2:likely",
 }
 
 // globalFlags take a value and stand before a subcommand as well as behind it.
@@ -83,9 +83,6 @@ var globalFlags = map[string]bool{
 	"--profile": true, "--region": true, "--context": true, "--namespace": true, "-n": true, "-C": true, "-H": true, "--project": true, "--kubeconfig": true,
 	"--config": true, "--cluster": true, "--host": true, "-a": true, "--app": true, "--env": true, "--location": true, "--prefix": true, "-R": true, "--repo": true,
 }
-
-// launchers run the program behind them.
-var launchers = map[string]bool{"npx": true, "bunx": true, "uvx": true}
 
 // plainPrograms act on every word that they are given and take no credential.
 var plainPrograms = map[string]bool{

@@ -15,6 +15,7 @@ type want struct {
 	depth int
 	base  int    // the place, in the lexer's spans; -1 if the whole flag's value is the variable
 	field string // of a place that has no span
+	names bool   // its value is the name of the variable
 }
 
 // maxWants bounds the variables that are followed, and through which others. In a text
@@ -45,7 +46,7 @@ var (
 	referenceAuth = once(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?(?:"[ \t]*[+.][ \t]*|\{)?\$?\{?([a-z_][a-z0-9_]*)`)
 	referenceName = once(`(?i)(` + nameWords + `)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
 	// in other languages variables have no sign before them
-	referenceBare = once(`(?i)(` + nameWords + `|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*\b([a-z_][a-z0-9_]*)\b`)
+	referenceBare = once(`(?i)(` + nameWords + `|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
 )
 
 // wholeReference is the variable that a text is the value of, and nothing else.
@@ -92,7 +93,7 @@ func (l *lexer) follow(at, depth int) {
 		switch text := l.text[p.from:p.to]; how {
 		case isVariable:
 			if m := reference().FindStringSubmatch(text); m != nil {
-				l.want(want{name: m[1], depth: depth, base: at})
+				l.want(want{name: m[1], depth: depth, base: at, names: strings.HasPrefix(text, "${!")})
 			}
 			if m := defaultValue().FindStringSubmatchIndex(text); m != nil {
 				l.held(span{from: p.from + m[4], to: p.from + m[5], kind: s.kind, field: s.field}, text[m[2]:m[3]], depth)
@@ -112,6 +113,7 @@ func (l *lexer) held(s span, holder string, depth int) {
 
 // resolve adds what the variables in places for credentials were given.
 func (l *lexer) resolve() {
+	l.spreadOut()
 	l.referred()
 	seen := map[want]bool{}
 	for i := 0; i < len(l.wants); i++ {
@@ -136,6 +138,10 @@ func (l *lexer) resolve() {
 		for _, v := range l.valuesOf(w.name) {
 			if l.left--; l.left < 0 {
 				return
+			}
+			if text := l.text[v.from:v.to]; (w.names || l.isNameref(w.name)) && identifier().MatchString(text) {
+				l.want(want{name: text, part: w.part, depth: w.depth, base: w.base, field: w.field})
+				continue
 			}
 			l.holder = w.name
 			if w.part != "" {
@@ -261,7 +267,18 @@ func (l *lexer) positional(digit byte, note func(span, piece)) {
 				at++
 				continue
 			}
+			text := l.text[at:next]
 			at = next
+			if name := wholeReference(text); c.program == "set" && identifier().MatchString(name) {
+				for _, v := range l.valuesOf(name) {
+					for _, w := range l.split(v) {
+						if n++; digit == '@' || digit == '*' || n == int(digit-'0') {
+							note(span{from: w.from, to: w.to}, isLiteral)
+						}
+					}
+				}
+				continue
+			}
 			if c.program == "set" && len(found) > 0 && strings.HasPrefix(l.text[found[0].from:found[0].to], "-") {
 				continue
 			}
@@ -306,6 +323,10 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 	}
 	if name == "read" || name == "mapfile" || name == "readarray" {
 		values = append(values, l.here(given, p)...)
+		values = append(values, l.fromFiles(l.redirects(given, "<"))...)
+		if len(values) == 0 && !p.piped { // the text may stand behind the loop
+			l.unread = append(l.unread, names...)
+		}
 		if p.piped {
 			values = append(values, p.writes...)
 		}
@@ -431,7 +452,7 @@ func (l *lexer) printed(from, to int) []span {
 	if l.nested >= maxNested || l.left < 0 {
 		return nil
 	}
-	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: l.files}
 	sub.lex(from, to, 0)
 	l.left = sub.left
 	return slices.DeleteFunc(sub.out, func(s span) bool { return s.from >= s.to })

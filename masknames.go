@@ -113,7 +113,7 @@ func named(s string, f namedForm, found []part) []part {
 		if pair && byteAt(s, begin-1) != '-' {
 			p.name = name
 		}
-		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
+		if !overlaps(found, p) {
 			found = append(found, p)
 		}
 	}
@@ -172,12 +172,12 @@ func mixed(value string) bool {
 }
 
 // memberParts adds the secrets among the members of a tool's arguments: a text of JSON
-// behind the tool's name. There is nothing in a string of JSON that a shell would run by
+// that begins behind a place. There is nothing in a string of JSON that a shell would run by
 // itself, so that the whole of it can be hidden.
-func memberParts(s string, found []part) []part {
+func memberParts(s string, from int, found []part) []part {
 	m := &members{text: s, found: found}
-	if at := strings.IndexAny(s, "{["); at >= 0 {
-		m.walk(at, len(s), `"`)
+	if at := strings.IndexAny(s[from:], "{["); at >= 0 {
+		m.walk(from+at, len(s), `"`)
 	}
 	slices.SortFunc(m.found, func(a, b part) int { return a.from - b.from })
 	return m.found
@@ -282,12 +282,9 @@ func (m *members) value(name string, from, to int) {
 	if !phrase && !secretValue(name, text) {
 		return
 	}
-	for _, q := range m.found {
-		if q.from < to && from < q.to {
-			return
-		}
+	if p := (part{from: from, to: to, begin: from, role: byName, member: true}); !overlaps(m.found, p) {
+		m.found = append(m.found, p)
 	}
-	m.found = append(m.found, part{from: from, to: to, begin: from, role: byName, member: true})
 }
 
 // decoded hides in a string what would be hidden in the text that it stands for: a file
@@ -313,7 +310,7 @@ func (m *members) hide(secret string, from, to int) {
 			return
 		}
 		p := part{from: at + n, to: at + n + len(secret), begin: at + n, role: byName, member: true}
-		if at = p.to; !slices.ContainsFunc(m.found, func(q part) bool { return q.from < p.to && p.from < q.to }) {
+		if at = p.to; !overlaps(m.found, p) {
 			m.found = append(m.found, p)
 		}
 	}

@@ -3,6 +3,7 @@ package approver
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func mayHavePlaces(s string) bool {
 		for to < len(s) && !wordBreaks[s[to]] {
 			to++
 		}
-		if w := s[from:to]; len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:]) || flagged && isKnown(w)) { // n: a line break of JSON
+		if w := strings.TrimSuffix(s[from:to], ".exe"); len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:]) || flagged && isKnown(w)) { // n: a line break of JSON
 			return true
 		}
 		from = to
@@ -134,6 +135,10 @@ type lexer struct {
 	prints      bool              // out collects what the commands write
 	out         []span
 	nested      int
+	files       map[string][]span // what the text writes into files
+	spreads     []spread
+	unread      []string // variables that read fills with what stands behind the loop
+	inside      bool     // of what a launcher runs, in which an assignment may be another shell's
 }
 
 // maxNested bounds the quotes within quotes that are read.
@@ -262,31 +267,45 @@ func (l *lexer) command(words []word, p *pipeline) {
 	}
 	name, _ := l.bare(words[first])
 	name = programName(name)
+	defer func(depth int) { p.depth = depth }(p.depth)
 	l.segments = append(l.segments, segment{words[first].from, words[len(words)-1].to, name, words[first].to})
 	if name == "function" && len(words) > first+3 { // its name and {
 		l.command(words[first+3:], p)
 		return
 	}
-	if name == "sshpass" {
-		l.behind(words[first+1:], p)
-		return
-	}
-	if launchers[name] && first+1 < len(words) {
-		first++
-		name, _ = l.bare(words[first])
-	}
 	given := words[first+1:]
 	l.variables.command(l, name, given, p.depth)
+	if base := path.Base(name); base != name && (programFlags()[base] != nil || launchings()[base] != nil) {
+		name, p.depth = base, max(p.depth, 1) // by its name: what is in that folder is not known
+	}
 	flags, operands := l.flagsOf(name, given)
+	l.settings(name, given, p.depth)
+	p.words = words
+	if name == "done" && len(l.unread) > 0 {
+		l.behindLoop(given, p)
+	}
 	if builtins[name] {
 		l.binding(name, given, p)
 	}
-	l.stdin(name, flags["<"], given, p)
+	at, sure, launches := l.launched(name, given)
+	if !launches || flags["<"] != "" || p.sudo != "" {
+		l.stdin(name, flags["<"], given, p)
+	}
+	if launches {
+		l.launch(given, at, sure, p)
+		if inner, _ := l.bare(given[at]); sure && runsKnown(programName(inner)) { // the words behind are its own
+			given = given[:at]
+		}
+	}
 	if _, known := knownPrograms[name]; flags == nil && !known {
 		return
 	}
+	l.arguments(flags, operands, given, p.depth)
+}
+
+// arguments looks at what a program is given.
+func (l *lexer) arguments(flags map[string]string, operands int, given []word, depth int) {
 	position := 0
-	depth := p.depth
 	for i := 0; i < len(given); i++ {
 		text, at := l.bare(given[i])
 		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
@@ -298,6 +317,9 @@ func (l *lexer) command(words []word, p *pipeline) {
 		case i >= operands:
 			position++
 			l.operand(flags, position, a)
+			if name := wholeReference(text); name != "" && at == given[i].from && len(l.spreads) < maxWants {
+				l.spreads = append(l.spreads, spread{flags, name, depth})
+			}
 		}
 	}
 }
@@ -336,6 +358,7 @@ func (l *lexer) flagsOf(name string, words []word) (flags map[string]string, ope
 
 // programName is a program without the folder of the system's programs.
 func programName(name string) string {
+	name = strings.TrimSuffix(name, ".exe")
 	for _, dir := range []string{"/usr/bin/", "/bin/", "/usr/local/bin/"} {
 		if rest, ok := strings.CutPrefix(name, dir); ok && !strings.Contains(rest, "/") {
 			return rest
@@ -382,7 +405,7 @@ func placeParts(s string, found []part) []part {
 		} else if sp.variable != "" {
 			p.role, p.name = byName, sp.variable
 		}
-		if !slices.ContainsFunc(found, func(q part) bool { return p.from < q.to && q.from < p.to }) {
+		if !overlaps(found, p) {
 			found = append(found, p)
 		}
 	}

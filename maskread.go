@@ -13,6 +13,7 @@ type pipeline struct {
 	open      int    // groups that are open: their commands write to one reader
 	piped     bool   // the command that comes reads what those before it write
 	writes    []span // what they write
+	words     []word // of the command at hand
 	sudo      string // how sudo reads a password from it, of the command at hand
 }
 
@@ -39,19 +40,33 @@ var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": t
 // stdin notes what a command writes for the next, and adds the place for what it reads.
 // how says what of it is the credential, or names the flag with which it reads one.
 func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
-	here := l.here(given, p)
+	here := append(l.here(p.words, p), l.fromFiles(l.redirects(p.words, "<"))...)
+	writes := l.redirects(p.words, ">")
 	if p.sudo != "" {
 		p.writes, p.piped = append(p.writes, here...), p.piped || len(here) > 0
 		l.fed(p, p.sudo)
 		return
 	}
 	switch {
-	case name == "echo" || name == "printf":
+	case name == "echo" || name == "printf" || name == "yes":
+		if len(writes) > 0 {
+			l.filed(writes, l.said(given))
+		}
 		p.writes = append(p.writes, l.echoed(given)...)
+	case name == "tee":
+		l.filed(l.operandsOf(given), p.writes)
+		p.writes = likely(p.writes)
+	case name == "cat" && len(writes) > 0:
+		l.filed(writes, append(here, p.writes...))
+		p.writes = nil
 	case passers[name] && slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
 		p.writes = nil // it goes into a file, which may run
 	case passers[name]:
-		p.writes = append(p.writes, here...)
+		p.writes = append(append(p.writes, here...), l.fromFiles(l.operandsOf(given))...)
+	case printers[name]:
+		p.writes = append(likely(p.writes), l.scripted(given)...)
+	case name == "rev" || name == "tac" || name == "sort":
+		p.writes = likely(append(p.writes, here...))
 	case how == "" || strings.HasPrefix(how, "-") && !l.has(given, how):
 		p.writes = nil
 	default:
@@ -77,6 +92,10 @@ func (l *lexer) fed(p *pipeline, kind string) {
 			text := l.text[s.from:s.to]
 			if isAnswer(text) {
 				continue
+			}
+			kind := kind
+			if s.field != "" {
+				kind = "likely"
 			}
 			if kind != "likely" || !strings.ContainsAny(text, " \t\\") {
 				l.value(kind, text, s.from, depth)
@@ -109,11 +128,22 @@ func (l *lexer) has(given []word, flag string) bool {
 
 // echoed is what echo or printf writes, if it goes nowhere else.
 func (l *lexer) echoed(given []word) (out []span) {
+	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }) {
+		return nil
+	}
+	return l.said(given)
+}
+
+// said is what echo or printf is given.
+func (l *lexer) said(given []word) (out []span) {
 	for _, w := range given {
 		text, at := l.bare(w)
 		switch {
-		case strings.Contains(l.text[w.from:w.to], ">"):
-			return nil
+		case strings.Contains(text, ">"):
+			if n := strings.IndexByte(text, '>'); at == w.from && strings.Trim(text[:n], "0123456789") != "" {
+				out = append(out, span{from: at, to: at + n, kind: placeCredential})
+			}
+			return out
 		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "%"):
 			continue
 		}

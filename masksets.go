@@ -71,7 +71,9 @@ func (v *variables) command(l *lexer, name string, given []word, depth int) {
 	case setters[name]:
 		for _, w := range given {
 			v.export(l, w)
-			v.assigned(l, w, depth, true)
+			if !l.inside {
+				v.assigned(l, w, depth, true)
+			}
 		}
 	case name == "set":
 		v.exportsAll = v.exportsAll || slices.ContainsFunc(given, func(w word) bool { return !plainSets[l.text[w.from:w.to]] })

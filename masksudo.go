@@ -81,6 +81,15 @@ func (c *sudoCall) reads(l *lexer, name string, given []word, p *pipeline) strin
 // wrappers are those of the prefixes that run a program: the others are words of the shell.
 var wrappers = map[string]bool{"sudo": true, "env": true, "nohup": true, "command": true, "time": true}
 
+// redirection finds a word that says where a program reads or writes.
+var redirection = once(`^[0-9]*[<>]`)
+
+// hasFlag reports words of which the first is a flag: as with env -i, of the program
+// before them.
+func (l *lexer) hasFlag(words []word) bool {
+	return len(words) > 0 && l.text[words[0].from] == '-'
+}
+
 // prefix passes assignments and the programs that run another, such as sudo.
 func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 	var sudo sudoCall
@@ -89,7 +98,9 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 	wrapped := false
 	defer func() {
 		for _, w := range heads { // alone, it is the shell's; before a program, that program's
-			l.variables.assigned(l, w, p.depth, wrapped || first < len(words))
+			if !l.inside {
+				l.variables.assigned(l, w, p.depth, wrapped || first < len(words))
+			}
 		}
 	}()
 	for ; first < len(words); first++ {
@@ -109,7 +120,9 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 			p.open--
 		case sudo.is && strings.HasPrefix(text, "-"):
 			first += toInt(sudo.flag(text))
-		case prefixes[programName(text)]:
+		case redirection().MatchString(text): // it may stand before the program as well
+			first += toInt(strings.Trim(text, "0123456789<>") == "")
+		case prefixes[programName(text)] && !(launchings()[programName(text)] != nil && l.hasFlag(words[first+1:])):
 			sudo.is = programName(text) == "sudo"
 			wrapped = wrapped || wrappers[programName(text)]
 		default:
@@ -125,17 +138,4 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 		l.fed(p, kind)
 	}
 	return min(first, len(words))
-}
-
-// behind looks at a command that stands behind the flags of the program before it.
-func (l *lexer) behind(words []word, p *pipeline) {
-	flags := programFlags()["sshpass"]
-	for i := 0; i < len(words); i++ {
-		text, at := l.bare(words[i])
-		if !strings.HasPrefix(text, "-") {
-			l.command(words[i:], p)
-			return
-		}
-		i += l.flag(flags, argument{text: text, at: at, depth: p.depth, more: words[i+1:]})
-	}
 }

@@ -39,14 +39,11 @@ const (
 // reports that something is hidden that says it, or may say it.
 func maskCall(call ToolCall) (shown string, obscured bool) {
 	raw := call.Text()
-	s := prepared(raw)
+	name, s, parts := callParts(call)
 	c := &reading{text: s, command: call.Command, left: maxSteps}
-	obscured = Mask(call.Dir) != call.Dir || strings.Count(s, hiddenWords) > strings.Count(raw, hiddenWords) && c.rereads()
+	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in private keys, or the tool's name
+	obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
 	var hide []part
-	parts := hiddenParts(s)
-	if call.Command == "" {
-		parts = memberParts(s, parts)
-	}
 	for _, p := range parts {
 		m := c.of(p)    // also of what looks like a code of ours: a cluster may be called confirm-east99
 		if c.left < 0 { // nobody reads so much on a card either
@@ -59,7 +56,34 @@ func maskCall(call ToolCall) (shown string, obscured bool) {
 		}
 		hide, obscured = append(hide, p), obscured || m != meansCredential
 	}
-	return masked(s, hide), obscured
+	return name + masked(s, hide), obscured
+}
+
+// callParts is the text of a call, prepared, and what Mask hides of it. The command, its
+// options and the name of the tool are looked at one by one: with a word put before it, or
+// with a quote closed behind it, a command would be read as another. name stays before s.
+func callParts(call ToolCall) (name, s string, parts []part) {
+	name, command, options := call.texts()
+	name, command, options = Mask(name), prepared(command), prepared(options)
+	s = command + options
+	parts = hiddenParts(command)
+	if call.Command == "" {
+		return name, s, memberParts(s, 0, parts)
+	}
+	if options == "" {
+		return name, s, parts
+	}
+	for _, p := range hiddenParts(s) {
+		if !overlaps(parts, p) {
+			parts = append(parts, p)
+		}
+	}
+	return name, s, memberParts(s, len(command), parts)
+}
+
+// overlaps reports a part of which another hides something already.
+func overlaps(parts []part, p part) bool {
+	return slices.ContainsFunc(parts, func(q part) bool { return p.from < q.to && q.from < p.to })
 }
 
 // inSight reports that a value stands elsewhere too, where nothing hides it.

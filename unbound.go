@@ -13,7 +13,8 @@ const (
 )
 
 // unboundNotice is on the card of a call that executes what its fingerprint does not
-// bind. The names are mostly the agent's words.
+// bind. The names are mostly the agent's words, of which [namesWithoutSecrets] has hidden
+// the secrets: to hide them once more would take its notes for imitations.
 func (r Request) unboundNotice() string {
 	const meaning = "it may change after your answer, which is good for one run"
 	var names []string
@@ -21,7 +22,7 @@ func (r Request) unboundNotice() string {
 		if len(name) > maxUnboundName {
 			name = strings.ToValidUTF8(name[:maxUnboundName], "") + "…"
 		}
-		names = append(names, safe(strings.Join(strings.Fields(name), " ")))
+		names = append(names, Visible(strings.Join(strings.Fields(name), " ")))
 	}
 	if more := len(r.Unbound) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
@@ -38,20 +39,38 @@ func namesWithoutSecrets(call ToolCall, names []string) []string {
 	if len(names) == 0 {
 		return names
 	}
-	s := prepared(call.Text())
-	parts := hiddenParts(s)
-	if call.Command == "" {
-		parts = memberParts(s, parts)
-	}
+	_, s, parts := callParts(call)
 	out := slices.Clone(names)
-	for _, p := range parts {
-		if secret := s[p.from:p.to]; len(secret) >= minSecretInName {
-			for i := range out {
-				out[i] = strings.ReplaceAll(out[i], secret, hiddenNote(secret, p.silent))
+	for i, name := range out {
+		name = prepared(name)
+		var hide []part
+		for _, p := range parts {
+			hide = hideAll(name, s[p.from:p.to], p.silent, hide)
+		}
+		for _, p := range hiddenParts(name) {
+			if !overlaps(hide, p) {
+				hide = append(hide, p)
 			}
 		}
+		slices.SortFunc(hide, func(a, b part) int { return a.from - b.from })
+		out[i] = masked(name, hide)
 	}
 	return out
+}
+
+// hideAll adds each place of a secret in a name.
+func hideAll(name, secret string, silent bool, hide []part) []part {
+	for at := 0; len(secret) >= minSecretInName; {
+		n := strings.Index(name[at:], secret)
+		if n < 0 {
+			break
+		}
+		p := part{from: at + n, to: at + n + len(secret), silent: silent}
+		if at = p.to; !overlaps(hide, p) {
+			hide = append(hide, p)
+		}
+	}
+	return hide
 }
 
 // minSecretInName is the length in bytes from which a hidden value is looked for in names:
