@@ -42,6 +42,7 @@ var idle = strings.Fields("version help login logout whoami auth list ls ps logs
 // says, and names the step if it should have had code and none was bound.
 func (p *pass) codeless(i int) {
 	st := &p.Steps[i]
+	p.on = i
 	if len(st.Argv) == 0 || st.Remote || st.Shell || !effect.IsKnown(st.Argv[0]) {
 		return
 	}

@@ -40,7 +40,11 @@ func (p *pass) structure() {
 					p.captured = true
 				}
 			case *syntax.CoprocClause:
-				p.captured = true
+				p.captured, p.unordered = true, true
+			case *syntax.ForClause, *syntax.WhileClause:
+				p.unordered = true
+			case *syntax.Stmt:
+				p.unordered = p.unordered || n.Background
 			case *syntax.CallExpr:
 				p.assigned(n.Assigns, len(n.Args) > 0)
 			case *syntax.DeclClause:

@@ -21,6 +21,7 @@ type scope struct {
 	depth  int    // of texts that a text runs
 	of     string // the file that holds the text; "" is the call
 	sure   bool   // the text is one for a shell
+	unit   string // its name, where it counts what it writes; see wrote
 
 	made *makefile // whose recipe the text is
 }
@@ -34,6 +35,10 @@ type pass struct {
 	path string // PATH, where the text does not change it
 	at   string // PATH of the step that is looked at
 	now  int    // the step of which files are read
+	on   int    // the step for which texts are read
+
+	later     []later // files that are executed
+	unordered bool    // a step may run before one that stands before it
 
 	flows    bool // what is read may go somewhere else than to the agent
 	captured bool // the text itself says so
@@ -79,6 +84,10 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 			return
 		}
 		p.codeless(i)
+	}
+	p.notesWrites()
+	for _, l := range p.later {
+		p.writtenBefore(l)
 	}
 }
 
@@ -156,6 +165,7 @@ func (p *pass) unknown(st *shell.Step) {
 // step binds one command.
 func (p *pass) step(i int) {
 	st := &p.Steps[i]
+	p.on = i
 	if len(st.Argv) == 0 {
 		return
 	}
