@@ -66,7 +66,11 @@ func (m *makefile) searchPlaces(dir string) []string {
 		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
 		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
 			at = filepath.Clean(abs(dir, at))
-			if effect.IsKnown(at) && !slices.Contains(places, at) && len(places) < maxBases {
+			if effect.IsKnown(at) && !slices.Contains(places, at) {
+				if len(places) >= maxBases {
+					m.short = true
+					return places
+				}
 				places = append(places, at)
 			}
 		}
@@ -89,7 +93,7 @@ func (p *pass) cSource(file string, dirs []string, depth int) {
 		p.unread(file, "includes")
 		return
 	}
-	for _, m := range quotedInclude.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(quotedInclude, file, text) {
 		for _, dir := range append([]string{filepath.Dir(file)}, dirs...) {
 			if at := filepath.Clean(abs(dir, m[1])); filepath.IsAbs(at) && !strings.HasPrefix(at, "/usr/") {
 				p.cSource(at, dirs, depth+1)

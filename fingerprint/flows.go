@@ -93,9 +93,14 @@ func (p *pass) folders() []string {
 	dirs := []string{p.call.Dir}
 	for i := range p.Steps {
 		dir := p.Steps[i].Dir
-		if filepath.IsAbs(dir) && effect.IsKnown(dir) && !slices.Contains(dirs, dir) && len(dirs) < maxFollowed {
-			dirs = append(dirs, dir)
+		if !filepath.IsAbs(dir) || !effect.IsKnown(dir) || slices.Contains(dirs, dir) {
+			continue
 		}
+		if len(dirs) >= maxBases {
+			p.name("what lies in more than %d folders", maxBases)
+			return dirs
+		}
+		dirs = append(dirs, dir)
 	}
 	return dirs
 }

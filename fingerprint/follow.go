@@ -27,6 +27,9 @@ func (p *pass) script(file, dir string) {
 	p.interpreter(file, text, dir)
 	shell, sure := shellScript(file, text)
 	if !shell {
+		if text == "" && !all {
+			p.unread(file, "runs")
+		}
 		return
 	}
 	if !all || p.depth >= maxFollowed {
@@ -192,7 +195,7 @@ func (p *pass) settled(i int, t *tool, file string) {
 		}
 		if filepath.Base(file) == ".pnpmfile.cjs" {
 			text, _ := p.text(file, "loads")
-			for _, m := range required.FindAllStringSubmatch(text, maxWords) {
+			for _, m := range p.found(required, file, text) {
 				for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
 					p.visit(filepath.Clean(filepath.Join(dir, m[1]))+ending, code)
 				}
