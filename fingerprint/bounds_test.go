@@ -68,7 +68,9 @@ func TestALargeScriptThatABuildFileNames(t *testing.T) {
 
 // FuzzYAML: whatever a text of YAML is, it is read to its end.
 func FuzzYAML(f *testing.F) {
-	for _, text := range []string{"", "a: b", "- a\n- b: [c, {d: e}]", "x: &a !t b\ny: *a\nz: {<<: *a}", "? a\n: |\n  b", "---\n---\n"} {
+	for _, text := range []string{
+		"", "a: b", "- a\n- b: [c, {d: e}]", "x: &a !t b\ny: *a\nz: {<<: *a}", "? a\n: |\n  b", "---\n---\n",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -54,9 +54,11 @@ func (p *pass) codeless(i int) {
 		needs = p.java(i, bases)
 	} else {
 		p.loadsBy(i, name, bases)
-		needs = builds(name, st.Argv[1:]) && !p.wrapped[i]
+		needs = builds(name, st.Argv[1:]) && !p.wrapped[i] && !saysAll(name, st.Argv[1:])
 	}
 	p.compiles(i, bases)
+	p.fromFolders(i, name, bases)
+	p.enters(i, name)
 	p.queries(i, name, bases)
 	p.placed(name, p.folderOf(st))
 	p.identities(i, name, bases)
