@@ -155,7 +155,7 @@ func (p *pass) makes(n int) bool {
 	case oneOf("yarn pnpm bun npx pnpx bunx", name):
 		return p.makesByName(st)
 	case st.Program == "":
-		return !p.isRead(st)
+		return !p.isRead(n)
 	}
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
 		name == "cargo" && slices.ContainsFunc(p.bases(st), func(base string) bool {
@@ -189,15 +189,15 @@ func (p *pass) makesByName(st *shell.Step) bool {
 
 // isRead reports whether the program of a step is a script that is walked: what it writes is
 // known from there.
-func (p *pass) isRead(st *shell.Step) bool {
+func (p *pass) isRead(n int) bool {
+	st := &p.Steps[n]
 	name := st.Argv[0]
 	if !effect.IsKnown(name) {
 		return false
 	}
 	read := func(file string) bool { w := p.wrote[filepath.Clean(file)]; return w != nil && w.read }
 	if !strings.Contains(name, "/") {
-		file := p.lookup(st, name)
-		return file != "" && read(file)
+		return p.programs[n] != "" && read(p.programs[n])
 	}
 	bases := p.bases(st)
 	return len(bases) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return !read(abs(base, name)) })

@@ -45,6 +45,7 @@ type pass struct {
 	fed      []bool
 	wrapped  []bool            // steps that lead to others
 	written  []map[string]bool // by step: what it writes and does not read
+	programs []string          // by step: the file of its program, if one is found
 	coded    []bool            // by step: a file of what it runs or reads as code is bound
 }
 
@@ -95,7 +96,7 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 func (p *pass) prepare() {
 	p.fed, p.wrapped = make([]bool, len(p.Steps)), make([]bool, len(p.Steps))
 	p.written = make([]map[string]bool, len(p.Steps))
-	p.coded = make([]bool, len(p.Steps))
+	p.coded, p.programs = make([]bool, len(p.Steps)), make([]string, len(p.Steps))
 	p.structure()
 	for name := range p.call.Env {
 		p.flows = p.flows || strings.HasPrefix(name, "BASH_FUNC_") // any program may be a function
@@ -185,6 +186,7 @@ func (p *pass) step(i int) {
 		}
 	default:
 		for _, file := range p.program(st, name, bases) {
+			p.programs[i] = file
 			programs = append(programs, path.Base(file))
 		}
 	}
