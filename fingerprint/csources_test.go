@@ -9,6 +9,20 @@ import (
 	"testing"
 )
 
+// What a build leaves behind changes no list that decides nothing.
+func TestAListOfObjectsMayGrow(t *testing.T) {
+	for _, command := range []string{"make all", "make clean"} {
+		p := newPlayground(t, "src/a.c")
+		p.write("Makefile", "O = $(wildcard src/*.o)\nall: src/a.o\nclean:\n\trm -f $(O) $(wildcard src/*.d)\n"+
+			"src/a.o: src/a.c\n\tcc -c $<\nsrc/b.o: src/a.c\n\tcc -c $<\n")
+		before := p.of(command)
+		p.write("src/b.o", "x")
+		if command == "make all" && !maps.Equal(before, p.of(command)) {
+			t.Errorf("%s: an object appeared, and it counts", command)
+		}
+	}
+}
+
 // A reviewer swapped what make finds without a rule that says so: a script in a folder of VPATH of
 // the environment, the prerequisite of a static pattern rule, a source of which make builds by
 // rules of its own, and what sources include. None of it was bound. Now it is.

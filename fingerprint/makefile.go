@@ -88,7 +88,10 @@ func (p *pass) recipes(i int, file string) {
 		}
 	}
 	m.lists = func(pattern string) (names []string) {
-		for _, at := range p.match(abs(dir, pattern)) {
+		bound := maps.Clone(p.out)
+		found := p.match(abs(dir, pattern))
+		p.out = bound // what a recipe does with them binds them: a list of objects grows
+		for _, at := range found {
 			if !filepath.IsAbs(pattern) {
 				at = strings.TrimPrefix(at, filepath.Clean(dir)+"/")
 			}
