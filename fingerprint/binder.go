@@ -62,6 +62,7 @@ type Binder struct {
 	searches map[string]search // versions of the folders of a PATH → what is in them
 	goFiles  map[string]goFile // version → what a file of Go says
 	scans    int               // running, also those that nobody waits for any more
+	syncs    int               // disks that are being brought up to date
 
 	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat
 }

@@ -42,6 +42,7 @@ var idle = strings.Fields("version help login logout whoami auth list ls ps logs
 // says, and names the step if it should have had code and none was bound.
 func (p *pass) codeless(i int) {
 	st := &p.Steps[i]
+	p.on = i
 	if len(st.Argv) == 0 || st.Remote || st.Shell || !effect.IsKnown(st.Argv[0]) {
 		return
 	}
@@ -53,9 +54,11 @@ func (p *pass) codeless(i int) {
 		needs = p.java(i, bases)
 	} else {
 		p.loadsBy(i, name, bases)
-		needs = builds(name, st.Argv[1:]) && !p.wrapped[i]
+		needs = builds(name, st.Argv[1:]) && !p.wrapped[i] && !saysAll(name, st.Argv[1:])
 	}
 	p.compiles(i, bases)
+	p.fromFolders(i, name, bases)
+	p.enters(i, name)
 	p.queries(i, name, bases)
 	p.placed(name, p.folderOf(st))
 	p.identities(i, name, bases)

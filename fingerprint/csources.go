@@ -66,7 +66,11 @@ func (m *makefile) searchPlaces(dir string) []string {
 		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
 		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
 			at = filepath.Clean(abs(dir, at))
-			if effect.IsKnown(at) && !slices.Contains(places, at) && len(places) < maxBases {
+			if effect.IsKnown(at) && !slices.Contains(places, at) {
+				if len(places) >= maxBases {
+					m.short = true
+					return places
+				}
 				places = append(places, at)
 			}
 		}
@@ -89,13 +93,36 @@ func (p *pass) cSource(file string, dirs []string, depth int) {
 		p.unread(file, "includes")
 		return
 	}
-	for _, m := range quotedInclude.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(quotedInclude, file, text) {
 		for _, dir := range append([]string{filepath.Dir(file)}, dirs...) {
 			if at := filepath.Clean(abs(dir, m[1])); filepath.IsAbs(at) && !strings.HasPrefix(at, "/usr/") {
 				p.cSource(at, dirs, depth+1)
 			}
 		}
 	}
+}
+
+// listed is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
+func (m *makefile) listed(name string, depth int) (list string, is bool) {
+	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
+		var names []string
+		for _, pattern := range strings.Fields(patterns) {
+			names = append(names, m.lists(pattern)...)
+		}
+		return strings.Join(names, " "), true
+	}
+	of, ends, ok := strings.Cut(name, ":")
+	from, to, also := strings.Cut(ends, "=")
+	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
+		return "", false
+	}
+	words := strings.Fields(m.value(of, depth+1))
+	for n, w := range words {
+		if stem, has := strings.CutSuffix(w, from); has {
+			words[n] = stem + to
+		}
+	}
+	return strings.Join(words, " "), true
 }
 
 // compilers are those of C and its kin.
@@ -105,6 +132,10 @@ const compilers = "cc gcc clang c++ g++ clang++ tcc"
 // folders of -L.
 func (p *pass) compiles(i int, bases []string) {
 	st := &p.Steps[i]
+	if oneOf("rustc rustdoc", first(st)) {
+		p.rust(st, bases)
+		return
+	}
 	if !oneOf(compilers, strings.TrimRight(first(st), "0123456789.-")) {
 		return
 	}

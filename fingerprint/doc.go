@@ -23,9 +23,10 @@
 // Of a folder with more than 4096 files, or 64 MiB, not the content is bound, but what the
 // kernel says of each file: device, inode, size, rights, and the times of the last changes.
 // That shows each write, rename, link and change of rights, since no plain user can set the
-// time of the last change back. It does not show a write through a shared mapping into a page
-// that was written to shortly before and is not on the disk yet, nor what root does with the
-// clock or below the file system; and a file that is written again as it was counts as changed.
+// time of the last change back. The disk is brought up to date first, so that a write through a
+// shared mapping shows, too (not on macOS); if it takes more than 2 s for that, the folder has a
+// name. It does not show what root does with the clock or below the file system; and a file that
+// is written again as it was counts as changed.
 // It holds where the kernel itself sets these times: elsewhere, beyond 200,000 entries, and
 // after 2 s, the folder has a name.
 //

@@ -13,6 +13,7 @@ import (
 // This file binds what the effects of a walk say is executed or read.
 
 func (p *pass) effect(e *effect.Effect) {
+	p.on = e.Step
 	switch {
 	case e.Bits&(effect.Remote|effect.Later) != 0: // a step says so, or it does not run now
 	case unknownCode(e):
@@ -58,6 +59,13 @@ func (p *pass) read(e *effect.Effect) {
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
+		if as == code && p.depth == 0 { // cat a.sh | sh
+			step := e.Step
+			if step < 0 {
+				step = slices.Index(p.fed, true)
+			}
+			p.later = append(p.later, later{step, file, ""})
+		}
 		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.visit(file, as) {
 			p.isCoded(e.Step, file)
 		}
@@ -112,7 +120,9 @@ func (p *pass) executed(e *effect.Effect) {
 	case filepath.IsAbs(e.Target):
 		for _, file := range p.both(e.Target) {
 			p.madeOf(file)
-			p.writtenBefore(e, file, dir)
+			if !strings.HasPrefix(e.By, "file ") {
+				p.later = append(p.later, later{e.Step, file, dir})
+			}
 			if !p.visit(file, code) {
 				p.isCoded(e.Step, file)
 				p.script(file, dir)

@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // timesOf are when the content and when anything of a file last changed.
@@ -38,3 +40,7 @@ func timesHold(f *os.File) bool {
 	}
 	return false
 }
+
+// syncFiles writes what is in memory of the file system where f lies to its disk. After that no
+// page is writable for a mapping until a write to it has set the times of its file.
+func syncFiles(f *os.File) error { return unix.Syncfs(int(f.Fd())) }

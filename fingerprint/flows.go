@@ -40,7 +40,11 @@ func (p *pass) structure() {
 					p.captured = true
 				}
 			case *syntax.CoprocClause:
-				p.captured = true
+				p.captured, p.unordered = true, true
+			case *syntax.ForClause, *syntax.WhileClause:
+				p.unordered = true
+			case *syntax.Stmt:
+				p.unordered = p.unordered || n.Background
 			case *syntax.CallExpr:
 				p.assigned(n.Assigns, len(n.Args) > 0)
 			case *syntax.DeclClause:
@@ -89,9 +93,14 @@ func (p *pass) folders() []string {
 	dirs := []string{p.call.Dir}
 	for i := range p.Steps {
 		dir := p.Steps[i].Dir
-		if filepath.IsAbs(dir) && effect.IsKnown(dir) && !slices.Contains(dirs, dir) && len(dirs) < maxFollowed {
-			dirs = append(dirs, dir)
+		if !filepath.IsAbs(dir) || !effect.IsKnown(dir) || slices.Contains(dirs, dir) {
+			continue
 		}
+		if len(dirs) >= maxBases {
+			p.name("what lies in more than %d folders", maxBases)
+			return dirs
+		}
+		dirs = append(dirs, dir)
 	}
 	return dirs
 }

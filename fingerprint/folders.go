@@ -224,19 +224,24 @@ func (p *pass) stampTree(dir string, patterns []string) {
 	}
 	key := "tree " + dir + " " + strings.Join(patterns, " ")
 	var files []string
-	stamps, wanted := newStamping(), kindsOf(patterns)
+	var stamps *stamping
+	wanted := kindsOf(patterns)
 	if !p.tree(dir, true, func(path string, d fs.DirEntry) bool {
 		if !d.IsDir() && wanted.like(d.Name()) {
-			info, err := d.Info()
 			files = append(files, path)
-			stamps.add(path, info, err)
+			if stamps != nil {
+				info, err := d.Info()
+				stamps.add(path, info, err)
+			} else if len(files) > maxTree {
+				stamps = newStamping(p.scan, files)
+			}
 		}
 		return true
 	}) {
-		p.tooLarge(key, dir)
+		p.tooLarge(key, dir, nil)
 		return
 	}
-	if len(files) <= maxTree {
+	if stamps == nil {
 		for _, file := range files {
 			p.stamp(file)
 		}
@@ -244,7 +249,7 @@ func (p *pass) stampTree(dir string, patterns []string) {
 	}
 	sum, ok := p.stamped(stamps)
 	if !ok {
-		p.tooLarge(key, dir)
+		p.tooLarge(key, dir, stamps)
 		return
 	}
 	p.out[key] = sum

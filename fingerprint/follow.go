@@ -15,14 +15,21 @@ import (
 // script binds what a shell script runs by a name that is plain to see. What is not
 // plain there is not named: a script may do anything. That it was not read is.
 func (p *pass) script(file, dir string) {
-	if p.out[filepath.Clean(file)] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file,
-		"/bin/") || !p.once("script", file, dir) {
+	file = filepath.Clean(file)
+	if p.out[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
+		return
+	}
+	p.runsText(file)
+	if !p.once("script", file, dir) {
 		return
 	}
 	text, all := p.contents(file)
 	p.interpreter(file, text, dir)
 	shell, sure := shellScript(file, text)
 	if !shell {
+		if text == "" && !all {
+			p.unread(file, "runs")
+		}
 		return
 	}
 	if !all || p.depth >= maxFollowed {
@@ -36,7 +43,8 @@ func (p *pass) script(file, dir string) {
 	}
 	// A script finds what lies beside it by $0.
 	call.Command = besideItself(call.Command, file)
-	p.walk(call, scope{depth: p.depth + 1, of: file, sure: sure})
+	p.wroteBy(file).read = true
+	p.walk(call, scope{depth: p.depth + 1, of: file, sure: sure, unit: file})
 }
 
 // itself is how a script of a shell writes its own path.
@@ -187,7 +195,7 @@ func (p *pass) settled(i int, t *tool, file string) {
 		}
 		if filepath.Base(file) == ".pnpmfile.cjs" {
 			text, _ := p.text(file, "loads")
-			for _, m := range required.FindAllStringSubmatch(text, maxWords) {
+			for _, m := range p.found(required, file, text) {
 				for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
 					p.visit(filepath.Clean(filepath.Join(dir, m[1]))+ending, code)
 				}
@@ -221,6 +229,7 @@ func (p *pass) images(file string) {
 // scripts binds what the scripts of a package.json run, of those that the words of the
 // command name, and of those that run by themselves.
 func (p *pass) scripts(i int, file string) {
+	p.runsScripts(i, file)
 	if !p.once(append([]string{"package", file}, p.Steps[i].Argv...)...) {
 		return
 	}
@@ -243,14 +252,36 @@ func (p *pass) scripts(i int, file string) {
 	call.Env = withPath(call.Env, filepath.Join(dir, "node_modules/.bin"))
 	var names []string
 	for name := range scripts {
+		p.inPackage(file, name)
 		if open || asksFor(words, name) {
 			names = append(names, name)
 		}
 	}
+	p.runsScripts(i, file)
 	slices.Sort(names)
 	for _, name := range names {
 		for _, call.Command = range scripts[name] {
-			p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file, sure: true})
+			p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file, sure: true,
+				unit: file + "#" + name})
+		}
+	}
+}
+
+// inPackage notes the name of a script of a package.json.
+func (s *scan) inPackage(file, name string) {
+	if s.scriptsOf == nil {
+		s.scriptsOf = map[string][]string{}
+	}
+	s.scriptsOf[file] = append(s.scriptsOf[file], name)
+}
+
+// runsScripts notes which scripts of a package.json a step asks for by their name.
+func (p *pass) runsScripts(i int, file string) {
+	words := p.Steps[i].Argv[1:]
+	open := slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) })
+	for _, name := range p.scriptsOf[file] {
+		if open || asksFor(words, name) {
+			p.runsText(file + "#" + name)
 		}
 	}
 }

@@ -196,15 +196,15 @@ func (s *scan) below(dir string, every bool, patterns []string) []string {
 		s.trees = map[string][]string{}
 	}
 	s.trees[again] = nil // links may lead back here
-	files, bytes, stamps := s.filesBelow(dir, every, patterns)
+	files, stamps, ok := s.filesBelow(dir, every, patterns)
 	switch {
-	case stamps == nil:
-		s.tooLarge(key, dir)
+	case !ok:
+		s.tooLarge(key, dir, nil)
 		return nil
-	case len(files) > maxTree || bytes > treeBytes || s.treed+len(files) > 2*maxTree:
+	case stamps != nil:
 		sum, ok := s.stamped(stamps)
 		if !ok {
-			s.tooLarge(key, dir)
+			s.tooLarge(key, dir, stamps)
 			return nil
 		}
 		s.out[key] = sum
@@ -219,15 +219,20 @@ func (s *scan) below(dir string, every bool, patterns []string) []string {
 	return files
 }
 
-func (s *scan) tooLarge(key, dir string) {
+// tooLarge names a folder of which neither the content is bound nor what the kernel says of it.
+func (s *scan) tooLarge(key, dir string, stamps *stamping) {
 	s.out[key] = "too large"
+	if stamps != nil && stamps.late {
+		s.name("%s/, which is large, and the disk is slow", dir)
+		return
+	}
 	s.name("%s/, which is too large", dir)
 }
 
-// filesBelow are the files below a folder, how large they are, and what the kernel says of
-// them: nil if not all were seen.
-func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []string, bytes int64, stamps *stamping) {
-	stamps = newStamping()
+// filesBelow are the files below a folder and, of a large one, what the kernel says of them. It is
+// not ok if not all were seen.
+func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []string, stamps *stamping, ok bool) {
+	bytes := int64(0)
 	kinds := kindsOf(patterns)
 	if strings.Join(patterns, " ") == pytestKinds {
 		s.skipped = environments
@@ -251,13 +256,17 @@ func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []st
 				bytes += info.Size()
 			}
 			files = append(files, path)
-			stamps.add(path, info, err)
+			if stamps != nil {
+				stamps.add(path, info, err)
+			} else if len(files) > maxTree || bytes > treeBytes || s.treed+len(files) > 2*maxTree {
+				stamps = newStamping(s, files)
+			}
 			return true
 		}) {
-			return nil, 0, nil
+			return nil, nil, false
 		}
 	}
-	return files, bytes, stamps
+	return files, stamps, true
 }
 
 // elsewhere is the folder to which a link leads that lies in none of those that are

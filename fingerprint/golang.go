@@ -213,7 +213,11 @@ func (p *pass) directives(file string, says goFile, generate bool) {
 				}
 			}
 		}
-		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && generate && p.depth < maxFollowed {
+		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && generate {
+			if p.depth >= maxFollowed {
+				p.unread(file, "generates")
+				return
+			}
 			call := p.call
 			call.Command, call.Args, call.Raw, call.Dir = strings.TrimSpace(command), nil, nil, dir
 			p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file})

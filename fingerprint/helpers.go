@@ -155,12 +155,44 @@ func (s *scan) stamp(file string) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	id, known := identify(info)
-	sum := id.version + " " + info.Mode().String()
-	if !known || info.Size() <= ownedBytes {
-		sum = s.hash(file) + " " + info.Mode().String()
+	sum := ""
+	if info.Size() > ownedBytes {
+		sum = s.versionOf(file, info)
 	}
-	s.out["starts "+file] = sum
+	if sum == "" {
+		sum = s.hash(file)
+	}
+	s.out["starts "+file] = sum + " " + info.Mode().String()
+}
+
+// written is how long after a change the page of a file may still be writable for a mapping without
+// a change of its times: kernels write it to the disk after 30 s or so.
+const written = 10 * time.Minute
+
+// versionOf is the version of a file, if the kernel's word about it can be trusted.
+func (s *scan) versionOf(file string, info fs.FileInfo) string {
+	v, known := appendVersion(nil, info)
+	if !known {
+		return ""
+	}
+	trust, ok := s.trusts[v.device]
+	if !ok {
+		trust = trustedTimes(file, v.device)
+		if s.trusts == nil {
+			s.trusts = map[uint64]bool{}
+		}
+		s.trusts[v.device] = trust
+	}
+	if !trust {
+		return ""
+	}
+	if time.Since(v.changed) > written {
+		return string(v.text)
+	}
+	if !s.stays([]freshFile{{file, string(v.text), v.changed}}) {
+		return ""
+	}
+	return string(v.text)
 }
 
 // A namedFolder is a folder of PATH that an agent can write to.

@@ -1,13 +1,11 @@
 package fingerprint
 
 import (
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"approver.example/reflexcore/effect"
 )
@@ -70,7 +68,11 @@ func (p *pass) identities(i int, name string, bases []string) {
 
 // starts binds what a command of settings starts in a folder.
 func (p *pass) starts(command, dir, file string) {
-	if !p.once("starts", command, dir) || p.depth >= maxFollowed {
+	if !p.once("starts", command, dir) {
+		return
+	}
+	if p.depth >= maxFollowed {
+		p.unread(file, "starts")
 		return
 	}
 	call := p.call
@@ -87,59 +89,25 @@ func (p *pass) kubeconfig(file string) {
 	if !ok {
 		return
 	}
-	tree, err := parser.ParseBytes([]byte(text), 0)
-	if err != nil {
+	y, err := yamlOf(text)
+	if err != nil || y.deep || y.aliases {
 		p.namedFile(file, "starts")
-		return
 	}
 	dir := filepath.Dir(file)
-	for _, doc := range tree.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		for _, given := range mappings(doc.Body, 0) {
-			words := append(given["command"], given["args"]...)
-			words = append(words, append(given["cmd-path"], given["cmd-args"]...)...)
-			if len(given["command"])+len(given["cmd-path"]) > 0 {
-				for n := range words {
-					words[n] = "'" + strings.ReplaceAll(words[n], "'", `'\''`) + "'"
-				}
-				p.starts(strings.Join(words, " "), dir, file)
+	for _, given := range y.maps {
+		words := slices.Concat(given["command"], given["args"], given["cmd-path"], given["cmd-args"])
+		if len(given["command"])+len(given["cmd-path"]) > 0 {
+			for n := range words {
+				words[n] = "'" + strings.ReplaceAll(words[n], "'", `'\''`) + "'"
 			}
-			for _, key := range []string{"tokenFile", "client-certificate", "client-key", "certificate-authority"} {
-				for _, value := range given[key] {
-					p.visit(filepath.Clean(abs(dir, value)), code)
-				}
+			p.starts(strings.Join(words, " "), dir, file)
+		}
+		for _, key := range []string{"tokenFile", "client-certificate", "client-key", "certificate-authority"} {
+			for _, value := range given[key] {
+				p.visit(filepath.Clean(abs(dir, value)), code)
 			}
 		}
 	}
-}
-
-// mappings are all mappings in a tree of YAML: for each key the texts that belong to it.
-func mappings(n ast.Node, depth int) (list []map[string][]string) {
-	if depth > maxNested {
-		return nil
-	}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		of := map[string][]string{}
-		for _, v := range n.Values {
-			of[scalar(v.Key)] = scalars(v.Value, depth+1)
-			list = append(list, mappings(v.Value, depth+1)...)
-		}
-		list = append(list, of)
-	case *ast.MappingValueNode:
-		return append(mappings(n.Value, depth+1), map[string][]string{scalar(n.Key): scalars(n.Value, depth+1)})
-	case *ast.SequenceNode:
-		for _, v := range n.Values {
-			list = append(list, mappings(v, depth+1)...)
-		}
-	case *ast.AnchorNode:
-		return mappings(n.Value, depth+1)
-	case *ast.TagNode:
-		return mappings(n.Value, depth+1)
-	}
-	return list
 }
 
 var (
@@ -170,20 +138,20 @@ func (p *pass) awsSettings(file string, whole bool) {
 		}
 		defer func() { _ = f.Close() }() // it was only read
 		b := make([]byte, maxText)
-		n, _ := f.Read(b) // of an empty file nothing
+		n, _ := io.ReadFull(f, b) // it is mostly shorter
 		text = string(b[:n])
 		if n == maxText {
 			p.namedFile(file, "starts")
 		}
 	}
-	started := append(awsProcess.FindAllStringSubmatch(text, maxWords), awsAlias.FindAllStringSubmatch(text, maxWords)...)
+	started := append(p.found(awsProcess, file, text), p.found(awsAlias, file, text)...)
 	var list []string
 	for _, m := range started {
 		list = append(list, m[1])
 		p.starts(strings.TrimSpace(m[1]), p.call.Dir, file)
 	}
 	p.out["starts by "+file] = listHash(list)
-	for _, m := range awsPlugins.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(awsPlugins, file, text) {
 		if at := strings.TrimSpace(m[1]); filepath.IsAbs(at) {
 			p.readsIn(at, []string{"**/*.py"})
 		} else {
@@ -211,10 +179,10 @@ func (p *pass) terraformSettings(file string) {
 	text, _ := p.text(file, "names")
 	text = withoutNotes(text)
 	var found [][]string
-	for _, m := range overrides.FindAllStringSubmatch(text, maxWords) {
-		found = append(found, overridden.FindAllStringSubmatch(m[1], maxWords)...)
+	for _, m := range p.found(overrides, file, text) {
+		found = append(found, p.found(overridden, file, m[1])...)
 	}
-	for _, m := range append(found, providerPath.FindAllStringSubmatch(text, maxWords)...) {
+	for _, m := range append(found, p.found(providerPath, file, text)...) {
 		at := p.expands(m[1])
 		if rest, is := strings.CutPrefix(at, "~/"); is {
 			at = filepath.Join(p.call.Env["HOME"], rest)

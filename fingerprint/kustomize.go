@@ -3,11 +3,7 @@ package fingerprint
 import (
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // This file reads kustomizations: what they name need not lie below them, nor have an
@@ -28,22 +24,12 @@ func (p *pass) kustomize(i int, dir string, depth int) {
 		if !ok {
 			continue
 		}
-		tree, err := parser.ParseBytes([]byte(text), 0)
-		if err != nil || depth >= maxFollowed {
+		y, err := yamlOf(text)
+		if err != nil || depth >= maxFollowed || y.deep || len(y.texts) > maxWords {
 			p.unread(file, "names")
 			continue
 		}
-		var words []string
-		for _, doc := range tree.Docs {
-			if doc.Body != nil {
-				words = append(words, scalars(doc.Body, 0)...)
-			}
-		}
-		if len(words) > maxWords {
-			p.unread(file, "names")
-			continue
-		}
-		for _, w := range words {
+		for _, w := range y.texts {
 			p.kustomized(i, dir, w, depth)
 		}
 	}
@@ -94,14 +80,14 @@ func (p *pass) generator(file, dir string) {
 	if !ok || !strings.Contains(text, "config.kubernetes.io/function") {
 		return
 	}
-	for _, m := range functionPath.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(functionPath, file, text) {
 		for _, from := range []string{dir, filepath.Dir(file)} {
 			if at := filepath.Clean(abs(from, m[1])); !p.visit(at, code) {
 				p.script(at, from)
 			}
 		}
 	}
-	for _, m := range functionImage.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(functionImage, file, text) {
 		if !pinned(m[1]) {
 			p.named("the image %s, which is not pinned by a digest", m[1])
 		}
@@ -111,42 +97,18 @@ func (p *pass) generator(file, dir string) {
 // chart binds the charts that a chart takes from other folders here.
 func (p *pass) chart(dir string, depth int) {
 	file := filepath.Join(dir, "Chart.yaml")
-	if depth > maxFollowed || !p.once("chart", dir) || !p.isThereAs(file) {
+	if !p.once("chart", dir) || !p.isThereAs(file) {
 		return
 	}
-	p.visit(file, code)
+	if p.visit(file, code); depth > maxFollowed {
+		p.unread(file, "names")
+		return
+	}
 	text, _ := p.text(file, "names")
 	p.wholes(file, text, []string{dir})
-	for _, m := range chartFolder.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(chartFolder, file, text) {
 		p.chart(filepath.Clean(abs(dir, m[1])), depth+1)
 	}
 }
 
 var chartFolder = regexp.MustCompile(`(?m)^[ \t-]*repository:[ \t]*["']?file://([^"'\s#]*)`)
-
-// scalars are all texts in a tree of YAML that are no keys.
-func scalars(n ast.Node, depth int) (list []string) {
-	if depth > maxNested {
-		return slices.Repeat([]string{""}, maxWords+1) // too deep: it is named
-	}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		for _, v := range n.Values {
-			list = append(list, scalars(v.Value, depth+1)...)
-		}
-	case *ast.MappingValueNode:
-		return scalars(n.Value, depth+1)
-	case *ast.SequenceNode:
-		for _, v := range n.Values {
-			list = append(list, scalars(v, depth+1)...)
-		}
-	case *ast.AnchorNode:
-		return scalars(n.Value, depth+1)
-	case *ast.TagNode:
-		return scalars(n.Value, depth+1)
-	case *ast.AliasNode, nil:
-	case ast.ScalarNode:
-		list = append(list, scalar(n))
-	}
-	return list
-}

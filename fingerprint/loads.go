@@ -104,16 +104,11 @@ func (p *pass) loadsOf(file, text string, places []string, t *tool, depth int) {
 		if !like(base, strings.Fields(f.files)) {
 			continue
 		}
-		found := f.calls.FindAllStringSubmatch(text, maxWords+1)
-		if len(found) > maxWords {
-			p.unread(file, "loads")
-			return
-		}
-		for _, m := range found {
+		for _, m := range p.found(f.calls, file, text) {
 			p.loadsOne(f, file, m[1], places, t, depth)
 		}
 		if f.requires != nil {
-			for _, m := range f.requires.FindAllStringSubmatch(text, maxWords) {
+			for _, m := range p.found(f.requires, file, text) {
 				p.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), t, depth)
 			}
 		}
@@ -134,7 +129,7 @@ func (p *pass) loadsOf(file, text string, places []string, t *tool, depth int) {
 // searchPaths names a file that changes where plain names are looked for, if that is not plain:
 // the folders that it names are looked in.
 func (p *pass) searchPaths(f *loadForm, file, text string) {
-	for _, m := range f.paths.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range p.found(f.paths, file, text) {
 		argument := f.own.Replace(m[1])
 		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
 			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
@@ -200,7 +195,7 @@ func (p *pass) importsBeside(text, dir string, all bool) {
 		return
 	}
 	wanted := map[string]bool{}
-	for _, m := range pythonImport.FindAllStringSubmatch(text, maxWords) {
+	for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
 		if !all {
 			break
 		}

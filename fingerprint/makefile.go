@@ -27,6 +27,7 @@ type makefile struct {
 
 	dir       string            // where it runs
 	isFile    func(string) bool // a target that lies there, and is no folder
+	lists     func(string) []string
 	carried   map[string]string // the environment
 	searched  []string          // folders of what it includes
 	vpaths    []string          // folders of vpath
@@ -85,6 +86,18 @@ func (p *pass) recipes(i int, file string) {
 			}
 			m.searched = append(m.searched, abs(dir, value))
 		}
+	}
+	m.lists = func(pattern string) (names []string) {
+		bound := maps.Clone(p.out)
+		found := p.match(abs(dir, pattern))
+		p.out = bound // what a recipe does with them binds them: a list of objects grows
+		for _, at := range found {
+			if !filepath.IsAbs(pattern) {
+				at = strings.TrimPrefix(at, filepath.Clean(dir)+"/")
+			}
+			names = append(names, at)
+		}
+		return names
 	}
 	p.makefile(m, file, dir, map[string]bool{})
 	p.settles(m, dir, file)
@@ -355,6 +368,9 @@ func (m *makefile) value(name string, depth int) string {
 	}
 	if !ok {
 		value, ok = standard[name]
+	}
+	if list, is := m.listed(name, depth); !ok && is {
+		return list
 	}
 	if !ok && m.dir != "" && slices.Contains([]string{"CURDIR", "shell pwd", "abspath .", "realpath ."}, name) {
 		return m.dir

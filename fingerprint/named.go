@@ -62,7 +62,7 @@ func (p *pass) members(text, dir string, t *tool) {
 		p.visit(filepath.Join(dir, "build.rs"), code)
 	}
 	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
-		for _, m := range cargoMember.FindAllStringSubmatch(list[1], maxWords) {
+		for _, m := range p.found(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
 			for _, at := range p.both(filepath.Join(dir, m[1])) {
 				p.subproject(at, "Cargo.toml", t)
 			}

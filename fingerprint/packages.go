@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/parser"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -82,18 +80,12 @@ func (p *pass) workspacePatterns(file string) (patterns []string) {
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
 	p.visit(pnpm, code)
 	text, _ = p.text(pnpm, "names")
-	tree, err := parser.ParseBytes([]byte(text), 0)
-	if err != nil {
+	y, err := yamlOf(text)
+	if err != nil || y.deep || y.aliases {
 		p.namedFile(pnpm, "names")
-		return patterns
 	}
-	for _, doc := range tree.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		for _, given := range mappings(doc.Body, 0) {
-			patterns = append(patterns, given["packages"]...)
-		}
+	for _, given := range y.maps {
+		patterns = append(patterns, given["packages"]...)
 	}
 	return patterns
 }
@@ -109,23 +101,20 @@ func (p *pass) nx(bases []string) {
 			if !ok || !p.once("nx", file) {
 				continue
 			}
-			tree, err := parser.ParseBytes([]byte(text), 0) // JSON is YAML
-			if err != nil {
+			y, err := yamlOf(text)
+			if err != nil || y.deep || y.aliases {
 				p.namedFile(file, "runs")
-				continue
 			}
-			for _, doc := range tree.Docs {
-				dirs, commands := []string{base, filepath.Dir(file)}, []string{}
-				for _, given := range mappings(doc.Body, 0) {
-					commands = append(append(commands, given["command"]...), given["commands"]...)
-					for _, dir := range given["cwd"] {
-						dirs = append(dirs, filepath.Clean(abs(base, dir)))
-					}
+			dirs, commands := []string{base, filepath.Dir(file)}, []string{}
+			for _, given := range y.maps {
+				commands = append(append(commands, given["command"]...), given["commands"]...)
+				for _, dir := range given["cwd"] {
+					dirs = append(dirs, filepath.Clean(abs(base, dir)))
 				}
-				for _, command := range commands {
-					for _, dir := range slices.Compact(dirs) {
-						p.starts(command, dir, file)
-					}
+			}
+			for _, command := range commands {
+				for _, dir := range slices.Compact(dirs) {
+					p.starts(command, dir, file)
 				}
 			}
 		}
@@ -139,9 +128,13 @@ func (p *pass) called(st *shell.Step, base string) {
 		if is && text == "" && n+2 < len(st.Argv) {
 			text = st.Argv[n+2]
 		}
-		if !is || text == "" || p.depth >= maxFollowed || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
+		if !is || text == "" || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
 			"-c=" + text}, w) {
 			continue
+		}
+		if p.depth >= maxFollowed {
+			p.unread(p.of, "runs")
+			return
 		}
 		call := p.call
 		call.Dir, call.Args, call.Raw = base, nil, nil

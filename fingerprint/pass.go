@@ -21,6 +21,7 @@ type scope struct {
 	depth  int    // of texts that a text runs
 	of     string // the file that holds the text; "" is the call
 	sure   bool   // the text is one for a shell
+	unit   string // its name, where it counts what it writes; see wrote
 
 	made *makefile // whose recipe the text is
 }
@@ -34,12 +35,17 @@ type pass struct {
 	path string // PATH, where the text does not change it
 	at   string // PATH of the step that is looked at
 	now  int    // the step of which files are read
+	on   int    // the step for which texts are read
+
+	later     []later // files that are executed
+	unordered bool    // a step may run before one that stands before it
 
 	flows    bool // what is read may go somewhere else than to the agent
 	captured bool // the text itself says so
 	fed      []bool
 	wrapped  []bool            // steps that lead to others
 	written  []map[string]bool // by step: what it writes and does not read
+	programs []string          // by step: the file of its program, if one is found
 	coded    []bool            // by step: a file of what it runs or reads as code is bound
 }
 
@@ -80,13 +86,17 @@ func (s *scan) walk(call approver.ToolCall, in scope) {
 		}
 		p.codeless(i)
 	}
+	p.notesWrites()
+	for _, l := range p.later {
+		p.writtenBefore(l)
+	}
 }
 
 // prepare finds out where data goes.
 func (p *pass) prepare() {
 	p.fed, p.wrapped = make([]bool, len(p.Steps)), make([]bool, len(p.Steps))
 	p.written = make([]map[string]bool, len(p.Steps))
-	p.coded = make([]bool, len(p.Steps))
+	p.coded, p.programs = make([]bool, len(p.Steps)), make([]string, len(p.Steps))
 	p.structure()
 	for name := range p.call.Env {
 		p.flows = p.flows || strings.HasPrefix(name, "BASH_FUNC_") // any program may be a function
@@ -156,6 +166,7 @@ func (p *pass) unknown(st *shell.Step) {
 // step binds one command.
 func (p *pass) step(i int) {
 	st := &p.Steps[i]
+	p.on = i
 	if len(st.Argv) == 0 {
 		return
 	}
@@ -175,6 +186,7 @@ func (p *pass) step(i int) {
 		}
 	default:
 		for _, file := range p.program(st, name, bases) {
+			p.programs[i] = file
 			programs = append(programs, path.Base(file))
 		}
 	}

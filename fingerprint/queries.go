@@ -61,11 +61,13 @@ func (p *pass) query(text string, words, bases []string, depth int) {
 				continue
 			}
 			if f == `\!` || f == ".shell" || f == ".system" || f == "system" {
+				if p.depth >= maxFollowed {
+					p.unread(p.of, "runs")
+					break
+				}
 				call := p.call
 				call.Command, call.Args, call.Raw = strings.Join(fields[n+1:], " "), nil, nil
-				if p.depth < maxFollowed {
-					p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1})
-				}
+				p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: p.of})
 				break
 			}
 			for _, name := range fields[n+1:] {

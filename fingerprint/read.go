@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -34,6 +35,16 @@ func (s *scan) text(file, verb string) (text string, ok bool) {
 		return "", false
 	}
 	return text, true
+}
+
+// found is what an expression finds in the text of a file, or in a part of it. If that is too much,
+// the file has a name.
+func (s *scan) found(what *regexp.Regexp, file, text string) [][]string {
+	found := what.FindAllStringSubmatch(text, maxWords+1)
+	if len(found) > maxWords {
+		s.unread(file, "names")
+	}
+	return found
 }
 
 // unread names what is not bound because a file is not read, or not followed further.

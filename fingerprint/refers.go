@@ -91,9 +91,14 @@ func (p *pass) places(file, text, dir string, t *tool) []string {
 	if t.plainly() && (isRuby(file) || strings.HasSuffix(file, ".py")) { // what these load by a plain name
 		for _, word := range p.references(text, dir, t) {
 			at := filepath.Clean(abs(dir, word))
-			if len(places) < maxBases && !slices.Contains(places, at) && p.isDir(at) {
-				places = append(places, at)
+			if slices.Contains(places, at) || !p.isDir(at) {
+				continue
 			}
+			if len(places) >= maxBases {
+				p.unread(file, "names")
+				break
+			}
+			places = append(places, at)
 		}
 	}
 	return places
@@ -161,7 +166,7 @@ func (p *pass) reference(file, word, dir string, t *tool, depth int) (folder str
 			}
 		}
 		return clean
-	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean, info) ||
+	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean) ||
 		like(filepath.Base(file), startersOf)):
 		p.inFolder(clean)
 		p.script(clean, dir)
@@ -185,9 +190,9 @@ var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEW
 	"VERSION TODO")
 
 // isPlainText reports whether a file without an ending is a text, as a script may be.
-func (p *pass) isPlainText(file string, info fs.FileInfo) bool {
+func (p *pass) isPlainText(file string) bool {
 	base := filepath.Base(file)
-	if filepath.Ext(base) != "" || info.Size() > maxText || slices.Contains(notes, base) {
+	if filepath.Ext(base) != "" || slices.Contains(notes, base) {
 		return false
 	}
 	f, _, err := open(file)

@@ -50,6 +50,10 @@ type scan struct {
 	done      map[string]bool            // what readers came to; see once
 	folded    map[string]map[string]bool // names of listed folders, in small letters
 	imported  map[string]goFile          // what files of Go import
+	wrote     map[string]*wrote          // what texts may write, by their names
+	scriptsOf map[string][]string        // names of the scripts of a package.json
+	trusts    map[uint64]bool            // devices whose times are the kernel's own
+	synced    map[uint64]time.Time       // devices that are up to date, and since when
 	vars      map[string][]string        // values that texts give to variables
 	inHooks   map[string][]string        // files of folders of hooks of git
 	searches  map[string]search          // what lies in the folders of a PATH

@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io/fs"
 	"os"
@@ -13,9 +14,9 @@ import (
 
 // This file binds folders that are too large to be read for each call: by what the kernel
 // says of each file. A plain write, a rename and a change of rights set the time of the last
-// change, which no program can set back. What that does not show: a write through a mapping
-// into memory whose page was written to before and is not on the disk yet, and what root
-// does with the clock or beside the file system.
+// change, which no program can set back. A write through a mapping into memory does so only if
+// the page is clean: so the disk is brought up to date first. What the times do not show is what
+// root does with the clock or beside the file system.
 
 // settles is how long a file must have been left alone until its times can be trusted: the
 // next write may still get the same ones. The clock of a file system ticks every 10 ms or more
@@ -33,8 +34,10 @@ type stamping struct {
 	links   []string
 	odd     []string // what is no file, and nothing that goes by its times
 	fresh   []freshFile
+	scan    *scan
 	devices map[uint64]bool // whether the times of their files can be trusted
 	bad     bool            // those of some cannot
+	late    bool            // a disk did not take what is in memory in time
 }
 
 // A freshFile changed so short a time ago that it may do so again unseen.
@@ -43,7 +46,77 @@ type freshFile struct {
 	changed       time.Time
 }
 
-func newStamping() *stamping { return &stamping{sum: sha256.New(), devices: map[uint64]bool{}} }
+// newStamping notes the files of a list, of which nothing was asked yet.
+func newStamping(s *scan, files []string) *stamping {
+	t := &stamping{sum: sha256.New(), scan: s, devices: map[uint64]bool{}}
+	for _, file := range files {
+		info, err := os.Lstat(file)
+		t.add(file, info, err)
+	}
+	return t
+}
+
+// syncTime is how long a disk may take until it has what is in memory.
+const syncTime = 2 * time.Second
+
+// maxSyncs is how many disks may be waited for, also by calls that were answered.
+const maxSyncs = 4
+
+// onDisk writes what is in memory of a device to it, and reports whether that was done. From then
+// on a write through a mapping, too, sets the times of a file. It is done once for a call: of what
+// changes later the times say so.
+func (s *scan) onDisk(path string, device uint64) bool {
+	if _, ok := s.synced[device]; ok {
+		return true
+	}
+	b := s.binder
+	b.mu.Lock()
+	free := b.syncs < maxSyncs
+	if free {
+		b.syncs++
+	}
+	b.mu.Unlock()
+	if !free {
+		return false
+	}
+	begun, done := time.Now(), make(chan error, 1)
+	go func() {
+		err := syncDevice(filepath.Dir(path), device)
+		b.mu.Lock()
+		b.syncs--
+		b.mu.Unlock()
+		done <- err
+	}()
+	late := time.NewTimer(syncTime)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		if err == nil {
+			if s.synced == nil {
+				s.synced = map[uint64]time.Time{}
+			}
+			s.synced[device] = begun
+		}
+		return err == nil
+	case <-late.C:
+	case <-s.given:
+	}
+	return false
+}
+
+// syncDevice brings the device up to date on which a folder lies.
+func syncDevice(dir string, device uint64) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only looked at
+	info, err := f.Stat()
+	if v, known := appendVersion(nil, info); err != nil || !known || v.device != device {
+		return errors.Join(err, fs.ErrInvalid)
+	}
+	return syncFiles(f)
+}
 
 // add notes a file at a path. Where a link leads is asked at the end.
 func (t *stamping) add(path string, info fs.FileInfo, err error) {
@@ -68,12 +141,25 @@ func (t *stamping) add(path string, info fs.FileInfo, err error) {
 func (t *stamping) version(path string, info fs.FileInfo) {
 	start := len(t.buf)
 	v, known := appendVersion(t.buf, info)
-	if !known || !t.trusted(path, v.device) {
+	if !known {
 		t.bad = true
 		return
 	}
+	_, asked := t.devices[v.device]
+	if !t.trusted(path, v.device) {
+		t.bad = true
+		return
+	}
+	if !asked { // its times are from before the disk was brought up to date
+		now, err := t.scan.stat(path)
+		if v, known = appendVersion(t.buf[:start], now); err != nil || !known {
+			t.bad = true
+			return
+		}
+		info = now
+	}
 	t.buf = v.text
-	if time.Since(v.changed) < settles {
+	if since := t.scan.synced[v.device]; v.changed.After(since.Add(-settles)) {
 		t.fresh = append(t.fresh, freshFile{path, string(v.text[start:]), v.changed})
 	}
 	t.buf = strconv.AppendUint(append(t.buf, ' '), uint64(info.Mode()), 8)
@@ -84,6 +170,9 @@ func (t *stamping) trusted(path string, device uint64) bool {
 	trust, ok := t.devices[device]
 	if !ok {
 		trust = trustedTimes(path, device)
+		if trust && !t.scan.onDisk(path, device) {
+			t.late = true
+		}
 		t.devices[device] = trust
 	}
 	return trust
@@ -124,15 +213,21 @@ func (s *scan) stamped(t *stamping) (digest string, ok bool) {
 	for _, path := range t.odd {
 		s.name("%s, which is no file", path)
 	}
-	if t.bad || !s.stays(t.fresh) {
+	if t.bad || t.late || !s.stays(t.fresh) {
 		return "", false
 	}
 	return stampedSum + strconv.Itoa(t.count) + ":" + hex.EncodeToString(t.sum.Sum(nil)), true
 }
 
+// maxFresh is how many files are brought to the disk one by one.
+const maxFresh = 1024
+
 // stays waits until files that changed a moment ago can do so only with other times, and
 // reports whether they are as they were.
 func (s *scan) stays(fresh []freshFile) bool {
+	if len(fresh) > maxFresh {
+		return false
+	}
 	for _, f := range fresh {
 		left := settles - time.Since(f.changed)
 		if left > settles {
@@ -147,6 +242,9 @@ func (s *scan) stays(fresh []freshFile) bool {
 				return false
 			}
 		}
+		if s.givenUp() || !toDisk(f.path) {
+			return false
+		}
 		info, err := s.stat(f.path)
 		if err != nil {
 			return false
@@ -156,4 +254,15 @@ func (s *scan) stays(fresh []freshFile) bool {
 		}
 	}
 	return true
+}
+
+// toDisk brings one file to the disk.
+func toDisk(path string) bool {
+	f, _, err := open(path)
+	if err != nil {
+		return false
+	}
+	err = f.Sync()
+	_ = f.Close() // it was only read
+	return err == nil
 }

@@ -38,7 +38,11 @@ func (s *scan) values(name string) []string {
 
 // gives notes a value that a text gives a variable.
 func (s *scan) gives(name, value string) {
-	if value == "" || len(s.vars[name]) >= maxNested || slices.Contains(s.vars[name], value) {
+	if value == "" || slices.Contains(s.vars[name], value) {
+		return
+	}
+	if len(s.vars[name]) >= maxNested {
+		s.name("further values of %s", name)
 		return
 	}
 	if s.vars == nil {

@@ -76,12 +76,7 @@ func (p *pass) wholes(file, text string, places []string) {
 		if !like(filepath.Base(file), strings.Fields(f.files)) {
 			continue
 		}
-		found := f.values.FindAllStringSubmatch(text, maxWords+1)
-		if len(found) > maxWords {
-			p.unread(file, "names")
-			return
-		}
-		for _, m := range found {
+		for _, m := range p.found(f.values, file, text) {
 			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
 			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
 				p.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)

@@ -6,15 +6,11 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file knows that an earlier command of a call may write what a later one runs: what lies
 // there now is then not what runs. Of a folder that is copied the sources are bound. Of a program
 // that may write anything from anywhere nobody can tell: the file is named.
-
-// makers are programs that make files of others by rules.
-const makers = "make gmake bmake remake just task go-task rake ninja samu"
 
 // branches are subcommands of git that put other files into the working tree.
 const branches = "checkout switch pull stash reset merge rebase cherry-pick restore revert am apply read-tree " +
@@ -23,22 +19,35 @@ const branches = "checkout switch pull stash reset merge rebase cherry-pick rest
 // copiers are programs that copy or move folders.
 const copiers = "cp mv rsync install gcp gmv"
 
-// writtenBefore names what an effect executes if an earlier step may write it, and binds the
+// A later is a file that a step executes, which earlier steps may write.
+type later struct {
+	step      int
+	file, dir string
+}
+
+// writtenBefore names what a step executes if another one may write it before, and binds the
 // sources of what is copied.
-func (p *pass) writtenBefore(e *effect.Effect, file, dir string) {
-	if e.Step < 0 || e.Step >= len(p.Steps) || strings.HasPrefix(e.By, "file ") || system(file) {
+func (p *pass) writtenBefore(l later) {
+	if l.step < 0 || l.step >= len(p.Steps) || system(l.file) {
 		return
 	}
-	for n := range e.Step {
-		if st := &p.Steps[n]; !p.isAbove(n, e.Step) && !st.Remote && p.mayWrite(st, file) {
-			if rest, ok := strings.CutPrefix(file, filepath.Clean(p.call.Dir)+"/"); ok {
-				file = rest
-			}
-			p.named("what %s will hold: %s runs before it", file, first(st))
-			return
-		}
+	end := l.step
+	if p.unordered {
+		end = len(p.Steps)
 	}
-	p.copiedBefore(e.Step, file, dir)
+	for n := range end {
+		if n == l.step || p.isAbove(n, l.step) || p.isAbove(l.step, n) || p.Steps[n].Remote ||
+			!p.mayWrite(n, l.file) {
+			continue
+		}
+		file := l.file
+		if rest, ok := strings.CutPrefix(file, filepath.Clean(p.call.Dir)+"/"); ok {
+			file = rest
+		}
+		p.named("what %s will hold: %s runs before it", file, first(&p.Steps[n]))
+		return
+	}
+	p.copiedBefore(l.step, l.file, l.dir)
 }
 
 // isAbove reports whether a step is one of those that led to another.
@@ -52,18 +61,18 @@ func (p *pass) isAbove(n, to int) bool {
 // mayWrite reports whether nobody can tell what a step writes into a file. In a script of a
 // package or a recipe, which build first and then run what was there before, a program counts
 // only if its output goes there.
-func (p *pass) mayWrite(st *shell.Step, file string) bool {
-	name := first(st)
-	if len(st.Argv) == 2 && oneOf("--version --help -V -v -h -version -help", st.Argv[1]) {
+func (p *pass) mayWrite(n int, file string) bool {
+	st := &p.Steps[n]
+	if onlyTells(st) {
 		return false
 	}
-	if name == "git" {
-		return changesTree(st.Argv[1:])
+	if name := first(st); name == "git" || p.depth > 0 {
+		return name == "git" && changesTree(st.Argv[1:]) || (interprets(name) || oneOf(makers, name)) &&
+			slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+				return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
+			})
 	}
-	return (interprets(name) || oneOf(makers, name)) && (p.depth == 0 ||
-		slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
-			return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
-		}))
+	return p.makes(n) || p.textMayWrite(unitOf(n), file)
 }
 
 // changesTree reports whether the words of git put other files into the working tree.

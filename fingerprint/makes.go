@@ -1,0 +1,204 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// This file knows which commands may put anything into a file that a later command of the same
+// call runs: programs that make files of others, own programs, and what scripts run.
+
+const (
+	// makers make files of others by rules.
+	makers = "make gmake bmake remake just task go-task rake ninja samu"
+	// translators make programs of sources of which not all are bound.
+	translators = "tsc babel swc esbuild webpack rollup vite parcel rspack tsup next nuxt astro ng sass postcss " +
+		" tailwindcss gulp grunt turbo nx lerna coffee elm purs spago javac kotlinc scalac scala-cli groovyc " +
+		"protoc buf openapi-generator mvn mvnw gradle gradlew sbt ant lein mill bazel bazelisk buck buck2 pants cmake " +
+		"meson scons dotnet msbuild xcodebuild swift mix stack cabal dune zig nimble invoke inv fab mage tox nox"
+	// checkers only look: what they run beside that is the project's tests.
+	checkers = "jest vitest mocha ava pytest py.test eslint prettier stylelint oxlint biome flake8 pylint mypy " +
+		"pyright ruff black isort bandit rspec rubocop phpunit phpstan psalm golangci-lint staticcheck govulncheck " +
+		"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest cypress " +
+		"playwright nyc c8 tsd knip depcheck audit-ci pip-audit safety"
+	// checks are words with which translators and runners do so too.
+	checks = "test tests check verify lint typecheck --noEmit --version --help clean dependencies dependency:tree"
+	// fetchers put files from elsewhere into a folder.
+	fetchers = "hg svn bzr fossil darcs jj sl p4 cvs rclone lftp ftp aria2c dvc"
+	// bringing are the words with which further programs do.
+	bringing = "docker:cp podman:cp nerdctl:cp kubectl:cp oc:cp gh:checkout gh:download gh:clone gh:sync glab:checkout " +
+		"glab:clone go:run go:generate go:tool cargo:run cargo:r cargo:xtask"
+	// looking are subcommands of fetchers that only look.
+	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
+)
+
+// A wrote says what a text that is walked may write: the script of a shell or of a package, or
+// what a step of the call runs.
+type wrote struct {
+	read  bool     // all of it was walked
+	makes bool     // one of its commands may write anything
+	files []string // that its commands write
+	trees []string // folders into which they copy
+	runs  []string // further texts
+}
+
+// wroteBy is what is known of a text.
+func (s *scan) wroteBy(unit string) *wrote {
+	if s.wrote == nil {
+		s.wrote = map[string]*wrote{}
+	}
+	w := s.wrote[unit]
+	if w == nil {
+		w = &wrote{}
+		s.wrote[unit] = w
+	}
+	return w
+}
+
+// unitOf is the text that a step of the call runs.
+func unitOf(step int) string { return "step " + strconv.Itoa(step) }
+
+// runsText notes that what is walked leads to another text.
+func (p *pass) runsText(unit string) {
+	from := p.unit
+	if p.depth == 0 {
+		from = unitOf(p.on)
+	}
+	if from == "" || checker(unit) {
+		return
+	}
+	if w := p.wroteBy(from); !slices.Contains(w.runs, unit) {
+		w.runs = append(w.runs, unit)
+	}
+}
+
+// notesWrites notes what the text that was walked may write.
+func (p *pass) notesWrites() {
+	if p.unit == "" {
+		return
+	}
+	w := p.wroteBy(p.unit)
+	for n := range p.Steps {
+		st := &p.Steps[n]
+		if w.makes || st.Remote || onlyTells(st) {
+			continue
+		}
+		w.makes = first(st) == "git" && changesTree(st.Argv[1:]) || p.makes(n)
+	}
+	for n := range p.Effects {
+		e := &p.Effects[n]
+		if e.Kind != effect.Write || !effect.IsKnown(e.Target) || e.What == "dir" {
+			continue
+		}
+		w.files = append(w.files, filepath.Clean(e.Target))
+		if e.Bits&effect.Recursive != 0 || oneOf(copiers+" tar bsdtar unzip 7z cpio", e.By) {
+			w.trees = append(w.trees, filepath.Clean(e.Target))
+		}
+	}
+}
+
+// textMayWrite reports whether a text, or one to which it leads, may write a file.
+func (s *scan) textMayWrite(unit, file string) bool {
+	units, file := []string{unit}, filepath.Clean(file)
+	for n := 0; n < len(units); n++ { // grows
+		w := s.wrote[units[n]]
+		if w == nil {
+			continue
+		}
+		if w.makes || slices.Contains(w.files, file) ||
+			slices.ContainsFunc(w.trees, func(dir string) bool { return strings.HasPrefix(file, dir+"/") }) {
+			return true
+		}
+		for _, next := range w.runs {
+			if !slices.Contains(units, next) {
+				units = append(units, next)
+			}
+		}
+	}
+	return false
+}
+
+// checker reports whether a program is one that only looks, where such programs lie.
+func checker(program string) bool {
+	dir := filepath.Base(filepath.Dir(program))
+	return oneOf(checkers, filepath.Base(program)) && (!strings.Contains(program, "/") || oneOf("bin .bin", dir))
+}
+
+// onlyTells reports whether a command only says something of its program.
+func onlyTells(st *shell.Step) bool {
+	return len(st.Argv) == 2 && oneOf("--version --help -V -v -h -version -help", st.Argv[1])
+}
+
+// makes reports whether a step may write what nobody can tell: neither what it writes nor all of
+// what that comes from is known.
+func (p *pass) makes(n int) bool {
+	st := &p.Steps[n]
+	name := first(st)
+	switch {
+	case name == "" || st.Shell:
+		return false
+	case interprets(name) || oneOf(makers, name):
+		return true
+	case p.wrapped[n] || checker(st.Argv[0]):
+		return false
+	case oneOf(translators, name):
+		return !p.has(st, checks)
+	case oneOf(fetchers, name):
+		return !p.has(st, looking)
+	case oneOf("awk gawk mawk nawk sed gsed", name):
+		return p.has(st, "-f --file")
+	case oneOf("yarn pnpm bun npx pnpx bunx", name):
+		return p.makesByName(st)
+	case st.Program == "":
+		return !p.isRead(n)
+	}
+	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
+		name == "cargo" && slices.ContainsFunc(p.bases(st), func(base string) bool {
+			return p.isThereAs(filepath.Join(base, "build.rs"))
+		})
+}
+
+// has reports whether a step has one of some words.
+func (p *pass) has(st *shell.Step, words string) bool {
+	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(words, w) })
+}
+
+// makesByName reports whether a word of a step, such as yarn tsc, names a program of the packages
+// that may write anything. A script of that name is walked.
+func (p *pass) makesByName(st *shell.Step) bool {
+	at := slices.IndexFunc(st.Argv[1:], operand)
+	if at < 0 || p.has(st, checks) {
+		return false
+	}
+	name := st.Argv[1+at]
+	if interprets(name) || oneOf(translators, name) || oneOf(makers, name) {
+		return true
+	}
+	if oneOf(checkers, name) || strings.Contains(name, "/") || !effect.IsKnown(name) {
+		return !effect.IsKnown(name)
+	}
+	return slices.ContainsFunc(p.bases(st), func(base string) bool {
+		return p.isThereAs(filepath.Join(base, "node_modules/.bin", name))
+	})
+}
+
+// isRead reports whether the program of a step is a script that is walked: what it writes is
+// known from there.
+func (p *pass) isRead(n int) bool {
+	st := &p.Steps[n]
+	name := st.Argv[0]
+	if !effect.IsKnown(name) {
+		return false
+	}
+	read := func(file string) bool { w := p.wrote[filepath.Clean(file)]; return w != nil && w.read }
+	if !strings.Contains(name, "/") {
+		return p.programs[n] != "" && read(p.programs[n])
+	}
+	bases := p.bases(st)
+	return len(bases) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return !read(abs(base, name)) })
+}

@@ -1,0 +1,67 @@
+package fingerprint
+
+import (
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// A yamlText is what a text of YAML says, in any order of its keys.
+type yamlText struct {
+	texts   []string              // that are no keys
+	maps    []map[string][]string // its mappings: for each key the texts that belong to it
+	aliases bool                  // a mapping may have what stands elsewhere
+	deep    bool                  // it lies deeper than is looked, or is of a kind that is not known
+}
+
+// yamlOf reads a text of YAML, or of JSON.
+func yamlOf(text string) (y yamlText, err error) {
+	tree, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		return y, err
+	}
+	for _, doc := range tree.Docs {
+		y.add(yamlNode(doc.Body, 0))
+	}
+	return y, nil
+}
+
+func (y *yamlText) add(part yamlText) {
+	y.texts, y.maps = append(y.texts, part.texts...), append(y.maps, part.maps...)
+	y.deep, y.aliases = y.deep || part.deep, y.aliases || part.aliases
+}
+
+func yamlNode(n ast.Node, depth int) (y yamlText) {
+	if depth > maxNested {
+		return yamlText{deep: true}
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		of := map[string][]string{}
+		for _, v := range n.Values {
+			part, key := yamlNode(v.Value, depth+1), scalar(v.Key)
+			of[key] = append(of[key], part.texts...)
+			y.add(part)
+		}
+		y.maps = append(y.maps, of)
+	case *ast.MappingValueNode:
+		part := yamlNode(n.Value, depth+1)
+		y.add(part)
+		y.maps = append(y.maps, map[string][]string{scalar(n.Key): part.texts})
+	case *ast.SequenceNode:
+		for _, v := range n.Values {
+			y.add(yamlNode(v, depth+1))
+		}
+	case *ast.AnchorNode:
+		return yamlNode(n.Value, depth+1)
+	case *ast.TagNode:
+		return yamlNode(n.Value, depth+1)
+	case *ast.AliasNode: // the text stands where the anchor is
+		y.aliases = true
+	case *ast.CommentGroupNode, nil:
+	case ast.ScalarNode:
+		y.texts = append(y.texts, scalar(n))
+	default:
+		y.deep = true
+	}
+	return y
+}
