@@ -70,14 +70,15 @@ var launchings = sync.OnceValue(func() map[string][]launching {
 		name, sub, _ := strings.Cut(name, " of ")
 		one := launching{sub: strings.Fields(sub), flags: map[string]bool{}}
 		for _, w := range strings.Fields(text) {
-			switch flag, valued := strings.CutSuffix(w, ":"); {
-			case w == "-":
+			switch w {
+			case "-":
 				one.any = true
-			case w == "--":
+			case "--":
 				one.dashes = true
-			case w == "#1":
+			case "#1":
 				one.operands = 1
 			default:
+				flag, valued := strings.CutSuffix(w, ":")
 				one.flags[flag] = valued
 			}
 		}

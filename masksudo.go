@@ -122,7 +122,7 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 			first += toInt(sudo.flag(text))
 		case redirection().MatchString(text): // it may stand before the program as well
 			first += toInt(strings.Trim(text, "0123456789<>") == "")
-		case prefixes[programName(text)] && !(launchings()[programName(text)] != nil && l.hasFlag(words[first+1:])):
+		case prefixes[programName(text)] && (launchings()[programName(text)] == nil || !l.hasFlag(words[first+1:])):
 			sudo.is = programName(text) == "sudo"
 			wrapped = wrapped || wrappers[programName(text)]
 		default:
