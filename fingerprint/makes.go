@@ -27,7 +27,9 @@ const (
 		"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest cypress " +
 		"playwright nyc c8 tsd knip depcheck audit-ci pip-audit safety"
 	// checks are words with which translators and runners do so too.
-	checks = "test tests check verify lint typecheck --noEmit --version --help clean dependencies dependency:tree"
+	checks = "test tests check verify lint typecheck --version --help clean dependencies dependency:tree"
+	// silents are flags that take no value, whatever the program is.
+	silents = "-q --quiet -B --batch-mode -o --offline -s --silent --no-daemon --noEmit --version --help"
 	// fetchers put files from elsewhere into a folder.
 	fetchers = "hg svn bzr fossil darcs jj sl p4 cvs rclone lftp ftp aria2c dvc"
 	// bringing are the words with which further programs do.
@@ -102,15 +104,19 @@ func (p *pass) notesWrites() {
 	}
 }
 
-// textMayWrite reports whether a text, or one to which it leads, may write a file.
-func (s *scan) textMayWrite(unit, file string) bool {
+// textMayWrite reports whether a text, or one to which it leads, may write a file: whether it
+// says so, or runs what may write anything.
+func (s *scan) textMayWrite(unit, file string) bool { return s.textWrites(unit, file, true) }
+
+// textWrites is the same; what may write anything only counts if anything is asked for.
+func (s *scan) textWrites(unit, file string, anything bool) bool {
 	units, file := []string{unit}, filepath.Clean(file)
 	for n := 0; n < len(units); n++ { // grows
 		w := s.wrote[units[n]]
 		if w == nil {
 			continue
 		}
-		if w.makes || slices.Contains(w.files, file) ||
+		if anything && w.makes || slices.Contains(w.files, file) ||
 			slices.ContainsFunc(w.trees, func(dir string) bool { return strings.HasPrefix(file, dir+"/") }) {
 			return true
 		}
@@ -147,9 +153,9 @@ func (p *pass) makes(n int) bool {
 	case p.wrapped[n] || checker(st.Argv[0]):
 		return false
 	case oneOf(translators, name):
-		return !p.has(st, checks)
+		return !onlyChecks(name, st.Argv[1:])
 	case oneOf(fetchers, name):
-		return !p.has(st, looking)
+		return len(st.Argv) < 2 || !oneOf(looking, st.Argv[1])
 	case oneOf("awk gawk mawk nawk sed gsed", name):
 		return p.has(st, "-f --file")
 	case oneOf("yarn pnpm bun npx pnpx bunx", name):
@@ -163,6 +169,27 @@ func (p *pass) makes(n int) bool {
 		})
 }
 
+// onlyChecks reports whether all that a translator is told to do only looks. A word behind a flag
+// may be the flag's value: -p test is a folder.
+func onlyChecks(name string, words []string) bool {
+	if oneOf("tsc vue-tsc", name) && slices.Contains(words, "--noEmit") {
+		return true
+	}
+	told := false
+	for i, w := range words {
+		switch {
+		case !operand(w):
+			told = told || oneOf(checks, w)
+		case w == "run" && i == 0:
+		case !oneOf(checks, w), i > 0 && !operand(words[i-1]) && !oneOf(silents, words[i-1]):
+			return false
+		default:
+			told = true
+		}
+	}
+	return told
+}
+
 // has reports whether a step has one of some words.
 func (p *pass) has(st *shell.Step, words string) bool {
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(words, w) })
@@ -172,10 +199,13 @@ func (p *pass) has(st *shell.Step, words string) bool {
 // that may write anything. A script of that name is walked.
 func (p *pass) makesByName(st *shell.Step) bool {
 	at := slices.IndexFunc(st.Argv[1:], operand)
-	if at < 0 || p.has(st, checks) {
+	if at < 0 {
 		return false
 	}
 	name := st.Argv[1+at]
+	if onlyChecks(name, st.Argv[2+at:]) {
+		return false
+	}
 	if interprets(name) || oneOf(translators, name) || oneOf(makers, name) {
 		return true
 	}

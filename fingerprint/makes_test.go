@@ -42,6 +42,14 @@ func TestWhatABuildMakesAndTheCallRuns(t *testing.T) {
 		"awk -f g.awk t; sh a.sh": "a.sh", "hg update && sh a.sh": "a.sh", "svn up && sh a.sh": "a.sh",
 		"gh pr checkout 3 && sh a.sh": "a.sh", "docker cp c:/a.sh a.sh && sh a.sh": "a.sh",
 		"./gen && sh < a.sh": "a.sh", "./gen && cat a.sh | sh": "a.sh", "./gen && eval \"$(cat a.sh)\"": "a.sh",
+		"npx tsc -p test && node dist/a.js": "dist/a.js", "npx tsc --outDir test && node dist/a.js": "dist/a.js",
+		"npx gulp clean build && node dist/a.js": "dist/a.js", "npx turbo run build test && node dist/a.js": "dist/a.js",
+		"webpack --env test && node dist/a.js": "dist/a.js", "npx vite build --mode test && node dist/a.js": "dist/a.js",
+		"npx swc src -d test && node dist/a.js": "dist/a.js", "npx gulp build --noEmit && node dist/a.js": "dist/a.js",
+		"npx gulp build --help && node dist/a.js": "dist/a.js", "yarn tsc -p lint && node dist/a.js": "dist/a.js",
+		"gradle -x test build && java -jar app.jar": "app.jar", "mvn clean package && java -jar app.jar": "app.jar",
+		"hg update stat && sh a.sh": "a.sh", "hg -R log update && sh a.sh": "a.sh",
+		"for d in . e; do (cd $d; ./gen); done; sh a.sh": "a.sh", "cd e; ./gen; cd ..; ./gen": "gen",
 		"./gen & sleep 1; sh a.sh": "a.sh", "(sleep 1; sh a.sh) & ./gen": "a.sh",
 		"for i in 1 2; do sh a.sh; ./gen; done": "a.sh", "while true; do sh a.sh; node gen.js; done": "a.sh",
 	} {
@@ -68,7 +76,9 @@ func TestWhatChecksBeforeAScriptRuns(t *testing.T) {
 		"golangci-lint run && ./a.sh", "docker compose ps && ./a.sh", "terraform plan && ./a.sh",
 		"kubectl get pods && ./a.sh", "hg status && ./a.sh", "gh pr view 3 && ./a.sh", "awk '{print $1}' t; sh a.sh",
 		"sed -n 1p t && sh a.sh", "sh a.sh && ./gen", "for i in 1 2; do sh a.sh; done", "sh a.sh & wait",
-		"psql -f x.sql && ./a.sh",
+		"psql -f x.sql && ./a.sh", "for i in 1 2; do python3 m.py; done", "for i in 1 2; do ./gen; done", "./gen; ./gen",
+		"mvn -q test && ./a.sh", "mvn clean test && ./a.sh", "npx turbo run lint test && ./a.sh", "tsc -p . --noEmit && ./a.sh",
+		"gradle --no-daemon check && ./a.sh", "yarn -s tsc --noEmit && ./a.sh", "dotnet clean && ./a.sh", "npx gulp lint && ./a.sh",
 		"mkdir -p e && chmod +x a.sh && ./a.sh", "rm -rf dist && ./a.sh", "cat t && sh a.sh", "curl -s http://h/x && ./a.sh",
 	} {
 		p := newPlayground(t)

@@ -37,7 +37,7 @@ func (p *pass) writtenBefore(l later) {
 	}
 	for n := range end {
 		if n == l.step || p.isAbove(n, l.step) || p.isAbove(l.step, n) || p.Steps[n].Remote ||
-			!p.mayWrite(n, l.file) {
+			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.textWrites(unitOf(n), l.file, false) {
 			continue
 		}
 		file := l.file
@@ -48,6 +48,13 @@ func (p *pass) writtenBefore(l later) {
 		return
 	}
 	p.copiedBefore(l.step, l.file, l.dir)
+}
+
+// isAgain reports whether two steps run the same program with the same words in one folder, as
+// the turns of a loop do: a program that rewrites itself could as well run the other text.
+func (p *pass) isAgain(n, to int) bool {
+	a, b := &p.Steps[n], &p.Steps[to]
+	return slices.Equal(a.Argv, b.Argv) && slices.Equal(p.bases(a), p.bases(b))
 }
 
 // isAbove reports whether a step is one of those that led to another.
