@@ -62,12 +62,19 @@ func (in *interp) intrude() {
 // else it does is walked at the end.
 func (in *interp) signalled(walk func(std *input)) {
 	r := in.res
-	counted, effects, steps := *r, len(r.Effects), len(r.Steps)
+	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), in.steps
 	in.aside(func() { in.intrudes(walk) })
-	over := r.Over
+	over, layers := r.Over, r.Layers
 	found, list := r.Effects, r.Steps
 	*r = counted
-	r.Effects, r.Steps, r.Over = found[:effects], list[:steps], over
+	r.Effects, r.Steps, r.Layers = found[:effects], list[:steps], max(r.Layers, layers)
+	if over != "" && r.Over == "" { // what the trap does is not known: the text goes on
+		in.over(over)
+		r.Over = ""
+		if !in.repaid { // once: the text has its own steps
+			in.steps, in.repaid = spent, true
+		}
+	}
 }
 
 // rewiredByTraps makes what traps connected to descriptors one more possibility for all that

@@ -203,6 +203,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	if over {
 		in.leanly(ctx, out, walk)
 	}
+	in.tellsOver()
 	in.release()
 	interps.Put(in)
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,6 +115,7 @@ type interp struct {
 	hooks   []func(std *input) // what shells run by themselves, see [interp.remember]
 	shaken  bool               // a file may have set any variable, see [interp.shake]
 	late    bool               // they are walked
+	repaid  bool               // a trap met a limit, and its steps were given back
 
 	depth    int
 	steps    int
@@ -251,6 +253,14 @@ func (in *interp) over(limit string) {
 	if in.res.Over == "" {
 		in.res.Over = limit
 		in.res.Effects = append(in.res.Effects, effect.Effect{Kind: effect.Opaque, Target: "too complex: " + limit, Step: in.step})
+	}
+}
+
+// tellsOver makes sure that a limit is an effect as well: only effects are judged.
+func (in *interp) tellsOver() {
+	if over := in.res.Over; over != "" && !slices.ContainsFunc(in.res.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) {
+		in.res.Over = ""
+		in.over(over)
 	}
 }
 
