@@ -1,7 +1,10 @@
 package fingerprint
 
 import (
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -35,10 +38,36 @@ func timesHold(f *os.File) bool {
 		return false
 	}
 	switch uint32(st.Type) { // statfs(2)
-	case 0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x794c7630:
-		return true // ext, XFS, Btrfs, F2FS, ZFS, bcachefs, overlay
+	case 0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e:
+		return true // ext, XFS, Btrfs, F2FS, ZFS, bcachefs
+	case 0x794c7630: // overlay
+		var at syscall.Stat_t
+		if err := syscall.Fstat(int(f.Fd()), &at); err != nil {
+			return false
+		}
+		mounts, err := os.ReadFile("/proc/self/mountinfo")
+		dev := uint64(at.Dev)
+		return err == nil && syncs(string(mounts), fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev)))
 	}
 	return false
+}
+
+// syncs reports whether all mounts of a device, as proc_pid_mountinfo(5) lists them, write to
+// the disk when they are asked to. An overlay that is volatile does not.
+func syncs(mounts, device string) bool {
+	found := false
+	for line := range strings.Lines(mounts) {
+		head, tail, ok := strings.Cut(line, " - ")
+		if fields := strings.Fields(head); !ok || len(fields) < 3 || fields[2] != device {
+			continue
+		}
+		options := strings.Fields(tail) // type, source, options
+		if len(options) < 3 || slices.Contains(strings.Split(options[len(options)-1], ","), "volatile") {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // syncFiles writes what is in memory of the file system where f lies to its disk. After that no
