@@ -38,8 +38,6 @@ func TestOwnProgramGetsNoOtherName(t *testing.T) {
 		sha256sum $(which approver) > x.txt
 		cat $(which approver) | sha256sum > x.txt
 		cat "$(command -v approver)" | md5sum | cut -d' ' -f1 > x.txt
-		cat ~/.local/bin/approver | sha256sum > x.txt
-		cat ~/.local/bin/approver | strings | grep version > x.txt
 		for i in {1..100}; do ./run.sh $i; done
 		for i in {1..80}; do python3 -c "print($i)"; done
 		ln -s $(which codex) ~/bin/codex
