@@ -17,7 +17,7 @@ func TestOwnProgramGetsNoOtherName(t *testing.T) {
 		"cp -s $(which approver) a", "cp -l $(which approver) a", `cp "$(readlink -f "$(which approver)")" a`, "install $(which approver) a",
 		"install -m 755 $(which approver) bin/a", "mv $(which approver) a", "p=$(which approver); ln -s $p a",
 		"which approver | xargs -I{} ln -s {} a", "ln -s $(which approver) ~/bin/a", "ln -s $(which approver-hook) a",
-		"rsync $(which approver) a", "dd if=$(which approver) of=a", "cat $(which approver) > a", "cat < $(which approver) > a",
+		"rsync $(which approver) a", "dd if=$(which approver) of=a", "cat $(which approver) > a", "cat < $(which approver) > a", "cat $(which approver) | sha256sum; cat $(which approver) > a",
 		"tee a < $(which approver)", "ln -s /opt/homebrew/bin/approver a", "ln -s /usr/bin/approver a", "cp ~/.local/bin/approver a",
 	} {
 		if v := judge(command); v.Decision != approver.Deny {
@@ -36,6 +36,10 @@ func TestOwnProgramGetsNoOtherName(t *testing.T) {
 		file $(which codex)
 		ls -l $(which approver) > x.txt
 		sha256sum $(which approver) > x.txt
+		cat $(which approver) | sha256sum > x.txt
+		cat "$(command -v approver)" | md5sum | cut -d' ' -f1 > x.txt
+		for i in {1..100}; do ./run.sh $i; done
+		for i in {1..80}; do python3 -c "print($i)"; done
 		ln -s $(which codex) ~/bin/codex
 		cat $(which codex) | head
 		cp ~/.local/bin/codex /tmp/backup

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -50,36 +51,53 @@ func (e *Engine) filesOf(w *work, p shell.Program) []string {
 	return []string{file}
 }
 
-// programAt judges one file that is started.
-func (e *Engine) programAt(w *work, file string, p *shell.Program) (approver.Decision, string) {
+// programAt judges one file that is started, with all its lists of words.
+func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approver.Decision, what string) {
+	worst = approver.Pass
 	if p.Named { // most are what they are called
 		info, err := e.files.Lstat(file)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (links1(info) && info.Size() < smallest) {
-			return approver.Pass, ""
+			return worst, ""
 		}
 	}
-	if e.isOwnProgram(w, file) && e.tellsOwn(p.Words) {
-		return approver.Deny, "it answers or changes approver in a person's place"
+	if e.isOwnProgram(w, file) {
+		// By its own name the words were judged where they stand.
+		if p.More && !isOwnName(path.Base(file)) || slices.ContainsFunc(p.Words, e.tellsOwn) {
+			return approver.Deny, "it answers or changes approver in a person's place"
+		}
 	}
-	if id := e.agentAt(w, file, p.Words); id != "" {
-		return w.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id})
+	names := e.agentNames(w, file)
+	starts := func(words []string) {
+		for _, name := range names {
+			if id := shell.AgentOf(name, words); id != "" {
+				if d, text := w.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}); d < worst {
+					worst, what = d, text
+				}
+				return
+			}
+		}
 	}
-	return approver.Pass, ""
+	for _, words := range p.Words {
+		starts(words)
+	}
+	if p.More && slices.ContainsFunc(names, shell.MayBeAgent) && worst > approver.Ask {
+		return approver.Ask, "it starts an agent's program with words of which not all were looked at"
+	}
+	return worst, what
 }
 
-// agentAt is the agent that a file is, by where its links lead or by a hard link, if those
-// words start it.
-func (e *Engine) agentAt(w *work, file string, words []string) string {
+// agentNames are the names under which a file may be an agent: where its links lead, and
+// the programs of agents that are the same file.
+func (e *Engine) agentNames(w *work, file string) []string {
 	to, ok := w.links.real(e.files, file)
 	if !ok {
-		return ""
+		return nil
 	}
+	names := e.agentsByInode(w, to)
 	if to != file {
-		if id := shell.AgentOf(to, words); id != "" {
-			return id
-		}
+		return append([]string{to}, names...)
 	}
-	return e.agentByInode(w, to, words)
+	return names
 }
 
 // programFolders are where agents are installed, besides those of the system.
@@ -87,11 +105,11 @@ var programFolders = [...]string{
 	".local/bin", "bin", ".npm-global/bin", ".bun/bin", ".cargo/bin", "/usr/local/bin", "/opt/homebrew/bin",
 }
 
-// agentByInode is the agent that a program is by a hard link, if those words start it.
-func (e *Engine) agentByInode(w *work, file string, words []string) string {
+// agentsByInode are the programs of agents that a file is by a hard link.
+func (e *Engine) agentsByInode(w *work, file string) (out []string) {
 	info, err := e.files.Lstat(file)
 	if err != nil || links1(info) || info.Mode()&0o111 == 0 {
-		return ""
+		return nil
 	}
 	for _, dir := range programFolders {
 		if dir[0] != '/' {
@@ -103,13 +121,11 @@ func (e *Engine) agentByInode(w *work, file string, words []string) string {
 		}
 		for _, name := range names {
 			if shell.IsAgent(name) && e.sameFile(w, dir+"/"+name, info) {
-				if id := shell.AgentOf(name, words); id != "" {
-					return id
-				}
+				out = append(out, name)
 			}
 		}
 	}
-	return ""
+	return out
 }
 
 func (e *Engine) sameFile(w *work, p string, info fs.FileInfo) bool {

@@ -136,7 +136,7 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 			continue
 		}
 		installed := inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
-		if !w.givesName(ef, base) || !installed && !w.locates(base) {
+		if !w.givesName(ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(w.text) || !installed && !w.locates(base) {
 			continue
 		}
 		if isOwnName(base) {
@@ -157,6 +157,28 @@ func (w *work) givesName(read *effect.Effect, base string) bool {
 		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target && path.Base(ef.Target) != base &&
 			!strings.HasPrefix(ef.Target, "/dev/") && ef.Bits&effect.Remote == 0
 	})
+}
+
+// summed finds the program's file in the hands of one that prints a sum of it, or how it
+// looks: the program's bytes do not come out of that.
+var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer + `\s*<\s*` + ownFile + `(?:\s|$))` +
+	`(?:\s*\|\s*(?:awk|cut|head|tail|grep|wc)\b[^|;&\n()<>\x60\\]*)*(?:\s*\)"?)?`)
+
+const (
+	ownFile = `(?:["']?[^\s|;&<>()'"\x60]*approver(?:-hook)?["']?|"?\$\((?:which|command\s+-v)\s+approver(?:-hook)?\)"?)`
+	sums    = `(?:sha(?:1|224|256|384|512)|md5|b2|b3|ck)sum|shasum|md5|wc|file|openssl|xxd|od|strings`
+	summer  = `(?:(?:/usr)?/bin/)?\b(?:` + sums + `)(?:\s+dgst)?(?:\s+-[\w=-]*|\s+[1-9]\d*)*`
+)
+
+// unsaid finds what may name a program or a file in other words than its own, or give
+// another meaning to a name.
+var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums + `|source|alias|hash|enable)\b`)
+
+// onlySummed reports whether all that a call does with approver's program is to print a sum
+// of it, or how it looks.
+func onlySummed(text string) bool {
+	rest := summed.ReplaceAllString(text, " ")
+	return rest != text && !unsaid.MatchString(strings.NewReplacer(`'`, "", `"`, "").Replace(rest))
 }
 
 // locates reports whether the call asks where that program is.

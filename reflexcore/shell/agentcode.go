@@ -100,13 +100,15 @@ func imports(src, module string) bool {
 // may be a link to an agent, or to approver's own program.
 type Program struct {
 	Path  string
-	Words []string // that it is started with
-	Named bool     // its name is that of another program, which it is unless it is a link
+	Words [][]string // the lists of words that it is started with, each once
+	More  bool       // it is started with others too, of which nothing is known here
+	Named bool       // its name is that of another program, which it is unless it is a link
 }
 
 const (
-	maxPrograms = 64 // of one text that are handed on
-	maxWords    = 32 // of one of them
+	maxPrograms = 128 // of one text that are handed on
+	maxLists    = 64  // of words of one of them
+	maxWords    = 32  // of one list
 )
 
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
@@ -132,18 +134,31 @@ func (in *interp) mayBeLink(name string, args []field) {
 	in.handsOn(Program{Path: file, Named: true}, args)
 }
 
-// handsOn notes a program once for each list of words that it is started with.
+// handsOn notes a program, and a list of words that it is started with. A loop may start
+// one program many times: those are one program.
 func (in *interp) handsOn(p Program, args []field) {
-	p.Words = make([]string, 0, min(len(args), maxWords))
-	for _, f := range args[:min(len(args), maxWords)] {
-		p.Words = append(p.Words, f.text)
-	}
-	switch {
-	case slices.ContainsFunc(in.res.Programs, func(q Program) bool { return q.Path == p.Path && slices.Equal(q.Words, p.Words) }):
-	case len(in.res.Programs) >= maxPrograms:
-		in.over("programs")
-	default:
+	i := slices.IndexFunc(in.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
+	if i < 0 {
+		if i = len(in.res.Programs); i >= maxPrograms {
+			in.over("programs")
+			return
+		}
 		in.res.Programs = append(in.res.Programs, p)
+	}
+	args = args[:min(len(args), maxWords)]
+	same := func(words []string) bool {
+		return slices.EqualFunc(words, args, func(word string, f field) bool { return word == f.text })
+	}
+	switch q := &in.res.Programs[i]; {
+	case q.More || slices.ContainsFunc(q.Words, same):
+	case len(q.Words) >= maxLists:
+		q.More = true
+	default:
+		words := make([]string, len(args))
+		for i, f := range args {
+			words[i] = f.text
+		}
+		q.Words = append(q.Words, words)
 	}
 }
 
@@ -187,6 +202,11 @@ func installedStarts(id string, args []field) bool {
 // IsAgent reports whether a program of that name is an agent, however it is started.
 func IsAgent(name string) bool {
 	return slices.ContainsFunc(agentsNamed[programName(name)], func(a *agent) bool { return a.starts == "" })
+}
+
+// MayBeAgent reports whether a file is an agent by its path, with some words.
+func MayBeAgent(file string) bool {
+	return len(agentsNamed[programName(file)]) > 0 || installedOf(file) != "" || versionOf(file) != ""
 }
 
 // moduleOf is the agent that a module of Python is, if those words start it.

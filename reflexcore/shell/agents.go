@@ -144,7 +144,7 @@ func (in *interp) launches(base string, args []field) {
 		id := ""
 		script := first
 		first = false
-		if script && runsScripts[unnumbered(base)] && args[i-1].text != "-n" {
+		if script && runsScripts[unnumbered(base)] && args[i-1].text != "-n" && !isCode(unnumbered(base), args[i-1].text) {
 			in.mayBeAgent(w, args[i+1:])
 		}
 		switch {
@@ -409,6 +409,19 @@ func imageOf(word string) string {
 
 // runsScripts are the launchers whose first operand is a file to run.
 var runsScripts = wordSet("node nodejs bun deno tsx python pypy sh bash zsh dash ksh")
+
+// isCode reports whether what follows a flag of one of those is code, and no file.
+func isCode(base, flag string) bool {
+	switch base {
+	case "node", "nodejs", "bun", "tsx":
+		return contains("-e -p -pe --eval --print", flag)
+	case "python", "pypy":
+		return flag == "-c"
+	case "sh", "bash", "zsh", "dash", "ksh":
+		return len(flag) > 1 && flag[0] == '-' && flag[1] != '-' && strings.IndexByte(flag, 'c') > 0
+	}
+	return false
+}
 
 // inPath reports whether a word is a program as which prints it, or lies where programs do.
 func inPath(word string) bool {
