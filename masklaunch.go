@@ -204,6 +204,21 @@ func (one launching) flag(text string) (skip, known bool) {
 	return false, true
 }
 
+// launchAll looks at the programs that a launcher runs, and returns those of its words that
+// are not theirs.
+func (l *lexer) launchAll(runs []program, given []word, p *pipeline) []word {
+	for _, one := range runs {
+		l.launch(given, one, p)
+	}
+	if len(runs) == 0 || !runs[0].sure {
+		return given
+	}
+	if inner, _ := l.bare(given[runs[0].from]); !runsKnown(programName(inner)) {
+		return given
+	}
+	return given[:runs[0].from]
+}
+
 // launch looks at a program that a launcher runs. If a word before it is not
 // understood, the first one that may be it is taken, and what it takes is unclear.
 func (l *lexer) launch(given []word, one program, p *pipeline) {

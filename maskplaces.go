@@ -292,15 +292,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 	if len(runs) == 0 || flags["<"] != "" || p.sudo != "" {
 		l.stdin(name, flags["<"], given, p)
 	}
-	for _, one := range runs {
-		l.launch(given, one, p)
-	}
-	if len(runs) > 0 {
-		inner, _ := l.bare(given[runs[0].from])
-		if runs[0].sure && runsKnown(programName(inner)) { // the words behind are its own
-			given = given[:runs[0].from]
-		}
-	}
+	given = l.launchAll(runs, given, p)
 	if _, known := knownPrograms[name]; flags == nil && !known {
 		return
 	}

@@ -78,8 +78,9 @@ func (l *lexer) plainAgain(w word) bool {
 
 func (l *lexer) isRedirection(w word) bool { return redirection().MatchString(l.text[w.from:w.to]) }
 
-// plainWord has no character that any usual shell reads as more than itself.
-var plainWord = once(`^[A-Za-z0-9_@%+:,./!-][A-Za-z0-9_@%+=:,./!-]*$`)
+// plainWord has no character that any usual shell reads as more than itself. No file has the
+// name of an address, so that a question mark stays one there.
+var plainWord = once(`^(?:https?://[A-Za-z0-9_@%+=:,./!?-]*|[A-Za-z0-9_@%+:,./!-][A-Za-z0-9_@%+=:,./!-]*)$`)
 
 // findFlags are those behind which find is given a program.
 var findFlags = map[string]bool{"-exec": true, "-execdir": true, "-ok": true, "-okdir": true}
