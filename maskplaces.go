@@ -138,6 +138,7 @@ type lexer struct {
 	files       map[string][]span // what the text writes into files
 	spreads     []spread
 	unread      []string // variables that read fills with what stands behind the loop
+	again       span     // the words that a second shell reads
 	inside      bool     // of what a launcher runs, in which an assignment may be another shell's
 }
 
@@ -287,16 +288,11 @@ func (l *lexer) command(words []word, p *pipeline) {
 	if builtins[name] {
 		l.binding(name, given, p)
 	}
-	at, sure, launches := l.launched(name, given)
-	if !launches || flags["<"] != "" || p.sudo != "" {
+	runs := l.launched(name, given)
+	if len(runs) == 0 || flags["<"] != "" || p.sudo != "" {
 		l.stdin(name, flags["<"], given, p)
 	}
-	if launches {
-		l.launch(given, at, sure, p)
-		if inner, _ := l.bare(given[at]); sure && runsKnown(programName(inner)) { // the words behind are its own
-			given = given[:at]
-		}
-	}
+	given = l.launchAll(runs, given, p)
 	if _, known := knownPrograms[name]; flags == nil && !known {
 		return
 	}
@@ -369,6 +365,9 @@ func programName(name string) string {
 
 // add notes a place. In a text inside another its program is only a guess.
 func (l *lexer) add(s span, depth int) {
+	if l.decidesAgain(s) {
+		return
+	}
 	if depth > 0 {
 		s.kind = placeUnclear
 	}
