@@ -225,8 +225,14 @@ func substituted(word string) []string {
 
 // chosenInProc finds a grep in what the kernel tells of a process that decides whether it is
 // stopped, and the pattern.
-var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?(?:/(?:cmdline|comm|status|exe))?"?` +
+var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?(?:/(?:cmdline|comm))?"?` +
 	`(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
+
+// ownCommandLine is how the kernel may tell approver's.
+const ownCommandLine = "/home/user/.local/bin/approver serve --config /home/user/.approver/approver.yaml"
+
+// otherThanNames finds files of processes that hold more than how they were started.
+var otherThanNames = regexp.MustCompile(`/proc/\S*/(?:[a-bd-z]|cgroup|clear|core|cpuset|cwd|\*)`)
 
 var killWord = regexp.MustCompile(`\b(?:kill|xargs|pkill|killall)\b`)
 
@@ -234,9 +240,9 @@ var killWord = regexp.MustCompile(`\b(?:kill|xargs|pkill|killall)\b`)
 // that does not find approver's.
 func procChosen(text string) bool {
 	found := chosenInProc.FindAllStringSubmatch(text, 8)
-	return len(found) > 0 && len(found) == len(killWord.FindAllString(text, 9)) &&
+	return len(found) > 0 && !otherThanNames.MatchString(text) && len(found) == len(killWord.FindAllString(text, 9)) &&
 		!slices.ContainsFunc(found, func(m []string) bool {
-			re, err := regexp.Compile(m[1])
-			return err != nil || strings.ContainsAny(m[1], "$`\\") || findsAll(m[1]) || re.MatchString(ownProcess)
+			re, err := regexp.Compile("(?i)" + m[1])
+			return err != nil || strings.ContainsAny(m[1], "$`\\") || findsAll(m[1]) || re.MatchString(ownCommandLine)
 		})
 }

@@ -48,8 +48,13 @@ func (w *work) looksForSettings() bool {
 			}
 		}
 	}
+	inFolder := settingsFolder.MatchString(text)
 	for _, found := range listers.FindAllString(text, 8) {
-		if slices.ContainsFunc(strings.Fields(found), func(word string) bool { return madeForSettings(strings.Trim(word, `"'`)) }) {
+		if slices.ContainsFunc(strings.Fields(found), func(word string) bool {
+			word = strings.Trim(word, `"'`)
+			// *s.json finds the files of any project, but in a folder of settings those.
+			return madeForSettings(word) && (inFolder || !listMatches(word, "versions.json"))
+		}) {
 			return true
 		}
 	}
@@ -74,10 +79,16 @@ func madeForSettings(pattern string) bool {
 	return slices.ContainsFunc(settingsSamples[:], finds) && !slices.ContainsFunc(otherSamples[:], finds)
 }
 
+// listMatches reports whether a pattern of a list finds a name.
+func listMatches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
 // settingsSamples are names and paths of settings, and otherSamples those of other files.
 var (
 	settingsSamples = [...]string{"settings.json", ".claude/settings.json", "x/.claude/settings.json", ".codex/config.toml", ".claude", ".codex"}
-	otherSamples    = [...]string{"package.json", "a.json", "src/a.json", ".github/a.json", "a.toml", "src/a.toml", ".git", "src/config.toml", ".eslintrc", "versions.json"}
+	otherSamples    = [...]string{"package.json", "a.json", "src/a.json", ".github/a.json", "a.toml", "src/a.toml", ".git", "src/config.toml", ".eslintrc"}
 )
 
 // counted finds what curl puts a part of the address in the place of.

@@ -89,7 +89,7 @@ func (a *applied) flagValue(command int, letter byte, long string) (string, bool
 		if i+1 < command {
 			next = a.argv[i+1]
 		}
-		if name, value, cut := strings.Cut(w, "="); long != "" && strings.HasPrefix(name, long) {
+		if name, value, cut := strings.Cut(w, "="); long != "" && (name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
 			if !cut {
 				value = next
 			}
@@ -120,7 +120,10 @@ var (
 	placeholders = regexp.MustCompile(`\{(?:(-?[0-9]+)?(\.|//|/\.|/)?|\+)\}`)
 	// computed finds the places whose text code in Perl makes of a word.
 	computed = regexp.MustCompile(`(?s)\{=(?:\s*-?[0-9]+\s)?(.*?)=\}`)
-	literal  = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
+	// besides finds an output that has its name from a word: > {.}
+	besides = regexp.MustCompile(`(>\s*)\{(?:\.|/\.?|//)\}`)
+	// literal is a separator that is no pattern.
+	literal = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
 )
 
 // replacesWith are the flags that give a place another text.
@@ -134,8 +137,8 @@ var replacesWith = [...]struct {
 }
 
 // inEach runs the command line of parallel once for each word, or for each combination of
-// words of several sources. A command of nothing but places is code: parallel quotes what
-// it puts between other text alone.
+// words of several sources. A command that begins with a place is code: parallel quotes
+// nothing in one of places alone, and rush quotes nothing at all.
 func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 	in := a.in
 	for _, r := range replacesWith {
@@ -145,19 +148,29 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 	}
 	if code, ok := a.flagValue(u.Word, 0, "--rpl"); ok {
 		tag, code, _ := strings.Cut(code, " ")
+		place := "{==}"
+		if strings.Contains(code, "uq") {
+			place = "{= uq() =}"
+		}
 		in.code("perl", data{text: code}, nil, &input{}, out, a.by)
-		d.text = strings.ReplaceAll(d.text, tag, "{==}")
+		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
+	unquoted := path.Base(a.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
 			in.code("perl", data{text: code}, nil, &input{}, out, a.by)
 		}
+		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
 	if a.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
 		a.inPipe(u, d, out)
 		return
 	}
-	bare := strings.TrimSpace(placeholders.ReplaceAllString(computed.ReplaceAllString(d.text, ""), "")) == ""
+	first := strings.TrimSpace(d.text)
+	for _, re := range [...]*regexp.Regexp{placeholders, computed} {
+		at := re.FindStringIndex(first)
+		unquoted = unquoted || at != nil && at[0] == 0
+	}
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
 		a.each(d, a.added(), out)
 		for i, row := range a.rows(u.Word) { // a line is one word: sh -c
@@ -174,9 +187,9 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		if i > in.lim.Rounds || in.stopped() {
 			return
 		}
-		text := filled(d, row, !bare)
-		if bare && text.known() {
-			text.text = strings.TrimSpace(text.text)
+		text := filled(d, row, !unquoted)
+		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
+			text.text = effect.Unknown // any code
 		}
 		in.script("sh", text, nil, a.std, out, a.by)
 	}
@@ -207,9 +220,16 @@ func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
 // in a run. Columns of a word are words of their own.
 func (a *applied) rows(command int) [][]field {
 	most := a.in.lim.Rounds
-	split, columns := a.flagValue(command, 'C', "--cols")
+	split, columns := a.flagValue(command, 'C', "--colsep")
 	rows := [][]field{nil}
 	sources := a.sources()
+	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
+		rows[0] = []field{{data: unknown}}
+		for _, w := range slices.Concat(sources...) {
+			rows = append(rows, slices.Repeat([]field{w}, len(sources)))
+		}
+		return rows
+	}
 	for _, words := range sources {
 		var next [][]field
 		for _, row := range rows {
@@ -224,14 +244,23 @@ func (a *applied) rows(command int) [][]field {
 				next = append(next, append(slices.Clone(row), cells...))
 			}
 		}
-		if rows = next; len(rows) > most && len(sources) > 1 { // not all are walked: any may be in a place
-			return [][]field{{{data: unknown}}}
-		}
+		rows = next
 	}
 	if !columns && len(sources) == 1 {
 		rows = append(rows, a.together(command, sources[0])...)
 	}
 	return rows
+}
+
+// combinations is how many runs there are with one word of each source.
+func combinations(sources [][]field) int {
+	n := 1
+	for _, words := range sources {
+		if n *= len(words); n > 1<<16 {
+			break
+		}
+	}
+	return n
 }
 
 // together are the rows of several words of one source that one run has.
@@ -292,7 +321,15 @@ func filled(d data, row []field, quoted bool) data {
 		}
 		return quote(text)
 	}
-	d.text = computed.ReplaceAllLiteralString(d.text, effect.Unknown)
+	if slices.ContainsFunc(row, func(f field) bool { return !f.known() }) { // its output is a new file beside it
+		d.text = besides.ReplaceAllString(d.text, "${1}output")
+	}
+	d.text = computed.ReplaceAllStringFunc(d.text, func(place string) string {
+		if strings.Contains(place, "uq") {
+			return "{}"
+		}
+		return effect.Unknown
+	})
 	d.text = placeholders.ReplaceAllStringFunc(d.text, func(place string) string {
 		m := placeholders.FindStringSubmatch(place)
 		if m[1] == "" {
