@@ -25,7 +25,7 @@ var settingsLookups = [...]*regexp.Regexp{
 }
 
 // leavesOut finds what keeps names out of a list, and the pattern of those.
-var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?|--(?:glob-not|exclude(?:-dir|-standard)?|ignore(?:-dir)?)[=\s]+` +
+var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
 	`|-path\s+(?:\S+\s+)-prune|\s-E\s+|(?:\s|[gl=])['"]?!)['"]?([^\s'"]*)`)
 
 // pruned finds what find does not go into.
@@ -43,13 +43,18 @@ func (w *work) looksForSettings() bool {
 	text := leftOut(w.text)
 	for _, re := range settingsLookups {
 		for _, at := range re.FindAllStringIndex(text, 8) {
-			if !filtered.MatchString(text[at[0]:at[1]]) && !filtered.MatchString(after(text, at[1])) {
+			if !withoutSettings(pipeline(text[at[0]:])) {
 				return true
 			}
 		}
 	}
+	inFolder := settingsFolder.MatchString(text)
 	for _, found := range listers.FindAllString(text, 8) {
-		if slices.ContainsFunc(strings.Fields(found), func(word string) bool { return madeForSettings(strings.Trim(word, `"'`)) }) {
+		if slices.ContainsFunc(strings.Fields(found), func(word string) bool {
+			word = strings.Trim(word, `"'`)
+			// *s.json finds the files of any project, but in a folder of settings those.
+			return madeForSettings(word) && (inFolder || !listMatches(word, "versions.json"))
+		}) {
 			return true
 		}
 	}
@@ -74,23 +79,17 @@ func madeForSettings(pattern string) bool {
 	return slices.ContainsFunc(settingsSamples[:], finds) && !slices.ContainsFunc(otherSamples[:], finds)
 }
 
+// listMatches reports whether a pattern of a list finds a name.
+func listMatches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
 // settingsSamples are names and paths of settings, and otherSamples those of other files.
 var (
 	settingsSamples = [...]string{"settings.json", ".claude/settings.json", "x/.claude/settings.json", ".codex/config.toml", ".claude", ".codex"}
 	otherSamples    = [...]string{"package.json", "a.json", "src/a.json", ".github/a.json", "a.toml", "src/a.toml", ".git", "src/config.toml", ".eslintrc"}
 )
-
-// filtered finds a filter that keeps the names of settings out of a list.
-var filtered = regexp.MustCompile(`\bgrep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings)|--invert-match\S*\s+['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings)`)
-
-// after is what a pipeline goes on with behind a place in a text.
-func after(text string, at int) string {
-	text = text[at:]
-	if end := strings.IndexAny(text, ";&\n"); end >= 0 {
-		text = text[:end]
-	}
-	return text
-}
 
 // counted finds what curl puts a part of the address in the place of.
 var counted = regexp.MustCompile(`#[0-9]+`)
@@ -117,7 +116,7 @@ var manyProcesses = [...]string{"a1", "zsh", "systemd", "Xorg", "q-0"}
 
 // processLists find a list of processes, and the words of it.
 var (
-	grepped   = regexp.MustCompile("\\bpgrep\\s([^)`|;&\n]*)")
+	grepped   = regexp.MustCompile(`\bpgrep\s`)
 	psListed  = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
 	openFiles = regexp.MustCompile("\\blsof\\s([^)`;&\n]*)")
 	inProc    = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\||/proc/(?:\[[^\]\s]*\]|\*|\?)`)
@@ -138,8 +137,8 @@ func (w *work) stopsEveryone() bool {
 	}) {
 		return false
 	}
-	for _, m := range grepped.FindAllStringSubmatch(w.text, 8) {
-		if grepsAll(strings.Fields(m[1])) {
+	for _, at := range grepped.FindAllStringIndex(w.text, 8) {
+		if grepsAll(wordsAt(w.text, at[1])) {
 			return true
 		}
 	}
@@ -153,7 +152,7 @@ func (w *work) stopsEveryone() bool {
 			return true
 		}
 	}
-	return inProc.MatchString(w.text) || compared.MatchString(w.text)
+	return inProc.MatchString(w.text) && !procChosen(w.text) || compared.MatchString(w.text)
 }
 
 // grepsAll reports whether those words of pgrep find all processes: a pattern for all, one
@@ -164,7 +163,7 @@ func grepsAll(words []string) bool {
 		word := strings.Trim(words[i], `"'`)
 		switch {
 		case word == "" || word[0] != '-' || word == "-":
-			if findsAll(word) {
+			if findsAll(word) || slices.ContainsFunc(substituted(word), findsAll) {
 				return true
 			}
 			chosen = true

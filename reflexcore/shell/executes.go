@@ -63,6 +63,10 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 		d.text = a.argv[0] + " " + d.text + a.aliased(u)
 		in.script("", d, nil, a.std, &more, a.by)
 	default:
+		if isParallel(a.p.Program.Name) {
+			a.inEach(u, d, &more)
+			break
+		}
 		if args := a.added(); len(args) > 0 {
 			a.each(d, args, &more)
 			break

@@ -48,9 +48,22 @@ func (a *applied) after(u *grammar.Use) []field {
 	return a.in.fields[from:to]
 }
 
-// vector walks the words of a use as a command. For find's {} stands what was
-// found; xargs adds its input.
+// vector walks the words of a use as a command, with each list that xargs may read.
 func (a *applied) vector(u *grammar.Use, out *data) {
+	if u.Arg != "stdin" {
+		a.vectorWith(u, nil, out)
+		return
+	}
+	lists := a.lists()
+	for i := range lists[1:] {
+		a.in.separately(false, func() { a.vectorWith(u, &lists[i+1], out) })
+	}
+	a.vectorWith(u, &lists[0], out)
+}
+
+// vectorWith walks the words of a use as a command. For find's {} stands what was
+// found; xargs adds its list.
+func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 	in := a.in
 	mark, placed := len(in.fields), false
 	end := min(u.End, len(a.argv))
@@ -84,7 +97,7 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 		}
 	}
 	if u.Arg == "stdin" {
-		a.appendInput(mark)
+		a.appendInput(mark, list)
 		in.fed(mark)
 	}
 	for _, f := range a.added() {
@@ -163,9 +176,9 @@ func (a *applied) named() string {
 	return ""
 }
 
-// appendInput adds the words of the standard input, as xargs does.
-func (a *applied) appendInput(mark int) {
-	in, std := a.in, a.list()
+// appendInput adds the words of a list, as xargs does.
+func (a *applied) appendInput(mark int, std *input) {
+	in := a.in
 	placeholder := replaced(a.argv)
 	words := []data{{effect.Unknown, std.taint}}
 	if !std.known() && a.isList(std) {
@@ -301,11 +314,10 @@ func (a *applied) added() []field {
 	return out
 }
 
-// each runs a command line with words that are added to it: each in the place of
-// {} or of what the program is told to use instead, or all at its end.
+// each runs a command line with words that are added to it: each in the place of {}, or all
+// at its end.
 func (a *applied) each(d data, args []field, out *data) {
-	places := a.placesIn(d.text)
-	if len(places) == 0 {
+	if !strings.Contains(d.text, "{}") {
 		for _, f := range args {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
@@ -317,11 +329,7 @@ func (a *applied) each(d data, args []field, out *data) {
 		if i >= a.in.lim.Rounds || a.in.stopped() {
 			return
 		}
-		text := d.text
-		for _, place := range places {
-			text = strings.ReplaceAll(text, place, quote(f.text))
-		}
-		a.in.script("sh", data{text, d.taint | f.taint}, nil, a.std, out, a.by)
+		a.in.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
 	}
 }
 

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -114,21 +113,36 @@ func shortValue(letters string) (letter byte, value string) {
 	return 0, ""
 }
 
-// list is what xargs reads its words from: a file that it is told, or else its input, and if
-// nobody gave it one whatever the call has.
-func (a *applied) list() *input {
+// contents are what a use reads its words from: the standard input, or a file, and if it is
+// not known what that holds the text of the input besides. The name may be another one of it.
+func (a *applied) contents(u *grammar.Use) []input {
+	n, descriptor := a.in.descriptorOf(a.path(u))
+	if isStdin(u.Text) || descriptor && n == 0 {
+		if a.std.present {
+			return []input{*a.std}
+		}
+		return []input{{data: unknown, present: true}}
+	}
+	file := input{data: a.in.contentOf(a.path(u)), present: true}
+	if !file.known() && a.std.present {
+		return []input{file, *a.std}
+	}
+	return []input{file}
+}
+
+// lists are what xargs reads its words from: a file that it is told, or else its input, and
+// if nobody gave it one whatever the call has. More than one: it is not known which.
+func (a *applied) lists() []input {
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && a.p.Program.Name == "xargs" {
-			return &input{present: true, data: a.in.contentOf(a.path(u))}
+			return a.contents(u)
 		}
 	}
 	if a.std.present {
-		return a.std
+		return []input{*a.std}
 	}
-	return &input{present: true, data: unknown}
+	return []input{{data: unknown, present: true}}
 }
-
-func isParallel(program string) bool { return program == "parallel" }
 
 // wordsOf are the words of an input.
 func wordsOf(std *input) []field {
@@ -152,44 +166,16 @@ func (a *applied) fromLists() []field {
 	for i := range a.p.Uses {
 		switch u := &a.p.Uses[i]; {
 		case u.Role == grammar.Read && u.Word > 0:
-			out, given = append(out, wordsOf(&input{present: true, data: a.in.contentOf(a.path(u))})...), true
+			given = true
+			for _, std := range a.contents(u) {
+				out = append(out, wordsOf(&std)...)
+			}
 		case u.Role == grammar.Args:
 			given = true
 		}
 	}
 	if !given {
 		return []field{{data: unknown, splits: true}}
-	}
-	return out
-}
-
-// runsList walks the lines of the files of parallel where no command is given: they are the
-// commands.
-func (a *applied) runsList(out *data) {
-	if !isParallel(a.p.Program.Name) || slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
-		return
-	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
-			a.in.script("sh", a.in.contentOf(a.path(u)), nil, a.std, out, a.by)
-		}
-	}
-}
-
-// placeholders finds the places of parallel's words.
-var placeholders = regexp.MustCompile(`\{(?:[0-9]*|\+)\}`)
-
-// placesIn are the texts in a command line that the words of its program are put in the
-// place of.
-func (a *applied) placesIn(text string) []string {
-	var out []string
-	if isParallel(a.p.Program.Name) {
-		if place := replaced(a.argv); place != "" && strings.Contains(text, place) {
-			out = append(out, place)
-		}
-		out = append(out, placeholders.FindAllString(text, 8)...)
-	} else if strings.Contains(text, "{}") {
-		out = append(out, "{}")
 	}
 	return out
 }

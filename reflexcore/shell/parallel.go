@@ -1,0 +1,355 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+func isParallel(program string) bool { return program == "parallel" }
+
+// sourceMarks begin the words, or the files of words, of parallel.
+var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
+
+// linesOf are the lines of an input: parallel takes each for one word.
+func linesOf(std *input) []field {
+	switch {
+	case !std.present:
+		return nil
+	case !std.known():
+		return []field{{data: data{effect.Unknown, std.taint}, splits: true}}
+	}
+	var out []field
+	for line := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
+		out = append(out, field{data: data{line, std.taint}})
+	}
+	return out
+}
+
+// sources are what parallel takes its words from, each with its words: the standard input
+// or what -a names, then what stands behind each mark. Several files have a source each.
+func (a *applied) sources() [][]field {
+	var out [][]field
+	if slices.ContainsFunc(a.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && a.std.present {
+		out = append(out, linesOf(a.std))
+	}
+	last := 0
+	for i := range a.p.Uses {
+		u := &a.p.Uses[i]
+		switch {
+		case u.Role == grammar.Read && u.Word > 0:
+			var words []field
+			for _, std := range a.contents(u) {
+				words = append(words, linesOf(&std)...)
+			}
+			out = append(out, words)
+		case u.Role == grammar.Args && u.Word > 0:
+			mark := u.Word
+			for mark > 0 && !slices.Contains(sourceMarks, a.argv[mark]) {
+				mark--
+			}
+			if mark != last || len(out) == 0 {
+				out, last = append(out, nil), mark
+			}
+			out[len(out)-1] = append(out[len(out)-1], a.field(u))
+		}
+	}
+	if len(out) == 0 && !a.std.present {
+		return [][]field{{{data: unknown, splits: true}}}
+	}
+	return out
+}
+
+// runsList walks the lines of the files of parallel where no command is given: they are the
+// commands.
+func (a *applied) runsList(out *data) {
+	if !isParallel(a.p.Program.Name) || slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
+		return
+	}
+	for i := range a.p.Uses {
+		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
+			for _, std := range a.contents(u) {
+				a.in.script("sh", std.data, nil, a.std, out, a.by)
+			}
+		}
+	}
+}
+
+// flagValue is the value of a flag of parallel among the words before its command, by its
+// letter or by the beginning of its long name, and whether it is there.
+func (a *applied) flagValue(command int, letter byte, long string) (string, bool) {
+	for i := 1; i < min(command, len(a.argv)); i++ {
+		w := a.argv[i]
+		next := ""
+		if i+1 < command {
+			next = a.argv[i+1]
+		}
+		if name, value, cut := strings.Cut(w, "="); long != "" && (name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
+			if !cut {
+				value = next
+			}
+			return value, true
+		}
+		if len(w) < 2 || w[0] != '-' || w[1] == '-' {
+			continue
+		}
+		at := strings.IndexAny(w[1:], "ajPNnLIUisdCSJ")
+		if at < 0 || letter == 0 || w[1+at] != letter {
+			continue
+		}
+		if value := strings.TrimPrefix(w[2+at:], "="); value != "" || letter == 'i' {
+			return value, true
+		}
+		return next, true
+	}
+	return "", false
+}
+
+// hasFlag reports whether one of those flags is among the words before the command.
+func (a *applied) hasFlag(command int, flags ...string) bool {
+	return slices.ContainsFunc(a.argv[:min(command, len(a.argv))], func(w string) bool { return slices.Contains(flags, w) })
+}
+
+var (
+	// placeholders finds the places of parallel's words: {}, {.}, {2}, {2/}, {+}.
+	placeholders = regexp.MustCompile(`\{(?:(-?[0-9]+)?(\.|//|/\.|/)?|\+)\}`)
+	// computed finds the places whose text code in Perl makes of a word.
+	computed = regexp.MustCompile(`(?s)\{=(?:\s*-?[0-9]+\s)?(.*?)=\}`)
+	// besides finds an output that has its name from a word: > {.}
+	besides = regexp.MustCompile(`(>\s*)\{(?:\.|/\.?|//)\}`)
+	// literal is a separator that is no pattern.
+	literal = regexp.MustCompile(`^[^\\.^$*+?()\[\]{}|]+$`)
+)
+
+// replacesWith are the flags that give a place another text.
+var replacesWith = [...]struct {
+	letter      byte
+	long, place string
+}{
+	{'I', "--replace", "{}"}, {'i', "", "{}"}, {'U', "--extensionreplace", "{.}"}, {0, "--er", "{.}"},
+	{0, "--basenamereplace", "{/}"}, {0, "--bnr", "{/}"}, {0, "--dirnamereplace", "{//}"}, {0, "--dnr", "{//}"},
+	{0, "--basenameextensionreplace", "{/.}"}, {0, "--bner", "{/.}"},
+}
+
+// inEach runs the command line of parallel once for each word, or for each combination of
+// words of several sources. A command that begins with a place is code: parallel quotes
+// nothing in one of places alone, and rush quotes nothing at all.
+func (a *applied) inEach(u *grammar.Use, d data, out *data) {
+	in := a.in
+	for _, r := range replacesWith {
+		if text, ok := a.flagValue(u.Word, r.letter, r.long); ok && text != "" {
+			d.text = strings.ReplaceAll(d.text, text, r.place)
+		}
+	}
+	if code, ok := a.flagValue(u.Word, 0, "--rpl"); ok {
+		tag, code, _ := strings.Cut(code, " ")
+		place := "{==}"
+		if strings.Contains(code, "uq") {
+			place = "{= uq() =}"
+		}
+		in.code("perl", data{text: code}, nil, &input{}, out, a.by)
+		d.text = strings.ReplaceAll(d.text, tag, place)
+	}
+	unquoted := path.Base(a.argv[0]) != "parallel"
+	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
+		if code := strings.TrimSpace(m[1]); code != "" {
+			in.code("perl", data{text: code}, nil, &input{}, out, a.by)
+		}
+		unquoted = unquoted || strings.Contains(m[1], "uq")
+	}
+	if a.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
+		a.inPipe(u, d, out)
+		return
+	}
+	first := strings.TrimSpace(d.text)
+	for _, re := range [...]*regexp.Regexp{placeholders, computed} {
+		at := re.FindStringIndex(first)
+		unquoted = unquoted || at != nil && at[0] == 0
+	}
+	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
+		a.each(d, a.added(), out)
+		for i, row := range a.rows(u.Word) { // a line is one word: sh -c
+			if i > in.lim.Rounds || in.stopped() {
+				return
+			}
+			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
+				in.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, a.std, out, a.by)
+			}
+		}
+		return
+	}
+	for i, row := range a.rows(u.Word) {
+		if i > in.lim.Rounds || in.stopped() {
+			return
+		}
+		text := filled(d, row, !unquoted)
+		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
+			text.text = effect.Unknown // any code
+		}
+		in.script("sh", text, nil, a.std, out, a.by)
+	}
+}
+
+// inPipe runs the command line of parallel that has its input as the input of the command,
+// or in a file whose name stands in the places.
+func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
+	std := a.std
+	for i := range a.p.Uses {
+		if r := &a.p.Uses[i]; r.Role == grammar.Read && r.Word > 0 {
+			std = &a.contents(r)[0]
+		}
+	}
+	if !std.present {
+		std = &input{data: unknown, present: true}
+	}
+	if a.hasFlag(u.Word, "--cat", "--fifo") {
+		a.in.procs++
+		name := "/dev/fd/" + strconv.Itoa(62+a.in.procs)
+		a.in.files = append(a.in.files, virtual{path: name, data: std.data})
+		d.text = strings.ReplaceAll(d.text, "{}", name)
+	}
+	a.in.script("sh", d, nil, std, out, a.by)
+}
+
+// rows are the words of the runs of a command, as far as one walks them: one of each source
+// in a run. Columns of a word are words of their own.
+func (a *applied) rows(command int) [][]field {
+	most := a.in.lim.Rounds
+	split, columns := a.flagValue(command, 'C', "--colsep")
+	rows := [][]field{nil}
+	sources := a.sources()
+	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
+		rows[0] = []field{{data: unknown}}
+		for _, w := range slices.Concat(sources...) {
+			rows = append(rows, slices.Repeat([]field{w}, len(sources)))
+		}
+		return rows
+	}
+	for _, words := range sources {
+		var next [][]field
+		for _, row := range rows {
+			for _, w := range words {
+				if len(next) > most {
+					break
+				}
+				cells := []field{w}
+				if columns {
+					cells = w.columns(split)
+				}
+				next = append(next, append(slices.Clone(row), cells...))
+			}
+		}
+		rows = next
+	}
+	if !columns && len(sources) == 1 {
+		rows = append(rows, a.together(command, sources[0])...)
+	}
+	return rows
+}
+
+// combinations is how many runs there are with one word of each source.
+func combinations(sources [][]field) int {
+	n := 1
+	for _, words := range sources {
+		if n *= len(words); n > 1<<16 {
+			break
+		}
+	}
+	return n
+}
+
+// together are the rows of several words of one source that one run has.
+func (a *applied) together(command int, words []field) (rows [][]field) {
+	n := 0
+	if value, ok := a.flagValue(command, 'N', "--max-replace-args"); ok {
+		n, _ = strconv.Atoi(value)
+	} else if value, ok := a.flagValue(command, 'n', "--max-args"); ok {
+		n, _ = strconv.Atoi(value)
+	} else if value, ok := a.flagValue(command, 'L', "--max-lines"); ok {
+		n, _ = strconv.Atoi(value)
+	} else if a.hasFlag(command, "-X", "-m", "--xargs") {
+		n = len(words)
+	}
+	if n < 2 {
+		return nil
+	}
+	for chunk := range slices.Chunk(words, n) {
+		rows = append(rows, chunk)
+	}
+	return rows
+}
+
+// columns takes a word apart at a separator.
+func (f *field) columns(separator string) []field {
+	if separator == `\t` {
+		separator = "\t"
+	}
+	if separator == `\s+` || separator == " +" {
+		separator = " "
+	}
+	if !f.known() || !literal.MatchString(separator) {
+		return []field{{data: data{effect.Unknown, f.taint}}}
+	}
+	var out []field
+	for cell := range strings.SplitSeq(f.text, separator) {
+		out = append(out, field{data: data{cell, f.taint}})
+	}
+	return out
+}
+
+// filled is a command line with words in its places.
+func filled(d data, row []field, quoted bool) data {
+	say := func(f *field, change string) string {
+		d.taint |= f.taint
+		text := f.text
+		if change == "." || change == "/." {
+			text = strings.TrimSuffix(text, path.Ext(text))
+		}
+		switch change {
+		case "/", "/.":
+			text = path.Base(text)
+		case "//":
+			text = path.Dir(text)
+		}
+		if !quoted {
+			return text
+		}
+		return quote(text)
+	}
+	if slices.ContainsFunc(row, func(f field) bool { return !f.known() }) { // its output is a new file beside it
+		d.text = besides.ReplaceAllString(d.text, "${1}output")
+	}
+	d.text = computed.ReplaceAllStringFunc(d.text, func(place string) string {
+		if strings.Contains(place, "uq") {
+			return "{}"
+		}
+		return effect.Unknown
+	})
+	d.text = placeholders.ReplaceAllStringFunc(d.text, func(place string) string {
+		m := placeholders.FindStringSubmatch(place)
+		if m[1] == "" {
+			var all []string
+			for i := range row {
+				all = append(all, say(&row[i], m[2]))
+			}
+			return strings.Join(all, " ")
+		}
+		n, _ := strconv.Atoi(m[1])
+		if n < 0 {
+			n += len(row) + 1
+		}
+		switch {
+		case n > 0 && n <= len(row):
+			return say(&row[n-1], m[2])
+		case len(row) == 1 && !row[0].known():
+			return say(&row[0], "")
+		}
+		return ""
+	})
+	return d
+}
