@@ -342,6 +342,9 @@ func (a *applied) target(u *grammar.Use, out data) {
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
 		a.backs(u, p)
+		if a.takesAway(u, p) {
+			return
+		}
 		from, own, fresh := in.madeBefore(p)
 		in.write(p, d, false)
 		a.built(p, d)

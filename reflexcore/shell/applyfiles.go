@@ -65,6 +65,32 @@ func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	in.dir = dir
 }
 
+// takesAway reports whether a use writes the file that mv takes away, and notes that nobody
+// knows who made what lies there now. Its text is no new one: it is gone, or what it was.
+func (a *applied) takesAway(u *grammar.Use, p string) bool {
+	f := a.in.file(p)
+	if !a.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
+		return false
+	}
+	if !slices.ContainsFunc(a.p.Uses, func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }) {
+		return false
+	}
+	f.built, f.from = false, nil
+	if slices.ContainsFunc(a.argv, func(w string) bool { return strings.HasPrefix(w, "--ex") }) {
+		a.exchanged(u, p)
+	}
+	return true
+}
+
+// exchanged notes that a file has what another one had: mv --exchange.
+func (a *applied) exchanged(u *grammar.Use, p string) {
+	for i := range a.p.Uses {
+		if o := &a.p.Uses[i]; o.Role == grammar.Write && o.Word >= 0 && o.Word != u.Word {
+			a.in.write(p, a.in.contentOf(a.path(o)), false)
+		}
+	}
+}
+
 // copied notes that a file is another one now, so that running the copy is
 // running the original. Fresh is that nothing was known of it.
 func (a *applied) copied(to string, fresh bool) {

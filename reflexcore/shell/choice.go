@@ -8,9 +8,10 @@ import (
 
 // A choice is a value that may be one of several.
 type choice struct {
-	key string
-	n   int
-	at  int
+	key  string
+	n    int
+	at   int
+	held []version // of a file: what the command found in it, see [interp.version]
 }
 
 // combinations does something for each combination of what the variables in it may
@@ -25,7 +26,8 @@ func (in *interp) combinations(do func()) {
 		stdin = *in.stdin
 	}
 	begin := start{dir: in.dir, may: in.may, before: in.before, beside: in.beside, params: in.params, others: in.others}
-	vars := len(in.vars)
+	vars, began := len(in.vars), in.began
+	in.began = in.written
 	in.choices, in.choose, in.snapshot = in.choices[len(in.choices):], true, nil
 	do()
 	for try := 1; in.next() && !in.stopped(); try++ {
@@ -35,7 +37,7 @@ func (in *interp) combinations(do func()) {
 			}
 			break
 		}
-		in.choose = true
+		in.choose, in.began = true, in.written
 		if in.stdin != nil { // each reads the same
 			*in.stdin = stdin
 		}
@@ -45,7 +47,7 @@ func (in *interp) combinations(do func()) {
 		do()
 		in.join(scope)
 	}
-	in.choices, in.choose, in.snapshot = choices, false, snapshot
+	in.choices, in.choose, in.snapshot, in.began = choices, false, snapshot, began
 }
 
 // beginsAt goes back to what a command began with.
@@ -113,11 +115,17 @@ func (in *interp) pick(key string, n int) int {
 	if !in.choose {
 		return 0
 	}
+	in.chooses(choice{key: key, n: n})
+	return 0
+}
+
+// chooses adds a choice.
+func (in *interp) chooses(c choice) {
 	if len(in.choices) == 0 { // before the command does anything
 		in.snapshot = append([]variable{}, in.vars...)
 	}
-	in.choices = append(in.choices, choice{key: key, n: n})
-	return 0
+	in.choices = append(in.choices, c)
+	in.narrow()
 }
 
 // next moves to the next combination of choices.

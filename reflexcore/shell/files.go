@@ -112,17 +112,18 @@ func (in *interp) wrote(p string, d data, more bool, by string) {
 type virtual struct {
 	path string
 	data
-	older  []version         // what it may hold besides, see [interp.version]
-	alias  string            // it is another file
-	link   bool              // and a link to it: what lies below it lies there
-	ran    bool              // it was walked as a program
-	built  bool              // a compiler made it, of what was there
-	from   []string          // it was made of these, see [interp.printed]
-	pieces bool              // what begins with the path is a part of it
-	tree   bool              // a folder that was filled: what lies below it is like it
-	sink   []*syntax.Stmt    // what is written there is read by these
-	to     *data             // where the output of those goes
-	src    *syntax.ProcSubst // for which they were made
+	older   []version         // what it may hold besides, see [interp.version]
+	alias   string            // it is another file
+	link    bool              // and a link to it: what lies below it lies there
+	ran     bool              // it was walked as a program
+	written int               // when it was written: the number of the write
+	built   bool              // a compiler made it, of what was there
+	from    []string          // it was made of these, see [interp.printed]
+	pieces  bool              // what begins with the path is a part of it
+	tree    bool              // a folder that was filled: what lies below it is like it
+	sink    []*syntax.Stmt    // what is written there is read by these
+	to      *data             // where the output of those goes
+	src     *syntax.ProcSubst // for which they were made
 }
 
 // abs makes a path absolute where the directory is known, and clean.
@@ -270,7 +271,9 @@ func (in *interp) leaves(f *virtual, v version) {
 
 // write notes that data was written to a path.
 func (in *interp) write(p string, d data, more bool) {
+	in.written++
 	if f := in.file(p); f != nil {
+		f.written = in.written
 		if f.sink != nil {
 			f.built, f.from, f.ran = false, nil, true
 			s := in.enter()
@@ -283,6 +286,9 @@ func (in *interp) write(p string, d data, more bool) {
 			f.built, f.from = false, nil
 			if !in.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
 				return
+			}
+			if f.alias != "" { // which its own text does not change
+				f.mayHoldBesides(d)
 			}
 			if more {
 				f.extend(d)
@@ -306,5 +312,5 @@ func (in *interp) write(p string, d data, more bool) {
 	if more {
 		d = data{effect.Unknown + d.text, d.taint}
 	}
-	in.files = append(in.files, virtual{path: p, data: d})
+	in.files = append(in.files, virtual{path: p, data: d, written: in.written})
 }

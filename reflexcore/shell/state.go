@@ -147,6 +147,8 @@ type interp struct {
 	conduits   []*conduit
 	level      int
 	choices    []choice
+	written    int        // how often files were written
+	began      int        // and when the present walk of a command began
 	snapshot   []variable // the variables before the first of them was made
 	omits      omission
 	disabled   []string // builtins that the shell may not have

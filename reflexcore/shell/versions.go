@@ -20,8 +20,13 @@ type version struct {
 	from  []string
 }
 
-// olderVersions is how many of them are kept for one file, besides the present one.
-const olderVersions = 3
+// olderVersions is how many of them are kept for one file, besides the present one. Of short
+// ones there may be more: a script that is written and run a few times.
+const (
+	olderVersions = 3
+	shortVersions = 12
+	versionBytes  = 4096 // of all those of a file
+)
 
 // told is what counts of the taint of a file when the file itself is gone.
 const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
@@ -45,18 +50,36 @@ func (f *virtual) mayHold(v version) {
 	if !v.says() || f.sink != nil || strings.HasPrefix(f.path, "/dev/fd/") || slices.ContainsFunc(f.older, func(o version) bool { return o.data == v.data && o.alias == v.alias }) {
 		return
 	}
-	if len(f.older) < olderVersions {
+	if len(f.older) < olderVersions || f.hasRoom(v.text) {
 		f.older = append(slices.Clip(f.older), v)
 		return
 	}
 	f.older = slices.Clone(f.older)
-	last := &f.older[olderVersions-1]
+	last := &f.older[len(f.older)-1]
 	*last = version{data: data{effect.Unknown, last.taint | v.taint}}
+}
+
+// hasRoom reports whether one more version of a text is kept.
+func (f *virtual) hasRoom(text string) bool {
+	size := len(text)
+	for i := range f.older {
+		size += len(f.older[i].text)
+	}
+	return len(f.older) < shortVersions && size <= versionBytes
+}
+
+// mayHoldBesides makes what is written to a file that is another one a version of it, also
+// where nothing is known of the text. The copy of a file of the disk is not meant: it becomes
+// that file, see [applied.another].
+func (f *virtual) mayHoldBesides(d data) {
+	if v := (version{data: d}); !v.blank() || d.taint&^effect.Labels != effect.File {
+		f.mayHold(v)
+	}
 }
 
 // agesInBranch keeps what a file holds that becomes another one in a branch.
 func (in *interp) agesInBranch(f *virtual) {
-	if v := f.present(); in.branches > 0 && v.alias == "" && (!v.blank() || v.taint&told != 0) {
+	if v := f.present(); in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
 		f.mayHold(v)
 	}
 }
@@ -71,12 +94,30 @@ func (f *virtual) extend(d data) {
 
 // version is the one that a command finds in a file: it is walked for each of them, those of
 // which the text is known first. Where no command chooses, it may be any of them.
+//
+// The versions are those that the file had when the command first looked. A walk writes, as mv
+// does to the file that it moves, so the next one would choose from another list and miss some.
+// What a walk finds after it wrote the file itself is added.
 func (in *interp) version(f *virtual) version {
-	if len(f.older) == 0 {
+	if len(f.older) == 0 && len(in.choices) == 0 {
 		return f.present()
 	}
-	if in.choose || in.chosenBefore(f.path) {
-		return f.nth(in.pick(in.concat("file ", f.path), len(f.older)+1))
+	key := in.concat("file ", f.path)
+	for i := range in.choices {
+		if c := &in.choices[i]; c.key == key {
+			if f.written > in.began {
+				c.finds(f)
+			}
+			return c.held[min(c.at, len(c.held)-1)]
+		}
+	}
+	switch {
+	case len(f.older) == 0:
+		return f.present()
+	case in.choose:
+		held := f.versions()
+		in.chooses(choice{key: key, n: len(held), held: held})
+		return in.choices[len(in.choices)-1].held[0]
 	}
 	v := version{data: data{effect.Unknown, f.taint}}
 	for i := range f.older {
@@ -85,32 +126,83 @@ func (in *interp) version(f *virtual) version {
 	return v
 }
 
-// chosenBefore reports whether the command has chosen a version of a file.
-func (in *interp) chosenBefore(p string) bool {
-	return slices.ContainsFunc(in.choices, func(c choice) bool {
-		name, ok := strings.CutPrefix(c.key, "file ")
-		return ok && name == p
-	})
+// narrow has a command walked for fewer versions of its files where there are too many
+// combinations of them. What is left out is one version of which nothing is known. The file
+// that is looked into now may be all unknown; of the others the command saw the first version.
+func (in *interp) narrow() {
+	last := len(in.choices) - 1
+	for _, keep := range [...]int{olderVersions, 1, 0} {
+		for i := range in.choices {
+			c := &in.choices[i]
+			unused := c.at < keep || keep == 0 && i == last
+			if unused && len(c.held) > keep+1 && in.walks() > in.lim.Alternatives {
+				c.keep(keep)
+			}
+		}
+	}
 }
 
-// nth is a version of a file: the newest first, but those of which no text is known last.
-func (f *virtual) nth(n int) version {
+// walks is how many combinations of the present choices there are, or some number of them
+// that is too large.
+func (in *interp) walks() int {
+	n := 1
+	for i := range in.choices {
+		if n *= in.choices[i].n; n > in.lim.Alternatives {
+			break
+		}
+	}
+	return n
+}
+
+// keep takes the versions behind the first n together.
+func (c *choice) keep(n int) {
+	rest := version{data: data{text: effect.Unknown}}
+	for _, v := range c.held[n:] {
+		rest.taint |= v.taint
+	}
+	c.held = append(c.held[:n], rest)
+	c.n = len(c.held)
+}
+
+// finds adds what the command itself left in a file that it looks into again.
+func (c *choice) finds(f *virtual) {
+	for _, v := range f.versions() {
+		if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
+			continue
+		}
+		if len(c.held) > 2*olderVersions {
+			v = version{data: data{effect.Unknown, v.taint}}
+			if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
+				continue
+			}
+		}
+		c.held = append(c.held, v)
+	}
+	c.n = len(c.held)
+}
+
+// like reports whether it makes no difference which of two versions a file holds.
+func (v *version) like(o *version) bool {
+	same := v.text == o.text || v.blank() && o.blank()
+	return same && v.taint == o.taint && v.alias == o.alias && v.built == o.built && slices.Equal(v.from, o.from)
+}
+
+// versions are all that a file may hold: the newest first, but those of which no text is
+// known last.
+func (f *virtual) versions() []version {
+	all := make([]version, 0, len(f.older)+1)
 	for _, blank := range [...]bool{false, true} {
 		for i := len(f.older); i >= 0; i-- {
 			v := f.present()
 			if i < len(f.older) {
 				v = f.older[i]
 			}
-			if v.blank() != blank {
-				continue
+			if v.blank() == blank {
+				all = append(all, v)
 			}
-			if n == 0 {
-				return v
-			}
-			n--
 		}
 	}
-	return f.present()
+	return all
 }
 
 // heldBy is a file of this text and the version of it that a command finds; nil: it has none.
