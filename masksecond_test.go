@@ -32,7 +32,7 @@ func TestWhatASecondShellRunsIsShown(t *testing.T) {
 func TestWhatASecondShellMayReadOtherwiseTakesTheCode(t *testing.T) {
 	for _, command := range []string{
 		"ssh prod mysqladmin ping $'\\n' docker compose -pproduction up -d", "X='; docker compose'; ssh prod mysqladmin ping $X -pproduction up -d", "ssh prod curl -u 'a;mysql:production' h", "ssh prod curl -u \"u:x'\" -u \"u:production'\" h",
-		"ssh prod curl -u 'u:#production' h", "ssh prod curl -u 'u:~production' h", "ssh prod mysql -pproduction -e 'select 1'", "ssh prod mysql -pproduction '#' x", "ssh prod mysql -pproduction '*'", "ssh prod mysql -pproduction =ls", "ssh prod mysql -pproduction x?y", "ssh prod mysql -pproduction 'https://h/x?a=1&b'", "ssh prod mysql -pproduction a{b,c}",
+		"ssh prod curl -u 'u:#production' h", "ssh prod curl -u 'u:~production' h", "ssh prod mysql -pproduction -e 'select 1'", "ssh prod mysql -pproduction '#' x", "ssh prod mysql -pproduction '*'", "ssh prod mysql -pproduction =ls", "ssh prod mysql -pproduction x?y", "ssh prod mysql -pproduction 'a\\nb'", "ssh prod mysql -pproduction 'https://h/x?a=1&b'", "ssh prod mysql -pproduction a{b,c}",
 		"ssh prod mysql -pproduction '~/x'", "ssh prod mysql -pproduction a\\;b", "ssh a \"curl -u 'u:production;evil' h\"", "K='production;evil'; ssh h curl -u u:$K http://h", "K='production;evil'; eval curl -u u:$K http://h",
 		"bash -c 'curl -u \"$1\" h' _ 'u:production;evil'", "env -S \"curl -u 'u:production;evil' h\"", "trap \"curl -u 'u:production;evil' h\" EXIT", "docker exec c sh -c \"curl -u 'u:production;evil' h\"",
 		"find . -exec sh -c 'curl -u \"u:$1\" h' _ 'production;evil' \\;",
