@@ -341,8 +341,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			}
 			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
 		}
-		a.backs(u, p)
-		if a.takesAway(u, p) {
+		if a.backs(u, p); a.takesAway(u, p) {
 			return
 		}
 		from, own, fresh := in.madeBefore(p)
@@ -355,7 +354,6 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.fetchedInto(p)
 		if a.p.Copies {
 			a.copied(p, fresh)
-			a.copiedInto(p)
 		}
 		a.packed(p)
 	case grammar.Read:

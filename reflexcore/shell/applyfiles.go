@@ -102,6 +102,7 @@ func (a *applied) copied(to string, fresh bool) {
 			}
 		}
 	}
+	a.copiedInto(to)
 }
 
 // copiedInto notes what is copied as if the target were a folder.
