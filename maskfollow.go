@@ -1,9 +1,6 @@
 package approver
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // This file follows variables. What a variable was given is a credential where the
 // variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
@@ -445,15 +442,4 @@ func (l *lexer) substituted(i, to int, note func(span, piece)) int {
 		note(s, isPrinted)
 	}
 	return from + end
-}
-
-// printed is what the commands of a stretch write, as far as it is in sight.
-func (l *lexer) printed(from, to int) []span {
-	if l.nested >= maxNested || l.left < 0 {
-		return nil
-	}
-	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: l.files}
-	sub.lex(from, to, 0)
-	l.left = sub.left
-	return slices.DeleteFunc(sub.out, func(s span) bool { return s.from >= s.to })
 }

@@ -189,3 +189,14 @@ func (l *lexer) document(from, to int, tag string) (span, bool) {
 	at := to - len(rest)
 	return span{from: at, to: at + len(line), kind: placeUnclear}, true
 }
+
+// printed is what the commands of a stretch write, as far as it is in sight.
+func (l *lexer) printed(from, to int) []span {
+	if l.nested >= maxNested || l.left < 0 {
+		return nil
+	}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: l.files}
+	sub.lex(from, to, 0)
+	l.left = sub.left
+	return slices.DeleteFunc(sub.out, func(s span) bool { return s.from >= s.to })
+}
