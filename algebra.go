@@ -37,9 +37,15 @@ type Finding struct {
 	Note       string        `json:"note,omitempty"`    // what was made of it, in a few words
 }
 
-// String is one line: who, what, how sure.
-func (f Finding) String() string {
-	text := fmt.Sprintf("T%d %s", f.Tier, f.By)
+// String is one line: tier, who, what, how sure.
+func (f Finding) String() string { return fmt.Sprintf("T%d %s", f.Tier, f.Text()) }
+
+// Text is String without the tier.
+func (f Finding) Text() string {
+	text := f.By
+	if text == "" {
+		text = "no rule"
+	}
 	if f.Rule != "" {
 		text += "/" + f.Rule
 	}

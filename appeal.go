@@ -230,9 +230,9 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 		return v, false, err
 	}
 	fp := bound.Fingerprint
-	r, _, err := b.find(ctx, call.ID) // it came back after its connection was lost
+	r, dead, err := b.find(ctx, call.ID) // it came back after its connection was lost
 	if errors.Is(err, ErrNotFound) {
-		r, err = b.join(ctx, call, why, fp)
+		r, err = b.join(ctx, call, why, fp, dead)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -243,6 +243,7 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 		return v, false, nil
 	}
 	holder, runs := uuid.NewString(), false
+	defer b.giving.end(holder)
 	if r.Granted() {
 		if r, err = b.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
 			return v, false, err

@@ -80,7 +80,7 @@ func TestAppealYes(t *testing.T) {
 		}
 		synctest.Wait()
 		var linked []Event
-		for _, rec := range x.audit.records {
+		for _, rec := range x.audit.recorded() {
 			if rec.Event == EventAppealed && (rec.Call.ID != "c1" || rec.Note != "claimed: the customer wants it") {
 				t.Errorf("%+v", rec)
 			}
@@ -229,7 +229,7 @@ func TestAppealIsBound(t *testing.T) {
 		"the content has changed": func(x *bench, _ *Gate) { x.fpChange = "2" },
 		"everything was frozen":   func(x *bench, _ *Gate) { _, _ = x.Freeze(x.t.Context(), "Bob", "stop") },
 		"the yes was not used":    func(*bench, *Gate) { time.Sleep(DefaultTTL + GrantMargin + time.Second) },
-		"the audit fails":         func(x *bench, _ *Gate) { x.audit.fail = EventApproved },
+		"the audit fails":         func(x *bench, _ *Gate) { x.audit.failing(EventApproved) },
 		"the rule asks others too": func(_ *bench, g *Gate) {
 			g.Stages = append(g.Stages, fixed(Verdict{Decision: Ask, Severity: High, Approvers: []string{"bob"}, Confidence: 1, Rule: "q"}))
 		},

@@ -26,6 +26,10 @@ var ErrNotAsked = errors.New("the request is for other people")
 // errNobody means that of all whom a verdict names nobody can be asked.
 var errNobody = errors.New("nobody who may decide this can be asked")
 
+// errNobodyLeft means that no answer of anybody counts: all were removed, or what the
+// configuration has of people waits to be approved by somebody.
+var errNobodyLeft = errors.New("nobody is left whose answers count: see docs/nobody.md")
+
 // shownOn reports whether a channel may show the request.
 func (v Verdict) shownOn(channel string) bool {
 	return len(v.Channels) == 0 || slices.Contains(v.Channels, channel)
@@ -47,12 +51,16 @@ func (v Verdict) admits(res Resolution) error {
 // audience returns where the cards of a request go. If the verdict names channels
 // or people and nobody among them could approve it, it is errNobody.
 func (b *Broadcaster) audience(v Verdict) ([]Destination, error) {
+	people := b.Counting()
+	if len(people) == 0 && len(b.Destinations) > 0 {
+		return nil, errNobodyLeft
+	}
 	to := slices.DeleteFunc(slices.Clone(b.Destinations), func(d Destination) bool { return !v.shownOn(d.Channel) })
 	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
 		return to, nil
 	}
-	for id, who := range *b.people.Load() {
-		if taker, is := b.channels[id.Channel].(Taker); is && !taker.Takes(v.Severity) {
+	for id, who := range people {
+		if !b.takes(id.Channel, v.Severity) {
 			continue
 		}
 		if v.isFor(who) && slices.ContainsFunc(to, func(d Destination) bool { return d.Channel == id.Channel }) {

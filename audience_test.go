@@ -198,7 +198,7 @@ func TestATakenOverRequestIsForTheSame(t *testing.T) {
 		first.stop()
 		<-gone
 		second := newBench(t, kv)
-		second.tg.cards, second.tg.order = first.tg.cards, first.tg.order
+		second.tg.holds(first.tg.card(0))
 		answer := make(chan Verdict, 1)
 		go func() { answer <- second.Ask(t.Context(), testCall("c1"), why) }()
 		synctest.Wait()

@@ -56,6 +56,13 @@ type Options struct {
 	Destinations []Destination
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, ToolCall) (Binding, error)
+	// Limit counts one question to people about a call, or about approver itself if a
+	// process asks for that (ToolCall.Control), once however often it is told of the same
+	// question: the making of a request may have to be tried again. Each request is a
+	// question of its own, whatever its call's id, which is the agent's to choose. Its
+	// error is a [TooManyError] if there were too many lately; any other means that
+	// this is not known. Whatever it is, nobody is asked.
+	Limit func(ctx context.Context, question string, call ToolCall) error
 	// Rule writes the rule of a policy that allows this call and no other, for
 	// people to put in; nil knows none.
 	Rule func(ToolCall) (string, error)
@@ -71,7 +78,10 @@ type Options struct {
 	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
 	Host       string        // shown on cards
 	Notice     string        // shown on cards, such as NOT ISOLATED
-	Log        *slog.Logger
+	// RunAgain is how long a channel that ended by itself is left alone before it is
+	// run again; zero is DefaultRunAgain.
+	RunAgain time.Duration
+	Log      *slog.Logger
 }
 
 // A Broadcaster puts calls before people: on every destination at once, the
@@ -84,8 +94,13 @@ type Broadcaster struct {
 	people   atomic.Pointer[People] // the list now
 	codec    *RequestCodec
 	known    known
+	shown    shown
 	struck   struck
 	firsts   firstEnv
+	states   states
+	giving   giving
+	unnoted  unnoted
+	process  string // an id of this process
 
 	ready    chan struct{} // closed when Run has begun
 	mu       sync.Mutex
@@ -93,8 +108,7 @@ type Broadcaster struct {
 	busy     sync.WaitGroup  // goroutines started for requests
 	settling map[string]bool // requests being settled; true: once more
 	closing  map[string]*closing
-	failed   map[string]error // channels that ended for good, and why
-	troubled time.Time        // when the store's trouble was last logged
+	troubled time.Time // when the store's trouble was last logged
 	present  presence
 }
 
@@ -104,7 +118,7 @@ type Broadcaster struct {
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{
 		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
-		settling: map[string]bool{}, closing: map[string]*closing{}, failed: map[string]error{},
+		settling: map[string]bool{}, closing: map[string]*closing{}, process: uuid.NewString(),
 	}
 	b.SetPeople(o.People)
 	if b.Mark == nil {
@@ -112,6 +126,9 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 	}
 	if b.TTL == 0 {
 		b.TTL = DefaultTTL
+	}
+	if b.RunAgain <= 0 {
+		b.RunAgain = DefaultRunAgain
 	}
 	var errs []error
 	for _, c := range o.Channels {
@@ -122,8 +139,8 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation, d.Channel))
 		}
 	}
-	if o.Store == nil || o.Audit == nil || o.Fingerprint == nil || o.Log == nil {
-		errs = append(errs, errors.New("store, audit, fingerprint and log are required"))
+	if o.Store == nil || o.Audit == nil || o.Fingerprint == nil || o.Limit == nil || o.Log == nil {
+		errs = append(errs, errors.New("store, audit, fingerprint, limit and log are required"))
 	}
 	for _, key := range append([][]byte{o.CodeKey}, o.OldCodeKeys...) {
 		if len(key) < 32 {
@@ -154,13 +171,23 @@ func (b *Broadcaster) SetPeople(p People) { b.people.Store(&p) }
 func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdict {
 	r, runs, err := b.ask(ctx, call, why)
 	if err != nil {
-		b.Log.Warn("asking people failed", "call", call.ID, "error", err)
-		v := denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
+		note := "asking people failed"
+		v, limited := overLimit(why, err)
+		if limited {
+			note = "people were not asked"
+		} else {
+			v = denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
+		}
+		level := slog.LevelWarn
+		if limited || errors.Is(err, context.Canceled) || errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
+			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
+		}
+		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
 		if r.ID != "" && ctx.Err() != nil || b.stopping(ctx) {
 			return v // nobody hears it; what becomes of the request is recorded then
 		}
 		if _, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
-			Event: EventVerdict, At: call.At, Call: call, Verdict: v, Note: "asking people failed",
+			Event: EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
 		}); err != nil {
 			b.Log.Error("audit failed", "call", call.ID, "error", err)
 		}
@@ -178,6 +205,14 @@ func publicCause(err error) string {
 		return errAnswered.Error()
 	case errors.Is(err, errBurned):
 		return errBurned.Error()
+	case errors.Is(err, errHeld):
+		return errHeld.Error()
+	case errors.Is(err, errTakenBack):
+		return errTakenBack.Error()
+	case errors.Is(err, errNoYes):
+		return errNoYes.Error()
+	case errors.Is(err, errNobodyLeft):
+		return "nobody is left who could approve it. Only the owner of the installation can mend that: approver status says how"
 	case errors.Is(err, errNobody):
 		return "the policy says who must decide it, and none of them can be reached here"
 	case errors.Is(err, errNotRunning):
@@ -185,9 +220,12 @@ func publicCause(err error) string {
 	case errors.Is(err, errTooOld):
 		return "its request has ended"
 	case errors.Is(err, errNoTime):
-		return "the hook's own deadline leaves no time to ask anyone"
+		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the hook stopped waiting"
+	}
+	if errors.Is(err, ErrAway) {
+		return "approver's store does not answer; the user can see why with approver status"
 	}
 	return "approver's store or configuration has a problem (see its log)"
 }
@@ -219,6 +257,7 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 		return r, err == nil, err
 	}
 	holder := uuid.NewString()
+	defer b.giving.end(holder)
 	err = patiently(ctx, func() error { r, err = b.open(ctx, call, why, bound, holder); return err })
 	if err != nil {
 		return Request{}, false, err
@@ -228,15 +267,22 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 		// A fail-over took the record with it. The agent still waits, and nobody
 		// was told anything: people are asked anew.
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
+		b.vanished(r)
+		b.giving.end(holder)
 		if r, err = b.open(ctx, call, why, bound, holder); err == nil {
 			r, err = b.await(ctx, r, call, holder)
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return r, false, err
-	}
-	if !r.State.Settled() {
+	case r.left(call, bound.Fingerprint): // its card was answered before it showed this call
+		b.giving.end(holder) // or the end of that one would wait for the answer to this
+		return b.ask(ctx, call, why)
+	case !r.State.Settled():
 		return r, false, nil // parked
+	case r.owes(call.ID):
+		return b.share(ctx, r, call, why, holder)
 	}
 	return b.answer(ctx, r, call, bound.Fingerprint, holder)
 }
@@ -245,7 +291,10 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 func (b *Broadcaster) answer(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, bool, error) {
 	r, runs, err := b.runs(ctx, r, call, fp, holder)
 	if err != nil {
-		return Request{}, false, err
+		if isVoid(err) {
+			b.settle(r.ID)
+		}
+		return r, false, err
 	}
 	if err := b.answeredBefore(ctx, r, call); err != nil {
 		b.Log.Error("audit failed", "request", r.ID, "error", err)
@@ -254,7 +303,7 @@ func (b *Broadcaster) answer(ctx context.Context, r Request, call ToolCall, fp F
 	// call that is released, people's yes is in the audit already: see release.
 	// That the agent has it is recorded by settle, before people hear of it. A no
 	// stays a no if that fails.
-	if r.State != Consumed || r.Audit == "" {
+	if r.State != Consumed || r.Audit == "" || r.gaveNothing() {
 		if _, err := b.close(ctx, r); err != nil {
 			b.Log.Error("audit failed", "request", r.ID, "error", err)
 		}
@@ -277,7 +326,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 	for {
 		next, rev, left, err := b.advance(ctx, r, seen, call, holder)
 		switch {
-		case err == nil && next.State.Settled():
+		case err == nil && (next.State.Settled() || next.left(call, next.Fingerprint)):
 			return next, nil
 		case !errors.Is(err, ErrNotFound) || there.IsZero():
 			there = time.Now()
@@ -328,9 +377,12 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 	switch {
 	case !now.Before(r.Due):
 		next, err = b.change(ctx, r.ID, Request.Expire)
-	case r.State == Approved:
+	case r.State == Approved && r.leads(call.ID, now):
 		next, err = b.release(ctx, r, call, holder)
+	case r.State == Approved:
+		return r, rev, pollEvery, nil
 	default:
+		b.recount(r)
 		return r, rev, r.Due.Sub(now), nil
 	}
 	switch {
@@ -340,69 +392,6 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 		return r, "", retryEvery, nil
 	}
 	return next, "", retryEvery, err
-}
-
-// release records the approval and then consumes it for the connection holder.
-// What cannot be recorded, or is no longer what was shown, is denied instead.
-func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, holder string) (Request, error) {
-	bound, err := b.Fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
-	fp := bound.Fingerprint
-	if err != nil || !fp.Equal(r.Fingerprint) {
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
-	}
-	if r.Call.Control == "" {
-		c, err := readControls(ctx, b.Store, b.Mark)
-		if err != nil {
-			return r, err
-		}
-		if c.BurnsFor(call, r.Created) {
-			return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
-		}
-	}
-	hash, err := b.recordApproved(ctx, r)
-	if ctx.Err() != nil {
-		return r, ctx.Err()
-	}
-	if err != nil || hash == "" {
-		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
-	}
-	next, err := b.consume(ctx, r, call, fp, hash, holder)
-	if err == nil {
-		if err := b.keep(context.WithoutCancel(ctx), next); err != nil {
-			b.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
-		}
-	}
-	return next, err
-}
-
-// recordApproved makes the record of people's yes, and before it that of the
-// question: who answers by a request's id can be ahead of it, as after a crash.
-func (b *Broadcaster) recordApproved(ctx context.Context, r Request) (hash string, err error) {
-	if !r.Asked {
-		if err := b.recordAsked(ctx, r); err != nil {
-			return "", err
-		}
-	}
-	return b.Audit.Record(ctx, r.record(EventApproved))
-}
-
-func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash, holder string) (Request, error) {
-	readable := time.Minute
-	if deadline, ok := ctx.Deadline(); ok {
-		readable = time.Until(deadline)
-	}
-	return b.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
-		if r.Parked {
-			next, err = r.Take(call, fp, hash, now.Add(readable), now)
-		} else {
-			next, err = r.Consume(call.ID, fp, hash, now)
-		}
-		if err == nil {
-			next.Holder = holder
-		}
-		return next, err
-	})
 }
 
 // stopping reports that this process ends, or has not begun.
@@ -434,14 +423,3 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 // ErrShuttingDown is the cause of a context that ends because this process
 // stops in order; requests then stay open for their couriers to resume.
 var ErrShuttingDown = errors.New("approver is shutting down")
-
-// inParallel runs f(0) … f(n-1) at once and joins their errors.
-func inParallel(n int, f func(int) error) error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = f(i) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}

@@ -3,6 +3,7 @@ package approver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -94,7 +95,7 @@ func TestCatastrophicTakesOnlyTheTypedCode(t *testing.T) {
 		synctest.Wait()
 		msg, card := x.tg.card(0)
 		base := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Request: card.Request, Message: msg}
-		for _, m := range []Method{ByTap, ByPlain, ByCode, ByCommand, NoMethod, Method(77)} {
+		for _, m := range []Method{ByTap, ByTyped, ByPlain, ByCode, ByCommand, NoMethod, Method(77)} {
 			r := base
 			r.Method = m
 			if out := x.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
@@ -230,7 +231,7 @@ func TestALockedPersonMayDenyAndOthersMayApprove(t *testing.T) {
 
 func TestOneDeadChannelDoesNotDelayTheOthers(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.dc.post = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() } // hangs
+		x.dc.onPost(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }) // hangs
 		start := time.Now()
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
@@ -245,8 +246,9 @@ func TestOneDeadChannelDoesNotDelayTheOthers(t *testing.T) {
 
 func TestNoChannelReachableDeniesAtOnce(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		down := func(context.Context) error { return errors.New("connection refused") }
-		x.tg.post, x.dc.post = down, down
+		gone := func(context.Context) error { return fmt.Errorf("chat not found: %w", ErrFinal) }
+		x.tg.onPost(gone)
+		x.dc.onPost(gone)
 		start := time.Now()
 		v := <-x.askAsync(t.Context(), testCall("c1"), High)
 		if v.Decision != Deny || !strings.Contains(v.Reason, "no approval channel could be reached") || time.Since(start) > time.Second {
@@ -258,7 +260,7 @@ func TestNoChannelReachableDeniesAtOnce(t *testing.T) {
 // A card that arrives after the answer must not keep its buttons.
 func TestALateCardIsBroughtUpToDate(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.dc.post = func(context.Context) error { time.Sleep(5 * time.Second); return nil }
+		x.dc.onPost(func(context.Context) error { time.Sleep(5 * time.Second); return nil })
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
 		x.tap(x.tg, 0, "1", true)
@@ -273,13 +275,13 @@ func TestALateCardIsBroughtUpToDate(t *testing.T) {
 func TestACardThatCannotBeUpdatedIsTriedAgain(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		fails := 3
-		x.dc.update = func(Card) error {
+		x.dc.onUpdate(func(Card) error {
 			if fails > 0 {
 				fails--
 				return errors.New("429")
 			}
 			return nil
-		}
+		})
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
 		x.tap(x.tg, 0, "1", true)
@@ -324,8 +326,8 @@ func TestCourierThatComesBackResumes(t *testing.T) {
 		if v := <-second; v.Decision != Allow {
 			t.Fatalf("verdict %+v", v)
 		}
-		if len(x.tg.order) != 1 {
-			t.Errorf("%d cards", len(x.tg.order))
+		if x.tg.count() != 1 {
+			t.Errorf("%d cards", x.tg.count())
 		}
 		if v := <-x.askAsync(t.Context(), testCall("c1"), High); v.Decision != Allow {
 			t.Errorf("the same courier, asking again for a lost answer: %+v", v)
@@ -410,7 +412,7 @@ func TestCourierLeavesDuringTheRelease(t *testing.T) {
 func TestAuditFailureTurnsAYesIntoANo(t *testing.T) {
 	for _, event := range []Event{EventAsked, EventApproved} {
 		story(t, func(t *testing.T, x *bench) {
-			x.audit.fail = event
+			x.audit.failing(event)
 			answer := x.askAsync(t.Context(), testCall("c1"), High)
 			synctest.Wait()
 			if event == EventApproved {
@@ -442,7 +444,7 @@ func TestRestart(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		second := y.askAsync(t.Context(), testCall("c1"), Catastrophic)
 		synctest.Wait()
-		if len(y.tg.order) != 0 {
+		if y.tg.count() != 0 {
 			t.Fatal("a card was posted anew although the old one stands")
 		}
 		out := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
@@ -459,7 +461,7 @@ func TestCrashWhileSending(t *testing.T) {
 		kv := newMemKV()
 		x := newBench(t, kv)
 		hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-		x.dc.post = hang
+		x.dc.onPost(hang)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		first := x.askAsync(ctx, testCall("c1"), High)
 		synctest.Wait()
@@ -510,12 +512,7 @@ func TestExpiredWhileDown(t *testing.T) {
 		time.Sleep(time.Hour)
 		y := newBench(t, kv)
 		msg, card := x.tg.card(0)
-		y.tg.mu.Lock()
-		if _, updated := y.tg.cards[msg]; !updated { // the clock may have been there already
-			y.tg.cards[msg] = card
-		}
-		y.tg.order = []string{msg}
-		y.tg.mu.Unlock()
+		y.tg.holds(msg, card) // the clock may have been there already
 		time.Sleep(3 * time.Second)
 		if _, card := y.tg.card(0); card.State != Expired {
 			t.Fatalf("card %+v", card)
@@ -558,16 +555,12 @@ func TestStoreOutage(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
-		x.kv.mu.Lock()
-		x.kv.fail = func(string, string) error { return errors.New("connection refused") }
-		x.kv.mu.Unlock()
+		x.kv.failing(func(string, string) error { return errors.New("connection refused") })
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeRefused {
 			t.Fatalf("outcome %+v", out)
 		}
 		time.Sleep(10 * time.Second)
-		x.kv.mu.Lock()
-		x.kv.fail = nil
-		x.kv.mu.Unlock()
+		x.kv.failing(nil)
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved {
 			t.Fatalf("outcome %+v", out)
 		}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os/user"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +30,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Command: squeeze(Visible(shown)),
 		Why:     safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
-		Claimed: safe(claimed(r)), Agent: safe(r.Call.Agent), Session: safe(shortID(r.Call.Session)),
+		Claimed: safe(claimed(r)), Agent: agentLine(r.Call), Session: safe(shortID(r.Call.Session)),
 		Dir: safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: b.Host, Notice: b.Notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
@@ -41,9 +43,12 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	if obscured {
 		c.Notice = strings.TrimSpace(obscuredNotice + ". " + c.Notice)
 	}
-	c.Push = PushLine(r.Verdict.Severity, shown)
+	c.Push = PushLine(r.Verdict.Severity, r.Call.pushText(shown))
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
+		if r.fate().resultLine("") != "" || r.gaveNothing() || r.refusedAgain() {
+			c.State = Withdrawn // of a yes that came to nothing nobody may read that it stands
+		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Code = Consumed, false, tokens.Code{} // it takes no more answers
 		c.Result = "✅ Yes by " + r.decider(r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
@@ -70,7 +75,27 @@ func (r Request) parkedNotice() string {
 	return lead + "; your yes waits for it until " + r.Due.Add(GrantMargin).UTC().Format(clock) + "."
 }
 
+// agentLine names the agent, and the user of this machine that it runs as.
+func agentLine(call ToolCall) string {
+	if !call.Peer.Known {
+		return safe(call.Agent)
+	}
+	uid := strconv.FormatUint(uint64(call.Peer.UID), 10)
+	who := "uid " + uid
+	if u, err := user.LookupId(uid); err == nil {
+		name, _ := Cut(safe(u.Username), maxUserName)
+		who = name + " (" + who + ")"
+	}
+	return safe(call.Agent) + " of " + who
+}
+
+// maxUserName bounds, in bytes, a user's name on a card: longer ones are no user's.
+const maxUserName = 64
+
 func safe(s string) string { return Visible(Mask(s)) }
+
+// safeLine is safe for a text that must not begin a line of its own.
+func safeLine(s string) string { return OneLine(Mask(s)) }
 
 // gaps finds white space so long that it could push what follows it out of sight.
 var gaps = regexp.MustCompile(`(?:[ \t]*\n){5,}|[ \t]{41,}`)
@@ -146,6 +171,9 @@ func (c ToolCall) Text() string {
 // arguments beside a command. A secret is known by the words around it, and only those
 // of the same piece are.
 func (c ToolCall) texts() (name, command, options string) {
+	if c.own() {
+		return "", c.ownText(), ""
+	}
 	if c.Command == "" {
 		var pretty bytes.Buffer
 		switch {
@@ -201,12 +229,25 @@ func (r Request) decider(res Resolution) string {
 func (r Request) resultLine(res Resolution) string {
 	took, who := shortDuration(res.At.Sub(r.Created)), r.decider(res)
 	switch {
+	case res.Approve && r.fate().resultLine(who) != "":
+		return r.fate().resultLine(who)
+	case res.Approve && r.refusedAgain():
+		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.sentence()
+	case res.Approve && len(r.Also) > 0:
+		if got, all := r.released(); got < all {
+			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
+		}
+		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
+	case res.Approve && r.mayLast():
+		return "✅ Approved for " + res.Grant.span() + " by " + who
 	case res.Approve:
 		return "✅ Approved once by " + who
 	case res.Cause == ByPerson:
 		return "⛔ Denied by " + who
 	case res.Cause == TimedOut:
 		return "⌛ Expired · blocked · nobody answered in " + took
+	case res.Cause == NotShown:
+		return "↩ Withdrawn · approver released nothing · " + res.Cause.sentence()
 	case res.Cause == AgentGone:
 		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
 		if r.State == Expired {
@@ -216,6 +257,10 @@ func (r Request) resultLine(res Resolution) string {
 			line += " (answered by " + who + ")"
 		}
 		return line
+	case res.Cause == Unreleased:
+		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.sentence()
+	case r.gaveNothing():
+		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.sentence()
 	}
 	return "⛔ Blocked · " + res.Cause.sentence()
 }
@@ -227,6 +272,8 @@ func (c Cause) sentence() string {
 		return "nobody answered in time"
 	case AgentGone:
 		return "the agent stopped waiting"
+	case NotShown:
+		return "the call on the answered card had ended, and the calls that wait are asked about anew"
 	case Unreachable:
 		return "no approval channel could be reached"
 	case Unrecorded:
@@ -237,8 +284,14 @@ func (c Cause) sentence() string {
 		return "the store had a problem"
 	case Frozen:
 		return "everything was frozen"
+	case Held:
+		return "every call of this agent was frozen"
+	case Unreleased:
+		return "approver could not release the call before its deadline"
 	case Revoked:
 		return "the approval was revoked"
+	case Moot:
+		return "a freeze began or ended while people were asked, so the question is over: ask anew"
 	default:
 		return "no valid decision was made"
 	}
@@ -292,7 +345,7 @@ func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
 	if settled && res.Approve && runs {
 		v.Decision = Allow
 		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, platform(res.Identity.Channel), took)
-		v.Detail = v.Reason
+		v.Detail, v.yes = v.Reason, r.yes()
 		return v
 	}
 	switch {
@@ -311,7 +364,7 @@ func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
 		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
 			shortDuration(r.Due.Sub(r.Created)))
 	case Unreachable:
-		reason = "no approval channel could be reached, so the call was blocked. The operator finds why in approver's log"
+		reason = "no approval channel could be reached, so the call was blocked" + b.unreached(r)
 	default: // the sentence says it
 	}
 	return denied(v, reason, reason)
@@ -319,16 +372,27 @@ func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
 
 // record is the audit record of what became of a request.
 func (r Request) record(e Event) Record {
-	return Record{
+	if r.N > 0 { // an identical call took the place of the first
+		r.Call.ID = r.CallID
+	}
+	rec := Record{
 		Event: e, At: r.Resolution.At, Request: r.ID, Once: r.ID + ":" + string(e), Fingerprint: r.Fingerprint,
 		Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution, Took: r.Resolution.At.Sub(r.Created),
 	}
+	if e == EventDenied && r.Withheld != NoCause {
+		rec.At, rec.Resolution.Approve, rec.Resolution.Cause = r.Acked, false, r.Withheld
+		rec.Note = "it was approved, and not given to the agent"
+	}
+	return rec
 }
 
 // lastEvent is the event that ends a request's life.
 func (r Request) lastEvent() Event {
 	switch r.State {
 	case Consumed:
+		if r.Withheld != NoCause && r.Repeats == 0 {
+			return EventDenied
+		}
 		return EventReleased
 	case Expired:
 		return EventExpired

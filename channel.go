@@ -3,6 +3,7 @@ package approver
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +18,9 @@ type Channel interface {
 	Name() string
 
 	// Run receives until ctx ends. It owns every goroutine that it starts and
-	// returns when they have ended; it returns early only for an error that no
-	// retry can cure, such as a revoked token. For each answer it calls reply
+	// returns when they have ended; it returns early only for an error that its own
+	// retries cannot cure, such as a revoked token, and can then be called again:
+	// the Broadcaster does so now and then. For each answer it calls reply
 	// and shows the outcome's text to that person alone where the platform can.
 	//
 	// Before it looks at anything else in an event, Run checks that the sender
@@ -28,12 +30,15 @@ type Channel interface {
 
 	// Post shows a new card and returns where it is. It obeys the platform's
 	// rate limits within ctx and leaves no card behind that it reports as
-	// failed, as far as the platform lets it know.
+	// failed, as far as the platform lets it know. What its error means for the
+	// next try is said by ErrFinal and Patience.
 	Post(ctx context.Context, to Destination, card Card) (Ref, error)
 
 	// Update changes the same message to show card: progress, resolution,
 	// expiry. A settled card has no buttons and no code. Updating to what is
-	// already shown is not an error.
+	// already shown is not an error. That a card which waits is before nobody is one:
+	// what it says of identical calls counts only where people can read it. Errors are
+	// as those of Post.
 	Update(ctx context.Context, ref Ref, card Card) error
 }
 
@@ -42,6 +47,13 @@ type Channel interface {
 type Presence interface {
 	// Shows reports whether the message is still before people.
 	Shows(ref Ref) bool
+}
+
+// A Fitter is an extra ability of a channel: it says whether Post would show all of
+// a card in its message, so that the Ref is not Partial. It does no I/O. Of a post
+// whose answer was lost nothing else is known of what people see there.
+type Fitter interface {
+	Fits(card Card) bool
 }
 
 // HealthChecker is an extra ability of a channel that speaks with a platform:
@@ -104,6 +116,10 @@ type Card struct {
 	// Notice, when set, is a warning that belongs on the card, such as
 	// NOT ISOLATED.
 	Notice string
+	// Upto is the number of the last identical call that Notice counts; zero is the first
+	// alone. A channel puts it into its buttons with WithUpto, or keeps it with the card on a
+	// screen, and gives back that of the version which was answered: see Reply.Shown.
+	Upto int
 	// Code is this destination's own code; zero once the card is settled.
 	Code tokens.Code
 	// Created and Due are when the request was made and when silence becomes a
@@ -166,9 +182,14 @@ const (
 	ByCode           // the code itself, as text or in a modal
 	ByPlain          // "yes" or "no" as the platform's reply to that one card
 	ByID             // the request's id, given to a command on this machine that showed the whole request
+	ByTyped          // typed to the card in a terminal, where there is no button: "y 1", or approver approve
 )
 
-var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id"}
+var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id", "typed"}
+
+// onCard reports an answer that names the card itself: a button, or what stands for one
+// in a terminal.
+func (m Method) onCard() bool { return m == ByTap || m == ByTyped }
 
 // String returns the word.
 func (m Method) String() string {
@@ -206,12 +227,48 @@ type Reply struct {
 	Method  Method
 	// Grant is how long a yes lasts: once, unless a command says more.
 	Grant Term
-	// Request locates the request for ByTap, ByPlain, ByID and a modal; Message is
+	// Request locates the request for ByTap, ByTyped, ByPlain, ByID and a modal; Message is
 	// the card's message. Code locates it for ByCommand and ByCode. A modal
 	// carries both, and then they must agree.
 	Request string
 	Message string
 	Code    tokens.Code
+	// Shown says what was read by whoever answers, and so which identical calls a yes is
+	// for: for ByID what [Broadcaster.Shown] said, and else the Upto of that version of the
+	// card which was answered, from its button's data or from the screen. Zero is the first
+	// alone. On a platform it counts no further than what the platform confirmed to show.
+	Shown int
+	// Sent is when a message was sent that names no version of the card, by the platform's
+	// clock, or else when it arrived. It may be too early, never too late. Shown is not
+	// looked at then: a yes counts what the card had shown for a moment by that time. Zero
+	// on a platform leaves Shown. Buttons, screens and ByID need none.
+	Sent time.Time
+}
+
+// maxUpto bounds the number that a button carries: a card that counts more says less.
+const maxUpto = 999_999
+
+// WithUpto appends [Card.Upto] to a button's data, in at most seven bytes. Zero is nothing:
+// a button of before this was known is for the first call alone.
+func WithUpto(data string, upto int) string {
+	if upto <= 0 {
+		return data
+	}
+	return data + "+" + strconv.Itoa(min(upto, maxUpto))
+}
+
+// CutUpto takes off what WithUpto appended, and nothing else: ok is false for a number
+// that it does not write.
+func CutUpto(data string) (rest string, upto int, ok bool) {
+	rest, digits, found := strings.Cut(data, "+")
+	if !found {
+		return data, 0, true
+	}
+	upto, err := strconv.Atoi(digits)
+	if err != nil || upto < 1 || upto > maxUpto || strconv.Itoa(upto) != digits {
+		return "", 0, false
+	}
+	return rest, upto, true
 }
 
 // ReplyFunc takes a reply and says what became of it. It returns when the

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -32,8 +33,11 @@ type Controls struct {
 	Burned time.Time `json:"burned,omitzero"`
 	// Holds are the freezes of one agent each.
 	Holds []Hold `json:"holds,omitempty"`
+	// Removed are the people who were taken away, whatever an approver list says.
+	Removed []Removal `json:"removed,omitempty"`
 
 	held *heldFreeze // what of this process is in it; nil is nothing
+	must bool        // of a change: the room that is kept free is for it
 }
 
 // A Freeze stops every call, or those of one agent.
@@ -77,7 +81,7 @@ func (c Controls) Notice(now time.Time) string {
 	case c.Missing:
 		return "FROZEN because " + c.Freeze.Reason
 	case c.Frozen():
-		text := "FROZEN by " + safe(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
+		text := "FROZEN by " + safeLine(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
 		if c.Here != "" {
 			text += ", by this daemon alone until it is restarted or the store takes the freeze: " + OneLine(c.Here)
 		}
@@ -118,8 +122,11 @@ func LoadControls(ctx context.Context, store KV) (Controls, error) {
 }
 
 func loadControls(ctx context.Context, store KV, mark *ControlMark) (c Controls, rev Rev, now time.Time, err error) {
-	known := mark.Version()
+	known, held := mark.Version(), mark.holding()
 	value, rev, now, err := getNow(ctx, store, controlKey())
+	if held != nil && mark.holding() == nil { // see readControls
+		value, rev, now, err = getNow(ctx, store, controlKey())
+	}
 	if errors.Is(err, ErrTampered) {
 		var clockErr error
 		if now, clockErr = store.Now(ctx); clockErr != nil {
@@ -133,13 +140,26 @@ func loadControls(ctx context.Context, store KV, mark *ControlMark) (c Controls,
 }
 
 func readControls(ctx context.Context, store KV, mark *ControlMark) (Controls, error) {
-	known := mark.Version()
-	value, _, err := store.Get(ctx, controlKey())
-	c, err := decodeControls(value, err)
+	c, err := readStored(ctx, store, mark)
 	if err != nil {
 		if held := mark.Held(); held.Frozen() { // whatever becomes of calls when the store fails
 			return held, nil
 		}
+	}
+	return c, err
+}
+
+// readStored is readControls where it counts that the store says it: who was removed is
+// not known from a freeze that this process holds alone.
+func readStored(ctx context.Context, store KV, mark *ControlMark) (Controls, error) {
+	known, held := mark.Version(), mark.holding()
+	value, _, err := store.Get(ctx, controlKey())
+	if held != nil && mark.holding() == nil {
+		// The store took what held here while it was read: before that, it seems.
+		value, _, err = store.Get(ctx, controlKey())
+	}
+	c, err := decodeControls(value, err)
+	if err != nil {
 		return c, err
 	}
 	return mark.check(c, known), nil
@@ -228,8 +248,12 @@ func changeControls(
 			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
 		}
 		c.Version = max(c.Version, mark.Version()) + 1
+		c.bound()
 		value, err := json.Marshal(c)
 		if err != nil {
+			return c, err
+		}
+		if err := c.fits(value); err != nil {
 			return c, err
 		}
 		if d, ok := store.(Discarder); ok && tampered {
@@ -265,6 +289,7 @@ var (
 // It holds in this process at once. One that the store does not take goes on to hold here,
 // and is an error that says so; [Broadcaster.Run] gives it to the store again and again.
 func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
+	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	b.Mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
 	denied, err = b.freeze(ctx, by, reason, false)
 	if !b.Mark.refused(err) {
@@ -287,7 +312,9 @@ func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool)
 	if again {
 		c, err = b.freezeHeld(ctx)
 	} else {
+		by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 		c, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+			c.must = true
 			switch {
 			case c.Here != "":
 				c.Freeze.At = now
@@ -311,14 +338,24 @@ func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool)
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
 	}
-	denied, err = b.denyOpen(ctx, func(ToolCall) bool { return true })
+	denied, err = b.denyOpen(ctx, Frozen, func(ToolCall) bool { return true })
 	return denied, errors.Join(auditErr, err)
 }
 
 // Unfreeze lifts a freeze, and those of agents. What they burned stays burned. The
 // record of it is durable first.
 func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
-	c, now, err := b.Controls(ctx)
+	c, _, err := b.Controls(ctx)
+	if err != nil {
+		return err
+	}
+	return b.UnfreezeAs(ctx, c, by)
+}
+
+// UnfreezeAs is Unfreeze of these controls, which those have seen whose word it is. It
+// fails if a freeze began or ended since, or somebody was removed: it may be their word.
+func (b *Broadcaster) UnfreezeAs(ctx context.Context, c Controls, by string) error {
+	now, err := b.Store.Now(ctx)
 	if err != nil {
 		return err
 	}
@@ -345,6 +382,9 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 		return b.notDone(ctx, EventUnfrozen, note, err)
 	}
 	b.Log.Warn("the freeze is lifted", "by", by)
+	if _, err := b.denyOpen(ctx, Frozen, func(ToolCall) bool { return false }); err != nil {
+		b.Log.Warn("questions about the freeze may still be open; a yes to them does nothing", "error", err)
+	}
 	return nil
 }
 
@@ -353,57 +393,10 @@ func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
 // goes wrong with that record.
 func (b *Broadcaster) notDone(ctx context.Context, e Event, note string, err error) error {
 	said := "this is not known to have taken effect: "
-	if errors.Is(err, ErrFrozen) || errors.Is(err, ErrNotFrozen) {
+	never := func(why error) bool { return errors.Is(err, why) }
+	if slices.ContainsFunc([]error{ErrFrozen, ErrNotFrozen, errFrozenSince, errRemovedSince, errFullControls}, never) {
 		said = "this did not take effect: "
 	}
 	_, auditErr := b.Audit.Record(context.WithoutCancel(ctx), Record{Event: e, Note: said + note + ": " + err.Error()})
 	return errors.Join(err, auditErr)
-}
-
-// Pause lets calls through that would be asked, for at most MaxPause; a zero
-// time ends a pause, and is recorded after that. The record of a pause is durable
-// first; if it fails after that, a second record says so.
-func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
-	if d < 0 || d > MaxPause {
-		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
-	}
-	note := fmt.Sprintf("asking is paused for %v by %s", d, by)
-	switch {
-	case d == 0:
-		note = "the pause was ended by " + by
-	case all:
-		note += ", also for CATASTROPHIC calls"
-	}
-	if d > 0 {
-		if _, err := b.Audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
-			return Pause{}, err
-		}
-	}
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		if c.Frozen() {
-			return ErrFrozen
-		}
-		if c.Pause = (Pause{}); d > 0 {
-			c.Pause = Pause{Until: now.Add(d), By: by, All: all}
-		}
-		return nil
-	})
-	if err != nil {
-		return Pause{}, b.notDone(ctx, EventPaused, note, err)
-	}
-	b.Log.Warn("PAUSE: " + note)
-	if d == 0 { // after it, so that the audit knows the version that ended it
-		_, err = b.Audit.Record(ctx, Record{Event: EventPaused, Note: note})
-	}
-	return c.Pause, err
-}
-
-// PausedFor is Gate.Paused: whether a call of this severity is let through to
-// the agent's own permission flow. If the store cannot say, people are asked.
-func (b *Broadcaster) PausedFor(ctx context.Context, s Severity) (string, bool) {
-	c, now, err := b.Controls(ctx)
-	if err != nil || !c.Paused(s, now) {
-		return "", false
-	}
-	return c.Notice(now), true
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"approver.example/tokens"
@@ -15,157 +16,118 @@ import (
 // This file brings cards before people and up to date. What is still to be
 // done is always in the record, so that any replica can go on after a crash.
 
-// Run runs the channels and the clock until ctx ends, then waits for all work
-// that was begun. Requests that are open then stay open for the next process.
-// A channel that fails for good does not stop the others, and gets no more cards,
-// whose buttons nobody would hear; its error is logged at once and returned at the
-// end.
-func (b *Broadcaster) Run(ctx context.Context) error {
-	b.mu.Lock()
-	if b.work != nil {
-		b.mu.Unlock()
-		return errors.New("the broadcaster is already running")
-	}
-	b.work = ctx
-	close(b.ready)
-	b.mu.Unlock()
-
-	var all sync.WaitGroup
-	all.Go(func() { b.sweep(ctx) })
-	all.Go(func() { b.guard(ctx) })
-	b.start(b.regrant)
-	for _, c := range b.Channels {
-		all.Go(func() {
-			if err := b.runChannel(ctx, c); err != nil && ctx.Err() == nil {
-				b.Log.Error("a channel has failed for good", "channel", c.Name(), "error", err)
-				b.mu.Lock()
-				b.failed[c.Name()] = err
-				b.mu.Unlock()
-			}
-		})
-	}
-	<-ctx.Done()
-	all.Wait()
-	b.busy.Wait()
-	var errs []error
-	for name, err := range b.failed {
-		errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
-	}
-	return errors.Join(errs...)
+// A report is what became of trying to post one card. Unless again is set it is the
+// last one.
+type report struct {
+	i     int // of the posting
+	ref   Ref
+	err   error
+	again bool // it is tried again
+	tries int
+	// unsure reports that a try may have been carried out although it failed, and
+	// whole that the card would show everything: see Posting.
+	unsure, whole bool
+	replaces      bool // another card, which a crash left without a trace
 }
 
-// deaf returns why a channel no longer hears answers, or nil.
-func (b *Broadcaster) deaf(channel string) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.failed[channel]; err != nil {
-		return fmt.Errorf("the channel has failed for good: %w", err)
-	}
-	return nil
-}
-
-// Solo is an extra ability of a channel whose platform gives every event to
-// one receiver only, or to each: it receives under a lease of this name, so
-// that of several replicas one does. All of them may post.
-type Solo interface {
-	LeaseName() string
-}
-
-func (b *Broadcaster) runChannel(ctx context.Context, c Channel) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	solo, ok := c.(Solo)
-	if !ok {
-		return c.Run(ctx, b.Reply)
-	}
-	return Lead(ctx, b.Store, solo.LeaseName(), b.Log, func(ctx context.Context) error { return c.Run(ctx, b.Reply) })
-}
-
-// running returns the context of Run, or nil before Run.
-func (b *Broadcaster) running() context.Context {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.work
-}
-
-// start runs f as part of Run, which waits for it. After Run's end it does
-// nothing: the record says what is left to do.
-func (b *Broadcaster) start(f func(ctx context.Context)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.work == nil || b.work.Err() != nil {
-		return
-	}
-	ctx := b.work
-	b.busy.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				b.Log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
-			}
-		}()
-		f(ctx)
-	})
-}
-
-// posting is what became of sending one card.
-type posting struct {
-	i   int
-	ref Ref
-	err error
-}
+// sendingFor is how long the note that a card is on its way holds others off. Who
+// sends it renews that in good time.
+const sendingFor = PostTimeout + time.Second
 
 // post sends the cards whose codes are given, all at once: a dead channel
 // delays nobody. When none could be shown anywhere, the request is denied.
-func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.Code) {
+// replaces says that they take the place of others: see note.
+func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
 	if !b.askedFor(ctx, r) {
 		return
 	}
-	results := make(chan posting, len(codes))
+	reports := make(chan report, 3*len(codes)) // as many as there can be
+	under := map[int]bool{}
 	for i, code := range codes {
-		go func() { // awaited below: each sends exactly one result
-			ref, err := b.postOne(ctx, r, i, code)
-			results <- posting{i, ref, err}
+		under[i] = true
+		go func() { // awaited below: each sends exactly one last report
+			reports <- b.postUntil(ctx, r, i, code, reports)
 		}()
 	}
-	// What is on the phones is noted even while this process stops: a card
-	// without a note would be posted twice.
-	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
-	defer cancel()
+	renew := time.NewTicker(sendingFor / 2)
+	defer renew.Stop()
 	shown := false
-	for left := len(codes); left > 0; {
-		batch := []posting{<-results}
+	for len(under) > 0 {
+		var batch []report
+		select {
+		case <-renew.C:
+			b.renew(ctx, r.ID, under)
+			continue
+		case rep := <-reports:
+			batch = append(batch, rep)
+		}
 		for more := true; more; {
 			select {
-			case res := <-results:
-				batch = append(batch, res)
+			case rep := <-reports:
+				batch = append(batch, rep)
 			default:
 				more = false
 			}
 		}
-		left -= len(batch)
-		now, err := b.note(noting, r.ID, batch, ctx.Err() != nil)
-		for err != nil && sleep(noting, pollEvery) { // the store may come back in time
-			now, err = b.note(noting, r.ID, batch, ctx.Err() != nil)
+		for n, rep := range batch {
+			batch[n].replaces = replaces
+			if !rep.again {
+				delete(under, rep.i)
+			}
+			shown = shown || rep.err == nil
 		}
-		if err != nil {
-			b.Log.Error("could not note where a card is", "request", r.ID, "error", err)
-			continue
-		}
-		for _, res := range batch {
-			shown = shown || res.err == nil
-			b.posted(noting, now, res)
-		}
-		if now.State.Settled() {
-			b.settle(r.ID) // the answer was faster than the card
-		} else if now.Granted() {
-			b.start(func(ctx context.Context) { b.refresh(ctx, now) })
-		}
+		b.noteBatch(ctx, r.ID, batch)
 	}
 	if ctx.Err() == nil && !shown {
 		b.noteUnreachable(ctx, r.ID)
+	}
+}
+
+// noteBatch stores what became of some cards, and does what follows. What is on the
+// phones is noted even while this process stops: a card without a note would be
+// posted twice.
+func (b *Broadcaster) noteBatch(ctx context.Context, id string, batch []report) {
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
+	defer cancel()
+	now, err := b.note(noting, id, batch, ctx.Err() != nil)
+	for err != nil && sleep(noting, pollEvery) { // the store may come back in time
+		now, err = b.note(noting, id, batch, ctx.Err() != nil)
+	}
+	if err != nil {
+		b.Log.Error("could not note where a card is", "request", id, "error", err)
+		return
+	}
+	for _, rep := range batch {
+		b.posted(noting, now, rep)
+	}
+	if now.ended() {
+		b.settle(id) // the answer was faster than the card
+	}
+}
+
+// renew notes that this process still tries to post some cards, so that nobody else
+// does.
+func (b *Broadcaster) renew(ctx context.Context, id string, under map[int]bool) {
+	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not hold up the rest
+	defer cancel()
+	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if r.State != Pending {
+			return r, ErrSettled
+		}
+		changed := false
+		r.Postings = slices.Clone(r.Postings)
+		for i := range r.Postings {
+			if p := &r.Postings[i]; under[i] && p.Phase == Sending {
+				p.Until, changed = now.Add(sendingFor), true
+			}
+		}
+		if !changed {
+			return r, errNoChange
+		}
+		return r, nil
+	})
+	if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, errNoChange) {
+		b.Log.Debug("could not note that a card is still on its way", "request", id, "error", err)
 	}
 }
 
@@ -194,22 +156,31 @@ func (b *Broadcaster) recordAsked(ctx context.Context, r Request) error {
 }
 
 // note stores what became of some cards. A card whose sending was cut off by
-// the end of this process stays Sending, and is posted anew by the next.
-func (b *Broadcaster) note(ctx context.Context, id string, batch []posting, stopping bool) (Request, error) {
-	return b.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
+// the end of this process stays Sending, and is posted anew by the next. One that this
+// process posts in the place of another's, and that the platform refuses it for good, is
+// left to the other processes: one of them may have the bot that is in the chat.
+func (b *Broadcaster) note(ctx context.Context, id string, batch []report, stopping bool) (Request, error) {
+	return b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		r.Asked = true
-		r.Postings = append([]Posting(nil), r.Postings...)
-		for _, res := range batch {
-			if res.i >= len(r.Postings) {
+		r.Postings = slices.Clone(r.Postings)
+		for _, rep := range batch {
+			if rep.i >= len(r.Postings) {
 				return r, ErrTooSoon // a fail-over took the posting back
 			}
-			p := &r.Postings[res.i]
+			p := &r.Postings[rep.i]
+			p.Unsure, p.Whole = p.Unsure || rep.unsure, p.Whole || rep.whole
 			switch {
 			case p.Phase == Void:
-			case res.err == nil:
-				p.Phase, p.Ref = Posted, res.ref
-			case !stopping:
-				p.Phase, p.Error = Failed, res.err.Error()
+			case rep.err == nil:
+				p.arrived(rep.ref)
+			case p.Phase != Sending: // its card was found by its button
+			case rep.again:
+				p.Error = rep.err.Error()
+			case stopping:
+			case rep.replaces && errors.Is(rep.err, ErrFinal) && !p.Unsure:
+				p.Until, p.Refused, p.Error = now, append(slices.Clone(p.Refused), b.process), rep.err.Error()
+			default:
+				p.Phase, p.Error = Failed, rep.err.Error()
 			}
 		}
 		return r, nil
@@ -218,22 +189,52 @@ func (b *Broadcaster) note(ctx context.Context, id string, batch []posting, stop
 
 // posted records what became of one card, and takes a card out of sight that
 // was replaced while it was on its way.
-func (b *Broadcaster) posted(ctx context.Context, r Request, res posting) {
-	i, ref, to := res.i, res.ref, r.Postings[res.i].To
-	if res.err != nil {
-		b.Log.Warn("a card could not be posted", "request", r.ID, "channel", to.Channel, "error", res.err)
+func (b *Broadcaster) posted(ctx context.Context, r Request, rep report) {
+	i, to := rep.i, r.Postings[rep.i].To
+	if rep.err != nil {
+		b.logReport(r, rep, to.Channel)
 		return
+	}
+	if rep.tries > 1 {
+		b.Log.Info("a card was posted after all", "request", r.ID, "channel", to.Channel, "tries", rep.tries)
 	}
 	if r.Postings[i].Phase == Void {
-		b.retire(ctx, r, ref)
+		b.retire(ctx, r, rep.ref)
 		return
 	}
+	b.recordPosted(ctx, r, fmt.Sprint(i), rep.ref, "")
+}
+
+// recordPosted records that a card is before people. which tells it from the others.
+func (b *Broadcaster) recordPosted(ctx context.Context, r Request, which string, ref Ref, how string) {
 	if _, err := b.Audit.Record(ctx, Record{
-		Event: EventPosted, Request: r.ID, Once: fmt.Sprintf("%s:posted:%d", r.ID, i), Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-		Note: fmt.Sprintf("%s/%s message %s", to.Channel, to.Conversation, ref.Message),
+		Event: EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+		Note: fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how,
 	}); err != nil {
 		b.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
+}
+
+// logReport says once that a card is tried again, and once that it is given up. Of a
+// channel that has ended the log tells already, and that nobody watches a terminal is
+// no fault.
+func (b *Broadcaster) logReport(r Request, rep report, channel string) {
+	level, what := slog.LevelWarn, "a card could not be posted"
+	switch {
+	case b.nobodyThere(channel, rep.err):
+		level, what = slog.LevelDebug, "nobody is there to see a card"
+	case errors.Is(rep.err, errEnded) && rep.again:
+		level, what = slog.LevelDebug, "a card waits for its channel to come back"
+	case rep.again && rep.tries == 1:
+		what = "a card could not be posted; trying again until the request's deadline"
+	case rep.again:
+		level, what = slog.LevelDebug, "a card could not be posted; trying again"
+	case r.State != Pending && r.Resolution.Cause != Unreachable && r.Resolution.Cause != TimedOut:
+		level, what = slog.LevelInfo, "a card is no longer needed and was not posted"
+	case r.State.Settled() && !errors.Is(rep.err, ErrFinal) && !errors.Is(rep.err, errEnded):
+		level, what = slog.LevelDebug, "a card was not posted before its request ended" // that it was tried again is told
+	}
+	b.Log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
 }
 
 // retire takes the buttons and the code off a card that no record knows: one that
@@ -249,54 +250,105 @@ func (b *Broadcaster) retire(ctx context.Context, r Request, ref Ref) {
 	}
 }
 
-// noteUnreachable denies a pending request that no card is on its way for.
+// noteUnreachable denies a pending request that no card is on its way for. One whose
+// platform lost its answer may be before people: their time runs.
 func (b *Broadcaster) noteUnreachable(ctx context.Context, id string) {
-	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if r.State != Pending { // somebody has answered without a card
+			return r, ErrSettled
+		}
 		for _, p := range r.Postings {
-			if p.Phase == Posted || p.Phase == Sending {
+			if p.Phase == Posted || p.Phase == Sending || p.Unsure && p.Phase != Void {
 				return r, ErrTooSoon
 			}
 		}
 		return r.Fail(Unreachable, now)
 	})
 	if err == nil {
+		if why := b.unreached(r); why != seeLog { // else what each platform said is told
+			b.Log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
+		}
 		b.settle(id)
 	}
 }
 
-func (b *Broadcaster) postOne(ctx context.Context, r Request, i int, code tokens.Code) (ref Ref, err error) {
-	ctx, cancel := context.WithTimeout(ctx, PostTimeout)
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+// seeLog is for an agent, whose user may look there.
+const seeLog = ". The operator finds why in approver's log, and in what approver status and approver doctor say"
+
+// unreached says, behind a sentence, why nobody was shown a request. What a platform said
+// is for the log alone: an error may hold more than an agent is to know.
+func (b *Broadcaster) unreached(r Request) string {
+	elsewhere := "and no other channel is configured"
+	for _, to := range b.Destinations {
+		if _, volatile := b.channels[to.Channel].(Presence); !volatile {
+			elsewhere = "and this was to be asked nowhere else"
 		}
-	}()
-	to := r.Postings[i].To
-	if err := b.deaf(to.Channel); err != nil {
-		return ref, err
 	}
-	ref, err = b.channels[to.Channel].Post(ctx, to, b.card(r, code))
-	if err == nil && ref.Message == "" {
-		err = errors.New("the channel returned no message id")
+	for _, p := range r.Postings {
+		if _, volatile := b.channels[p.To.Channel].(Presence); !volatile {
+			return seeLog
+		}
 	}
-	ref.Destination = to
-	return ref, err
+	if len(r.Postings) == 0 {
+		return ": no channel is configured for it"
+	}
+	return ": nobody watches the " + r.Postings[0].To.Channel + " (approver watch), " + elsewhere
 }
 
-func (b *Broadcaster) updateOne(ctx context.Context, ref Ref, card Card) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+func (b *Broadcaster) updateOne(work context.Context, ref Ref, card Card) error {
+	ctx, cancel := context.WithTimeout(work, PostTimeout)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
 	c := b.channels[ref.Channel]
 	if c == nil {
 		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
 	}
-	return c.Update(ctx, ref, card)
+	err := unpanicked(func() error { return c.Update(ctx, ref, card) })
+	b.noteSent(work, ref.Destination, err, b.states.edited)
+	return err
+}
+
+// A panicError is a panic of a channel. Only the log tells where it was.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+func (e panicError) LogValue() slog.Value {
+	return slog.StringValue(e.Error() + "\n" + string(e.stack))
+}
+
+// unpanicked makes a panic of a channel an error like any other: it is tried again, told,
+// and says how the channel does.
+func unpanicked(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicError{p, debug.Stack()}
+		}
+	}()
+	return do()
+}
+
+// noteSent keeps what became of a card for who asks how a channel does. What the end
+// of this process cut short says nothing of it, nor that nobody watches a terminal, nor
+// a destination of another process.
+func (b *Broadcaster) noteSent(work context.Context, to Destination, err error, note func(Destination, error)) {
+	if work.Err() == nil && slices.Contains(b.Destinations, to) && !b.nobodyThere(to.Channel, err) {
+		note(to, err)
+	}
+}
+
+// nobodyThere reports that a channel whose messages do not outlive the process has
+// nobody to show one to, which is no failure of it.
+func (b *Broadcaster) nobodyThere(channel string, err error) bool {
+	return b.screen(channel) && errors.Is(err, ErrFinal)
+}
+
+// screen reports a channel whose cards are nowhere but on the screens of who watches.
+func (b *Broadcaster) screen(channel string) bool {
+	_, is := b.channels[channel].(Presence)
+	return is
 }
 
 // repost replaces cards that a crash left without a trace, or whose message
@@ -316,6 +368,10 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 			return
 		}
 		lost = b.lost(r, now)
+	}
+	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool { return !r.Postings[i].refusedTo(b.process) }); len(refused) > 0 {
+		b.giveUp(ctx, id, refused)
+		return // what else is lost comes at the next look
 	}
 	if len(lost) == 0 {
 		return
@@ -356,7 +412,29 @@ func (b *Broadcaster) repost(ctx context.Context, id string) {
 		return fresh, nil
 	})
 	if err == nil {
-		b.post(ctx, r, codes)
+		b.shown.note(r, codes)
+		b.post(ctx, r, codes, true)
+	}
+}
+
+// giveUp notes that no process could post some cards: this one was refused for good, and
+// no other has taken them in time.
+func (b *Broadcaster) giveUp(ctx context.Context, id string, refused []int) {
+	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		changed := false
+		r.Postings = slices.Clone(r.Postings)
+		for _, i := range refused {
+			if i < len(r.Postings) && slices.Contains(b.lost(r, now), i) && r.Postings[i].refusedTo(b.process) {
+				r.Postings[i].Phase, changed = Failed, true
+			}
+		}
+		if r.State != Pending || !changed {
+			return r, ErrTooSoon
+		}
+		return r, nil
+	})
+	if err == nil {
+		b.noteUnreachable(ctx, id)
 	}
 }
 
@@ -372,7 +450,9 @@ func (b *Broadcaster) volatile(r Request, postings []int) bool {
 	})
 }
 
-// lost lists the cards of a pending request that nobody can see.
+// lost lists the cards of a pending request that nobody can see, and that are this process's
+// to replace: a card on its way to a place that is not its own, or that the platform has
+// refused it, is left to others for a while.
 func (b *Broadcaster) lost(r Request, now time.Time) []int {
 	var lost []int
 	for i, p := range r.Postings {
@@ -383,7 +463,11 @@ func (b *Broadcaster) lost(r Request, now time.Time) []int {
 			continue // not here to be seen
 		}
 		presence, volatile := b.channels[p.To.Channel].(Presence)
-		if p.Phase == Sending && !now.Before(p.Until) || p.Phase == Posted && volatile && !presence.Shows(p.Ref) {
+		until := p.Until
+		if !slices.Contains(b.Destinations, p.To) || p.refusedTo(b.process) {
+			until = until.Add(othersGrace)
+		}
+		if p.Phase == Sending && !now.Before(until) || p.Phase == Posted && volatile && !presence.Shows(p.Ref) {
 			lost = append(lost, i)
 		}
 	}

@@ -41,7 +41,7 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 				t.Errorf("the card lacks %q: %s", want, card.Environment)
 			}
 		}
-		for _, r := range x.audit.records {
+		for _, r := range x.audit.recorded() {
 			if r.Event == EventAsked && !slices.Contains(r.Call.Environment, "KUBECONFIG=/x/PROD (was unset)") {
 				t.Errorf("the audit lacks it: %q", r.Call.Environment)
 			}

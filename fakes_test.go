@@ -32,6 +32,27 @@ func newMemKV() *memKV {
 	return &memKV{records: map[string]memRecord{}, due: map[string]time.Time{}, watch: map[string][]chan struct{}{}}
 }
 
+// failing sets what is asked before each operation: nothing, when nil.
+func (m *memKV) failing(fail func(op, key string) error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
+}
+
+// record is what is under a key now.
+func (m *memKV) record(key string) memRecord {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.records[key]
+}
+
+// replace puts a record there, as whoever can write to the store does.
+func (m *memKV) replace(key string, r memRecord) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records[key] = r
+}
+
 func (m *memKV) check(ctx context.Context, op, key string) error {
 	if m.fail != nil {
 		if err := m.fail(op, key); err != nil {
@@ -153,6 +174,20 @@ func (a *memAudit) Record(_ context.Context, r Record) (string, error) {
 	return fmt.Sprintf("hash%d", len(a.records)), nil
 }
 
+// failing sets the event that cannot be recorded.
+func (a *memAudit) failing(event Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fail = event
+}
+
+// recorded returns every record so far.
+func (a *memAudit) recorded() []Record {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.records)
+}
+
 func (a *memAudit) events(request string) []Event {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -165,11 +200,14 @@ func (a *memAudit) events(request string) []Event {
 	return out
 }
 
+// of returns the records of a call.
+func (a *memAudit) of(callID string) []Record {
+	return slices.DeleteFunc(a.recorded(), func(r Record) bool { return r.Call.ID != callID })
+}
+
 // join adds what another log has now, while its own daemon may still write there.
 func (a *memAudit) join(other *memAudit) {
-	other.mu.Lock()
-	records := slices.Clone(other.records)
-	other.mu.Unlock()
+	records := other.recorded()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.records = append(a.records, records...)
@@ -202,8 +240,11 @@ func (c *chat) Run(ctx context.Context, reply ReplyFunc) error {
 }
 
 func (c *chat) Post(ctx context.Context, to Destination, card Card) (Ref, error) {
-	if c.post != nil {
-		if err := c.post(ctx); err != nil {
+	c.mu.Lock()
+	post := c.post
+	c.mu.Unlock()
+	if post != nil {
+		if err := post(ctx); err != nil {
 			return Ref{}, err
 		}
 	}
@@ -216,8 +257,11 @@ func (c *chat) Post(ctx context.Context, to Destination, card Card) (Ref, error)
 }
 
 func (c *chat) Update(_ context.Context, ref Ref, card Card) error {
-	if c.update != nil {
-		if err := c.update(card); err != nil {
+	c.mu.Lock()
+	update := c.update
+	c.mu.Unlock()
+	if update != nil {
+		if err := update(card); err != nil {
 			return err
 		}
 	}
@@ -225,6 +269,62 @@ func (c *chat) Update(_ context.Context, ref Ref, card Card) error {
 	defer c.mu.Unlock()
 	c.cards[ref.Message] = card
 	return nil
+}
+
+// onPost sets what runs before a card is posted, and onUpdate before one is edited.
+func (c *chat) onPost(f func(ctx context.Context) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.post = f
+}
+
+func (c *chat) onUpdate(f func(Card) error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.update = f
+}
+
+// at returns what a message shows, and put shows a card there.
+func (c *chat) at(message string) Card {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cards[message]
+}
+
+func (c *chat) put(message string, card Card) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cards[message] = card
+}
+
+// holds makes a card that another daemon posted the only one there is, unless this
+// daemon has edited it already.
+func (c *chat) holds(message string, card Card) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, updated := c.cards[message]; !updated {
+		c.cards[message] = card
+	}
+	c.order = []string{message}
+}
+
+// aLongTime is an hour in which nothing more may happen. The clock looks around each
+// second of it, so that under the race detector it is shorter.
+func aLongTime() time.Duration {
+	if testing.Short() {
+		return 5 * time.Minute
+	}
+	return time.Hour
+}
+
+// takeOver shows what another chat shows.
+func (c *chat) takeOver(from *chat) {
+	from.mu.Lock()
+	cards, order := maps.Clone(from.cards), slices.Clone(from.order)
+	from.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cards, c.order = cards, order
 }
 
 // count is how many cards were posted.
@@ -284,7 +384,7 @@ func newBenchUnder(t *testing.T, kv *memKV, store KV, key []byte, old ...[]byte)
 		Fingerprint: func(_ context.Context, c ToolCall) (Binding, error) {
 			return Bind(c, "policy"+x.fpChange, x.files, x.unbound)
 		},
-		CodeKey: key, OldCodeKeys: old, Log: slog.New(slog.DiscardHandler),
+		Limit: func(context.Context, string, ToolCall) error { return nil }, CodeKey: key, OldCodeKeys: old, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -314,5 +414,14 @@ func testCall(id string) ToolCall {
 func (x *bench) tap(c *chat, n int, sender string, approve bool) Outcome {
 	msg, card := c.card(n)
 	conv := map[string]string{"telegram": "T", "discord": "D"}[c.name]
-	return x.Reply(x.t.Context(), Reply{Channel: c.name, Conversation: conv, Sender: sender, Approve: approve, Method: ByTap, Request: card.Request, Message: msg})
+	return x.Reply(x.t.Context(), Reply{Channel: c.name, Conversation: conv, Sender: sender, Approve: approve, Method: ByTap, Request: card.Request, Message: msg, Shown: card.Upto})
+}
+
+// longComputation keeps a test out of short runs, such as the race detector's, which has
+// nothing to say of what one goroutine computes.
+func longComputation(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a long computation in one goroutine")
+	}
 }

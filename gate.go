@@ -61,6 +61,8 @@ type Gate struct {
 	FailOpen bool
 	// OnFailOpen is told of each such stage. Nil tells nobody.
 	OnFailOpen func(call ToolCall, stage string, err error)
+	// Turns, when set, has the calls of many users worked on in turn.
+	Turns *Turns
 	// Audit must not be nil.
 	Audit Recorder
 	// Log must not be nil.
@@ -100,16 +102,37 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	return g.record(ctx, Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)})
 }
 
+// storeAway is what an agent is told while the store is away: the call itself is not what
+// is wrong.
+const storeAway = "approver's store does not answer, so the call was blocked, whatever it is: the user can see why with approver status"
+
 // record returns the verdict of the record once it is durable, or a Deny.
 func (g *Gate) record(ctx context.Context, r Record) Verdict {
 	if g.Audit == nil {
 		return denied(r.Verdict, "the decision could not be recorded", "no audit is configured")
 	}
 	r.Event = EventVerdict
-	if _, err := g.Audit.Record(ctx, r); err != nil {
-		g.Log.Error("audit failed, so the call was denied", "call", r.Call.ID, "error", err)
-		return denied(r.Verdict, "the decision could not be recorded", err.Error())
+	_, err := g.Audit.Record(ctx, r)
+	if err == nil {
+		return r.Verdict
 	}
+	over := ctx.Err() != nil
+	was := r.Verdict.Decision
+	switch {
+	case over:
+		r.Verdict = denied(r.Verdict, "the agent's time was over before there was an answer, so the call was blocked", err.Error())
+	case errors.Is(err, ErrAway):
+		r.Verdict = denied(r.Verdict, storeAway, err.Error())
+	default:
+		r.Verdict = denied(r.Verdict, "the decision could not be recorded", err.Error())
+	}
+	if was != Deny { // what became of the call is another than what was to be recorded
+		r.Observed = nil
+		if _, again := g.Audit.Record(ctx, r); again == nil && over {
+			return r.Verdict
+		}
+	}
+	g.Log.Error("audit failed, so the call was denied", "call", r.Call.ID, "error", err)
 	return r.Verdict
 }
 
@@ -191,7 +214,7 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	watch := stopwatch{budgets: g.Budgets}
 	for _, s := range g.Stages {
 		start := time.Now()
-		v := watch.timed(ctx, s, call, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
+		v := g.inTurn(ctx, s, call, &watch)
 		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
 		chain = chained(chained(chain, v.finding(time.Since(start))), v.Chain...)
 		found = append(found, v)
@@ -227,6 +250,18 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	return v.reduced()
 }
 
+// inTurn asks a stage. One that computes does so when it is the turn of the call's user.
+// That no turn came is no stage that failed: it never lets a call go on.
+func (g *Gate) inTurn(ctx context.Context, s Stage, call ToolCall, watch *stopwatch) Verdict {
+	if _, computes := s.(Timed); computes && g.Turns != nil {
+		if err := g.Turns.Take(ctx, call.Peer.UID); err != nil {
+			return denied(Verdict{By: "gate"}, "approver was too busy to check the call, so it was blocked: try it again", "no turn for it: "+err.Error())
+		}
+		defer g.Turns.Give(call.Peer.UID)
+	}
+	return watch.timed(ctx, s, call, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
+}
+
 // narrowed returns v with the people, the channels, the tier and the time on which
 // all that ask agree. If they name nobody in common, nobody can be asked.
 func narrowed(v Verdict, asks ...Verdict) Verdict {
@@ -258,8 +293,16 @@ func narrowed(v Verdict, asks ...Verdict) Verdict {
 // stage that errs, panics or answers nonsense blocks.
 func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdict) {
 	fail := func(err error) Verdict {
-		g.Log.Error("a stage failed, so the call was denied", "call", call.ID, "error", err)
-		d := denied(Verdict{By: "gate"}, firstOf(v.Reason, "a safety check failed, so the call was blocked"), err.Error())
+		level := slog.LevelError
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			level = slog.LevelDebug // the agent was stopped, or the daemon is: no stage is to blame
+		}
+		g.Log.Log(ctx, level, "a stage failed, so the call was denied", "call", call.ID, "error", err)
+		failed := "a safety check failed, so the call was blocked"
+		if errors.Is(err, ErrAway) {
+			failed = storeAway
+		}
+		d := denied(Verdict{By: "gate", Tier: v.Tier}, firstOf(v.Reason, failed), err.Error())
 		var gone *UnavailableError
 		d.unavailable = errors.As(err, &gone)
 		return d
@@ -275,7 +318,7 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 	}
 	v, err := s.Judge(ctx, call)
 	if err != nil {
-		if open, ok := g.failedOpen(call, v.By, err); ok {
+		if open, ok := g.failedOpen(call, v, err); ok {
 			return open
 		}
 		return fail(err)
@@ -291,7 +334,7 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 // denied turns a verdict into a Deny that keeps saying which rule it was.
 func denied(v Verdict, reason, detail string) Verdict {
 	v.Decision, v.Severity, v.Args, v.ruled = Deny, Catastrophic, nil, false
-	v.Appealable, v.weakened, v.Confidence, v.alone = false, false, 0, false
+	v.Appealable, v.weakened, v.Confidence, v.alone, v.yes = false, false, 0, false, nil
 	v.Reason, v.Detail = reason, detail
 	return v
 }

@@ -62,8 +62,8 @@ func TestGateAlgebra(t *testing.T) {
 		if v := g.Decide(t.Context(), ToolCall{ID: "c", Args: json.RawMessage(`"x"`)}); v.Decision != c.want {
 			t.Errorf("%s: %v, want %v (%s)", c.name, v.Decision, c.want, v.Detail)
 		}
-		if asked := c.name == "ask beats allow and is asked"; !asked && len(audit.records) != 1 {
-			t.Errorf("%s: %d audit records", c.name, len(audit.records))
+		if asked := c.name == "ask beats allow and is asked"; !asked && len(audit.recorded()) != 1 {
+			t.Errorf("%s: %d audit records", c.name, len(audit.recorded()))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package approver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -32,7 +33,7 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 	open, err := b.Requests(ctx)
 	var out []Grant
 	for _, r := range open {
-		if !r.Granted() || !now.Before(r.TakeBy) || c.BurnsFor(r.Call, r.Created) {
+		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil {
 			continue
 		}
 		card := b.Card(r)
@@ -45,9 +46,9 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 	for _, scope := range scopes {
 		g, _, loadErr := b.loadGrant(ctx, scope)
 		r := g.Request
-		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.BurnsFor(r.Call, r.Created) {
-			if !errors.Is(loadErr, ErrNotFound) {
-				listErr = errors.Join(listErr, loadErr)
+		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.void(r, r.Call) != nil {
+			if loadErr != nil && !errors.Is(loadErr, ErrNotFound) {
+				listErr = errors.Join(listErr, fmt.Errorf("%w: grant %s: %w", ErrIncomplete, scope, loadErr))
 			}
 			continue
 		}
@@ -62,10 +63,11 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 	return out, err
 }
 
-// Revoke takes a grant back. It says whose hand it was in the audit.
+// Revoke takes a grant back. It says whose hand it was in the audit. The record of a
+// request that cannot be read is taken away: nothing ran by it, and nothing will.
 func (b *Broadcaster) Revoke(ctx context.Context, id, by string) error {
 	grants, err := b.Grants(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrIncomplete) {
 		return err
 	}
 	for _, g := range grants {
@@ -79,12 +81,32 @@ func (b *Broadcaster) Revoke(ctx context.Context, id, by string) error {
 		}
 		return r.Fail(Revoked, now)
 	})
-	if errors.Is(err, ErrNotFound) {
+	switch {
+	case errors.Is(err, ErrNotFound):
 		return ErrNoGrant
-	} else if err != nil {
+	case errors.Is(err, errNoRecord), errors.Is(err, ErrTampered):
+		return b.discard(ctx, id, by)
+	case err != nil:
 		return err
 	}
 	_, err = b.Audit.Record(ctx, Record{Event: EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: "revoked by " + by})
 	b.settle(r.ID)
 	return err
+}
+
+// discard takes away the record of a request that cannot be read. Whoever waits for it
+// asks anew.
+func (b *Broadcaster) discard(ctx context.Context, id, by string) error {
+	note := Record{Event: EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by}
+	if _, err := b.Audit.Record(ctx, note); err != nil {
+		return err
+	}
+	_, rev, now, err := getNow(ctx, b.Store, Key("req", id))
+	if d, ok := b.Store.(Discarder); ok && errors.Is(err, ErrTampered) {
+		return d.Discard(ctx, Key("req", id))
+	}
+	if err != nil {
+		return err
+	}
+	return b.put(ctx, Key("req", id), nil, rev, NewRev(), time.Time{}, now.Add(time.Millisecond))
 }

@@ -263,7 +263,7 @@ func TestParkedYesOutlivesAKill(t *testing.T) {
 			if _, card := x.dc.card(0); !strings.Contains(card.Notice, "told to come back later; your yes waits for it until") || card.Code.IsZero() {
 				t.Errorf("%s: the card says %q", name, card.Notice)
 			}
-			x.dc.update = func(Card) error { return context.Canceled } // nothing reaches the other card any more
+			x.dc.onUpdate(func(Card) error { return context.Canceled }) // nothing reaches the other card any more
 			x.tap(x.tg, 0, "1", true)
 			_, first := x.tg.card(0)
 			if _, err := x.change(t.Context(), first.Request, func(r Request, _ time.Time) (Request, error) { return lost(r), nil }); err != nil {
@@ -274,9 +274,7 @@ func TestParkedYesOutlivesAKill(t *testing.T) {
 
 			y := newBench(t, kv)
 			synctest.Wait()
-			y.dc.mu.Lock()
-			card := y.dc.cards["D-0"]
-			y.dc.mu.Unlock()
+			card := y.dc.at("D-0")
 			if card.OneTap || !strings.Contains(card.Result, "Yes by Alice via Telegram") {
 				t.Errorf("%s: the card is %+v", name, card)
 			}

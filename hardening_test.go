@@ -95,20 +95,16 @@ func TestPanicInAChannelUnderALease(t *testing.T) {
 // approved.
 func TestUnrecordedQuestionIsNeverShown(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.audit.mu.Lock()
-		x.audit.fail = EventAsked
-		x.audit.mu.Unlock()
+		x.audit.failing(EventAsked)
 		n := 0
-		x.kv.mu.Lock()
-		x.kv.fail = func(op, key string) error {
+		x.kv.failing(func(op, key string) error {
 			if op == "get" && strings.Contains(key, ":req:") {
 				if n++; n < 4 {
 					return errors.New("blip")
 				}
 			}
 			return nil
-		}
-		x.kv.mu.Unlock()
+		})
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(40 * time.Second)
 		if x.tg.count()+x.dc.count() != 0 {
@@ -124,9 +120,7 @@ func TestUnrecordedQuestionIsNeverShown(t *testing.T) {
 // would be recorded, so the denial itself must be.
 func TestDenialWithoutARequestIsRecorded(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.kv.mu.Lock()
-		x.kv.fail = func(op, _ string) error { return errors.New("down") }
-		x.kv.mu.Unlock()
+		x.kv.failing(func(op, _ string) error { return errors.New("down") })
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if v := <-x.askAsync(ctx, testCall("c1"), High); v.Decision != Deny {
@@ -243,7 +237,7 @@ func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		arrive := make(chan struct{})
-		x.tg.post = func(context.Context) error { <-arrive; return nil }
+		x.tg.onPost(func(context.Context) error { <-arrive; return nil })
 		term := &volatile{chat: x.dc, up: true}
 		x.channels["discord"] = term
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
@@ -253,15 +247,13 @@ func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
 		term.up = false
 		term.mu.Unlock()
 		hit := false
-		x.kv.mu.Lock()
-		x.kv.fail = func(op, key string) error {
+		x.kv.failing(func(op, key string) error {
 			if op == "put" && strings.Contains(key, ":code:") && !hit {
 				hit = true
 				return errors.New("blip") // the replacement takes a moment longer
 			}
 			return nil
-		}
-		x.kv.mu.Unlock()
+		})
 		replaced := make(chan struct{})
 		go func() { defer close(replaced); x.repost(t.Context(), card.Request) }()
 		time.Sleep(retryEvery / 5)
@@ -320,17 +312,17 @@ func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		x.tg.cards["orphan"] = card
+		x.tg.put("orphan", card)
 		press := func(sender string) Outcome {
 			out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByTap, Request: card.Request, Message: "orphan"})
 			synctest.Wait()
 			return out
 		}
-		if out := press("99"); out.Kind != OutcomeRefused || x.tg.cards["orphan"].Result != "" {
-			t.Errorf("a stranger: %+v, the card shows %+v", out, x.tg.cards["orphan"])
+		if out := press("99"); out.Kind != OutcomeRefused || x.tg.at("orphan").Result != "" {
+			t.Errorf("a stranger: %+v, the card shows %+v", out, x.tg.at("orphan"))
 		}
 		out := press("1")
-		if c := x.tg.cards["orphan"]; out.Kind != OutcomeUnknown || c.OneTap || !c.Code.IsZero() || !strings.Contains(c.Result, "Replaced") {
+		if c := x.tg.at("orphan"); out.Kind != OutcomeUnknown || c.OneTap || !c.Code.IsZero() || !strings.Contains(c.Result, "Replaced") {
 			t.Errorf("%+v, the card shows %+v", out, c)
 		}
 		if _, c := x.tg.card(0); c.Result != "" {
@@ -340,8 +332,8 @@ func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
 			t.Errorf("the card of the request does not answer: %+v", out)
 		}
 		<-answer
-		if press("1"); !strings.Contains(x.tg.cards["orphan"].Result, "Denied by Bob") {
-			t.Errorf("after the end the orphan shows %+v", x.tg.cards["orphan"])
+		if press("1"); !strings.Contains(x.tg.at("orphan").Result, "Denied by Bob") {
+			t.Errorf("after the end the orphan shows %+v", x.tg.at("orphan"))
 		}
 	})
 }
@@ -377,12 +369,17 @@ func (f failing) Post(_ context.Context, _ Destination, c Card) (Ref, error) {
 }
 
 // The story: the bot's token was revoked, so nobody hears the buttons any more,
-// but messages still go out. With no other channel the agent must not wait the
-// whole time for an answer that cannot come.
+// but messages still go out. No card is posted there. The channel may come back, so
+// the call waits for that to its deadline, and the agent is then told the truth: not
+// that nobody answered, but that nobody could be asked.
 func TestADeafChannelIsUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newBench(t, newMemKV()).Options
-		o.Store, o.Channels, o.Destinations = newMemKV(), []Channel{deaf{newChat("telegram")}}, o.Destinations[:1]
+		kv, chat := newMemKV(), newChat("telegram")
+		if err := BeginControls(t.Context(), kv); err != nil {
+			t.Fatal(err)
+		}
+		o.Store, o.Channels, o.Destinations = kv, []Channel{deaf{chat}}, o.Destinations[:1]
 		b, err := NewBroadcaster(o)
 		if err != nil {
 			t.Fatal(err)
@@ -393,8 +390,8 @@ func TestADeafChannelIsUnreachable(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		v := b.Ask(t.Context(), testCall("c1"), Verdict{Decision: Ask, Severity: High})
-		if v.Decision != Deny || time.Since(began) > time.Second || !strings.Contains(v.Reason, "no approval channel could be reached") {
-			t.Errorf("after %v: %v %s", time.Since(began), v.Decision, v.Reason)
+		if v.Decision != Deny || time.Since(began) != DefaultTTL || !strings.Contains(v.Reason, "no approval channel could be reached") || chat.count() != 0 {
+			t.Errorf("after %v and %d cards: %v %s", time.Since(began), chat.count(), v.Decision, v.Reason)
 		}
 		cancel()
 		if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked") {
@@ -417,14 +414,12 @@ func TestACardWhoseNoteIsLateKeepsItsButtons(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
 				away := true
-				x.kv.mu.Lock()
-				x.kv.fail = func(op, key string) error {
+				x.kv.failing(func(op, key string) error {
 					if op == "put" && strings.Contains(key, ":req:") && away && x.tg.count() > 0 {
 						return errors.New("away")
 					}
 					return nil
-				}
-				x.kv.mu.Unlock()
+				})
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				synctest.Wait()
 				msg, card := x.tg.card(0)

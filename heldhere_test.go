@@ -13,21 +13,17 @@ import (
 
 // fullFor lets the store take no writes, and with away nothing at all.
 func (x *bench) fullFor(away bool) {
-	x.kv.mu.Lock()
-	defer x.kv.mu.Unlock()
-	x.kv.fail = func(op, _ string) error {
+	x.kv.failing(func(op, _ string) error {
 		if away || op == "put" {
 			return syscall.ENOSPC
 		}
 		return nil
-	}
+	})
 }
 
 // works lets the store do all again.
 func (x *bench) works() {
-	x.kv.mu.Lock()
-	defer x.kv.mu.Unlock()
-	x.kv.fail = nil
+	x.kv.failing(nil)
 }
 
 // The story: an agent ran wild and had filled the store's disk. People froze everything;
@@ -161,14 +157,12 @@ func TestAFreezeHereBurns(t *testing.T) {
 		call := testCall("c1")
 		v := x.askAsync(t.Context(), call, High)
 		synctest.Wait()
-		x.kv.mu.Lock()
-		x.kv.fail = func(op, key string) error { // room for the yes, and not for the freeze
+		x.kv.failing(func(op, key string) error { // room for the yes, and not for the freeze
 			if op == "put" && key == controlKey() {
 				return syscall.ENOSPC
 			}
 			return nil
-		}
-		x.kv.mu.Unlock()
+		})
 		if err := freezeNow(x); err == nil {
 			t.Fatal("the store has it")
 		}
@@ -276,6 +270,8 @@ func TestALiftOfAnotherFreezeLeavesTheOneHeldHere(t *testing.T) {
 				if _, err := x.Freeze(t.Context(), "uid 8", "second"); err == nil {
 					t.Fatal("a full store took it")
 				}
+				time.Sleep(37 * time.Millisecond) // at no moment at which the daemon tells the store again
+				synctest.Wait()
 				x.works()
 				time.Sleep(tt.wait)
 				if now, _, err := x.Controls(t.Context()); err != nil || now.SameFreezes(asked) {

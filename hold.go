@@ -2,6 +2,7 @@ package approver
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,32 @@ func (w Who) Is(call ToolCall) bool {
 	if call.Control != "" || w.Agent != call.Agent || w.Peer.Known != call.Peer.Known || w.Peer.UID != call.Peer.UID {
 		return false
 	}
-	return w.Session != "" && w.Session == call.Session || inFolder(w.Project, call.Dir)
+	return w.Session != "" && shortSession(w.Session) == shortSession(call.Session) || inFolder(w.Project, call.Dir)
+}
+
+// Bounds of what is kept of a freeze, in bytes. All freezes are one record, which the
+// store takes up to a size, and agents name their sessions and folders themselves.
+const (
+	maxSession = 256
+	maxProject = 4096 // no folder has a longer path
+	maxReason  = 1024
+)
+
+// shortSession is a session, or of a long one its hash.
+func shortSession(s string) string {
+	if len(s) <= maxSession {
+		return s
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(s)))
+}
+
+// bounded is the same agent in a few words, and never fewer calls.
+func (w Who) bounded() Who {
+	w.Session = shortSession(w.Session)
+	if len(w.Project) > maxProject {
+		w.Project = "/"
+	}
+	return w
 }
 
 // inFolder reports whether dir is project, or in it, by whatever name: with dots,
@@ -74,9 +100,9 @@ func below(project, dir string) bool {
 // sameAgent reports whether both are of one user's agent.
 func (w Who) sameAgent(other Who) bool { return w.Agent == other.Agent && w.Peer == other.Peer }
 
-// String names them for people.
+// String names them for people, in one line: agents name their folders themselves.
 func (w Who) String() string {
-	who := safe(w.Agent) + " in " + safe(w.Project)
+	who := safeLine(w.Agent) + " in " + safeLine(w.Project)
 	if w.Peer.Known {
 		who = fmt.Sprintf("%s of uid %d", who, w.Peer.UID)
 	}
@@ -151,6 +177,9 @@ func (c *Controls) merge(now time.Time) {
 	c.Holds = slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool {
 		return lifted(h) && now.Sub(h.Burned) > holdKeep
 	})
+	for i := range c.Holds {
+		c.Holds[i].Who = c.Holds[i].Who.bounded()
+	}
 	count := func(f func(Hold) bool) (n int, newest time.Time) {
 		for _, h := range c.Holds {
 			if lifted(h) && f(h) {
@@ -233,15 +262,41 @@ func (c *Controls) lift(now time.Time) {
 func (c Controls) FrozenText() string {
 	var parts []string
 	if c.Frozen() {
-		parts = append(parts, "everything by "+safe(c.Freeze.By))
+		parts = append(parts, "everything by "+safeLine(c.Freeze.By))
 	}
 	for _, h := range c.Held() {
-		parts = append(parts, h.Who.String()+" by "+safe(h.By))
+		parts = append(parts, h.Who.String()+" by "+safeLine(h.By))
 	}
 	if n := len(parts); n > maxNamed {
 		parts = append(parts[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// FreezeLines say of each freeze that holds what it stops, by whom, since when and why.
+func (c Controls) FreezeLines() (lines []string) {
+	line := func(what string, f Freeze) {
+		text := what + ": frozen by " + safeLine(f.By)
+		if !f.At.IsZero() { // of one that stands for a lost record nobody knows
+			text += " at " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
+		}
+		lines = append(lines, text+", "+firstOf(safeLine(f.Reason), "no reason given"))
+	}
+	if c.Frozen() {
+		what := "everything"
+		if c.Here != "" {
+			what += ", by this daemon alone"
+		}
+		line(what, c.Freeze)
+	}
+	for _, h := range c.Held() {
+		what := h.Who.String()
+		if h.Who.Session != "" {
+			what += ", and its session " + safeLine(h.Who.Session) + " wherever it goes"
+		}
+		line(what, h.Freeze)
+	}
+	return lines
 }
 
 // maxNamed is how many freezes are named in one line.
@@ -252,9 +307,11 @@ const maxNamed = 5
 // denied. Where the store does not take it, everything is frozen, as Freeze does: that
 // holds in this process until the store takes it.
 func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
+	who = who.bounded()
+	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	var at time.Time
 	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
-		at = now
+		at, c.must = now, true
 		c.hold(Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}, now)
 		return nil
 	})
@@ -273,22 +330,28 @@ func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (den
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who, auditErr)
 	}
-	denied, err = b.denyOpen(ctx, who.Is)
+	denied, err = b.denyOpen(ctx, Held, who.Is)
 	return denied, errors.Join(auditErr, err)
 }
 
-// denyOpen denies the open requests of which frozen says so. What is made later
+// denyOpen denies the open requests of which frozen says so, and ends every question that
+// was about what was frozen before. What is made later
 // than this list, by calls that were judged before, is denied at its release.
-func (b *Broadcaster) denyOpen(ctx context.Context, frozen func(ToolCall) bool) (denied int, err error) {
+func (b *Broadcaster) denyOpen(ctx context.Context, why Cause, frozen func(ToolCall) bool) (denied int, err error) {
 	open, err := b.Requests(ctx)
 	for _, r := range open {
-		if r.Call.Control != "" || !frozen(r.Call) {
+		cause := why
+		if r.Call.aboutFreezes() {
+			cause = Moot
+		} else if r.Call.Control != "" || !frozen(r.Call) {
 			continue
 		}
-		_, failErr := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Frozen, now) })
+		_, failErr := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
 		switch {
 		case failErr == nil:
-			denied++
+			if cause == why {
+				denied++
+			}
 			b.settle(r.ID)
 		case !errors.Is(failErr, ErrSettled):
 			err = errors.Join(err, failErr)

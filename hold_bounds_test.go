@@ -1,10 +1,12 @@
 package approver
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,5 +202,64 @@ func TestAHoldKnowsItsFolderOnAnotherMount(t *testing.T) {
 	again.Env = append(os.Environ(), "APPROVER_TEST_MOUNTED="+dir)
 	if out, err := again.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The story: an agent made five reports under sessions of 3.6 MB each. The freezes of
+// that agent are one record with the sessions in it; the fifth made it larger than the
+// store takes, and what the store does not take freezes everybody. A freeze keeps the
+// hash of a long session now, and a folder that is too long for one counts as every
+// folder, so any number of such reports freezes that agent and nobody else.
+func TestLongSessionsFreezeOneAgentOnly(t *testing.T) {
+	long := strings.Repeat("q", 1<<20)
+	for name, who := range map[string]func(int) Who{
+		"sessions": func(i int) Who { return Who{Session: fmt.Sprint(i, long), Project: "/p"} },
+		"folders":  func(i int) Who { return Who{Session: fmt.Sprint(i), Project: fmt.Sprint("/", i, long)} },
+		"both":     func(i int) Who { return Who{Session: fmt.Sprint(i, long), Project: fmt.Sprint("/", i, long)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				for i := range 3 * maxHoldsEach {
+					w := who(i)
+					w.Agent, w.Peer = "claude", Peer{Known: true, UID: 7}
+					if _, err := x.Hold(t.Context(), w, "approver", "r"+long); err != nil {
+						t.Fatal(err)
+					}
+					c, err := LoadControls(t.Context(), x.kv)
+					if err != nil || c.Frozen() {
+						t.Fatalf("%d: everybody is frozen: %v", i, err)
+					}
+					if text, _ := json.Marshal(c); len(text) > 64<<10 {
+						t.Errorf("%d: the record has %d bytes", i, len(text))
+					}
+					call := ToolCall{Agent: "claude", Session: w.Session, Dir: "/elsewhere", Peer: w.Peer}
+					if _, frozen := c.freezeOf(call); !frozen {
+						t.Errorf("%d: the session goes on in another folder", i)
+					}
+					if call.Peer.UID = 8; len(c.Holds) == 0 || c.Holds[0].Who.Is(call) {
+						t.Errorf("%d: another user is frozen", i)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A record from before sessions were bounded is made small by the next freeze, and
+// holds the same calls before and after.
+func TestAnOldLongFreezeIsShortened(t *testing.T) {
+	long := strings.Repeat("q", 1<<20)
+	of := Peer{Known: true, UID: 7}
+	c := Controls{Holds: []Hold{{Freeze: Freeze{At: time.Now()}, Who: Who{Agent: "claude", Peer: of, Project: "/p", Session: long}}}}
+	call := ToolCall{Agent: "claude", Session: long, Dir: "/elsewhere", Peer: of}
+	for _, step := range []string{"as it was", "after another"} {
+		if _, frozen := c.freezeOf(call); !frozen {
+			t.Errorf("%s: it goes on", step)
+		}
+		c.hold(Hold{Who: heldOf(8, "/q")}, time.Now())
+	}
+	if text, err := json.Marshal(c); err != nil || len(text) > 4096 {
+		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }

@@ -79,7 +79,9 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 	r, term := g.Request, g.Request.Resolution.Grant
 	r.Parked = true // shares asks for no more than what must be the same
 	switch {
-	case g.Ended != "" || !now.Before(g.Until) || c.BurnsFor(call, r.Created) || !r.Resolution.Approve:
+	case g.Ended != "" || !now.Before(g.Until) || c.void(r, call) != nil || !r.Resolution.Approve:
+		return false
+	case call.Control != "" || r.Call.Control != "": // people are asked each time what approver asks about itself
 		return false
 	case !fp.Bound(): // what runs could be another thing than what people saw
 		return false
@@ -129,12 +131,25 @@ func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, 
 	return b.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(b.KeepFor))
 }
 
+// span is how long a yes that lasts does, for people.
+func (t Term) span() string {
+	if t.Session {
+		return "the session"
+	}
+	return t.String()
+}
+
+// mayLast reports whether a yes to the request is one that is kept.
+func (r Request) mayLast() bool {
+	term := r.Resolution.Grant
+	return term.lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == High && r.Fingerprint.Bound() && !r.obscured() && (!term.Session || r.Call.Session != "")
+}
+
 // keep makes the grant that people gave with their yes, after the call that they
 // saw was released. Without a session there is none for a session.
 func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
-	if !term.lasts() || r.Verdict.Appeal.Of != "" || r.State != Consumed || r.Verdict.Severity != High || !r.Fingerprint.Bound() || r.obscured() ||
-		term.Session && r.Call.Session == "" {
+	if r.State != Consumed || !r.mayLast() {
 		return nil
 	}
 	until := r.Resolution.At.Add(term.For)
@@ -190,12 +205,11 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 		}
 		// A freeze that came since the look above must not be passed by: what is
 		// under way when people freeze does not run.
-		if c, err = readControls(ctx, b.Store, b.Mark); err != nil {
-			return Request{}, err
-		}
 		r := g.Request
-		if c.BurnsFor(call, r.Created) {
+		if err = b.stillGood(ctx, r, call); isVoid(err) {
 			return Request{}, ErrNotFound
+		} else if err != nil {
+			return Request{}, err
 		}
 		r.CallID, r.Call, r.Closed = call.ID, call, true
 		_, err = b.Audit.Record(ctx, Record{
@@ -227,13 +241,26 @@ func (b *Broadcaster) endGrant(ctx context.Context, scope, how, note string) err
 		} else if err != nil {
 			return err
 		}
-		event := EventRevoked
+		event, r := EventRevoked, g.Request
 		if how == "expired" {
 			event = EventGrantExpired
+		} else {
+			b.spend(ctx, r.ID)
 		}
-		r := g.Request
 		_, err = b.Audit.Record(ctx, Record{Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note})
 		return err
+	}
+}
+
+// spend has a yes that was taken back given to nobody again, and to none of the calls that
+// it still waits for. Another yes may take the place of its grant: see stillGood.
+func (b *Broadcaster) spend(ctx context.Context, id string) {
+	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.spend(Revoked, now) })
+	switch {
+	case err == nil:
+		b.settle(id)
+	case !errors.Is(err, errNoChange) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrTooSoon):
+		b.Log.Warn("a call that waits for a yes that was revoked may be told so late", "request", id, "error", err)
 	}
 }
 

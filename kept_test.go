@@ -18,14 +18,10 @@ func (x *bench) command(n int, text string) Outcome {
 
 // runs reports whether a call is released without anybody being asked.
 func (x *bench) runs(call ToolCall, sev Severity) bool {
-	x.tg.mu.Lock()
-	before := len(x.tg.order)
-	x.tg.mu.Unlock()
+	before := x.tg.count()
 	v := x.askAsync(x.t.Context(), call, sev)
 	synctest.Wait()
-	x.tg.mu.Lock()
-	asked := len(x.tg.order) > before
-	x.tg.mu.Unlock()
+	asked := x.tg.count() > before
 	if asked {
 		x.tap(x.tg, -1, "1", false)
 	}
@@ -107,9 +103,7 @@ func TestGrantsEnd(t *testing.T) {
 			return x.Unfreeze(x.t.Context(), "uid 7")
 		},
 		"the audit fails": func(x *bench) error {
-			x.audit.mu.Lock()
-			defer x.audit.mu.Unlock()
-			x.audit.fail = EventGrantUsed
+			x.audit.failing(EventGrantUsed)
 			return nil
 		},
 	} {
@@ -160,6 +154,33 @@ func TestASecondAnswerIsToldThatItsTermIsIgnored(t *testing.T) {
 		out := outcomeOf(r, Reply{Channel: "terminal", Sender: "1", Approve: true, Grant: c.second}, who)
 		if out.Kind != OutcomeApproved || strings.Contains(out.Text, "counts for nothing") != c.told {
 			t.Errorf("first %v, then %v: %v %q", c.first, c.second, out.Kind, out.Text)
+		}
+	}
+}
+
+// Somebody typed /approve CODE 15m, and the card said "Approved once": who reads it later
+// takes the next calls for asked. The card says how long a yes lasts, and "once" where it does
+// not.
+func TestTheCardSaysHowLongAYesLasts(t *testing.T) {
+	session := ToolCall{Session: "s"}
+	for name, tt := range map[string]struct {
+		call  ToolCall
+		sev   Severity
+		grant Term
+		want  string
+	}{
+		"once":                      {session, High, Term{}, "✅ Approved once by "},
+		"a time":                    {session, High, Term{For: 15 * time.Minute}, "✅ Approved for 15m by "},
+		"an hour":                   {session, High, Term{For: time.Hour}, "✅ Approved for 60m by "},
+		"the session":               {session, High, Term{Session: true}, "✅ Approved for the session by "},
+		"no session":                {ToolCall{}, High, Term{Session: true}, "✅ Approved once by "},
+		"a rule is proposed":        {session, High, Term{Always: true}, "✅ Approved once by "},
+		"CATASTROPHIC is only once": {session, Catastrophic, Term{For: time.Minute}, "✅ Approved once by "},
+	} {
+		r := Request{Call: tt.call, Verdict: Verdict{Severity: tt.sev}, State: Consumed, Fingerprint: "bound"}
+		r.Resolution = Resolution{Approve: true, Cause: ByPerson, Grant: tt.grant}
+		if got := r.resultLine(r.Resolution); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
 }

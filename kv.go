@@ -17,6 +17,9 @@ var (
 	ErrConflict = errors.New("the record has changed since it was read")
 	ErrHeld     = errors.New("the lease is held by another process")
 	ErrTampered = errors.New("the record's signature does not fit: it was changed outside approver")
+	// ErrAway is in the chain of an ambiguous error of a store that did not answer, or
+	// not as it must.
+	ErrAway = errors.New("the store does not answer")
 )
 
 // A Rev names one version of a record. It is a UUIDv4 made by the writer, so

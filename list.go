@@ -92,5 +92,15 @@ func (b *Broadcaster) Request(ctx context.Context, id string) (Request, error) {
 // Card is a request as people see it, without a code.
 func (b *Broadcaster) Card(r Request) Card { return b.card(r, tokens.Code{}) }
 
+// Shown is Card for somebody who may answer what they read there: it says how many calls
+// wait, and what a yes does. The number is for their answer: see [Reply.Shown].
+func (b *Broadcaster) Shown(r Request) (Card, int) {
+	c := b.Card(r)
+	if !r.State.Settled() && !r.Parked {
+		c.Notice = strings.TrimSpace(r.callersNotice(Posting{}) + " " + c.Notice)
+	}
+	return c, r.Joined
+}
+
 // Deaf returns why a channel receives no answers any more, or nil.
 func (b *Broadcaster) Deaf(channel string) error { return b.deaf(channel) }

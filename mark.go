@@ -2,12 +2,9 @@ package approver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,9 +18,40 @@ import (
 // methods are safe for concurrent use.
 type ControlMark struct {
 	version atomic.Uint64
+	gone    atomic.Pointer[knownGone]
 	held    atomic.Pointer[heldFreeze]
 	wake    chan struct{}
 	giving  chan struct{} // has something in it while the store is told of what is held, or of its end
+}
+
+// A knownGone is who was removed, as a version of the controls has it.
+type knownGone struct {
+	version uint64
+	people  []Removal
+}
+
+// Removed are the people who were removed, as far as this process knows.
+func (m *ControlMark) Removed() []Removal {
+	if m == nil {
+		return nil
+	}
+	if gone := m.gone.Load(); gone != nil {
+		return gone.people
+	}
+	return nil
+}
+
+// know remembers who was removed, unless what is known is newer.
+func (m *ControlMark) know(c Controls) {
+	for {
+		was := m.gone.Load()
+		if was != nil && was.version >= c.Version || was == nil && len(c.Removed) == 0 {
+			return
+		}
+		if m.gone.CompareAndSwap(was, &knownGone{c.Version, c.Removed}) {
+			return
+		}
+	}
 }
 
 // A heldFreeze holds in this process until the store takes it.
@@ -43,6 +71,7 @@ func (f *heldFreeze) in(g Freeze) bool { return f.At.Equal(g.At) && f.By == g.By
 
 // hold makes a freeze hold here until took. The first one stays, and knows of the newest.
 func (m *ControlMark) hold(f Freeze) {
+	f = f.bounded() // as the store will have it
 	for {
 		was, now := m.held.Load(), &heldFreeze{f, f.At, "it is being told of it"}
 		if was != nil {
@@ -103,7 +132,7 @@ func (m *ControlMark) refused(err error) bool {
 
 // Held are the controls of a freeze that holds in this process alone; without one they
 // are not frozen.
-func (m *ControlMark) Held() Controls { return m.with(Controls{}) }
+func (m *ControlMark) Held() Controls { return m.with(Controls{Removed: m.Removed()}) }
 
 // with adds what holds here alone to what the store says.
 func (m *ControlMark) with(c Controls) Controls {
@@ -150,13 +179,15 @@ func (m *ControlMark) Version() uint64 {
 func (m *ControlMark) check(c Controls, known uint64) Controls {
 	switch {
 	case c.Missing:
+		c.Removed = m.Removed() // what is written in its place has them again
 	case c.Version < known:
-		c = Controls{Version: c.Version, Missing: true, Freeze: Freeze{By: "approver", Reason: rolledBack}}
+		c = Controls{Version: c.Version, Missing: true, Freeze: Freeze{By: "approver", Reason: rolledBack}, Removed: m.Removed()}
 	case m == nil:
 		return c
 	default:
 		for old := m.version.Load(); c.Version > old && !m.version.CompareAndSwap(old, c.Version); old = m.version.Load() {
 		}
+		m.know(c)
 		return m.with(c)
 	}
 	if m != nil && m.wake != nil {
@@ -192,94 +223,11 @@ func (m *ControlMark) Count(ctx context.Context, store KV) error {
 	if m == nil {
 		return nil
 	}
-	_, err := changeControls(ctx, store, m, store.Put, func(*Controls, time.Time) error { return nil })
+	_, err := changeControls(ctx, store, m, store.Put, func(c *Controls, _ time.Time) error { c.must = true; return nil })
 	if errors.Is(err, ErrFrozen) {
 		return nil
 	}
 	return err
-}
-
-// A Told is what the audit says of a request: that it came so far.
-type Told struct {
-	Request string
-	Event   Event
-	At      time.Time
-	Once    string // of the record
-}
-
-// rank orders what can be told of one request. What has the same rank replaces what
-// was told before: after a fail-over of the store a request can have another end.
-func (t Told) rank() int {
-	switch t.Event {
-	case EventPosted, EventParked, EventGrantUsed:
-		return 1
-	case EventApproved, EventGranted:
-		return 2
-	case EventReleased, EventRepeated, EventDenied, EventExpired, EventWithdrawn, EventRevoked:
-		return 3
-	case EventAcked:
-		return 4
-	default:
-		return 0 // it is of no request, or changes nothing of one
-	}
-}
-
-// Tell adds what the audit says next to what it said, by request. Other events, and
-// what is of no request, are left out.
-func (t Told) Tell(all map[string]Told) {
-	if t.Request != "" && t.rank() > 0 && t.rank() >= all[t.Request].rank() {
-		all[t.Request] = t
-	}
-}
-
-// A heard is what a store says of how far a request came. It is not sealed.
-type heard struct {
-	State   State     `json:"state"`
-	Acked   time.Time `json:"acked"`
-	Repeats int       `json:"repeats"`
-}
-
-// holds reports whether a store that says so has heard of it.
-func (t Told) holds(r heard) bool {
-	switch t.Event {
-	case EventPosted, EventParked, EventGrantUsed:
-		return true
-	case EventApproved, EventGranted:
-		return r.State != Pending
-	case EventReleased:
-		return r.State == Consumed
-	case EventRepeated:
-		return r.State == Consumed && r.Repeats >= t.repeats()
-	case EventAcked:
-		return r.State == Consumed && !r.Acked.IsZero()
-	default:
-		return r.State.Settled()
-	}
-}
-
-// repeats is how often the yes had been repeated then; see Broadcaster.runs.
-func (t Told) repeats() int {
-	times, err := strconv.Atoi(t.Once[strings.LastIndexByte(t.Once, ':')+1:])
-	if err != nil {
-		return 0 // no such record
-	}
-	return times
-}
-
-// Unheard returns what the store has not heard of: it has no record of the request,
-// or one of before. The oldest come first.
-func Unheard(ctx context.Context, store KV, told map[string]Told) (missing []Told, err error) {
-	for _, t := range slices.SortedFunc(maps.Values(told), func(a, b Told) int { return a.At.Compare(b.At) }) {
-		value, _, err := store.Get(ctx, Key("req", t.Request))
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, err
-		}
-		var r heard
-		if err != nil || json.Unmarshal(value, &r) != nil || !t.holds(r) {
-			missing = append(missing, t)
-		}
-	}
-	return missing, nil
 }
 
 // Strike ends the requests and grants whose last step the store has lost, so that no
@@ -289,14 +237,14 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 	var errs []error
 	for _, t := range missing {
 		_, err := b.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
-			if r.State == Consumed && r.Acked.IsZero() { // it ran: nobody is told so again
-				return r.Ack(now)
+			if r.State == Consumed { // it ran, and who has its yes is not known: nobody is told so again
+				return r.spend(NoCause, now)
 			}
 			return r.Fail(StoreTrouble, now)
 		})
 		if err == nil {
 			b.settle(t.Request)
-		} else if !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotFound) {
+		} else if !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotFound) && !errors.Is(err, errNoChange) {
 			errs = append(errs, err)
 		}
 	}
@@ -346,7 +294,7 @@ func (b *Broadcaster) freezeHeld(ctx context.Context) (c Controls, err error) {
 		if c.held == nil {
 			return ErrNotFrozen
 		}
-		if c.Missing {
+		if c.must = true; c.Missing {
 			c.Missing, c.Freeze = false, c.held.Freeze
 		}
 		if c.Burned.After(now) { // by this process's clock
@@ -377,6 +325,10 @@ func (b *Broadcaster) lift(ctx context.Context, seen Controls) error {
 			}
 			return ErrNotFrozen
 		}
+		if err := c.stillAs(&seen); err != nil {
+			return err
+		}
+		c.must = true
 		c.lift(now)
 		return nil
 	})

@@ -24,9 +24,7 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 	control := func(key string) bool { return key == controlKey() }
 	all := func(string) bool { return true }
 	old := func(x *bench, was memRecord) {
-		x.kv.mu.Lock()
-		defer x.kv.mu.Unlock()
-		x.kv.records[controlKey()] = was
+		x.kv.replace(controlKey(), was)
 	}
 	for name, tt := range map[string]struct {
 		before func(x *bench) error
@@ -52,9 +50,7 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 				if v, err := stage.Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Pass {
 					t.Fatalf("before: %+v, %v", v, err)
 				}
-				x.kv.mu.Lock()
-				was := x.kv.records[controlKey()]
-				x.kv.mu.Unlock()
+				was := x.kv.record(controlKey())
 				if tt.before != nil {
 					if err := tt.before(x); err != nil {
 						t.Fatal(err)
@@ -68,7 +64,7 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 				if _, err := x.Pause(t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
 					t.Errorf("a pause: %v", err)
 				}
-				if _, _, err := x.Enforce(t.Context(), "Eve"); err == nil && x.kv.records[controlKey()].rev == "" {
+				if _, _, err := x.Enforce(t.Context(), "Eve"); err == nil && x.kv.record(controlKey()).rev == "" {
 					t.Error("ending observe mode wrote a record that is not frozen")
 				}
 				time.Sleep(3 * time.Second)
@@ -133,7 +129,7 @@ func TestHonestChangesOfControlsAreNoAlarm(t *testing.T) {
 func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 	for name, rob := range map[string]func(x *bench, key string, first memRecord){
 		"deleted":           func(x *bench, key string, _ memRecord) { x.taken(func(k string) bool { return k == key }) },
-		"a former one back": func(x *bench, key string, first memRecord) { x.kv.records[key] = first },
+		"a former one back": func(x *bench, key string, first memRecord) { x.kv.replace(key, first) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -149,7 +145,7 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 						t.Fatal(err)
 					}
 					if i == 0 {
-						first = x.kv.records[key]
+						first = x.kv.record(key)
 					}
 				}
 				rob(x, key, first)

@@ -86,6 +86,7 @@ var MaskedCommands = [][2]string{
 // tool's arguments, in a file that it wrote; the card, the lock screen and the notice
 // showed it in the clear to everybody in the chat.
 func TestSecretsAreNotInTheClear(t *testing.T) {
+	longComputation(t)
 	quoted := func(v any) json.RawMessage {
 		b, err := json.Marshal(v)
 		if err != nil {

@@ -36,6 +36,7 @@ var carried = []string{
 // card, the chat's history and the audit had the password in the clear, because nothing
 // beside it says what it is. What a variable brings to a place for credentials is one.
 func TestWhatAVariableBringsToALoginIsHidden(t *testing.T) {
+	longComputation(t)
 	const key = "abcDEF123456ghiJKL789"
 	for _, form := range carried {
 		command := strings.ReplaceAll(form, "§", key)
@@ -123,6 +124,7 @@ func TestAFollowedValueEndsWithItsText(t *testing.T) {
 // were followed; the others were in the clear. Beyond the limit all that a variable is
 // given is hidden, with the notice.
 func TestMoreVariablesThanAreFollowed(t *testing.T) {
+	longComputation(t)
 	for _, n := range []int{maxWants - 1, maxWants, maxWants + 1, 3 * maxWants} {
 		for _, login := range []string{"docker login -p $K%d h", "curl -u u:$K%d https://h", "psql postgres://u:$K%d@h/d", "./deploy --token $K%d"} {
 			var b strings.Builder

@@ -70,6 +70,7 @@ func TestTheWordsOfALauncherAreShown(t *testing.T) {
 // showed the password of curl -u: the tool's name was put before the command first, and
 // was then taken for the program. A call's secret is in none of the texts that leave it.
 func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
+	longComputation(t)
 	const key = "hunter22live"
 	commands := []string{
 		"curl -u u:§ -X DELETE https://h/x", "mysql -p§ -e 'drop table x'", "docker login -p § h", "echo § | docker login --password-stdin h", "redis-cli -a § flushall", "vault login §", "timeout 5 mysql -p§ x", "kubectl exec db -- mysql -p§",

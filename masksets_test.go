@@ -42,6 +42,7 @@ func TestAVariableThatProgramsLookUpTakesTheCode(t *testing.T) {
 // had set, as a password of curl. The card hid production as if it had been a variable's
 // value. A NAME= among the words that a program acts on sets no variable, and is shown.
 func TestAnOperandIsNoAssignment(t *testing.T) {
+	longComputation(t)
 	for _, form := range []string{
 		"kubectl delete pods -l stage=production; %s", `curl -s -X DELETE "http://h/x?a=1&stage=production"; %s`, "curl -X DELETE http://h/x?stage=production; %s", "terraform apply -auto-approve -var stage=production; %s",
 		"helm upgrade web x --set stage=production; %s", "aws ec2 terminate --filters Name=tag,stage=production; %s", "gh workflow run x -f stage=production; %s", `psql -c "delete from t where stage = production"; %s`,

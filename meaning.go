@@ -66,6 +66,9 @@ func callParts(call ToolCall) (name, s string, parts []part) {
 	name, command, options := call.texts()
 	name, command, options = Mask(name), prepared(command), prepared(options)
 	s = command + options
+	if call.own() {
+		return name, s, ownParts(s)
+	}
 	parts = hiddenParts(command)
 	if call.Command == "" {
 		return name, s, memberParts(s, 0, parts)
@@ -356,4 +359,10 @@ func once(pattern string) func() *regexp.Regexp {
 func takesOperands(program string) bool {
 	_, known := knownPrograms[program]
 	return known || plainPrograms[path.Base(program)]
+}
+
+// Shown is a call as a card shows it: masked, but for what says what runs or where.
+func Shown(call ToolCall) string {
+	shown, _ := maskCall(call)
+	return shown
 }

@@ -24,6 +24,7 @@ func TestAnObscuredCardTakesTheTypedCodeOnly(t *testing.T) {
 		base := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true}
 		for _, way := range []func(*Reply){
 			func(r *Reply) { r.Method, r.Request, r.Message = ByTap, card.Request, msg },
+			func(r *Reply) { r.Method, r.Request, r.Message = ByTyped, card.Request, msg },
 			func(r *Reply) { r.Method, r.Request, r.Message = ByPlain, card.Request, msg },
 			func(r *Reply) { r.Method, r.Request = ByID, card.Request },
 			func(r *Reply) { r.Method, r.Code, r.Grant = ByCommand, card.Code, Term{Session: true} },

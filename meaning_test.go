@@ -2,6 +2,7 @@ package approver
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,7 @@ func wantMeaning(t *testing.T, call ToolCall, shown string) {
 // An agent chooses how long its command is and how many secrets are in it. What is
 // too much to judge is hidden, and takes the typed code.
 func TestMaskCallIsBounded(t *testing.T) {
+	longComputation(t)
 	for _, command := range []string{
 		strings.Repeat("A=\"X_TOKEN="+random+" ", 1500),
 		strings.Repeat("a=", 5000) + "X_TOKEN=" + random,
@@ -135,14 +137,16 @@ func TestMaskCallIsBounded(t *testing.T) {
 		strings.Repeat("X_TOKEN="+random+";", 1500),
 		strings.Repeat("K=$(echo $K `echo hunter22 ", 1500) + "; docker login -p $K h; X_TOKEN=" + random + " ./run",
 	} {
-		began := time.Now()
+		runtime.LockOSThread() // whose time is counted: others may keep the processors busy
+		began := processorTime()
 		if _, obscured := maskCall(shellCall(command)); !obscured {
 			t.Errorf("a tap is enough for %.60s…", command)
 		}
 		// Under a second; what is quadratic takes minutes, also on a slow machine.
-		if took := time.Since(began); took > time.Minute {
+		if took := processorTime() - began; took > time.Minute {
 			t.Errorf("%.60s… took %v", command, took)
 		}
+		runtime.UnlockOSThread()
 	}
 }
 

@@ -74,6 +74,17 @@ func beginControls(ctx context.Context, store KV, c Controls) error {
 // Observe begins observe mode. The record of it is durable first; if it fails
 // after that, a second record says so.
 func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
+	return b.startObserving(ctx, nil, d, by)
+}
+
+// ObserveAs is Observe by the word of people who were asked about these controls: it fails
+// if they have changed since as [Controls.StillAs] says.
+func (b *Broadcaster) ObserveAs(ctx context.Context, asked Controls, d time.Duration, by string) (Observe, error) {
+	return b.startObserving(ctx, &asked, d, by)
+}
+
+func (b *Broadcaster) startObserving(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
+	by = cutText(by, maxBy)
 	if _, err := starting(time.Time{}, d, by); err != nil {
 		return Observe{}, err
 	}
@@ -84,6 +95,9 @@ func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (
 	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) (err error) {
 		if c.Frozen() {
 			return ErrFrozen
+		}
+		if err := c.stillAs(asked); err != nil {
+			return err
 		}
 		c.Observe, err = starting(now, d, by)
 		return err
@@ -99,6 +113,7 @@ func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (
 // last one, and whether there was one to end.
 func (b *Broadcaster) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
 	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		c.must = true
 		if ended = c.Observing(now); ended {
 			c.Observe.Until = now
 		}

@@ -113,21 +113,19 @@ func TestObserveIsNoFailOpen(t *testing.T) {
 			t.Errorf("without stages: %+v", v)
 		}
 		asked := 0
-		x.audit.fail = EventVerdict
+		x.audit.failing(EventVerdict)
 		if v := observed(x, &asked, ask).Decide(t.Context(), testCall("c1")); v.Decision != Deny {
 			t.Errorf("without a record: %+v", v)
 		}
-		x.audit.fail = ""
+		x.audit.failing("")
 		g := observed(x, &asked, ask)
 		g.Stages = g.Stages[1:] // the freeze's own look at the store would deny first
-		kv.mu.Lock()
-		kv.fail = func(op, key string) error {
+		kv.failing(func(op, key string) error {
 			if op == "get" && key == controlKey() {
 				return errors.New("no store")
 			}
 			return nil
-		}
-		kv.mu.Unlock()
+		})
 		if g.Decide(t.Context(), testCall("c1")); asked != 1 {
 			t.Errorf("a mode that cannot be read asked %d times", asked)
 		}
@@ -227,14 +225,14 @@ func TestObserveEnds(t *testing.T) {
 func TestObserveIsRecordedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		x.audit.fail = EventObserving
+		x.audit.failing(EventObserving)
 		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err == nil {
 			t.Error("observing without a record")
 		}
 		if _, ok := x.Observing(t.Context(), Verdict{}); ok {
 			t.Error("it observes")
 		}
-		x.audit.fail = EventEnforcing
+		x.audit.failing(EventEnforcing)
 		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}

@@ -20,10 +20,10 @@ func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, boun
 	fp := bound.Fingerprint
 	r, dead, err := b.find(ctx, call.ID)
 	if errors.Is(err, ErrNotFound) {
-		if r, err = b.join(ctx, call, why, fp); !errors.Is(err, ErrNotFound) {
+		if r, err = b.join(ctx, call, why, fp, dead); !errors.Is(err, ErrNotFound) {
 			return r, err
 		}
-		r, err = b.create(ctx, call, why, bound, holder, dead)
+		r, err = b.openShared(ctx, call, why, bound, holder, dead)
 		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
 			return r, err
 		}
@@ -32,13 +32,32 @@ func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, boun
 	if err != nil {
 		return Request{}, err
 	}
-	return b.resume(ctx, r, call, why, fp, holder)
+	for range 8 {
+		if !r.left(call, fp) && (r.State != Pending || r.Parked || r.lists(call.ID) || !r.sameCall(call, fp)) {
+			return b.resume(ctx, r, call, why, fp, holder)
+		}
+		next, err := b.openShared(ctx, call, why, bound, holder, r.ID)
+		if !errors.Is(err, errReused) { // else as above
+			return next, err
+		}
+		if r, _, err = b.find(ctx, call.ID); err != nil {
+			return Request{}, err
+		}
+	}
+	return Request{}, errReused
 }
 
 // passing reports an error that may be over in a moment, as when Redis fails
 // over. The agent waits for people anyway; it can wait for the store.
 func passing(err error) bool {
-	for _, final := range []error{ErrNotBound, ErrTampered, ErrSealed, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody} {
+	var many *TooManyError
+	if errors.As(err, &many) {
+		return false
+	}
+	if isVoid(err) {
+		return false
+	}
+	for _, final := range []error{ErrNotBound, ErrTampered, ErrSealed, ErrNotFound, ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -62,23 +81,32 @@ func patiently(ctx context.Context, do func() error) error {
 // says which request is dead.
 func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead string, err error) {
 	for give := time.Now().Add(PostTimeout + time.Second); ; {
-		id, _, err := b.Store.Get(ctx, Key("call", callID))
+		id, _, err := b.requestOf(ctx, callID)
 		if err != nil {
 			return Request{}, "", err
 		}
-		r, _, err := b.load(ctx, string(id))
+		r, _, err := b.load(ctx, id)
 		if !errors.Is(err, ErrNotFound) {
 			return r, "", err
 		}
 		if time.Now().After(give) || !sleep(ctx, pollEvery) {
-			return Request{}, string(id), err
+			return Request{}, id, err
 		}
 	}
 }
 
 // create stores a new request and starts to post its cards. dead is a request
-// without a record that the call id led to.
+// without a record that the call id led to, or one that is not for the call.
 func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Request{}, err
+	}
+	return b.createAs(ctx, id.String(), call, why, bound, holder, dead)
+}
+
+// createAs is create with the id of the request.
+func (b *Broadcaster) createAs(ctx context.Context, id string, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
 	to, err := b.audience(why)
 	if err != nil {
 		return Request{}, err
@@ -91,8 +119,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	if ttl <= 0 {
 		return Request{}, errNoTime
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
+	if err := b.mayAsk(ctx, holder, call); err != nil {
 		return Request{}, err
 	}
 	// The environment is bound by the fingerprint, and a courier that comes back
@@ -100,7 +127,7 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	kept := call
 	kept.Env, kept.Environment = nil, b.environment(ctx, call)
 	r := Request{
-		ID: id.String(), CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: namesWithoutSecrets(call, bound.Unbound), Call: kept, Verdict: why,
+		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: namesWithoutSecrets(call, bound.Unbound), Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
 	if !call.ParkAt.IsZero() {
@@ -133,7 +160,8 @@ func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bo
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
 	}
-	b.start(func(ctx context.Context) { b.post(ctx, r, codes) })
+	b.shown.note(r, codes)
+	b.start(func(ctx context.Context) { b.post(ctx, r, codes, false) })
 	return r, nil
 }
 
@@ -180,7 +208,7 @@ func (b *Broadcaster) mint(r *Request, to []Destination, now time.Time) ([]way, 
 		if err != nil {
 			return nil, err
 		}
-		p := Posting{To: d, Until: now.Add(PostTimeout + time.Second), Code: w.hash}
+		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
 		if _, volatile := b.channels[d.Channel].(Presence); volatile {
 			p.Hub = b.Host
 		}
@@ -252,7 +280,7 @@ func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, why 
 	if !call.Peer.sameUser(r.Call.Peer) {
 		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
-	if call.ID != r.CallID || !fp.Equal(r.Fingerprint) {
+	if !r.lists(call.ID) || !fp.Equal(r.Fingerprint) {
 		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
 			return r, nil
 		}

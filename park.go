@@ -19,7 +19,7 @@ import (
 const GrantMargin = 10 * time.Minute
 
 // Park notes that the agent was told to come back. takeBy is until when.
-func (r Request) Park(takeBy time.Time) (Request, error) {
+func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
@@ -27,13 +27,25 @@ func (r Request) Park(takeBy time.Time) (Request, error) {
 		return r, ErrTooSoon
 	}
 	r.Parked, r.TakeBy, r.WithdrawAt = true, takeBy, time.Time{}
+	for _, c := range r.Also { // those that are here are told to come back, each by itself
+		if !c.WithdrawAt.IsZero() {
+			r = r.off(AgentGone, now, c)
+		}
+	}
+	r.Also = nil // its yes is for the first call that comes back
 	return r, nil
 }
 
 // shares reports whether a call is one that the answer to a parked request is
 // for: the same content, by the same user and agent, in the same project.
 func (r Request) shares(call ToolCall, fp Fingerprint) bool {
-	return r.Parked && call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
+	return r.Parked && r.sameCall(call, fp)
+}
+
+// sameCall reports whether a call has the content of the one that asked, and comes from
+// the same user and agent, in the same folder.
+func (r Request) sameCall(call ToolCall, fp Fingerprint) bool {
+	return call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
 		call.Peer.sameUser(r.Call.Peer)
 }
 
@@ -115,7 +127,7 @@ func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Reque
 		}
 	}
 	if !r.Parked {
-		next, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) { return r.Park(takeBy) })
+		next, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Park(takeBy, now) })
 		if err != nil {
 			return next, err
 		}
@@ -129,15 +141,16 @@ func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Reque
 }
 
 // join finds the parked request that a new call comes back for. ErrNotFound
-// means that there is none whose answer this call may have.
-func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint) (Request, error) {
+// means that there is none whose answer this call may have. dead is a request without a
+// record that the call's id leads to.
+func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, dead string) (Request, error) {
 	id, _, err := b.Store.Get(ctx, Key("parked", scopeOf(call, fp)))
 	if err != nil {
 		return Request{}, err
 	}
 	r, _, err := b.load(ctx, string(id))
-	if errors.Is(err, ErrSealed) {
-		return Request{}, ErrNotFound // its key was taken away: what cannot be read answers nothing
+	if unreadable(err) {
+		return Request{}, ErrNotFound
 	} else if err != nil {
 		return Request{}, err
 	}
@@ -153,10 +166,7 @@ func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp F
 		return Request{}, ErrNotFound // what people were asked is not what is to be asked now
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	err = b.put(ctx, Key("call", call.ID), []byte(r.ID), "", NewRev(), time.Time{}, r.TakeBy.Add(b.KeepFor))
-	if errors.Is(err, ErrConflict) {
-		err = errReused
-	}
+	_, err = b.leadTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(b.KeepFor))
 	return r, err
 }
 
@@ -187,31 +197,9 @@ func (b *Broadcaster) granted(ctx context.Context, r Request) Request {
 		b.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", errors.Join(err, changeErr))
 	}
 	if next.Granted() {
-		b.start(func(ctx context.Context) { b.refresh(ctx, next) })
+		b.settle(next.ID)
 	}
 	return next
-}
-
-// refresh shows a yes that waits on every card. Once the request has ended, its
-// cards are brought up to date in any case.
-func (b *Broadcaster) refresh(ctx context.Context, r Request) {
-	card := b.Card(r)
-	_ = inParallel(len(r.Postings), func(i int) error {
-		p := r.Postings[i]
-		if p.Phase != Posted || p.Hub != "" && p.Hub != b.Host {
-			return nil
-		}
-		err := b.updateOne(ctx, p.Ref, card)
-		for try := 0; err != nil && try < 3 && sleep(ctx, backoff(try)); try++ {
-			err = b.updateOne(ctx, p.Ref, card)
-		}
-		return err
-	})
-	// The end may have come meanwhile, and its cards before ours.
-	if now, _, err := b.load(ctx, r.ID); err == nil && now.State.Settled() {
-		card := b.Card(now)
-		_ = inParallel(len(now.Postings), func(i int) error { return b.updateOne(ctx, now.Postings[i].Ref, card) })
-	}
 }
 
 // regrant goes on with what a former process left undone of yeses that wait: the
@@ -226,7 +214,7 @@ func (b *Broadcaster) regrant(ctx context.Context) {
 		switch {
 		case err != nil || r.State != Approved || !r.Parked:
 		case r.Granted():
-			b.refresh(ctx, r)
+			b.settle(r.ID)
 		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
 			b.granted(ctx, r)
 		}
@@ -241,7 +229,7 @@ func (r Request) grantedText() string {
 // answeredBefore records that a call got the answer of a request that another
 // call had asked.
 func (b *Broadcaster) answeredBefore(ctx context.Context, r Request, call ToolCall) error {
-	if r.CallID == call.ID {
+	if r.CallID == call.ID || !r.Parked { // else see recordEnd
 		return nil
 	}
 	_, err := b.Audit.Record(context.WithoutCancel(ctx), Record{

@@ -103,7 +103,7 @@ func (m *parkModel) next(w parkWorld) (out []parkWorld) {
 		v.parker = modelActor{pc: read}
 		add(v)
 	case a.pc == read:
-		r, err := w.r.Park(time.Unix(modelTakeBy, 0))
+		r, err := w.r.Park(time.Unix(modelTakeBy, 0), now)
 		if v.parker = (modelActor{pc: done}); err == nil {
 			v = m.write(v, r)
 		}

@@ -133,9 +133,7 @@ func TestParkedYesEnds(t *testing.T) {
 		x := newBench(t, newMemKV())
 		<-x.askAsync(t.Context(), parkedCall("c1", 0), High)
 		synctest.Wait()
-		x.audit.mu.Lock()
-		x.audit.fail = EventGranted
-		x.audit.mu.Unlock()
+		x.audit.failing(EventGranted)
 		if out := x.tap(x.tg, 0, "1", true); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
 			t.Errorf("told %+v", out)
 		}
@@ -154,6 +152,67 @@ func TestParkedYesIsOfItsSeverity(t *testing.T) {
 		x.tap(x.tg, 0, "1", true)
 		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), Catastrophic); v.Decision != Deny {
 			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// A fail-over took the request that a call's id led to. An identical call had been parked,
+// and its yes waited. The courier looked for its lost request for nine seconds, was told that
+// the store had a problem, and the yes stayed unused. It takes the yes now, once.
+func TestACallWhoseRequestIsLostTakesAParkedYes(t *testing.T) {
+	for name, c := range map[string]struct {
+		yes, lost bool
+		decision  Decision
+	}{
+		"a yes": {true, true, Allow}, "a no": {false, true, Deny}, "a yes, nothing is lost": {true, false, Allow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				call := peerCall("a", 1000)
+				call.ParkAt = time.Now().Add(time.Second)
+				<-x.askAsync(t.Context(), call, High)
+				x.tap(x.tg, 0, "1", c.yes)
+				if c.lost {
+					gone := []byte("0198c0de-0000-7000-8000-000000000000")
+					if err := x.kv.Put(t.Context(), Key("call", "b"), gone, "", NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				v := <-x.askAsync(t.Context(), peerCall("b", 1000), High)
+				if v.Decision != c.decision || v.By != ByPeople || x.tg.count() != 1 {
+					t.Errorf("%v by %s: %q, %d cards", v.Decision, v.By, v.Reason, x.tg.count())
+				}
+				again := x.askAsync(t.Context(), peerCall("c", 1000), High)
+				time.Sleep(3 * time.Second)
+				if c.yes && (x.tg.count() != 2 || len(x.audit.released()) != 1) {
+					t.Errorf("%d cards, released %v", x.tg.count(), x.audit.released())
+				}
+				if c.yes {
+					x.tap(x.tg, 1, "1", false)
+				}
+				<-again
+			})
+		})
+	}
+}
+
+// The same with the yes to an appeal.
+func TestACallWhoseRequestIsLostTakesTheYesToAnAppeal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		g := x.appealGate(fixed(denying("drop", High)))
+		g.Decide(t.Context(), agentCall("c1"))
+		if _, err := g.Appeal(t.Context(), agentUser, "c1", ""); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		x.tap(x.tg, 0, "1", true)
+		gone := []byte("0198c0de-0000-7000-8000-000000000000")
+		if err := x.kv.Put(t.Context(), Key("call", "c2"), gone, "", NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if v := g.Decide(t.Context(), agentCall("c2")); v.Decision != Allow || x.tg.count() != 1 {
+			t.Errorf("%v %q, %d cards", v.Decision, v.Reason, x.tg.count())
 		}
 	})
 }

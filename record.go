@@ -18,6 +18,7 @@ const (
 	EventReleased     Event = "released"      // the call was released to the agent
 	EventRepeated     Event = "repeated"      // a courier that came back was given its yes again
 	EventAcked        Event = "acked"         // nobody is given that yes again: its courier has it, or its time is over
+	EventNotRun       Event = "not_run"       // the agent went on, and reported no run of a call that was released
 	EventDenied       Event = "denied"        // a person, or a failure, said no
 	EventExpired      Event = "expired"       // silence was a no
 	EventWithdrawn    Event = "withdrawn"     // the agent went away
@@ -74,7 +75,9 @@ type Record struct {
 }
 
 // A Recorder is the audit. Record returns when the record is durable, with its
-// hash. An error means that nothing may be released on the strength of it.
+// hash. An error means that nothing may be released on the strength of it. The record of
+// a denial is taken even if ctx has ended: the agent's time may be over, as it is when a
+// store is away.
 type Recorder interface {
 	Record(ctx context.Context, r Record) (hash string, err error)
 }

@@ -18,6 +18,9 @@ const RepeatFor = 15 * time.Second
 var (
 	errAnswered = errors.New("its yes was given before, and a yes is given once: run the call again to ask anew")
 	errBurned   = errors.New("everything was frozen since the call was approved")
+	errHeld     = errors.New("every call of this agent was frozen since the call was approved")
+
+	errTakenBack = errors.New("whoever approved the call was removed since")
 )
 
 // sameUser reports that two calls come from one user of this machine. An unknown peer
@@ -42,11 +45,20 @@ func (r Request) readable(back, now time.Time) bool {
 	if r.State != Consumed || r.ReleasedAt.IsZero() || !r.Acked.IsZero() || !now.Before(r.Deadline) {
 		return false
 	}
-	until := r.ReleasedAt.Add(RepeatFor)
+	return now.Before(r.givenUntil(back))
+}
+
+// givenUntil is when the time ends in which the yes is given: again, or to identical calls.
+func (r Request) givenUntil(back time.Time) time.Time {
 	if back.After(r.ReleasedAt) {
-		until = back.Add(RepeatFor)
+		return back.Add(RepeatFor)
 	}
-	return now.Before(until)
+	return r.ReleasedAt.Add(RepeatFor)
+}
+
+// lapses reports that the end of that time is still to be noted.
+func (r Request) lapses() bool {
+	return r.State == Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.owing())
 }
 
 // Ack notes that the courier has the yes: nobody reads it again.
@@ -61,32 +73,78 @@ func (r Request) Ack(now time.Time) (Request, error) {
 	return r, nil
 }
 
-// lapse acknowledges a yes whose time is over. It is stored so that the next daemon
-// knows that a daemon was there while that time passed.
-func (r Request) lapse(back, now time.Time) (Request, error) {
-	if r.readable(back, now) {
+// spend ends at once the time in which a yes is given, to the first call again or to those
+// beside it. why is for the audit the cause of those that did not take it, NoCause where
+// the store cannot say which those are.
+func (r Request) spend(why Cause, now time.Time) (Request, error) {
+	switch {
+	case r.State != Consumed || r.ReleasedAt.IsZero():
 		return r, ErrTooSoon
+	case !r.lapses():
+		return r, errNoChange
 	}
-	return r.Ack(now)
+	was := r
+	if r.owing() {
+		for _, c := range r.Also {
+			if c.Taken.IsZero() && why != NoCause {
+				r = r.off(why, now, c)
+			}
+		}
+		r.Lapsed = true
+	}
+	if next, err := r.Ack(now); err == nil {
+		r = next
+	}
+	return r.sayAnew(was), nil
 }
 
-// presence says since when this process has run with its store in reach.
+// lapse acknowledges a yes whose time is over, and notes that nobody took it if sure
+// says that an acknowledgment would have been heard. It is stored so that the next daemon
+// knows that a daemon was there while that time passed.
+func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
+	switch {
+	case !r.lapses():
+		return r, errNoChange
+	case r.readable(back, now), r.owing() && now.Before(r.givenUntil(back)):
+		return r, ErrTooSoon
+	}
+	was := r
+	if r.Lapsed = len(r.Also) > 0; r.Lapsed && !was.Lapsed {
+		for _, c := range r.Also {
+			if c.Taken.IsZero() {
+				r = r.off(AgentGone, now, c)
+			}
+		}
+	}
+	if next, err := r.Ack(now); err == nil {
+		r = next
+		if next, err := r.fated(r.CallID, Untaken); err == nil && sure {
+			r = next
+		}
+	}
+	return r.sayAnew(was), nil
+}
+
+// presence says since when this process has run with its store in reach, and since when
+// it has taken whatever couriers tell. Both are by the store's clock.
 type presence struct {
-	back time.Time // by the store's clock; zero while it is away, or was never there
-	lost uint64    // how often it went away
+	back  time.Time // zero while the store is away, or was never there
+	heard time.Time // never before back; zero after something that couriers told was lost
+	lost  uint64    // how often one of them began anew
 }
 
 // seen notes what became of a look into the store.
 func (b *Broadcaster) seen(ctx context.Context, err error) {
 	b.mu.Lock()
-	there, lost := !b.present.back.IsZero(), b.present.lost
+	there := !b.present.back.IsZero() && !b.present.heard.IsZero()
 	if err != nil && passing(err) {
-		if there {
+		if !b.present.back.IsZero() {
 			b.present.lost++
 		}
-		b.present.back = time.Time{}
+		b.present.back, b.present.heard = time.Time{}, time.Time{}
 		there = true
 	}
+	lost := b.present.lost
 	b.mu.Unlock()
 	if there {
 		return
@@ -96,10 +154,33 @@ func (b *Broadcaster) seen(ctx context.Context, err error) {
 		return // the next look comes soon
 	}
 	b.mu.Lock()
-	if b.present.lost == lost && b.present.back.IsZero() {
+	defer b.mu.Unlock()
+	if b.present.lost != lost {
+		return
+	}
+	if b.present.back.IsZero() {
 		b.present.back = now
 	}
+	if b.present.heard.IsZero() {
+		b.present.heard = now
+	}
+}
+
+// Missed notes that something a courier came to tell was not taken in: of what was
+// released before, nobody is told that nothing was heard.
+func (b *Broadcaster) Missed() {
+	b.mu.Lock()
+	b.present.heard = time.Time{}
+	b.present.lost++
 	b.mu.Unlock()
+}
+
+// heardSince reports that daemon and store have been there without a break since a
+// moment, and took whatever couriers told: only then does silence say anything.
+func (b *Broadcaster) heardSince(t time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !t.IsZero() && !b.present.heard.IsZero() && !b.present.heard.After(t)
 }
 
 // backSince is since when daemon and store have been there without a break. While
@@ -116,7 +197,7 @@ func (b *Broadcaster) backSince(now time.Time) time.Time {
 // runs reports whether the courier of a call may take r as a yes: because it was
 // released on this connection, by holder, or because it may be repeated to it. A
 // repetition is a compare-and-set, which an acknowledgment can only lose or win;
-// then the freeze is looked at, as before a release; then it is recorded.
+// then [Controls.void] is looked at, as before a release; then it is recorded.
 func (b *Broadcaster) runs(
 	ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string,
 ) (Request, bool, error) {
@@ -124,7 +205,7 @@ func (b *Broadcaster) runs(
 	case r.State != Consumed || r.CallID != call.ID:
 		return r, false, nil
 	case holder != "" && r.Holder == holder:
-		return r, true, nil
+		return b.lastLook(context.WithoutCancel(ctx), r, call)
 	case !r.Call.Peer.sameUser(call.Peer):
 		return r, false, ErrNotBound
 	}
@@ -134,14 +215,11 @@ func (b *Broadcaster) runs(
 	if err != nil {
 		return r, false, err
 	}
-	if r.Call.Control == "" {
-		c, err := readControls(ctx, b.Store, b.Mark)
-		if err != nil {
-			return r, false, err
+	if err := b.stillGood(ctx, r, call); err != nil {
+		if isVoid(err) { // nobody is to wait for its courier, and then be told that nobody came
+			r = b.withhold(context.WithoutCancel(ctx), r, causeOf(err))
 		}
-		if c.BurnsFor(r.Call, r.Created) {
-			return r, false, errBurned
-		}
+		return r, false, err
 	}
 	rec := r.record(EventRepeated)
 	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
@@ -154,24 +232,50 @@ func (b *Broadcaster) runs(
 }
 
 // Acknowledge notes that the courier of a call has its whole answer. Only the user
-// who asked can say so. A call that nobody was asked about needs none.
+// who asked can say so. A call that nobody was asked about needs none. What the store does
+// not take now is kept until it does.
 func (b *Broadcaster) Acknowledge(ctx context.Context, peer Peer, callID string) error {
-	id, _, err := b.Store.Get(ctx, Key("call", callID))
+	var before ackTries
+	return b.noteOrKeep(ctx, callID, func(ctx context.Context) error {
+		defer func() { before.tried = true }()
+		return b.acknowledge(ctx, peer, callID, &before)
+	})
+}
+
+// ackTries is what former tries to note an acknowledgment came to: one may have stored it,
+// and its record failed.
+type ackTries struct{ tried, late bool }
+
+func (b *Broadcaster) acknowledge(ctx context.Context, peer Peer, callID string, before *ackTries) error {
+	id, _, err := b.requestOf(ctx, callID)
 	if errors.Is(err, ErrNotFound) {
 		return nil // released by a grant that lasts: it is not kept under the call's id
 	} else if err != nil {
 		return err
 	}
-	r, err := b.change(ctx, string(id), func(r Request, now time.Time) (Request, error) {
-		if r.CallID != callID || !r.Call.Peer.sameUser(peer) {
+	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if !r.lists(callID) || !r.Call.Peer.sameUser(peer) {
 			return r, ErrNotBound
+		}
+		if callID != r.CallID { // its yes is repeated to nobody
+			return r, errNoChange
+		}
+		if next, ok := r.takenAfterAll(); ok {
+			before.late = true
+			return next, nil
 		}
 		return r.Ack(now)
 	})
 	switch {
-	case errors.Is(err, errNoChange):
+	case errors.Is(err, errNoChange) && (!before.tried || callID != r.CallID):
 		return nil
-	case err != nil:
+	case err != nil && !errors.Is(err, errNoChange):
+		return err
+	case before.late:
+		b.settle(r.ID)
+		rec := r.record(EventAcked)
+		rec.Once, rec.Note = rec.Once+":late", "its courier said late that it has the answer"
+		_, err := b.Audit.Record(ctx, rec)
 		return err
 	}
 	return b.acked(ctx, r, "its courier has the answer")

@@ -129,7 +129,7 @@ func startReplica(t *testing.T, store approver.KV, others ...approver.Approver) 
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			return approver.Bind(c, "", nil, nil)
 		},
-		CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

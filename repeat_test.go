@@ -3,6 +3,7 @@ package approver
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,7 +138,7 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 		{"another folder", func(x *bench) Verdict { c := call; c.Dir = "/prod"; return x.again(c) }, Deny},
 		{"another policy", func(x *bench) Verdict { x.fpChange = "2"; return x.again(call) }, Deny},
 		{"another file", func(x *bench) Verdict { x.files = map[string]string{"deploy.sh": "2"}; return x.again(call) }, Deny},
-		{"the audit does not take it", func(x *bench) Verdict { x.audit.fail = EventRepeated; return x.again(call) }, Deny},
+		{"the audit does not take it", func(x *bench) Verdict { x.audit.failing(EventRepeated); return x.again(call) }, Deny},
 		{"the controls cannot be read", func(x *bench) Verdict {
 			x.failing(func(op, key string) bool { return op == "get" && key == controlKey() })
 			return x.again(call)
@@ -215,14 +216,12 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 
 // failing lets operations of the store fail.
 func (x *bench) failing(which func(op, key string) bool) {
-	x.kv.mu.Lock()
-	defer x.kv.mu.Unlock()
-	x.kv.fail = func(op, key string) error {
+	x.kv.failing(func(op, key string) error {
 		if which(op, key) {
 			return errors.New("no store")
 		}
 		return nil
-	}
+	})
 }
 
 // Eight couriers with one call id are eight readings of one yes: the first is the
@@ -314,4 +313,90 @@ func TestAcknowledgingWhatIsNotOnesOwn(t *testing.T) {
 		}
 		x.wrong(x.again(call), Allow)
 	})
+}
+
+// The disk of the audit was full for a moment when a courier said that it had its answer, or
+// when the time for that was over. The request knew it and the audit never heard of it, so
+// that a store of before would have given the yes once more, unnoticed. The record is made
+// when the audit is back.
+func TestAnAcknowledgmentIsRecordedLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		acks  bool          // the courier says it
+		after time.Duration // how long after the release
+		want  []string      // the records
+	}{
+		"the courier":       {true, 0, []string{":acked"}},
+		"nobody":            {false, 0, []string{":acked"}},
+		"the courier, late": {true, time.Minute, []string{":acked", ":acked:late"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				call := peerCall("a", 1000)
+				call.Acks = true
+				one := x.askAsync(t.Context(), call, High)
+				time.Sleep(time.Second)
+				x.tap(x.tg, 0, "1", true)
+				<-one
+				time.Sleep(c.after)
+				x.audit.failing(EventAcked)
+				if c.acks {
+					if err := x.Acknowledge(t.Context(), call.Peer, "a"); err != nil {
+						t.Errorf("it is kept: %v", err)
+					}
+				}
+				time.Sleep(RepeatFor + 5*time.Second)
+				x.audit.failing("")
+				time.Sleep(time.Minute)
+				var got []string
+				for _, r := range x.audit.recorded() {
+					if r.Event == EventAcked {
+						_, once, _ := strings.Cut(r.Once, ":")
+						got = append(got, ":"+once)
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("%q, want %q; events %v", got, c.want, x.audit.events(""))
+				}
+			})
+		})
+	}
+}
+
+// The record of one request could not be read any more, and its courier's acknowledgment
+// waited for it. All that couriers told later waited behind it, for ever.
+func TestANoteThatNeverFitsHoldsUpNoOther(t *testing.T) {
+	for _, junk := range []string{"", "\x00\x01", "[]", `{"v":99}`} {
+		story(t, func(t *testing.T, x *bench) {
+			var ids []string
+			call := func(id string) ToolCall {
+				c := peerCall(id, 1000)
+				c.Command, c.Args, c.Acks = "echo "+id, []byte(`{"command":"echo `+id+`"}`), true
+				return c
+			}
+			for _, id := range []string{"a", "b"} {
+				v := x.askAsync(t.Context(), call(id), High)
+				time.Sleep(time.Second)
+				_, card := x.tg.card(-1)
+				ids = append(ids, card.Request)
+				x.tap(x.tg, -1, "1", true)
+				if v := <-v; v.Decision != Allow {
+					t.Fatal(v)
+				}
+			}
+			x.kv.failing(func(string, string) error { return ErrAway })
+			for _, id := range []string{"a", "b"} {
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				if err := x.Acknowledge(ctx, call(id).Peer, id); err != nil {
+					t.Errorf("%s: %v", id, err)
+				}
+				cancel()
+			}
+			x.kv.replace(Key("req", ids[0]), memRecord{[]byte(junk), NewRev()})
+			x.kv.failing(nil)
+			time.Sleep(time.Minute)
+			if r, _, err := x.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.unnoted.has("b") || x.unnoted.has("a") {
+				t.Errorf("record %q: acknowledged %v, %v; notes of a %v, of b %v", junk, r.Acked, err, x.unnoted.has("a"), x.unnoted.has("b"))
+			}
+		})
+	}
 }

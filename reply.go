@@ -24,14 +24,18 @@ func (b *Broadcaster) Reply(ctx context.Context, rep Reply) (out Outcome) {
 			out = Outcome{OutcomeRefused, "approver failed on this answer; it does not count."}
 		}
 	}()
-	who, ok := b.people.Load().Lookup(rep.Channel, rep.Sender)
-	if !ok {
-		out = Outcome{OutcomeRefused, "You are not on the approver list of this channel."}
+	began := time.Now()
+	who, why := b.counted(ctx, rep.Channel, rep.Sender)
+	if why != "" {
+		out = Outcome{OutcomeRefused, why}
 		b.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
-	r, out := b.reply(ctx, rep, who)
-	if out.Kind != OutcomeApproved && out.Kind != OutcomeDenied && out.Kind != OutcomeRecorded {
+	r, out := b.reply(ctx, rep, who, began)
+	if out.Kind == OutcomeExpired && r.Resolution.Cause == TimedOut && b.wasInTime(ctx, r, began) {
+		out.Text = "Too late: your answer could not be entered before the deadline, so approver released nothing."
+	}
+	if out.Kind != OutcomeApproved && out.Kind != OutcomeDenied && out.Kind != OutcomeRecorded && !r.unused(rep, who) {
 		b.noteRefusal(ctx, rep, r, out)
 	}
 	return out
@@ -48,13 +52,21 @@ func (b *Broadcaster) noteRefusal(ctx context.Context, rep Reply, r Request, out
 	}
 }
 
-func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request, Outcome) {
+func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person, began time.Time) (Request, Outcome) {
 	r, p, out := b.locate(ctx, rep, who)
 	if out != nil {
 		return r, *out
 	}
-	if r.State.Settled() {
+	if r.ended() && (rep.Method.onCard() || rep.Method == ByPlain) {
+		id := r.ID
+		b.start(func(ctx context.Context) { b.stillLive(ctx, id, rep) })
+	}
+	switch {
+	case r.State.Settled():
+		r, _ = b.given(ctx, r)
 		return r, outcomeOf(r, rep, who)
+	case r.Granted():
+		return b.outcome(ctx, r, rep, who)
 	}
 	res := Resolution{
 		Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
@@ -78,25 +90,38 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person) (Request
 	if rep.Approve && !enough(r, p, rep) {
 		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}
 	}
-	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		next, err := r.Answer(res, now)
-		if errors.Is(err, ErrOverdue) {
-			return r.Expire(now) // the clock is a replier too, and was first
-		}
-		return next, err
-	})
-	if err != nil && !errors.Is(err, ErrSettled) {
-		b.Log.Warn("an answer could not be stored", "request", r.ID, "error", err)
-		return r, Outcome{OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, or try again."}
-	}
-	if err == nil && r.State == Approved && r.Parked {
-		r = b.granted(ctx, r)
-	}
-	r, told := b.outcome(ctx, r, rep, who)
+	r, told := b.enter(ctx, r, p, rep, res, began)
 	if rep.Grant.Always && (told.Kind == OutcomeApproved || told.Kind == OutcomeRecorded) {
 		told.Text += b.proposed(r)
 	}
 	return r, told
+}
+
+// enter stores an answer that counts, for the calls that whoever gave it was shown, and
+// says what became of it. Every answer goes this way, from a card or not.
+func (b *Broadcaster) enter(ctx context.Context, r Request, p Posting, rep Reply, res Resolution, began time.Time) (Request, Outcome) {
+	id, tries := r.ID, 0
+	err := whenThere(ctx, func() (err error) {
+		tries++
+		r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			res.Calls = r.shownTo(p, rep, b.screen(rep.Channel), now.Add(-rep.age(began)))
+			next, err := r.Answer(res, now)
+			if errors.Is(err, ErrOverdue) {
+				return r.Expire(now) // the clock is a replier too, and was first
+			}
+			return next, err
+		})
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrSettled) {
+		b.Log.Warn("an answer could not be stored", "request", id, "error", err)
+		return r, Outcome{OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, or try again."}
+	}
+	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
+	if r.State == Approved && r.Parked && (err == nil || tries > 1 && mine) { // a try before may have been carried out
+		r = b.granted(ctx, r)
+	}
+	return b.outcome(ctx, r, rep, res.Person)
 }
 
 // enough reports whether the way of answering is enough to approve: for a
@@ -106,7 +131,7 @@ func enough(r Request, p Posting, rep Reply) bool {
 	switch rep.Method {
 	case ByCode, ByCommand:
 		return !rep.Code.IsZero()
-	case ByTap, ByPlain:
+	case ByTap, ByTyped, ByPlain:
 		return r.Verdict.Severity == High && p.Phase == Posted && !p.Ref.Partial && !r.obscured()
 	case ByID:
 		return r.Verdict.Severity == High && !r.obscured()
@@ -116,6 +141,9 @@ func enough(r Request, p Posting, rep Reply) bool {
 }
 
 func needCodeText(r Request, p Posting) string {
+	if p.Phase != Posted {
+		return "The platform never confirmed this card, so approver does not know whether it shows everything: it takes no yes. Another card of the request does, and Deny works here."
+	}
 	if p.Ref.Partial && r.Verdict.Severity == High {
 		return "This card does not show everything. Read all of it first, then type the code from the card."
 	}
@@ -136,7 +164,8 @@ func (b *Broadcaster) locate(ctx context.Context, rep Reply, who Person) (Reques
 		return b.byCode(ctx, rep, lock)
 	}
 	if rep.Approve {
-		until, err := b.lockedUntil(ctx, lock)
+		var until time.Time
+		err := whenThere(ctx, func() (err error) { until, err = b.lockedUntil(ctx, lock); return err })
 		if err != nil {
 			return Request{}, Posting{}, b.trouble(err)
 		}
@@ -158,14 +187,14 @@ func (b *Broadcaster) byID(ctx context.Context, rep Reply) (Request, Posting, *O
 	if rep.Request == "" || rep.Message != "" {
 		return Request{}, Posting{}, unknown
 	}
-	r, _, err := b.load(ctx, rep.Request)
+	r, err := b.loadPatiently(ctx, rep.Request)
 	if errors.Is(err, ErrNotFound) {
 		return Request{}, Posting{}, unknown
 	} else if err != nil {
 		return Request{}, Posting{}, b.trouble(err)
 	}
 	for _, p := range r.Postings {
-		if p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
+		if p.Phase != Void && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
 			return r, p, nil
 		}
 	}
@@ -190,30 +219,42 @@ func (b *Broadcaster) trouble(err error) *Outcome {
 // of that request in that conversation.
 func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
 	unknown := &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
-	if rep.Method != ByTap && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
+	if !rep.Method.onCard() && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
 		return Request{}, Posting{}, unknown
 	}
 	waiting, stop := context.WithTimeout(ctx, PostTimeout)
 	defer stop()
 	var hint <-chan struct{}
 	for {
-		r, _, err := b.load(ctx, rep.Request)
+		r, err := b.loadPatiently(ctx, rep.Request)
 		if errors.Is(err, ErrNotFound) {
-			return Request{}, Posting{}, unknown
+			return Request{}, Posting{}, b.forgotten(rep)
 		} else if err != nil {
 			return Request{}, Posting{}, b.trouble(err)
 		}
-		sending := false
-		var here *Destination
-		for _, p := range r.Postings {
+		sending, here, lost := false, -1, -1
+		for i, p := range r.Postings {
 			if p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation {
 				continue
 			}
-			here = &p.To
-			if p.Phase == Posted && p.Ref.Message == rep.Message {
+			if ref, ok := p.refOf(rep.Message); ok {
+				p.Ref = ref
 				return r, p, nil
 			}
+			here = i
 			sending = sending || p.Phase == Sending
+			if p.Unsure && p.Phase != Void {
+				lost = i
+			}
+		}
+		if here >= 0 && r.ended() { // what is on its way is on it for nobody
+			if !rep.Method.onCard() {
+				return r, r.Postings[here], nil
+			}
+			return b.found(ctx, r, here, rep.Message)
+		}
+		if lost >= 0 && rep.Method.onCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
+			return b.found(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if sending && hint == nil {
@@ -221,32 +262,17 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 				hint = nil
 			}
 		}
-		if !sending || !hinted(waiting, hint, retryEvery) {
-			if !sending && here != nil && rep.Method == ByTap { // else its note may only be late
-				ref := Ref{Destination: *here, Message: rep.Message}
-				b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
-			}
-			return r, Posting{}, &Outcome{OutcomeUnknown, "This card is no longer valid. Use the newest card of the request."}
+		switch {
+		case sending && hinted(waiting, hint, retryEvery):
+			continue
+		case lost >= 0 && rep.Method.onCard():
+			return b.found(ctx, r, lost, rep.Message)
+		case !sending && here >= 0 && rep.Method.onCard(): // else its note may only be late
+			ref := Ref{Destination: r.Postings[here].To, Message: rep.Message}
+			b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
 		}
+		return r, Posting{}, noLongerValid()
 	}
-}
-
-// hinted waits for a hint that a record has changed, or for a time, and reports
-// whether ctx still lives. Without hints only the time counts.
-func hinted(ctx context.Context, hint <-chan struct{}, most time.Duration) bool {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case _, ok := <-hint:
-		if ok {
-			return ctx.Err() == nil
-		}
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-	return hinted(ctx, nil, most) // the watch has ended before its context
 }
 
 // byCode finds the request of a typed code, and counts wrong ones.
@@ -256,19 +282,23 @@ func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Reque
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
-	try, until, err := b.try(ctx, lock)
+	var try, until time.Time
+	err := whenThere(ctx, func() (err error) { try, until, err = b.try(ctx, lock); return err })
 	if err != nil {
 		return Request{}, Posting{}, b.trouble(err)
 	}
 	if !until.IsZero() {
 		return Request{}, Posting{}, lockedOut(until)
 	}
-	r, p, err := b.postingOfCode(ctx, rep)
+	var r Request
+	var p Posting
+	err = whenThere(ctx, func() (err error) { r, p, err = b.postingOfCode(ctx, rep); return err })
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Request{}, Posting{}, b.trouble(err)
 	}
 	right := err == nil
-	left, err := b.tried(ctx, lock, try, right)
+	var left int
+	err = whenThere(ctx, func() (err error) { left, err = b.tried(ctx, lock, try, right); return err })
 	switch {
 	case err != nil:
 		return Request{}, Posting{}, b.trouble(err)
@@ -313,7 +343,7 @@ func (b *Broadcaster) postingOfHash(ctx context.Context, rep Reply, hash tokens.
 		return Request{}, Posting{}, ErrNotFound
 	}
 	p := r.Postings[entry.Posting]
-	if !p.Code.Equal(hash) || p.Phase != Posted && p.Phase != Sending || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
+	if !p.Code.Equal(hash) || !p.takesCode() || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
 		rep.Request != "" && rep.Request != r.ID {
 		return Request{}, Posting{}, ErrNotFound
 	}
@@ -333,17 +363,22 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	switch {
 	case !settled:
 		return Outcome{OutcomeRefused, "The request is still open; this answer does not count."}
+	case r.unused(rep, who):
+		return Outcome{OutcomeExpired, "Your yes came in time, but approver released nothing: " + res.Cause.sentence() + "."}
 	case res.Cause != ByPerson:
 		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so approver released nothing."}
 	case mine && res.Approve && rep.Approve && rep.Grant.lasts() && !res.Grant.lasts():
-		return Outcome{OutcomeApproved, fmt.Sprintf("Approved: released to the agent, this once, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", rep.Grant)}
+		return Outcome{OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
 	case mine && res.Approve && rep.Approve:
-		return Outcome{OutcomeApproved, "Approved: released to the agent, this once."}
+		if r.Call.own() {
+			return Outcome{OutcomeApproved, r.Call.approvedText()}
+		}
+		return Outcome{OutcomeApproved, r.outcomeText()}
 	case mine && !res.Approve && !rep.Approve:
 		return Outcome{OutcomeDenied, "Denied: the agent has been told."}
 	case res.Approve:
-		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, and it has been released.", name, platform(res.Identity.Channel))}
+		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, platform(res.Identity.Channel), r.fate().lateText())}
 	}
 	return Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, platform(res.Identity.Channel))}
 }
@@ -358,24 +393,39 @@ func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Per
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	r, settled := b.untilSettled(ctx, r)
+	if settled {
+		r, settled = b.given(ctx, r)
+	}
 	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (Identity{rep.Channel, rep.Sender})
 	if !settled {
 		if mine && r.Granted() {
 			return r, Outcome{OutcomeRecorded, r.grantedText()}
 		}
-		if mine && r.State == Approved {
+		if mine && (r.State == Approved || r.State == Consumed) {
 			return r, Outcome{OutcomeRecorded, "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
 		}
 		return r, Outcome{OutcomeTooLate, "Somebody else has already answered this request."}
 	}
 	if _, err := b.close(ctx, r); err != nil && r.State == Consumed {
-		b.Log.Error("audit failed", "request", r.ID, "error", err)
+		slow := ctx.Err() != nil // the record may be made in a moment
+		if !slow {
+			b.Log.Error("audit failed", "request", r.ID, "error", err)
+		}
+		switch {
+		case !mine:
+			return r, Outcome{OutcomeTooLate, "Somebody else has already answered this request."}
+		case slow:
+			return r, Outcome{OutcomeRecorded, "Your yes is recorded. The card says in a moment what became of it."}
+		}
 		return r, Outcome{OutcomeRecorded, "Your answer is stored, but the audit has a problem. Look at approver's log."}
 	}
 	b.settle(r.ID)
 	out := outcomeOf(r, rep, who)
+	if out.Kind == OutcomeApproved && r.Call.own() {
+		return r, b.carriedOut(ctx, r.Call)
+	}
 	if out.Kind == OutcomeApproved && r.Resolution.Grant.lasts() {
-		out.Text = "Approved: released to the agent, this once. It could not be kept for longer: the same call is asked again."
+		out.Text = "Approved: " + r.releasedText() + ". It could not be kept for longer: the same call is asked again."
 		if until, ok := b.kept(ctx, r); ok {
 			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
 		}

@@ -3,9 +3,8 @@ package approver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
-
-	"approver.example/tokens"
 )
 
 // A State is where a request stands in its life:
@@ -72,11 +71,15 @@ const (
 	Unrecorded         // the audit could not be written
 	CallChanged        // what would run is not what was shown
 	StoreTrouble       // the store failed where no safe answer was left
-	Frozen             // people froze everything
+	Frozen             // everything was frozen
 	Revoked            // people took their yes back
+	NotShown           // the answered card showed none of the calls that wait
+	Moot               // what was asked about is over
+	Held               // every call of its agent was frozen
+	Unreleased         // there was a yes, and no time left to release the call
 )
 
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked"}
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased"}
 
 // String returns the reason code.
 func (c Cause) String() string {
@@ -110,32 +113,8 @@ type Resolution struct {
 	Method       Method    `json:"method,omitempty"`
 	Grant        Term      `json:"grant,omitzero"` // how long a yes lasts
 	At           time.Time `json:"at,omitzero"`    // by the store's clock
-}
-
-// A Phase says how far the posting of one card has come.
-type Phase uint8
-
-// The phases. Sending is stored before the card goes out, so that a crash
-// leaves a trace: a card still Sending after its time is void, and a new card
-// with a new code takes its place.
-const (
-	Sending Phase = iota
-	Posted
-	Failed
-	Void
-)
-
-// A Posting is one card of a request.
-type Posting struct {
-	To       Destination `json:"to"`
-	Hub      string      `json:"hub,omitempty"` // the only one that can see and change a volatile card
-	Code     tokens.Hash `json:"code"`
-	Phase    Phase       `json:"phase"`
-	Ref      Ref         `json:"ref,omitzero"`
-	Until    time.Time   `json:"until,omitzero"`    // a Sending card is given up after this
-	Shown    bool        `json:"shown,omitempty"`   // the card shows the settled state
-	Attempts int         `json:"attempts,omitzero"` // failed tries to show it
-	Error    string      `json:"error,omitempty"`   // why posting failed
+	// Calls is the number of the last identical call that the answered card showed.
+	Calls int `json:"calls,omitempty"`
 }
 
 // A Request is one call that waits for people, as it is stored. Its methods are
@@ -165,7 +144,15 @@ type Request struct {
 	// WithdrawAt is when the request is withdrawn because its courier is gone;
 	// zero while the courier holds the line.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
-	Postings   []Posting `json:"postings"`
+	// Also are identical calls that wait for the same answer, and once there is a yes
+	// those that it is for, beside the call in CallID. N is the number of that one, and
+	// Joined that of the last that joined.
+	Also   []Caller `json:"also,omitempty"`
+	N      int      `json:"n,omitempty"`
+	Joined int      `json:"joined,omitempty"`
+	// Ended are calls that were taken off the request, until the audit has that.
+	Ended    []Ending  `json:"ended,omitempty"`
+	Postings []Posting `json:"postings"`
 	// Asked reports that the question itself is in the audit; before that, no
 	// card goes out.
 	Asked bool `json:"asked,omitempty"`
@@ -178,6 +165,14 @@ type Request struct {
 	ReleasedAt time.Time `json:"released_at,omitzero"`
 	Acked      time.Time `json:"acked,omitzero"`
 	Repeats    int       `json:"repeats,omitempty"` // how often the yes was read again
+	// ReleasedBy is the process that released it, and Withheld why its last look kept
+	// the yes from the courier all the same.
+	ReleasedBy string `json:"released_by,omitempty"`
+	Withheld   Cause  `json:"withheld,omitzero"`
+	// Fate is what became of the call after its release, for cards. Lapsed reports that
+	// the time in which calls of Also take their yes is over.
+	Fate   Fate `json:"fate,omitzero"`
+	Lapsed bool `json:"lapsed,omitempty"`
 }
 
 // Errors of the state machine.
@@ -209,15 +204,31 @@ func (r Request) Answer(res Resolution, now time.Time) (Request, error) {
 		r.State = Approved
 		if r.Parked {
 			r.Due = r.TakeBy // nobody waits: the yes does
+		} else if by := r.releaseBy(now); by.After(r.Due) {
+			r.Due = by
 		}
 	}
 	res.At = now
 	r.Resolution = res
+	if res.Approve && !r.Parked {
+		r = r.cover(res.Calls, now)
+	}
 	return r, nil
 }
 
+// releaseBy is until when a yes of now may be released: a yes in time counts although
+// the release takes a moment, but the answer must reach the courier before its deadline.
+func (r Request) releaseBy(now time.Time) time.Time {
+	by, last := now.Add(ReplyWait), r.Deadline.Add(-AnswerMargin)
+	if by.After(last) {
+		return last
+	}
+	return by
+}
+
 // Expire applies the clock: at the deadline, silence is a no, and so is an
-// approval that the agent has not taken.
+// approval that the agent has not taken or that could not be released, and a question
+// that reached nobody.
 func (r Request) Expire(now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
@@ -225,11 +236,15 @@ func (r Request) Expire(now time.Time) (Request, error) {
 	if now.Before(r.Due) {
 		return r, ErrTooSoon
 	}
-	cause := TimedOut
-	if r.State == Approved {
-		cause = AgentGone
+	switch {
+	case r.State == Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier waits
+		return r.end(Expired, Unreleased, now), nil
+	case r.State == Approved:
+		return r.end(Expired, AgentGone, now), nil
+	case r.unseen(): // silence is no answer of people who were not asked
+		return r.end(Denied, Unreachable, now), nil
 	}
-	return r.end(Expired, cause, now), nil
+	return r.end(Expired, TimedOut, now), nil
 }
 
 // Leave notes that the connection of holder ended without an answer. The
@@ -238,34 +253,47 @@ func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Reque
 	if r.State.Settled() {
 		return r, ErrSettled
 	}
-	if holder != r.Holder || r.Parked {
+	i := slices.IndexFunc(r.Also, func(c Caller) bool { return c.Holder == holder })
+	switch {
+	case r.Parked || holder != r.Holder && i < 0:
 		return r, ErrNotHolder
+	case holder == r.Holder:
+		r.WithdrawAt = now.Add(grace)
+	default:
+		r.Also = slices.Clone(r.Also)
+		r.Also[i].WithdrawAt = now.Add(grace)
 	}
-	r.WithdrawAt = now.Add(grace)
 	return r, nil
 }
 
 // Hold notes that the courier of callID waits on a new connection.
 func (r Request) Hold(callID string, fp Fingerprint, holder string) (Request, error) {
-	if callID == "" || callID != r.CallID || !fp.Equal(r.Fingerprint) {
+	if !r.lists(callID) || !fp.Equal(r.Fingerprint) {
 		return r, ErrNotBound
 	}
 	if r.State.Settled() {
 		return r, ErrSettled
 	}
+	if i := r.beside(callID); i >= 0 {
+		r.Also = slices.Clone(r.Also)
+		r.Also[i].Holder, r.Also[i].WithdrawAt = holder, time.Time{}
+		return r, nil
+	}
 	r.Holder, r.WithdrawAt = holder, time.Time{}
 	return r, nil
 }
 
-// Withdraw ends a request whose courier did not come back.
+// Withdraw takes off the calls whose couriers did not come back, and ends the request
+// if none is left.
 func (r Request) Withdraw(now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
 	}
-	if r.WithdrawAt.IsZero() || now.Before(r.WithdrawAt) {
-		return r, ErrTooSoon
+	next, some, err := r.withoutGone(now)
+	if err == nil && !some {
+		next = r.end(Withdrawn, AgentGone, now)
 	}
-	return r.end(Withdrawn, AgentGone, now), nil
+	return next, err
 }
 
 // Fail denies for a reason that is no person's: unreachable, unrecorded,
@@ -278,6 +306,9 @@ func (r Request) Fail(cause Cause, now time.Time) (Request, error) {
 }
 
 func (r Request) end(s State, cause Cause, now time.Time) Request {
+	if r.Granted() { // its cards say that the yes waits
+		r = r.anew()
+	}
 	r.State = s
 	r.Resolution.Approve = false
 	r.Resolution.Cause = cause
@@ -297,8 +328,21 @@ func (r Request) Consume(callID string, fp Fingerprint, audit string, now time.T
 		return r, ErrTooSoon
 	case !now.Before(r.Due):
 		return r, ErrOverdue
-	case callID == "" || callID != r.CallID || !fp.Equal(r.Fingerprint):
+	case !r.lists(callID) || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
+	}
+	if i := r.beside(callID); i >= 0 { // the first does not come
+		next := r.Also[i]
+		r.Also = slices.Clone(r.Also)
+		r.Also[i] = r.first()
+		r = r.led(next)
+	}
+	if !r.several() { // of those that it could be for, this is the one
+		r = r.off(NotShown, now, r.Also...)
+		r.Also = nil
+	}
+	if r.Granted() { // its cards say that the yes waits
+		r = r.anew()
 	}
 	r.State, r.Audit, r.WithdrawAt, r.ReleasedAt = Consumed, audit, time.Time{}, now
 	return r, nil
@@ -320,6 +364,9 @@ func (r Request) Told() (res Resolution, ok bool) {
 	}
 	res = r.Resolution
 	res.Approve = res.Approve && r.State == Consumed
+	if r.gaveNothing() {
+		res.Approve, res.Cause = false, r.Withheld
+	}
 	return res, true
 }
 
@@ -336,32 +383,23 @@ func (r Request) Attention(now time.Time) time.Time {
 	if !r.State.Settled() {
 		sooner(r.Due)
 		sooner(r.WithdrawAt)
+		for _, c := range r.Also {
+			sooner(c.WithdrawAt)
+		}
 	}
-	if r.State.Settled() && !r.Closed {
+	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
 		sooner(now.Add(settleGrace))
 	}
-	if r.State == Consumed && !r.ReleasedAt.IsZero() && r.Acked.IsZero() {
+	if r.lapses() {
 		sooner(r.ReleasedAt.Add(RepeatFor))
 	}
 	for _, p := range r.Postings {
 		switch {
 		case p.Phase == Sending && !r.State.Settled(): // the end of a card on its way is up to who sends it
 			sooner(p.Until)
-		case p.Phase == Posted && r.State.Settled() && !p.Shown && p.Attempts < MaxUpdateAttempts:
-			sooner(now.Add(backoff(p.Attempts)))
+		case r.ended() && p.stale():
+			sooner(p.lookAgain(now))
 		}
 	}
 	return next
-}
-
-// MaxUpdateAttempts bounds the tries to show a settled state on a card: about
-// a quarter of an hour in all.
-const MaxUpdateAttempts = 10
-
-// settleGrace leaves the process that settled a request time to finish it
-// before others look.
-const settleGrace = 2 * time.Second
-
-func backoff(attempts int) time.Duration {
-	return time.Second << min(attempts, 8)
 }

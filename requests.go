@@ -24,11 +24,21 @@ func (b *Broadcaster) load(ctx context.Context, id string) (Request, Rev, error)
 	return r, rev, err
 }
 
+// errNoRecord is of a record that is none of a request, or of another version.
+var errNoRecord = errors.New("the stored record is not readable")
+
+// unreadable reports a record that stays as it is and that nobody can read: its key was
+// taken away, it was changed, or another version wrote it. It answers nothing, and must
+// not stand in the way of calls that could have waited with it.
+func unreadable(err error) bool {
+	return errors.Is(err, errNoRecord) || errors.Is(err, ErrSealed) || errors.Is(err, ErrTampered)
+}
+
 func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev Rev) (r Request, err error) {
 	r, ok := b.known.at(id, rev)
 	if !ok {
 		if r, err = b.codec.Decode(value); err != nil {
-			return Request{}, fmt.Errorf("request %s: the stored record is not readable: %w", id, err)
+			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
 		}
 		if r.ID != id {
 			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, ErrTampered)
@@ -125,6 +135,16 @@ func (b *Broadcaster) replaceCode(ctx context.Context, r *Request, w *way, keep 
 		r.Postings = next.Postings
 	}
 	return err
+}
+
+// requestOf returns the request that a call's id leads to, and the revision of that. An
+// index that leads nowhere, because it was undone, is ErrNotFound like none at all.
+func (b *Broadcaster) requestOf(ctx context.Context, callID string) (id string, rev Rev, err error) {
+	value, rev, err := b.Store.Get(ctx, Key("call", callID))
+	if err == nil && len(value) == 0 {
+		err = ErrNotFound
+	}
+	return string(value), rev, err
 }
 
 // adopt takes over an index that leads to a dead request. Any other means that

@@ -67,7 +67,7 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 					Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 						return approver.Bind(c, "", nil, nil)
 					},
-					CodeKey: keys[0], OldCodeKeys: keys[1:], Log: silent,
+					Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: keys[0], OldCodeKeys: keys[1:], Log: silent,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func (b *Broadcaster) close(ctx context.Context, r Request) (hash string, err er
 		if closed {
 			c.hash = fresh.Audit
 		} else {
-			c.hash, c.err = b.Audit.Record(ctx, r.record(r.lastEvent()))
+			c.hash, c.err = b.recordEnd(ctx, r)
 		}
 		close(c.done)
 		if closed || c.err != nil {
@@ -78,7 +79,7 @@ func (b *Broadcaster) forget(r Request) {
 	b.mu.Unlock()
 }
 
-// settle brings every card of a settled request up to date, in the background.
+// settle brings every card of a request that has ended up to date, in the background.
 // At most one runs per request; a further call makes it run once more.
 func (b *Broadcaster) settle(id string) {
 	b.mu.Lock()
@@ -111,11 +112,16 @@ func (b *Broadcaster) settle(id string) {
 }
 
 func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
-	r, _, err := b.load(ctx, id)
-	if err != nil || !r.State.Settled() {
+	b.giving.wait(ctx, id)
+	r, _, now, err := b.loadNow(ctx, id)
+	if err != nil || !r.ended() {
 		return
 	}
-	hash, closeErr := b.close(ctx, r)
+	var hash string
+	var closeErr error
+	if r.State.Settled() {
+		hash, closeErr = b.close(ctx, r)
+	}
 	if closeErr != nil {
 		b.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
 		if r.State == Consumed {
@@ -123,58 +129,148 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 		}
 	}
 	card := b.card(r, tokens.Code{})
-	failed := make([]error, len(r.Postings))
-	_ = inParallel(len(r.Postings), func(i int) error {
-		if p := r.Postings[i]; p.Phase == Posted && !p.Shown && p.Attempts < MaxUpdateAttempts {
-			if failed[i] = errElsewhere; p.Hub == "" || p.Hub == b.Host {
-				failed[i] = b.updateOne(ctx, p.Ref, card)
-			}
+	todo := b.toShow(r, now)
+	failed := make([]error, len(todo))
+	_ = inParallel(len(todo), func(n int) error {
+		if p := r.Postings[todo[n]]; p.refusedTo(b.process) {
+			failed[n] = errRefused
+		} else {
+			failed[n] = b.update(ctx, p, card)
 		}
 		return nil
 	})
 	if ctx.Err() != nil {
 		return
 	}
-	_, err = b.change(ctx, id, func(fresh Request, _ time.Time) (Request, error) {
-		if fresh.State != r.State || len(fresh.Postings) < len(r.Postings) {
-			return fresh, ErrTooSoon // a fail-over took something back: look again
+	crossed := false
+	_, err = b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+		closing := false
+		crossed = false
+		if fresh.State != r.State || fresh.endLine() != r.endLine() || len(fresh.Postings) < len(r.Postings) {
+			crossed = true // the cards say something else now, or a fail-over took something back: look again
+			return fresh.crossed(todo)
 		}
-		return fresh.updated(r.Postings, failed, hash, closeErr == nil)
+		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
+			fresh.Closed, fresh.Audit, closing = true, firstOf(fresh.Audit, hash), true
+		}
+		next, err := fresh.updated(b.process, r.Postings, todo, failed, now)
+		if closing && errors.Is(err, errNoChange) {
+			err = nil
+		}
+		return next, err
 	})
-	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil {
+	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil && !crossed {
 		b.forget(r)
 	}
-	for i, err := range failed {
+	if crossed && err == nil {
+		b.settle(id)
+	}
+	for n, err := range failed {
 		if err != nil && !errors.Is(err, errElsewhere) {
-			b.Log.Warn("a card could not be brought up to date; trying again", "request", id, "channel", r.Postings[i].To.Channel, "error", err)
+			b.logStale(r.Postings[todo[n]], id, err)
+		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
+			b.Log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
 		}
 	}
+}
+
+// crossed is for cards that were edited while something else became true of their request:
+// that edit may have been the later one, so what another process showed may be gone.
+func (r Request) crossed(edited []int) (Request, error) {
+	r.Postings = slices.Clone(r.Postings)
+	some := false
+	for _, i := range edited {
+		if i < len(r.Postings) && r.Postings[i].Shown {
+			r.Postings[i].Shown, some = false, true
+		}
+	}
+	if !some {
+		return r, ErrTooSoon
+	}
+	return r, nil
+}
+
+// toShow are the postings whose cards this process is to bring up to date now.
+func (b *Broadcaster) toShow(r Request, now time.Time) (todo []int) {
+	for i, p := range r.Postings {
+		from := p.Next
+		if p.refusedTo(b.process) {
+			from = from.Add(othersGrace)
+		}
+		if p.stale() && !now.Before(from) {
+			todo = append(todo, i)
+		}
+	}
+	return todo
+}
+
+// logStale says once that a card is tried again, and once that it is given up.
+func (b *Broadcaster) logStale(p Posting, id string, err error) {
+	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
+	switch {
+	case errors.Is(err, errRefused):
+		level, what = slog.LevelInfo, "a card that cannot be brought up to date is given up, and stays as it is"
+	case errors.Is(err, ErrFinal):
+		level, what = slog.LevelInfo, "a card cannot be brought up to date by this daemon; another one may"
+	case p.Attempts == 0:
+		level = slog.LevelWarn
+	case p.Attempts+1 >= MaxUpdateAttempts:
+		level, what = slog.LevelWarn, "a card could not be brought up to date and is given up"
+	}
+	b.Log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
+}
+
+// update brings the cards of a posting up to date, if they are this hub's to change.
+// The error is final only if that of each card is.
+func (b *Broadcaster) update(ctx context.Context, p Posting, card Card) error {
+	if p.Hub != "" && p.Hub != b.Host {
+		return errElsewhere
+	}
+	var passing, final error
+	for _, ref := range p.refs() {
+		err := b.updateOne(ctx, ref, card)
+		if errors.Is(err, ErrFinal) {
+			final = err
+		} else if err != nil {
+			passing = err
+		}
+	}
+	if passing != nil {
+		return passing
+	}
+	return final
 }
 
 var (
 	errNoChange  = errors.New("nothing has changed")
 	errElsewhere = errors.New("the card is another hub's to change")
+	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", ErrFinal)
 )
 
-// updated notes what became of the tries to bring cards up to date, of which
-// failed has the errors, and whether the end is recorded.
-func (r Request) updated(tried []Posting, failed []error, hash string, closed bool) (Request, error) {
-	changed := closed && !r.Closed
-	if closed {
-		r.Closed, r.Audit = true, firstOf(r.Audit, hash)
-	}
+// updated notes what became of the tries to bring some of the postings in was up to date,
+// of which failed has the errors. What is final for one process leaves the card to others.
+func (r Request) updated(process string, was []Posting, tried []int, failed []error, now time.Time) (Request, error) {
+	changed := false
 	r.Postings = slices.Clone(r.Postings)
-	for i, p := range tried {
-		now := &r.Postings[i]
-		if p.Phase != Posted || p.Shown || p.Attempts >= MaxUpdateAttempts || now.Phase != Posted || now.Shown {
+	for n, i := range tried {
+		p := &r.Postings[i]
+		if !p.stale() {
 			continue
 		}
 		changed = true
-		if failed[i] == nil {
-			now.Shown = true
-		} else {
-			now.Attempts++
-			now.Error = failed[i].Error()
+		switch err := failed[n]; {
+		case err == nil:
+			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
+		case errors.Is(err, errRefused):
+			p.Attempts = MaxUpdateAttempts
+		case errors.Is(err, ErrFinal):
+			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
+		default:
+			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
+				p.Next = now.Add(pauseAfter(err, p.Attempts, mostEditPause))
+			}
+			p.Attempts++
+			p.Error = err.Error()
 		}
 	}
 	if !changed {
@@ -219,6 +315,8 @@ func (b *Broadcaster) sweepAgain(ctx context.Context, look func() ([]string, err
 		b.seen(ctx, err)
 		if err != nil {
 			b.noteTrouble(err)
+		} else {
+			b.catchUp()
 		}
 		_ = inParallel(min(len(keys), 8), func(worker int) error {
 			for i := worker; i < len(keys); i += 8 {
@@ -282,15 +380,15 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 			return
 		}
 	}
+	b.recordEnded(ctx, r)
 	if !r.State.Settled() {
 		b.start(func(ctx context.Context) { b.repost(ctx, id) }) // a slow channel must not hold up the clock
+	}
+	if !r.ended() {
 		return
 	}
-	if r.State == Consumed && r.Acked.IsZero() {
-		r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.lapse(b.backSince(now), now) })
-		if err == nil {
-			err = b.acked(ctx, r, "no courier said that it has the answer, and the time for that is over")
-		}
+	if r.lapses() {
+		err = b.lapse(ctx, r)
 		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
 			b.noteTrouble(err)
 		}

@@ -27,7 +27,7 @@ func TestAFailOverWhileSettling(t *testing.T) {
 		old, oldDue := x.kv.records[key], x.kv.due[key]
 		x.kv.mu.Unlock()
 		var once sync.Once
-		x.dc.update = func(Card) error {
+		x.dc.onUpdate(func(Card) error {
 			once.Do(func() { // the fail-over
 				x.kv.mu.Lock()
 				x.kv.records[key] = old
@@ -35,7 +35,7 @@ func TestAFailOverWhileSettling(t *testing.T) {
 				x.kv.mu.Unlock()
 			})
 			return nil
-		}
+		})
 		x.tap(x.tg, 0, "1", false)
 		<-answer
 		cancel(nil)
@@ -87,7 +87,7 @@ func TestTwoHubsWithATerminalEach(t *testing.T) {
 				Store: kv, Audit: &memAudit{}, People: people, Channels: []Channel{ownTerminal{term}, slack},
 				Destinations: []Destination{{Channel: "terminal", Conversation: "local"}, {Channel: "slack", Conversation: "C"}},
 				Fingerprint:  func(_ context.Context, c ToolCall) (Binding, error) { return Bind(c, "", nil, nil) },
-				CodeKey:      make([]byte, 32), Host: host, Log: slog.New(slog.DiscardHandler),
+				Limit:        func(context.Context, string, ToolCall) error { return nil }, CodeKey: make([]byte, 32), Host: host, Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +128,7 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 		_, card := x.tg.card(0)
 		key := Key("req", card.Request)
 		var once sync.Once
-		x.dc.update = func(Card) error {
+		x.dc.onUpdate(func(Card) error {
 			once.Do(func() {
 				r, _, err := x.load(t.Context(), card.Request)
 				if err != nil {
@@ -143,7 +143,7 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 				x.kv.mu.Unlock()
 			})
 			return nil
-		}
+		})
 		x.tap(x.tg, 0, "1", false)
 		<-answer
 		time.Sleep(5 * time.Minute)

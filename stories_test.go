@@ -176,7 +176,7 @@ func TestASettledRequestComesToRest(t *testing.T) {
 		h := &hookKV{memKV: kv}
 		x := newBenchOn(t, kv, h)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		x.tg.post = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() } // hangs
+		x.tg.onPost(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }) // hangs
 		answer := x.askAsync(ctx, testCall("c1"), High)
 		synctest.Wait()
 		_, card := x.dc.card(0)
@@ -317,9 +317,7 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x.audit.mu.Lock()
-			x.audit.fail = fail
-			x.audit.mu.Unlock()
+			x.audit.failing(fail)
 			answer := x.askAsync(t.Context(), call, High)
 			synctest.Wait()
 			x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: r.ID})
@@ -352,14 +350,10 @@ func TestAWaitingCallReadsSeldom(t *testing.T) {
 		kv := newMemKV()
 		h := &hookKV{memKV: kv}
 		x := newBenchOn(t, kv, h)
-		kv.mu.Lock()
-		kv.fail = func(string, string) error { return errors.New("down") }
-		kv.mu.Unlock()
+		kv.failing(func(string, string) error { return errors.New("down") })
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(12 * time.Second)
-		kv.mu.Lock()
-		kv.fail = nil
-		kv.mu.Unlock()
+		kv.failing(nil)
 		time.Sleep(DefaultTTL - 11*time.Second)
 		var reads atomic.Int64
 		h.set(func() {

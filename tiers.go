@@ -88,6 +88,7 @@ func (g *Gate) raise(ctx context.Context, call ToolCall, v Verdict, found []Verd
 	}
 	start := time.Now()
 	said := g.judgeSafely(ctx, g.Evaluator, call)
+	said.Tier = TierEvaluation // also where it crashed and said nothing
 	chain := chained([]Finding{said.finding(time.Since(start))}, said.Chain...)
 	switch {
 	case said.Decision >= Warn:
@@ -194,8 +195,10 @@ func (v Verdict) reduced() Verdict {
 	return v
 }
 
-// failedOpen is what an open fail mode makes of a stage that was unavailable.
-func (g *Gate) failedOpen(call ToolCall, by string, err error) (Verdict, bool) {
+// failedOpen is what an open fail mode makes of a stage that was unavailable: from
+// says which stage of which tier it was.
+func (g *Gate) failedOpen(call ToolCall, from Verdict, err error) (Verdict, bool) {
+	by := from.By
 	var gone *UnavailableError
 	if !g.FailOpen || !errors.As(err, &gone) || gone.Err == nil {
 		return Verdict{}, false
@@ -208,7 +211,7 @@ func (g *Gate) failedOpen(call ToolCall, by string, err error) (Verdict, bool) {
 	}
 	why := OneLine(Mask(by + ": " + err.Error()))
 	return Verdict{
-		Decision: Pass, Severity: High, By: by, Category: CategoryFailOpen, Confidence: OpenConfidence, MinTier: gone.MinTier,
+		Decision: Pass, Severity: High, By: by, Tier: from.Tier, Category: CategoryFailOpen, Confidence: OpenConfidence, MinTier: gone.MinTier,
 		FailedOpen: []string{why},
 	}, true
 }

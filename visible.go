@@ -3,6 +3,7 @@ package approver
 import (
 	"crypto/sha256"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,24 +21,27 @@ func Visible(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 32)
 	for line := range strings.SplitAfterSeq(s, "\n") {
-		visibleLine(&b, line)
+		visibleLine(&b, line, asItIs)
 	}
 	return b.String()
 }
 
-// visibleLine writes one line of text, or a text to be shown on one line.
-func visibleLine(b *strings.Builder, line string) {
-	mixed := strings.ContainsFunc(line, asciiName)
+func asItIs(s string) string { return s }
+
+// visibleLine writes one line of text, or a text to be shown on one line. read is what
+// a part of it stands for.
+func visibleLine(b *strings.Builder, line string, read func(string) string) {
+	mixed := strings.ContainsFunc(read(line), asciiName)
 	if strings.Contains(line, " characters hidden") {
 		done := 0
 		for _, at := range maskedPattern().FindAllStringIndex(line, -1) {
-			visibleWords(b, line[done:at[0]], mixed)
+			visibleWords(b, read(line[done:at[0]]), mixed)
 			b.WriteString(line[at[0]:at[1]])
 			done = at[1]
 		}
 		line = line[done:]
 	}
-	visibleWords(b, line, mixed)
+	visibleWords(b, read(line), mixed)
 }
 
 // visibleWords writes the words of a line. In a mixed line, which has ASCII
@@ -60,6 +64,27 @@ func visibleWords(b *strings.Builder, s string, mixed bool) {
 		}
 		s = s[n:]
 	}
+}
+
+// NoneHidden is a text with the characters made visible that are not seen, or that turn or
+// break what stands around them, and no others: for lines that programs write about texts
+// that were made visible before. Newline and tab stay.
+func NoneHidden(s string) string {
+	if plainASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, "⟨\\x%02X⟩", s[i])
+		case hidden(r) && r != '⟨' && r != '⟩':
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func plainASCII(s string) bool {
@@ -198,10 +223,53 @@ const alikes = "ѵѴѡаеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅ
 	"⋕♯⌗❛❜❝❞❘❙❚╲￨￩￪￫￬￭￮➖➕⁺⁻⁼⁽⁾₊₋₌₍₎"
 
 // OneLine is Visible with line breaks and tabs made visible too.
-func OneLine(s string) string {
+func OneLine(s string) string { return oneLine(s, asItIs) }
+
+// OneLineAgain is OneLine for a text that OneLine made and that was kept since: its
+// marks are shown once, and not as a text that imitates marks. A text that OneLine did
+// not make, because somebody changed what was kept, is as safe as by OneLine; only its
+// marks prove nothing.
+func OneLineAgain(s string) string { return oneLine(s, unmarked) }
+
+func oneLine(s string, read func(string) string) string {
 	var b strings.Builder
-	visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"))
+	visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"), read)
 	return strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(b.String())
+}
+
+// unmarked puts the characters and bytes back that Visible wrote as marks.
+func unmarked(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "⟨")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		inner, after, closed := strings.Cut(rest, "⟩")
+		hidden, ok := markedAs(inner)
+		if !closed || !ok {
+			b.WriteString("⟨")
+			s = rest
+			continue
+		}
+		b.WriteString(hidden)
+		s = after
+	}
+}
+
+// markedAs is what stands behind a mark, such as U+202E or \xFF.
+func markedAs(mark string) (string, bool) {
+	if digits, ok := strings.CutPrefix(mark, "U+"); ok {
+		n, err := strconv.ParseUint(digits, 16, 32)
+		if r := rune(n); err == nil && utf8.ValidRune(r) && fmt.Sprintf("U+%04X", r) == mark {
+			return string(r), true
+		}
+		return "", false
+	}
+	digits, ok := strings.CutPrefix(mark, `\x`)
+	n, err := strconv.ParseUint(digits, 16, 8)
+	return string([]byte{byte(n)}), ok && err == nil && n >= utf8.RuneSelf && fmt.Sprintf(`\x%02X`, n) == mark
 }
 
 // PushLength is the greatest length of a push line, in characters.

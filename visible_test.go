@@ -391,3 +391,48 @@ func TestBucketsHaveNoPasswords(t *testing.T) {
 		t.Errorf("a password is shown: %s", got)
 	}
 }
+
+// marked are texts with characters that cannot be seen, and with what imitates the
+// marks of such.
+var marked = []string{
+	"git\u00a0push", "rm \u202egpj.exe\u2066", "a\xffb", "\xc3\x28", "⟨U+202E⟩", "⟨U+27E8⟩", "⟨⟩", "⟨U+⟩", "⟨U+202E", "U+202E⟩", "⟨⟨U+00A0⟩⟩", `⟨\xFF⟩`, `⟨\x41⟩`,
+	"⟨U+0041⟩", "⟨U+000A⟩", "⟨u+202e⟩", "⟨U+D800⟩", "⟨U+110000⟩", "⟨U+00000A⟩", "a\nb\tc\r\nd\re", "аb", "о\u200bмир", "שלום\u200b", "שלום ls", "a…b", "‹5 characters hidden›",
+	"‹5\tcharacters hidden›", "‹\u200b5 characters hidden›", "∕etc", "x ⟨3 spaces⟩ y", "ｒｍ", "\x1b[2J", "\x00", "⟨", "⟩", "⏎", " \u2028 ", "é\u0301",
+}
+
+// What was made visible and kept is shown again as it was shown first: each mark once,
+// and an imitated one as an imitation.
+func TestOneLineAgain(t *testing.T) {
+	for _, s := range marked {
+		once := OneLine(s)
+		if again := OneLineAgain(once); again != once {
+			t.Errorf("%q: first %s, then %s", s, once, again)
+		}
+	}
+	if mine, forged := OneLine("a\u202eb"), OneLine("a⟨U+202E⟩b"); OneLineAgain(mine) == OneLineAgain(forged) || OneLineAgain(mine) != "a⟨U+202E⟩b" {
+		t.Errorf("a mark %s and an imitation %s", OneLineAgain(mine), OneLineAgain(forged))
+	}
+	// A kept text that somebody changed moves no cursor, and hides nothing.
+	for _, s := range marked {
+		if got := OneLineAgain(s); strings.ContainsAny(got, "\n\t\x1b\x00\u202e\u200b\u00a0") {
+			t.Errorf("%q is shown as %q", s, got)
+		}
+	}
+}
+
+func FuzzOneLineAgain(f *testing.F) {
+	for _, s := range marked {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		once := OneLine(s)
+		if again := OneLineAgain(once); again != once {
+			t.Errorf("%q: first %s, then %s", s, once, again)
+		}
+		for _, r := range OneLineAgain(s) {
+			if hidden(r) && r != '⟨' && r != '⟩' {
+				t.Errorf("%q: %U is left", s, r)
+			}
+		}
+	})
+}

@@ -39,9 +39,15 @@ type ToolCall struct {
 	// Control names what is asked of approver itself, such as "unfreeze". Only
 	// approver sets it; a freeze does not stop such a call.
 	Control string `json:"control,omitempty"`
+	// Own marks a question about what is in force, such as a looser policy. Only approver
+	// sets it; a freeze stops such a call.
+	Own bool `json:"own,omitempty"`
 	// ParkAt is when the agent is to be told to come back later, if people have
 	// not answered; zero is never. It says nothing of the call.
 	ParkAt time.Time `json:"-"`
+	// Acks says that the call's courier tells when it has the answer. It says nothing of
+	// the call.
+	Acks bool `json:"acks,omitempty"`
 	// Peer is who connected, by the kernel's word.
 	Peer Peer `json:"peer"`
 	// At is when the daemon read the call, by its own clock.
@@ -226,6 +232,8 @@ type Verdict struct {
 	// alone marks what the stages decided without anybody else; see Alone. evaluated
 	// marks that the evaluation had a say. Only a Gate sets them.
 	alone, evaluated bool
+	// yes is what people said yes to. Only a Broadcaster sets it.
+	yes *Request
 }
 
 // Alone reports that the stages of a Gate decided by themselves, about a call that

@@ -30,10 +30,11 @@ const (
 	Prompted      // the agent is about to ask its own user about a call; decided like Decide
 	Ran           // a call ran; recorded, and matched to its verdict
 	Notice        // nothing to decide; answered with silence
+	Over          // the calls of a turn are over, and what ran of them was reported before
 	Settings      // the agent's own settings changed, and it asks whether to take them
 )
 
-var kindNames = [...]string{"unknown", "decide", "prompted", "ran", "notice", "settings"}
+var kindNames = [...]string{"unknown", "decide", "prompted", "ran", "notice", "over", "settings"}
 
 // String returns the word; an unknown value is "unknown".
 func (k Kind) String() string {
@@ -71,6 +72,8 @@ type Event struct {
 	Output string
 	// Failure is why a call failed. A Ran with an empty Failure succeeded.
 	Failure string
+	// Over are, for Over, the agent's ids of the calls of the turn.
+	Over []string
 	// Changed is, for Settings, the file that changed, and Home the folder of the
 	// user's own settings, as far as the agent says; both are absolute paths.
 	Changed, Home string

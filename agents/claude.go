@@ -17,7 +17,8 @@ import (
 // PreToolUse is decided. PermissionRequest, which comes when Claude Code is
 // about to ask its own user, is decided in the same way and answered in its own
 // shape. PostToolUse and PostToolUseFailure report that a call ran. ConfigChange
-// asks whether settings that changed during a session are taken. The events
+// asks whether settings that changed during a session are taken. PostToolBatch ends the
+// calls of a turn, with those that Claude Code itself refused. The events
 // in claudeNotices are answered with silence. Any other event is refused: it
 // may be one whose silence permits something.
 type Claude struct{}
@@ -25,8 +26,13 @@ type Claude struct{}
 // Name returns "claude".
 func (Claude) Name() string { return "claude" }
 
-// maxUseID bounds the id of a call in bytes; it goes into the audit.
-const maxUseID = 1 << 10
+// Bounds of what an agent says of itself, in bytes. All of it is kept, compared and
+// written into logs. An id of Claude Code has 36 bytes; a path that Linux takes has less
+// than 4096.
+const (
+	maxID   = 256
+	maxPath = 4096
+)
 
 // claudeKinds are the events that carry a call.
 var claudeKinds = map[string]Kind{
@@ -74,7 +80,7 @@ func (c Claude) decode(payload []byte) (Event, error) {
 		}
 	}
 	ev := Event{Agent: c.Name()}
-	if ev.Name, err = o.need("hook_event_name"); err != nil {
+	if ev.Name, err = o.need("hook_event_name", maxID); err != nil {
 		return Event{}, err
 	}
 	for _, name := range claudeNotices {
@@ -90,6 +96,12 @@ func (c Claude) decode(payload []byte) (Event, error) {
 		ev.Call.Raw = bytes.Clone(payload)
 		return ev, nil
 	}
+	if ev.Name == "PostToolBatch" {
+		if err := c.over(&ev, o); err != nil {
+			return Event{}, err
+		}
+		return ev, nil
+	}
 	kind, ok := claudeKinds[ev.Name]
 	if !ok {
 		return Event{}, fmt.Errorf("the event %s is not known: take approver out of the hooks of that event", quote(ev.Name))
@@ -98,15 +110,12 @@ func (c Claude) decode(payload []byte) (Event, error) {
 		return Event{}, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
-	if err := o.optional(map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
+	if err := o.optional(maxID, map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
 		return Event{}, err
 	}
 	// Without its id, a call that ran cannot be matched to what was decided.
-	switch {
-	case ev.UseID == "" && kind != Prompted:
+	if ev.UseID == "" && kind != Prompted {
 		return Event{}, errors.New(`"tool_use_id" is missing or empty`)
-	case len(ev.UseID) > maxUseID:
-		return Event{}, fmt.Errorf(`"tool_use_id" has %d bytes, more than the limit of %d`, len(ev.UseID), maxUseID)
 	}
 	if kind == Ran {
 		if err := c.outcome(&ev, o); err != nil {
@@ -124,27 +133,27 @@ var claudeSources = [...]string{"user_settings", "project_settings", "local_sett
 // settings reads a ConfigChange.
 func (c Claude) settings(ev *Event, o object) (err error) {
 	ev.Call.Agent = c.Name()
-	if ev.Call.Session, err = o.need("session_id"); err != nil {
+	if ev.Call.Session, err = o.need("session_id", maxID); err != nil {
 		return err
 	}
 	if ev.Call.Dir, err = c.dir(o); err != nil {
 		return err
 	}
-	source, err := o.need("source")
+	source, err := o.need("source", maxID)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(claudeSources[:], source) {
 		return fmt.Errorf(`"source" is %s, which is not known`, quote(source))
 	}
-	if ev.Changed, err = o.need("file_path"); err != nil {
+	if ev.Changed, err = o.need("file_path", maxPath); err != nil {
 		return err
 	}
 	if !filepath.IsAbs(ev.Changed) || strings.ContainsRune(ev.Changed, 0) {
 		return fmt.Errorf(`"file_path" is %s, not an absolute path`, quote(ev.Changed))
 	}
 	var transcript string
-	if err := o.optional(map[string]*string{"transcript_path": &transcript}); err != nil {
+	if err := o.optional(maxPath, map[string]*string{"transcript_path": &transcript}); err != nil {
 		return err
 	}
 	// It lies in projects/ of the folder with the user's settings, wherever that is.
@@ -158,7 +167,7 @@ func (c Claude) settings(ev *Event, o object) (err error) {
 
 // dir reads the folder that the agent works in.
 func (Claude) dir(o object) (string, error) {
-	dir, err := o.need("cwd")
+	dir, err := o.need("cwd", maxPath)
 	if err == nil && (!filepath.IsAbs(dir) || strings.ContainsRune(dir, 0)) {
 		err = fmt.Errorf(`"cwd" is %s, not an absolute path`, quote(dir))
 	}
@@ -168,7 +177,7 @@ func (Claude) dir(o object) (string, error) {
 // outcome reads what became of a call that ran.
 func (Claude) outcome(ev *Event, o object) (err error) {
 	if ev.Name == "PostToolUseFailure" {
-		ev.Failure, err = o.need("error")
+		ev.Failure, err = o.need("error", MaxPayload)
 		ev.Output = ev.Failure
 		return err
 	}
@@ -222,13 +231,13 @@ func claudeOutputOf(response json.RawMessage) string {
 
 func (c Claude) call(o object) (call approver.ToolCall, content Content, err error) {
 	call.Agent = c.Name()
-	if call.Session, err = o.need("session_id"); err != nil {
+	if call.Session, err = o.need("session_id", maxID); err != nil {
 		return call, content, err
 	}
 	if call.Dir, err = c.dir(o); err != nil {
 		return call, content, err
 	}
-	if call.Tool, err = o.need("tool_name"); err != nil {
+	if call.Tool, err = o.need("tool_name", MaxPayload); err != nil {
 		return call, content, err
 	}
 	if !isToolName(call.Tool) {

@@ -43,10 +43,10 @@ type (
 //	Warn    additionalContext for the model and systemMessage for the user, exit 0
 //	Deny, Ask and everything else: a deny document, stderr and exit 2
 //
-// Of a call that already ran, only Warn and Deny say anything. A Notice is
-// always answered with nothing. Settings are taken with a Pass and with nothing else.
+// Of a call that already ran, only Warn and Deny say anything. A Notice and an
+// Over are always answered with nothing. Settings are taken with a Pass and with nothing else.
 func (c Claude) Encode(ev Event, v approver.Verdict) Answer {
-	if ev.Kind == Notice {
+	if ev.Kind == Notice || ev.Kind == Over {
 		return Answer{ExitZero: true}
 	}
 	doc, err := c.document(ev, v)
@@ -128,7 +128,7 @@ const (
 )
 
 // HookConfig returns the settings, as indented JSON, that make Claude Code ask
-// approver before each tool, report after it, and ask whether settings that change
+// approver before each tool, report after it, say when the calls of a turn are over, and ask whether settings that change
 // meanwhile are taken; they belong into
 // ~/.claude/settings.json or the managed settings. binary is the absolute path
 // of approver-hook, and ttl is the longest time that people have to answer, from
@@ -153,6 +153,7 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		Command   string `json:"command"`
 		Timeout   int    `json:"timeout"` // seconds
 		OnFailure string `json:"onFailure,omitempty"`
+		Async     bool   `json:"async,omitempty"`
 	}
 	type matcher struct {
 		Matcher string    `json:"matcher"`
@@ -166,19 +167,22 @@ func (c Claude) HookConfig(binary, socket string, ttl time.Duration) ([]byte, er
 		deadline = deadline.Truncate(time.Second)
 		steps := math.Ceil(float64(deadline+max(deadline/9, claudeMargin)) / float64(claudeStep))
 		line := fmt.Sprintf("%s%s --deadline %ds", program, flags, int(deadline.Seconds()))
-		return []matcher{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure}}}}
+		return []matcher{{"*", []command{{"command", line, int(steps * claudeStep.Seconds()), onFailure, false}}}}
 	}
 	var settings struct {
 		Hooks struct {
 			Pre  []matcher `json:"PreToolUse"`
 			Post []matcher `json:"PostToolUse"`
 			Fail []matcher `json:"PostToolUseFailure"`
+			Over []matcher `json:"PostToolBatch"`
 			File []matcher `json:"ConfigChange"`
 		} `json:"hooks"`
 	}
 	settings.Hooks.Pre = entry("", max(claudePatience, ttl+claudeGrace), "block")
 	settings.Hooks.Post = entry(" --event PostToolUse", claudeReport, "")
 	settings.Hooks.Fail = entry(" --event PostToolUseFailure", claudeReport, "")
+	settings.Hooks.Over = entry(" --event PostToolBatch", claudeReport, "")
+	settings.Hooks.Over[0].Hooks[0].Async = true // it says nothing, so nothing waits for it
 	settings.Hooks.File = entry(" --event ConfigChange", claudeReport, "block")
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -42,6 +42,7 @@ func claudeContent(tool string, input object) (c Content) {
 			idle = append(idle, i)
 		}
 	}
+	named := tool == "Workflow" && (names(input["name"]) || names(input["scriptPath"]))
 	h := sha256.New()
 	part := func(text []byte) {
 		var size [8]byte
@@ -51,6 +52,9 @@ func claudeContent(tool string, input object) (c Content) {
 	}
 	part([]byte(tool))
 	for _, key := range slices.Sorted(maps.Keys(input)) {
+		if named && key == "script" {
+			continue // Claude Code puts the text of the file there, which was judged by its name
+		}
 		value := plainValue(input[key])
 		if !slices.ContainsFunc(idle, func(i int) bool {
 			return claudeIdle[i].key == key && (claudeIdle[i].value == "" || claudeIdle[i].value == string(value))
@@ -62,6 +66,9 @@ func claudeContent(tool string, input object) (c Content) {
 	h.Sum(c[:0])
 	return c
 }
+
+// names reports whether an argument is a text that is not empty.
+func names(raw json.RawMessage) bool { return len(raw) > 2 && raw[0] == '"' }
 
 // plainValue writes a JSON value in one way: white space, the order of keys and the
 // escapes of a string do not count. A string is its text, so that "3000", which

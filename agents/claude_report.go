@@ -2,8 +2,10 @@ package agents
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -19,7 +21,8 @@ type Reporter interface {
 	// one that the hook was installed for, or empty. is says that the payload reports
 	// that a call ran. Then ev is the whole event but for what the call returned; or,
 	// with an error, at least its name, and the session, the folder and the tool as far
-	// as they can be read.
+	// as they can be read. A session that is too long is its beginning and its hash; a
+	// folder that is too long for one is none.
 	Report(payload []byte, event string) (ev Event, is bool, err error)
 }
 
@@ -47,13 +50,24 @@ func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err err
 			*to = text
 		}
 	}
-	if !filepath.IsAbs(ev.Call.Dir) {
+	ev.Call.Session = shortened(ev.Call.Session)
+	if !filepath.IsAbs(ev.Call.Dir) || len(ev.Call.Dir) > maxPath {
 		ev.Call.Dir = ""
 	}
 	if !isToolName(ev.Call.Tool) {
 		ev.Call.Tool = ""
 	}
 	return ev, true, err
+}
+
+// shortened is an id of at most maxID bytes, and for a longer one a text of that length
+// that is another one for another id.
+func shortened(id string) string {
+	if len(id) <= maxID {
+		return id
+	}
+	end := fmt.Sprintf("… sha256:%x", sha256.Sum256([]byte(id)))
+	return strings.ToValidUTF8(id[:maxID-len(end)], "") + end
 }
 
 // namesReport finds the event in what is no JSON. Within a string there would be a

@@ -145,9 +145,10 @@ func (o object) text(key string) (value string, ok bool, err error) {
 	return value, true, err
 }
 
-// need is text for a key that must be there and must not be empty.
-func (o object) need(key string) (string, error) {
-	value, ok, err := o.text(key)
+// need is text for a key that must be there, must not be empty and has at most limit
+// bytes.
+func (o object) need(key string, limit int) (string, error) {
+	value, ok, err := o.short(key, limit)
 	switch {
 	case err != nil:
 		return "", err
@@ -159,10 +160,18 @@ func (o object) need(key string) (string, error) {
 	return value, nil
 }
 
-// optional is text for keys that may be absent.
-func (o object) optional(into map[string]*string) error {
+// short is text of at most limit bytes.
+func (o object) short(key string, limit int) (value string, ok bool, err error) {
+	if value, ok, err = o.text(key); len(value) > limit {
+		return "", true, fmt.Errorf("%s has %d bytes, more than the limit of %d", quote(key), len(value), limit)
+	}
+	return value, ok, err
+}
+
+// optional is short for keys that may be absent.
+func (o object) optional(limit int, into map[string]*string) error {
 	for key, to := range into {
-		value, _, err := o.text(key)
+		value, _, err := o.short(key, limit)
 		if err != nil {
 			return err
 		}

@@ -246,6 +246,8 @@ func (l *Log) create(end place) error {
 // caller holds mu.
 func (l *Log) failQueue(b *batch, err error) {
 	l.err = fmt.Errorf("%w: %w", ErrFailed, explain(l.o.Dir, err))
+	// Before anybody else can tell of it: it is one trouble, and this line says what it means.
+	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", "error", l.err)
 	queue := l.queue
 	if b != nil {
 		queue = append([]*batch{b}, queue...)

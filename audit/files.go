@@ -41,6 +41,31 @@ func firstOf(name string) (uint64, bool) {
 	return first, err == nil && first > 0
 }
 
+// CheckLog says why Open could not write the log in a folder, as far as that shows without a
+// trace and without the lock of a daemon that runs. A file that is missing is made.
+func CheckLog(dir string) error {
+	var errs []error
+	for _, name := range []string{activeName, lockName} {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err == nil && !info.Mode().IsRegular(): // not opened: a pipe would wait
+			err = fmt.Errorf("%s is no plain file: move it away, and the log goes on in a new one", path)
+		case err == nil:
+			var f *os.File
+			if f, err = os.OpenFile(path, os.O_RDWR, 0); err == nil {
+				err = f.Close()
+			}
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("audit log: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // A segment is one file of a log. first is the seq of its first line, zero for
 // audit.jsonl.
 type segment struct {

@@ -64,7 +64,6 @@ func (l *Log) heal() {
 		return
 	}
 	failed := time.Now()
-	l.o.Log.Error("the audit log has failed: every call is denied until it works again; trying on", "error", cause)
 	for l.pace.begin(); ; l.pace.double() {
 		t := time.NewTimer(l.pace.wait)
 		select {
@@ -111,12 +110,15 @@ func (l *Log) repair(failed time.Time, cause error) error {
 			return err
 		}
 	}
-	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied: %v", time.Since(failed).Round(time.Millisecond), cause)
+	l.mu.Lock()
+	missing := l.missing
+	l.mu.Unlock()
+	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s: %v", time.Since(failed).Round(time.Millisecond), lacking(missing), cause)
 	if err := l.declare(append(slices.Clone(l.found), alarm{kind: outageAlarm, text: outage})); err != nil {
 		return err
 	}
 	l.mu.Lock()
-	l.err = nil
+	l.err, l.missing = nil, l.missing-missing
 	if l.lost != "" { // the store knows lines that are gone: it is told of the new end
 		l.again, l.unheard, l.heardOf = true, nil, 0
 	}
@@ -124,6 +126,17 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	l.found, l.lost = nil, ""
 	signal(l.headWake)
 	return nil
+}
+
+// lacking says how many denied calls have no record.
+func lacking(calls int) string {
+	switch calls {
+	case 0:
+		return ""
+	case 1:
+		return " (1 of them is not in the audit)"
+	}
+	return fmt.Sprintf(" (%d of them are not in the audit)", calls)
 }
 
 // note keeps what a try to heal found, once, until it can be written.

@@ -80,6 +80,19 @@ func LoadOrCreateKey(path string) (Key, error) {
 	return key, list(path, key)
 }
 
+// CheckKey says why LoadOrCreateKey would refuse the key at path, or the list of public ones
+// beside it. It makes none.
+func CheckKey(path string) error {
+	_, err := loadKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if _, listErr := LoadKeys(path + ".pub"); listErr != nil && !errors.Is(listErr, fs.ErrNotExist) {
+		err = errors.Join(err, fmt.Errorf("audit key: %w", listErr))
+	}
+	return err
+}
+
 // RotateKey replaces the signing key at path. The old private key is gone
 // afterwards; its public key stays listed, so that what it signed can still be
 // verified. A daemon uses the new key after a restart. Where there is no key,

@@ -256,7 +256,7 @@ func decisionOf(rec approver.Record) string {
 			return Rejected
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
-	case approver.EventRefused, approver.EventAcked, approver.EventRan, approver.EventResult, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
+	case approver.EventRefused, approver.EventAcked, approver.EventNotRun, approver.EventRan, approver.EventResult, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
 		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved,
 		approver.EventObserving, approver.EventEnforcing:
 		return ""

@@ -109,6 +109,7 @@ type Log struct {
 	headed   chan struct{} // under mu; closed when the store was told of more
 	again    bool          // under mu: the store is to be told of an end that is before its own
 	storeErr error         // under mu: headErr
+	missing  int           // under mu: denied calls that a log which failed did not take
 
 	opened   Opening       // of Open
 	older    chan string   // see Older
@@ -299,59 +300,6 @@ func (o *Options) complete() error {
 
 func idChar(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '_'
-}
-
-// Record writes a record and returns its hash when it is durable. After any
-// error nothing may be released on the strength of the record, although it may
-// have been written: ctx ended, the log has failed, or it is closed.
-func (l *Log) Record(ctx context.Context, r approver.Record) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", fmt.Errorf("audit record: %w", err)
-	}
-	if l == nil || l.red == nil {
-		return "", ErrClosed
-	}
-	line := l.red.lineOf(r, l.o.Hostname, time.Now())
-	if l.o.Controls != nil {
-		line.Controls = l.o.Controls()
-	}
-	if l.o.KV != nil {
-		line.Stored = l.storedUpTo()
-		if r.Event == approver.EventStopped {
-			line.Heard = l.tell(ctx)
-		}
-	}
-	body, err := encode(line)
-	if err != nil {
-		return "", fmt.Errorf("audit record: %w", err)
-	}
-	if len(body)+sealLength > MaxLine {
-		return "", fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
-	}
-	return l.put(ctx, body, l.counts(line))
-}
-
-// put waits until a line is durable. at is the time of one that counts for the
-// store's lag.
-func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error) {
-	b, hash, err := l.add(body, at)
-	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at) {
-		if err := l.await(ctx, wait.headed); err != nil {
-			return "", err
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	select {
-	case <-b.done:
-		if b.err != nil {
-			return "", b.err
-		}
-		return hash.String(), nil
-	case <-ctx.Done():
-		return "", fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
-	}
 }
 
 // Head is the last line that is durable.

@@ -114,12 +114,12 @@ func (l Line) Human() string {
 		b.WriteString(" (" + approver.OneLine(string(l.Event)) + ")")
 	}
 	switch {
-	case l.Severity == "" || l.Summary == "":
-		part("%s", either(l.Summary, l.Reason))
+	case l.Summary == "":
+		part("%s", l.Reason)
+	case l.Severity == "" || !l.graded():
+		b.WriteString(" · " + Summary(l.Summary))
 	default:
-		var sev approver.Severity
-		_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one
-		b.WriteString(" " + approver.PushLine(sev, l.Summary))
+		b.WriteString(" " + l.pushLine())
 	}
 	part("%s", l.Agent)
 	part("by %s", l.who())
@@ -144,6 +144,25 @@ func (l Line) Human() string {
 	}
 	part("%s", l.Note)
 	return b.String()
+}
+
+// graded reports whether what was found says how bad the call is. A denial that no rule
+// gave, as by a freeze, a failure, or a model that only says no, has the zero severity,
+// which is the worst: shown, it would be a finding that nobody made.
+func (l Line) graded() bool {
+	v := l.found()
+	return v == nil || v.Decision != approver.Deny || v.Rule != "" && v.By != "freeze" && v.By != "evaluator"
+}
+
+// pushLine is severity and summary, not longer than a push line.
+func (l Line) pushLine() string {
+	var sev approver.Severity
+	_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one
+	line := []rune(approver.PushLine(sev, "") + Summary(l.Summary))
+	if len(line) > approver.PushLength {
+		return string(line[:approver.PushLength-1]) + "…"
+	}
+	return string(line)
 }
 
 // who is the person, with identity, place and method; empty if nobody.
@@ -219,18 +238,23 @@ func (p csvPrinter) print(line []byte) error {
 	} else if r := l.Reply; r != nil {
 		person, channel, identity, conversation, method = r.Name, r.Channel, r.Sender, r.Conversation, r.Method
 	}
-	call := l.Command
+	call := approver.Visible(l.Command)
 	if call == "" {
-		call = l.Summary
+		call = Summary(l.Summary)
 	}
+	made := map[string]string{"command": call, "chain": l.chainText()} // visible already
 	row := []string{
 		strconv.FormatUint(l.Seq, 10), l.Timestamp.UTC().Format(time.RFC3339Nano), string(l.Event), l.Decision, l.Severity,
-		l.Agent, l.Tool, call, rule, l.Reason, person, channel, identity, conversation, method, cause,
+		l.Agent, l.Tool, "", rule, l.Reason, person, channel, identity, conversation, method, cause,
 		strconv.FormatFloat(l.TookMS, 'f', -1, 64), l.Request, l.Call, l.User, l.Hostname, l.Dir,
-		string(l.Fingerprint), l.Note, l.Hash, observed, score, l.chainText(),
+		string(l.Fingerprint), l.Note, l.Hash, observed, score, "",
 	}
-	for i := range row {
-		row[i] = cell(row[i])
+	for i, name := range csvHeader {
+		text, ok := made[name]
+		if !ok {
+			text = approver.Visible(row[i])
+		}
+		row[i] = cell(text)
 	}
 	return p.w.Write(row)
 }
@@ -240,10 +264,8 @@ func (p csvPrinter) flush() error {
 	return p.w.Error()
 }
 
-// cell keeps a spreadsheet from taking a text for a formula, and shows what
-// cannot be seen.
+// cell keeps a spreadsheet from taking a text for a formula.
 func cell(s string) string {
-	s = approver.Visible(s)
 	if s != "" && strings.ContainsRune("=+-@\t\n", rune(s[0])) {
 		return "'" + s
 	}

@@ -17,6 +17,7 @@ import (
 // A LineFinding is an approver.Finding in a Line.
 type LineFinding struct {
 	By         string            `json:"by"`
+	Tier       *uint8            `json:"tier,omitempty"` // nil in records of before tiers were kept
 	Rule       string            `json:"rule,omitempty"`
 	Decision   approver.Decision `json:"decision"`
 	Severity   string            `json:"severity,omitempty"` // of what stops the call
@@ -38,7 +39,7 @@ func (r *redactor) chain(chain []approver.Finding) []LineFinding {
 	var out []LineFinding
 	for _, f := range chain {
 		l := LineFinding{
-			By: r.text(f.By, findingLimit), Rule: r.text(f.Rule, findingLimit), Decision: f.Decision, Score: f.Score, Shadow: f.Shadow,
+			By: r.text(f.By, findingLimit), Tier: new(f.Tier), Rule: r.text(f.Rule, findingLimit), Decision: f.Decision, Score: f.Score, Shadow: f.Shadow,
 			US: f.Took.Microseconds(), Note: r.text(f.Note, findingLimit),
 		}
 		if !math.IsNaN(f.Confidence) && !math.IsInf(f.Confidence, 0) { // JSON has neither
@@ -58,10 +59,15 @@ func (f LineFinding) Text() string {
 	if f.Severity != "" {
 		_ = sev.UnmarshalText([]byte(f.Severity)) // anything else is the stricter one
 	}
-	return approver.OneLine(approver.Finding{
+	whole := approver.Finding{
 		By: f.By, Rule: f.Rule, Decision: f.Decision, Severity: sev, Confidence: f.Confidence, Score: f.Score, Shadow: f.Shadow,
 		Took: time.Duration(f.US) * time.Microsecond, Note: f.Note,
-	}.String())
+	}
+	if f.Tier == nil { // what is not known is not claimed
+		return approver.OneLine(whole.Text())
+	}
+	whole.Tier = *f.Tier
+	return approver.OneLine(whole.String())
 }
 
 // chainText is the whole chain in one cell.
@@ -99,6 +105,7 @@ type showPrinter struct {
 	raw   bool
 	what  string
 	found bool
+	last  string // what was said below the last record that said something new
 }
 
 func (p *showPrinter) print(line []byte) error {
@@ -116,7 +123,13 @@ func (p *showPrinter) print(line []byte) error {
 	if p.raw {
 		return rawPrinter{p.w}.print(line)
 	}
-	_, err = p.w.WriteString(l.Whole())
+	head, body := l.whole()
+	if body != "" && body == p.last {
+		body = "    as the record before says\n"
+	} else {
+		p.last = body
+	}
+	_, err = p.w.WriteString(head + body)
 	return err
 }
 
@@ -125,11 +138,16 @@ func (p *showPrinter) flush() error { return p.w.Flush() }
 // Whole is the record on several lines for people: Human, what was judged, and the
 // reasoning chain. Nothing in it can move the cursor or imitate another line.
 func (l Line) Whole() string {
+	head, body := l.whole()
+	return head + body
+}
+
+func (l Line) whole() (head, body string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d  %s\n", l.Seq, l.Human())
+	line := func(name, shown string) { fmt.Fprintf(&b, "    %-11s %s\n", name, shown) }
 	row := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "    %-11s %s\n", name, approver.OneLine(text))
+			line(name, approver.OneLine(text))
 		}
 	}
 	row("call", l.Call)
@@ -149,10 +167,10 @@ func (l Line) Whole() string {
 			if i == 0 {
 				name = "chain"
 			}
-			row(name, f.Text())
+			line(name, f.Text())
 		}
 	}
-	return b.String()
+	return fmt.Sprintf("%d  %s\n", l.Seq, l.Human()), b.String()
 }
 
 // loss is a verdict's irreversibility, for JSON that leaves nothing in place of 0.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/user"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,8 +85,34 @@ func (r *redactor) clean(s string) string {
 // cleanAnew masks codes before redact sees them, because redact may leave
 // something that a code can be computed from, and after it, because it may
 // bring one to light.
-func (r *redactor) cleanAnew(s string) string {
-	return readable(maskCodes(r.redact(maskCodes(s))))
+func (r *redactor) cleanAnew(s string) string { return readable(r.masked(s)) }
+
+func (r *redactor) masked(s string) string { return maskCodes(r.redact(maskCodes(s))) }
+
+// What only approver writes into a summary: in what a text brings along itself, these
+// characters are marked.
+var (
+	wholeNotShown = regexp.MustCompile(`^‹[0-9]+ bytes not shown, sha256 [0-9a-f]{64}›$`)
+	bytesMore     = regexp.MustCompile(`… \([0-9]+ bytes more\)$`)
+)
+
+// Summary is a record's summary for people, on one line: the marks that were made when
+// it was written are shown once, so they cannot be taken for marks that a command
+// imitates. Nothing in it can move the cursor.
+func Summary(s string) string {
+	head, tail := summaryParts(s)
+	return approver.OneLineAgain(head) + tail
+}
+
+// summaryParts splits off what is ours and no part of the text.
+func summaryParts(s string) (head, tail string) {
+	if wholeNotShown.MatchString(s) {
+		return "", s
+	}
+	if at := bytesMore.FindStringIndex(s); at != nil {
+		return s[:at[0]], s[at[0]:]
+	}
+	return s, ""
 }
 
 func notShown(s string) string {
@@ -308,16 +335,24 @@ func unquote(quoted []byte) string {
 
 // summary is the call on one line.
 func (r *redactor) summary(c approver.ToolCall) string {
-	if c.Command != "" {
+	switch title := c.Title(); {
+	case title != "":
+		return r.oneLine(title)
+	case c.Command != "":
 		return r.oneLine(c.Command)
 	}
 	return r.oneLine(strings.Join(append(append([]string{c.Tool}, c.Paths...), c.URLs...), " "))
 }
 
 // oneLine is a text on one line of at most summaryLimit bytes, or a little more
-// to say how many are left out.
+// to say how many are left out. [Summary] shows it.
 func (r *redactor) oneLine(text string) string {
-	if text = r.clean(text); !printable(text) {
+	if len(text) > maxRedact {
+		return notShown(text)
+	}
+	if !utf8.ValidString(text) { // made visible once, here
+		text = approver.OneLine(r.masked(text))
+	} else if text = r.clean(text); !printable(text) {
 		text = approver.OneLine(text)
 	}
 	if len(text) <= summaryLimit {
@@ -326,6 +361,9 @@ func (r *redactor) oneLine(text string) string {
 	end := summaryLimit
 	for !utf8.RuneStart(text[end]) {
 		end--
+	}
+	if mark := strings.LastIndex(text[:end], "⟨"); mark > strings.LastIndex(text[:end], "⟩") {
+		end = mark // half a mark says nothing
 	}
 	return fmt.Sprintf("%s… (%d bytes more)", text[:end], len(text)-end)
 }

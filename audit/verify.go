@@ -113,8 +113,8 @@ func alarmOf(line []byte) Alarm {
 	case err != nil:
 		a.What = "an alarm that cannot be read"
 	case l.Alarm == callAlarm, l.Alarm == "" && l.Agent+l.Tool != "":
-		said := slices.DeleteFunc([]string{l.Agent, l.Summary, l.Note}, func(s string) bool { return s == "" })
-		a.Kind, a.What = callAlarm, approver.OneLine(strings.Join(said, ": "))
+		said := slices.DeleteFunc([]string{approver.OneLine(l.Agent), Summary(l.Summary), a.What}, func(s string) bool { return s == "" })
+		a.Kind, a.What = callAlarm, strings.Join(said, ": ")
 	case slices.Contains(noLoss, l.Alarm):
 		a.Kind = l.Alarm
 	}

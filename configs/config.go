@@ -26,6 +26,7 @@ import (
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
 	"approver.example/reflexcore"
+	"approver.example/shieldcore/quota"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/tokens"
@@ -47,6 +48,8 @@ type Config struct {
 	// TTL is how long people have to answer unless a policy says otherwise, 5s
 	// to 1h.
 	TTL time.Duration `yaml:"ttl"`
+	// AsksPerMinute is how often people are asked at the most.
+	AsksPerMinute quota.AskLimits `yaml:"asks_per_minute"`
 	// CodeLength is the number of characters in a confirmation code.
 	CodeLength int `yaml:"code_length"`
 	// FailMode says what becomes of a call that cannot be judged: FailClosed or
@@ -123,7 +126,27 @@ func (c Config) Evaluating() time.Duration {
 
 // Log says what the daemon writes to its standard error.
 type Log struct {
-	Level Level `yaml:"level"`
+	Level  Level     `yaml:"level"`
+	Format LogFormat `yaml:"format"`
+}
+
+// A LogFormat is how the lines of the log are written. The zero value is text.
+type LogFormat string
+
+// The formats.
+const (
+	LogText LogFormat = "text" // key=value, for people
+	LogJSON LogFormat = "json" // one object a line, for programs
+)
+
+// UnmarshalText reads text or json.
+func (f *LogFormat) UnmarshalText(b []byte) error {
+	switch format := LogFormat(b); format {
+	case LogText, LogJSON:
+		*f = format
+		return nil
+	}
+	return fmt.Errorf("unknown format %q: text or json", b)
 }
 
 // Level is a level of the log as a [slog.Leveler]. The zero value is info.
@@ -231,11 +254,12 @@ type section interface {
 // call that needs people is denied.
 func Default() Config {
 	return Config{
-		TTL:        120 * time.Second,
-		CodeLength: tokens.MinLength,
-		FailMode:   FailClosed,
-		Log:        Log{Level: Level(slog.LevelInfo)},
-		Store:      Store{KeepFor: approver.DefaultKeepFor},
+		AsksPerMinute: quota.DefaultAskLimits(),
+		TTL:           120 * time.Second,
+		CodeLength:    tokens.MinLength,
+		FailMode:      FailClosed,
+		Log:           Log{Level: Level(slog.LevelInfo), Format: LogText},
+		Store:         Store{KeepFor: approver.DefaultKeepFor},
 		Audit: Audit{
 			MaxSize:         audit.DefaultMaxSize,
 			CheckpointEvery: audit.DefaultCheckpointEvery,

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,12 +19,21 @@ import (
 // Load reads the configuration in a file. The file must belong to root or to
 // the user who runs the program, and nobody else may be able to write it, nor to
 // read it if a secret stands in it. Relative paths in it start from its folder.
-func Load(path string) (Config, error) {
+func Load(path string) (Config, error) { return load(path, socketpath.Dir) }
+
+// LoadIsolated is Load for the configuration of an isolated daemon: what it leaves
+// out has the places of such a daemon, also while /run/approver is not there, as
+// after a start of the machine until the daemon is up.
+func LoadIsolated(path string) (Config, error) {
+	return load(path, func(string) (string, error) { return socketpath.SystemDir, nil })
+}
+
+func load(path string, sockets func(home string) (string, error)) (Config, error) {
 	data, mode, err := readOwn("configuration", path, "write one, docs/config.md holds every setting, or name another with --config")
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := Parse(path, data)
+	c, err := parse(path, data, sockets)
 	if err != nil {
 		return Config{}, err
 	}
@@ -54,9 +64,12 @@ func (c Config) inlineSecret() string {
 	return ""
 }
 
+// SystemFolder is where the configuration of an isolated daemon lies, and the pin.
+const SystemFolder = "/etc/approver"
+
 // Names of the configuration file that is looked for when none is given.
 const (
-	systemFile = "/etc/approver/approver.yaml"
+	systemFile = SystemFolder + "/approver.yaml"
 	homeFile   = ".approver/approver.yaml"
 )
 
@@ -98,14 +111,16 @@ func DefaultPath() (string, error) {
 //
 // The error is a [strictyaml.FileError] with every problem of the file. There
 // is no configuration with an error.
-func Parse(name string, data []byte) (Config, error) {
+func Parse(name string, data []byte) (Config, error) { return parse(name, data, socketpath.Dir) }
+
+func parse(name string, data []byte, sockets func(home string) (string, error)) (Config, error) {
 	f, err := strictyaml.Parse(name, data)
 	if err != nil {
 		return Config{}, err
 	}
 	c := Default()
 	f.Decode(&c)
-	c, err = c.Resolve(filepath.Dir(name))
+	c, err = c.resolve(filepath.Dir(name), sockets)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -163,7 +178,11 @@ func (c Config) ReadPolicy() (name string, data []byte, err error) {
 		}
 		return "policy." + preset + ".yaml", data, nil
 	}
-	data, _, err = readOwn("policy", c.Policy, "correct the setting policy, or leave it out for the built-in one")
+	hint := "correct the setting policy, or leave it out for the built-in one"
+	if name := filepath.Base(c.Policy); slices.Contains(Presets(), name) {
+		hint = "the built-in one is called " + PresetPrefix + name
+	}
+	data, _, err = readOwn("policy", c.Policy, hint)
 	return c.Policy, data, err
 }
 

@@ -18,14 +18,16 @@ const systemDir = "/var/lib/approver"
 // who runs the program, other relative paths start from base, and a data folder
 // and sockets that are left out get their usual places. What c points to stays
 // as it is.
-func (c Config) Resolve(base string) (Config, error) {
+func (c Config) Resolve(base string) (Config, error) { return c.resolve(base, socketpath.Dir) }
+
+func (c Config) resolve(base string, sockets func(home string) (string, error)) (Config, error) {
 	base, err := filepath.Abs(base)
 	if err != nil {
 		return Config{}, err
 	}
 	home, _ := os.UserHomeDir() // only an error where it is needed
 	if c.Dir == "" || c.Sockets.Submit == "" || c.Sockets.Resolve == "" {
-		if err := c.place(home); err != nil {
+		if err := c.place(home, sockets); err != nil {
 			return Config{}, err
 		}
 	}
@@ -45,8 +47,8 @@ func (c Config) Resolve(base string) (Config, error) {
 }
 
 // place fills in the data folder and the sockets.
-func (c *Config) place(home string) error {
-	dir, err := socketpath.Dir(home)
+func (c *Config) place(home string, sockets func(home string) (string, error)) error {
+	dir, err := sockets(home)
 	if err != nil {
 		return errors.New("no place for data and sockets: set HOME, or dir, sockets.submit and sockets.resolve")
 	}

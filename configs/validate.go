@@ -33,7 +33,25 @@ func (c Config) Validate() error {
 
 // problems is Validate with places.
 func (c Config) problems() []problem {
-	return append(c.ownProblems(), c.sectionProblems()...)
+	return slices.Concat(c.ownProblems(), c.peopleProblems(), c.sectionProblems())
+}
+
+// peopleProblems finds approvers whom no removal could name.
+func (c Config) peopleProblems() (out []problem) {
+	bad := func(id approver.Identity, format string, args ...any) {
+		path := "channels." + id.Channel
+		out = append(out, problem{path, path + ": " + fmt.Sprintf(format, args...)})
+	}
+	accounts := map[string]int{}
+	for id, who := range c.People() {
+		if len(who.ID) > approver.MaxName || len(id.Channel)+len(id.ID) > approver.MaxName {
+			bad(id, "an approver's id or person has more than %d bytes, so approver people remove could not name them", approver.MaxName)
+		}
+		if accounts[who.ID]++; accounts[who.ID] == approver.MaxAccounts+1 {
+			bad(id, "the person %.40q has more than %d accounts: write one person for each human being", who.ID, approver.MaxAccounts)
+		}
+	}
+	return out
 }
 
 // ownProblems checks what belongs to no part.
@@ -102,6 +120,7 @@ func (c Config) sectionProblems() []problem {
 		}
 	}
 	add("reflex", reflect.TypeOf(c.Reflex), c.Reflex.Validate())
+	add("asks_per_minute", reflect.TypeOf(c.AsksPerMinute), c.AsksPerMinute.Validate())
 	add("shield.classifier", reflect.TypeOf(c.Shield.Classifier), c.Shield.Classifier.Validate())
 	add("shield.quota", reflect.TypeOf(c.Shield.Quota), c.Shield.Quota.Validate())
 	if m := c.Shield.Sidecar; m != nil {

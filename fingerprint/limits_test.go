@@ -4,6 +4,7 @@ package fingerprint
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -399,5 +400,38 @@ func TestLinkedTreesOfGitAreBound(t *testing.T) {
 	}
 	if got := p.unbound("cd odd && git push"); got == nil {
 		t.Error("a .git that leads nowhere is not named")
+	}
+}
+
+// In a home of mode 0700 the first card said NOT BOUND of "/home/ada/--force", as if an
+// option were a file. For such a word the folder is named; every other keeps its name, and
+// something is always said.
+func TestAnOptionIsNoName(t *testing.T) {
+	p := newPlayground(t)
+	p.b.stat = func(path string) (fs.FileInfo, error) {
+		if strings.HasPrefix(path, p.dir+"/") {
+			return nil, fs.ErrPermission
+		}
+		return os.Stat(path)
+	}
+	folder := "what lies in " + p.dir + "/, which cannot be searched"
+	for command, run := range map[string]string{
+		"git push --force origin main": "", "git push -f": "", "terraform destroy -auto-approve": "", "rm -rf x": "", "rm -- -x": "", "make --always-make": "Makefile",
+		"cp --reflink=auto a b": "", "./deploy.sh --force": "deploy.sh", "sh deploy.sh -x": "deploy.sh", "python3 run.py --yes": "run.py",
+		"bash -c './in.sh --now'": "in.sh", "node app.js --inspect": "app.js", "source env.sh -v": "env.sh", "kubectl delete ns prod --now": "", "npm publish --force": "package.json",
+		"docker build -f Other .": "Other", "perl -i x.pl --z": "", "go run main.go -x": "main.go", "git -c a.b=c push --force-with-lease": "",
+	} {
+		names := p.unbound(command)
+		for _, name := range names {
+			if base := filepath.Base(name); strings.HasPrefix(base, "-") {
+				t.Errorf("%s: an option is named as a file: %q", command, names)
+			}
+		}
+		if !slices.Contains(names, folder) {
+			t.Errorf("%s: the folder is not named: %q", command, names)
+		}
+		if run != "" && !slices.Contains(names, p.path(run)) {
+			t.Errorf("%s: %s is not named: %q", command, run, names)
+		}
 	}
 }

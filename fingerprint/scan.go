@@ -255,7 +255,11 @@ func (s *scan) bind(path string, as level) (folder bool) {
 		// A file may be there, and nobody can say what is in it.
 		dir := filepath.Dir(path) + "/"
 		s.out[dir] = unreadable
-		s.name("%s", path)
+		if strings.HasPrefix(filepath.Base(path), "-") { // an option, as far as anybody can say
+			s.name("what lies in %s, which cannot be searched", dir)
+		} else {
+			s.name("%s", path)
+		}
 		return false
 	case err != nil:
 		return false

@@ -79,7 +79,7 @@ func newHouse(t *testing.T) *house {
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			return binder.Of(ctx, call, "rules")
 		},
-		CodeKey: make([]byte, 32), Log: silent,
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: silent,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -176,6 +176,9 @@ func must(t testing.TB, err error) {
 
 // What a build writes beside its sources does not end a grant.
 func TestABuildInALargeRepositoryKeepsItsBinding(t *testing.T) {
+	if testing.Short() {
+		t.Skip("what takes too long is not bound, and the race detector makes it take long")
+	}
 	p := largeRepository(t)
 	for _, c := range []struct{ command, writes string }{
 		{"go build -o app ./...", "app"}, {"go build ./...", "src/d003/d003"}, {"make", "app"}, {"go test ./...", "c.out"},

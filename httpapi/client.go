@@ -10,23 +10,47 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"approver.example/httpapi/socketpath"
 )
 
 // ResolveClient is the other end of [Resolve]. It sends nothing to a listener
-// that socketpath.Trust does not trust.
+// that is not trusted.
 type ResolveClient struct {
 	// Socket is the path of the resolve socket.
 	Socket string
+	// Trust fails for a uid that must not listen there. It is asked for each
+	// connection before a byte is sent. Nil means socketpath.Trust.
+	Trust func(uid uint32) error
+}
+
+// ErrSilent means that somebody listens on a socket and does not answer.
+var ErrSilent = errors.New("it does not answer")
+
+// Hears asks whoever listens for any answer at all, for that long at the most, before a
+// request that may wait for people is sent: a process that was stopped is connected to and
+// never answers. ErrSilent means that none came. Any other trouble is left to the request
+// that comes next.
+func (c ResolveClient) Hears(ctx context.Context, within time.Duration) error {
+	ask, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := call(ask, c.Socket, c.Trust, http.MethodGet, healthPath, nil, func(*http.Response) error { return nil })
+	switch {
+	case err == nil, ctx.Err() != nil, errors.Is(err, ErrRefused):
+		return nil
+	case ask.Err() != nil, errors.Is(err, syscall.EAGAIN): // so many wait to be let in
+		return ErrSilent
+	}
+	return nil
 }
 
 // Watch calls f for each event until ctx ends, f returns an error or the stream
 // ends. The error is that of f, of ctx, of the daemon, or nil when the daemon
 // ended the stream in order. A daemon that stops is io.ErrUnexpectedEOF.
 func (c ResolveClient) Watch(ctx context.Context, f func(json.RawMessage) error) error {
-	return call(ctx, c.Socket, http.MethodGet, watchPath, nil, func(res *http.Response) error {
+	return call(ctx, c.Socket, c.Trust, http.MethodGet, watchPath, nil, func(res *http.Response) error {
 		lines := bufio.NewScanner(res.Body)
 		lines.Buffer(nil, maxEvent)
 		for lines.Scan() {
@@ -52,7 +76,7 @@ func (c ResolveClient) Watch(ctx context.Context, f func(json.RawMessage) error)
 // Answer sends one JSON document and returns what became of it. ErrRefused means
 // that it was not taken. With any other error it may have been taken.
 func (c ResolveClient) Answer(ctx context.Context, body json.RawMessage) (out json.RawMessage, err error) {
-	err = call(ctx, c.Socket, http.MethodPost, answerPath, body, func(res *http.Response) error {
+	err = call(ctx, c.Socket, c.Trust, http.MethodPost, answerPath, body, func(res *http.Response) error {
 		return readJSON(res.Body, &out)
 	})
 	return out, err
@@ -66,29 +90,35 @@ func (c ResolveClient) Operate(ctx context.Context, op string, body, out any) er
 	if err != nil {
 		return err
 	}
-	return call(ctx, c.Socket, http.MethodPost, operatePath+op, text, func(res *http.Response) error {
+	return call(ctx, c.Socket, c.Trust, http.MethodPost, operatePath+op, text, func(res *http.Response) error {
 		return readJSON(res.Body, out)
 	})
 }
 
-// AskSubmit asks a script's question on a submit socket and waits for the
-// answer. ErrRefused means that nobody was asked.
-func AskSubmit(ctx context.Context, socket string, body, out any) error {
-	return submit(ctx, socket, askPath, body, out)
+// SubmitClient is what scripts have of the other end of [Submit]. Its fields are
+// those of [ResolveClient].
+type SubmitClient struct {
+	Socket string
+	Trust  func(uid uint32) error
 }
 
-// AppealSubmit appeals a denial on a submit socket. ErrRefused means that nobody
-// was asked.
-func AppealSubmit(ctx context.Context, socket string, body, out any) error {
-	return submit(ctx, socket, appealPath, body, out)
+// Ask asks a script's question and waits for the answer. ErrRefused means that
+// nobody was asked.
+func (c SubmitClient) Ask(ctx context.Context, body, out any) error {
+	return c.submit(ctx, askPath, body, out)
 }
 
-func submit(ctx context.Context, socket, path string, body, out any) error {
+// Appeal appeals a denial. ErrRefused means that nobody was asked.
+func (c SubmitClient) Appeal(ctx context.Context, body, out any) error {
+	return c.submit(ctx, appealPath, body, out)
+}
+
+func (c SubmitClient) submit(ctx context.Context, path string, body, out any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	return call(ctx, socket, http.MethodPost, path, text, func(res *http.Response) error {
+	return call(ctx, c.Socket, c.Trust, http.MethodPost, path, text, func(res *http.Response) error {
 		return readJSON(res.Body, out)
 	})
 }
@@ -106,14 +136,19 @@ func readJSON(r io.Reader, into any) error {
 
 // call makes one request on a connection of its own and gives the answer to
 // read if its status is 200.
-func call(ctx context.Context, socket, method, path string, body []byte, read func(*http.Response) error) error {
+func call(ctx context.Context, socket string, trust func(uint32) error, method, path string, body []byte,
+	read func(*http.Response) error,
+) error {
 	if err := socketpath.Check(socket); err != nil {
 		return err
+	}
+	if trust == nil {
+		trust = func(uid uint32) error { return socketpath.Trust(socket, uid) }
 	}
 	transport := &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialTrusted(ctx, socket)
+			return dialTrusted(ctx, socket, trust)
 		},
 	}
 	defer transport.CloseIdleConnections()
@@ -140,7 +175,7 @@ func call(ctx context.Context, socket, method, path string, body []byte, read fu
 }
 
 // dialTrusted connects, and looks who listens before a byte is sent.
-func dialTrusted(ctx context.Context, socket string) (net.Conn, error) {
+func dialTrusted(ctx context.Context, socket string, trust func(uint32) error) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
@@ -150,10 +185,10 @@ func dialTrusted(ctx context.Context, socket string) (net.Conn, error) {
 	if !peer.Known {
 		err = errors.New("the kernel does not say who listens")
 	} else {
-		err = socketpath.Trust(socket, peer.UID)
+		err = trust(peer.UID)
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return conn, nil
+	return Asking(conn), nil
 }

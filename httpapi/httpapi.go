@@ -82,20 +82,32 @@ func peerOf(ctx context.Context) approver.Peer {
 
 // withPeer notes who connected.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
+	peer := peerBehind(c)
+	if counted, ok := c.(*counted); ok {
+		peer = counted.peer
+	}
+	if !peer.Known {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, peer)
+}
+
+// peerBehind asks the kernel who connected; the zero Peer where it does not say.
+func peerBehind(c net.Conn) approver.Peer {
 	uc, ok := c.(*net.UnixConn)
 	if !ok {
-		return ctx
+		return approver.Peer{}
 	}
 	raw, err := uc.SyscallConn()
 	if err != nil {
-		return ctx
+		return approver.Peer{}
 	}
 	var cred peercred.Cred
 	var credErr error
 	if err := raw.Control(func(fd uintptr) { cred, credErr = peercred.Of(int(fd)) }); err != nil || credErr != nil {
-		return ctx
+		return approver.Peer{}
 	}
-	return context.WithValue(ctx, peerKey{}, approver.Peer{Known: true, UID: cred.UID, GID: cred.GID, PID: cred.PID})
+	return approver.Peer{Known: true, UID: cred.UID, GID: cred.GID, PID: cred.PID}
 }
 
 // serve runs h on l until ctx ends, then ends every request's context with
@@ -113,7 +125,10 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    maxHeaders,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		ConnState: func(_ net.Conn, s http.ConnState) {
+		ConnState: func(c net.Conn, s http.ConnState) {
+			if counted, ok := c.(*counted); ok {
+				counted.state(s)
+			}
 			if s == http.StateNew {
 				conns.Add(1)
 			}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"time"
 
@@ -21,13 +20,10 @@ import (
 // belong to the caller or root and be writable by nobody else. What lies at the
 // path is removed only if it is a socket that nobody listens on, and while no
 // other process of ours holds the lock beside it (path + ".lock", which stays).
-// Closing the listener removes the socket.
-func Listen(path string, mode os.FileMode) (net.Listener, error) {
-	if err := socketpath.Check(path); err != nil {
+// Closing the listener removes the socket. Its Keep makes a socket that is lost anew.
+func Listen(path string, mode os.FileMode) (*Listener, error) {
+	if err := checkName(path); err != nil {
 		return nil, err
-	}
-	if clean := filepath.Clean(path); clean != path {
-		return nil, fmt.Errorf("the socket %s: write it as %s", path, clean)
 	}
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -36,11 +32,51 @@ func Listen(path string, mode os.FileMode) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := bind(path, mode.Perm())
+	l := &Listener{path: path, mode: mode.Perm(), lock: lock}
+	folder, err := os.Stat(filepath.Dir(path))
+	if err == nil {
+		l.folder = folder.Mode().Perm()
+		err = l.bind()
+	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &listener{Listener: l, path: path, lock: lock}, nil
+	return l, nil
+}
+
+// CheckListen says why Listen would refuse path, unless that is another program that
+// listens there. It makes nothing. A folder that is not there yet is as good.
+func CheckListen(path string) error {
+	if err := checkName(path); err != nil {
+		return err
+	}
+	if err := checkFolder(filepath.Dir(path)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		err = lock.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the socket's lock: %w", err)
+	}
+	if info, err := os.Lstat(path); err == nil {
+		return checkSocket(path, info)
+	}
+	return nil
+}
+
+func checkName(path string) error {
+	if err := socketpath.Check(path); err != nil {
+		return err
+	}
+	if clean := filepath.Clean(path); clean != path {
+		return fmt.Errorf("the socket %s: write it as %s", path, clean)
+	}
+	return nil
 }
 
 // makeFolder makes or checks the folder of a socket.
@@ -48,6 +84,11 @@ func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the socket's folder: %w", err)
 	}
+	return checkFolder(dir)
+}
+
+// checkFolder refuses a folder in which others could put a socket of their own.
+func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("the socket's folder: %w", err)
@@ -81,6 +122,13 @@ func lockFile(name string) (*os.File, error) {
 	return nil, errors.Join(fmt.Errorf("the socket's lock %s: %w", name, err), f.Close())
 }
 
+func checkSocket(path string, info fs.FileInfo) error {
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s is not a socket (it is %v): move it away, or choose another path", path, info.Mode())
+	}
+	return nil
+}
+
 // removeStale clears the path, or says why it must not.
 func removeStale(path string) error {
 	info, err := os.Lstat(path)
@@ -90,8 +138,8 @@ func removeStale(path string) error {
 	if err != nil {
 		return fmt.Errorf("the socket: %w", err)
 	}
-	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("%s is not a socket (it is %v): move it away, or choose another path", path, info.Mode())
+	if err := checkSocket(path, info); err != nil {
+		return err
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	switch {
@@ -141,25 +189,4 @@ func open(f *os.File, path string, mode os.FileMode) (net.Listener, error) {
 		return nil, fmt.Errorf("the socket %s: %w", path, os.NewSyscallError("listen", err))
 	}
 	return net.FileListener(f)
-}
-
-// A listener owns its socket file and its lock.
-type listener struct {
-	net.Listener
-	path string
-	lock *os.File
-	once sync.Once
-	err  error
-}
-
-// Close removes the socket and then stops listening. It can be called again.
-func (l *listener) Close() error {
-	l.once.Do(func() {
-		err := os.Remove(l.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		l.err = errors.Join(err, l.Listener.Close(), l.lock.Close())
-	})
-	return l.err
 }

@@ -23,7 +23,7 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-func listen(t *testing.T, path string, mode os.FileMode) net.Listener {
+func listen(t *testing.T, path string, mode os.FileMode) *Listener {
 	t.Helper()
 	l, err := Listen(path, mode)
 	if err != nil {
@@ -152,7 +152,7 @@ func TestListenRace(t *testing.T) {
 	dead.SetUnlinkOnClose(false)
 	_ = dead.Close()
 	const n = 16
-	won := make(chan net.Listener, n)
+	won := make(chan *Listener, n)
 	for range n {
 		go func() {
 			l, err := Listen(path, 0o600)

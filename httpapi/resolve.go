@@ -59,20 +59,25 @@ type Resolve struct {
 	Operator Operator
 	// Admit says who may watch and answer; nil admits nobody.
 	Admit Admit
-	Log   *slog.Logger
+	// MaxConns and MaxConnsEach are as in [Submit]; 0 is 512, and 128.
+	MaxConns, MaxConnsEach int
+	Log                    *slog.Logger
+
+	door
 }
 
 // Serve answers on l until ctx ends, and returns when all streams have ended. It
 // closes l.
 func (s *Resolve) Serve(ctx context.Context, l net.Listener) error {
-	return serve(ctx, l, s, s.Log)
+	all, each := or(s.MaxConns, share(resolveConns, 8)), or(s.MaxConnsEach, share(resolveConnsEach, 32))
+	return serve(ctx, bounded{l, &s.door, "resolve", s.Admit, all, each, s.Log, nil}, s, s.Log)
 }
 
 // ServeHTTP answers one request.
 func (s *Resolve) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.Context())
 	if err := s.Admit.check(peer); err != nil {
-		s.Log.Warn("refused on the resolve socket", "uid", peer.UID, "pid", peer.PID, "err", err)
+		s.away.refuse(s.Log, peer, "resolve", err)
 		writeError(w, http.StatusForbidden, err.Error())
 		return
 	}
@@ -122,7 +127,7 @@ func (s *Resolve) watch(w http.ResponseWriter, r *http.Request, peer approver.Pe
 		panic(http.ErrAbortHandler) // cut the connection: the stream did not end, the daemon or the peer did
 	}
 	if err != nil {
-		s.Log.Warn("a watch ended", "uid", peer.UID, "err", err)
+		s.away.tell(s.Log, peer, "a watch ended", err)
 		w.Header().Set(watchError, oneLine(err.Error()))
 	}
 }

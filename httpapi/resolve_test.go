@@ -41,7 +41,7 @@ func TestResolveAnswer(t *testing.T) {
 		return json.RawMessage(fmt.Sprintf(`{"uid": %d, "got": %s}`, peer.UID, body)), nil
 	}}}
 	socket, _ := run(t, s.Serve)
-	c := ResolveClient{socket}
+	c := ResolveClient{Socket: socket}
 	got, err := c.Answer(t.Context(), json.RawMessage(`{"approve":true}`))
 	if want := fmt.Sprintf(`{"uid":%d,"got":{"approve":true}}`, os.Geteuid()); err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
@@ -81,7 +81,7 @@ func TestResolveWatch(t *testing.T) {
 	}}}
 	socket, _ := run(t, s.Serve)
 	var got []string
-	err := ResolveClient{socket}.Watch(t.Context(), func(m json.RawMessage) error {
+	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(m json.RawMessage) error {
 		if got = append(got, string(m)); len(got) == 1 {
 			close(next)
 		}
@@ -127,7 +127,7 @@ func TestResolveWatchEnds(t *testing.T) {
 	}
 	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: forever}}
 	socket, stop := run(t, s.Serve)
-	c := ResolveClient{socket}
+	c := ResolveClient{Socket: socket}
 
 	enough := errors.New("enough")
 	if err := c.Watch(t.Context(), func(json.RawMessage) error { return enough }); !errors.Is(err, enough) {
@@ -160,7 +160,7 @@ func TestResolveWatchError(t *testing.T) {
 		return errors.New("you are on no approver list\nat all")
 	}}}
 	socket, _ := run(t, s.Serve)
-	err := ResolveClient{socket}.Watch(t.Context(), func(json.RawMessage) error { return nil })
+	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(json.RawMessage) error { return nil })
 	if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "you are on no approver list?at all") {
 		t.Errorf("%v", err)
 	}
@@ -181,10 +181,10 @@ func TestResolveFailsClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.Log = quiet()
 			socket, _ := run(t, s.Serve)
-			if out, err := (ResolveClient{socket}).Answer(t.Context(), json.RawMessage("{}")); !errors.Is(err, ErrRefused) || out != nil {
+			if out, err := (ResolveClient{Socket: socket}).Answer(t.Context(), json.RawMessage("{}")); !errors.Is(err, ErrRefused) || out != nil {
 				t.Errorf("Answer: %s, %v", out, err)
 			}
-			if err := (ResolveClient{socket}).Watch(t.Context(), func(json.RawMessage) error { return nil }); !errors.Is(err, ErrRefused) {
+			if err := (ResolveClient{Socket: socket}).Watch(t.Context(), func(json.RawMessage) error { return nil }); !errors.Is(err, ErrRefused) {
 				t.Errorf("Watch: %v", err)
 			}
 		})
@@ -218,7 +218,7 @@ func TestResolveWatchersAreIndependent(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, enough := 0, errors.New("enough")
-	err = ResolveClient{socket}.Watch(t.Context(), func(json.RawMessage) error {
+	err = ResolveClient{Socket: socket}.Watch(t.Context(), func(json.RawMessage) error {
 		if n++; n == 100 {
 			return enough
 		}
@@ -253,7 +253,7 @@ func TestClientSendsNothingToAStranger(t *testing.T) {
 		_ = c.Close()
 		got <- n
 	}()
-	_, err := ResolveClient{path}.Answer(t.Context(), json.RawMessage(`{"code":"x"}`))
+	_, err := ResolveClient{Socket: path}.Answer(t.Context(), json.RawMessage(`{"code":"x"}`))
 	if err == nil || !strings.Contains(err.Error(), "can be written by others") {
 		t.Errorf("%v", err)
 	}
@@ -263,10 +263,10 @@ func TestClientSendsNothingToAStranger(t *testing.T) {
 }
 
 func TestClientErrors(t *testing.T) {
-	if _, err := (ResolveClient{"relative"}).Answer(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "absolute") {
+	if _, err := (ResolveClient{Socket: "relative"}).Answer(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "absolute") {
 		t.Errorf("%v", err)
 	}
-	if err := (ResolveClient{filepath.Join(tempDir(t), "none")}).Watch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if err := (ResolveClient{Socket: filepath.Join(tempDir(t), "none")}).Watch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("%v", err)
 	}
 	if _, err := (ResolveClient{}).Answer(t.Context(), nil); err == nil {
@@ -294,10 +294,10 @@ func TestOperate(t *testing.T) {
 		UID int
 		Got struct{ A int }
 	}
-	if err := (ResolveClient{socket}).Operate(t.Context(), "look", map[string]int{"a": 7}, &out); err != nil || out.UID != os.Geteuid() || out.Got.A != 7 {
+	if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "look", map[string]int{"a": 7}, &out); err != nil || out.UID != os.Geteuid() || out.Got.A != 7 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if err := (ResolveClient{socket}).Operate(t.Context(), "leap", 1, &out); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "does not know") {
+	if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "leap", 1, &out); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "does not know") {
 		t.Errorf("an unknown word: %v", err)
 	}
 	for name, s := range map[string]*Resolve{
@@ -307,7 +307,7 @@ func TestOperate(t *testing.T) {
 	} {
 		s.Log = quiet()
 		socket, _ := run(t, s.Serve)
-		if err := (ResolveClient{socket}).Operate(t.Context(), "look", 1, &out); !errors.Is(err, ErrRefused) {
+		if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "look", 1, &out); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -54,6 +53,9 @@ type Submit struct {
 	// Ack notes that the courier of a call has its answer. Its context outlives the
 	// connection, which the courier does not hold. Nil notes nothing.
 	Ack func(ctx context.Context, peer approver.Peer, callID string) error
+	// Missed hears that a report or an acknowledgment came, or may have come, and was not
+	// taken in: from silence nothing follows then. Nil hears nothing.
+	Missed func()
 	// Ask answers a script's question, one JSON document for another, under the
 	// same rules for its context. The text of an error goes to the peer. Nil
 	// refuses.
@@ -69,31 +71,41 @@ type Submit struct {
 	// MaxHeld bounds how many calls wait at once; 0 is 1024. A call beyond it is
 	// blocked at once.
 	MaxHeld int
-	Log     *slog.Logger
+	// MaxHeldEach bounds those of one uid; 0 is 256.
+	MaxHeldEach int
+	// MaxConns and MaxConnsEach bound the connections that Serve has open, in all and
+	// of one uid; 0 is 4096, and 512, or less where the process may open few files. Root
+	// and the daemon's own user are not counted in all. One beyond that takes the place of one of its uid
+	// that asks nothing, or is answered with an error and closed, before what it asks is
+	// read.
+	MaxConns, MaxConnsEach int
+	Log                    *slog.Logger
 
-	held  atomic.Int64
-	bytes atomic.Int64 // of the bodies of held calls
+	door
+	held  tally
+	bytes tally // of the bodies of held calls
+	// told and toldBytes are for reports and acknowledgments.
+	told, toldBytes tally
 }
 
 const (
-	defaultHeld = 1024
 	askPath     = "/v1/ask"
 	appealPath  = "/v1/appeal"
-	maxBytes    = 128 << 20 // bodies of all held calls together
 	maxDeadline = 24 * time.Hour
 )
 
 // Serve answers on l until ctx ends, and returns when every Hook has. It closes
 // l. Held calls are not answered then: their connections are cut.
 func (s *Submit) Serve(ctx context.Context, l net.Listener) error {
-	return serve(ctx, l, s, s.Log)
+	all, each := or(s.MaxConns, share(submitConns, 2)), or(s.MaxConnsEach, share(submitConnsEach, 16))
+	return serve(ctx, bounded{l, &s.door, "submit", s.Admit, all, each, s.Log, s.missed}, s, s.Log)
 }
 
 // ServeHTTP answers one request.
 func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	peer := peerOf(r.Context())
 	if err := s.Admit.check(peer); err != nil {
-		s.Log.Warn("refused on the submit socket", "uid", peer.UID, "pid", peer.PID, "err", err)
+		s.away.refuse(s.Log, peer, "submit", err)
 		writeError(w, http.StatusForbidden, err.Error())
 		return
 	}
@@ -114,26 +126,30 @@ func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
-	limit := int64(defaultHeld)
-	if s.MaxHeld > 0 {
-		limit = int64(s.MaxHeld)
+	place, report := s.hold, wire.IsReport(r.Header.Get(wire.Agent), r.Header.Get(wire.Event))
+	heard := !report
+	defer func() {
+		if !heard {
+			s.missed()
+		}
+	}()
+	if report {
+		place = s.tell
 	}
-	defer s.held.Add(-1)
-	if s.held.Add(1) > limit {
-		s.Log.Warn("too many calls wait", "limit", limit, "uid", peer.UID)
-		writeError(w, http.StatusServiceUnavailable, "too many calls wait for an answer")
+	free, err := place(peer.UID, max(r.ContentLength, 0)) // a length that is not known is refused below
+	if err != nil {
+		if report {
+			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid", peer.UID, "pid", peer.PID, "err", err)
+		} else {
+			s.away.tell(s.Log, peer, "a call was refused a place", err)
+		}
+		writeError(w, http.StatusServiceUnavailable, err.Error())
 		return
 	}
-	size := max(r.ContentLength, 0) // what is not known is refused below
-	defer s.bytes.Add(-size)
-	if s.bytes.Add(size) > maxBytes {
-		s.Log.Warn("the calls that wait are too large together", "limit", maxBytes, "uid", peer.UID)
-		writeError(w, http.StatusServiceUnavailable, "too many large calls wait for an answer")
-		return
-	}
+	defer free()
 	h, status, err := s.read(w, r)
 	if err != nil {
-		s.Log.Warn("a courier's request was refused", "uid", peer.UID, "pid", peer.PID, "err", err)
+		s.away.tell(s.Log, peer, "a courier's request was refused", err)
 		writeError(w, status, err.Error())
 		return
 	}
@@ -141,6 +157,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	ctx, done := requestContext(r.Context(), h.Deadline)
 	defer done()
 	answer, err := s.decide(ctx, h)
+	heard = heard || err == nil
 	if cause := context.Cause(r.Context()); cause != nil {
 		panic(http.ErrAbortHandler) // cut the connection: there must not be half an answer
 	}
@@ -152,6 +169,12 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	writeAnswer(w, answer)
 }
 
+func (s *Submit) missed() {
+	if s.Missed != nil {
+		s.Missed()
+	}
+}
+
 // ack takes the acknowledgment of an answer. Nobody waits for what it replies.
 func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
 	calls := r.Header.Values(wire.Call)
@@ -159,19 +182,21 @@ func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer)
 		writeError(w, http.StatusBadRequest, "an acknowledgment has the header "+wire.Call+" with 32 hex digits, once, and no body")
 		return
 	}
-	limit := int64(defaultHeld)
-	if s.MaxHeld > 0 {
-		limit = int64(s.MaxHeld)
-	}
-	defer s.held.Add(-1)
-	if s.held.Add(1) > limit || s.Ack == nil {
-		writeError(w, http.StatusServiceUnavailable, "acknowledgments are not taken here, or too many calls wait")
+	if s.Ack == nil {
+		writeError(w, http.StatusServiceUnavailable, "acknowledgments are not taken here")
 		return
 	}
+	free, err := s.tell(peer.UID, 0)
+	if err != nil {
+		s.missed()
+		writeError(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	defer free()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), bodyTime)
 	defer cancel()
 	if err := s.Ack(ctx, peer, calls[0]); err != nil {
-		s.Log.Warn("an acknowledgment was not taken", "call", calls[0], "uid", peer.UID, "err", err)
+		s.away.tell(s.Log, peer, "an acknowledgment was not taken", err)
 		writeError(w, http.StatusConflict, "the acknowledgment was not taken")
 		return
 	}
@@ -182,15 +207,16 @@ func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer)
 func (s *Submit) ask(
 	w http.ResponseWriter, r *http.Request, peer approver.Peer, answer func(context.Context, approver.Peer, json.RawMessage) (json.RawMessage, error),
 ) {
-	limit := int64(defaultHeld)
-	if s.MaxHeld > 0 {
-		limit = int64(s.MaxHeld)
-	}
-	defer s.held.Add(-1)
-	if s.held.Add(1) > limit || answer == nil {
-		writeError(w, http.StatusServiceUnavailable, "too many calls wait for an answer, or scripts cannot ask here")
+	if answer == nil {
+		writeError(w, http.StatusServiceUnavailable, "scripts cannot ask here")
 		return
 	}
+	free, err := s.hold(peer.UID, 0) // takeDocument bounds its body
+	if err != nil {
+		writeError(w, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	defer free()
 	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
 		ctx, done := requestContext(r.Context(), maxDeadline)
 		defer done()
@@ -269,12 +295,12 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 		}
 	}
 	if !wire.IsAgent(h.Agent) || !wire.IsCall(h.CallID) {
-		return h, http.StatusBadRequest, fmt.Errorf("the headers %s %q and %s %q are not an agent and 32 hex digits", wire.Agent, h.Agent, wire.Call, h.CallID)
+		return h, http.StatusBadRequest, fmt.Errorf("the headers %s %s and %s %s are not an agent and 32 hex digits", wire.Agent, quoted(h.Agent), wire.Call, quoted(h.CallID))
 	}
 	ms, err := strconv.ParseUint(r.Header.Get(wire.Deadline), 10, 32)
 	h.Deadline = time.Duration(ms) * time.Millisecond
 	if err != nil || ms == 0 || h.Deadline > maxDeadline {
-		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q is not 1 to %d ms", wire.Deadline, r.Header.Get(wire.Deadline), maxDeadline.Milliseconds())
+		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s is not 1 to %d ms", wire.Deadline, quoted(r.Header.Get(wire.Deadline)), maxDeadline.Milliseconds())
 	}
 	if h.Park, h.ParkIn, err = parkOf(r.Header.Values(wire.Park)); err != nil {
 		return h, http.StatusBadRequest, err
@@ -284,7 +310,7 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	}
 	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
 	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {
-		return h, http.StatusBadRequest, fmt.Errorf("the header %s %q does not fit a body of %d bytes", wire.EnvBytes, r.Header.Get(wire.EnvBytes), r.ContentLength)
+		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s does not fit a body of %d bytes", wire.EnvBytes, quoted(r.Header.Get(wire.EnvBytes)), r.ContentLength)
 	}
 	limit := int64(wire.MaxPayload)
 	if s.MaxBody > 0 {
@@ -304,6 +330,18 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	return h, 0, nil
 }
 
+// maxQuoted bounds how much of what a peer sent is told, in bytes.
+const maxQuoted = 64
+
+// quoted is what a peer sent, in quotes, as much of it as is told.
+func quoted(values ...string) string {
+	all := strings.Join(values, ", ")
+	if len(all) > maxQuoted {
+		return fmt.Sprintf("%+q… (%d bytes)", all[:maxQuoted], len(all))
+	}
+	return fmt.Sprintf("%+q", all)
+}
+
 // parkOf reads the header that may be left out.
 func parkOf(values []string) (park bool, in time.Duration, err error) {
 	if len(values) == 0 {
@@ -312,7 +350,7 @@ func parkOf(values []string) (park bool, in time.Duration, err error) {
 	ms, err := strconv.ParseUint(values[0], 10, 32)
 	in = time.Duration(ms) * time.Millisecond
 	if err != nil || len(values) > 1 || in > maxDeadline {
-		return false, 0, fmt.Errorf("the header %s %q is not one number from 0 to %d", wire.Park, values, maxDeadline.Milliseconds())
+		return false, 0, fmt.Errorf("the header %s %s is not one number from 0 to %d", wire.Park, quoted(values...), maxDeadline.Milliseconds())
 	}
 	return true, in, nil
 }
@@ -321,9 +359,9 @@ func parkOf(values []string) (park bool, in time.Duration, err error) {
 func eventOf(events, cuts []string) (event string, cut bool, err error) {
 	switch {
 	case len(events) > 1 || len(events) == 1 && !wire.IsEvent(events[0]):
-		return "", false, fmt.Errorf("the header %s %q is not one name of an event", wire.Event, events)
+		return "", false, fmt.Errorf("the header %s %s is not one name of an event", wire.Event, quoted(events...))
 	case len(cuts) > 1 || len(cuts) == 1 && cuts[0] != "1":
-		return "", false, fmt.Errorf("the header %s %q is not 1", wire.Cut, cuts)
+		return "", false, fmt.Errorf("the header %s %s is not 1", wire.Cut, quoted(cuts...))
 	case len(events) == 1:
 		event = events[0]
 	}
@@ -355,10 +393,10 @@ func parseEnv(block []byte) (map[string]string, error) {
 			return nil, errors.New("the environment is not of the form KEY=VALUE NUL")
 		}
 		if !utf8.ValidString(pair) {
-			return nil, fmt.Errorf("the environment variable %q is not valid UTF-8", key)
+			return nil, fmt.Errorf("the environment variable %s is not valid UTF-8", quoted(key))
 		}
 		if _, twice := env[key]; twice {
-			return nil, fmt.Errorf("the environment variable %q occurs twice", key)
+			return nil, fmt.Errorf("the environment variable %s occurs twice", quoted(key))
 		}
 		env[key] = value
 		rest = more

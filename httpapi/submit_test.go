@@ -320,7 +320,7 @@ func TestHandlersKeepAnswersBack(t *testing.T) {
 		return nil
 	}}}
 	socket, cancel = noClose(t, w)
-	err := ResolveClient{socket}.Watch(t.Context(), func(json.RawMessage) error {
+	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(json.RawMessage) error {
 		cancel(ErrShuttingDown)
 		return nil
 	})
@@ -344,7 +344,7 @@ func TestSubmitMaxHeld(t *testing.T) {
 	_ = first.Close()
 	<-causes
 	deadline := time.Now().Add(30 * time.Second)
-	for s.held.Load() > 1 && time.Now().Before(deadline) {
+	for s.held.inUse() > 1 && time.Now().Before(deadline) {
 		time.Sleep(time.Millisecond)
 	}
 	post(t, socket, headers("{}", ""), "{}")
@@ -353,7 +353,7 @@ func TestSubmitMaxHeld(t *testing.T) {
 
 // getHealth asks the daemon behind either socket how it is.
 func getHealth(ctx context.Context, socket string) (h Health, err error) {
-	err = call(ctx, socket, http.MethodGet, healthPath, nil, func(res *http.Response) error {
+	err = call(ctx, socket, nil, http.MethodGet, healthPath, nil, func(res *http.Response) error {
 		return readJSON(res.Body, &h)
 	})
 	return h, err
@@ -366,10 +366,10 @@ func TestSubmitRoutes(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 	// What the resolve socket offers is not here.
-	if _, err := (ResolveClient{socket}).Answer(t.Context(), []byte("{}")); !errors.Is(err, ErrRefused) {
+	if _, err := (ResolveClient{Socket: socket}).Answer(t.Context(), []byte("{}")); !errors.Is(err, ErrRefused) {
 		t.Errorf("an answer on the submit socket: %v", err)
 	}
-	if err := (ResolveClient{socket}).Watch(t.Context(), nil); !errors.Is(err, ErrRefused) {
+	if err := (ResolveClient{Socket: socket}).Watch(t.Context(), nil); !errors.Is(err, ErrRefused) {
 		t.Errorf("a watch on the submit socket: %v", err)
 	}
 }
@@ -385,7 +385,14 @@ func TestNoPeerNoEntry(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
-	res, err := http.Get("http://" + l.Addr().String() + healthPath)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			return nil, err
+		}
+		return Asking(c), nil // the answer comes before the question
+	}}}
+	res, err := client.Get("http://" + l.Addr().String() + healthPath)
 	if err != nil {
 		t.Fatal(err)
 	}

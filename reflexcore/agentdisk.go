@@ -70,6 +70,9 @@ func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approv
 	starts := func(words []string) {
 		for _, name := range names {
 			if id := shell.AgentOf(name, words); id != "" {
+				if id == "claude" && (!shell.ClaudeProgram(p.Path) || path.Ext(p.Path) == ".js") {
+					id = "copy of claude" // what it loads is judged under its own names only
+				}
 				if d, text := w.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}); d < worst {
 					worst, what = d, text
 				}
@@ -94,7 +97,7 @@ func (e *Engine) agentNames(w *work, file string) []string {
 		return nil
 	}
 	names := e.agentsByInode(w, to)
-	if to != file {
+	if to != file || shell.ClaudeInstalled(file) {
 		return append([]string{to}, names...)
 	}
 	return names

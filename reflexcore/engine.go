@@ -113,6 +113,7 @@ type work struct {
 	trees             shell.Trees  // of the texts of both
 	steps             []shell.Step // with explain: the commands that run, of the command and of payloads
 	sure              bool         // nothing that is only suspected to run is analysed
+	binds             bool         // it is for those who bind an approval: files that are loaded are said, too
 	other             tools.Result
 	effects           []effect.Effect
 	facts             facts // of the effects
@@ -131,6 +132,8 @@ type work struct {
 	lookups int          // of files that are copied into agents' folders
 	past    *memory.Past // nil: nothing is remembered
 	left    []shell.File // what the call leaves in files
+	texts   []shell.Text // and the texts of them
+	loaded  []loaded     // of skills, commands and agents
 	flows   flows
 	label   func(string, bool) effect.Taint // flows.label, made once
 }
@@ -201,6 +204,7 @@ func (w *work) forget() {
 	clear(w.layers)
 	clear(w.findings)
 	clear(w.trips)
+	clear(w.texts)
 	w.facts.of(nil)
 	w.links.forget()
 	w.reach.forget()
@@ -208,7 +212,7 @@ func (w *work) forget() {
 	*w = work{
 		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part, trees: w.trees,
 		effects: w.effects[:0], places: w.places[:0], findings: w.findings[:0],
-		trips: w.trips[:0], left: w.left[:0], facts: w.facts, links: w.links, reach: w.reach,
+		trips: w.trips[:0], left: w.left[:0], texts: w.texts[:0], facts: w.facts, links: w.links, reach: w.reach,
 		flows: flows{found: w.flows.found[:0]}, label: w.label,
 	}
 }
@@ -273,13 +277,14 @@ func (e *Engine) understand(w *work) {
 			w.take(0, 0)
 		}
 		w.left = append(w.left, w.result.Files...)
+		w.texts = append(w.texts, w.result.Texts...)
 		for _, t := range w.result.Texts {
 			hand := content.Payloads
 			if t.Part {
 				hand = content.Part
 			}
 			hand(t.Path, t.Text, e.limits.Tools.Content, func(p effect.Payload) {
-				if p.Lang != "" { // what a redirection adds is no whole document
+				if p.Lang != "" && !e.paths.classify(p.Path).Prompts() { // what a redirection adds is no whole document
 					e.payload(w, p, place)
 				}
 			})
@@ -292,7 +297,11 @@ func (e *Engine) understand(w *work) {
 		for _, p := range w.other.Payloads {
 			e.payload(w, p, place)
 		}
+		e.loads(w, place)
 	}
+	e.starts(w, place)
+	e.gitHooks(w, place)
+	e.prompts(w, place)
 	if w.sure || !w.hidden() {
 		return
 	}
@@ -303,19 +312,12 @@ func (e *Engine) understand(w *work) {
 	}
 }
 
-// hidden reports whether something runs of which not all is known.
-func (w *work) hidden() bool {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Opaque || e.Kind == effect.Exec && (e.Bits&effect.Partial != 0 || e.Taint&effect.Decoded != 0) {
-			return true
-		}
-	}
-	return false
-}
-
 // take adds the effects of the payload that was analysed last.
 func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	w.left = append(w.left, w.part.Files...)
+	if bits&effect.Later == 0 {
+		w.texts = append(w.texts, w.part.Texts...)
+	}
 	w.reach.dotted = append(w.reach.dotted, w.part.Dotted...)
 	from := len(w.steps)
 	if bits&effect.Later == 0 { // else none of it runs now
@@ -344,6 +346,13 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 
 // payload analyses what another tool runs, or leaves to be run.
 func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
+	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.classify(p.Path).Prompts() {
+		w.unseen(e.pluginFile(p.Path))
+		if p.Lang == "" {
+			return
+		}
+		p.Later = false // as the command that it is
+	}
 	place.Written = p.Later
 	switch {
 	case p.Later && isSQL(p.Lang): // a migration is written to be read and run by people's tools

@@ -132,22 +132,40 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 			continue
 		}
 		base := path.Base(ef.Target)
-		if !isOwnName(base) && !shell.IsAgent(base) {
+		claude := e.isInstalledClaude(w, ef.Target)
+		if !isOwnName(base) && !shell.IsAgent(base) && !claude {
 			continue
 		}
-		installed := inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
+		installed := claude || inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
 		if !w.givesName(ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(w.text) || !installed && !w.locates(base) {
 			continue
 		}
 		if isOwnName(base) {
 			return approver.Deny, "it gives approver's program another name"
 		}
-		if !linked(ef) && !w.locates(base) {
+		if !claude && !linked(ef) && !w.locates(base) {
 			continue // people keep copies of their agents
 		}
 		return approver.Ask, "it gives an agent's program another name, under which nobody knows it"
 	}
 	return approver.Pass, ""
+}
+
+// isInstalledClaude reports whether a file is the program of Claude Code where it is
+// installed, or a link to that. A copy of it is asked about, as Claude Code has flags with
+// which it runs without any hook, and they are known under its name only.
+func (e *Engine) isInstalledClaude(w *work, file string) bool {
+	if shell.ClaudeInstalled(file) {
+		return true
+	}
+	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
+		return false
+	}
+	if shell.ClaudeProgram(file) && inBin(file) {
+		return true
+	}
+	to, ok := w.links.real(e.files, path.Clean(file))
+	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && inBin(to))
 }
 
 // givesName reports whether the call writes a file that is not called so, by the program

@@ -251,7 +251,6 @@ func TestLinksAndCopiesOfOtherThingsAreSilent(t *testing.T) {
 		`rsync -a src/ build/src/`,
 		`rsync -a ./ /tmp/backup/`,
 		`rsync -a --exclude .git ./ host:/srv/app/`,
-		`cp -r skills ~/.claude/`,
 		`mv tmpl .claude/agents/`,
 		`mv tmpl/a.md .claude/agents/`,
 		`mv src source`,

@@ -145,7 +145,7 @@ func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
 	}
 	switch {
 	case ef.What != own && strings.HasPrefix(ef.What, "copy of "):
-		return approver.Ask, "it starts a second copy of an agent, which may not have the hooks of the present one"
+		return approver.Ask, "it starts an agent in a way in which it may not have the hooks of the present one, or may run what no hook sees"
 	case ef.What != own:
 		return approver.Ask, "it starts another agent, which may ask nobody"
 	case ef.Bits&effect.Remote != 0:
@@ -223,8 +223,8 @@ func settings(p string, known *memo) bool {
 	}
 	lower := strings.ToLower(p)
 	base := path.Base(lower)
-	for _, folder := range [...]string{".claude/plugins/", ".claude/shell-snapshots/", ".claude/session-env/"} {
-		if strings.Contains(lower, folder) {
+	for _, begin := range agentState {
+		if strings.Contains(lower, begin) {
 			return false // asked about by a rule
 		}
 	}
@@ -237,8 +237,19 @@ func settings(p string, known *memo) bool {
 	switch path.Ext(base) {
 	case ".json", ".jsonc", ".toml", ".yaml", ".yml":
 		return true
+	case ".md":
+		return false // a text; rules ask about those that run
 	}
 	return !effect.IsKnown(p) || strings.ContainsAny(p, "*?[")
+}
+
+// agentState begins the paths of what Claude Code itself keeps, and starts or runs by what
+// stands there. It holds no settings by which an agent asks.
+var agentState = [...]string{
+	".claude/plugins/", ".claude/shell-snapshots/", ".claude/session-env/", ".claude/jobs", ".claude/daemon",
+	".claude/dev-mods/", ".claude/rm-guard/", ".claude/seed-admin/", ".claude/cowork_plugins/",
+	".claude/mcp-skill-archives/", ".claude/scheduled_tasks.json", ".claude/launch.json", ".claude/local/",
+	".local/share/claude/",
 }
 
 // anySettings reports whether a pattern finds a file by a name that settings have.

@@ -169,6 +169,16 @@ func (w *work) encoded() int {
 	return depth
 }
 
+// hidden reports whether something runs of which not all is known.
+func (w *work) hidden() bool {
+	for i := range w.effects {
+		if e := &w.effects[i]; e.Kind == effect.Opaque || e.Kind == effect.Exec && (e.Bits&effect.Partial != 0 || e.Taint&effect.Decoded != 0) {
+			return true
+		}
+	}
+	return false
+}
+
 // acts reports whether the call does more than look.
 func (w *work) acts() bool {
 	for i := range w.effects {

@@ -64,6 +64,7 @@ func (w *work) reason(r *Rule, f finding) string {
 		if e := &w.effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
 			text += " (" + short(effect.Show(e.Target)) + ")"
 		}
+		text += w.loadedBy(f.effect)
 	}
 	if r.Cure != "" {
 		text += ": " + r.Cure

@@ -31,7 +31,7 @@ func (e *Engine) Walk(call approver.ToolCall) (walk Walk, err error) {
 	if e == nil || e.shell.Table == nil {
 		return Walk{}, errors.New("there is no engine: use reflexcore.New")
 	}
-	w := &work{explain: true, sure: true}
+	w := &work{explain: true, sure: true, binds: true}
 	w.sets[0] = e.rules.Load()
 	w.capture(call)
 	w.flows.begin(e, w)

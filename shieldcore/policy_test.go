@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -385,10 +387,14 @@ func TestHomeOfTheSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uid := uint32(os.Getuid())
-	home, err := os.UserHomeDir()
+	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
 	if err != nil {
-		t.Fatal(err)
+		t.Skip("this user is not in the user database:", err)
+	}
+	t.Setenv("HOME", t.TempDir()) // says nothing of another user
+	home, uid := u.HomeDir, uint32(os.Getuid())
+	if home == "/" {
+		t.Skip("the user database gives this user no home of its own")
 	}
 	v := judge(t, p, approver.ToolCall{Tool: "Read", Paths: []string{home + "/x"}, Dir: "/", Peer: approver.Peer{Known: true, UID: uid}})
 	if v.Decision != approver.Deny {

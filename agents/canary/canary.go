@@ -28,6 +28,9 @@ import (
 // name begins the name of the folder that the call would change.
 const name = "approver-hook-test-"
 
+// By signs verdicts about canaries.
+const By = "hook-test"
+
 // form is the whole command, in a folder that only a canary makes. It creates an
 // empty folder and can do nothing else: the program is named by its path, because a
 // mkdir that comes first in PATH could do anything.
@@ -73,7 +76,7 @@ func (s Stage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 	}
 	// Without the name of a rule: observe mode lets go what rules find.
 	return approver.Verdict{
-		Decision: approver.Deny, Severity: approver.High, By: "hook-test", Confidence: 1,
+		Decision: approver.Deny, Severity: approver.High, By: By, Confidence: 1,
 		Reason: refusal(token(call.Command)), Detail: "a test of the hook by approver doctor or approver install",
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -81,6 +82,8 @@ func Weak(found []Finding) (lines []string) {
 type file struct {
 	Source
 	Settings
+	// idle is what is missing of the hooks that guard nothing.
+	idle []string
 	// dropped says that Claude Code may take nothing of it. What it would hold does not
 	// count then, and what it would weaken does: the check errs towards reporting.
 	dropped bool
@@ -117,6 +120,9 @@ func Compare(sources []Source, want Want) (found []Finding) {
 		v.Harmless = v.Harmless || holds // the file that is dropped is not the one that holds them
 		found = append(found, v)
 	}
+	if holds {
+		found = append(found, idling(files)...)
+	}
 	if !holds {
 		found = append(found, missing(files, want)...)
 		if off != "" && !managed {
@@ -138,12 +144,12 @@ func Compare(sources []Source, want Want) (found []Finding) {
 func read(s Source, want Want) (f file, found, dropped []Finding) {
 	var err error
 	f = file{Source: s, dropped: true}
-	f.missing = lacking(nil, want)
+	f.missing = lacking(nil, want, false)
 	switch {
 	case s.Missing:
 		return f, nil, nil
 	case s.Err != nil:
-		return f, []Finding{unreadable(s, s.Err)}, nil
+		return f, []Finding{unreadable(s, want, s.Err)}, nil
 	}
 	if s.Text = unmarked(s.Text); len(bytes.TrimSpace(s.Text)) == 0 {
 		s.Text = []byte("{}") // for which Claude Code takes a file without content
@@ -151,7 +157,7 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	f.Text = s.Text
 	if s.Place == Global {
 		if f.Env, err = globalEnv(s.Text); err != nil {
-			found = []Finding{unreadable(s, err)}
+			found = []Finding{unreadable(s, want, err)}
 		}
 		return f, found, nil
 	}
@@ -170,7 +176,7 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 	}
 	if err == nil {
 		f.dropped = len(problems) > 0 && s.Place != Managed
-		f.missing = lacking(f.Hooks, want)
+		f.missing, f.idle = lacking(f.Hooks, want, false), lacking(f.Hooks, want, true)
 	}
 	return f, found, dropped
 }
@@ -179,37 +185,17 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 // for settings and for what it notes of a user.
 func unmarked(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// unreadable tells of a file whose content is not known.
-func unreadable(s Source, why error) Finding {
-	return Finding{
-		Path: s.Path, Text: "cannot be read, so nobody can say what it does to the hooks: " + why.Error(),
-		Fix: "make " + s.Path + " readable for this user and valid JSON, or remove it",
+// unreadable tells of a file whose content is not known. Removing it is a cure only where
+// approver's hooks cannot stand in it: with it every hook of the machine would be gone.
+func unreadable(s Source, want Want, why error) Finding {
+	fix := "make " + s.Path + " readable for this user and valid JSON"
+	if s.Place != Managed && s.Place != User && s.Path != want.In && !want.Anywhere {
+		fix += ", or remove it"
 	}
-}
-
-// lacking returns what is missing of the wanted hooks, a sentence for each event.
-func lacking(have map[string][]Matcher, want Want) (missing []string) {
-	events := slices.SortedFunc(keysOf(want.Hooks), byRank)
-	for _, event := range events {
-		why := "has no hook of approver " + where(event)
-		for _, m := range have[event] {
-			for _, h := range m.Hooks {
-				if !Ours(h) {
-					continue
-				}
-				if why = unlike(event, m.Matcher, h, want); why == "" {
-					break
-				}
-			}
-			if why == "" {
-				break
-			}
-		}
-		if why != "" {
-			missing = append(missing, why)
-		}
+	if at := (*fs.PathError)(nil); errors.As(why, &at) {
+		why = at.Err // the file is named first
 	}
-	return missing
+	return Finding{Path: s.Path, Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
 }
 
 // byRank puts what stops calls before what only reports them.
@@ -227,6 +213,8 @@ func where(event string) string {
 	switch event {
 	case "PreToolUse":
 		return "before tools"
+	case "PostToolBatch":
+		return "at PostToolBatch, so that no card says that claude refused what people had approved"
 	case "ConfigChange":
 		return "at ConfigChange, so that settings which take the hooks away hold at once"
 	}
@@ -246,6 +234,40 @@ func deadline(line string) (stem string, d time.Duration) {
 	}
 	d, _ = time.ParseDuration(strings.TrimRight(line[m[2]:m[3]], ";&|")) // zero is too short
 	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
+}
+
+// short says that a hook before tools gives up before people have had their time, or "".
+func (want Want) short(waits time.Duration) string {
+	switch {
+	case waits < want.TTL:
+		return fmt.Sprintf("the hook gives people %v, less than the ttl of %v", waits, want.TTL)
+	case waits < want.TTL+want.Before:
+		return fmt.Sprintf("the hook waits for %v, less than the ttl of %v and the %v that the evaluator may take before", waits, want.TTL, want.Before)
+	}
+	return ""
+}
+
+// Short says which hooks of approver before tools do not wait as long as the configuration
+// lets people take: those that were installed for a shorter ttl.
+func Short(sources []Source, want Want) (found []Finding) {
+	for _, s := range sources {
+		settings, err := Read(s.Path, s.Text)
+		if s.Missing || s.Err != nil || err != nil {
+			continue
+		}
+		for _, m := range settings.Hooks["PreToolUse"] {
+			for _, raw := range m.Hooks {
+				var h Entry
+				if !Ours(raw) || json.Unmarshal(raw, &h) != nil {
+					continue
+				}
+				if _, waits := deadline(h.Command); want.short(waits) != "" {
+					found = append(found, Finding{Path: s.Path, Text: want.short(waits)})
+				}
+			}
+		}
+	}
+	return found
 }
 
 // harmlessKeys are the keys that a hook of approver may have: those whose values unlike
@@ -275,7 +297,9 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 		return "the hook is only for tools that match " + strconv.Quote(matcher)
 	case have.Type != "command":
 		return fmt.Sprintf("the hook is of type %q, and claude does not run its command", have.Type)
-	case have.Async || have.AsyncRewake:
+	case good.Async && !have.Async:
+		return `the hook is not "async": claude waits for it at each turn, for nothing`
+	case have.Async != good.Async || have.AsyncRewake:
 		return `the hook is "async": claude runs the call without waiting for its answer`
 	case have.If != "":
 		return "the hook is only for calls that match " + strconv.Quote(have.If)
@@ -283,10 +307,8 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 		return fmt.Sprintf("the hook has %q, which install does not write", stray)
 	case waits > maxDeadline:
 		return fmt.Sprintf("the hook waits for %v, and approver-hook takes %v at most and then does not ask", waits, maxDeadline)
-	case event == "PreToolUse" && waits < want.TTL:
-		return fmt.Sprintf("the hook gives people %v, less than the ttl of %v", waits, want.TTL)
-	case event == "PreToolUse" && waits < want.TTL+want.Before:
-		return fmt.Sprintf("the hook waits for %v, less than the ttl of %v and the %v that the evaluator may take before", waits, want.TTL, want.Before)
+	case event == "PreToolUse" && want.short(waits) != "":
+		return want.short(waits)
 	case waits < wantWaits && event != "PreToolUse" || waits <= 0:
 		return fmt.Sprintf("the hook waits for %v, and install gives it %v", waits, wantWaits)
 	case timeout <= waits:
@@ -390,7 +412,7 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 						continue // what is missing is told elsewhere
 					}
 					if why := unlike(event, m.Matcher, h, want); why != "" {
-						double := Finding{Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why}
+						double := Finding{Harmless: idle(event), Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why}
 						if !f.holds() {
 							double.Fix = "approver uninstall claude --file " + word(f.Path)
 						}

@@ -107,7 +107,7 @@ func place(path string, text []byte, at int64) string {
 // settings, of hooks, of a matcher and of a hook.
 var known = [][]string{
 	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "disableSkillShellExecution", "env", "permissions"},
-	{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "ConfigChange"},
+	{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "ConfigChange"},
 	{"matcher", "hooks"},
 	{"type", "command", "args", "shell", "timeout", "async", "asyncRewake", "if", "once", "onFailure"},
 }

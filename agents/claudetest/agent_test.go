@@ -100,7 +100,12 @@ func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 	if mode == "" {
 		mode = "bypassPermissions"
 	}
-	args := slices.Concat(w.wrap, []string{os.Getenv("APPROVER_CLAUDE"), "-p", "--no-session-persistence", "--permission-mode", mode, "--", "work"})
+	prompt := w.prompt
+	if prompt == "" {
+		prompt = "work"
+	}
+	args := slices.Concat(w.wrap, []string{os.Getenv("APPROVER_CLAUDE"), "-p", "--no-session-persistence", "--permission-mode", mode},
+		w.flags, []string{"--", prompt})
 	cmd := w.command(ctx, args[0], args[1:]...)
 	cmd.Dir = w.path("work")
 	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",

@@ -61,16 +61,18 @@ func (w *world) watch(answers func(command string) string) {
 	}
 }
 
-func (w *world) answer(ctx context.Context, request, word string) {
+// answer answers a request, and returns what the person is told.
+func (w *world) answer(ctx context.Context, request, word string) (told string) {
 	args := []string{word, request}
 	switch word {
 	case "":
-		return
+		return ""
 	case "approve":
 		args = append(args, "--yes")
 	}
 	out, err := w.command(ctx, filepath.Join(programs, "approver"), args...).CombinedOutput()
 	w.Logf("approver %s: %s%v", word, out, err)
+	return string(out)
 }
 
 // questions are the commands that people were asked about.

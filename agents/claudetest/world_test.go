@@ -69,6 +69,8 @@ type world struct {
 	home   string
 	env    []string // more of it, for Claude Code and install
 	mode   string   // of permissions; empty: bypassPermissions
+	prompt string   // what the person types; empty: a word
+	flags  []string // more of them, for Claude Code
 	daemon *exec.Cmd
 	wrap   []string // goes before the command line of Claude Code
 

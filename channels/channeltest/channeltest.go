@@ -20,8 +20,15 @@ type Fixture struct {
 	// CodeByMessage reports whether a code typed as an ordinary message
 	// approves on this channel (else only its dialogue or command does).
 	CodeByMessage bool
+	// Press is the method of what stands for a button; zero: [approver.ByTap].
+	Press approver.Method
 	// FatalRevoked reports whether Run must end when the token is revoked.
 	FatalRevoked bool
+	// Gone removes the bot from a conversation, or the conversation itself, and
+	// Delete a message, as the platform's users can. Where one is nil, what the
+	// channel makes of that is not checked.
+	Gone   func(conversation string)
+	Delete func(conversation, message string)
 	// Secrets are the channel's tokens, which no error may show.
 	Secrets []string
 }

@@ -89,8 +89,9 @@ func startWith(t *testing.T, m maker, outcome func(context.Context, approver.Rep
 func (b *bench) run(reply approver.ReplyFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
+	ended := b.ended
 	go func() {
-		defer close(b.ended)
+		defer close(ended)
 		b.err = b.Channel.Run(ctx, reply)
 	}()
 	b.t.Cleanup(func() {
@@ -240,6 +241,9 @@ func (b *bench) post(to approver.Destination, card approver.Card) (approver.Ref,
 	}
 	if ref.Destination != to || ref.Message == "" {
 		b.t.Fatalf("Post returned %+v: want the destination %+v and the platform's message id", ref, to)
+	}
+	if f, ok := b.Channel.(approver.Fitter); ok && f.Fits(card) == ref.Partial {
+		b.t.Errorf("the card was posted with partial %v, and the channel says that it fits: %v", ref.Partial, f.Fits(card))
 	}
 	return ref, b.shown(ref)
 }

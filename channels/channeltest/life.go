@@ -103,7 +103,7 @@ func checkTwoAtOnce(t *testing.T, m maker) {
 	wg.Wait()
 	by := map[string]approver.Reply{}
 	for _, r := range b.wantReplies(2) {
-		wantTapOf(t, r, card, ref)
+		b.wantTapOf(r, card, ref)
 		by[r.Sender] = r
 	}
 	for user, approve := range map[string]bool{b.Approver: true, b.Second: false} {
@@ -189,6 +189,7 @@ func checkFault(t *testing.T, m maker, fault fake.Fault, limit time.Duration) {
 		t.Errorf("Post took %v, want at most %v", took, limit)
 	}
 	b.clean(err)
+	b.wantPassing(err)
 	time.Sleep(b.fault) // Run meets the fault too, and must outlive it
 	b.alive()
 
@@ -204,7 +205,7 @@ func checkFault(t *testing.T, m maker, fault fake.Fault, limit time.Duration) {
 	})
 	wantButtons(t, b.shown(ref), true)
 	b.tap(b.Approver, ref, fake.ApproveButton)
-	wantTapOf(t, b.wantReplies(1)[0], card, ref)
+	b.wantTapOf(b.wantReplies(1)[0], card, ref)
 	b.restored(refBefore, before)
 	if err := b.stop(); err != nil {
 		t.Errorf("Run returned %v", err)

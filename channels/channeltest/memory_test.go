@@ -32,6 +32,7 @@ type platform struct {
 type message struct {
 	fake.Shown
 	request string
+	upto    int
 }
 
 type event struct {
@@ -39,6 +40,8 @@ type event struct {
 	button                               fake.Button
 	text                                 string
 	dialogue                             bool
+	upto                                 int
+	at                                   time.Time
 }
 
 func newPlatform(defect string) *platform {
@@ -76,7 +79,7 @@ func (p *platform) Tap(user, conversation, id string, button fake.Button) error 
 	if m == nil || !slices.Contains(m.Buttons, button) {
 		return errors.New("no such button")
 	}
-	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, button: button}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, button: button, upto: m.upto}
 	return nil
 }
 
@@ -86,7 +89,7 @@ func (p *platform) Forge(user, conversation, id, request string, button fake.But
 }
 
 func (p *platform) Type(user, conversation, text string) {
-	p.events <- event{user: user, conversation: conversation, text: text}
+	p.events <- event{user: user, conversation: conversation, text: text, at: time.Now()}
 }
 
 func (p *platform) ReplyTo(user, conversation, id, text string) bool {
@@ -96,7 +99,7 @@ func (p *platform) ReplyTo(user, conversation, id, text string) bool {
 	if m == nil {
 		return false
 	}
-	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, at: time.Now()}
 	return true
 }
 
@@ -107,7 +110,7 @@ func (p *platform) EnterCode(user, conversation, id, text string) error {
 	if m == nil {
 		return errors.New("no such message")
 	}
-	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialogue: true}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialogue: true, upto: m.upto}
 	return nil
 }
 
@@ -124,6 +127,12 @@ func (p *platform) Break(f fake.Fault) {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
+
+// A limited is the answer of a platform that wants to be left alone.
+type limited struct{ wait time.Duration }
+
+func (limited) Error() string               { return "429" }
+func (l limited) RetryAfter() time.Duration { return l.wait }
 
 // call is one request to the platform.
 func (p *platform) call(ctx context.Context) error {
@@ -142,10 +151,19 @@ func (p *platform) call(ctx context.Context) error {
 			if p.has("gives up at a rate limit") {
 				return errors.New("429")
 			}
+			if until, ok := ctx.Deadline(); ok && time.Until(until) < wait && !p.has("knows no patience") {
+				return limited{wait}
+			}
 		case fake.Revoked:
 			return errors.New("the token secret-token is revoked")
 		case fake.Hangs:
 		default:
+			if p.has("gives up for good") {
+				return fmt.Errorf("the platform is broken: %w", approver.ErrFinal)
+			}
+			if p.has("asks for patience") {
+				return limited{time.Second}
+			}
 			return errors.New("the platform is broken")
 		}
 		if p.has("waits longer than its context") {
@@ -161,6 +179,27 @@ func (p *platform) call(ctx context.Context) error {
 	}
 }
 
+// refusal is an error that the same message would meet again.
+func (p *platform) refusal(text string) error {
+	if p.has("tries a refusal again") {
+		return errors.New(text)
+	}
+	return fmt.Errorf("%s: %w", text, approver.ErrFinal)
+}
+
+// gone removes a conversation, and remove a message.
+func (p *platform) gone(conversation string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.msgs, conversation)
+}
+
+func (p *platform) remove(conversation, id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.msgs[conversation] = slices.DeleteFunc(p.msgs[conversation], func(m *message) bool { return m.Message == id })
+}
+
 func (p *platform) tell(user, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,13 +210,38 @@ func (p *platform) tell(user, text string) {
 }
 
 // channel is the channel for a platform.
-type channel struct{ p *platform }
+type channel struct {
+	p *platform
+	m *approver.ReceptionMeter
+}
+
+// Reception is what the channel says of itself.
+func (c channel) Reception() approver.Reception {
+	now := c.m.Reception()
+	switch {
+	case c.p.has("always receives"):
+		now.Up = true
+	case c.p.has("never receives"):
+		now.Up = false
+	case c.p.has("says nothing of failures"):
+		now.Bad, now.Problem = time.Time{}, ""
+	}
+	return now
+}
+
+// Fits says whether a card would be shown whole.
+func (c channel) Fits(card approver.Card) bool {
+	return !c.p.render(new(message), card) || c.p.has("fits everything")
+}
 
 func (channel) Name() string { return "memory" }
 
 func (c channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	if err := c.p.call(ctx); err != nil {
-		if !c.p.has("shows its token") {
+		if c.p.has("posts are reception") {
+			c.m.Failed(err)
+		}
+		if !c.p.has("shows its token") && strings.Contains(err.Error(), "secret-token") {
 			err = errors.New(strings.ReplaceAll(err.Error(), "secret-token", "<secret>"))
 		}
 		return approver.Ref{}, err
@@ -185,10 +249,13 @@ func (c channel) Post(ctx context.Context, to approver.Destination, card approve
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	if _, ok := c.p.msgs[to.Conversation]; !ok && !c.p.has("posts anywhere") {
-		return approver.Ref{}, errors.New("no such conversation")
+		if c.p.has("posts are reception") {
+			c.m.Failed(errors.New("no such conversation"))
+		}
+		return approver.Ref{}, c.p.refusal("no such conversation")
 	}
 	c.p.made++
-	m := &message{request: card.Request}
+	m := &message{request: card.Request, upto: card.Upto}
 	m.Message = fmt.Sprint("m", c.p.made)
 	partial := c.p.render(m, card)
 	c.p.msgs[to.Conversation] = append(c.p.msgs[to.Conversation], m)
@@ -203,7 +270,7 @@ func (c channel) Update(ctx context.Context, ref approver.Ref, card approver.Car
 	defer c.p.mu.Unlock()
 	m := c.p.find(ref.Conversation, ref.Message)
 	if m == nil {
-		return errors.New("no such message")
+		return c.p.refusal("no such message")
 	}
 	if c.p.has("posts updates anew") {
 		m = &message{request: card.Request, Shown: fake.Shown{Message: m.Message + "b"}}
@@ -213,6 +280,9 @@ func (c channel) Update(ctx context.Context, ref approver.Ref, card approver.Car
 		return errors.New("message is not modified")
 	}
 	c.p.render(m, card)
+	if !c.p.has("a tap is for the first version") {
+		m.upto = card.Upto
+	}
 	return nil
 }
 
@@ -232,7 +302,15 @@ func (c channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 		fault, changed := c.p.fault, c.p.changed
 		c.p.mu.Unlock()
 		if fault == fake.Revoked && !c.p.has("outlives its token") {
+			c.m.Failed(errors.New("the token is revoked"))
 			return errors.New("the token is revoked")
+		}
+		switch fault {
+		case fake.Healthy, fake.RateLimited:
+			c.m.Succeeded()
+		case fake.Hangs:
+		default:
+			c.m.Failed(errors.New("the platform is broken"))
 		}
 		if fault == fake.Down && c.p.has("ends at a fault") {
 			return errors.New("the platform is down")
@@ -275,7 +353,7 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 		}
 		return
 	}
-	r := approver.Reply{Channel: "memory", Conversation: ev.conversation, Sender: ev.user, Request: ev.request, Message: ev.message}
+	r := approver.Reply{Channel: "memory", Conversation: ev.conversation, Sender: ev.user, Request: ev.request, Message: ev.message, Shown: ev.upto, Sent: ev.at}
 	if tap {
 		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
 	} else {
@@ -339,6 +417,10 @@ func (p *platform) spoil(r *approver.Reply) {
 		r.Conversation = "here"
 	case p.has("sender is a name"):
 		r.Sender = "Ann"
+	case p.has("forgets the version"), p.has("a dialogue is for now") && r.Method == approver.ByCode:
+		r.Shown = 0
+	case p.has("knows no time"):
+		r.Sent = time.Time{}
 	case p.has("no message"):
 		r.Message = ""
 	case p.has("first request for all") && r.Request != "":

@@ -10,6 +10,10 @@ import (
 // end with t.Cleanup; it does not call Channel.Run. The checks run one after
 // the other.
 //
+// What a channel says of its platform is checked if it is an approver.Receiver, and
+// what it says of a card's size if it is an approver.Fitter. A channel that must be
+// one asserts that in its own conformance test.
+//
 // A check has the name of the promise, so that a single one can be run:
 //
 //	go test -run 'TestConformance/identity/a_stranger'
@@ -27,14 +31,16 @@ func runAll(t *testing.T, m maker) {
 		{"card", cardChecks},
 		{"text", textChecks},
 		{"answer", answerChecks},
+		{"version", versionChecks},
 		{"identity", identityChecks},
 		{"life", lifeChecks},
 		{"fault", faultChecks},
+		{"contract", contractChecks},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.checks {
 				t.Run(c.name, func(t *testing.T) {
-					if group.name != "life" && group.name != "fault" { // these look at what goroutines are left
+					if group.name != "life" && group.name != "fault" && group.name != "contract" { // these look at what goroutines are left
 						t.Parallel()
 					}
 					began := time.Now()

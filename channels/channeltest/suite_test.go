@@ -21,7 +21,7 @@ func TestReference(t *testing.T) {
 	channeltest.RunImpatiently(t, func(*testing.T) channeltest.Fixture {
 		p := newPlatform(os.Getenv(defectVariable))
 		return channeltest.Fixture{
-			Channel: channel{p}, Fake: p,
+			Channel: channel{p, new(approver.ReceptionMeter)}, Fake: p, Gone: p.gone, Delete: p.remove,
 			Here:     approver.Destination{Channel: "memory", Conversation: "here"},
 			There:    approver.Destination{Channel: "memory", Conversation: "there"},
 			Approver: "approver", Second: "second", Stranger: "stranger",
@@ -75,6 +75,10 @@ func TestDefects(t *testing.T) {
 		"silent about forms":                 "answer/a command without a readable code",
 		"deaf to the words beside a code":    "answer/a command without a readable code",
 		"yes to every code":                  "answer/a refusal with the code never approves",
+		"forgets the version":                "version/a tap names the version of its card",
+		"a tap is for the first version":     "version/a tap names the version of its card",
+		"a dialogue is for now":              "version/the code dialogue names the version of its card",
+		"knows no time":                      "version/an answer that names no version has a time",
 		"a plain answer is a tap":            "answer/yes as a reply to the card",
 		"plain yes anywhere":                 "answer/ordinary talk is left alone",
 		"answers talk":                       "answer/ordinary talk is left alone",
@@ -92,6 +96,15 @@ func TestDefects(t *testing.T) {
 		"gives up at a rate limit":           "fault/rate limited",
 		"shows its token":                    "fault/revoked",
 		"outlives its token":                 "fault/revoked",
+		"gives up for good":                  "fault/server error",
+		"asks for patience":                  "fault/down",
+		"knows no patience":                  "contract/an error at a rate limit says how long to wait",
+		"tries a refusal again":              "contract/a conversation that is gone is final",
+		"fits everything":                    "card/a huge command is attached whole",
+		"always receives":                    "contract/it receives once Run has started, and not while the platform is away",
+		"never receives":                     "contract/it receives once Run has started, and not while the platform is away",
+		"says nothing of failures":           "contract/it receives once Run has started, and not while the platform is away",
+		"posts are reception":                "contract/a fault in posting alone keeps answers coming",
 	} {
 		wg.Go(func() {
 			turn <- struct{}{}

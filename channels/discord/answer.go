@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -37,8 +39,9 @@ type intake struct {
 	*Channel
 	crew  *crew
 	reply approver.ReplyFunc
-	known chan struct{} // closed when the connection has told who we are
-	gone  chan struct{} // closed when the connection has ended
+	known chan struct{}             // closed when the connection has told who we are
+	gone  chan struct{}             // closed when the connection has ended
+	since atomic.Pointer[time.Time] // when the connection became ready
 }
 
 func newIntake(c *Channel, crew *crew, reply approver.ReplyFunc) *intake {
@@ -105,26 +108,45 @@ func (in *intake) pressed(ctx context.Context, i *discordgo.Interaction, who per
 	case a.problem != "":
 		_ = in.respond(ctx, i, whisper, private(a.problem))
 	case a.dialogue:
-		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialogue(a.request))
+		_ = in.respond(ctx, i, discordgo.InteractionResponseModal, dialogue(a.request, a.upto))
 	case a.details:
 		if in.respond(ctx, i, later, private("")) == nil {
 			m, files := in.details(ctx, i.Message)
 			in.finish(ctx, i, m, files)
 		}
 	default:
-		untold := in.respond(ctx, i, later, private(""))
-		if isAPI(untold, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged) {
-			return // another process of ours has the same event, and counts it
-		}
 		r := approver.Reply{
 			Channel: Name, Conversation: i.ChannelID, Sender: who.id, Name: who.name,
-			Approve: a.approve, Method: a.method, Code: a.code, Grant: a.grant,
+			Approve: a.approve, Method: a.method, Code: a.code, Grant: a.grant, Shown: a.upto,
 		}
 		if i.Message != nil {
 			r.Request, r.Message = a.request.String(), i.Message.ID
 		}
-		// The answer counts even if the person cannot be told of it.
-		if out := in.ask(ctx, r); untold == nil {
+		if a.method == approver.ByCommand {
+			r.Sent = sentAt(i.ID)
+		}
+		in.decide(ctx, i, r)
+	}
+}
+
+// decide puts an answer to the core and tells the person what became of it. The
+// answer counts even if the person cannot be told, also where another process was
+// first to acknowledge it: the core counts each answer once. One that the core does
+// not know is left to another daemon for a while, which may have asked.
+func (in *intake) decide(ctx context.Context, i *discordgo.Interaction, r approver.Reply) {
+	done := make(chan approver.Outcome, 1)
+	go func() { done <- in.ask(ctx, r) }() // awaited below, and it contains its panics
+	soon := time.NewTimer(in.soon)
+	defer soon.Stop()
+	select {
+	case out := <-done:
+		if out.Kind == approver.OutcomeUnknown {
+			_ = sleep(ctx, in.leave)
+		}
+		_ = in.respond(ctx, i, whisper, private(out.Text))
+	case <-soon.C:
+		untold := in.respond(ctx, i, later, private(""))
+		if out := <-done; untold == nil {
 			in.finish(ctx, i, private(out.Text), nil)
 		}
 	}
@@ -136,6 +158,7 @@ type ask struct {
 	approve  bool
 	method   approver.Method
 	code     tokens.Code
+	upto     int // of the card whose button was pressed
 	grant    approver.Term
 	dialogue bool
 	details  bool
@@ -146,20 +169,20 @@ type ask struct {
 func read(i *discordgo.Interaction) ask {
 	switch d := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
-		id, action, ok := parseCustomID(d.CustomID)
+		id, action, upto, ok := parseCustomID(d.CustomID)
 		if !ok || d.ComponentType != discordgo.ButtonComponent {
 			return ask{problem: textUnread}
 		}
 		return ask{
-			request: id, method: approver.ByTap, approve: action == actApprove,
+			request: id, method: approver.ByTap, approve: action == actApprove, upto: upto,
 			dialogue: action == actCode, details: action == actDetails,
 		}
 	case discordgo.ModalSubmitInteractionData:
-		id, action, ok := parseCustomID(d.CustomID)
+		id, action, upto, ok := parseCustomID(d.CustomID)
 		if !ok || action != actCode {
 			return ask{problem: textUnread}
 		}
-		return typed(ask{request: id, method: approver.ByCode}, input(d.Components))
+		return typed(ask{request: id, method: approver.ByCode, upto: upto}, input(d.Components))
 	case discordgo.ApplicationCommandInteractionData:
 		opt := d.GetOption("code")
 		if d.Name != "approve" && d.Name != "deny" || opt == nil {
@@ -268,10 +291,27 @@ func (in *intake) respond(ctx context.Context, i *discordgo.Interaction, kind di
 	defer cancel()
 	path := "interactions/" + url.PathEscape(i.ID) + "/" + url.PathEscape(i.Token) + "/callback"
 	err := in.call(ctx, "acknowledge an answer", http.MethodPost, path, map[string]any{"type": kind, "data": data}, nil, nil)
-	if err != nil {
-		in.log.Warn("a person cannot be told what became of their answer", "interaction", i.ID, "err", err)
+	switch {
+	case isAPI(err, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged):
+		in.contested()
+	case err != nil:
+		in.log.Warn("a person cannot be told what became of their answer", "interaction", i.ID, "error", err)
 	}
 	return err
+}
+
+// contested notes that another process has acknowledged an answer. Just after a
+// change of the lease that is a replica of ours; else it is a daemon that does not
+// share our store, whose people are told what is not so.
+func (in *intake) contested() {
+	since := in.since.Load()
+	if since == nil || time.Since(*since) < in.handover {
+		return
+	}
+	if in.contest.CompareAndSwap(false, true) {
+		in.log.Error("another daemon receives with this Discord bot, and has a store of its own: answers may be met with the wrong words",
+			"cure", "give each daemon a bot of its own, or have them share one Redis store")
+	}
 }
 
 // finish fills in the response that was announced.
@@ -283,7 +323,7 @@ func (in *intake) finish(ctx context.Context, i *discordgo.Interaction, m messag
 		return in.call(ctx, "tell a person what became of their answer", http.MethodPatch, path, m, files, nil)
 	})
 	if err != nil {
-		in.log.Warn("a person could not be told what became of their answer", "err", err)
+		in.log.Warn("a person could not be told what became of their answer", "error", err)
 	}
 }
 
@@ -316,13 +356,16 @@ func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, [
 		}
 		text, err := in.download(ctx, a.URL)
 		if err != nil {
-			in.log.Warn("the attachment of a card could not be read", "err", err)
+			in.log.Warn("the attachment of a card could not be read", "error", err)
 			return private(what + " is in " + a.Filename + ", attached to the card."), nil
 		}
 		return private(fmt.Sprintf("%s, %d bytes.", what, len(text))), []*discordgo.File{file{a.Filename, text}.attachment()}
 	}
 	if len(m.Embeds) == 0 {
 		return private("The card does not show a command."), nil
+	}
+	if bare(m.Embeds[0]) {
+		return private(notAttached + " " + whereWhole(requestOf(m))), nil
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(m.Embeds[0].Description, "```bash\n"), "\n```")
 	out := private("")
@@ -332,6 +375,11 @@ func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, [
 	}
 	out.Content = "```bash\n" + text + "\n```"
 	return out, nil
+}
+
+// bare reports whether a card says that its file is not there.
+func bare(card *discordgo.MessageEmbed) bool {
+	return slices.ContainsFunc(card.Fields, func(f *discordgo.MessageEmbedField) bool { return strings.Contains(f.Value, notAttached) })
 }
 
 // download reads an attachment from where Discord keeps it.

@@ -81,23 +81,6 @@ func TestLateAcknowledgement(t *testing.T) {
 	}
 }
 
-// Two processes may serve one bot: the one that acknowledges has the answer.
-func TestAcknowledgedByAnotherProcess(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, func(b *bench) { b.s.AckElsewhere = true }).connected()
-	ref := b.post(b.here, high())
-	if err := b.s.Tap(b.ann, b.here, ref.Message, fake.ApproveButton); err != nil {
-		t.Fatal(err)
-	}
-	b.until("the second acknowledgement to be refused", func() bool {
-		return strings.Contains(strings.Join(b.s.Log(), "\n"), "/callback")
-	})
-	time.Sleep(50 * time.Millisecond)
-	if got := b.got(); len(got) != 0 {
-		t.Errorf("an answer was counted twice: %+v", got)
-	}
-}
-
 func TestDetails(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil).connected()

@@ -40,6 +40,7 @@ type bench struct {
 	ended               chan struct{}
 	err                 error
 	log                 *strings.Builder
+	lock                *locked // writes it
 
 	mu      sync.Mutex
 	replies []approver.Reply
@@ -61,7 +62,8 @@ func newBench(t *testing.T, set func(b *bench)) *bench {
 	if set != nil {
 		set(b)
 	}
-	c, err := New(b.cfg, slog.New(slog.NewTextHandler(&locked{w: b.log}, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	b.lock = &locked{w: b.log}
+	c, err := New(b.cfg, slog.New(slog.NewTextHandler(b.lock, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

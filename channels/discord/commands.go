@@ -46,7 +46,7 @@ func (c *Channel) servers(ctx context.Context) (guilds map[string]bool, good boo
 			GuildID string `json:"guild_id"`
 		}
 		if err := c.call(ctx, "look at channel "+id, http.MethodGet, "channels/"+id, nil, nil, &got); err != nil || got.ID != id {
-			c.log.Warn("a configured channel cannot be reached", "id", id, "err", err)
+			c.log.Warn("a configured channel cannot be reached", "id", id, "error", err)
 			good = false
 			continue
 		}
@@ -81,7 +81,7 @@ func (c *Channel) register(ctx context.Context, app, guild string) bool {
 		path := "applications/" + app + "/guilds/" + guild + "/commands"
 		if err := c.call(ctx, "register /"+cmd.name, http.MethodPost, path, body, nil, nil); err != nil {
 			c.log.Warn("a command is not registered: people can still press buttons", "command", cmd.name, "server", guild,
-				"err", err, "hint", "invite the bot with the scope applications.commands")
+				"error", err, "hint", "invite the bot with the scope applications.commands")
 			return false
 		}
 	}

@@ -10,6 +10,11 @@ import (
 	"approver.example/channels/discord/discordtest"
 )
 
+var (
+	_ approver.Receiver = (*discord.Channel)(nil)
+	_ approver.Fitter   = (*discord.Channel)(nil)
+)
+
 func TestConformance(t *testing.T) {
 	channeltest.Run(t, fixture)
 }
@@ -29,6 +34,6 @@ func fixture(t *testing.T) channeltest.Fixture {
 	to := cfg.Destinations()
 	return channeltest.Fixture{
 		Channel: c, Fake: s, Here: to[0], There: to[1], Approver: first, Second: second, Stranger: stranger,
-		CodeByMessage: false, FatalRevoked: true, Secrets: []string{s.Token()},
+		CodeByMessage: false, FatalRevoked: true, Secrets: []string{s.Token()}, Gone: s.RemoveChannel, Delete: s.Delete,
 	}
 }

@@ -19,34 +19,32 @@
 // Events come over the gateway WebSocket, each connection with a new discordgo
 // session under a supervisor of our own: it backs off from one to sixty seconds,
 // keeps within the number of sessions that Discord allows in a day, notices a
-// gateway that falls silent, and gives up for good only when Discord says that no
-// retry can help. What a person does while there is no connection fails in their
-// client, and they do it again; cards are sent over REST all the time. Of several
-// replicas, the holder of the lease [Channel.LeaseName] is connected; all may post.
+// gateway that falls silent, and ends only when Discord has refused the bot twice in
+// a row. After a connection that was a good one it resumes its session, so that
+// Discord hands over what people did in between; after trouble it begins a new one.
+// Cards are sent over REST all the time. Of several replicas, the holder of the lease
+// [Channel.LeaseName] is connected; all may post.
+//
+// Two daemons with stores of their own must not share a bot: Discord shows every
+// answer to both. A daemon that does not know a card's request leaves the answer to
+// the other for a second, and the log of both says what to do.
 package discord
 
 import (
-	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
 )
-
-// maxFile is the greatest file that is attached to a card, in bytes. It is
-// below what Discord takes in a server without boosts.
-const maxFile = 8 << 20
 
 // libraryVersion makes discordgo ask the gateway for version 10. The library
 // reads it from a variable of its own, always this same value, so that any
@@ -63,8 +61,9 @@ type Channel struct {
 	wire      *wire
 	rest      *discordgo.Session // for requests only: it is never opened
 	files     *http.Client       // for attachments; it carries no token
-	nonceKey  []byte
 	seen      *memory
+	outage    outage
+	contest   atomic.Bool // another daemon was reported
 	pairing   approver.Pairing
 	pairsOnly bool // made by ForPairing
 
@@ -74,6 +73,9 @@ type Channel struct {
 	silence   time.Duration // and after: more than two of its heartbeats
 	backoff   time.Duration // the first wait before a new connection, at most
 	settled   time.Duration // a connection that lasted this long was a good one
+	soon      time.Duration // how long an answer may take before it is acknowledged undecided
+	leave     time.Duration // how long another daemon has for an answer that is not ours
+	handover  time.Duration // how long a replica that lost the lease may still answer
 
 	mu      sync.Mutex
 	app     string            // our application's id
@@ -84,7 +86,8 @@ type Channel struct {
 }
 
 // New returns a channel for a valid configuration. It reads the token's file and
-// connects to nothing. The error names every problem of cfg at once.
+// connects to nothing. The error names every problem of cfg at once. What log writes
+// should name the channel.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -102,14 +105,12 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	}
 	libraryVersion()
 	c := &Channel{
-		cfg: cfg, log: log.With("channel", Name), token: token,
+		cfg: cfg, log: log, token: token, outage: outage{log: log},
 		approvers: map[string]bool{}, channels: map[string]bool{}, guilds: map[string]string{},
-		wire: newWire(base), nonceKey: make([]byte, 32), seen: newMemory(4096),
+		wire: newWire(base), seen: newMemory(4096),
 		ackWithin: 2500 * time.Millisecond, hello: 15 * time.Second, silence: 90 * time.Second,
 		backoff: time.Second, settled: 90 * time.Second,
-	}
-	if _, err := rand.Read(c.nonceKey); err != nil {
-		return nil, fmt.Errorf("discord: %w", err)
+		soon: 400 * time.Millisecond, leave: time.Second, handover: 2 * approver.LeaseTTL,
 	}
 	for _, a := range cfg.Approvers {
 		c.approvers[a.ID] = true
@@ -148,10 +149,24 @@ func (c *Channel) Name() string { return Name }
 // every connection of a bot every event, and one answer to each is enough. The
 // bot is told apart by a hash under its token, which gives neither away.
 func (c *Channel) LeaseName() string {
-	m := hmac.New(sha256.New, []byte(c.token.Reveal()))
-	m.Write([]byte("approver: who receives from this bot"))
-	return Name + ":" + hex.EncodeToString(m.Sum(nil)[:8])
+	return Name + ":" + hex.EncodeToString(c.keyed("approver: who receives from this bot")[:8])
 }
+
+// keyed is a hash of some texts under the token: the same in every process that has
+// it, and without meaning to everybody else.
+func (c *Channel) keyed(parts ...string) []byte {
+	m := hmac.New(sha256.New, []byte(c.token.Reveal()))
+	for i, part := range parts {
+		if i > 0 {
+			m.Write([]byte("\x00"))
+		}
+		m.Write([]byte(part))
+	}
+	return m.Sum(nil)
+}
+
+// Reception says whether the gateway brings answers now.
+func (c *Channel) Reception() approver.Reception { return c.outage.Reception() }
 
 // self returns the ids of our application and bot; empty before the first
 // connection.
@@ -159,106 +174,4 @@ func (c *Channel) self() (app, bot string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.app, c.bot
-}
-
-// sent is what Discord says of a message that it took.
-type sent struct {
-	ID          string `json:"id"`
-	ChannelID   string `json:"channel_id"`
-	Embeds      []any  `json:"embeds"`
-	Attachments []any  `json:"attachments"`
-}
-
-// Post shows a new card. A Post that is repeated with the same card, because the
-// first answer was lost, does not show it twice: Discord knows it again by its
-// nonce for some minutes.
-func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
-	if err := ctx.Err(); err != nil {
-		return approver.Ref{}, fmt.Errorf("discord: post a card: %w", err)
-	}
-	if err := c.place(to); err != nil {
-		return approver.Ref{}, err
-	}
-	v, err := render(card, false)
-	if err != nil {
-		return approver.Ref{}, err
-	}
-	if n := len(v.file.content); n > maxFile {
-		return approver.Ref{}, fmt.Errorf("discord: post a card: its %s has %d bytes, more than the %d that can be attached", v.file.name, n, maxFile)
-	}
-	v.Nonce, v.EnforceNonce = c.nonce(to, card), true
-	var got sent
-	err = c.twice(ctx, func() error {
-		got = sent{}
-		err := c.call(ctx, "post a card", http.MethodPost, "channels/"+to.Conversation+"/messages", v.message, v.files(), &got)
-		if err == nil && !snowflake(got.ID) {
-			err = fmt.Errorf("discord: post a card: the answer has no message id")
-		}
-		return err
-	})
-	if err != nil {
-		return approver.Ref{}, err
-	}
-	if len(got.Embeds) < len(v.Embeds) || len(got.Attachments) < len(v.files()) {
-		// Without its permissions a bot's message loses its embed, and people
-		// would be asked to approve what they do not see.
-		lost := fmt.Errorf("discord: post a card: Discord dropped the command from the message: give the bot Embed Links and Attach Files in channel %s", to.Conversation)
-		if err := c.call(ctx, "take the card back", http.MethodDelete, "channels/"+to.Conversation+"/messages/"+got.ID, nil, nil, nil); err != nil {
-			return approver.Ref{}, fmt.Errorf("%w; and it is still there: %w", lost, err)
-		}
-		return approver.Ref{}, lost
-	}
-	return approver.Ref{Destination: to, Message: got.ID, Partial: v.partial}, nil
-}
-
-// Update changes the card's message. What is attached stays.
-func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
-	if err := c.place(ref.Destination); err != nil {
-		return err
-	}
-	if !snowflake(ref.Message) {
-		return fmt.Errorf("discord: update a card: %q is not a message id", ref.Message)
-	}
-	v, err := render(card, ref.Partial)
-	if err != nil {
-		return err
-	}
-	return c.twice(ctx, func() error {
-		return c.call(ctx, "update a card", http.MethodPatch, "channels/"+ref.Conversation+"/messages/"+ref.Message, v.message, nil, nil)
-	})
-}
-
-// place refuses destinations that are not configured.
-func (c *Channel) place(to approver.Destination) error {
-	switch {
-	case to.Channel != Name:
-		return fmt.Errorf("discord: the destination belongs to the channel %q", to.Channel)
-	case to.Thread != "":
-		return fmt.Errorf("discord: a thread is a channel of its own here: list its id %s under channels", to.Thread)
-	case !c.channels[to.Conversation]:
-		return fmt.Errorf("discord: the channel %q is not listed under channels", to.Conversation)
-	}
-	return nil
-}
-
-// nonce names one card in one channel, in at most 25 characters. It is keyed so
-// that it says nothing of the code.
-func (c *Channel) nonce(to approver.Destination, card approver.Card) string {
-	m := hmac.New(sha256.New, c.nonceKey)
-	for _, part := range []string{card.Request, to.Conversation, card.Code.Reveal()} {
-		m.Write([]byte(part + "\x00"))
-	}
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:16])
-}
-
-// files returns the attachment of the view, if any, to be read once.
-func (v view) files() []*discordgo.File {
-	if v.file.name == "" {
-		return nil
-	}
-	return []*discordgo.File{v.file.attachment()}
-}
-
-func (f file) attachment() *discordgo.File {
-	return &discordgo.File{Name: f.name, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(f.content)}
 }

@@ -33,7 +33,7 @@ var fatalCloses = map[int]string{
 	4014: "the application may not use the Message Content intent: switch it on at Discord under Bot, or set text_approvals to false",
 }
 
-// A fatal error is one that ends Run.
+// A fatal error is one that only people can cure.
 type fatal struct{ error }
 
 func (f fatal) Unwrap() error { return f.error }
@@ -46,8 +46,9 @@ type delay struct {
 }
 
 // Run connects to the gateway and takes answers until ctx ends; then it returns
-// nil. It returns an error when the token or the intents are refused, or the
-// token is of another application than configured.
+// nil. It returns an error when Discord refuses the bot twice in a row: its token or
+// its intents, or because the token is of another application than configured.
+// Whoever calls it again then takes part in the cure.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	if reply == nil {
 		reply = func(context.Context, approver.Reply) approver.Outcome {
@@ -59,25 +60,42 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	// What is under way ends with Run, however Run ends.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for failures := 0; ; failures++ {
-		began := time.Now()
-		err := c.connect(ctx, newIntake(c, crew, reply))
+	defer c.outage.Stopped()
+	var last link
+	for failures, refused := 0, false; ; failures++ {
+		err := c.connect(ctx, &last, newIntake(c, crew, reply))
 		if ctx.Err() != nil {
 			return nil
 		}
-		var stop fatal
-		if errors.As(err, &stop) {
-			return err
-		}
-		if time.Since(began) >= c.settled {
+		good := !last.ready.IsZero()
+		if good && time.Since(last.ready) >= c.settled {
 			failures = 0
 		}
+		if good && failures == 0 {
+			// Discord closes connections as a matter of routine. Taps wait for us.
+			c.outage.Failed(err)
+			c.log.Debug("the gateway closed the connection", "error", err)
+			if sleep(ctx, rand.N(c.backoff/4)) != nil {
+				return nil
+			}
+			refused = false
+			continue
+		}
+		last = link{}
 		wait := c.pause(failures)
 		var d delay
 		if errors.As(err, &d) {
 			wait = max(wait, d.wait)
 		}
-		c.log.Warn("not connected to Discord", "err", err, "again_in", wait.Round(time.Millisecond))
+		c.outage.down(err, wait)
+		var stop fatal
+		if !errors.As(err, &stop) {
+			refused = false
+		} else if refused {
+			return err
+		} else {
+			refused = true // once may be a hiccup of Discord's own
+		}
 		if sleep(ctx, wait) != nil {
 			return nil
 		}
@@ -90,15 +108,31 @@ func (c *Channel) pause(failures int) time.Duration {
 	return most/2 + rand.N(most/2+1)
 }
 
-// connect makes one connection and returns why it ended.
-func (c *Channel) connect(ctx context.Context, in *intake) error {
-	if err := c.mayIdentify(ctx); err != nil {
-		return err
+// A link is a session of the gateway and its last connection.
+type link struct {
+	session *discordgo.Session
+	ready   time.Time // when the connection was; zero if it never was
+	forget  []func()  // each takes a handler off the session
+}
+
+// connect makes one connection and returns why it ended. If there is a session it
+// is resumed: Discord then hands over what happened meanwhile, or begins a new one.
+// The library does that at the gateway's general address, where Discord ends
+// connections somewhat sooner than at the one that it names for resuming.
+func (c *Channel) connect(ctx context.Context, last *link, in *intake) error {
+	last.ready = time.Time{}
+	resumes := last.session != nil
+	if !resumes {
+		if err := c.mayIdentify(ctx); err != nil {
+			return err
+		}
+		s, err := c.session()
+		if err != nil {
+			return fatal{err}
+		}
+		last.session = s
 	}
-	s, err := c.session()
-	if err != nil {
-		return fatal{err}
-	}
+	s := last.session
 	var tcp lines
 	tcp.patience.Store(int64(c.hello))
 	s.Client = &http.Client{Transport: bound{ctx, c.wire}}
@@ -107,10 +141,13 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	if c.cfg.TextApprovals {
 		s.Identify.Intents |= discordgo.IntentMessageContent
 	}
-	ready := handle(ctx, s, in)
+	ready := last.handle(ctx, in)
+	if resumes {
+		close(in.known) // what was missed comes before the word that it is resumed
+	}
 	// Open knows no context: what it waits for is cut under it.
 	cut := context.AfterFunc(ctx, tcp.close)
-	err = s.Open()
+	err := s.Open()
 	cut()
 	if err != nil {
 		return closed("connect to the gateway", err)
@@ -118,6 +155,18 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	// Ends the library's goroutines. It says goodbye to Discord, takes a second
 	// for that, and has no error to tell.
 	defer func() { _ = s.Close() }()
+	if err := c.introduce(ctx, in, ready, resumes); err != nil {
+		return err
+	}
+	tcp.patience.Store(int64(c.silence))
+	now := time.Now()
+	last.ready = now
+	in.since.Store(&now)
+	return c.serve(ctx, in, s)
+}
+
+// introduce waits until Discord has said who we are, or that the session goes on.
+func (c *Channel) introduce(ctx context.Context, in *intake, ready <-chan *discordgo.Ready, resumes bool) error {
 	timer := time.NewTimer(c.hello)
 	defer timer.Stop()
 	select {
@@ -128,35 +177,71 @@ func (c *Channel) connect(ctx context.Context, in *intake) error {
 	case <-timer.C:
 		return errors.New("discord: the gateway did not become ready")
 	case r := <-ready:
-		if err := c.know(r); err != nil {
-			return err
+		if r != nil {
+			if err := c.know(r); err != nil {
+				return err
+			}
 		}
-		close(in.known)
+		if !resumes {
+			close(in.known)
+		}
 	}
-	tcp.patience.Store(int64(c.silence))
-	c.log.Info("connected to Discord")
+	return nil
+}
+
+// serve lasts as long as the connection does. A gateway that no longer acknowledges
+// heartbeats brings no answers, whatever else it says.
+func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) error {
+	if c.outage.Reception().Good.IsZero() {
+		c.log.Info("connected to Discord")
+	}
+	c.outage.up()
 	in.crew.try("set-up", 1, func() { c.setUp(ctx) })
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-in.gone:
-		return errors.New("discord: the gateway closed the connection or fell silent")
+	tick := time.NewTicker(c.silence / 9)
+	defer tick.Stop()
+	var last time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-in.gone:
+			return errors.New("discord: the gateway closed the connection or fell silent")
+		case <-tick.C:
+			s.RLock()
+			beat := s.LastHeartbeatAck
+			s.RUnlock()
+			if time.Since(beat) > c.silence {
+				return errors.New("discord: the gateway no longer acknowledges heartbeats")
+			}
+			if beat.After(last) {
+				last = beat
+				c.outage.up()
+			}
+		}
 	}
 }
 
-// handle has the session's events taken in. ready gets the first.
-func handle(ctx context.Context, s *discordgo.Session, in *intake) (ready chan *discordgo.Ready) {
+// handle has the session's events taken in, and no longer those of an earlier
+// connection. ready gets the first word of this one: nil if the session is resumed.
+func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Ready) {
+	for _, forget := range l.forget {
+		forget()
+	}
 	ready = make(chan *discordgo.Ready, 1)
-	var once sync.Once
-	s.AddHandler(func(_ *discordgo.Session, r *discordgo.Ready) {
+	first := func(r *discordgo.Ready) {
 		select {
 		case ready <- r:
 		default:
 		}
-	})
-	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(in.gone) }) })
-	s.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) { in.interaction(ctx, e.Interaction) })
-	s.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) })
+	}
+	var once sync.Once
+	l.forget = []func(){
+		l.session.AddHandler(func(_ *discordgo.Session, r *discordgo.Ready) { first(r) }),
+		l.session.AddHandler(func(*discordgo.Session, *discordgo.Resumed) { first(nil) }),
+		l.session.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(in.gone) }) }),
+		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) { in.interaction(ctx, e.Interaction) }),
+		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) }),
+	}
 	return ready
 }
 

@@ -131,7 +131,7 @@ func requestOf(m *discordgo.Message) string {
 			if !ok {
 				continue
 			}
-			id, _, ok := parseCustomID(b.CustomID)
+			id, _, _, ok := parseCustomID(b.CustomID)
 			if !ok || found != "" && found != id.String() {
 				return ""
 			}

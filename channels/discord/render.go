@@ -50,14 +50,25 @@ type view struct {
 	file file
 	// partial reports that the message does not show everything.
 	partial bool
+	// bare reports that the file is not attached: Discord did not take it.
+	bare bool
 }
 
 // render lays a card out. partial forces the layout of a card that was cut when
 // it was posted.
 func render(card approver.Card, partial bool) (view, error) {
+	return layOut(card, view{partial: partial})
+}
+
+// renderBare lays a card out whose file could not be attached.
+func renderBare(card approver.Card) (view, error) {
+	return layOut(card, view{partial: true, bare: true})
+}
+
+func layOut(card approver.Card, v view) (view, error) {
 	id, err := uuid.Parse(card.Request)
 	if err != nil || id.String() != card.Request {
-		return view{}, fmt.Errorf("discord: the card's request id %q is not a UUID", card.Request)
+		return view{}, final{fmt.Errorf("discord: the card's request id %q is not a UUID", card.Request)}
 	}
 	room := commandRoom
 	if card.Environment != "" {
@@ -65,7 +76,7 @@ func render(card approver.Card, partial bool) (view, error) {
 	}
 	shown, hiddenBytes := fit(card.Command, room, unfence)
 	around, short := trim(card)
-	v := view{partial: partial || short || hiddenBytes > 0}
+	v.partial = v.partial || short || hiddenBytes > 0
 	switch {
 	case short:
 		v.file = file{cardFile, card.Whole()}
@@ -97,7 +108,7 @@ func render(card approver.Card, partial bool) (view, error) {
 	if card.State == approver.Pending {
 		oneTap := card.OneTap && card.Severity == approver.High && !v.partial
 		field("Answer", v.howTo(card, oneTap, short || hiddenBytes > 0))
-		v.Components = buttons(id, oneTap)
+		v.Components = buttons(id, oneTap, card.Upto)
 		v.Content = fmt.Sprintf("%s\n⏳ %s · <t:%d:R>", head, card.Until(), card.Due.Unix())
 	} else {
 		v.Content = mark(card.State) + head
@@ -151,15 +162,30 @@ func result(card approver.Card) string {
 	return shown
 }
 
+// notAttached begins the note on a card whose file Discord did not take.
+const notAttached = "⚠️ This card does not show everything, and the file with the whole of it could not be attached."
+
+// whereWhole says where a request is shown whole.
+func whereWhole(request string) string {
+	return "Read it on the daemon's machine before you answer: `approver approve " + request + "` shows all of it and asks once more."
+}
+
 // howTo says how to answer, and why not by one tap.
 func (v view) howTo(card approver.Card, oneTap, cut bool) string {
 	var b strings.Builder
 	code := card.Code.Reveal()
-	if cut {
+	if cut && !v.bare {
 		fmt.Fprintf(&b, "What is hidden here is in the attached %s: read it before you answer.\n", v.file.name)
 	}
 	if fenced(card.Command) {
-		fmt.Fprintf(&b, "Backticks are shown with a zero-width space between them; the exact command is in the attached %s.\n", v.file.name)
+		b.WriteString("Backticks are shown with a zero-width space between them")
+		if !v.bare {
+			fmt.Fprintf(&b, "; the exact command is in the attached %s", v.file.name)
+		}
+		b.WriteString(".\n")
+	}
+	if v.bare {
+		fmt.Fprintf(&b, "%s %s\n", notAttached, whereWhole(card.Request))
 	}
 	switch {
 	case code == "":
@@ -211,9 +237,9 @@ const (
 // codeInput is the id of the dialogue's one field.
 const codeInput = "code"
 
-func buttons(id uuid.UUID, oneTap bool) []discordgo.MessageComponent {
+func buttons(id uuid.UUID, oneTap bool, upto int) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, action string) discordgo.MessageComponent {
-		return discordgo.Button{Label: label, Style: style, CustomID: customID(id, action)}
+		return discordgo.Button{Label: label, Style: style, CustomID: customID(id, action, upto)}
 	}
 	row := discordgo.ActionsRow{}
 	if oneTap {
@@ -227,10 +253,11 @@ func buttons(id uuid.UUID, oneTap bool) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{row}
 }
 
-// dialogue is the modal in which a person types the code of a request.
-func dialogue(id uuid.UUID) any {
+// dialogue is the modal in which a person types the code of a request. upto is that of the
+// card whose button opened it.
+func dialogue(id uuid.UUID, upto int) any {
 	return map[string]any{
-		"custom_id": customID(id, actCode),
+		"custom_id": customID(id, actCode, upto),
 		"title":     "Approve with the code",
 		"components": []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
 			discordgo.TextInput{
@@ -241,25 +268,33 @@ func dialogue(id uuid.UUID) any {
 	}
 }
 
-// customID packs a request and an action into "a1:<22 characters>:<action>".
-func customID(id uuid.UUID, action string) string {
-	return "a1:" + base64.RawURLEncoding.EncodeToString(id[:]) + ":" + action
+// customID packs a request and an action into "a1:<22 characters>:<action>" and, for a yes
+// to several calls, "+" and how many this version of the card counts: at most 34 of the 100
+// bytes that Discord allows. A no has one form for all versions, because Discord may refuse
+// a press on what an edit has just changed.
+func customID(id uuid.UUID, action string, upto int) string {
+	s := "a1:" + base64.RawURLEncoding.EncodeToString(id[:]) + ":" + action
+	if action == actApprove || action == actCode {
+		s = approver.WithUpto(s, upto)
+	}
+	return s
 }
 
 // parseCustomID is the inverse of customID. It accepts nothing else.
-func parseCustomID(s string) (id uuid.UUID, action string, ok bool) {
-	if len(s) != 27 || s[:3] != "a1:" || s[25] != ':' {
-		return uuid.UUID{}, "", false
+func parseCustomID(s string) (id uuid.UUID, action string, upto int, ok bool) {
+	s, upto, ok = approver.CutUpto(s)
+	if !ok || len(s) != 27 || s[:3] != "a1:" || s[25] != ':' {
+		return uuid.UUID{}, "", 0, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(s[3:25])
 	if err != nil || len(raw) != len(id) {
-		return uuid.UUID{}, "", false
+		return uuid.UUID{}, "", 0, false
 	}
-	switch action = s[26:]; action {
-	case actApprove, actDeny, actDetails, actCode:
-		return uuid.UUID(raw), action, true
+	switch action = s[26:]; {
+	case action == actApprove, action == actCode, upto == 0 && (action == actDeny || action == actDetails):
+		return uuid.UUID(raw), action, upto, true
 	}
-	return uuid.UUID{}, "", false
+	return uuid.UUID{}, "", 0, false
 }
 
 // fenced reports a command that a code block cannot show as it is.

@@ -173,31 +173,40 @@ func TestFencedCommand(t *testing.T) {
 func TestCustomID(t *testing.T) {
 	id := uuid.Must(uuid.NewV7())
 	for _, action := range []string{actApprove, actDeny, actDetails, actCode} {
-		s := customID(id, action)
-		if len(s) != 27 {
-			t.Errorf("%q has %d bytes", s, len(s))
+		for upto, size := range map[int]int{-1: 27, 0: 27, 1: 29, 31: 30, 999_999: 34, 1 << 40: 34} {
+			shows := max(0, min(upto, 999_999))
+			if action == actDeny || action == actDetails {
+				size, shows = 27, 0
+			}
+			s := customID(id, action, upto)
+			if len(s) != size {
+				t.Errorf("%q has %d bytes, want %d", s, len(s), size)
+			}
+			if got, a, n, ok := parseCustomID(s); !ok || got != id || a != action || n != shows {
+				t.Errorf("%q reads as %v %q %d %v", s, got, a, n, ok)
+			}
 		}
-		if got, a, ok := parseCustomID(s); !ok || got != id || a != action {
-			t.Errorf("%q reads as %v %q %v", s, got, a, ok)
-		}
-		if s != discordtest.CustomID(id.String(), action) {
+		if s := customID(id, action, 0); s != discordtest.CustomID(id.String(), action) {
 			t.Errorf("the fake's button data differs from %q", s)
 		}
 	}
-	good := customID(id, actApprove)
-	for _, s := range []string{"", "a1:", good + "x", good[:26], "a2" + good[2:], good[:26] + "x", good[:25] + "." + good[26:], good[:3] + "!" + good[4:], good[:24] + "B" + good[25:], strings.ToUpper(good)} {
-		if _, _, ok := parseCustomID(s); ok && s != good {
+	good := customID(id, actApprove, 0)
+	for _, s := range []string{"", "a1:", good + "x", good[:26], "a2" + good[2:], good[:26] + "x", good[:25] + "." + good[26:], good[:3] + "!" + good[4:], good[:24] + "B" + good[25:], strings.ToUpper(good),
+		good + "+", good + "+0", good + "+01", good + "+-1", good + "++1", good + "+1+1", good + "+1 ", good + "+1000000", good + "+٣", good + "+1_0",
+		good[:26] + "d+1", good[:26] + "i+1", "+1" + good, good[:25] + "+1" + good[25:]} {
+		if _, _, _, ok := parseCustomID(s); ok && s != good {
 			t.Errorf("%q was accepted", s)
 		}
 	}
 }
 
 func FuzzParseCustomID(f *testing.F) {
-	f.Add(customID(uuid.Must(uuid.NewV7()), actApprove))
+	f.Add(customID(uuid.Must(uuid.NewV7()), actApprove, 0))
+	f.Add(customID(uuid.Must(uuid.NewV7()), actCode, 31))
 	f.Add("a1:AAAAAAAAAAAAAAAAAAAAAA:o")
 	f.Add("a1::o")
 	f.Fuzz(func(t *testing.T, s string) {
-		if id, action, ok := parseCustomID(s); ok && customID(id, action) != s {
+		if id, action, upto, ok := parseCustomID(s); ok && (customID(id, action, upto) != s || len(s) > 100 || upto < 0) {
 			t.Errorf("%q is not what it reads as", s)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -39,7 +40,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, intent approver.Intent, err error) {
 	r := approver.Reply{
 		Channel: Name, Conversation: m.ChannelID, Sender: who.id, Name: who.name,
-		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant,
+		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant, Sent: sentAt(m.ID),
 	}
 	if err == nil && intent.Method == approver.ByPlain {
 		card := in.repliedTo(ctx, m)
@@ -56,8 +57,29 @@ func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, in
 	case intent.Approve && !in.cfg.TextApprovals:
 		in.answer(ctx, m, textNoYes)
 	default:
-		in.answer(ctx, m, in.ask(ctx, r).Text)
+		out := in.ask(ctx, r)
+		if out.Kind != approver.OutcomeUnknown || !in.foreign(ctx, r) {
+			in.answer(ctx, m, out.Text)
+		}
 	}
+}
+
+// foreign reports whether another daemon has taken an answer that is not known
+// here, or will: what is said to a message is said to all. It looks also when the
+// daemon ends meanwhile: to end is no reason to say what is not so.
+func (in *intake) foreign(ctx context.Context, r approver.Reply) bool {
+	if in.contest.Load() {
+		return true
+	}
+	if r.Message == "" {
+		return false
+	}
+	_ = sleep(ctx, in.leave)
+	ctx, cancel := lingering(ctx, tellWithin)
+	defer cancel()
+	var card discordgo.Message
+	err := in.call(ctx, "look at a card", http.MethodGet, "channels/"+r.Conversation+"/messages/"+r.Message, nil, nil, &card)
+	return err == nil && requestOf(&card) == "" // it is settled, and not by us
 }
 
 // repliedTo returns the card that a message is the platform's reply to; nil if
@@ -72,7 +94,7 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordg
 		card = &discordgo.Message{}
 		path := "channels/" + ref.ChannelID + "/messages/" + ref.MessageID
 		if err := in.call(ctx, "read the card that was answered", http.MethodGet, path, nil, nil, card); err != nil {
-			in.log.Warn("a typed answer is lost", "err", err)
+			in.log.Warn("a typed answer is lost", "error", err)
 			return nil
 		}
 	}
@@ -95,7 +117,7 @@ func (in *intake) answer(ctx context.Context, m *discordgo.Message, text string)
 		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(m.ChannelID)+"/messages", out, nil, nil)
 	})
 	if err != nil {
-		in.log.Warn("a person could not be told what became of their answer", "err", err)
+		in.log.Warn("a person could not be told what became of their answer", "error", err)
 	}
 }
 
@@ -109,4 +131,13 @@ func withoutMention(text, bot string) string {
 		}
 	}
 	return text
+}
+
+// sentAt is when Discord made an id: its time stands in it. It is zero for what is no id.
+func sentAt(id string) time.Time {
+	at, err := discordgo.SnowflakeTimestamp(id)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }

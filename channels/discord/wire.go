@@ -60,6 +60,37 @@ func (e *apiError) Error() string {
 	return text
 }
 
+// Is makes a response ErrFinal if Discord itself understood the request and refuses
+// it. Without a code of Discord's own the response may be that of a proxy, and a bad
+// token may be a good one in a moment.
+func (e *apiError) Is(target error) bool {
+	return target == approver.ErrFinal && e.code != 0 && e.status >= 400 && e.status < 500 && !passing[e.status] && !passing[e.code]
+}
+
+// passing are the statuses and codes of refusals that may be over in a moment.
+var passing = map[int]bool{
+	http.StatusUnauthorized: true, http.StatusRequestTimeout: true, http.StatusTooEarly: true, http.StatusTooManyRequests: true,
+	40001:  true, // unauthorized
+	40004:  true, // sending messages is switched off for a while
+	40062:  true, // the resource is limited
+	110001: true, // the feature is switched off for a while
+	130000: true, // the resource is overloaded
+}
+
+// A final is an ErrFinal of our own: the same card would be refused again.
+type final struct{ error }
+
+func (f final) Unwrap() error        { return f.error }
+func (f final) Is(target error) bool { return target == approver.ErrFinal }
+
+// A limited is a 429 that could not be waited out.
+type limited struct{ *apiError }
+
+func (l limited) Unwrap() error { return l.apiError }
+
+// RetryAfter implements approver.Patience.
+func (l limited) RetryAfter() time.Duration { return l.after }
+
 // A wire carries the requests of a discordgo session to the configured address,
 // as version 10 of the API. It keeps Discord's rate limits itself, because the
 // library's limiter sleeps without looking at the context, and it turns every
@@ -237,13 +268,13 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 		bucket := discordgo.NewRatelimiter().LockBucket(path)
 		raw, err = c.rest.RequestWithLockedBucket(method, discordgo.EndpointAPI+path, contentType, body, bucket, 0,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
-		var limited *apiError
-		if !errors.As(err, &limited) || limited.status != http.StatusTooManyRequests || limited.spent {
+		var api *apiError
+		if !errors.As(err, &api) || api.status != http.StatusTooManyRequests || api.spent {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("discord: %s: %w", what, withoutAddress(err))
+		return fmt.Errorf("discord: %s: %w", what, patient(withoutAddress(err)))
 	}
 	if out == nil {
 		return nil
@@ -254,17 +285,27 @@ func (c *Channel) call(ctx context.Context, what, method, path string, in any, f
 	return nil
 }
 
+// patient gives a 429 its wait.
+func patient(err error) error {
+	var api *apiError
+	if errors.As(err, &api) && api.status == http.StatusTooManyRequests {
+		return limited{api}
+	}
+	return err
+}
+
 // twice makes an idempotent request again if it is not known whether the first
-// one was carried out, or the server had a passing trouble.
+// one was carried out, or the server had a passing trouble. If the second one fails, too,
+// that is still not known, whatever the second one was told.
 func (c *Channel) twice(ctx context.Context, request func() error) error {
 	err := request()
 	if err == nil || ctx.Err() != nil || !unclear(err) {
 		return err
 	}
-	if sleep(ctx, 250*time.Millisecond) != nil {
-		return err
+	if sleep(ctx, 250*time.Millisecond) == nil && request() == nil {
+		return nil
 	}
-	return request()
+	return err
 }
 
 // unclear reports whether a failed request may have been carried out.

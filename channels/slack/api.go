@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
+
+	"approver.example"
 )
 
 const (
@@ -37,11 +39,69 @@ var fatalCodes = map[string]string{
 	"link_disabled":           "Socket Mode is off: enable it on the app's page",
 }
 
-// A fatalError is one that no retry can cure.
+// refusals are Slack's answers to one card, which the same card would meet again,
+// with what to do where something can be done. An answer that is not known may be
+// over in a moment.
+var refusals = map[string]string{
+	"not_in_channel":                           "the bot is not in the conversation: type /invite @bot there",
+	"channel_not_found":                        "the conversation does not exist or the bot is not in it: type /invite @bot there, or correct the id under channels",
+	"is_archived":                              "the conversation is archived: unarchive it, or use another one",
+	"message_not_found":                        "somebody deleted the card",
+	"thread_not_found":                         "somebody deleted the thread",
+	"cannot_reply_to_message":                  "",
+	"cant_update_message":                      "the message is not the bot's own",
+	"edit_window_closed":                       "the workspace does not let messages be edited for so long: ask its admin",
+	"restricted_action":                        "the workspace does not let the bot post there: ask its admin",
+	"restricted_action_read_only_channel":      "only some may post there: let the bot, or use another conversation",
+	"restricted_action_thread_only_channel":    "the conversation takes replies only: use another one",
+	"restricted_action_non_threadable_channel": "the conversation takes no replies: use another one",
+	"restricted_action_thread_locked":          "the thread is locked",
+	"method_not_supported_for_channel_type":    "use a conversation of another kind",
+	"messages_tab_disabled":                    "switch on the app's Messages tab under App Home",
+	"user_is_restricted":                       "the bot is a restricted user: ask the workspace's admin",
+	"access_denied":                            "ask the workspace's admin",
+	"ekm_access_denied":                        "the organisation has suspended access by its keys: ask its admin",
+	"no_text":                                  "",
+	"msg_too_long":                             "",
+	"msg_blocks_too_long":                      "",
+	"invalid_blocks":                           "",
+	"invalid_blocks_format":                    "",
+	"invalid_arguments":                        "",
+}
+
+// passing are Slack's answers that are about our connections, not about a card.
+var passing = map[string]string{
+	"too_many_websockets": "Slack allows an app ten connections, and all are taken: with connections: 1 ten daemons fit; docs/channels/slack.md says what to do with more",
+}
+
+// A finalError is an answer that the same message would meet again.
+type finalError struct{ err error }
+
+func (e finalError) Error() string        { return e.err.Error() }
+func (e finalError) Unwrap() error        { return e.err }
+func (e finalError) Is(target error) bool { return target == approver.ErrFinal }
+
+func final(format string, args ...any) error { return finalError{fmt.Errorf(format, args...)} }
+
+// A fatalError is one that only people can cure. For a card it is final, but for a
+// token that was refused: once may be a hiccup.
 type fatalError struct{ err error }
 
-func (e fatalError) Error() string { return e.err.Error() }
-func (e fatalError) Unwrap() error { return e.err }
+func (e fatalError) Error() string        { return e.err.Error() }
+func (e fatalError) Unwrap() error        { return e.err }
+func (e fatalError) Is(target error) bool { return target == approver.ErrFinal && !tokenGone(e.err) }
+
+// A limitedError is a rate limit that could not be waited out.
+type limitedError struct {
+	err   error
+	until time.Time
+}
+
+func (e limitedError) Error() string { return e.err.Error() }
+func (e limitedError) Unwrap() error { return e.err }
+
+// RetryAfter implements approver.Patience.
+func (e limitedError) RetryAfter() time.Duration { return max(time.Until(e.until), 0) }
 
 func fatal(format string, args ...any) error { return fatalError{fmt.Errorf(format, args...)} }
 
@@ -67,8 +127,18 @@ func explain(method string, err error) error {
 			}
 			return fatal("slack: %s: %w: %s", method, err, hint)
 		}
+		if cure, ok := passing[e.Err]; ok {
+			return fmt.Errorf("slack: %s: %w: %s", method, err, cure)
+		}
+		cure, refused := refusals[e.Err]
 		if len(e.ResponseMetadata.Messages) > 0 {
-			return fmt.Errorf("slack: %s: %w: %s", method, err, e.ResponseMetadata.Messages[0])
+			cure = e.ResponseMetadata.Messages[0]
+		}
+		if cure != "" {
+			err = fmt.Errorf("%w: %s", err, cure)
+		}
+		if refused {
+			return final("slack: %s: %w", method, err)
 		}
 	}
 	return fmt.Errorf("slack: %s: %w", method, err)
@@ -86,17 +156,23 @@ func tokenGone(err error) bool {
 	return false
 }
 
+// halfDone are Slack's answers to a call that may have been carried out.
+var halfDone = map[string]bool{"internal_error": true, "fatal_error": true, "request_timeout": true, "service_unavailable": true}
+
 // certain reports whether an error proves that Slack did not carry out the
 // call. Anything else is ambiguous.
 func certain(err error) bool {
-	if _, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
-		return true
+	if e, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
+		return !halfDone[e.Err]
 	}
 	if _, ok := errors.AsType[*slack.RateLimitedError](err); ok {
 		return true
 	}
 	if e, ok := errors.AsType[slack.StatusCodeError](err); ok {
 		return e.Code < 500
+	}
+	if _, ok := errors.AsType[limitedError](err); ok {
+		return true
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
@@ -130,7 +206,7 @@ func (p *pacer) wait(ctx context.Context, method string) error {
 		return ctx.Err()
 	}
 	if deadline, ok := ctx.Deadline(); d > maxLimitPause || ok && time.Until(deadline) < d {
-		return fmt.Errorf("slack limits the rate for another %v, longer than there is time", d.Round(time.Millisecond))
+		return limitedError{fmt.Errorf("slack limits the rate for another %v, longer than there is time", d.Round(time.Millisecond)), time.Now().Add(d)}
 	}
 	return sleep(ctx, d)
 }
@@ -169,6 +245,10 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 		err := f(ctx)
 		d, ok := limited(err)
 		if !ok || attempt == maxLimited {
+			if ok {
+				c.pace.pause(method, d)
+				err = limitedError{err, time.Now().Add(d)}
+			}
 			err = explain(method, err)
 			if tokenGone(err) {
 				select {

@@ -51,6 +51,11 @@ func (d deniesOnly) ReplyTo(user, conversation, message, text string) bool {
 	return err != nil || !in.Approve
 }
 
+var (
+	_ approver.Receiver = (*slack.Channel)(nil)
+	_ approver.Fitter   = (*slack.Channel)(nil)
+)
+
 func TestConformance(t *testing.T) {
 	channeltest.Run(t, func(t *testing.T) channeltest.Fixture {
 		fake := workspace(t, slacktest.Options{PingInterval: time.Second})
@@ -62,7 +67,10 @@ func TestConformance(t *testing.T) {
 		return channeltest.Fixture{
 			Channel: c, Fake: deniesOnly{fake}, Here: cfg.Destinations()[0], There: cfg.Destinations()[1],
 			Approver: ann, Second: ben, Stranger: stranger, FatalRevoked: true,
-			Secrets: []string{slacktest.BotToken, slacktest.AppToken},
+			Secrets: []string{slacktest.BotToken, slacktest.AppToken}, Delete: fake.Delete,
+			Gone: func(conversation string) {
+				fake.AddConversation(slacktest.Conversation{ID: conversation, NotMember: true})
+			},
 		}
 	})
 }

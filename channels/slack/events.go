@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type place struct {
 	Channel string `json:"c"`
 	Message string `json:"m,omitempty"`
 	Thread  string `json:"t,omitempty"`
+	Shown   int    `json:"n,omitempty"` // of the card whose button opened the dialogue: see approver.Reply
 }
 
 func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
@@ -36,9 +38,8 @@ func (s *session) handle(ctx context.Context, a *ack, ev socketmode.Event) {
 	case slack.SlashCommand:
 		s.command(ctx, a, &d)
 	case slackevents.EventsAPIEvent:
-		a.done(nil)
 		if m, ok := d.InnerEvent.Data.(*slackevents.MessageEvent); ok {
-			s.message(ctx, &d, m)
+			s.message(ctx, a, &d, m)
 		}
 	}
 }
@@ -48,8 +49,7 @@ func (s *session) interaction(ctx context.Context, a *ack, cb *slack.Interaction
 	err := s.who().admit(interactionOrigin(cb))
 	switch cb.Type {
 	case slack.InteractionTypeBlockActions:
-		a.done(nil)
-		s.button(ctx, cb, err)
+		s.button(ctx, a, cb, err)
 	case slack.InteractionTypeViewSubmission:
 		s.dialogue(ctx, a, cb, err)
 	default:
@@ -60,8 +60,10 @@ func (s *session) interaction(ctx context.Context, a *ack, cb *slack.Interaction
 }
 
 // button handles a press on one of a card's buttons; refused is what the guard
-// said.
-func (s *session) button(ctx context.Context, cb *slack.InteractionCallback, refused error) {
+// said. All but an answer is acknowledged at once.
+func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallback, refused error) {
+	soon := time.AfterFunc(ackTapIn, func() { a.done(nil) })
+	defer soon.Stop()
 	g := s.who()
 	at := place{Channel: cb.Container.ChannelID, Message: cb.Container.MessageTs, Thread: cb.Container.ThreadTs}
 	err := refused
@@ -71,6 +73,7 @@ func (s *session) button(ctx context.Context, cb *slack.InteractionCallback, ref
 		}
 	}
 	if err != nil {
+		a.done(nil)
 		s.refuse(ctx, at, cb.User.ID, err)
 		return
 	}
@@ -83,26 +86,52 @@ func (s *session) button(ctx context.Context, cb *slack.InteractionCallback, ref
 	}
 	act := cb.ActionCallback.BlockActions[0]
 	request, ok := requestOf(act.BlockID)
-	if !ok || act.Value != request {
+	value, upto, known := approver.CutUpto(act.Value)
+	if !ok || !known || value != request {
 		s.log.Info("slack button refused", "user", cb.User.ID, "reason", "not a button of ours")
 		return
 	}
 	at.Request = request
 	switch act.ActionID {
 	case actApprove, actDeny:
-		s.answer(ctx, at, cb.User.ID, approver.Reply{
+		s.settle(ctx, a, at, approver.Reply{
+			Channel: Name, Conversation: at.Channel, Request: at.Request, Message: at.Message,
 			Sender: cb.User.ID, Name: or(cb.User.Name, cb.User.RealName),
-			Approve: act.ActionID == actApprove, Method: approver.ByTap,
+			Approve: act.ActionID == actApprove, Method: approver.ByTap, Shown: upto,
 		})
 	case actCode:
+		a.done(nil)
+		at.Shown = upto
 		data, err := json.Marshal(at)
 		if err != nil {
 			return
 		}
 		s.open(ctx, cb, at, codeDialogue(titleOf(cb.Message.Blocks.BlockSet), string(data)))
 	case actDetails:
+		a.done(nil)
 		s.open(ctx, cb, at, detailsDialogue(cb.Message.Blocks.BlockSet))
 	}
+}
+
+// textForeign follows the outcome of an answer that another daemon may count.
+const textForeign = " If the card has not changed by now, answer again: another approver may receive with the same Slack app."
+
+// settle passes an answer on and tells its sender what became of it. An answer to
+// a card that is not ours is not acknowledged, so that Slack may bring it to
+// another daemon, which has asked.
+func (s *session) settle(ctx context.Context, a *ack, at place, r approver.Reply) {
+	out := s.ask(ctx, r)
+	if out.Kind != approver.OutcomeUnknown || r.Request == "" {
+		a.done(nil)
+		s.tell(ctx, at, r.Sender, out.Text)
+		return
+	}
+	s.contested()
+	s.foreign.first(a.keys...)
+	if a.leave() && sleep(ctx, s.leave) != nil {
+		return
+	}
+	s.tell(ctx, at, r.Sender, out.Text+textForeign)
 }
 
 // open shows a dialogue. Slack allows three seconds from the press.
@@ -151,7 +180,7 @@ func (s *session) dialogue(ctx context.Context, a *ack, cb *slack.InteractionCal
 	defer late.Stop()
 	out := s.ask(ctx, approver.Reply{
 		Channel: Name, Conversation: at.Channel, Sender: cb.User.ID, Name: or(cb.User.Name, cb.User.RealName),
-		Approve: true, Method: approver.ByCode, Request: at.Request, Message: at.Message, Code: code,
+		Approve: true, Method: approver.ByCode, Request: at.Request, Message: at.Message, Code: code, Shown: at.Shown,
 	})
 	switch out.Kind {
 	case approver.OutcomeUnknown, approver.OutcomeLocked, approver.OutcomeRefused, approver.OutcomeNeedCode:
@@ -216,7 +245,7 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 	defer late.Stop()
 	out := s.ask(ctx, approver.Reply{
 		Channel: Name, Conversation: at.Channel, Sender: cmd.UserID, Name: cmd.UserName,
-		Approve: in.Approve, Method: approver.ByCommand, Code: in.Code, Grant: in.Grant,
+		Approve: in.Approve, Method: approver.ByCommand, Code: in.Code, Grant: in.Grant, Sent: a.at,
 	})
 	if !a.rich || !answerCommand(a, out.Text) {
 		s.tell(ctx, at, cmd.UserID, out.Text)
@@ -235,7 +264,9 @@ func answerCommand(a *ack, text string) bool {
 
 // message handles an ordinary message. Talk is left alone, and so is everybody
 // who is not an approver.
-func (s *session) message(ctx context.Context, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) {
+func (s *session) message(ctx context.Context, a *ack, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) {
+	late := time.AfterFunc(ackIn, func() { a.done(nil) })
+	defer late.Stop()
 	g := s.who()
 	err := g.admit(messageOrigin(outer, ev))
 	if s.pairsByMessage(ctx, ev, err) {
@@ -254,7 +285,7 @@ func (s *session) message(ctx context.Context, outer *slackevents.EventsAPIEvent
 		s.tell(ctx, at, ev.User, formHelp(err))
 		return
 	}
-	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant}
+	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant, Sent: sentAt(ev.TimeStamp)}
 	if in.Method == approver.ByPlain {
 		request, ok := s.parent(ctx, ev)
 		if !ok {
@@ -266,7 +297,8 @@ func (s *session) message(ctx context.Context, outer *slackevents.EventsAPIEvent
 		s.tell(ctx, at, ev.User, "A message cannot approve in Slack. Use the card's buttons, or the command /approve with the code.")
 		return
 	}
-	s.answer(ctx, at, ev.User, r)
+	r.Channel, r.Conversation, r.Request, r.Message = Name, at.Channel, at.Request, at.Message
+	s.settle(ctx, a, at, r)
 }
 
 // parent reads which card a message replies to: the first message of its
@@ -304,13 +336,6 @@ func (s *session) ask(ctx context.Context, r approver.Reply) (out approver.Outco
 		}
 	}()
 	return s.reply(ctx, r)
-}
-
-// answer passes a reply on and tells its sender what became of it.
-func (s *session) answer(ctx context.Context, at place, user string, r approver.Reply) {
-	r.Channel, r.Conversation, r.Request, r.Message = Name, at.Channel, at.Request, at.Message
-	out := s.ask(ctx, r)
-	s.tell(ctx, at, user, out.Text)
 }
 
 // refuse logs a refusal, and tells a colleague who is not on the list, now and
@@ -370,4 +395,15 @@ func clip(s string) string {
 // escape is Slack's own escaping of text, after which nothing in it is markup.
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// sentAt is the second in which Slack took a message: its id begins with that. It is zero
+// for what is no id.
+func sentAt(ts string) time.Time {
+	digits, _, _ := strings.Cut(ts, ".")
+	seconds, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0)
 }

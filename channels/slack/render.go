@@ -61,6 +61,7 @@ type layout struct {
 	short   bool // some other text is cut
 	tap     bool
 	rev     string
+	where   attachment
 }
 
 // render lays a card out. No text of the card is ever given to Slack as markup:
@@ -68,12 +69,29 @@ type layout struct {
 // Slack does not parse, and the notification line is escaped by the sender.
 // partial forces the layout of a card that was cut when it was posted.
 func render(card approver.Card, partial bool, rev string) message {
-	l := layout{card: card, rev: rev, title: title(card), whole: len(card.Command)}
+	return renderAs(card, partial, rev, attached)
+}
+
+// An attachment is where the whole of a card is that had to be cut.
+type attachment uint8
+
+const (
+	attached      attachment = iota // in the thread
+	notAttached                     // Slack did not take it
+	mayBeAttached                   // in the thread, unless the card said at first that it is not
+)
+
+// renderAs is render of a card whose files are there, or are not.
+func renderAs(card approver.Card, partial bool, rev string, where attachment) message {
+	l := layout{card: card, rev: rev, title: title(card), whole: len(card.Command), where: where}
 	l.trim()
 	l.command, l.hidden = fit(card.Command, maxBlocksJSON-jsonLength(l.build())-roomForNotes)
 	m := message{text: l.title, partial: partial || l.hidden > 0 || l.short}
 	l.tap = card.OneTap && card.Severity == approver.High && !m.partial
 	m.blocks = l.build()
+	if where == notAttached {
+		return m
+	}
 	if m.partial && card.Command != "" {
 		m.files = append(m.files, file{"command.txt", card.Command})
 	}
@@ -181,7 +199,16 @@ func (l layout) cutNote() string {
 	default:
 		return ""
 	}
-	return "✂️ " + note + " The whole is attached as a file in the thread: read it before you answer."
+	switch l.where {
+	case attached:
+		note += " The whole is attached as a file in the thread: read it before you answer."
+	case notAttached:
+		note += " The file with the whole could not be attached. Read it on the daemon's machine before you answer: approver approve " +
+			oneLine(l.card.Request) + " shows all of it and asks once more."
+	case mayBeAttached:
+		note += " The whole is in the thread where Slack took the file, and approver approve " + oneLine(l.card.Request) + " shows it on the daemon's machine."
+	}
+	return "✂️ " + note
 }
 
 func (l layout) fields() []*slack.TextBlockObject {
@@ -226,7 +253,11 @@ func (l layout) expiry() slack.Block {
 
 func (l layout) buttons() slack.Block {
 	button := func(action, label string, style slack.Style) slack.BlockElement {
-		b := slack.NewButtonBlockElement(action, l.card.Request, plainText(label))
+		value := l.card.Request
+		if action == actApprove || action == actCode { // a no has one form for all versions of the card
+			value = approver.WithUpto(value, l.card.Upto)
+		}
+		b := slack.NewButtonBlockElement(action, value, plainText(label))
 		b.Style = style
 		return b
 	}

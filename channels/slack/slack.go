@@ -16,6 +16,7 @@ package slack
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -34,7 +35,8 @@ const Name = "slack"
 const (
 	vetFor        = 10 * time.Minute // how long a conversation's check holds
 	cleanUp       = 2 * time.Second  // for taking back a half-posted card when ctx has ended
-	maxHistory    = 20               // messages looked through for a card that may have been posted
+	maxHistory    = 50               // messages looked through for a card that may have been posted
+	maxDoubts     = 1024             // cards remembered that may have been posted
 	maxUploadSize = 16 << 20         // bytes of an attached file
 )
 
@@ -45,16 +47,22 @@ type Channel struct {
 	api  *slack.Client // holds both tokens
 	http interface{ CloseIdleConnections() }
 	pace pacer
-	dead chan error // a call was refused for good: Run ends
+	dead chan error // a call was refused for its token
+	key  [32]byte   // names cards so that a name says nothing of the code
+
+	outage  outage
+	contest sync.Once     // another daemon was reported
+	leave   time.Duration // how long another daemon has for a press that is not ours
 
 	pairing   approver.Pairing
 	pairsOnly bool // made by ForPairing
 
 	mu     sync.Mutex
 	vetted map[string]time.Time // conversations that were found to be our own alone
+	doubts *seen                // cards that may stand although their posting failed
 }
 
-// New makes the channel. It reads the token files, refuses a configuration that
+// New makes the channel. What log writes should name it. It reads the token files, refuses a configuration that
 // Validate refuses, and makes no connection.
 func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
@@ -73,180 +81,22 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	}
 	client := newHTTPClient()
 	return &Channel{
-		cfg:  cfg,
-		log:  log.With("channel", Name),
-		http: client,
+		cfg:    cfg,
+		log:    log,
+		http:   client,
+		key:    sha256.Sum256([]byte("approver: cards in Slack\x00" + bot.Reveal())),
+		outage: outage{log: log},
+		leave:  5 * time.Second,
 		api: slack.New(bot.Reveal(), slack.OptionAppLevelToken(app.Reveal()), slack.OptionAPIURL(url),
 			slack.OptionHTTPClient(client), slack.OptionLog(quiet())),
 		dead:   make(chan error, 1),
 		vetted: map[string]time.Time{},
+		doubts: newSeen(maxDoubts),
 	}, nil
 }
 
 // Name returns "slack".
 func (c *Channel) Name() string { return Name }
-
-// Post shows a new card. A card whose texts do not fit is posted with the whole
-// as a file in its thread, and is Partial. A conversation that is shared with
-// another organisation gets no card.
-func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
-	if to.Channel != Name || !c.has(to.Conversation) {
-		return approver.Ref{}, fmt.Errorf("slack: %q is not a configured conversation: add it to channels", to.Conversation)
-	}
-	if card.Request == "" || len(card.Request) > maxRequest {
-		return approver.Ref{}, fmt.Errorf("slack: a card needs a request id of 1 to %d bytes", maxRequest)
-	}
-	if err := c.vet(ctx, to.Conversation); err != nil {
-		return approver.Ref{}, err
-	}
-	rev := newRev()
-	m := render(card, false, rev)
-	// The files go up first and are shared last, so that no card stands without
-	// its files for longer than one call takes.
-	uploads, err := c.upload(ctx, m.files)
-	if err != nil {
-		return approver.Ref{}, err
-	}
-	ts, err := c.send(ctx, to, m)
-	if err != nil && !certain(err) {
-		ts, err = c.find(ctx, to, blockID(card.Request, rev), err)
-	}
-	if err != nil {
-		return approver.Ref{}, err
-	}
-	if err := c.share(ctx, to, ts, uploads); err != nil {
-		return approver.Ref{}, errors.Join(err, c.remove(ctx, to.Conversation, ts))
-	}
-	return approver.Ref{Destination: to, Message: ts, Partial: m.partial}, nil
-}
-
-// Update edits the message to show card.
-func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
-	if ref.Message == "" || ref.Channel != Name {
-		return errors.New("slack: nothing was posted that could be updated")
-	}
-	m := render(card, ref.Partial, newRev())
-	return c.call(ctx, "chat.update", func(ctx context.Context) error {
-		_, _, _, err := c.api.UpdateMessageContext(ctx, ref.Conversation, ref.Message, content(m)...)
-		return err
-	})
-}
-
-// content are the options that every card is sent with: nothing in it is
-// parsed, linked or previewed.
-func content(m message) []slack.MsgOption {
-	return append(plainOptions(m.text), slack.MsgOptionBlocks(m.blocks...))
-}
-
-func plainOptions(text string) []slack.MsgOption {
-	return []slack.MsgOption{
-		slack.MsgOptionText(text, true),
-		slack.MsgOptionDisableMarkdown(),
-		slack.MsgOptionParse(false),
-		slack.MsgOptionLinkNames(false),
-		slack.MsgOptionDisableLinkUnfurl(),
-		slack.MsgOptionDisableMediaUnfurl(),
-	}
-}
-
-func (c *Channel) send(ctx context.Context, to approver.Destination, m message) (ts string, err error) {
-	opts := content(m)
-	if to.Thread != "" {
-		opts = append(opts, slack.MsgOptionTS(to.Thread))
-	}
-	err = c.call(ctx, "chat.postMessage", func(ctx context.Context) error {
-		_, ts, err = c.api.PostMessageContext(ctx, to.Conversation, opts...)
-		return err
-	})
-	if err == nil && ts == "" {
-		err = errors.New("slack: chat.postMessage: the answer names no message")
-	}
-	return ts, err
-}
-
-// find looks for a card whose posting ended in an ambiguous error. Finding
-// it turns the failure into a success; else the failure stands.
-func (c *Channel) find(ctx context.Context, to approver.Destination, block string, failure error) (string, error) {
-	if ctx.Err() != nil {
-		return "", failure
-	}
-	var list []slack.Message
-	err := c.call(ctx, "conversations.history", func(ctx context.Context) (err error) {
-		if to.Thread != "" {
-			list, _, _, err = c.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
-				ChannelID: to.Conversation, Timestamp: to.Thread, Limit: 10 * maxHistory})
-			return err
-		}
-		h, err := c.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
-			ChannelID: to.Conversation, Limit: maxHistory})
-		if err == nil {
-			list = h.Messages
-		}
-		return err
-	})
-	if err != nil {
-		c.log.Debug("could not look for a card that may have been posted", "error", err)
-		return "", failure
-	}
-	for _, m := range list {
-		for _, b := range m.Blocks.BlockSet {
-			if a, ok := b.(*slack.ActionBlock); ok && a.BlockID == block {
-				return m.Timestamp, nil
-			}
-		}
-	}
-	return "", failure
-}
-
-func (c *Channel) remove(ctx context.Context, conversation, ts string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
-	defer cancel()
-	return c.call(ctx, "chat.delete", func(ctx context.Context) error {
-		_, _, err := c.api.DeleteMessageContext(ctx, conversation, ts)
-		return err
-	})
-}
-
-// upload sends files to Slack without showing them to anybody yet.
-func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary, error) {
-	var done []slack.FileSummary
-	for _, f := range files {
-		if len(f.content) > maxUploadSize {
-			return nil, fmt.Errorf("slack: the card's %s has %d bytes, more than the %d that are attached", f.name, len(f.content), maxUploadSize)
-		}
-		var at *slack.GetUploadURLExternalResponse
-		err := c.call(ctx, "files.getUploadURLExternal", func(ctx context.Context) (err error) {
-			at, err = c.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{
-				FileName: f.name, FileSize: len(f.content)})
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		err = c.call(ctx, "file upload", func(ctx context.Context) error {
-			return c.api.UploadToURL(ctx, slack.UploadToURLParameters{
-				UploadURL: at.UploadURL, Content: f.content, Filename: f.name})
-		})
-		if err != nil {
-			return nil, err
-		}
-		done = append(done, slack.FileSummary{ID: at.FileID, Title: f.name})
-	}
-	return done, nil
-}
-
-// share shows uploaded files in the card's thread. A reply cannot have a thread
-// of its own, so a card inside a thread has its files beside it.
-func (c *Channel) share(ctx context.Context, to approver.Destination, ts string, files []slack.FileSummary) error {
-	if len(files) == 0 {
-		return nil
-	}
-	return c.call(ctx, "files.completeUploadExternal", func(ctx context.Context) error {
-		_, err := c.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
-			Files: files, Channel: to.Conversation, ThreadTimestamp: or(to.Thread, ts)})
-		return err
-	})
-}
 
 // vet makes sure that a conversation can get cards, and that it is not shared
 // with another organisation, whose members would read commands and codes. A good
@@ -263,8 +113,8 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 		info, err = c.api.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: conversation})
 		return err
 	})
-	if e, ok := errors.AsType[slack.SlackErrorResponse](err); ok && (e.Err == "channel_not_found" || e.Err == "not_in_channel") {
-		return fatal("%w: the conversation %s does not exist or the bot is not in it: type /invite @bot there", err, conversation)
+	if errors.Is(err, approver.ErrFinal) && !isFatal(err) {
+		return fatal("%w (conversation %s)", err, conversation)
 	}
 	switch {
 	case err != nil:
@@ -285,6 +135,16 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 	c.mu.Unlock()
 	return nil
 }
+
+// unvet has a conversation looked at again before its next card.
+func (c *Channel) unvet(conversation string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.vetted, conversation)
+}
+
+// Reception says whether a connection brings answers now.
+func (c *Channel) Reception() approver.Reception { return c.outage.Reception() }
 
 func (c *Channel) has(conversation string) bool {
 	for _, id := range c.cfg.Channels {

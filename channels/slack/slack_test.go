@@ -3,6 +3,7 @@ package slack_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -147,27 +148,13 @@ func TestRefusedPosts(t *testing.T) {
 				c.card(&card)
 			}
 			ref, err := channel(t, server).Post(t.Context(), c.to, card)
-			if err == nil || !strings.Contains(err.Error(), c.want) || ref != (approver.Ref{}) {
-				t.Errorf("Post gives %+v and %v, want %q", ref, err, c.want)
+			if !errors.Is(err, approver.ErrFinal) || !strings.Contains(err.Error(), c.want) || ref != (approver.Ref{}) {
+				t.Errorf("Post gives %+v and %v, want ErrFinal and %q", ref, err, c.want)
 			}
 			if n := len(server.Messages(here)); n != 0 {
 				t.Errorf("%d messages were posted", n)
 			}
 		})
-	}
-}
-
-// A card that was cut but whose file does not reach the thread is taken back.
-func TestCardWithoutItsFileIsTakenBack(t *testing.T) {
-	for _, method := range []string{"files.getUploadURLExternal", "files.completeUploadExternal"} {
-		server := workspace(t, slacktest.Options{})
-		server.Refuse(method, "storage_limit_reached")
-		card := (&bench{t: t}).card()
-		card.Command = strings.Repeat("x", 50000)
-		ref, err := channel(t, server).Post(t.Context(), hereDest, card)
-		if err == nil || ref.Message != "" || len(server.Messages(here)) != 0 {
-			t.Errorf("%s: %+v, %v, %d messages", method, ref, err, len(server.Messages(here)))
-		}
 	}
 }
 
@@ -182,8 +169,8 @@ func TestUpdateErrors(t *testing.T) {
 		"not ours":       {Destination: hereDest, Message: server.Messages(here)[0].TS},
 		"other platform": {Destination: approver.Destination{Channel: "discord", Conversation: here}, Message: "1.000001"},
 	} {
-		if err := c.Update(t.Context(), ref, card); err == nil {
-			t.Errorf("%s: no error", name)
+		if err := c.Update(t.Context(), ref, card); !errors.Is(err, approver.ErrFinal) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

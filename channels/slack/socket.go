@@ -4,249 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"net/http"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 	"github.com/slack-go/slack/slackevents"
 	"github.com/slack-go/slack/socketmode"
-
-	"approver.example"
 )
 
 const (
-	maxFrame     = 1 << 20 // bytes of one Socket Mode message
-	maxHandlers  = 256     // events in work at once
-	maxSeen      = 4096    // events remembered against redelivery
-	minBackoff   = 500 * time.Millisecond
-	maxBackoff   = 30 * time.Second
-	steady       = 5 * time.Second // a connection that lasts this long ends the back-off
-	writeBuffer  = 32 << 10        // Slack drops answers that come in several frames
-	ackIn        = 2 * time.Second // Slack gives up after 3 s
-	dialTimeout  = 10 * time.Second
-	refuseEvery  = 10 * time.Second // between refusals to one stranger
-	maxStrangers = 1024             // strangers remembered for that
+	maxHandlers = 256                    // events in work at once
+	maxSeen     = 4096                   // events remembered against redelivery
+	ackIn       = 2 * time.Second        // Slack gives up after 3 s
+	ackTapIn    = 300 * time.Millisecond // a press is acknowledged undecided
 )
-
-// Run receives until ctx ends. It returns early when a token is wrong or
-// revoked, a scope is missing, or no conversation is left that can get cards.
-func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer c.http.CloseIdleConnections()
-	select {
-	case err := <-c.dead: // from before this Run; if it still holds it will show at once
-		c.log.Debug("a slack call had failed for good", "error", err)
-	default:
-	}
-	if reply == nil {
-		reply = func(context.Context, approver.Reply) approver.Outcome {
-			return approver.Outcome{Text: "Nobody takes answers here: your answer did not count."}
-		}
-	}
-	s, err := c.begin(ctx, reply)
-	if err != nil {
-		return ended(ctx, err)
-	}
-	n := c.cfg.Connections
-	if n == 0 {
-		n = defaultConnections
-	}
-	errs := make(chan error, n)
-	for range n {
-		s.wg.Go(func() { errs <- s.supervise(ctx) })
-	}
-	select {
-	case err = <-errs:
-	case err = <-c.dead:
-	}
-	err = ended(ctx, err)
-	cancel()
-	s.wg.Wait()
-	return err
-}
-
-// ended turns the end of ctx into a plain return.
-func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
-// A session is one Run: whom we listen to, and what is in work.
-type session struct {
-	*Channel
-	reply  approver.ReplyFunc
-	bot    string // our bot's user id
-	slots  chan struct{}
-	seen   *seen
-	wg     sync.WaitGroup
-	mu     sync.Mutex
-	guard  guard // its app is learned from the greeting
-	scolds map[string]time.Time
-}
-
-// begin asks who we are and surveys the conversations, until Slack answers or
-// gives an error that no retry can cure.
-func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session, error) {
-	var me *slack.AuthTestResponse
-	err := c.insist(ctx, func() error {
-		return c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
-			me, err = c.api.AuthTestContext(ctx)
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	if me.BotID == "" || me.TeamID == "" {
-		return nil, fatal("slack: auth.test names no bot or no workspace: bot_token must be a bot's (xoxb-…)")
-	}
-	if !c.pairsOnly { // there are no conversations yet
-		if err := c.survey(ctx); err != nil {
-			return nil, err
-		}
-	}
-	g := guard{app: c.cfg.AppID, bot: me.BotID, teams: map[string]bool{me.TeamID: true}, approvers: map[string]bool{}, channels: map[string]bool{}}
-	for _, id := range c.cfg.Teams {
-		g.teams[id] = true
-	}
-	for _, a := range c.cfg.Approvers {
-		g.approvers[a.ID] = true
-	}
-	for _, id := range c.cfg.Channels {
-		g.channels[id] = true
-	}
-	return &session{
-		Channel: c, reply: reply, bot: me.UserID, guard: g,
-		slots: make(chan struct{}, maxHandlers), seen: newSeen(maxSeen), scolds: map[string]time.Time{},
-	}, nil
-}
-
-// survey checks every conversation. One that can get no cards, because somebody
-// archived it, shared it or removed the bot, does not take the others along: the
-// log says what to do, Post refuses it, and once it is cured it gets cards again.
-// It is an error if none is left.
-func (c *Channel) survey(ctx context.Context) error {
-	var lost []error
-	for _, id := range c.cfg.Channels {
-		err := c.insist(ctx, func() error { return c.vet(ctx, id) })
-		if err == nil {
-			continue
-		}
-		if ctx.Err() != nil {
-			return err
-		}
-		c.log.Error("a slack conversation gets no cards", "conversation", id, "error", err)
-		lost = append(lost, err)
-	}
-	if len(lost) == len(c.cfg.Channels) {
-		return fatalError{errors.Join(lost...)}
-	}
-	return nil
-}
-
-// insist repeats f with jittered back-off until it succeeds, fails for good, or
-// ctx ends.
-func (c *Channel) insist(ctx context.Context, f func() error) error {
-	for attempt := 0; ; attempt++ {
-		err := f()
-		if err == nil || isFatal(err) || ctx.Err() != nil {
-			return err
-		}
-		c.log.Warn("slack does not answer; trying again", "error", err)
-		if err := sleep(ctx, backoff(attempt)); err != nil {
-			return err
-		}
-	}
-}
-
-func backoff(attempt int) time.Duration {
-	d := min(minBackoff<<min(attempt, 10), maxBackoff)
-	return d/2 + rand.N(d/2)
-}
-
-// supervise keeps one Socket Mode connection, until ctx ends or it is refused
-// for good. A new client is made only after the last one's goroutines have
-// ended, or leaked sockets would use up the ten that an app may have.
-func (s *session) supervise(ctx context.Context) error {
-	for attempt := 0; ; attempt++ {
-		began := time.Now()
-		err := s.connect(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !isFatal(err) {
-			err = explain("socket mode", err)
-		}
-		if isFatal(err) {
-			return err
-		}
-		if time.Since(began) > maxBackoff {
-			attempt = 0
-		}
-		d := backoff(attempt)
-		if asked, ok := limited(err); ok {
-			d = max(d, asked)
-		}
-		s.log.Warn("slack connection lost; connecting again", "error", err, "in", d)
-		if err := sleep(ctx, d); err != nil {
-			return err
-		}
-	}
-}
-
-// connect runs one client to its end. The library reconnects by itself when
-// Slack renews a socket; every trouble ends the client, and our own back-off,
-// which is shorter and jittered, starts the next.
-//
-// Work on an event outlives the connection that brought it: a person's answer
-// must not be lost because a socket was.
-func (s *session) connect(run context.Context) error {
-	ctx, cancel := context.WithCancelCause(run)
-	defer cancel(nil)
-	client := socketmode.New(s.api,
-		socketmode.OptionReadLimit(maxFrame),
-		socketmode.OptionLog(quiet()),
-		socketmode.OptionDialer(&websocket.Dialer{
-			Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout, WriteBufferSize: writeBuffer}))
-	done := make(chan error, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				done <- fmt.Errorf("the connection broke: %v", p)
-			}
-		}()
-		done <- client.RunContext(ctx)
-	}()
-	var connected time.Time
-	for {
-		// Events are taken at once whatever they are: a full channel would stop
-		// the library's reading.
-		select {
-		case ev := <-client.Events:
-			if ev.Type == socketmode.EventTypeConnected {
-				if time.Since(connected) < steady {
-					cancel(errors.New("slack closes the connection as soon as it is open"))
-				}
-				connected = time.Now()
-			}
-			if err := s.event(run, link{ctx, client}, ev); err != nil {
-				cancel(err)
-			}
-		case err := <-done:
-			if cause := context.Cause(ctx); cause != nil {
-				return cause
-			}
-			return err
-		}
-	}
-}
 
 // A link is one connection. Its context ends with it: an acknowledgement to a
 // socket that is gone has no reader, and Slack delivers the event again.
@@ -290,6 +62,64 @@ func (s *session) greeted(hello *socketmode.Request) error {
 	return nil
 }
 
+// joined counts a connection that is open, and looks for those of others. Slack
+// counts the connections of the app, whosever they are: replicas on one Redis store
+// have some by rights, a daemon with a store of its own does not.
+func (s *session) joined(hello *socketmode.Request) {
+	s.mu.Lock()
+	s.live++
+	if hello != nil {
+		ours := s.cfg.Connections
+		if ours == 0 {
+			ours = defaultConnections
+		}
+		s.others = max(hello.NumConnections-max(s.live, ours), 0) // one of ours may not be here yet
+	}
+	others, tell := s.others, s.others > 0 && !s.counted
+	s.counted = s.counted || tell
+	s.mu.Unlock()
+	if s.outage.Reception().Good.IsZero() {
+		s.log.Info("connected to Slack")
+	}
+	s.outage.up()
+	if tell {
+		s.log.Info("other processes receive with this Slack app: all of them must share one Redis store", "connections", others, "of", mostSockets)
+	}
+}
+
+// left counts a connection that is gone.
+func (s *session) left(err error) {
+	s.mu.Lock()
+	s.live--
+	deaf := s.live == 0
+	s.mu.Unlock()
+	if deaf {
+		s.outage.Failed(err)
+	}
+}
+
+// alone reports that no connection is open.
+func (s *session) alone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live == 0
+}
+
+// contested notes that somebody pressed a button of a request that our store does
+// not know, while others receive with our app.
+func (s *session) contested() {
+	s.mu.Lock()
+	others := s.others
+	s.mu.Unlock()
+	if others == 0 {
+		return
+	}
+	s.contest.Do(func() {
+		s.log.Error("another daemon receives with this Slack app, and has a store of its own: Slack brings each answer to one of them, and the wrong one cannot count it",
+			"connections", others, "cure", "give each daemon an app of its own, or have them share one Redis store")
+	})
+}
+
 func (s *session) who() guard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,9 +128,11 @@ func (s *session) who() guard {
 
 // An ack answers one envelope, once. Later calls are ignored.
 type ack struct {
+	keys []string // under which the event may come again
 	once sync.Once
 	send func(payload any)
-	rich bool // Slack takes a payload
+	rich bool      // Slack takes a payload
+	at   time.Time // when the event came; zero is not known, as it had come before
 }
 
 func (a *ack) done(payload any) bool {
@@ -310,6 +142,13 @@ func (a *ack) done(payload any) bool {
 		sent = true
 	})
 	return sent
+}
+
+// leave sees that no acknowledgement is sent, and reports whether none was.
+func (a *ack) leave() bool {
+	left := false
+	a.once.Do(func() { left = true })
+	return left
 }
 
 // accept starts the work on one event. An event is acknowledged only once it is
@@ -324,11 +163,14 @@ func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 		s.log.Warn("too many slack events at once: one is left for redelivery", "limit", maxHandlers)
 		return
 	}
-	a := &ack{rich: ev.Request.AcceptsResponsePayload, send: func(payload any) {
+	a := &ack{keys: eventKeys(ev), rich: ev.Request.AcceptsResponsePayload, send: func(payload any) {
 		if err := on.client.AckCtx(on.ctx, ev.Request.EnvelopeID, payload); err != nil && on.ctx.Err() == nil {
 			s.log.Warn("could not acknowledge a slack event", "error", err)
 		}
 	}}
+	if ev.Request.RetryAttempt == 0 {
+		a.at = time.Now()
+	}
 	s.wg.Go(func() {
 		defer func() { <-s.slots }()
 		defer func() {
@@ -337,7 +179,10 @@ func (s *session) accept(ctx context.Context, on link, ev socketmode.Event) {
 			}
 			a.done(nil)
 		}()
-		if !s.seen.first(eventKeys(ev)...) {
+		if !s.seen.first(a.keys...) {
+			if slices.ContainsFunc(a.keys, s.foreign.has) {
+				a.leave()
+			}
 			s.log.Debug("slack event delivered again", "envelope", ev.Request.EnvelopeID, "attempt", ev.Request.RetryAttempt)
 			return
 		}
@@ -400,6 +245,13 @@ type seen struct {
 }
 
 func newSeen(n int) *seen { return &seen{ids: make(map[string]bool, n), order: make([]string, n)} }
+
+// has reports whether an id is remembered.
+func (s *seen) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ids[id]
+}
 
 // first reports whether none of the ids was there before, and remembers all.
 func (s *seen) first(ids ...string) bool {

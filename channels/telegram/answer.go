@@ -24,6 +24,7 @@ const (
 	sayWorking   = "Your answer is being processed…"
 	sayBroken    = "approver failed on this answer; it does not count."
 	sayForm      = "That is not a confirmation code. Send /approve or /deny with the whole code from the card, such as CONFIRM-…"
+	sayWhere     = "approver watch shows it whole, on the daemon's machine."
 	sayMany      = "There is more than one code in that message. Send one, so that it is clear which request is meant."
 )
 
@@ -43,13 +44,13 @@ func (l *listener) refuse(ctx context.Context, query string, why error) {
 // tap handles a button press of a person on the list.
 func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery) {
 	card := q.Message.Message
-	request, act, err := parseData(q.Data)
+	request, act, upto, err := parseData(q.Data)
 	switch {
 	case err != nil:
 		l.tellTap(ctx, who, q, sayOldButton)
 		return
 	case act == details:
-		l.tellTap(ctx, who, q, detailsOf(request, card))
+		l.tellTap(ctx, who, q, l.detail(ctx, who, request, card))
 		return
 	}
 	outcome := make(chan approver.Outcome, 1)
@@ -58,7 +59,7 @@ func (l *listener) tap(ctx context.Context, who sender, q *models.CallbackQuery)
 			Channel: Name, Conversation: who.conversation(),
 			Sender: strconv.FormatInt(who.id, 10), Name: who.name,
 			Approve: act == approveOnce, Method: approver.ByTap,
-			Request: request, Message: strconv.Itoa(card.ID),
+			Request: request, Message: strconv.Itoa(card.ID), Shown: upto,
 		})
 	}()
 	patience := time.NewTimer(l.pace.patience)
@@ -100,7 +101,23 @@ func detailsOf(request string, card *models.Message) string {
 			return text + command
 		}
 	}
-	return text + "The whole command is on the card or, where the card says so, in the file attached to it."
+	return text + "The whole command is on the card or, where the card says so, in the file attached to it. No file? " + sayWhere
+}
+
+// detail sends the file of a card that is without it, or says what there is to say.
+func (l *listener) detail(ctx context.Context, who sender, request string, card *models.Message) string {
+	f, missing := l.unsent.take(who.place, card.ID)
+	if !missing {
+		return detailsOf(request, card)
+	}
+	send, cancel := context.WithTimeout(ctx, l.pace.patience)
+	defer cancel()
+	if err := l.attach(send, who.place, card.ID, f); err != nil {
+		l.unsent.put(who.place, card.ID, f)
+		l.log.Warn("a card's file could not be sent again", "chat", who.chat, "message", card.ID, "error", err)
+		return "The file could not be sent again. Try later. " + sayWhere
+	}
+	return "The file is there now, as a reply to the card."
 }
 
 // text handles a message of a person on the list.
@@ -121,18 +138,20 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 		l.say(ctx, who, m.ID, sayForm)
 		return
 	case err != nil, intent.Method == approver.ByPlain && !isReply:
-		return // ordinary talk
+		l.hint(ctx, who, m, intent, isReply)
+		return
 	}
 	r := approver.Reply{
 		Channel: Name, Conversation: who.conversation(),
 		Sender: strconv.FormatInt(who.id, 10), Name: who.name,
 		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant,
+		Sent: time.Unix(int64(m.Date), 0),
 	}
 	if isReply {
 		// With a code too: the code and the card replied to must then agree.
 		r.Request, r.Message = request, strconv.Itoa(card)
 	}
-	l.say(ctx, who, m.ID, l.ask(ctx, r).Text)
+	l.say(ctx, who, m.ID, withReason(l.ask(ctx, r), m.Text))
 }
 
 // forAnotherBot reports a command that names a bot other than this one.
@@ -165,7 +184,7 @@ func (l *listener) tellTap(ctx context.Context, who sender, q *models.CallbackQu
 }
 
 func (l *listener) answer(ctx context.Context, query, text string) error {
-	return l.call(ctx, "answerCallbackQuery", func(ctx context.Context) error {
+	return l.call(ctx, 0, "answerCallbackQuery", func(ctx context.Context) error {
 		_, err := l.api.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{
 			CallbackQueryID: query, Text: shorten(text, maxAlert), ShowAlert: text != "",
 		})
@@ -182,11 +201,11 @@ func (l *listener) say(ctx context.Context, who sender, to int, text string) {
 	p.add(code, shorten(text, maxText/4))
 	tell, cancel := context.WithTimeout(ctx, l.pace.telling)
 	defer cancel()
-	err := l.call(tell, "sendMessage", func(ctx context.Context) error {
+	err := l.call(tell, who.chat, "sendMessage", func(ctx context.Context) error {
 		_, err := l.api.SendMessage(ctx, &bot.SendMessageParams{
 			ChatID: who.chat, MessageThreadID: who.thread, Text: p.html(), ParseMode: models.ParseModeHTML,
-			LinkPreviewOptions: noPreview(), ProtectContent: true,
-			ReplyParameters: &models.ReplyParameters{MessageID: to, AllowSendingWithoutReply: true},
+			LinkPreviewOptions: noPreview(),
+			ReplyParameters:    &models.ReplyParameters{MessageID: to, AllowSendingWithoutReply: true},
 		})
 		return err
 	})

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-telegram/bot"
+
+	"approver.example"
 )
 
 const (
@@ -31,7 +33,7 @@ type kind uint8
 const (
 	passing   kind = iota // trouble on the way: try again later
 	rejected              // Telegram understood and refused: the same call fails again
-	revoked               // the token is not valid: nothing cures it
+	revoked               // Telegram does not know the token, or says so for a moment
 	conflict              // another process receives for the same bot
 	webhook               // a webhook is set, which excludes receiving
 	limited               // wait, then again
@@ -44,15 +46,37 @@ const (
 type failure struct {
 	kind  kind
 	text  string
-	wait  time.Duration // for limited: what Telegram asks for
-	cause error         // the context's error, where it was the reason
+	cause error // the context's error, approver.ErrFinal, a patience, or nil
 }
 
 // Error returns the text.
 func (f *failure) Error() string { return f.text }
 
-// Unwrap returns the context's error, where that was the reason.
+// Unwrap returns what the failure means for the next try.
 func (f *failure) Unwrap() error { return f.cause }
+
+// refusal is an error of ours that the same card, or the same message, meets again.
+func refusal(err error) error {
+	return &failure{kind: rejected, text: err.Error(), cause: approver.ErrFinal}
+}
+
+// A patience is how long Telegram wants to be left alone. It is an
+// approver.Patience.
+type patience time.Duration
+
+// Error says it in words.
+func (p patience) Error() string {
+	return fmt.Sprintf("rate limited by Telegram for %v", time.Duration(p))
+}
+
+// RetryAfter is how long, from when the error was returned.
+func (p patience) RetryAfter() time.Duration { return time.Duration(p) }
+
+// limit is the failure of a call that came too soon.
+func limit(method string, wait time.Duration) *failure {
+	p := patience(wait.Round(time.Millisecond))
+	return &failure{kind: limited, text: "telegram " + method + ": " + p.Error(), cause: p}
+}
 
 // kindOf returns the kind of an error of call, passing for any other.
 func kindOf(err error) kind {
@@ -63,22 +87,39 @@ func kindOf(err error) kind {
 	return passing
 }
 
-// call runs one API call. It waits out rate limits as far as ctx allows, and
-// every error that it returns is a *failure.
-func (c *Channel) call(ctx context.Context, method string, do func(context.Context) error) error {
+// call runs one API call. It waits out rate limits as far as ctx allows, also
+// those that earlier calls for the same chat met, and every error that it returns is
+// a *failure. A call that is for no chat names 0.
+func (c *Channel) call(ctx context.Context, chat int64, method string, do func(context.Context) error) error {
 	for try := 1; ; try++ {
+		for wait := c.floods.left(chat); wait > 0; wait = c.floods.left(chat) {
+			if err := c.rest(ctx, method, wait); err != nil {
+				return err
+			}
+		}
 		err := c.attempt(ctx, method, do)
-		var f *failure
-		if !errors.As(err, &f) || f.kind != limited || try == maxTries {
+		if kindOf(err) != limited {
 			return err
 		}
-		if end, ok := ctx.Deadline(); ok && time.Until(end) < f.wait {
+		c.floods.note(chat, asked(err))
+		if try == maxTries {
 			return err
 		}
-		if !sleep(ctx, f.wait) {
-			return c.fail(method, ctx.Err())
+		if err := c.rest(ctx, method, asked(err)); err != nil {
+			return err
 		}
 	}
+}
+
+// rest waits because Telegram asked for it. It fails at once where ctx ends sooner.
+func (c *Channel) rest(ctx context.Context, method string, wait time.Duration) error {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
+		return limit(method, wait)
+	}
+	if !sleep(ctx, wait) {
+		return c.fail(method, ctx.Err())
+	}
+	return nil
 }
 
 func (c *Channel) attempt(ctx context.Context, method string, do func(context.Context) error) error {
@@ -105,15 +146,14 @@ func (c *Channel) fail(method string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.cause = context.DeadlineExceeded
 	case errors.As(err, &tooMany):
-		f.kind, f.wait = limited, max(time.Duration(tooMany.RetryAfter)*time.Second, time.Second)
-		f.text = fmt.Sprintf("rate limited by Telegram for %v", f.wait)
+		return limit(method, max(time.Duration(tooMany.RetryAfter)*time.Second, time.Second))
 	case errors.As(err, &migrated):
 		f.kind = rejected
 		f.text = fmt.Sprintf("the group has become the supergroup %d: put that id under chats in the configuration", migrated.MigrateToChatID)
 	case errors.Is(err, bot.ErrorUnauthorized),
 		errors.Is(err, bot.ErrorNotFound) && !strings.Contains(low, "method not found"):
 		f.kind = revoked
-		f.text += ": the bot token is not valid (any more): get one from @BotFather"
+		f.text += ": the bot token is not valid (any more): get one from @BotFather, put it in its place and restart; no restart is needed if this one works again"
 	case errors.Is(err, bot.ErrorConflict):
 		f.kind = conflict
 		if strings.Contains(low, "webhook") {
@@ -122,6 +162,11 @@ func (c *Channel) fail(method string, err error) error {
 	case errors.Is(err, bot.ErrorBadRequest), errors.Is(err, bot.ErrorForbidden), errors.Is(err, bot.ErrorNotFound):
 		f.kind = kindOfText(low)
 		f.text += hint(low)
+	case strings.Contains(low, "request entity too large"):
+		f.kind = rejected
+	}
+	if f.kind == rejected || f.kind == unparsed {
+		f.cause = approver.ErrFinal
 	}
 	f.text = "telegram " + method + ": " + f.text
 	return f

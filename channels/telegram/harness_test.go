@@ -98,6 +98,7 @@ func (l *logbook) String() string {
 func quickPace() pace {
 	p := defaultPace()
 	p.firstWait, p.lastWait, p.conflict = 10*time.Millisecond, 50*time.Millisecond, 20*time.Millisecond
+	p.doubt, p.alone, p.saying = 10*time.Millisecond, 50*time.Millisecond, time.Minute
 	return p
 }
 
@@ -169,7 +170,7 @@ func (b *bench) got() []approver.Reply {
 
 func (b *bench) eventually(what string, ok func() bool) {
 	b.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.Fatalf("waited in vain for %s; the log is\n%s", what, b.logs)
 		}

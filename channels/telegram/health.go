@@ -11,7 +11,7 @@ import (
 // Health asks Telegram who we are, and for every chat that gets cards, and
 // returns the bot's name.
 func (c *Channel) Health(ctx context.Context) (who string, err error) {
-	err = c.call(ctx, "getMe", func(ctx context.Context) error {
+	err = c.call(ctx, 0, "getMe", func(ctx context.Context) error {
 		me, err := c.api.GetMe(ctx)
 		if err == nil {
 			who = "@" + me.Username
@@ -27,7 +27,7 @@ func (c *Channel) Health(ctx context.Context) (who string, err error) {
 	}
 	slices.Sort(chats)
 	for _, chat := range slices.Compact(chats) {
-		err := c.call(ctx, "getChat", func(ctx context.Context) error {
+		err := c.call(ctx, chat, "getChat", func(ctx context.Context) error {
 			_, err := c.api.GetChat(ctx, &bot.GetChatParams{ChatID: chat})
 			return err
 		})

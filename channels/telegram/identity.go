@@ -164,7 +164,7 @@ func (g guard) cardOf(m *models.Message) (request string, message int, ok bool) 
 	}
 	for _, row := range card.ReplyMarkup.InlineKeyboard {
 		for _, b := range row {
-			if request, _, err := parseData(b.CallbackData); err == nil {
+			if request, _, _, err := parseData(b.CallbackData); err == nil {
 				return request, card.ID, true
 			}
 		}

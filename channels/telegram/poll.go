@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 	"strconv"
@@ -39,11 +40,15 @@ type listener struct {
 	people   *lanes
 	others   *lanes
 	noted    *recent[string]
+	hinted   hinted
+	taken    time.Time // when another process last took the poll; zero if that is over
 }
 
 // Run receives until ctx ends, and returns nil then. It returns an error early
-// only when the token is not valid. Trouble on the way, a set webhook, and a
-// second process that receives for the same bot are logged and outlived.
+// only when the token is not valid, as Telegram said several times over some time;
+// Run may be called again then, and works once the token does. Trouble on the way, a
+// set webhook, and a second process that receives for the same bot are logged and
+// outlived.
 func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	if reply == nil {
 		reply = func(context.Context, approver.Reply) approver.Outcome {
@@ -59,6 +64,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	defer l.others.wait()
 	defer l.people.wait()
 	defer cancel()
+	defer c.meter.Stopped()
 	err := l.greet(ctx)
 	if err == nil {
 		err = l.listen(ctx)
@@ -69,23 +75,26 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	return err
 }
 
+// whoami learns the bot's name.
+func (l *listener) whoami(ctx context.Context) error {
+	return l.call(ctx, 0, "getMe", func(ctx context.Context) error {
+		me, err := l.api.GetMe(ctx)
+		if err == nil {
+			l.username = me.Username
+		}
+		return err
+	})
+}
+
 // greet learns the bot's name, takes away a webhook and registers the commands.
 func (l *listener) greet(ctx context.Context) error {
-	err := l.persist(ctx, func() error {
-		return l.call(ctx, "getMe", func(ctx context.Context) error {
-			me, err := l.api.GetMe(ctx)
-			if err == nil {
-				l.username = me.Username
-			}
-			return err
-		})
-	})
+	err := l.persist(ctx, func() error { return l.whoami(ctx) })
 	if err != nil {
 		return err
 	}
 	var hook string
 	err = l.persist(ctx, func() error {
-		return l.call(ctx, "getWebhookInfo", func(ctx context.Context) error {
+		return l.call(ctx, 0, "getWebhookInfo", func(ctx context.Context) error {
 			info, err := l.api.GetWebhookInfo(ctx)
 			if err == nil {
 				hook = info.URL
@@ -101,7 +110,7 @@ func (l *listener) greet(ctx context.Context) error {
 			return err
 		}
 	}
-	err = l.call(ctx, "setMyCommands", func(ctx context.Context) error {
+	err = l.call(ctx, 0, "setMyCommands", func(ctx context.Context) error {
 		_, err := l.api.SetMyCommands(ctx, &bot.SetMyCommandsParams{Commands: []models.BotCommand{
 			{Command: "approve", Description: "Approve the request with this code"},
 			{Command: "deny", Description: "Deny the request with this code"},
@@ -117,8 +126,9 @@ func (l *listener) greet(ctx context.Context) error {
 // deleteWebhook ends somebody's webhook, which excludes polling. What it has
 // not fetched yet is kept for us.
 func (l *listener) deleteWebhook(ctx context.Context) error {
-	l.log.Warn("a webhook is set for this bot, which keeps answers from us: deleting it. If it comes back, another program uses the same bot")
-	return l.call(ctx, "deleteWebhook", func(ctx context.Context) error {
+	l.complain(slog.LevelWarn, webhook, "a webhook is set for this bot, which keeps answers from us: deleting it. "+
+		"If it comes back, another program uses the same bot", nil)
+	return l.call(ctx, 0, "deleteWebhook", func(ctx context.Context) error {
 		_, err := l.api.DeleteWebhook(ctx, &bot.DeleteWebhookParams{})
 		return err
 	})
@@ -137,36 +147,10 @@ func (l *listener) persist(ctx context.Context, f func() error) error {
 	}
 }
 
-// outlive does what an error calls for and waits. It returns an error that
-// nothing cures, or the context's.
-func (l *listener) outlive(ctx context.Context, err error, tries int) error {
-	wait := backoff(l.pace.firstWait, l.pace.lastWait, tries)
-	switch kindOf(err) {
-	case revoked:
-		return err
-	case webhook:
-		if err := l.deleteWebhook(ctx); err == nil {
-			wait = 0
-		}
-	case conflict:
-		l.log.Error("another process receives this bot's updates: answers may go to it and be lost. Give each approver its own bot, or stop the other program", "error", err)
-		wait = jitter(l.pace.conflict)
-	case limited:
-		l.log.Warn("telegram asks for patience", "error", err)
-		wait = max(wait, asked(err))
-	default:
-		l.log.Warn("telegram cannot be reached; trying again", "error", err, "wait", wait)
-	}
-	if !sleep(ctx, wait) {
-		return ctx.Err()
-	}
-	return nil
-}
-
 func asked(err error) time.Duration {
-	var f *failure
-	if errors.As(err, &f) {
-		return f.wait
+	var p approver.Patience
+	if errors.As(err, &p) {
+		return p.RetryAfter()
 	}
 	return 0
 }
@@ -184,11 +168,14 @@ func jitter(d time.Duration) time.Duration {
 	return d - rand.N(d/2) //nolint:gosec // spreads load, hides nothing
 }
 
-// listen polls until ctx ends or the token turns out not to be valid.
+// listen polls until ctx ends or the token turns out not to be valid. The first poll,
+// and the first after a failure, is not held: its answer says at once whether answers
+// arrive.
 func (l *listener) listen(ctx context.Context) error {
-	failures := 0
+	failures, hold := 0, time.Duration(0)
 	for ctx.Err() == nil {
-		batch, err := l.getUpdates(ctx, l.ledger.offset(), l.pace.poll)
+		began := time.Now()
+		batch, err := l.getUpdates(ctx, l.ledger.offset(), hold)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil
@@ -197,31 +184,52 @@ func (l *listener) listen(ctx context.Context) error {
 				return err
 			}
 			failures++
+			if hold = 0; kindOf(err) == conflict {
+				hold = l.pace.poll // a short poll would win without saying who wins the long ones
+			}
 			continue
 		}
-		if failures > 0 {
-			l.log.Info("telegram answers again")
-		}
 		failures = 0
-		fresh := false
-		for _, raw := range batch {
-			fresh = l.take(ctx, raw) || fresh
-		}
-		switch {
-		case len(batch) == 0:
+		l.arrived()
+		if len(batch) > 0 {
+			l.takeAll(ctx, batch)
+		} else {
 			l.ledger.confirmed()
-		case fresh:
-			l.ledger.idle(ctx, quickWork)
-		default:
-			// What comes again is still in work (or cannot be read at all):
-			// polling at once would only bring it once more.
-			if !l.ledger.busy() {
-				sleep(ctx, slowWork)
-			}
-			l.ledger.idle(ctx, slowWork)
+			l.unhurried(ctx, hold, time.Since(began))
 		}
+		hold = l.pace.poll
 	}
 	return nil
+}
+
+// unhurried keeps from polling without a pause where a server answers polls at once
+// that it should hold.
+func (l *listener) unhurried(ctx context.Context, hold, took time.Duration) {
+	if hold == 0 || took >= l.pace.empty {
+		return
+	}
+	if l.noted.add("unheld") {
+		l.log.Warn("the Bot API server does not hold polls (it ignores timeout): answers are asked for once in a while instead", "every", l.pace.empty)
+	}
+	sleep(ctx, l.pace.empty-took)
+}
+
+// takeAll begins the work on what a poll brought.
+func (l *listener) takeAll(ctx context.Context, batch []json.RawMessage) {
+	fresh := false
+	for _, raw := range batch {
+		fresh = l.take(ctx, raw) || fresh
+	}
+	if fresh {
+		l.ledger.idle(ctx, quickWork)
+		return
+	}
+	// What comes again is still in work (or cannot be read at all): polling at once
+	// would only bring it once more.
+	if !l.ledger.busy() {
+		sleep(ctx, slowWork)
+	}
+	l.ledger.idle(ctx, slowWork)
 }
 
 // take begins the work on one update and reports whether it is new.
@@ -246,12 +254,12 @@ func (l *listener) take(ctx context.Context, raw json.RawMessage) bool {
 	if q := u.CallbackQuery; q != nil {
 		who, err := l.guard.tap(q)
 		if err != nil {
-			l.note(err, q.From.ID, 0)
+			l.note(err, q.From.ID, chatOf(q.Message))
 			done() // a refusal need not survive a crash
 			l.others.try(strconv.FormatInt(q.From.ID, 10), l.safely(func() { l.refuse(ctx, q.ID, err) }))
 			return true
 		}
-		request, _, _ := parseData(q.Data)
+		request, _, _, _ := parseData(q.Data)
 		l.people.do(lane(who, request), l.safely(func() { defer done(); l.tap(ctx, who, q) }))
 		return true
 	}
@@ -288,6 +296,18 @@ func (l *listener) safely(f func()) func() {
 		}()
 		f()
 	}
+}
+
+// chatOf is the chat of a card that was tapped, which may be too old to be shown; zero is
+// none.
+func chatOf(m models.MaybeInaccessibleMessage) int64 {
+	switch {
+	case m.Message != nil:
+		return m.Message.Chat.ID
+	case m.InaccessibleMessage != nil:
+		return m.InaccessibleMessage.Chat.ID
+	}
+	return 0
 }
 
 // note logs, once per person and reason, who was not listened to: it tells the

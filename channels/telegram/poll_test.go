@@ -73,34 +73,6 @@ func TestOneLostChatLeavesTheOthers(t *testing.T) {
 	}
 }
 
-func TestRevokedTokenEndsRun(t *testing.T) {
-	for name, f := range map[string]telegramtest.APIError{
-		"unauthorized": {Code: 401, Description: "Unauthorized"},
-		"not found":    {Code: 404, Description: "Not Found"},
-	} {
-		for _, method := range []string{"getMe", "getUpdates"} {
-			t.Run(name+" at "+method, func(t *testing.T) {
-				b := idle(t)
-				b.s.FailNext(method, f)
-				err := b.c.Run(t.Context(), b.reply)
-				if err == nil || !strings.Contains(err.Error(), "@BotFather") || strings.Contains(err.Error(), b.s.Token()) {
-					t.Errorf("Run returned %v", err)
-				}
-			})
-		}
-	}
-}
-
-func TestWrongTokenEndsRun(t *testing.T) {
-	s := newWorld(t)
-	cfg := testConfig(s)
-	cfg.Token = approver.NewSecret(goodToken)
-	err := newChannel(t, cfg).Run(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "not valid") || strings.Contains(err.Error(), goodToken) {
-		t.Errorf("Run returned %v", err)
-	}
-}
-
 func TestAnotherPollerIsOutlived(t *testing.T) {
 	b := running(t)
 	resp, err := http.PostForm(b.s.URL()+"/bot"+b.s.Token()+"/getUpdates", map[string][]string{"timeout": {"0"}})

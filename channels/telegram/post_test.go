@@ -24,29 +24,12 @@ func TestPostCutCommand(t *testing.T) {
 		t.Fatalf("%d messages, want card and file", len(all))
 	}
 	file := all[1]
-	if file.File != card.Command || file.FileName != "command.txt" || file.ReplyTo != all[0].ID || !file.Protected || !file.Silent {
+	if file.File != card.Command || file.FileName != "command.txt" || file.ReplyTo != all[0].ID || file.Protected || !file.Silent {
 		t.Errorf("the file %s has %d bytes, replies to %d, protected %v, silent %v", file.FileName, len(file.File), file.ReplyTo, file.Protected, file.Silent)
 	}
 	for _, e := range file.Entities {
 		if e.Type != "code" {
 			t.Errorf("the caption has a %s", e.Type)
-		}
-	}
-}
-
-// A card whose file cannot be sent would ask people to read what is not there.
-func TestPostWithoutFileLeavesNoCard(t *testing.T) {
-	b := idle(t)
-	card := highCard(t)
-	card.Command = strings.Repeat("x", 10_000)
-	b.s.FailNext("sendDocument", telegramtest.APIError{Code: 400, Description: "Bad Request: not enough rights to send documents to the chat"})
-	ref, err := b.c.Post(t.Context(), testConfig(b.s).Destinations()[0], card)
-	if err == nil || ref != (approver.Ref{}) || !strings.Contains(err.Error(), "let the bot send") {
-		t.Errorf("Post returned %+v and %v", ref, err)
-	}
-	for _, m := range b.s.Messages(teamChat) {
-		if !m.Deleted {
-			t.Errorf("message %d is left", m.ID)
 		}
 	}
 }

@@ -115,9 +115,19 @@ type message struct {
 // A file is what goes with a card that does not show everything.
 type file struct{ name, content, caption string }
 
-// render lays out a card. partial says that it was cut when it was posted. It
+// An attachment is what is known of a card's file. The zero value is that of a card
+// that shows everything.
+type attachment uint8
+
+const (
+	whole attachment = iota
+	attached
+	unattached // it could not be sent
+)
+
+// render lays out a card. posted says whether it was cut when it was posted. It
 // fails only if the card's request is no UUID, which a button could not carry.
-func render(card approver.Card, partial bool) (message, error) {
+func render(card approver.Card, posted attachment) (message, error) {
 	around, short := wide.trim(card)
 	if units(command(card)) > room(around) {
 		around, short = tight.trim(card)
@@ -126,8 +136,11 @@ func render(card approver.Card, partial bool) (message, error) {
 	if left := room(around); units(shown) > left {
 		shown, hidden = approver.Cut(shown, left) // a byte is at least one unit
 	}
-	m := message{partial: partial || short || hidden > 0}
-	m.page = layout(around, shown, m.partial)
+	m := message{partial: posted != whole || short || hidden > 0}
+	if m.partial {
+		posted = max(posted, attached)
+	}
+	m.page = layout(around, shown, posted)
 	switch {
 	case short:
 		m.file = file{"card.txt", card.Whole(), "the whole card"}
@@ -138,7 +151,7 @@ func render(card approver.Card, partial bool) (message, error) {
 		return m, nil
 	}
 	var err error
-	m.buttons, err = keyboard(card.Request, oneTap(card, m.partial))
+	m.buttons, err = keyboard(card, oneTap(card, m.partial))
 	return m, err
 }
 
@@ -152,7 +165,7 @@ func command(card approver.Card) string {
 // room is what the lines around the command leave for it, on a card that also
 // has to tell of a cut.
 func room(around approver.Card) int {
-	return maxText - layout(around, "", true).units()
+	return maxText - layout(around, "", unattached).units() // the longer of the two notes
 }
 
 // oneTap reports whether a button may approve the card.
@@ -161,7 +174,7 @@ func oneTap(card approver.Card, partial bool) bool {
 }
 
 // layout puts a trimmed card and the command on a page.
-func layout(card approver.Card, command string, partial bool) page {
+func layout(card approver.Card, command string, rest attachment) page {
 	var p page
 	settled := card.State.Settled()
 	p.push(card, settled)
@@ -183,7 +196,7 @@ func layout(card approver.Card, command string, partial bool) page {
 	p.line("⚠️", card.Notice)
 	if !settled {
 		p.expiry(card)
-		p.howTo(card, partial)
+		p.howTo(card, rest)
 	}
 	return p
 }
@@ -248,13 +261,17 @@ func (p *page) expiry(card approver.Card) {
 
 // howTo says how the card is answered, and is the one place that shows its
 // code.
-func (p *page) howTo(card approver.Card, partial bool) {
+func (p *page) howTo(card approver.Card, rest attachment) {
 	words := card.Code.Reveal()
-	if partial {
+	switch rest {
+	case whole:
+	case attached:
 		p.add(plain, "What is hidden here is in the attached file: read it first.\n")
+	case unattached:
+		p.add(plain, "⚠️ What is hidden here could not be attached. Tap Details to have it sent again, and read it first.\n")
 	}
 	switch {
-	case oneTap(card, partial):
+	case oneTap(card, rest != whole):
 		p.add(plain, "Tap a button, or reply ")
 		p.add(code, "yes")
 		p.add(plain, " or ")
@@ -277,17 +294,23 @@ func (p *page) howTo(card approver.Card, partial bool) {
 	}
 }
 
-func keyboard(request string, approve bool) (*models.InlineKeyboardMarkup, error) {
-	id, err := encodeID(request)
+// keyboard makes the buttons. Copy puts the command with the code on the clipboard of
+// whoever taps it, and tells the bot nothing; it is no answer until it is sent. It
+// stands beside Approve only: where the code must be typed, that stays an act that
+// nobody does by tapping about.
+func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, error) {
+	id, err := encodeID(card.Request)
 	if err != nil {
 		return nil, err
 	}
 	var first []models.InlineKeyboardButton
 	if approve {
-		first = append(first, models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success", CallbackData: buttonData(id, approveOnce)})
+		first = append(first, models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success", CallbackData: buttonData(id, approveOnce, card.Upto)})
 	}
-	first = append(first, models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: buttonData(id, deny)})
-	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{
-		first, {{Text: "🔎 Details", CallbackData: buttonData(id, details)}},
-	}}, nil
+	first = append(first, models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: buttonData(id, deny, 0)})
+	second := []models.InlineKeyboardButton{{Text: "🔎 Details", CallbackData: buttonData(id, details, 0)}}
+	if words := card.Code.Reveal(); approve && words != "" {
+		second = append(second, models.InlineKeyboardButton{Text: "📋 Copy /approve", CopyText: models.CopyTextButton{Text: "/approve " + words}})
+	}
+	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{first, second}}, nil
 }

@@ -29,7 +29,7 @@ func labels(m message) string {
 
 func mustRender(t testing.TB, card approver.Card) message {
 	t.Helper()
-	m, err := render(card, false)
+	m, err := render(card, whole)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ Tap a button, or reply yes or no, or send /approve ` + card.Code.Reveal() + "."
 	if got := textOf(m); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := labels(m); got != "✅ Approve once | ⛔ Deny | 🔎 Details" {
+	if got := labels(m); got != "✅ Approve once | ⛔ Deny | 🔎 Details | 📋 Copy /approve" {
 		t.Errorf("the buttons are %s", got)
 	}
 	html := m.page.html()
@@ -152,7 +152,7 @@ func TestRenderRefusesOddRequests(t *testing.T) {
 	for _, id := range []string{"", "x", "not-a-uuid", "{01890a5d-ac96-774b-bcce-b302099a8057}", "01890A5D-AC96-774B-BCCE-B302099A8057"} {
 		card := highCard(t)
 		card.Request = id
-		if _, err := render(card, false); err == nil {
+		if _, err := render(card, whole); err == nil {
 			t.Errorf("request %q was rendered", id)
 		}
 	}
@@ -221,7 +221,7 @@ func literal(t testing.TB, m message, got telegramtest.Message) {
 			t.Errorf("a text became a %s in\n%s", e.Type, got.Text)
 		}
 	}
-	if !got.Protected || !got.NoPreview || got.Silent {
+	if got.Protected || !got.NoPreview || got.Silent {
 		t.Errorf("protected %v, no preview %v, silent %v", got.Protected, got.NoPreview, got.Silent)
 	}
 }
@@ -290,7 +290,7 @@ func FuzzRender(f *testing.F) {
 		card.Push, card.Command = push, strings.Repeat(command, min(times, 1+(100<<10)/(1+len(command))))
 		card.Why, card.Rule, card.Claimed, card.Agent, card.Session = around, around+around, strings.Repeat(around, 50), around, around
 		card.Dir, card.Host, card.Notice, card.Result = around, around, around, around
-		m, err := render(card, false)
+		m, err := render(card, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			t.Fatalf("the service does not understand the HTML: %v", err)
 		}
-		literal(t, m, telegramtest.Message{Text: shown, Entities: entities, Protected: true, NoPreview: true})
+		literal(t, m, telegramtest.Message{Text: shown, Entities: entities, NoPreview: true})
 	})
 }
 
@@ -322,12 +322,18 @@ func TestButtonData(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, act := range []action{approveOnce, deny, details} {
-			data := buttonData(enc, act)
-			if len(data) != 27 {
-				t.Fatalf("%q has %d bytes", data, len(data))
-			}
-			if got, a, err := parseData(data); err != nil || got != want || a != act {
-				t.Fatalf("%q is %s %c %v, want %s", data, got, a, err, want)
+			for upto, size := range map[int]int{-1: 27, 0: 27, 1: 29, 31: 30, 999_999: 34, 1 << 40: 34} {
+				shows := max(0, min(upto, 999_999))
+				if act != approveOnce {
+					size, shows = 27, 0
+				}
+				data := buttonData(enc, act, upto)
+				if len(data) != size {
+					t.Fatalf("%q has %d bytes, want %d", data, len(data), size)
+				}
+				if got, a, n, err := parseData(data); err != nil || got != want || a != act || n != shows {
+					t.Fatalf("%q is %s %c %d %v, want %s %d", data, got, a, n, err, want, shows)
+				}
 			}
 		}
 	}
@@ -339,8 +345,11 @@ func TestButtonData(t *testing.T) {
 		"", "a1:", "a1:" + enc, "a1:" + enc + ":", "a1:" + enc + ":x", "a1:" + enc + ":c", "a1:" + enc + ":oo", "a2:" + enc + ":o", "A1:" + enc + ":o",
 		"a1:" + enc[:21] + ":o", "a1:" + enc + "A:o", "a1:" + enc[:21] + "=:o", "a1:" + enc[:21] + "!:o", "a1:" + enc + ";o", " a1:" + enc + ":o",
 		"a1:" + enc[:21] + "Y:o", // stray bits at the end: a second spelling of one id
+		"a1:" + enc + ":o+", "a1:" + enc + ":o+0", "a1:" + enc + ":o+01", "a1:" + enc + ":o+-1", "a1:" + enc + ":o++1", "a1:" + enc + ":o+1+1",
+		"a1:" + enc + ":o+1 ", "a1:" + enc + ":o+1000000", "a1:" + enc + ":o+٣", "a1:" + enc + ":o+1_0", "a1:" + enc + ":o+0x1", "a1:" + enc + ":o1",
+		"a1:" + enc + ":d+1", "a1:" + enc + ":i+1", "a1:" + enc + "+1:o", "a1:+1" + enc + ":o",
 	} {
-		if got, _, err := parseData(data); err == nil {
+		if got, _, _, err := parseData(data); err == nil {
 			t.Errorf("%q is %s", data, got)
 		}
 	}
@@ -349,17 +358,18 @@ func TestButtonData(t *testing.T) {
 func FuzzParseData(f *testing.F) {
 	f.Add("a1:AYkKXayWd0u8zrMCCZqAVw:o")
 	f.Add("a1:AYkKXayWd0u8zrMCCZqAVx:d")
+	f.Add("a1:AYkKXayWd0u8zrMCCZqAVw:o+31")
 	f.Fuzz(func(t *testing.T, data string) {
-		request, act, err := parseData(data)
+		request, act, upto, err := parseData(data)
 		if err != nil {
-			if request != "" || act != 0 {
-				t.Fatalf("%q: an error and %q %c", data, request, act)
+			if request != "" || act != 0 || upto != 0 {
+				t.Fatalf("%q: an error and %q %c %d", data, request, act, upto)
 			}
 			return
 		}
 		enc, err := encodeID(request)
-		if err != nil || buttonData(enc, act) != data {
-			t.Fatalf("%q is %s %c, which is written %q", data, request, act, buttonData(enc, act))
+		if err != nil || buttonData(enc, act, upto) != data || len(data) > 64 || upto < 0 {
+			t.Fatalf("%q is %s %c %d, which is written %q", data, request, act, upto, buttonData(enc, act, upto))
 		}
 	})
 }

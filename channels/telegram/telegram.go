@@ -50,6 +50,10 @@ type Channel struct {
 	api    *bot.Bot
 	guard  guard
 	pace   pace
+	floods floods
+	unsent unsent
+	meter  approver.ReceptionMeter
+	told   complaints
 
 	pairing   approver.Pairing
 	pairsOnly bool // made by ForPairing
@@ -61,7 +65,14 @@ type pace struct {
 	margin    time.Duration // how much later than that an answer may come
 	firstWait time.Duration // after the first failed poll; doubles up to lastWait
 	lastWait  time.Duration
+	empty     time.Duration // from one empty poll to the next, where Telegram does not hold them
 	conflict  time.Duration // after another process took the poll
+	alone     time.Duration // how long no other process may take it before that is over
+	doubt     time.Duration // between asking whether the token is valid after all
+	repeat    time.Duration // from one line in the log to the next of the same cause
+	lasting   time.Duration // what failed for so long is logged again even before
+	hint      time.Duration // from one hint to a person to the next
+	saying    time.Duration // kept free of a Post's time, to say that the file could not be attached
 	patience  time.Duration // how long a tap waits for its outcome before it is acknowledged
 	verdict   time.Duration // how long an answer may take to be judged
 	telling   time.Duration // how long it may take to tell the person
@@ -70,7 +81,9 @@ type pace struct {
 func defaultPace() pace {
 	return pace{
 		poll: 25 * time.Second, margin: 10 * time.Second,
-		firstWait: 500 * time.Millisecond, lastWait: 20 * time.Second, conflict: 30 * time.Second,
+		firstWait: 500 * time.Millisecond, lastWait: 20 * time.Second, empty: time.Second,
+		conflict: 30 * time.Second, alone: 90 * time.Second, doubt: 3 * time.Second,
+		repeat: 10 * time.Minute, lasting: time.Minute, hint: time.Minute, saying: 2 * time.Second,
 		// A query that is not answered within some 15 s is void.
 		patience: 8 * time.Second, verdict: 30 * time.Second, telling: 15 * time.Second,
 	}
@@ -135,28 +148,31 @@ func (c *Channel) Name() string { return Name }
 func (c *Channel) LeaseName() string { return Name + ":" + strconv.FormatInt(c.guard.bot, 10) }
 
 // Post sends the card as one message. What does not fit is cut, and follows whole
-// as a file in a reply to the card; if the file cannot be sent, the card is
-// deleted again and Post fails.
+// as a file in a reply to the card. A card whose file cannot be sent stays, and says
+// so: it can be denied, takes the typed code, and Details sends the file again.
 func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
 	at, err := c.placeOf(to)
 	if err != nil {
-		return approver.Ref{}, err
+		return approver.Ref{}, refusal(err)
 	}
-	m, err := render(card, false)
+	m, err := render(card, whole)
 	if err != nil {
-		return approver.Ref{}, err
+		return approver.Ref{}, refusal(err)
 	}
 	id, err := c.send(ctx, at, m)
 	if err != nil {
 		return approver.Ref{}, fmt.Errorf("%s: %w", at, err)
 	}
 	if m.partial {
-		if err := c.attach(ctx, at, id, m.file); err != nil {
-			c.remove(ctx, at, id)
-			return approver.Ref{}, fmt.Errorf("%s: the file with %s: %w", at, m.file.caption, err)
-		}
+		c.complete(ctx, at, id, card, m.file)
 	}
 	return approver.Ref{Destination: to, Message: strconv.Itoa(id), Partial: m.partial}, nil
+}
+
+// Fits reports whether a card is shown whole, without a file beside it.
+func (c *Channel) Fits(card approver.Card) bool {
+	m, err := render(card, whole)
+	return err == nil && !m.partial
 }
 
 func (c *Channel) placeOf(to approver.Destination) (place, error) {
@@ -184,7 +200,7 @@ func placeIn(to approver.Destination) (place, error) {
 
 func (c *Channel) send(ctx context.Context, at place, m message) (id int, err error) {
 	p := &bot.SendMessageParams{
-		ChatID: at.chat, MessageThreadID: at.thread, ProtectContent: true, LinkPreviewOptions: noPreview(),
+		ChatID: at.chat, MessageThreadID: at.thread, LinkPreviewOptions: noPreview(),
 		Text: m.page.html(), ParseMode: models.ParseModeHTML,
 	}
 	if m.buttons != nil {
@@ -197,12 +213,12 @@ func (c *Channel) send(ctx context.Context, at place, m message) (id int, err er
 		}
 		return err
 	}
-	err = c.call(ctx, "sendMessage", do)
+	err = c.call(ctx, at.chat, "sendMessage", do)
 	if kindOf(err) == unparsed {
 		c.log.Warn("telegram did not understand the markup; sending without", "error", err)
 		p.ParseMode = ""
 		p.Text, p.Entities = m.page.marked()
-		err = c.call(ctx, "sendMessage", do)
+		err = c.call(ctx, at.chat, "sendMessage", do)
 	}
 	if err == nil && id <= 0 {
 		err = &failure{text: "telegram sendMessage: the answer has no message id"}
@@ -210,51 +226,40 @@ func (c *Channel) send(ctx context.Context, at place, m message) (id int, err er
 	return id, err
 }
 
-// attach sends what a card does not show, as a reply to it.
-func (c *Channel) attach(ctx context.Context, at place, card int, f file) error {
-	var caption page
-	caption.add(code, f.caption)
-	return c.call(ctx, "sendDocument", func(ctx context.Context) error {
-		_, err := c.api.SendDocument(ctx, &bot.SendDocumentParams{
-			ChatID: at.chat, MessageThreadID: at.thread, ProtectContent: true, DisableNotification: true,
-			Document: &models.InputFileUpload{Filename: f.name, Data: strings.NewReader(f.content)},
-			Caption:  caption.html(), ParseMode: models.ParseModeHTML, DisableContentTypeDetection: true,
-			ReplyParameters: &models.ReplyParameters{MessageID: card},
-		})
-		return err
-	})
-}
-
-// remove takes back a card that is reported as failed, even if ctx has ended.
-func (c *Channel) remove(ctx context.Context, at place, id int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	err := c.call(ctx, "deleteMessage", func(ctx context.Context) error {
-		_, err := c.api.DeleteMessage(ctx, &bot.DeleteMessageParams{ChatID: at.chat, MessageID: id})
-		return err
-	})
-	if err != nil {
-		c.log.Warn("a card that could not be completed is left in the chat", "chat", at.chat, "message", id, "error", err)
-	}
-}
-
 // Update edits the message to show card. Chats that have left the
 // configuration are still updated.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
 	at, err := placeIn(ref.Destination)
 	if err != nil {
-		return err
+		return refusal(err)
 	}
-	id, err := number(ref.Message)
-	if err != nil || id <= 0 || id > 1<<31-1 {
-		return fmt.Errorf("telegram: %q is not a message id", ref.Message)
+	n, err := number(ref.Message)
+	if err != nil || n <= 0 || n > 1<<31-1 {
+		return refusal(fmt.Errorf("telegram: %q is not a message id", ref.Message))
 	}
-	m, err := render(card, ref.Partial)
+	id, shown := int(n), whole
+	if ref.Partial {
+		shown = attached
+	}
+	switch {
+	case card.State.Settled():
+		c.unsent.take(at, id)
+	case c.unsent.has(at, id):
+		shown = unattached
+	}
+	m, err := render(card, shown)
 	if err != nil {
-		return err
+		return refusal(err)
 	}
+	if err := c.edit(ctx, at, id, m); err != nil {
+		return fmt.Errorf("%s: message %d: %w", at, id, err)
+	}
+	return nil
+}
+
+func (c *Channel) edit(ctx context.Context, at place, id int, m message) error {
 	p := &bot.EditMessageTextParams{
-		ChatID: at.chat, MessageID: int(id), LinkPreviewOptions: noPreview(),
+		ChatID: at.chat, MessageID: id, LinkPreviewOptions: noPreview(),
 		Text: m.page.html(), ParseMode: models.ParseModeHTML,
 	}
 	if m.buttons != nil {
@@ -264,17 +269,17 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 		_, err := c.api.EditMessageText(ctx, p)
 		return err
 	}
-	err = c.call(ctx, "editMessageText", do)
+	err := c.call(ctx, at.chat, "editMessageText", do)
 	if kindOf(err) == unparsed {
 		c.log.Warn("telegram did not understand the markup; editing without", "error", err)
 		p.ParseMode = ""
 		p.Text, p.Entities = m.page.marked()
-		err = c.call(ctx, "editMessageText", do)
+		err = c.call(ctx, at.chat, "editMessageText", do)
 	}
-	if err != nil && kindOf(err) != unchanged {
-		return fmt.Errorf("%s: message %d: %w", at, id, err)
+	if kindOf(err) == unchanged {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func noPreview() *models.LinkPreviewOptions {

@@ -19,12 +19,12 @@ const maxAnswer = 16 << 10
 // Texts of refusals that the channel makes itself.
 const (
 	textStranger = "You are not on the terminal's approver list. Your answer does not count."
-	textNoAnswer = "Answers are not taken in the terminal: answer in a chat, or set allow_answers for the terminal."
-	textNotHere  = "A CATASTROPHIC request is not approved in this terminal, because an agent could type here too: answer in a chat."
+	textNotTaken = "Answers are not taken in this terminal: "
+	textNotHere  = "A CATASTROPHIC request is not approved in this terminal, because an agent could type here too: "
 	textMismatch = "That message shows another request. Nothing was done."
 	textNothing  = "The answer names no card: give its number or its code."
 	textTerm     = "How long a yes lasts is session, or 1m to 60m, behind /approve and the code. Nothing was approved."
-	textBroken   = "Something broke while your answer was judged. It does not count; try again or answer in a chat."
+	textBroken   = "Something broke while your answer was judged. It does not count; try again."
 )
 
 // Answer takes one answer, the JSON of an [Answer], from the process that the
@@ -38,7 +38,7 @@ func (c *Channel) Answer(ctx context.Context, peer approver.Peer, body json.RawM
 		return answered(approver.Outcome{Text: textStranger})
 	}
 	if !c.cfg.AllowAnswers {
-		return answered(approver.Outcome{Text: textNoAnswer})
+		return answered(approver.Outcome{Text: textNotTaken + c.hello().Offer.instead("")})
 	}
 	a, err := readAnswer(body)
 	if err != nil {
@@ -53,6 +53,44 @@ func (c *Channel) Answer(ctx context.Context, peer approver.Peer, body json.RawM
 		return nil, fmt.Errorf("terminal: %w", err)
 	}
 	return answered(out)
+}
+
+// NotTaken says why no answer to a request is taken here, and what does instead; empty
+// where answers are taken.
+func (c *Channel) NotTaken(request string) string {
+	offer := c.hello().Offer
+	if offer.Deny {
+		return ""
+	}
+	return textNotTaken + offer.instead(request)
+}
+
+// instead says what to do where a terminal takes no answers.
+func (o Offer) instead(request string) string {
+	const setting = "set allow_answers for the terminal"
+	switch {
+	case o.Waits && o.Owner:
+		return "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets it count: " +
+			"sudo approver people recover, and restart the daemon."
+	case o.Waits:
+		return "allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."
+	case o.Alone && o.Owner:
+		return setting + ", " + pairWay + ", or as root: " + ownerWay(request) + "."
+	case o.Alone:
+		return setting + ", or " + pairWay + "."
+	}
+	return "answer in a chat, or " + setting + "."
+}
+
+// notHere says what to do about a CATASTROPHIC request.
+func (c *Channel) notHere(request string) string {
+	switch {
+	case c.cfg.Alone && c.cfg.Owner:
+		return "no chat is configured, so root may: " + ownerWay(request) + ". Or " + pairWay + "."
+	case c.cfg.Alone:
+		return "no chat is configured: " + pairWay + "."
+	}
+	return "answer in a chat."
 }
 
 func answered(o approver.Outcome) (json.RawMessage, error) {
@@ -82,7 +120,7 @@ func readAnswer(body json.RawMessage) (Answer, error) {
 func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, approver.Outcome) {
 	r := approver.Reply{
 		Channel: Name, Conversation: Conversation, Sender: person.ID, Name: person.Name,
-		Approve: a.Approve, Method: approver.ByTap, Request: a.Request, Message: a.Message,
+		Approve: a.Approve, Method: approver.ByTyped, Request: a.Request, Message: a.Message, Shown: a.Shown,
 	}
 	if a.Code != "" {
 		code, err := tokens.Parse(a.Code)
@@ -116,14 +154,18 @@ func (c *Channel) replyOf(person approver.Approver, a Answer) (approver.Reply, a
 			continue
 		}
 		if r.Approve && k.card.Severity != approver.High && !c.cfg.Isolated {
-			return approver.Reply{}, approver.Outcome{Text: textNotHere}
+			return approver.Reply{}, approver.Outcome{Text: textNotHere + c.notHere(k.card.Request)}
 		}
 		if named {
-			r.Request, r.Message = k.card.Request, k.message
+			r.Request = k.card.Request
+			if a.Message != "" || !r.Code.IsZero() {
+				r.Message = k.message
+			}
 		}
 	}
 	if r.Message == "" && r.Code.IsZero() {
-		r.Method = approver.ByID // nobody watches here; the core knows the request
+		// Whoever names the request alone has not read a card that a watcher has.
+		r.Method = approver.ByID
 	}
 	return r, approver.Outcome{}
 }

@@ -24,14 +24,20 @@ func TestAnswerBecomesReply(t *testing.T) {
 		want func(*approver.Reply)
 	}{
 		"yes": {`{"request":"r1","message":"` + ref.Message + `","approve":true}`, func(r *approver.Reply) {
-			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTyped, "r1", ref.Message
 		}},
-		"no": {`{"request":"r1","message":"` + ref.Message + `"}`, func(r *approver.Reply) { r.Method, r.Request, r.Message = approver.ByTap, "r1", ref.Message }},
+		"no": {`{"request":"r1","message":"` + ref.Message + `"}`, func(r *approver.Reply) { r.Method, r.Request, r.Message = approver.ByTyped, "r1", ref.Message }},
 		"by request alone": {`{"request":"r1","approve":true}`, func(r *approver.Reply) {
-			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+			r.Approve, r.Method, r.Request = true, approver.ByID, "r1"
+		}},
+		"by request, of which two calls were shown": {`{"request":"r1","approve":true,"shown":1}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Shown = true, approver.ByID, "r1", 1
+		}},
+		"a card, and a count": {`{"request":"r1","message":"` + ref.Message + `","approve":true,"shown":9}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Message, r.Shown = true, approver.ByTyped, "r1", ref.Message, 9
 		}},
 		"by message alone": {`{"message":"` + ref.Message + `","approve":true}`, func(r *approver.Reply) {
-			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTyped, "r1", ref.Message
 		}},
 		"code alone":        {`{"code":"` + secret + `","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
 		"code, typed badly": {`{"code":" ` + strings.ToLower(secret) + ` ","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
@@ -47,10 +53,12 @@ func TestAnswerBecomesReply(t *testing.T) {
 			r.Approve, r.Method, r.Code, r.Request, r.Message = true, approver.ByCode, k.Code, "r1", ref.Message
 		}},
 		"a command with no code": {`{"request":"r1","command":true,"approve":true}`, func(r *approver.Reply) {
-			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r1", ref.Message
+			r.Approve, r.Method, r.Request = true, approver.ByID, "r1"
 		}},
 		// What is not on a screen is the core's to judge: it knows what was answered.
-		"an unknown request": {`{"request":"r9","message":"m9","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Request, r.Message = true, approver.ByTap, "r9", "m9" }},
+		"an unknown request": {`{"request":"r9","message":"m9","approve":true}`, func(r *approver.Reply) {
+			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTyped, "r9", "m9"
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(rec.got())
@@ -313,5 +321,39 @@ func TestNilReplyRefuses(t *testing.T) {
 	run(t, c, nil)
 	if out := ask(t, c, ann, `{"request":"r1","approve":true}`); out.Kind != "refused" || out.Text == "" {
 		t.Errorf("told %+v", out)
+	}
+}
+
+// On an installation without a chat, somebody typed yes to a CATASTROPHIC card and was sent
+// to a chat that did not exist. The refusal now names what works there, with the ID of
+// the request, and never a chat. Somebody else had set allow_answers while the chat could
+// not be reached, and was told to set it: what it waits for, and what root can do, is said.
+func TestWithoutAChatNothingPointsAtOne(t *testing.T) {
+	for name, test := range map[string]struct {
+		cfg  terminal.Config
+		want string
+	}{
+		"root may":           {terminal.Config{AllowAnswers: true, Alone: true, Owner: true}, "sudo approver approve req"},
+		"the daemon is root": {terminal.Config{AllowAnswers: true, Alone: true}, "pair a chat"},
+		"answers are off":    {terminal.Config{Alone: true, Owner: true}, "sudo approver approve ID"},
+		"off, as root":       {terminal.Config{Alone: true}, "set allow_answers for the terminal, or pair a chat"},
+		"there is a chat":    {terminal.Config{AllowAnswers: true}, "answer in a chat"},
+		"it waits":           {terminal.Config{Waits: true, Owner: true}, "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets it count: sudo approver people recover, and restart"},
+		"it waits, as root":  {terminal.Config{Waits: true}, "allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."},
+		"it waits, alone":    {terminal.Config{Waits: true, Alone: true, Owner: true}, "sudo approver people recover"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newChannel(t, func(cfg *terminal.Config) {
+				cfg.AllowAnswers, cfg.Alone, cfg.Owner, cfg.Waits, cfg.Isolated = test.cfg.AllowAnswers, test.cfg.Alone, test.cfg.Owner, test.cfg.Waits, false
+			})
+			started(t, c)
+			watch(t, c, ann)
+			post(t, c, card(t, "req", approver.Catastrophic))
+			text := ask(t, c, ann, `{"request":"req","approve":true}`).Text
+			if !strings.Contains(text, test.want) || test.cfg.Alone && strings.Contains(text, "answer in a chat") {
+				t.Errorf("it says %q, want %q", text, test.want)
+			}
+		})
 	}
 }

@@ -33,6 +33,14 @@ type Config struct {
 	// Isolated says that no agent can reach the resolve socket. It is no
 	// setting: the service sets it when it has made sure.
 	Isolated bool `yaml:"-"`
+
+	// Alone says that no chat is configured, and Owner that root of this machine may
+	// approve what nobody else can. Neither is a setting, and both are for texts alone.
+	Alone bool `yaml:"-"`
+	Owner bool `yaml:"-"`
+	// Waits says that the file allows answers, and that people have not approved it. It is
+	// no setting either, and takes no answer.
+	Waits bool `yaml:"-"`
 }
 
 // Validate returns every problem of the configuration, joined.

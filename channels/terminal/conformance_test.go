@@ -23,6 +23,7 @@ func TestConformance(t *testing.T) {
 		fake := terminaltest.New(channel, "1001", "1002", "1003")
 		t.Cleanup(fake.Close)
 		return channeltest.Fixture{
+			Press:   approver.ByTyped,
 			Channel: channel, Fake: fake,
 			Here:     approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation},
 			Approver: "1001", Second: "1002", Stranger: "1003", CodeByMessage: true,

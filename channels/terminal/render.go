@@ -72,6 +72,7 @@ func Render(card approver.Card, o Options) string {
 			p.field("State", bold, "approved; the agent has not taken the answer yet", true)
 		} else {
 			p.field("Code", bold, card.Code.Reveal(), true)
+			p.field("Request", plain, oneLine(card.Request), true)
 			p.hint(card)
 		}
 	}
@@ -141,12 +142,32 @@ func (p *page) hint(card approver.Card) {
 		ways = append(ways, fmt.Sprintf("%d CODE approves, with the code above", p.o.Number))
 	}
 	if len(ways) == 0 || !p.o.Offer.Tap && !p.o.Offer.Code {
-		ways = append(ways, "approve it in a chat")
-		if card.Severity != approver.High {
-			ways[len(ways)-1] = "approve it in a chat, with the code there"
-		}
+		ways = append(ways, elsewhere(card, p.o.Offer))
 	}
 	p.line(dim, "Answer: "+strings.Join(ways, " · "))
+}
+
+// elsewhere says where a card is approved that this terminal does not approve.
+func elsewhere(card approver.Card, o Offer) string {
+	switch {
+	case o.Alone && o.Owner:
+		return "to approve it: " + ownerWay(card.Request)
+	case o.Alone:
+		return "nobody can approve it here: " + pairWay
+	case card.Severity != approver.High:
+		return "approve it in a chat, with the code there"
+	}
+	return "approve it in a chat"
+}
+
+// What works where no chat is configured.
+const pairWay = "pair a chat (approver pair telegram)"
+
+func ownerWay(request string) string {
+	if request == "" {
+		request = "ID"
+	}
+	return "sudo approver approve " + oneLine(request)
 }
 
 // A style is the parameter of the escape sequence for one kind of text; plain
@@ -187,8 +208,8 @@ func (p *page) paint(s style, text string) string {
 
 // line writes a text without a frame, wrapped.
 func (p *page) line(s style, text string) {
-	for _, piece := range wrap(text, 0, p.o.Width) {
-		p.WriteString(p.paint(s, piece) + "\n")
+	for _, piece := range wrapWords(text, 0, p.o.Width) {
+		p.WriteString(p.paint(s, strings.TrimSuffix(piece, " ")) + "\n")
 	}
 }
 
@@ -235,8 +256,8 @@ func (p *page) field(name string, s style, text string, whole bool) {
 		p.WriteString(p.paint(dim, name) + "\n")
 		lead = strings.Repeat(" ", label)
 	}
-	for _, piece := range wrap(text, indent, p.o.Width) {
-		p.WriteString(p.paint(dim, lead) + p.paint(s, piece) + "\n")
+	for _, piece := range wrapWords(text, indent, p.o.Width) {
+		p.WriteString(p.paint(dim, lead) + p.paint(s, strings.TrimSuffix(piece, " ")) + "\n")
 		lead = strings.Repeat(" ", label)
 	}
 }

@@ -56,19 +56,21 @@ Where    /home/dev/shop @ devbox
 Notice   NOT ISOLATED
 Expires  12:02:00 UTC (in 2 min)
 Code     CONFIRM-7KQ4MX
+Request  r1
 Answer: y 3 approves · n 3 denies
 `},
 		"narrow": {o: Options{Width: 20, Now: noon.Add(90 * time.Second)}, want: `
-🟠 HIGH · git push -
--force origin main
+🟠 HIGH · git push
+--force origin main
 ┌───────────────────
 │ git fetch
 │ git push --force o
 ┊ rigin main
 └───────────────────
-Why      A forced pu
-         sh rewrites
-          history.
+Why      A forced
+         push
+         rewrites
+         history.
 Rule     git.force_p
          ush
 Agent says (not checked):
@@ -76,14 +78,16 @@ Agent says (not checked):
 Agent    claude
 Session  s7
 Where    /home/dev/s
-         hop @ devbo
-         x
-Notice   NOT ISOLATE
-         D
-Expires  12:02:00 UT
-         C (in 30 s)
+         hop @
+         devbox
+Notice   NOT
+         ISOLATED
+Expires  12:02:00
+         UTC (in 30
+         s)
 Code     CONFIRM-7KQ
          4MX
+Request  r1
 `},
 		"with the code only": {
 			change: func(c *approver.Card) { *c = bare(c, approver.Catastrophic) },
@@ -105,6 +109,30 @@ Answer: n 1 denies · 1 CODE approves, with the code above
 └───────────────────────────────────────
 Expires  12:02:00 UTC (now)
 Answer: n 1 denies · approve it in a chat, with the code there
+`},
+		"no chat: what works is said, with the ID that it needs": {
+			change: func(c *approver.Card) {
+				*c = bare(c, approver.Catastrophic)
+				c.Request, c.Code = "0192f3a1", tokens.Code{}
+			},
+			o: Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Deny: true, Alone: true, Owner: true}}, want: `
+🟠 HIGH · git push --force origin main
+┌─ 1 ───────────────────────────────────
+│ x
+└───────────────────────────────────────
+Expires  12:02:00 UTC (now)
+Request  0192f3a1
+Answer: n 1 denies · to approve it: sudo approver approve 0192f3a1
+`},
+		"no chat, and the daemon is root": {
+			change: func(c *approver.Card) { *c = bare(c, approver.High); c.Code = tokens.Code{} },
+			o:      Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Alone: true}}, want: `
+🟠 HIGH · git push --force origin main
+┌─ 1 ───────────────────────────────────
+│ x
+└───────────────────────────────────────
+Expires  12:02:00 UTC (now)
+Answer: nobody can approve it here: pair a chat (approver pair telegram)
 `},
 		"no answers here": {
 			change: func(c *approver.Card) { *c = bare(c, approver.High); c.Code = tokens.Code{} },

@@ -52,6 +52,11 @@ var (
 	ErrStranger = errors.New("you are not on the terminal's approver list: ask whoever runs approver to add your uid")
 )
 
+// final is an error that trying again does not mend: see [approver.ErrFinal].
+type final struct{ error }
+
+func (f final) Unwrap() []error { return []error{f.error, approver.ErrFinal} }
+
 // Channel is the terminal's end in the service. It implements approver.Channel
 // and approver.Presence.
 type Channel struct {
@@ -128,7 +133,7 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 }
 
 // Post shows a card to everyone who watches and returns when the first of them
-// has it. It is ErrNobody at once if nobody watches. When it fails, the card is
+// has it. It is ErrNobody at once if nobody watches, and final. When it fails, the card is
 // taken off the screens that it may have reached. A command of more than 1 MiB
 // is cut, and what the agent says beside it is folded from some hundred bytes on;
 // then the card is Partial and takes no one-tap approval.
@@ -137,7 +142,7 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
 	}
 	if to != (approver.Destination{Channel: Name, Conversation: Conversation}) {
-		return approver.Ref{}, fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)
+		return approver.Ref{}, final{fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)}
 	}
 	c.mu.Lock()
 	c.forget(time.Now())
@@ -153,14 +158,17 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 	c.spread(k)
 	c.mu.Unlock()
 
-	if err := c.awaitSeen(ctx, k, 1); err != nil {
+	if err := c.awaitSeen(ctx, k, 1); errors.Is(err, ErrNobody) {
+		return approver.Ref{}, final{fmt.Errorf("terminal: post: %w", err)} // an agent is not kept waiting for nobody
+	} else if err != nil {
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
 	}
 	return approver.Ref{Destination: to, Message: k.message, Partial: partial}, nil
 }
 
-// Update changes a card on every screen and returns when the first of them
-// shows it, or at once if nobody watches. A settled card is then forgotten.
+// Update changes a card on every screen and returns when it was sent to the first of
+// them, or at once if nobody watches: for a card that waits that is ErrNobody, and
+// whoever connects later is shown it as it is now. A settled card is then forgotten.
 func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver.Card) error {
 	c.mu.Lock()
 	k, ok := c.cards[ref.Message]
@@ -169,7 +177,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 		if content.State.Settled() {
 			return nil // it is on no screen any more, so nothing on a screen is stale
 		}
-		return errors.New("terminal: update: the message is gone: post the card anew")
+		return final{errors.New("terminal: update: the message is gone: post the card anew")}
 	}
 	k.set(content)
 	k.rev++
@@ -177,7 +185,11 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 	c.spread(k)
 	c.mu.Unlock()
 
-	if err := c.awaitSeen(ctx, k, rev); err != nil && !errors.Is(err, ErrNobody) {
+	switch err := c.awaitSeen(ctx, k, rev); {
+	case err == nil, errors.Is(err, ErrNobody) && content.State.Settled():
+	case errors.Is(err, ErrNobody):
+		return final{fmt.Errorf("terminal: update: %w", err)}
+	default:
 		return fmt.Errorf("terminal: update: %w", err)
 	}
 	if content.State.Settled() {

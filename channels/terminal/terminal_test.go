@@ -257,7 +257,7 @@ func TestWatchIsForApproversOnly(t *testing.T) {
 func TestPostNeedsAWatcher(t *testing.T) {
 	c := newChannel(t, nil)
 	_, err := c.Post(t.Context(), here, card(t, "r1", approver.High))
-	if !errors.Is(err, terminal.ErrNobody) {
+	if !errors.Is(err, terminal.ErrNobody) || !errors.Is(err, approver.ErrFinal) {
 		t.Fatalf("Post returned %v", err)
 	}
 	s := watch(t, c, ann)
@@ -266,7 +266,7 @@ func TestPostNeedsAWatcher(t *testing.T) {
 	}
 	s.leave()
 	<-s.ended
-	if _, err = c.Post(t.Context(), here, card(t, "r1", approver.High)); !errors.Is(err, terminal.ErrNobody) {
+	if _, err = c.Post(t.Context(), here, card(t, "r1", approver.High)); !errors.Is(err, terminal.ErrNobody) || !errors.Is(err, approver.ErrFinal) {
 		t.Errorf("after the last one left, Post returned %v", err)
 	}
 }

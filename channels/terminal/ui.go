@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,17 +10,22 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"approver.example"
+	"approver.example/tokens"
 )
 
 const helpText = `y N          approve card N             n N          deny card N
 N CODE       approve card N with its code, as CATASTROPHIC cards need
 /approve CODE, /deny CODE               as in the chats
-/approve CODE session, /approve CODE 15m   the very same call, again without asking
+/approve CODE session                   the very same call again, unasked, in
+/approve CODE 15m                       this session, or for that long
 list         what is pending            show N       card N whole
-help         this                       quit         stop watching; the cards stay pending
+help         this                       quit         stop watching; what is
+                                                     open stays open until
+                                                     its time ends
 `
 
 // UI is the whole of `approver watch`: it draws events and turns typed lines
@@ -29,8 +35,9 @@ type UI struct {
 	Out io.Writer
 	// Colour allows colours, and a bell at each new card.
 	Colour bool
-	// Width is the screen's width in columns; 0 means 80.
-	Width int
+	// Width, when set, is the screen's width in columns now: people resize it. 0,
+	// and without Width, is 80.
+	Width func() int
 	Now   func() time.Time
 }
 
@@ -45,13 +52,10 @@ type UI struct {
 func (u UI) Run(ctx context.Context, events <-chan json.RawMessage, answer func(context.Context, json.RawMessage) (json.RawMessage, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &screen{UI: u, answer: answer, numbers: map[string]int{}, results: make(chan string)}
-	if s.Width <= 0 {
-		s.Width = 80
-	}
 	defer s.answers.Wait()
 	defer cancel()
 	lines := make(chan typed)
-	go readLines(ctx, u.In, lines)
+	go readLines(ctx, u.In, &s.drawn, lines)
 	for s.err == nil {
 		select {
 		case <-ctx.Done():
@@ -78,13 +82,16 @@ func (u UI) Run(ctx context.Context, events <-chan json.RawMessage, answer func(
 type typed struct {
 	text string
 	err  error
+	// drawn is how many cards had been drawn when it was read: of what came later the
+	// person knew nothing, as where a screen was stopped and goes on.
+	drawn int64
 }
 
 var errLong = fmt.Errorf("the line has more than %d bytes and was not read", maxLine)
 
 // readLines sends lines until In or ctx ends. A line that is too long is
 // dropped whole: its tail must not be taken for another answer.
-func readLines(ctx context.Context, in io.Reader, lines chan<- typed) {
+func readLines(ctx context.Context, in io.Reader, drawn *atomic.Int64, lines chan<- typed) {
 	defer close(lines)
 	r := bufio.NewReaderSize(in, maxLine+2)
 	send := func(l typed) bool {
@@ -112,7 +119,7 @@ func readLines(ctx context.Context, in io.Reader, lines chan<- typed) {
 				return
 			}
 		default:
-			if !send(typed{text: string(part)}) {
+			if !send(typed{text: string(part), drawn: drawn.Load()}) {
 				return
 			}
 		}
@@ -129,14 +136,17 @@ type screen struct {
 	answers sync.WaitGroup
 	waiting int // answers whose result was not said yet
 	results chan string
-	err     error // of Out
+	drawn   atomic.Int64 // how often a card was drawn
+	err     error        // of Out
+	folded  strings.Builder
 }
 
 // An entry is a card on the screen. Numbers are never given twice: a line that
 // was typed for one card cannot meet another.
 type entry struct {
 	Event
-	gone bool
+	gone  bool
+	drawn int64 // when the newest state of it was drawn: see typed
 }
 
 // drain says what became of the answers that are under way.
@@ -160,7 +170,24 @@ func (s *screen) write(text string) {
 	}
 }
 
-func (s *screen) say(text string) { s.write(harmless(text) + "\n") }
+// say writes lines of prose, broken at the screen's width where it has one.
+func (s *screen) say(text string) {
+	to := Folder{W: &s.folded}
+	if s.Width != nil {
+		to.Width = s.Width()
+	}
+	_, _ = to.Write([]byte(harmless(text) + "\n")) // a builder takes all
+	s.write(s.folded.String())
+	s.folded.Reset()
+}
+
+// columns is how wide cards are drawn now.
+func (s *screen) columns() int {
+	if s.Width == nil {
+		return 80
+	}
+	return cmp.Or(s.Width(), 80)
+}
 
 func (s *screen) event(raw json.RawMessage) {
 	var e Event
@@ -214,7 +241,7 @@ func (s *screen) hello(o Offer) {
 		k.gone = true
 	}
 	if !o.Deny {
-		s.say("Watching. Answers are not taken in this terminal: answer in a chat, or set allow_answers for the terminal.")
+		s.say("Watching. " + textNotTaken + o.instead(""))
 		return
 	}
 	s.say("Watching. Type help to see what can be typed.")
@@ -244,8 +271,30 @@ func (k *entry) shrink() {
 func (s *screen) draw(n int, full bool) {
 	k := s.cards[n-1]
 	s.write("\n" + Render(k.Card, Options{
-		Number: n, Width: s.Width, Colour: s.Colour, Full: full, Now: s.Now(), Offer: k.Offer,
+		Number: n, Width: s.columns(), Colour: s.Colour, Full: full, Now: s.Now(), Offer: k.Offer,
 	}))
+	if at := s.drawn.Add(1); !full {
+		k.drawn = at
+	}
+}
+
+// shownBefore is which identical calls a card had shown before a line was typed: if it was
+// drawn anew since, the first alone is sure.
+func (k *entry) shownBefore(l typed) int {
+	if k == nil || l.drawn < k.drawn {
+		return 0
+	}
+	return k.Card.Upto
+}
+
+// withCode is the pending card with a code, or nil.
+func (s *screen) withCode(code tokens.Code) *entry {
+	for _, k := range s.cards {
+		if !k.closed() && !code.IsZero() && k.Card.Code.Equal(code) {
+			return k
+		}
+	}
+	return nil
 }
 
 // typed acts on one line and reports whether the person wants to quit.
@@ -271,7 +320,7 @@ func (s *screen) typed(ctx context.Context, l typed) (quit bool) {
 			s.draw(in.Number, true)
 		}
 	case VerbAnswer:
-		s.send(ctx, in)
+		s.send(ctx, in, l)
 	case VerbNone:
 	}
 	return false
@@ -309,8 +358,8 @@ func (s *screen) find(n int) *entry {
 }
 
 // send gives an answer to the service, in a goroutine that Run waits for.
-func (s *screen) send(ctx context.Context, in Input) {
-	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command}
+func (s *screen) send(ctx context.Context, in Input, l typed) {
+	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command, Shown: s.withCode(in.Code).shownBefore(l)}
 	if in.Grant != (approver.Term{}) {
 		a.Term = in.Grant.String()
 	}
@@ -320,7 +369,7 @@ func (s *screen) send(ctx context.Context, in Input) {
 		if k == nil {
 			return
 		}
-		a.Request, a.Message = k.Card.Request, k.Message
+		a.Request, a.Message, a.Shown = k.Card.Request, k.Message, k.shownBefore(l)
 		about = fmt.Sprintf("Card %d", in.Number)
 		if in.Approve && in.Code.IsZero() && !k.Offer.Tap && k.Offer.Code {
 			s.say(fmt.Sprintf("Card %d takes its code only: type %[1]d CODE.", in.Number))

@@ -27,7 +27,7 @@ func TestUISession(t *testing.T) {
 	a, b, d := shown(t, "a", approver.High), shown(t, "b", approver.Catastrophic), shown(t, "d", approver.High)
 	c.show(a)
 	c.sees("🟠 HIGH · make a\n┌─ 1 ─")
-	c.sees("Expires  12:02:00 UTC (in 2 min)\nCode     CONFIRM-7KQ4MX\nAnswer: y 1 approves · n 1 denies\n")
+	c.sees("Expires  12:02:00 UTC (in 2 min)\nCode     CONFIRM-7KQ4MX\nRequest  req-a\nAnswer: y 1 approves · n 1 denies\n")
 	c.show(b)
 	c.sees("🔴 CATASTROPHIC · make b\n┌─ 2 ─")
 	c.sees("2 CODE approves, with the code above")
@@ -272,7 +272,7 @@ type badWriter struct{ err error }
 func (w badWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestUIColour(t *testing.T) {
-	c := sit(t, func(u *terminal.UI) { u.Colour, u.Width = true, 40 })
+	c := sit(t, func(u *terminal.UI) { u.Colour, u.Width = true, func() int { return 40 } })
 	c.show(shown(t, "a", approver.High))
 	c.sees("\a")
 	c.sees("\x1b[1;33m🟠 HIGH · make a\x1b[0m")

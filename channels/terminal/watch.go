@@ -25,6 +25,13 @@ type watcher struct {
 	ended error
 }
 
+// Watching is how many terminals watch now.
+func (c *Channel) Watching() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.watchers)
+}
+
 // spread puts a changed card into every watcher's queue. It needs c.mu.
 func (c *Channel) spread(k *card) {
 	for w := range c.watchers {

@@ -85,18 +85,46 @@ func wide(r rune) bool {
 // are drawn from column indent. Joined, the pieces are the line. A piece has at
 // least one character; width 0 never breaks.
 func wrap(line string, indent, width int) []string {
-	if width <= 0 {
-		return []string{line}
-	}
+	return wrapAt(line, func(line string) int { return fitting(line, indent, width) })
+}
+
+// wrapWords is wrap for prose: it breaks behind a space where it can.
+func wrapWords(line string, indent, width int) []string {
+	return wrapAt(line, func(line string) int {
+		end := fitting(line, indent, width)
+		if end < len(line) && line[end] != ' ' {
+			if i := strings.LastIndexByte(line[:end], ' '); i > 0 {
+				return i + 1
+			}
+		}
+		return end
+	})
+}
+
+// wrapAt breaks a line into pieces, of which first says how long the next one is.
+func wrapAt(line string, first func(line string) int) []string {
 	var pieces []string
-	from, col := 0, indent
+	for {
+		end := first(line)
+		pieces, line = append(pieces, line[:end]), line[end:]
+		if line == "" {
+			return pieces
+		}
+	}
+}
+
+// fitting is how many bytes of a line fit between two columns, at least one character.
+func fitting(line string, indent, width int) int {
+	if width <= 0 {
+		return len(line)
+	}
+	col := indent
 	for i, r := range line {
 		next := advance(col, r)
-		if next > width && i > from && next > col {
-			pieces = append(pieces, line[from:i])
-			from, next = i, advance(indent, r)
+		if next > width && i > 0 && next > col {
+			return i
 		}
 		col = next
 	}
-	return append(pieces, line[from:])
+	return len(line)
 }

@@ -35,6 +35,10 @@ type Offer struct {
 	Tap  bool `json:"tap,omitempty"`  // yes without the code
 	Code bool `json:"code,omitempty"` // yes with the code
 	Deny bool `json:"deny,omitempty"`
+	// Alone and Owner are those of [Config]: what to say where this is not answered.
+	Alone bool `json:"alone,omitempty"`
+	Owner bool `json:"owner,omitempty"`
+	Waits bool `json:"waits,omitempty"` // as in [Config]
 }
 
 // An Answer is the JSON document that [Channel.Answer] reads. It names the card
@@ -48,6 +52,10 @@ type Answer struct {
 	Code string `json:"code,omitempty"`
 	// Command reports that the person typed /approve or /deny.
 	Command bool `json:"command,omitempty"`
+	// Shown is which of the identical calls the command that answers has itself shown: the
+	// Upto of the card as it drew it, or of what [approver.Broadcaster.Shown] gave it. Zero
+	// is the first alone.
+	Shown int `json:"shown,omitempty"`
 	// Term is how long a yes lasts, as typed behind /approve CODE: session, or 1m to
 	// 60m. Empty is once.
 	Term string `json:"term,omitempty"`
@@ -99,6 +107,7 @@ type wireCard struct {
 	Host     string            `json:"host,omitempty"`
 	Env      string            `json:"environment,omitempty"`
 	Notice   string            `json:"notice,omitempty"`
+	Upto     int               `json:"upto,omitempty"`
 	Code     string            `json:"code,omitempty"`
 	Created  time.Time         `json:"created,omitzero"`
 	Due      time.Time         `json:"due,omitzero"`
@@ -113,7 +122,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		w.Card = &wireCard{
 			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
 			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host, Env: k.Environment,
-			Notice: k.Notice, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
+			Notice: k.Notice, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
 		}
 	}
 	return json.Marshal(w)
@@ -143,7 +152,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	e.Card = approver.Card{
 		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
 		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host, Environment: k.Env,
-		Notice: k.Notice, Created: k.Created, Due: k.Due, Result: k.Result,
+		Notice: k.Notice, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
 	}
 	if k.Code != "" {
 		code, err := tokens.Parse(k.Code)
@@ -158,7 +167,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 // hello is the first event of every watcher.
 func (c *Channel) hello() Event {
 	may := c.cfg.AllowAnswers
-	return Event{Type: EventHello, Offer: Offer{Tap: may, Code: may, Deny: may}}
+	return Event{Type: EventHello, Offer: Offer{Tap: may, Code: may, Deny: may, Alone: c.cfg.Alone, Owner: c.cfg.Owner, Waits: c.cfg.Waits}}
 }
 
 // event is the newest state of a card for a watcher. It needs c.mu.
@@ -174,9 +183,10 @@ func (c *Channel) event(k *card, shown bool) Event {
 		e.Card.Code = tokens.Code{}
 	}
 	e.Offer = Offer{
-		Tap:  c.cfg.mayTap(k.card),
-		Code: !e.Card.Code.IsZero(),
-		Deny: c.cfg.AllowAnswers && k.card.State == approver.Pending,
+		Tap:   c.cfg.mayTap(k.card),
+		Code:  !e.Card.Code.IsZero(),
+		Deny:  c.cfg.AllowAnswers && k.card.State == approver.Pending,
+		Alone: c.cfg.Alone, Owner: c.cfg.Owner, Waits: c.cfg.Waits,
 	}
 	return e
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"approver.example"
 	"approver.example/agents/blocking"
 	"approver.example/httpapi"
 )
@@ -57,6 +58,12 @@ func allow(context.Context, httpapi.HookRequest) httpapi.HookAnswer {
 // daemon serves until the test ends and returns its socket.
 func daemon(tb testing.TB, answer answerFunc) string {
 	tb.Helper()
+	return ackingDaemon(tb, make(chan struct{}, 64), answer)
+}
+
+// ackingDaemon is a daemon that tells of acknowledgments.
+func ackingDaemon(tb testing.TB, acked chan<- struct{}, answer answerFunc) string {
+	tb.Helper()
 	dir, err := os.MkdirTemp("", "ap")
 	if err != nil {
 		tb.Fatal(err)
@@ -67,6 +74,7 @@ func daemon(tb testing.TB, answer answerFunc) string {
 		tb.Fatal(err)
 	}
 	s := &httpapi.Submit{Hook: answer, Admit: httpapi.AdmitUIDs(uint32(os.Geteuid())), Log: slog.New(slog.DiscardHandler)}
+	s.Ack = func(context.Context, approver.Peer, string) error { acked <- struct{}{}; return nil }
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,8 +29,10 @@ type approveCmd struct {
 
 // Help is the long text.
 func (approveCmd) Help() string {
-	return localRules + `By its id, the request is shown whole and you are asked once more. A CATASTROPHIC request takes the typed code only, and while agents
-run under the daemon's own user it is never approved on this machine: answer in a chat.
+	return localRules + `By its id, the request is shown whole and you are asked once more; of several identical calls, a yes is for those that it shows
+(with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed code only, and while agents
+run under the daemon's own user it is never approved on this machine: answer in a chat. Where nobody can, as without a chat, root may:
+sudo approver approve ID shows the whole request and a code to type, unless the daemon, or the agent that asks, is root as well.
 ` + exitCodes + `
 Example:
   approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11
@@ -57,6 +58,7 @@ func (c approveCmd) Validate() error {
 
 // Run approves.
 func (c approveCmd) Run(ctx context.Context) error {
+	c.told = new(toldOf)
 	if uuid.Validate(c.Which) != nil {
 		code, err := tokens.Parse(c.Which)
 		if err != nil {
@@ -64,35 +66,39 @@ func (c approveCmd) Run(ctx context.Context) error {
 		}
 		return c.answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
 	}
+	if done, err := c.asOwner(ctx); done {
+		return err
+	}
+	var shown shownRequest
 	if !c.Yes {
-		var shown shownRequest
 		if err := c.operate(ctx, opShow, requestID{c.Which}, &shown); err != nil {
 			return err
 		}
-		shown.print()
-		fmt.Fprint(os.Stderr, "Approve this call? Type yes: ")
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-		if strings.TrimSpace(line) != "yes" {
+		shown.printTo(os.Stderr, screenWidth(os.Stderr))
+		if err := shown.refuses(c.Which, os.Geteuid() == 0); err != nil {
+			return err
+		}
+		if !typedYes(os.Stdin, os.Stderr, "Approve this?") {
 			return errors.New("nothing was approved")
 		}
 	}
-	return c.answer(ctx, terminal.Answer{Request: c.Which, Approve: true}, "approved", "recorded")
+	return c.answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
 }
 
-// print writes the whole request to standard error, beside the question.
-func (s shownRequest) print() {
-	for _, line := range [][2]string{
-		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent}, {"session", s.Session},
-		{"folder", s.Dir}, {"host", s.Host}, {"environment", s.Env}, {"claimed by the agent", s.Claimed}, {"notice", s.Notice}, {"", s.Until}, {"", s.Result},
-	} {
-		switch {
-		case line[1] == "":
-		case line[0] == "":
-			fmt.Fprintln(os.Stderr, line[1])
-		default:
-			fmt.Fprintf(os.Stderr, "%s: %s\n", line[0], line[1])
-		}
+// refuses says why a request is not approved by its id, and what does it instead. Root gets
+// here only where somebody on a list can answer: then it answers as they do.
+func (s shownRequest) refuses(which string, root bool) error {
+	switch {
+	case s.Severity != approver.High && root:
+		return errors.New("a CATASTROPHIC request that people on a list can answer is not approved by its id, nor by root: type the code of its card, " +
+			"in the chat that shows it, or from approver watch: approver approve CODE")
+	case s.Severity != approver.High:
+		return errors.New("a CATASTROPHIC request is not approved by its id: type /approve and the code of its card in the chat that shows it; " +
+			"without a chat: sudo approver approve " + which)
+	case s.NotTaken != "":
+		return errors.New(s.NotTaken)
 	}
+	return nil
 }
 
 type denyCmd struct {
@@ -123,7 +129,7 @@ func (c denyCmd) Run(ctx context.Context) error {
 // answer sends an answer the way of the terminal channel, and prints what became
 // of it. It fails unless that is one of good.
 func (c operatorCmd) answer(ctx context.Context, a terminal.Answer, good ...string) error {
-	client, err := c.client()
+	client, err := c.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,9 +137,16 @@ func (c operatorCmd) answer(ctx context.Context, a terminal.Answer, good ...stri
 	if err != nil {
 		return err
 	}
-	raw, err := client.Answer(ctx, body)
+	if err := hears(ctx, client); err != nil {
+		return err
+	}
+	asks, cancel := context.WithTimeout(ctx, toChange)
+	defer cancel()
+	raw, err := client.Answer(asks, body)
 	if errors.Is(err, httpapi.ErrRefused) && strings.Contains(err.Error(), "nothing is there") {
-		return errors.New("answers are not taken on this machine: answer in a chat, or set channels.terminal in the configuration")
+		return errors.New("answers are not taken on this machine: answer in a chat if there is one, or set channels.terminal in the configuration")
+	} else if err != nil && asks.Err() != nil && ctx.Err() == nil {
+		return &silentError{client.Socket, true}
 	} else if err != nil {
 		return notRunning(err)
 	}
@@ -151,7 +164,7 @@ func (c operatorCmd) answer(ctx context.Context, a terminal.Answer, good ...stri
 			return err
 		}
 	case stands:
-		fmt.Println(out.Text)
+		say(out.Text)
 	default:
 		return errors.New(out.Text)
 	}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"approver.example"
-	"approver.example/configs"
-	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 )
 
@@ -45,7 +42,7 @@ type appealCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	JSON   bool   `help:"Print one JSON object."`
 	Reason string `help:"Why it is needed; people see it as claimed." placeholder:"WHY"`
-	Socket string `help:"The daemon's submit socket; left out: the configured one." placeholder:"PATH"`
+	Socket string `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
 	Call   string `arg:"" help:"The call, by the id that its denial names."`
 }
 
@@ -62,20 +59,17 @@ Example:
 
 // Run appeals.
 func (c appealCmd) Run(ctx context.Context) error {
-	if c.Socket == "" {
-		cfg, err := configs.LoadOrDefault(c.Config)
-		if err != nil {
-			return err
-		}
-		c.Socket = cfg.Sockets.Submit
+	client, err := submitPlace(c.Config, c.Socket)
+	if err != nil {
+		return err
 	}
 	var out appealedDoc
-	if err := httpapi.AppealSubmit(ctx, c.Socket, appealDoc{Call: c.Call, Reason: c.Reason}, &out); err != nil {
+	if err := client.Appeal(ctx, appealDoc{Call: c.Call, Reason: c.Reason}, &out); err != nil {
 		return notRunning(err)
 	}
 	if c.JSON {
 		return printJSON(out)
 	}
-	fmt.Printf("People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", out.Request, out.Until.UTC().Format("15:04 UTC"))
+	printed(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
 	return nil
 }

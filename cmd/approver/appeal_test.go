@@ -65,5 +65,13 @@ func TestAppealEndToEnd(t *testing.T) {
 	if out := o.asIs("approver audit show " + id); !strings.Contains(out, "appeal of   "+id) || !strings.Contains(out, "reflex/send_secret deny CATASTROPHIC") || !strings.Contains(out, "(released)") {
 		t.Errorf("the audit has\n%s", out)
 	}
+	// Each part is named with its tier, as judge --explain names it: every one was shown as
+	// of tier 0 once.
+	shown := o.asIs("approver audit show " + id)
+	for _, want := range []string{"T0 reflex/send_secret deny", "T0 policy pass", "T1 heuristics", "T1 classifier"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s is not in\n%s", want, shown)
+		}
+	}
 	o.asIs("approver audit verify")
 }

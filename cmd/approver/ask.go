@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 	"approver.example/shieldcore"
@@ -57,7 +56,8 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 	if doc.TTL != 0 && (doc.TTL < shieldcore.MinTTL || doc.TTL > shieldcore.MaxTTL) {
 		return nil, fmt.Errorf("a ttl is %v to %v", shieldcore.MinTTL, shieldcore.MaxTTL)
 	}
-	args, err := json.Marshal(map[string]any{"argv": doc.Argv})
+	command := shellLine(doc.Argv)
+	args, err := json.Marshal(map[string]string{"command": command}) // as a shell tool's, so that a card shows it once
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL, Detail: "a script asks with approver ask",
 	}}, gate.Stages...)
 	v := gate.Decide(ctx, approver.ToolCall{
-		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: shellLine(doc.Argv), Args: args, Dir: doc.Dir, Claimed: doc.Reason,
+		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: command, Args: args, Dir: doc.Dir, Claimed: doc.Reason,
 		Peer: peer, At: time.Now(),
 	})
 	return json.Marshal(askedDoc{Approved: v.Decision == approver.Allow, Reason: v.Reason})
@@ -90,19 +90,21 @@ func shellLine(argv []string) string {
 }
 
 type askCmd struct {
-	Config   string        `help:"Configuration file." short:"c" placeholder:"FILE"`
-	JSON     bool          `help:"Print one JSON object."`
-	Severity string        `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
-	Reason   string        `help:"Why; people see it as claimed." placeholder:"TEXT"`
-	TTL      time.Duration `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
-	Socket   string        `help:"The daemon's submit socket; left out: the configured one." placeholder:"PATH"`
-	Words    []string      `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
+	Config   string   `help:"Configuration file." short:"c" placeholder:"FILE"`
+	JSON     bool     `help:"Print one JSON object."`
+	Severity string   `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
+	Reason   string   `help:"Why; people see it as claimed." placeholder:"TEXT"`
+	Quiet    bool     `help:"Do not say that it waits." short:"q"`
+	TTL      howLong  `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
+	Socket   string   `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
+	Words    []string `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
 }
 
 // Help is the long text.
 func (askCmd) Help() string {
 	return `Puts an action before people from a script, and waits. The command is shown, judged by the policy like an agent's, and not run: run it
-yourself after exit code 0.
+yourself after exit code 0. Left out, the severity is catastrophic: then the answer is typed with a code, and a daemon that has nothing but the terminal
+and runs as the agents' user never gets a yes.
 
 Exit codes: 0 approved; 2 denied, or nobody answered in time; 1 the command line is not understood, or the daemon could not be asked.
 
@@ -113,14 +115,11 @@ Example:
 
 // Run asks and waits.
 func (c askCmd) Run(ctx context.Context) error {
-	if c.Socket == "" {
-		cfg, err := configs.LoadOrDefault(c.Config)
-		if err != nil {
-			return err
-		}
-		c.Socket = cfg.Sockets.Submit
+	client, err := submitPlace(c.Config, c.Socket)
+	if err != nil {
+		return err
 	}
-	doc := askDoc{Argv: c.Words, Reason: c.Reason, TTL: c.TTL}
+	doc := askDoc{Argv: c.Words, Reason: c.Reason, TTL: time.Duration(c.TTL)}
 	if err := doc.Severity.UnmarshalText([]byte(c.Severity)); err != nil {
 		return err
 	}
@@ -134,17 +133,23 @@ func (c askCmd) Run(ctx context.Context) error {
 		return err
 	}
 	doc.Dir = dir
+	said := sayWaiting(ctx, c.JSON || c.Quiet, c.waits)
 	var out askedDoc
-	if err := askAgain(ctx, c.Socket, doc, &out); err != nil {
+	err = askAgain(ctx, client, doc, &out)
+	said()
+	if err != nil && ctx.Err() != nil {
+		return errTakenBack
+	}
+	if err != nil {
 		return notRunning(err)
 	}
 	switch {
 	case c.JSON:
 		err = printJSON(out)
 	case out.Approved:
-		fmt.Println(out.Reason)
+		say(out.Reason)
 	default:
-		fmt.Fprintln(os.Stderr, "approver:", out.Reason)
+		printedOn(os.Stderr, 10, "approver: %s\n", visibly(out.Reason))
 	}
 	if err == nil && !out.Approved {
 		return exitError(exitDenied)
@@ -152,14 +157,48 @@ func (c askCmd) Run(ctx context.Context) error {
 	return err
 }
 
+// sayWaiting says on standard error that a command waits, once it does. What it returns
+// ends that.
+func sayWaiting(ctx context.Context, quiet bool, text func(context.Context) string) (done func()) {
+	if quiet {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	t := time.AfterFunc(time.Second, func() {
+		if said := text(ctx); ctx.Err() == nil {
+			printedOn(os.Stderr, 10, "approver: %s\n", visibly(said))
+		}
+	})
+	return func() { t.Stop(); cancel() }
+}
+
+// waits says that people are asked, and for how long where that is known here; or that
+// nobody can answer, where this user may learn that.
+func (c askCmd) waits(ctx context.Context) string {
+	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
+	var now statusDoc
+	if c.Socket == "" && (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).operate(ctx, opStatus, struct{}{}, &now) == nil && c.futile(now) {
+		on = now.Nobody + "\napprover: this waits all the same"
+	}
+	if c.TTL > 0 {
+		return on + ", until " + time.Now().Add(time.Duration(c.TTL)).Format("15:04:05") + " at most; Ctrl-C withdraws the question"
+	}
+	return on + ", for the configured time at most; Ctrl-C withdraws the question"
+}
+
+// futile reports whether nobody can approve what is asked.
+func (c askCmd) futile(now statusDoc) bool {
+	return now.Nobody != "" && (c.Severity != "high" || strings.HasPrefix(now.Nobody, "nobody can approve "+anyRequest))
+}
+
 // askAgain asks, and comes back with the same question when the daemon restarts
 // while it waits.
-func askAgain(ctx context.Context, socket string, doc askDoc, out *askedDoc) error {
+func askAgain(ctx context.Context, client httpapi.SubmitClient, doc askDoc, out *askedDoc) error {
 	const patience = 15 * time.Second
 	var lost time.Time
 	for {
 		started := time.Now()
-		err := httpapi.AskSubmit(ctx, socket, doc, out)
+		err := client.Ask(ctx, doc, out)
 		held := time.Since(started) > time.Second
 		switch {
 		case err == nil, errors.Is(err, httpapi.ErrRefused), ctx.Err() != nil:
@@ -172,6 +211,9 @@ func askAgain(ctx context.Context, socket string, doc askDoc, out *askedDoc) err
 		time.Sleep(200 * time.Millisecond)
 	}
 }
+
+// errTakenBack is said to whoever ends a command that waits for people.
+var errTakenBack = errors.New("stopped: the daemon withdraws the question, and nothing was approved")
 
 // exitDenied is the exit code of approver ask for a no.
 const exitDenied = 2

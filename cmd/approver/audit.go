@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -16,7 +17,6 @@ import (
 
 	"approver.example/audit"
 	"approver.example/configs"
-	"approver.example/httpapi"
 	"approver.example/store/boltstore"
 )
 
@@ -95,11 +95,10 @@ func (c auditTailCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	format := audit.Human
 	if c.JSON {
-		format = audit.JSONL
+		return withCure(audit.Tail(ctx, dir, int(c.N), c.Follow, os.Stdout, audit.JSONL), dir)
 	}
-	return withCure(audit.Tail(ctx, dir, int(c.N), c.Follow, os.Stdout, format), dir)
+	return withCure(foldInto(22, func(w io.Writer) error { return audit.Tail(ctx, dir, int(c.N), c.Follow, w, audit.Human) }), dir)
 }
 
 type auditShowCmd struct {
@@ -124,11 +123,10 @@ func (c auditShowCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	format := audit.Human
 	if c.JSON {
-		format = audit.JSONL
+		return withCure(audit.Show(ctx, dir, c.What, os.Stdout, audit.JSONL), dir)
 	}
-	return withCure(audit.Show(ctx, dir, c.What, os.Stdout, format), dir)
+	return withCure(foldInto(16, func(w io.Writer) error { return audit.Show(ctx, dir, c.What, w, audit.Human) }), dir)
 }
 
 type auditVerifyCmd struct {
@@ -209,16 +207,16 @@ func (c auditVerifyCmd) fresh(losses audit.AlarmList) []audit.Alarm {
 
 func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit.BreakError, why string) {
 	for _, a := range r.Others.Newest {
-		fmt.Printf("alarm (%s) at %s:%d: %s\n", a.Kind, a.File, a.Line, a.What)
+		printed(0, "alarm (%s) at %s:%d: %s\n", a.Kind, a.File, a.Line, a.What)
 	}
 	for _, a := range r.Losses.Newest[:len(r.Losses.Newest)-len(fresh)] {
-		fmt.Printf("alarm (loss, looked into) at %s:%d: %s\n", a.File, a.Line, a.What)
+		printed(0, "alarm (loss, looked into) at %s:%d: %s\n", a.File, a.Line, a.What)
 	}
 	for _, a := range fresh {
-		fmt.Fprintf(os.Stderr, "ALARM at %s:%d: %s\n", a.File, a.Line, a.What)
+		printedOn(os.Stderr, 0, "ALARM at %s:%d: %s\n", a.File, a.Line, a.What)
 	}
 	for _, b := range r.Broken {
-		fmt.Printf("broken, as an alarm says: %v\n", &b)
+		printed(0, "broken, as an alarm says: %v\n", &b)
 	}
 	alarms := "no alarms"
 	if r.Alarms > 0 {
@@ -226,15 +224,15 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 	}
 	switch {
 	case broken != nil:
-		fmt.Fprintf(os.Stderr, "BROKEN: %v (%s before it, %s)\n", broken, counted(r.Lines, "whole line"), alarms)
+		printedOn(os.Stderr, 0, "BROKEN: %v (%s before it, %s)\n", broken, counted(r.Lines, "whole line"), alarms)
 	case len(fresh) > 0:
-		fmt.Fprintf(os.Stderr, "The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went on. When you have looked into it: "+
+		printedOn(os.Stderr, 0, "The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went on. When you have looked into it: "+
 			"approver audit verify --accept-alarms %d\n", counted(r.Records, "record"), fresh[len(fresh)-1].Seq)
 	default:
 		if r.First > 1 {
-			fmt.Printf("complete from seq %d on: retention removed what was before\n", r.First)
+			printed(0, "complete from seq %d on: retention removed what was before\n", r.First)
 		}
-		fmt.Printf("ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", counted(r.Records, "record"),
+		printed(0, "ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", counted(r.Records, "record"),
 			counted(r.Checkpoints, "signature"), counted(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
 	}
 }
@@ -247,6 +245,14 @@ func counted(n uint64, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// were is counted as the subject of a sentence.
+func were(n uint64, noun string) string {
+	if n == 1 {
+		return counted(n, noun) + " was"
+	}
+	return counted(n, noun) + " were"
+}
+
 // head asks the store where the log ends, or the daemon that holds the store.
 func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.Head, string) {
 	if c.Dir != "" {
@@ -255,7 +261,7 @@ func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.He
 	store, err := openStore(ctx, cfg, slog.New(slog.DiscardHandler))
 	if errors.Is(err, boltstore.ErrLocked) {
 		var doc statusDoc
-		client := httpapi.ResolveClient{Socket: cfg.Sockets.Resolve}
+		client := newSudoer().own(cfg)
 		if client.Operate(ctx, opStatus, struct{}{}, &doc) == nil && doc.Audit != nil {
 			return doc.Audit, "its end is where the daemon says"
 		}

@@ -31,6 +31,7 @@ type heldAuthority struct {
 
 	mu   sync.Mutex // held while the record changes
 	kept keptAuthority
+	away []string // the lines of those who were removed: they wait for approver people restore
 	// stuck means that nobody is left who could approve what waits. Then the record
 	// stays as it is: putting one of them back is the cure.
 	stuck bool
@@ -47,8 +48,13 @@ type keptAuthority struct {
 // start finds out what counts of the configuration.
 func (h *heldAuthority) start(ctx context.Context) error {
 	var kept keptAuthority
-	err := h.load(ctx, &kept)
-	lines := h.cfg.Authority()
+	c, err := approver.LoadControls(ctx, h.store)
+	if err != nil {
+		return err
+	}
+	h.away = h.linesOf(c)
+	err = h.load(ctx, &kept)
+	lines := without(h.cfg.Authority(), h.away)
 	kept.Decides = kept.Decides || h.decides(kept.Lines) // an isolated terminal may not have been isolated before
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && h.older:
@@ -81,9 +87,9 @@ func (h *heldAuthority) hold(ctx context.Context, kept keptAuthority, lines []st
 		h.stuck = true
 		h.log.Error("NOBODY IS LEFT WHO COULD APPROVE: of those whose answers counted, none is in the configuration who could approve a CATASTROPHIC request, so nobody can be asked about others",
 			"counted", kept.Lines, "waiting", waiting,
-			"cure", "put one of those who counted back into the configuration and restart; if none of them can answer any more: docs/operations.md, \"Nobody is left who could approve\"")
+			"cure", "put one of those who counted back into the configuration and restart; if none of them can answer any more: docs/nobody.md")
 	case len(both) < len(kept.Lines):
-		return h.put(ctx, both, "others were taken out of the configuration")
+		return h.put(ctx, both, "others were removed, or taken out of the configuration")
 	}
 	return nil
 }
@@ -126,6 +132,7 @@ func (h *heldAuthority) admit(ctx context.Context, lines []string, how string) e
 	defer h.mu.Unlock()
 	all := slices.Concat(h.kept.Lines, without(lines, h.kept.Lines))
 	slices.Sort(all)
+	all = without(all, h.away)
 	if err := h.put(ctx, all, how); err != nil {
 		return err
 	}
@@ -140,8 +147,71 @@ func (h *heldAuthority) counting() []string {
 	return h.kept.Lines
 }
 
-// waiting returns the lines of the configuration that do not count yet.
-func (h *heldAuthority) waiting() []string { return without(h.cfg.Authority(), h.counting()) }
+// waiting returns the lines of the configuration that do not count yet, without those of
+// people who were removed: no start asks about them.
+func (h *heldAuthority) waiting() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return without(without(h.cfg.Authority(), h.kept.Lines), h.away)
+}
+
+// allowsTerminal reports whether the terminal of the next start takes answers.
+func (h *heldAuthority) allowsTerminal() bool {
+	local := h.cfg.HeldTo(h.counting()).Channels.Terminal
+	return local != nil && local.AllowAnswers
+}
+
+// listed is everybody whom the configuration names, whether they count or not.
+func (h *heldAuthority) listed() approver.People { return h.cfg.People() }
+
+// counted reports whether somebody's answers count here, if nobody has removed them.
+func (h *heldAuthority) counted(person string) bool {
+	for _, who := range h.cfg.PeopleHeldTo(h.counting()) {
+		if who.ID == person {
+			return true
+		}
+	}
+	return false
+}
+
+// linesOf are the lines of those who were removed.
+func (h *heldAuthority) linesOf(c approver.Controls) (lines []string) {
+	for id, who := range h.cfg.People() {
+		if _, away := c.Removal(id, who); away {
+			lines = append(lines, configs.ApproverLine(id.Channel, id.ID, who.ID))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// takeAway takes those who were removed off the record of who counts, so that they come
+// back by people's yes only, whatever becomes of the removal. If nobody would be left, the
+// record stays as it is, as in hold: the removal alone keeps them out.
+func (h *heldAuthority) takeAway(ctx context.Context, c approver.Controls, how string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.away = h.linesOf(c)
+	left := without(h.kept.Lines, h.away)
+	h.admitted(h.cfg.PeopleHeldTo(left))
+	switch {
+	case len(left) == len(h.kept.Lines):
+		return nil
+	case h.kept.Decides && !h.decides(left):
+		h.stuck = true
+		h.log.Error("NOBODY IS LEFT WHO COULD APPROVE: everybody who could was removed", "why", how, "cure", "docs/nobody.md")
+		return nil
+	}
+	return h.put(ctx, left, how)
+}
+
+// bringBack lets these lines, of somebody who was removed, count again.
+func (h *heldAuthority) bringBack(ctx context.Context, lines []string, how string) error {
+	h.mu.Lock()
+	h.away = without(h.away, lines)
+	h.mu.Unlock()
+	return h.admit(ctx, lines, how)
+}
 
 // run asks people, once a start, whether what waits shall count. ask puts a call
 // before those who count.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -242,6 +243,9 @@ func (m pairMachine) waiting() []string {
 	m.Helper()
 	out, err := m.command(m.Context(), "status", "--json", "--config", m.config).Output()
 	var doc statusDoc
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		err = nil // the chat may not be reached yet, which status says by its exit code
+	}
 	if err := errors.Join(err, json.Unmarshal(out, &doc)); err != nil {
 		m.Fatalf("%v\n%s", err, out)
 	}
@@ -262,7 +266,7 @@ func TestAnAddedApproverWaitsForPeople(t *testing.T) {
 	}
 	m.serve()()
 	ada := "      - {id: \"" + app.ada + "\", name: Ada}\n"
-	const noAnswers = "Answers are not taken in the terminal"
+	const noAnswers = "Answers are not taken in this terminal"
 	local := func() string {
 		out, err := m.command(t.Context(), "pending", "--json", "--config", m.config).Output()
 		var doc pendingDoc

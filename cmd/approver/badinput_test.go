@@ -167,6 +167,34 @@ channels:
 		m.refusesToStart()
 		m.still("run/submit.sock", "mine")
 	},
+	"socket_removed": func(m *badMachine) {
+		m.start(terminalOnly)
+		m.must(os.Remove(m.path("run/submit.sock")))
+		m.blocked(bashPayload("ls -la"), "--deadline", "1s")
+		m.eventually("the socket is there again", func() bool { return m.hook(bashPayload("ls -la")).exit == 0 })
+		m.stop()
+		m.exit = -1
+	},
+	"socket_taken": func(m *badMachine) {
+		m.start(terminalOnly)
+		m.must(os.Remove(m.path("run/submit.sock")))
+		m.file("run/submit.sock", "mine")
+		var out string
+		m.eventually("status says so", func() bool {
+			out, m.exit = m.run("", "status", "--config", "approver.yaml")
+			return strings.Contains(out, "LOST")
+		})
+		m.said.WriteString(strings.Join(strings.Fields(out), " "))
+		if m.exit != 1 {
+			m.t.Errorf("status ends with %d", m.exit)
+		}
+		m.blocked(bashPayload("ls -la"), "--deadline", "1s")
+		m.still("run/submit.sock", "mine")
+		m.must(os.Remove(m.path("run/submit.sock")))
+		m.eventually("the socket is there again", func() bool { return m.hook(bashPayload("ls -la")).exit == 0 })
+		m.stop()
+		m.exit = -1
+	},
 	"socket_of_another": func(m *badMachine) {
 		m.must(os.Mkdir(m.path("run"), 0o700))
 		l, err := net.Listen("unix", m.path("run/submit.sock"))
@@ -512,7 +540,7 @@ func (m *badMachine) passes() {
 // badToken starts a daemon whose one channel is refused by its platform.
 func (m *badMachine) badToken(channel string) {
 	m.t.Helper()
-	m.start("dir: data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels:\n  " + channel + "\n")
+	m.start("dir: data\nttl: 10s\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels:\n  " + channel + "\n")
 	m.eventually("status tells of the channel", func() bool {
 		out, exit := m.run("", "status", "--config", "approver.yaml")
 		told := exit == exitFail && strings.Contains(out, "DOES NOT RECEIVE")

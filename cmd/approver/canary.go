@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,9 +40,12 @@ func (c installClaudeCmd) Run(ctx context.Context) error {
 	f := c.try(ctx)
 	switch f.Result {
 	case ok:
-		fmt.Println(f.Text)
+		printed(0, "%s\n", f.Text)
 	case warn:
-		fmt.Println("warning: " + f.Text)
+		printed(0, "warning: %s\n", f.Text)
+		if f.Fix != "" {
+			printed(0, "fix: %s\n", f.Fix)
+		}
 	case fail:
 		return errors.New(f.Text + "\nfix: " + f.Fix)
 	}
@@ -70,8 +74,39 @@ func (c claudeFile) try(ctx context.Context) finding {
 		f.Text, f.Fix = "the hook was not tried: claude is not in PATH", "approver doctor --agent claude, where it is"
 		return f
 	}
-	fmt.Fprintln(os.Stderr, announced)
+	if why := othersClaude(os.Geteuid(), os.Getenv("SUDO_UID"), c.Project); why != "" {
+		f.Text, f.Fix = "the hook was not tried: "+why, "as the user of Claude Code: approver doctor --agent claude"
+		return f
+	}
+	printedOn(os.Stderr, 2, "%s\n", announced)
 	return canaryFinding(canary.Run(ctx, canary.Options{Program: program, Dir: c.Project, Env: os.Environ()}))
+}
+
+// othersClaude says why root must not start Claude Code in a folder: it would run hooks of
+// somebody else's settings as root. Empty if it may.
+func othersClaude(euid int, sudoUID, dir string) string {
+	if euid != 0 {
+		return ""
+	}
+	if sudoUID != "" && sudoUID != "0" {
+		return "root would run the hooks of a user's settings"
+	}
+	dir, err := filepath.Abs(dir)
+	for ; err == nil; dir = filepath.Dir(dir) {
+		for _, p := range []string{dir, filepath.Join(dir, ".claude"), filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")} {
+			switch owner, err := ownerOf(p); {
+			case errors.Is(err, fs.ErrNotExist) && p != dir:
+			case err != nil:
+				return "root would run hooks of settings that cannot be looked at: " + err.Error()
+			case owner != 0:
+				return fmt.Sprintf("root would run the hooks of settings of uid %d, who owns %s", owner, p)
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+	return "root would run hooks of settings that are not known: " + err.Error()
 }
 
 // canaryFinding says what a canary showed.
@@ -107,7 +142,7 @@ func (d *decider) canaryRan(ctx context.Context, ev agents.Event, call approver.
 	d.log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
 	rec := approver.Record{
 		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
-		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: "hook-test"},
+		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: canary.By},
 	}
 	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "error", err)

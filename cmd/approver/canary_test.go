@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"approver.example"
@@ -53,5 +56,21 @@ func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	}
 	if stages := (&judgement{}).stages(nil, nil); stages[0] != (canary.Stage{Next: approver.FreezeStage{}}) {
 		t.Errorf("the daemon judges first by %T", stages[0])
+	}
+}
+
+// A newcomer's cards said of ten variables "is unset (was set)", such as ANTHROPIC_BASE_URL:
+// the first call of his user had been that of the hook test, whose Claude has an environment
+// of its own. What a session began with is what an agent's own call brings; anything that is
+// not the test to the byte is one.
+func TestTheHookTestIsNoBeginning(t *testing.T) {
+	d, _, _ := newDecider()
+	var began []string
+	d.began = func(call approver.ToolCall) { began = append(began, call.Command) }
+	for i, command := range []string{canaryCommand, strings.Replace(canaryCommand, "0123", "9123", 1), "ls", almostCanary, canaryCommand + " ", canaryCommand, "/bin/mkdir /tmp/x"} {
+		send(t.Context(), d, "PreToolUse", command, fmt.Sprint("toolu_", i))
+	}
+	if want := []string{"ls", almostCanary, canaryCommand + " ", "/bin/mkdir /tmp/x"}; !slices.Equal(began, want) {
+		t.Errorf("sessions began with %q", began)
 	}
 }

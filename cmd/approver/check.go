@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
 
+	"approver.example"
+	"approver.example/agents/claudesettings"
 	"approver.example/configs"
 	"approver.example/shieldcore/strictyaml"
 )
@@ -20,8 +23,11 @@ type checkCmd struct {
 
 // Help is the long text.
 func (checkCmd) Help() string {
-	return `Reads the configuration, the policy and the files of rules as serve would, and the rules of the project of this folder, and starts nothing. A channel or a person whom only a rule knows is a problem. Warnings
-are what works and is rarely meant, such as a rule that never decides, and, if the daemon runs, that calls are observed, paused or frozen.
+	return `Looks at everything that serve refuses before it starts, and starts nothing: the configuration, the policy, the files of rules, tokens and keys with their owners and modes, folders and sockets, and the files of a classifier program.
+It also reads the rules of the project of this folder, and finds a hook of Claude Code that was installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings
+are what works and is rarely meant, such as a rule that never decides, or that nobody can approve; and, if the daemon runs, that calls are observed, paused or frozen, that a file is not
+in force, and who was removed and still stands in the configuration.
+It connects to no chat, store or model: approver doctor does. Run it as the user whom the daemon runs as; root looks with that user's eyes.
 
 Exit code 0: no problem, though there may be warnings. 1: there are problems.
 
@@ -34,33 +40,14 @@ Example:
 type checked struct {
 	Problems []string `json:"problems"`
 	Warnings []string `json:"warnings"`
+	unseen   error    // this user may not read the configuration, so nothing was checked
 }
 
 // Run checks.
 func (c checkCmd) Run(ctx context.Context) error {
-	out := checked{Problems: []string{}, Warnings: []string{}}
-	cfg, err := configs.LoadOrDefault(c.Config)
-	out.problem(err)
-	known := err == nil
-	if c.Policy != "" {
-		cfg.Policy = c.Policy
-	}
-	// A configuration that cannot be read does not say which policy it means.
-	if known || c.Policy != "" {
-		policy, err := cfg.LoadPolicy()
-		out.problem(err)
-		for _, w := range policy.Warnings() {
-			out.Warnings = append(out.Warnings, w.String())
-		}
-		if why := nobodyApproves(cfg); known && err == nil && why != "" {
-			out.Warnings = append(out.Warnings, why)
-		}
-	}
-	if known {
-		out.rules(cfg)
-		if mode := (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).mode(ctx); mode != "" {
-			out.Warnings = append(out.Warnings, mode)
-		}
+	out := c.look(ctx)
+	if out.unseen != nil && !c.JSON {
+		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or sudo approver check", os.Geteuid(), out.unseen)
 	}
 	if c.JSON {
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
@@ -75,6 +62,55 @@ func (c checkCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// look finds what is to be told.
+func (c checkCmd) look(ctx context.Context) checked {
+	out := checked{Problems: []string{}, Warnings: []string{}}
+	cfg, err := loadAsDaemon(c.Config)
+	out.problem(err)
+	known := err == nil
+	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 && c.Policy == "" {
+		out.unseen = err
+	}
+	if known {
+		out.problem(become(runsAs(cfg.Dir), cfg.Dir))
+	}
+	if c.Policy != "" {
+		cfg.Policy = c.Policy
+	}
+	// A configuration that cannot be read does not say which policy it means.
+	if known || c.Policy != "" {
+		policy, err := cfg.LoadPolicy()
+		out.problem(err)
+		for _, w := range policy.Warnings() {
+			out.Warnings = append(out.Warnings, w.String())
+		}
+	}
+	if known {
+		doc := daemonSays(ctx, c.Config)
+		out.Warnings = append(out.Warnings, nobodyNow(cfg, doc)...)
+		out.Warnings = append(out.Warnings, outOfReach(cfg, runsAs(cfg.Dir))...)
+		for _, gone := range doc.Removed {
+			if strings.Contains(gone, stillListed) {
+				out.Warnings = append(out.Warnings, gone)
+			}
+		}
+		for _, waits := range doc.Waiting {
+			out.Warnings = append(out.Warnings, waitsLine(waits)+": "+waitsCure(doc.Nobody))
+		}
+		for _, u := range doc.NotInForce {
+			out.Warnings = append(out.Warnings, u.String())
+		}
+		out.rules(cfg)
+		out.problem(standing(cfg))
+		out.problem(limping(cfg))
+		out.hooks(cfg, c.Config)
+		if mode := approver.OneLine(doc.Control); mode != "" {
+			out.Warnings = append(out.Warnings, mode)
+		}
+	}
+	return out
+}
+
 // rules checks the layers of rules, and those of the project of this folder.
 func (out *checked) rules(cfg configs.Config) {
 	lib, err := cfg.LoadLibrary(time.Now())
@@ -85,6 +121,19 @@ func (out *checked) rules(cfg configs.Config) {
 		}
 	}
 	out.Warnings = append(out.Warnings, projectProblems(cfg)...)
+}
+
+// hooks finds hooks that were installed for a shorter ttl, with the eyes of doctor.
+func (out *checked) hooks(cfg configs.Config, config string) {
+	which := claudeFile{config: config}
+	path, err := which.path()
+	if err != nil {
+		return // without a home there are none
+	}
+	sources := doctorPlaces(which, path, false).sources()
+	for _, f := range claudesettings.Short(sources, waitingFor(cfg)) {
+		out.Problems = append(out.Problems, f.String()+": "+which.cure(f.Path))
+	}
 }
 
 // projectProblems says what of the rules of the project of this folder does not
@@ -105,17 +154,49 @@ func projectProblems(cfg configs.Config) (out []string) {
 	return out
 }
 
+// nobodyNow says who can approve nothing: by the configuration, and by what a daemon that
+// runs adds to that.
+func nobodyNow(cfg configs.Config, doc statusDoc) (all []string) {
+	file := nobodyApproves(cfg)
+	if file != "" {
+		all = append(all, file)
+	}
+	which, _, _ := strings.Cut(doc.Nobody, ":")
+	if doc.Nobody != "" && !strings.HasPrefix(file, which) {
+		all = append(all, "by the daemon that runs, "+doc.Nobody)
+	}
+	return all
+}
+
 // nobodyApproves says why every call that needs people would end in a no: empty
 // if somebody could approve one.
 func nobodyApproves(cfg configs.Config) string {
 	terminal := cfg.Channels.Terminal
 	switch all := len(cfg.Destinations()); {
 	case all == 0:
-		return "no channel is configured: every call that needs people will be denied"
+		return "nobody can approve ANY request: no channel is configured, so every call that needs people is denied"
 	case all == 1 && terminal != nil && !terminal.AllowAnswers:
-		return "the only channel is the terminal, which takes no answers: nobody can approve a call"
+		return "nobody can approve ANY request: the only channel is the terminal, which takes no answers (allow_answers)"
+	case all == 1 && terminal != nil && !isolated(cfg):
+		return "nobody can approve a CATASTROPHIC request: the only channel is the terminal, which takes none while agents run as the daemon's own user"
 	}
 	return ""
+}
+
+// isolated reports whether agents are kept from the daemon's things.
+func isolated(cfg configs.Config) bool {
+	who, err := cfg.Sockets.Submitters()
+	return err == nil && cfg.Isolation(who, runsAs(cfg.Dir)).Isolated
+}
+
+// daemonSays is the status of the daemon that runs; zero if none answers.
+func daemonSays(ctx context.Context, config string) (doc statusDoc) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if (operatorCmd{daemonAt: daemonAt{Config: config}}).operate(ctx, opStatus, struct{}{}, &doc) != nil {
+		return statusDoc{}
+	}
+	return doc
 }
 
 // problem notes every problem that is in an error, of each file if it is of several.
@@ -139,14 +220,14 @@ func (out *checked) problem(err error) {
 
 func (out *checked) print() {
 	for _, p := range out.Problems {
-		fmt.Println(p)
+		printed(0, "%s\n", p)
 	}
 	for _, w := range out.Warnings {
 		first, rest, more := strings.Cut(w, "\n")
-		fmt.Println("warning: " + first)
+		printed(0, "%s\n", "warning: "+first)
 		if more {
-			fmt.Println(rest)
+			printed(0, "%s\n", rest)
 		}
 	}
-	fmt.Printf("%d problems, %d warnings\n", len(out.Problems), len(out.Warnings))
+	printed(0, "%s, %s\n", counted(uint64(len(out.Problems)), "problem"), counted(uint64(len(out.Warnings)), "warning"))
 }

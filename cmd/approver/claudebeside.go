@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,15 +14,21 @@ import (
 const maxBeside = 2000
 
 // beside says what files that are none of the settings do to the hooks: the front matter
-// of agents and skills, plugins, and the MCP servers of a user and a project.
-func (p claudePlaces) beside(sources []claudesettings.Source, want claudesettings.Want) (found []claudesettings.Finding) {
+// of agents and skills, plugins, and the MCP servers of a user and a project. An error says
+// that nobody can look just now.
+func (p claudePlaces) beside(sources []claudesettings.Source, want claudesettings.Want) (found []claudesettings.Finding, err error) {
+	read := func(place claudesettings.Place, path string) claudesettings.Source {
+		s := readSource(place, path)
+		err = errors.Join(err, blindness(s.Err))
+		return s
+	}
 	for _, s := range sources {
 		found = append(found, claudesettings.Servers(s)...)
 	}
 	homes := append([]string{firstText(p.home, p.config)}, p.users...)
 	for _, project := range p.projects {
 		homes = append(homes, filepath.Join(project, ".claude"))
-		found = append(found, claudesettings.Servers(readSource(claudesettings.Project, filepath.Join(project, ".mcp.json")))...)
+		found = append(found, claudesettings.Servers(read(claudesettings.Project, filepath.Join(project, ".mcp.json")))...)
 	}
 	seen := map[string]bool{"": true}
 	for _, home := range homes {
@@ -29,7 +36,8 @@ func (p claudePlaces) beside(sources []claudesettings.Source, want claudesetting
 			continue
 		}
 		seen[home] = true
-		paths, all := hooksBeside(home)
+		paths, all, blind := hooksBeside(home)
+		err = errors.Join(err, blind)
 		if !all {
 			found = append(found, claudesettings.Finding{
 				Path: home, Text: fmt.Sprintf("has more than %d agents or skills: nobody can say which hooks they have", maxBeside),
@@ -37,15 +45,15 @@ func (p claudePlaces) beside(sources []claudesettings.Source, want claudesetting
 			})
 		}
 		for _, path := range paths {
-			found = append(found, claudesettings.Beside(readSource(claudesettings.User, path), want)...)
+			found = append(found, claudesettings.Beside(read(claudesettings.User, path), want)...)
 		}
 	}
-	return found
+	return found, err
 }
 
 // hooksBeside are the files below a folder of settings that may have hooks, as Claude Code
 // finds them: it follows links to folders. It reports whether those are all.
-func hooksBeside(home string) (paths []string, all bool) {
+func hooksBeside(home string) (paths []string, all bool, blind error) {
 	entries, been := 0, map[string]bool{}
 	var walk func(dir string)
 	walk = func(dir string) {
@@ -54,7 +62,8 @@ func hooksBeside(home string) (paths []string, all bool) {
 			return
 		}
 		been[real] = true
-		list, _ := os.ReadDir(real) // what cannot be read has nothing for Claude Code of this user either
+		list, err := os.ReadDir(real) // what cannot be read has nothing for Claude Code of this user either
+		blind = errors.Join(blind, blindness(err))
 		for _, e := range list {
 			if entries++; entries > maxBeside {
 				return
@@ -77,7 +86,7 @@ func hooksBeside(home string) (paths []string, all bool) {
 		all = all && len(more) <= maxBeside
 		paths = append(paths, more[:min(len(more), maxBeside)]...)
 	}
-	return paths, all
+	return paths, all, blind
 }
 
 // globbed writes a path so that a pattern finds it as it is.

@@ -262,7 +262,7 @@ func publish(path string, made []string, agent uint32) error {
 		if err := os.Chmod(path, mode|0o444); err != nil {
 			return err
 		}
-		fmt.Printf("made %s readable for everybody: managed settings hold only for those who can read them\n", path)
+		printed(0, "made %s readable for everybody: managed settings hold only for those who can read them\n", path)
 	}
 	return readableBy(path, agent)
 }

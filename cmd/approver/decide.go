@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -21,7 +22,11 @@ import (
 // A decider turns what a courier brings into the agent's own answer: decode,
 // Gate.Decide, encode.
 type decider struct {
-	gate   *approver.Gate
+	gate *approver.Gate
+	// calls and reports share the processors among users. Reports have turns of their own,
+	// so that no agent keeps the report of a call out with calls.
+	calls, reports *approver.Turns
+
 	audit  approver.Recorder
 	log    *slog.Logger
 	agents configs.Agents
@@ -39,8 +44,17 @@ type decider struct {
 	// freeze, when set, stops everything after a call that went around the gate.
 	freeze func(ctx context.Context, by, reason string) (denied int, err error)
 
-	// began, when set, hears of every call, to know what a session began with.
+	// began, when set, hears of every call but the hook test's, to know what a session began with.
 	began func(approver.ToolCall)
+
+	// became, when set, tells people what became of a call that they let go.
+	became func(ctx context.Context, peer approver.Peer, callID string, f approver.Fate) error
+	// missed, when set, hears that what was reported of a call is not kept.
+	missed func()
+
+	// stands says why a yes would not give a call any more; nil is never one that does.
+	stands func(ctx context.Context, y approver.Yes, call approver.ToolCall) error
+	rules  func() string // the version of the rules in force
 
 	known outcomes
 	// former are calls that were let go before an upgrade; nil has none.
@@ -53,12 +67,16 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	if !ok {
 		return d.refuse(ctx, h, nil, fmt.Errorf("unknown agent %q: this approver knows %v", h.Agent, agents.Names()))
 	}
-	ev, err := adapter.Decode(h.Payload)
+	ev, err := d.decode(ctx, h, adapter)
+	if errors.Is(err, errNoTurn) {
+		return d.noTurn(ctx, h, adapter)
+	}
 	if err != nil || h.Cut || wire.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran {
 		return d.odd(ctx, h, adapter, err)
 	}
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
+	call.Acks = true
 	call.ParkAt = parkAt(h, d.agents.Of(h.Agent), call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
@@ -68,6 +86,9 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		if d.outputs != nil {
 			return answer(d.outputs.answer(ctx, adapter, ev, call))
 		}
+		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	case agents.Over:
+		d.over(ctx, ev, call)
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	case agents.Notice:
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
@@ -83,13 +104,54 @@ func (d *decider) hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	}
 }
 
+// errNoTurn is what nobody reads: the agent's time is over.
+var errNoTurn = errors.New("approver was too busy to check the call, so it was blocked: try it again")
+
+// noTurn blocks a call that was not even read, and records it.
+func (d *decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) httpapi.HookAnswer {
+	v := approver.Verdict{By: "gate", Reason: errNoTurn.Error()}
+	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
+	if _, err := d.audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+		d.log.Error("audit failed", "error", err)
+	}
+	return answer(adapter.Encode(agents.Event{}, v))
+}
+
+// decode reads a payload in the turn of its user. A report is read even if none comes:
+// what ran is compared in any case.
+func (d *decider) decode(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) (agents.Event, error) {
+	if wire.IsReport(h.Agent, h.Event) {
+		if d.reports.Take(ctx, h.Peer.UID) == nil {
+			defer d.reports.Give(h.Peer.UID)
+		}
+		return adapter.Decode(h.Payload)
+	}
+	if d.calls.Take(ctx, h.Peer.UID) != nil {
+		return agents.Event{}, errNoTurn
+	}
+	defer d.calls.Give(h.Peer.UID)
+	return adapter.Decode(h.Payload)
+}
+
+// afresh judges a call that ran, in a turn for reports if one comes.
+func (d *decider) afresh(ctx context.Context, call approver.ToolCall) approver.Verdict {
+	if d.reports.Take(ctx, call.Peer.UID) == nil {
+		defer d.reports.Give(call.Peer.UID)
+	}
+	return d.gate.Afresh(ctx, call)
+}
+
 // decide is what the agent is told of a call that wants to run. What it was told is
 // noted, to be compared with what ran.
 func (d *decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) httpapi.HookAnswer {
+	if out, done := d.prompted(ctx, adapter, ev, call); done {
+		return out
+	}
 	d.known.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
-	if d.began != nil {
+	if d.began != nil && !canary.Is(call) { // which comes from another environment than work does
 		d.began(call)
 	}
+	rules := d.rulesNow()
 	v := d.gate.Decide(ctx, call)
 	told := adapter.Encode(ev, v)
 	now := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}
@@ -101,6 +163,11 @@ func (d *decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.
 		}
 		now.content = changed.Content
 	}
+	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
+	if yes {
+		now.asked = call.ID
+		d.known.yes(ev, call, now.content, promptYes{time.Now(), v.Yes(), rules})
+	}
 	now.lasting = now.outcome != unanswered && !v.Alone()
 	d.known.note(ev, call.Peer, now)
 	if now.lasting {
@@ -109,7 +176,7 @@ func (d *decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.
 		}
 	}
 	out := answer(told)
-	out.Ack = now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
+	out.Ack = yes
 	return out
 }
 
@@ -164,8 +231,12 @@ func (d *decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	}
 	if err != nil {
 		d.log.Warn("the store cannot say what an agent was told, or not keep that the call ran", "use", ev.UseID, "error", err)
+		d.notKept()
 	}
 	alarm := d.bypass(ctx, ev, call, was, &rec)
+	if alarm == "" {
+		d.hasRun(ctx, was, call.Peer)
+	}
 	if alarm != "" {
 		rec.Event = approver.EventAlarm
 		rec.Note += ": " + alarm
@@ -201,7 +272,7 @@ func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.Too
 		}
 		return "it ran a second time"
 	}
-	v := d.gate.Afresh(ctx, call)
+	v := d.afresh(ctx, call)
 	if v.Decision < approver.Warn && d.former.Take(call) {
 		rec.Note += ": it was released before approver was upgraded"
 		return ""
@@ -225,12 +296,12 @@ func (d *decider) stop(ctx context.Context, call approver.ToolCall, why string) 
 			who.Project = d.project(call.Dir)
 		}
 		if _, err := d.hold(ctx, who, "approver", why); err != nil {
-			d.log.Error("the freeze of an agent after a bypass failed", "error", err)
+			d.log.Error("the freeze of an agent after a bypass failed", "what", why, "agent", call.Agent, "uid", call.Peer.UID, "error", err)
 		}
 	}
 	if d.freeze != nil {
 		if _, err := d.freeze(ctx, "approver", why); err != nil {
-			d.log.Error("the freeze after a bypass failed", "error", err)
+			d.log.Error("the freeze after a bypass failed", "what", why, "error", err)
 		}
 	}
 }
@@ -242,7 +313,8 @@ func rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, e
 		return call, err
 	}
 	changed := ev.Call
-	changed.ID, changed.Env, changed.Peer, changed.At, changed.ParkAt = call.ID, call.Env, call.Peer, call.At, call.ParkAt
+	changed.ID, changed.Env, changed.Peer, changed.At = call.ID, call.Env, call.Peer, call.At
+	changed.ParkAt, changed.Acks = call.ParkAt, call.Acks
 	return changed, nil
 }
 

@@ -36,6 +36,6 @@ func (c demoCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return demo.Run(ctx, demo.Options{
-		Redis: c.Store == "redis", Interactive: c.Interactive, JSON: c.JSON, In: os.Stdin, Out: os.Stdout, Program: program,
+		Redis: c.Store == "redis", Interactive: c.Interactive, JSON: c.JSON, Width: screenWidth(os.Stdout), In: os.Stdin, Out: os.Stdout, Program: program,
 	})
 }

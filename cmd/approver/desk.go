@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
-	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"approver.example"
@@ -17,6 +18,7 @@ import (
 	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
+	"approver.example/shieldcore/quota"
 )
 
 // A desk is the daemon's side of the operator's commands: httpapi.Operator on
@@ -29,12 +31,22 @@ type desk struct {
 	audit     *audit.Log
 	observer  *observer
 	hooks     *hookWatch
+	doors     []*httpapi.Listener
 	budgets   *approver.Budgets
 	shield    *shield
+	rules     *judgement
+	shared    bool // other daemons may have the same store
+	asks      *quota.Asks
+	config    string // the file that was read at the start
+	read      readOnce
 	store     string // where requests are kept, for people
+	storeFile string // the embedded store's file; empty of Redis
 	policy    string // the configured one: a file, or a preset
 	output    string // what becomes of what tools return
 	notice    string // what cards and audit say of this installation
+	pairs     pairings
+	owner     challenges
+	questions questions
 	started   time.Time
 	log       *slog.Logger
 }
@@ -72,6 +84,8 @@ func (d *desk) Operate(ctx context.Context, peer approver.Peer, op string, body 
 		if err = json.Unmarshal(body, &who); err == nil {
 			out, err = d.admit(ctx, peer, who)
 		}
+	case opPeople, opRemove, opRestore, opRecover, opOwnerShow, opOwnerApprove:
+		out, err = d.persons(ctx, peer, op, body)
 	case opGrants:
 		out, err = d.grants(ctx)
 	case opPropose:
@@ -99,81 +113,104 @@ type requestID struct {
 
 // A statusDoc is the answer of opStatus.
 type statusDoc struct {
-	Up       bool             `json:"up"`
-	Error    string           `json:"error,omitempty"` // why it is not up
-	Version  string           `json:"version,omitempty"`
-	PID      int              `json:"pid,omitempty"`
-	Started  time.Time        `json:"started,omitzero"`
-	Now      time.Time        `json:"now,omitzero"` // by the store's clock
-	Isolated bool             `json:"isolated"`
-	Notice   string           `json:"notice,omitempty"`
-	Store    string           `json:"store,omitempty"`
-	Output   string           `json:"output,omitempty"` // what becomes of what tools return
-	Trouble  string           `json:"store_error,omitempty"`
-	Channels []channelStatus  `json:"channels,omitempty"`
-	Waiting  []string         `json:"waiting_approvers,omitempty"` // in the configuration, and not counting yet
-	Hooks    []string         `json:"hooks_weakened,omitempty"`    // why installed hooks do not hold
-	Open     int              `json:"open_requests"`
-	Freeze   *approver.Freeze `json:"freeze,omitempty"`  // while frozen
-	Pause    *approver.Pause  `json:"pause,omitempty"`   // while paused
-	Observe  *observeStatus   `json:"observe,omitempty"` // while rules are not enforced
-	Control  string           `json:"control,omitempty"` // any of them, in a sentence
+	Up    bool   `json:"up"`
+	Error string `json:"error,omitempty"` // why it is not up, or not seen
+	// Unseen says that the daemon answers on Submit, and that this user may see no more.
+	Unseen bool   `json:"unseen,omitempty"`
+	Submit string `json:"submit,omitempty"`
+	Silent bool   `json:"silent,omitempty"` // it listens and does not answer
+	// Config is the file that the daemon read at its start; empty if there was none.
+	Config string `json:"config,omitempty"`
+	// ConfigError is why that file cannot be taken any more, as the command finds it.
+	ConfigError string          `json:"config_error,omitempty"`
+	Version     string          `json:"version,omitempty"`
+	PID         int             `json:"pid,omitempty"`
+	Started     time.Time       `json:"started,omitzero"`
+	Now         time.Time       `json:"now,omitzero"` // by the store's clock
+	Isolated    bool            `json:"isolated"`
+	Notice      string          `json:"notice,omitempty"`
+	Store       string          `json:"store,omitempty"`
+	Output      string          `json:"output,omitempty"` // what becomes of what tools return
+	Trouble     string          `json:"store_error,omitempty"`
+	Lost        []string        `json:"sockets_lost,omitempty"` // why nobody can connect to a socket
+	Channels    []channelStatus `json:"channels,omitempty"`
+	Waiting     []string        `json:"waiting_approvers,omitempty"`  // in the configuration, and not counting yet
+	Removed     []string        `json:"removed_approvers,omitempty"`  // taken away, whatever the configuration says
+	Refused     []string        `json:"refused_approvers,omitempty"`  // on a list, and kept from this machine's socket
+	Nobody      string          `json:"nobody_can_approve,omitempty"` // which requests, why, and the way out
+	Hooks       []string        `json:"hooks_weakened,omitempty"`     // why installed hooks do not hold
+	// NotInForce are files that say something else than what calls are judged by.
+	NotInForce []unheeded       `json:"not_in_force,omitempty"`
+	InForce    *versions        `json:"in_force,omitempty"`      // what calls are judged by
+	Held       []approver.Hold  `json:"frozen_agents,omitempty"` // the freezes of single agents
+	Open       int              `json:"open_requests"`
+	Freeze     *approver.Freeze `json:"freeze,omitempty"`  // while frozen
+	Pause      *approver.Pause  `json:"pause,omitempty"`   // while paused
+	Observe    *observeStatus   `json:"observe,omitempty"` // while rules are not enforced
+	Control    string           `json:"control,omitempty"` // any of them, in a sentence
 	// Calls since the start that took more than a budget, by its name.
 	OverBudget map[string]uint64 `json:"over_budget,omitempty"`
 	Shield     *shieldStatus     `json:"shield,omitempty"`
-	Audit      *audit.Head       `json:"audit,omitempty"`
-	AuditErr   string            `json:"audit_error,omitempty"` // why nothing can be recorded
-}
+	// Asks are the questions to people since the start, with those that were too many.
+	Asks     quota.AsksSnapshot `json:"asks"`
+	Audit    *audit.Head        `json:"audit,omitempty"`
+	AuditErr string             `json:"audit_error,omitempty"` // why nothing can be recorded
 
-// A channelStatus says whether a channel receives answers.
-type channelStatus struct {
-	Name     string `json:"name"`
-	Receives bool   `json:"receives"`
-	Error    string `json:"error,omitempty"`
+	state string // down, silent or not seen, for people; empty of a daemon that answered
 }
 
 func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	head := d.audit.Head()
 	doc := statusDoc{
 		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
-		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
+		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: outOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
+		Asks: d.asks.Snapshot(), Config: d.config,
 	}
 	if d.hooks != nil {
 		doc.Hooks = d.hooks.now()
 	}
+	for _, l := range d.doors {
+		if err := l.Lost(); err != nil {
+			doc.Lost = append(doc.Lost, err.Error())
+		}
+	}
+	if d.rules != nil {
+		doc.NotInForce, doc.InForce = d.rules.apart(), d.rules.versions()
+	}
+	doc.NotInForce = append(doc.NotInForce, d.read.changed()...)
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr = err.Error()
 	}
-	for _, c := range d.channels {
-		s := channelStatus{Name: c.Name(), Receives: true}
-		if err := d.people.Deaf(c.Name()); err != nil {
-			s.Receives, s.Error = false, err.Error()
-		}
-		doc.Channels = append(doc.Channels, s)
-	}
 	open, err := d.people.Requests(ctx)
 	doc.Open = len(open)
+	doc.Nobody = d.nobody(ctx)
 	if err == nil {
 		var c approver.Controls
 		c, doc.Now, err = d.people.Controls(ctx)
+		doc.Removed = d.removed(c)
 		if doc.Control = c.Notice(doc.Now); c.Frozen() {
 			doc.Freeze = &c.Freeze
 		} else if c.Paused(approver.High, doc.Now) {
 			doc.Pause = &c.Pause
 		}
-		doc.Observe = d.observer.status(c, doc.Now)
+		doc.Held, doc.Observe = c.Held(), d.observer.status(c, doc.Now)
 	}
 	if err == nil { // reading may go on where nothing can be written, as when its disk is full
-		if full := d.audit.StoreErr(); full != nil {
+		full := d.audit.StoreErr()
+		if full == nil && d.storeFile != "" {
+			full = roomFor(d.storeFile, 1)
+		}
+		if full != nil {
 			err = fmt.Errorf("it takes no writes, so every call that needs people is denied: %w", full)
 		}
 	}
 	if err != nil {
-		doc.Trouble = err.Error()
+		doc.Trouble = once(err)
 		if c := d.people.Mark.Held(); c.Frozen() && doc.Freeze == nil {
 			doc.Freeze, doc.Control = &c.Freeze, c.Notice(time.Now())
 		}
 	}
+	doc.Channels = d.channelStates(doc.Trouble)
 	return doc, nil
 }
 
@@ -210,7 +247,7 @@ func (d *desk) pending(ctx context.Context) (pendingDoc, error) {
 		})
 	}
 	if errors.Is(err, approver.ErrIncomplete) {
-		doc.Trouble, err = approver.OneLine(err.Error()), nil
+		doc.Trouble, err = incomplete(err), nil
 	}
 	return doc, err
 }
@@ -231,6 +268,8 @@ type shownRequest struct {
 	Notice   string            `json:"notice,omitempty"`
 	Until    string            `json:"until,omitempty"`
 	Result   string            `json:"result,omitempty"`
+	NotTaken string            `json:"not_taken,omitempty"` // why this terminal takes no yes to a HIGH one, and the way out
+	Upto     int               `json:"upto,omitempty"`      // for the answer: the last identical call that Notice counts
 }
 
 func (d *desk) show(ctx context.Context, which requestID) (shownRequest, error) {
@@ -240,8 +279,9 @@ func (d *desk) show(ctx context.Context, which requestID) (shownRequest, error) 
 	} else if err != nil {
 		return shownRequest{}, err
 	}
-	c := d.people.Card(r)
+	c, upto := d.people.Shown(r)
 	return shownRequest{
+		Upto: upto, NotTaken: d.notTaken(r.ID),
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,
 		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(), Result: c.Result,
 	}, nil
@@ -255,6 +295,14 @@ func storeName(cfg configs.Config) string {
 	return "embedded " + cfg.Bolt().Path
 }
 
+// storeFile is the file of the embedded store.
+func storeFile(cfg configs.Config) string {
+	if cfg.Store.Redis != nil {
+		return ""
+	}
+	return cfg.Bolt().Path
+}
+
 // An operatorCmd is what the commands that ask the daemon have in common.
 type operatorCmd struct {
 	daemonAt
@@ -265,40 +313,76 @@ type operatorCmd struct {
 type daemonAt struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE" xor:"where"`
 	Socket string `help:"The daemon's resolve socket, for a user who cannot read the configuration." placeholder:"PATH" xor:"where"`
+
+	told *toldOf // nil: each connection of root says whom it speaks to
 }
 
-// client finds the daemon.
-func (c daemonAt) client() (httpapi.ResolveClient, error) {
-	if c.Socket != "" {
-		path, err := filepath.Abs(c.Socket)
-		return httpapi.ResolveClient{Socket: path}, err
+// cure is what to do where no daemon is at the usual place.
+func (daemonAt) cure() string {
+	if _, pinned, err := socketpath.ReadPin(socketpath.PinFile, 0); pinned && err == nil {
+		return "start it with sudo systemctl start approver, or as it is started here"
 	}
-	cfg, err := configs.LoadOrDefault(c.Config)
-	if errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w: name the daemon's socket instead, such as --socket %s", err, filepath.Join(socketpath.SystemDir, socketpath.Resolve))
-	}
-	return httpapi.ResolveClient{Socket: cfg.Sockets.Resolve}, err
-}
-
-// operate asks the daemon for one operation.
-func (c operatorCmd) operate(ctx context.Context, op string, body, out any) error {
-	client, err := c.client()
+	usual, err := usualConfig()
 	if err != nil {
-		return err
+		return startIt
 	}
-	return notRunning(client.Operate(ctx, op, body, out))
+	if _, err := os.Stat(usual); errors.Is(err, fs.ErrNotExist) && os.Geteuid() == 0 {
+		return "as root, name the socket of another user's daemon with --socket, or start one with approver init and approver serve"
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return "write a configuration with approver init, and then start it with approver serve"
+	}
+	return startIt
+}
+
+// outsider tells a user who may not read the configuration, or not connect to the resolve
+// socket, what they can do: name the socket, where it lets them in.
+func outsider(err error, socket string) error {
+	const w = 2 // W_OK, which connecting needs
+	switch access := syscall.Access(socket, w); {
+	case errors.Is(access, fs.ErrPermission):
+		return fmt.Errorf("this user (uid %d) may not look at the daemon or steer it; who may: its own user, root, and sockets.resolve_uids (%w)", os.Geteuid(), err)
+	default:
+		return fmt.Errorf("%w: name the daemon's socket instead, such as --socket %s", err, socket)
+	}
 }
 
 // notRunning tells what to do about a daemon that is not there.
 func notRunning(err error) error {
 	if err != nil && !errors.Is(err, httpapi.ErrRefused) && (errors.Is(err, os.ErrNotExist) || isRefused(err)) {
-		return fmt.Errorf("approver is not running: start it with approver serve (%w)", err)
+		return &downError{cure: startIt, err: err}
 	}
 	return err
 }
 
+const startIt = "start it with approver serve"
+
+// A downError says that no daemon runs, and what to do.
+type downError struct {
+	cure string
+	err  error
+}
+
+// Error names the place once.
+func (d *downError) Error() string {
+	why := d.err.Error()
+	if op := (*net.OpError)(nil); errors.As(d.err, &op) && op.Addr != nil {
+		why = op.Addr.String() + ": " + op.Err.Error()
+	}
+	return "approver is not running: " + d.cure + " (" + why + ")"
+}
+
+// Unwrap returns the cause.
+func (d *downError) Unwrap() error { return d.err }
+
 // printJSON prints one object on one line.
-func printJSON(doc any) error { return json.NewEncoder(os.Stdout).Encode(doc) }
+func printJSON(doc any) error {
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Println(visibleJSON(text))
+	return err
+}
 
 const exitCodes = `
 Exit codes: 0 it was done, 1 it failed, 2 the command line is not understood.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"approver.example"
@@ -38,6 +39,24 @@ type controlDoc struct {
 	Denied int       `json:"denied,omitempty"` // open requests that a freeze denied
 	Until  time.Time `json:"until,omitzero"`   // of a pause, and of observing
 	Since  time.Time `json:"since,omitzero"`   // of the observing that enforce ended, or of the last
+	Ended  bool      `json:"ended,omitempty"`  // enforce ended it, and it was not over before
+	Seen   string    `json:"seen,omitempty"`   // the digest of what is shown, for the yes to it
+	// Lifted is what an unfreeze ended.
+	Lifted *liftedDoc `json:"lifted,omitempty"`
+}
+
+// A liftedDoc is the freezes that were lifted, as status has them.
+type liftedDoc struct {
+	Freeze *approver.Freeze `json:"freeze,omitempty"`        // of everything
+	Held   []approver.Hold  `json:"frozen_agents,omitempty"` // of single agents
+}
+
+// lifted says what the end of these freezes lifts, for people a line each.
+func lifted(c approver.Controls) (doc liftedDoc, text string) {
+	if doc.Held = c.Held(); c.Frozen() {
+		doc.Freeze = &c.Freeze
+	}
+	return doc, strings.Join(c.FreezeLines(), "\n")
 }
 
 // control does an operation that changes what calls may run. What tightens is
@@ -53,7 +72,7 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 		denied, err := d.people.Freeze(context.WithoutCancel(ctx), by, req.Reason)
 		return controlDoc{
 			Done: true, Denied: denied,
-			Text: fmt.Sprintf("frozen: every call is denied until approver unfreeze; %d open requests were denied", denied),
+			Text: fmt.Sprintf("frozen: every call is denied until approver unfreeze; %s denied", were(uint64(denied), "open request")),
 		}, err
 	case op == opPause && req.For == 0:
 		_, err := d.people.Pause(ctx, 0, false, by)
@@ -77,15 +96,16 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 		return controlDoc{}, approver.ErrNotFrozen
 	}
 	if !d.trusts(peer) {
-		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(), req.Reason, "lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
+		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(""), req.Reason, "lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
 			return controlDoc{}, err
 		}
 		if err := d.stillAs(ctx, c); err != nil {
 			return controlDoc{}, err
 		}
 	}
-	err = d.people.Unfreeze(context.WithoutCancel(ctx), by)
-	return controlDoc{Done: true, Text: "the freeze is lifted; grants and answers from before stay burned"}, err
+	err = d.people.UnfreezeAs(context.WithoutCancel(ctx), c, by)
+	doc, lines := lifted(c)
+	return controlDoc{Done: true, Lifted: &doc, Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
 }
 
 func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
@@ -99,40 +119,99 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	case c.Frozen():
 		return controlDoc{}, approver.ErrFrozen
 	}
-	what := "HIGH calls are"
+	what, which := "HIGH calls are", "HIGH calls"
 	if req.All {
-		what = "EVERY call, also a CATASTROPHIC one, is"
+		what, which = "EVERY call, also a CATASTROPHIC one, is", "EVERY call, also a CATASTROPHIC one"
 	}
-	who, err := d.ask(ctx, peer, opPause, req.args(), req.Reason, fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
+	who, err := d.ask(ctx, peer, opPause, req.args(which), req.Reason, fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
 	if err != nil {
 		return controlDoc{}, err
 	}
 	if err := d.stillAs(ctx, c); err != nil {
 		return controlDoc{}, err
 	}
-	p, err := d.people.Pause(context.WithoutCancel(ctx), req.For, req.All, who+", for "+by)
+	p, err := d.people.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
 	return controlDoc{Done: true, Until: p.Until.UTC(), Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
 
-// stillAs fails if a freeze began or ended since people were asked about these
-// controls, also one that has come and gone: they said yes to how it was before.
+// stillAs fails if a freeze began or ended, or somebody was removed, since people were
+// asked about these controls.
 func (d *desk) stillAs(ctx context.Context, asked approver.Controls) error {
 	now, _, err := d.people.Controls(ctx)
-	if err == nil && !now.SameFreezes(asked) {
-		err = errors.New("a freeze began or ended while people were asked, so their yes does not count: ask anew")
+	if err == nil {
+		err = now.StillAs(asked)
 	}
 	return err
 }
 
 // trusts reports a peer that no agent can be: on an isolated installation
 // whoever the resolve socket admits, otherwise root, if approver is not root.
-func (d *desk) trusts(peer approver.Peer) bool {
-	return peer.Known && (d.notice == "" || peer.UID == 0 && os.Getuid() != 0)
+func (d *desk) trusts(peer approver.Peer) bool { return noAgent(d.notice, peer) }
+
+// noAgent is trusts by what cards say of the installation: nothing, where it is isolated.
+func noAgent(notice string, peer approver.Peer) bool {
+	return peer.Known && (notice == "" || peer.UID == 0 && os.Getuid() != 0)
 }
 
-// args is what the card shows of a request.
-func (r controlRequest) args() map[string]any {
-	return map[string]any{"reason": r.Reason, "for": r.For.String(), "catastrophic": r.All}
+// questions are those about approver itself that people are asked at this moment, by
+// operation and uid. The zero value has none.
+type questions struct {
+	mu   sync.Mutex
+	open map[string]bool
+}
+
+// begin notes a question, unless the same user has one like it open. end must be called.
+func (q *questions) begin(op string, peer approver.Peer) (end func(), err error) {
+	key := fmt.Sprintf("%s %t %d", op, peer.Known, peer.UID)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.open[key] {
+		return nil, fmt.Errorf("people are being asked about approver %s by uid %d already: wait for their answer (approver pending lists the question)", ownCommand(op), peer.UID)
+	}
+	if q.open == nil {
+		q.open = map[string]bool{}
+	}
+	q.open[key] = true
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.open, key)
+	}, nil
+}
+
+// ownCommand is the command behind an operation that people are asked about.
+func ownCommand(op string) string {
+	switch op {
+	case opRestore:
+		return "people restore"
+	case opAdmit:
+		return "pair"
+	}
+	return op
+}
+
+// notHeldUp adds to the refusal of a question that root is not held up. An agent may have
+// the uid of the owner, and then what it asks is counted as the owner's.
+func (d *desk) notHeldUp(peer approver.Peer, op string, err error) error {
+	if peer.UID == 0 || op == opAdmit || d.trusts(peer) || os.Getuid() == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; questions of root are counted apart: sudo approver %s", err, ownCommand(op))
+}
+
+// args is what the card shows of a request, and what a yes to it is bound to. which are
+// the calls that go on by it.
+func (r controlRequest) args(which string) map[string]any {
+	args := map[string]any{}
+	for name, value := range map[string]string{"reason_as_claimed": r.Reason, "lets_go_on": which} {
+		if value != "" {
+			args[name] = value
+		}
+	}
+	if r.For > 0 {
+		args["for"] = fmt.Sprint(span(r.For))
+	}
+	return args
 }
 
 // ask puts a change of approver itself before people, as CATASTROPHIC, and
@@ -145,6 +224,11 @@ func (d *desk) ask(ctx context.Context, peer approver.Peer, op string, shown map
 	if err := enc.Encode(shown); err != nil {
 		return "", err
 	}
+	end, err := d.questions.begin(op, peer)
+	if err != nil {
+		return "", d.notHeldUp(peer, op, err)
+	}
+	defer end()
 	var id [16]byte
 	if _, err := rand.Read(id[:]); err != nil {
 		return "", err
@@ -152,7 +236,10 @@ func (d *desk) ask(ctx context.Context, peer approver.Peer, op string, shown map
 	v := d.people.Ask(ctx, approver.ToolCall{
 		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op, Args: bytes.TrimSpace(args.Bytes()), Claimed: claimed, Peer: peer, At: time.Now(),
 	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic, Reason: effect, Detail: effect})
-	if v.Decision != approver.Allow {
+	switch {
+	case v.Decision != approver.Allow && v.By == approver.LimitedBy:
+		return "", d.notHeldUp(peer, op, errors.New(v.Reason))
+	case v.Decision != approver.Allow:
 		return "", errors.New(v.Reason)
 	}
 	return strings.TrimPrefix(v.Reason, "approved by "), nil

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"approver.example"
 	"approver.example/channels/discord"
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
-	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/tokens"
 )
@@ -46,6 +46,8 @@ func (d *desk) pair(ctx context.Context, which pairRequest) (approver.Paired, er
 			return approver.Paired{}, fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
 		}
 		d.log.Info("somebody is being paired", "channel", which.Channel)
+		ctx, done := d.pairs.begin(ctx)
+		defer done()
 		return p.Pair(ctx, code)
 	}
 	return approver.Paired{}, fmt.Errorf("the daemon has no channel %s", which.Channel)
@@ -77,6 +79,9 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 	if !slices.Contains(pairChannels, req.Channel) || !platformID.MatchString(req.Who.ID) {
 		return controlDoc{}, errors.New("an approver is added on telegram, discord or slack, by the id that the platform gave them")
 	}
+	if err := d.notRemoved(ctx, req); err != nil {
+		return controlDoc{}, err
+	}
 	who := fmt.Sprintf("%s user %s", req.Channel, req.Who.ID)
 	line := []string{configs.ApproverLine(req.Channel, req.Who.ID, req.Person)}
 	switch {
@@ -88,19 +93,63 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 	}
 	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File, "diff": req.Diff}
 	by, err := d.ask(ctx, peer, opAdmit, shown, "calls themselves "+approver.Visible(req.Who.Name), "adds an approver: "+who+" could then allow what agents do")
+	if err == nil {
+		err = d.notRemoved(ctx, req) // somebody may have been since
+	}
 	if err != nil {
 		return controlDoc{}, err
 	}
 	return controlDoc{Done: true, Text: "approved by " + by}, d.authority.admit(ctx, line, "approved by "+by)
 }
 
+// notRemoved fails for somebody who was removed: pairing them anew is no way back.
+func (d *desk) notRemoved(ctx context.Context, req admitRequest) error {
+	c, err := approver.LoadControls(ctx, d.authority.store)
+	if err != nil {
+		return err
+	}
+	who := approver.Person{ID: req.Person}
+	if who.ID == "" {
+		who.ID = approver.SelfPerson(req.Channel, req.Who.ID)
+	}
+	if gone, away := c.Removal(approver.Identity{Channel: req.Channel, ID: req.Who.ID}, who); away {
+		return fmt.Errorf("%s: bring them back first, with approver people restore %s", gone.Line(), gone.Person)
+	}
+	return nil
+}
+
+// pairings are those under way. The zero value has none.
+type pairings struct {
+	mu  sync.Mutex
+	all map[*context.CancelCauseFunc]bool
+}
+
+// begin notes a pairing; done must be called.
+func (p *pairings) begin(ctx context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all == nil {
+		p.all = map[*context.CancelCauseFunc]bool{}
+	}
+	p.all[&cancel] = true
+	return ctx, func() {
+		cancel(nil)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.all, &cancel)
+	}
+}
+
+// end voids all of them.
+func (p *pairings) end(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for cancel := range p.all {
+		(*cancel)(why)
+	}
+}
+
 // chats reports whether any chat is connected, and so whether there is anybody
 // who could be asked.
-func (d *desk) chats() bool {
-	for _, c := range d.channels {
-		if c.Name() != terminal.Name {
-			return true
-		}
-	}
-	return false
-}
+func (d *desk) chats() bool { return len(d.besideTerminal()) > 0 }

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +19,6 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/configs"
-	"approver.example/httpapi"
 	"approver.example/store/redisstore"
 )
 
@@ -27,14 +26,17 @@ type doctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	claudeFile
 	canaryOf
-	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq: they no longer fail." placeholder:"SEQ"`
+	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq, and the others: they no longer fail, or are told." placeholder:"SEQ"`
+	Offline      bool   `help:"Ask no chat platform and no model provider."`
 	JSON         bool   `help:"Print one JSON object per check."`
+	pin          string // the file that pins couriers; empty: the machine's
 }
 
 // Help is the long text.
 func (doctorCmd) Help() string {
-	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, clocks, Claude Code's settings, PATH, the service and
-the audit, and says for each how to mend it. It changes nothing and asks nobody. Run it as the user whom the daemon runs as.
+	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, the evaluator, clocks, Claude Code's settings, PATH, the service and
+the audit, and says for each how to mend it. It changes nothing and asks no person. The evaluator, where one is configured, is sent one small request (a plain "ls", about 1,000 tokens); --offline leaves that and the chats out.
+Run it as the user whom the daemon runs as, or as root, who then looks with that user's eyes. For any other user it says what was not looked at, and that is no failure.
 
 With --agent claude it also makes the hook test: run it as the same user, and in the same folder, as Claude Code.
 ` + canaryHelp + `
@@ -84,6 +86,11 @@ type doctor struct {
 	cfg   configs.Config
 	pin   string // the file that pins couriers; empty: the machine's
 	found []finding
+
+	asked    bool      // whether the daemon was asked
+	listener uint32    // the uid that answered
+	status   statusDoc // what it said; zero where it did not
+	err      error     // why not
 }
 
 func (d *doctor) say(check string, r result, text, fix string) {
@@ -103,31 +110,9 @@ func (d *doctor) judge(check string, err error, good, fix string) {
 func (c doctorCmd) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	var d doctor
+	d := doctor{pin: c.pin}
 	c.config = c.Config
-	cfg, err := configs.LoadOrDefault(c.Config)
-	if c.Agent != "" && errors.Is(err, fs.ErrPermission) {
-		d.say("config", warn, err.Error()+"\nThat is as it should be for the user of an agent of an isolated daemon: only the hook is tested, and the rest is for the daemon's user.",
-			"sudo approver doctor, with the same --config, for the rest")
-	} else {
-		d.judge("config", err, firstText(cfg.File, "none: all defaults hold"), c.asOwner())
-	}
-	if err == nil {
-		d.cfg = cfg
-		d.files()
-		d.isolation()
-		d.sockets()
-		d.daemon(ctx)
-		d.mode(ctx, c.Config)
-		d.output()
-		d.store(ctx)
-		d.channels(ctx)
-		d.platformClocks(ctx)
-		d.hook(c.claudeFile)
-		d.path()
-		d.service(c.units())
-		d.audit(ctx, c.AcceptAlarms)
-	}
+	c.examine(ctx, &d)
 	c.canary(ctx, &d)
 	failed := false
 	for _, f := range d.found {
@@ -138,15 +123,86 @@ func (c doctorCmd) Run(ctx context.Context) error {
 			}
 			continue
 		}
-		fmt.Printf("%-4s %-12s %s\n", f.Result.word(), f.Check, strings.ReplaceAll(f.Text, "\n", "\n                  "))
-		if f.Fix != "" {
-			fmt.Printf("                  fix: %s\n", f.Fix)
-		}
+		f.print()
 	}
 	if failed {
 		return errSaid
 	}
 	return nil
+}
+
+// print prints it for people. A cure that is one command stays whole, to be copied.
+func (f finding) print() {
+	const under = 18
+	printed(under, "%-4s %-12s %s\n", f.Result.word(), f.Check, strings.ReplaceAll(visibly(f.Text), "\n", "\n"+strings.Repeat(" ", under)))
+	switch fix := visibly(f.Fix); {
+	case fix == "":
+	case isCommand(fix):
+		fmt.Printf("%*sfix: %s\n", under, "", fix)
+	default:
+		printed(under+5, "%*sfix: %s\n", under, "", fix)
+	}
+}
+
+// isCommand reports a text that is a command and nothing else.
+func isCommand(text string) bool {
+	first, _, _ := strings.Cut(text, " ")
+	return slices.Contains([]string{"approver", "sudo", "chmod", "chown", "rm"}, first) && !strings.ContainsAny(text, ",;:\n")
+}
+
+// examine makes the checks that this user can make.
+func (c doctorCmd) examine(ctx context.Context, d *doctor) {
+	cfg, err := loadAsDaemon(c.Config)
+	switch {
+	case errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0:
+		d.outside(c, err)
+		return
+	case err != nil:
+		d.say("config", fail, err.Error(), "")
+		d.beside(ctx, c.Config)
+		return
+	}
+	d.cfg = cfg
+	// First, while this may still be root: the settings are read as agents read them.
+	hooks := doctor{cfg: cfg, pin: d.pin}
+	if d.sealed() {
+		hooks.hook(c.claudeFile)
+	}
+	if err := become(runsAs(cfg.Dir), cfg.Dir); err != nil {
+		d.say("user", fail, err.Error(), "")
+	}
+	whole := d.isDaemon()
+	if whole {
+		_, _ = d.ask(ctx) // daemon tells why it could not
+	}
+	d.config()
+	d.files(whole)
+	d.isolation()
+	d.sockets()
+	if whole {
+		d.daemon(ctx)
+	}
+	d.output()
+	if whole {
+		d.store(ctx)
+		d.channels(ctx, c.Offline)
+		d.people()
+		d.evaluator(ctx, c.Offline)
+		if !c.Offline {
+			d.platformClocks(ctx)
+		}
+	}
+	if !d.sealed() {
+		hooks.hook(c.claudeFile)
+	}
+	d.found = append(d.found, hooks.found...)
+	d.path()
+	d.service(c.units())
+	if whole {
+		d.audit(ctx, c.AcceptAlarms)
+	} else {
+		d.unseen("user", "tokens, keys, store, chats, daemon and audit", c.Config)
+	}
 }
 
 func firstText(texts ...string) string {
@@ -158,33 +214,55 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// files looks at the policy and at modes.
-func (d *doctor) files() {
+// files looks at the policy and at modes, and at what else serve looks at before it
+// starts.
+func (d *doctor) files(whole bool) {
 	_, err := d.cfg.LoadPolicy()
-	d.judge("policy", err, firstText(d.cfg.Policy, "the built-in one"), "")
+	switch why := d.unheeded("policy"); {
+	case err == nil && why != "":
+		d.say("policy", warn, why, unheededCure)
+	default:
+		d.judge("policy", err, firstText(d.cfg.Policy, "the built-in one"), "mend the file: approver check")
+	}
 	d.rules()
+	if whole {
+		d.judge("start", errors.Join(standing(d.cfg), limping(d.cfg)), "the daemon would take all files, keys and folders", "")
+	}
 	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
 		d.say("permissions", warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)
 	}
 	if st, err := os.Stat(d.cfg.Dir); err == nil && st.Mode().Perm()&0o077 != 0 {
 		d.say("permissions", fail, fmt.Sprintf("%s is open to others (mode %04o)", d.cfg.Dir, st.Mode().Perm()), "chmod go-rwx "+d.cfg.Dir)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		d.say("permissions", ok, "there is no "+d.cfg.Dir+" yet: the daemon makes it for itself alone", "")
 	} else {
 		d.say("permissions", ok, d.cfg.Dir+" is the daemon's alone", "")
 	}
 }
 
+// unheededCure ends that a file is not in force.
+const unheededCure = "approve the change where it is asked, or take it back in the file: approver pending, approver policy diff"
+
 // rules looks at the layers of rules, and at those of the project of this folder.
 func (d *doctor) rules() {
 	lib, err := d.cfg.LoadLibrary(time.Now())
 	if err != nil {
-		d.say("rules", fail, err.Error(), "")
+		d.say("rules", fail, err.Error(), "mend the file: approver check; a daemon that runs goes on with what it read last, and none starts")
 		return
+	}
+	if why := d.unheeded("rule set"); why != "" {
+		d.say("rules", warn, why, unheededCure)
 	}
 	layers := ""
 	for _, s := range lib.Source() {
 		layers += ", with " + s.File
 	}
-	d.say("rules", ok, counted(uint64(len(lib.Rules().List())), "rule")+layers, "")
+	if d.unheeded("rule set") == "" {
+		d.say("rules", ok, counted(uint64(len(lib.Rules().List())), "rule")+layers, "")
+	}
+	if why := d.unheeded("information flow"); why != "" {
+		d.say("flow", warn, why, unheededCure)
+	}
 	for _, w := range lib.Warnings() {
 		d.say("rules", warn, w.String(), "")
 	}
@@ -207,114 +285,15 @@ func (d *doctor) isolation() {
 	d.say("isolation", ok, "who may submit is "+who.String(), "")
 }
 
-// asOwner is the same command as the user whom the configuration belongs to, where that
-// is another one: root takes none that somebody else could change.
-func (c doctorCmd) asOwner() string {
-	path, err := c.Config, error(nil)
-	if path == "" {
-		path, err = configs.DefaultPath()
-	}
-	owner, ownerErr := ownerOf(path)
-	if err != nil || ownerErr != nil || owner == uint32(os.Geteuid()) || owner == 0 {
-		return ""
-	}
-	return fmt.Sprintf("run it as the daemon's user: sudo -u '#%d' approver doctor --config %s", owner, shellWord(path))
-}
-
-// runsAs is whom the daemon runs as: this user, and where that is root, the owner of
-// the daemon's data.
-func runsAs(dir string) uint32 {
-	own := uint32(os.Geteuid())
-	if owner, err := ownerOf(dir); own == 0 && err == nil {
-		return owner
-	}
-	return own
-}
-
-// sockets asks who listens. A refusal is an answer too.
-func (d *doctor) sockets() {
-	for _, socket := range [][2]string{{"submit", d.cfg.Sockets.Submit}, {"resolve", d.cfg.Sockets.Resolve}} {
-		name, path := socket[0], socket[1]
-		client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
-			DisableKeepAlives: true,
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "unix", path)
-			},
-		}}
-		res, err := client.Get("http://approver/v1/health")
-		if err == nil {
-			err = res.Body.Close()
-		}
-		if err != nil {
-			d.say("socket", fail, name+": nobody answers on "+path, "start the daemon: approver serve, or approver service install")
-			continue
-		}
-		d.say("socket", ok, name+": the daemon answers on "+path, "")
-	}
-}
-
-// daemon asks the one that runs who it is: after an update it may still be the
-// program from before.
-func (d *doctor) daemon(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	var doc statusDoc
-	err := httpapi.ResolveClient{Socket: d.cfg.Sockets.Resolve}.Operate(ctx, opStatus, struct{}{}, &doc)
-	switch {
-	case err != nil && (errors.Is(err, fs.ErrNotExist) || isRefused(err)):
-		return // the sockets have told it
-	case err != nil:
-		d.say("daemon", fail, err.Error(), "run this as the daemon's user, or restart the daemon")
-		return
-	case doc.Version != buildVersion():
-		d.say("daemon", warn, fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, buildVersion()), "restart the daemon")
-	default:
-		d.say("daemon", ok, "version "+doc.Version, "")
-	}
-	if doc.Trouble != "" {
-		d.say("daemon", fail, "its store fails: "+doc.Trouble, "approver doctor tells more of the store")
-	}
-	if doc.Freeze != nil && doc.Freeze.Reason != "" {
-		d.say("daemon", warn, "every call is denied: "+doc.Freeze.Reason, `find out why, then approver unfreeze; docs/operations.md, "The store is not believed"`)
-	}
-	for _, weak := range doc.Hooks {
-		what, fix, _ := strings.Cut(weak, fixMark)
-		d.say("daemon", fail, "the hooks that it watches are weakened: "+what, firstText(fix, "approver install claude"))
-	}
-	for _, c := range doc.Channels {
-		if !c.Receives {
-			d.say("daemon", warn, c.Name+" brings no answers to it: "+c.Error, "see docs/channels/"+c.Name+".md; with several daemons another one may receive")
-		}
-	}
-}
-
-// mode says whether something besides the rules holds.
-func (d *doctor) mode(ctx context.Context, config string) {
-	if mode := (operatorCmd{daemonAt: daemonAt{Config: config}}).mode(ctx); mode != "" {
-		d.say("mode", warn, mode, modeCure(mode))
-	}
-}
-
-// modeCure is what ends what holds besides the rules.
-func modeCure(mode string) string {
-	switch {
-	case strings.HasPrefix(mode, "FROZEN"):
-		return `find out why, then approver unfreeze; where nobody can approve that, as root: docs/operations.md, "Lifting the freeze of one agent"`
-	case strings.HasPrefix(mode, "PAUSED"):
-		return "approver pause --end"
-	}
-	return "approver enforce"
-}
-
 // store looks whether records can be kept, and compares clocks where there are two.
 func (d *doctor) store(ctx context.Context) {
 	if d.cfg.Store.Redis == nil {
 		path := d.cfg.Bolt().Path
-		err := writable(filepath.Dir(path))
-		if _, statErr := os.Stat(path); err == nil && statErr == nil {
-			err = writable(path)
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) && canMake(d.cfg.Dir, "") == nil {
+			d.say("store", warn, "there is none yet", "start the daemon once")
+			return
 		}
-		d.judge("store", err, path+" can be written", "make it writable for the daemon's user, or free some space")
+		d.embedded(path)
 		return
 	}
 	var log bytes.Buffer
@@ -333,15 +312,38 @@ func (d *doctor) store(ctx context.Context) {
 	d.judge("store", s.Close(), "closed in order", "")
 }
 
+// embedded looks at the store's file: the one that the daemon has open, where one runs.
+func (d *doctor) embedded(path string) {
+	err := writable(filepath.Dir(path))
+	_, missing := os.Lstat(path)
+	switch {
+	case missing != nil && d.status.Up:
+		d.say("store", fail, "the daemon that runs has its store open, and nothing can be found at "+path+": "+missing.Error(),
+			"put the file back that was moved away, or restart the daemon, which begins a new one; docs/operations.md: \"The store is not believed\"")
+		return
+	case missing != nil && err == nil:
+		d.say("store", warn, "there is no "+path+" yet", "start the daemon once")
+		return
+	case err == nil:
+		err = writable(path)
+	}
+	d.judge("store", err, path+" can be written", "make it writable for the daemon's user, or free some space")
+}
+
 // writable asks the kernel, and leaves no trace.
 func writable(path string) error {
 	const w = 2 // W_OK
 	if err := syscall.Access(path, w); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
+	return roomFor(path, 16)
+}
+
+// roomFor reports that a disk has less than so many MiB left.
+func roomFor(path string, mib uint64) error {
 	var st syscall.Statfs_t
-	if err := syscall.Statfs(path, &st); err == nil && st.Bavail*uint64(st.Bsize) < 16<<20 {
-		return fmt.Errorf("less than 16 MiB are left on the disk of %s", path)
+	if err := syscall.Statfs(path, &st); err == nil && st.Bavail*uint64(st.Bsize) < mib<<20 {
+		return fmt.Errorf("less than %d MiB are left on the disk of %s", mib, path)
 	}
 	return nil
 }
@@ -400,18 +402,16 @@ func named(channel string, err error) error {
 }
 
 // channels asks each platform whether it knows the token.
-func (d *doctor) channels(ctx context.Context) {
-	all, _, err := openChannels(d.cfg, false, slog.New(slog.DiscardHandler))
-	if err != nil {
-		d.say("channel", fail, err.Error(), "")
-	}
-	if why := nobodyApproves(d.cfg); why != "" {
-		d.say("channel", warn, why, "approver pair telegram --token-file FILE, or allow_answers: docs/channels/terminal.md")
-	}
+func (d *doctor) channels(ctx context.Context, offline bool) {
+	all, _, _ := openChannels(d.cfg, false, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)
-		if !can {
+		switch {
+		case !can:
 			d.say("channel", ok, c.Name(), "")
+			continue
+		case offline:
+			d.say("channel", ok, c.Name()+": not asked (--offline)", "")
 			continue
 		}
 		ask, cancel := context.WithTimeout(ctx, 15*time.Second)
@@ -431,14 +431,28 @@ func (d *doctor) audit(ctx context.Context, accepted uint64) {
 	}
 	var report audit.Report
 	if err == nil {
-		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, nil)
+		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, d.status.Audit)
 	}
 	if fresh := (auditVerifyCmd{AcceptAlarms: accepted}).fresh(report.Losses); err == nil && len(fresh) > 0 {
 		d.say("audit", fail, fmt.Sprintf("records were lost or changed %s, the last time at seq %d", times(len(fresh)), fresh[len(fresh)-1].Seq),
 			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", fresh[len(fresh)-1].Seq))
 		return
 	}
-	d.judge("audit", err, fmt.Sprintf("%d records in order", report.Records), "approver audit verify")
+	said := counted(report.Records, "record") + " in order, with " + counted(report.Checkpoints, "signature")
+	if last := newest(report.Others); err == nil && last.Seq > accepted {
+		d.say("audit", warn, fmt.Sprintf("%s; %s, the last (%s) at seq %d: %s", said, counted(report.Others.Count, "alarm"), last.Kind, last.Seq, last.What),
+			fmt.Sprintf("approver audit verify lists them; when you have looked into them, approver doctor --accept-alarms %d", last.Seq))
+		return
+	}
+	d.judge("audit", err, said, "approver audit verify")
+}
+
+// newest is the last alarm; zero if there is none.
+func newest(l audit.AlarmList) (a audit.Alarm) {
+	if n := len(l.Newest); n > 0 {
+		a = l.Newest[n-1]
+	}
+	return a
 }
 
 // times is a count for people.

@@ -172,7 +172,7 @@ var (
 	takeOut    = regexp.MustCompile(`^take "([^"]+)" out of (/.*?)(?:, or .*)?$`)
 	takeEnvOut = regexp.MustCompile(`^take "([^"]+)" out of "env" in (/.*)$`)
 	byHand     = regexp.MustCompile(`^mend (/.*) there$`)
-	remove     = regexp.MustCompile(`^make (/.*) readable for this user and valid JSON, or remove it$`)
+	remove     = regexp.MustCompile(`^make (/.*) readable for this user and valid JSON(?:, or remove it)?$`)
 )
 
 // cure does what a finding says, to the letter.

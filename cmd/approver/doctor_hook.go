@@ -14,6 +14,7 @@ import (
 
 	"approver.example/agents"
 	"approver.example/agents/claudesettings"
+	"approver.example/configs"
 	"approver.example/httpapi/socketpath"
 )
 
@@ -34,18 +35,30 @@ func (d *doctor) hook(which claudeFile) {
 	if err != nil {
 		d.say("hook", warn, err.Error(), "")
 	}
-	places := doctorPlaces(which, path)
+	ofAgents := d.sealed() && !d.submits() && which.File == "" && which.Project == ""
+	if ofAgents {
+		which.System = true // neither this user's settings nor root's are those of an agent
+		path, _ = which.path()
+	}
+	places := doctorPlaces(which, path, ofAgents)
 	sources := places.sources()
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == path }) {
 		sources = append(sources, readSource(claudesettings.User, path))
+	}
+	if !ofAgents && which.elsewhere(sources, path) {
+		which.System = true // the managed settings have the hooks, and need no second ones
 	}
 	path = which.holder(sources, path)
 	want, sure := d.wanted(sources, path, which, all)
 	if which.names(path) {
 		want.In = path
 	}
-	found := claudesettings.Compare(sources, want)
-	found = append(found, places.beside(sources, want)...)
+	beside, err := places.beside(sources, want)
+	if err = errors.Join(err, firstUnseen(sources)); err != nil {
+		d.say("hook", fail, "nobody can say whether the hooks hold: "+err.Error(), "run it again when the machine has room")
+		return
+	}
+	found := append(claudesettings.Compare(sources, want), beside...)
 	found = append(found, claudesettings.Environment(os.Environ(), false)...)
 	if weak := claudesettings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
 		d.say("hook", warn, weak[0], which.cure(path))
@@ -73,6 +86,33 @@ func (d *doctor) hook(which claudeFile) {
 		d.say("hook", ok, path, "")
 	}
 	d.singleStarts(sources)
+}
+
+// submits reports that this user is one whom agents run as.
+func (d *doctor) submits() bool {
+	who, err := d.cfg.Sockets.Submitters()
+	if err != nil {
+		return false
+	}
+	in, err := who.Has(uint32(os.Geteuid()))
+	return err == nil && in
+}
+
+// elsewhere reports that no file was named, and that the managed settings have the hooks
+// and those of the user have none.
+func (c claudeFile) elsewhere(sources []claudesettings.Source, path string) bool {
+	if c.File != "" || c.Project != "" || c.System {
+		return false
+	}
+	managed := false
+	for _, s := range sources {
+		_, has := hookIn([]claudesettings.Source{s}, s.Path)
+		if has && s.Path == path {
+			return false
+		}
+		managed = managed || has && s.Place == claudesettings.Managed
+	}
+	return managed
 }
 
 // holder is the file that is looked at for the hooks: the one that was named, but of
@@ -152,8 +192,12 @@ func (d *doctor) singleStarts(sources []claudesettings.Source) {
 }
 
 // doctorPlaces are the folders that a Claude Code started here reads.
-func doctorPlaces(which claudeFile, path string) claudePlaces {
+// With managedOnly they are those of the machine.
+func doctorPlaces(which claudeFile, path string, managedOnly bool) claudePlaces {
 	p := claudePlaces{managed: which.managed()}
+	if managedOnly {
+		return p
+	}
 	p.home, _ = claudeHome() // without one there is none
 	switch {
 	case which.Project != "":
@@ -171,8 +215,7 @@ func doctorPlaces(which claudeFile, path string) claudePlaces {
 // wanted is what has to stand in the settings, for the program that stands there if it
 // is the courier of this approver.
 func (d *doctor) wanted(sources []claudesettings.Source, path string, which claudeFile, all installs) (want claudesettings.Want, sure bool) {
-	evaluating := d.cfg.Evaluating()
-	want = claudesettings.Want{TTL: d.cfg.Hold(agents.Claude{}.Name()) - evaluating, Before: evaluating}
+	want = waitingFor(d.cfg)
 	program, sure := sibling(), true
 	if h, there := hookIn(sources, path); there {
 		known, err := genuine(h.Program(), all)
@@ -199,6 +242,12 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, which clau
 		d.say("hook", fail, err.Error(), "")
 	}
 	return want, sure
+}
+
+// waitingFor is how long a hook has to wait with a configuration.
+func waitingFor(cfg configs.Config) claudesettings.Want {
+	evaluating := cfg.Evaluating()
+	return claudesettings.Want{TTL: cfg.Hold(agents.Claude{}.Name()) - evaluating, Before: evaluating}
 }
 
 // hookIn returns the hook before tools of a file, or else the first of any.
@@ -304,7 +353,7 @@ func (d *doctor) service(units []unit) {
 		}
 		return
 	}
-	d.say("service", warn, "nothing starts the daemon when the machine or the user does", "approver service install, or with --user")
+	d.say("service", warn, "nothing starts the daemon when the machine or the user does", installsService())
 }
 
 func (u unit) flag() string {

@@ -171,7 +171,7 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	l.people, err = approver.NewBroadcaster(approver.Options{
 		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
-		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			b, err := approver.Bind(c, "", nil, nil)
 			if l.unbound != nil {

@@ -35,7 +35,7 @@ func (l *liveFlow) Version() string {
 // holdFlow keeps the policy of information flow. What was never in force before is
 // compared with the default.
 func holdFlow(record sealed, live *liveFlow, audit approver.Recorder, log *slog.Logger) *inForce[*flow.Policy] {
-	return &inForce[*flow.Policy]{sealed: record, live: live, audit: audit, log: log, kind: kind[*flow.Policy]{
+	return &inForce[*flow.Policy]{sealed: record, live: live, audit: audit, log: log, apart: new(apart), kind: kind[*flow.Policy]{
 		noun: "information flow", tool: "change_flow", rule: "flow_loosened", current: live.policy.Load, compare: configs.CompareFlow,
 		keep: func(p *flow.Policy) (kept, error) { return kept{p.Version(), "reflex.flow", p.Text()}, nil },
 		load: func(k kept) (*flow.Policy, error) {

@@ -48,10 +48,10 @@ func (c unfreezeCmd) Run(ctx context.Context) error {
 
 type pauseCmd struct {
 	operatorCmd
-	For          time.Duration `arg:"" optional:"" help:"How long, 1m to 60m."`
-	End          bool          `help:"End a pause now. Nobody is asked."`
-	Catastrophic bool          `help:"Let CATASTROPHIC calls through too."`
-	Reason       string        `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
+	For          howLong `arg:"" optional:"" help:"How long, 1m to 60m."`
+	End          bool    `help:"End a pause now. Nobody is asked."`
+	Catastrophic bool    `help:"Let CATASTROPHIC calls through too."`
+	Reason       string  `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
 // Help is the long text.
@@ -75,21 +75,61 @@ func (c pauseCmd) Validate() error {
 
 // Run pauses, or ends a pause.
 func (c pauseCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opPause, controlRequest{Reason: c.Reason, For: c.For, All: c.Catastrophic})
+	return c.control(ctx, opPause, controlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
 }
 
 // control asks for one operation and prints what became of it.
 func (c operatorCmd) control(ctx context.Context, op string, req controlRequest) error {
-	if op != opFreeze && !c.JSON {
-		fmt.Fprintln(os.Stderr, "approver: this may wait for people to approve it; Ctrl-C withdraws it")
-	}
 	var doc controlDoc
-	if err := c.operate(ctx, op, req, &doc); err != nil {
+	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
 		return printJSON(doc)
 	}
-	fmt.Println(doc.Text)
+	say(doc.Text)
 	return nil
+}
+
+// askedAfter is how long an operation takes at most that nobody is asked about.
+const askedAfter = 700 * time.Millisecond
+
+// operateSaying is operate for what may wait for people: while it does, it says so, and
+// at once whether there is anybody who could say yes.
+func (c operatorCmd) operateSaying(ctx context.Context, op string, req, doc any) error {
+	if c.told == nil {
+		c.told = new(toldOf)
+	}
+	if c.JSON {
+		return c.operate(ctx, op, req, doc)
+	}
+	waits, done := context.WithCancel(ctx)
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		select {
+		case <-waits.Done():
+		case <-time.After(askedAfter):
+			c.sayWaiting(waits)
+		}
+	}()
+	err := c.operate(ctx, op, req, doc)
+	done()
+	<-said
+	if err != nil && ctx.Err() != nil {
+		return errTakenBack
+	}
+	return err
+}
+
+// sayWaiting says what an operation waits for.
+func (c operatorCmd) sayWaiting(ctx context.Context) {
+	var now statusDoc
+	text := "this waits for people to approve it; Ctrl-C withdraws it"
+	if err := c.operate(ctx, opStatus, struct{}{}, &now); ctx.Err() != nil {
+		return
+	} else if err == nil && now.Nobody != "" {
+		text = now.Nobody + "\napprover: approver pending has the ID; this waits until its time is over, and Ctrl-C withdraws it"
+	}
+	printedOn(os.Stderr, 10, "approver: %s\n", visibly(text))
 }

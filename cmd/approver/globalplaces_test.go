@@ -34,8 +34,9 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 				}
 			}
 			in := installed{Path: filepath.Join(dir, "settings.json"), Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
-			weak := strings.Join((&hookWatch{managed: "/nowhere"}).weakness(in, installs{}), "\n")
-			if got := strings.Contains(weak, "CLAUDE_CODE_SIMPLE"); got != want {
+			lines, err := (&hookWatch{managed: "/nowhere"}).weakness(in, installs{})
+			weak := strings.Join(lines, "\n")
+			if got := strings.Contains(weak, "CLAUDE_CODE_SIMPLE"); got != want || err != nil {
 				t.Errorf("%s in %s: the watch says %s", name, home, weak)
 			}
 		}

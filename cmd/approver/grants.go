@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,8 +18,9 @@ const (
 
 // A grantsDoc is the answer of opGrants.
 type grantsDoc struct {
-	Now    time.Time  `json:"now"` // by the store's clock
-	Grants []grantDoc `json:"grants"`
+	Now     time.Time  `json:"now"` // by the store's clock
+	Grants  []grantDoc `json:"grants"`
+	Trouble string     `json:"store_error,omitempty"` // why others may be missing
 }
 
 // A grantDoc is one yes that waits for calls.
@@ -43,6 +45,9 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 		doc.Grants = append(doc.Grants, grantDoc{
 			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: approver.OneLine(g.Agent), Dir: approver.OneLine(g.Dir),
 		})
+	}
+	if errors.Is(err, approver.ErrIncomplete) {
+		doc.Trouble, err = incomplete(err), nil
 	}
 	return doc, err
 }
@@ -73,7 +78,9 @@ type grantsListCmd struct{ operatorCmd }
 
 // Help is the long text.
 func (grantsListCmd) Help() string {
-	return "Lists the grants of every daemon that shares the store.\n" + exitCodes + `
+	return `Lists the grants of every daemon that shares the store.
+What cannot be read of the store is told in one line (store_error of --json) after what can, and fails.
+` + exitCodes + `
 Example:
   approver grants list
   approver grants list --json`
@@ -86,16 +93,15 @@ func (c grantsListCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(doc)
+		return errors.Join(printJSON(doc), missing(doc.Trouble))
 	}
-	if len(doc.Grants) == 0 {
-		fmt.Println("there are no grants")
+	if len(doc.Grants) == 0 && doc.Trouble == "" {
+		printed(0, "there are no grants\n")
 	}
 	for _, g := range doc.Grants {
-		fmt.Printf("%s  %s  %s\n", g.ID, g.Kind, g.Push)
-		fmt.Printf("    %s · %s · approved by %s · %s\n", g.Agent, g.Dir, g.By, left(g.Until, doc.Now))
+		say(fmt.Sprintf("%s  %s  %s\n    %s · %s · approved by %s · %s", g.ID, g.Kind, g.Push, g.Agent, g.Dir, g.By, left(g.Until, doc.Now)))
 	}
-	return nil
+	return missing(doc.Trouble)
 }
 
 type grantsRevokeCmd struct {
@@ -119,6 +125,6 @@ func (c grantsRevokeCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return printJSON(doc)
 	}
-	fmt.Println(doc.Text)
+	say(doc.Text)
 	return nil
 }

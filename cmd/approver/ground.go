@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"time"
 
 	"approver.example"
@@ -32,11 +33,12 @@ type ground struct {
 	authority *heldAuthority
 	channels  []approver.Channel
 	local     *terminal.Channel // one of channels; nil where there is none
+	calls     *approver.Turns   // of those whose calls are judged
 }
 
 // openGround opens it. Whatever it returns is to be closed.
 func openGround(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *ground, err error) {
-	g = &ground{cfg: cfg, trust: &trust{}}
+	g = &ground{cfg: cfg, trust: &trust{}, calls: approver.NewTurns(runtime.GOMAXPROCS(0))}
 	if g.house, err = openHouse(cfg, log); err != nil {
 		return g, err
 	}
@@ -73,6 +75,10 @@ func (g *ground) hold(ctx context.Context, log, channels *slog.Logger) (err erro
 	}
 	granted := g.inForce()
 	g.cfg.FailMode, g.cfg.Shield = granted.FailMode, granted.Shield
+	if c, file := granted.Channels.Terminal, g.cfg.Channels.Terminal; c != nil && file.AllowAnswers && !c.AllowAnswers {
+		own := *c
+		own.Waits, granted.Channels.Terminal = true, &own
+	}
 	g.channels, g.local, err = openChannels(granted, g.house.Isolated, channels)
 	return err
 }
@@ -163,6 +169,7 @@ func openChannels(cfg configs.Config, isolated bool, log *slog.Logger) (channels
 	if c := cfg.Channels.Terminal; c != nil {
 		own := *c
 		own.Isolated = isolated
+		own.Alone, own.Owner = len(channels) == 0 && len(errs) == 0, os.Getuid() != 0
 		ch, err := terminal.New(own, log.With("channel", terminal.Name))
 		add(terminal.Name, ch, err)
 		local = ch

@@ -202,7 +202,7 @@ func TestHonestDeletesAreSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := policyFlags{Policy: "preset:default"}.load()
+	policy, err := loadPolicy("preset:default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,8 +36,9 @@ type hookWatch struct {
 
 	programs map[string]lookedAt // used by look alone, so it needs no lock
 
-	mu   sync.Mutex
-	weak map[string][]string // by installed file, what is wrong with it now
+	mu    sync.Mutex
+	weak  map[string][]string // by installed file, what is wrong with it, as far as it was seen
+	blind map[string]string   // by file, why it cannot be looked at now
 }
 
 // hookLook is how often the installed files are looked at, and hookRead how often a
@@ -73,21 +75,45 @@ func (w *hookWatch) run(ctx context.Context) error {
 
 // look compares every installed file with what was installed.
 func (w *hookWatch) look(ctx context.Context) {
-	now := map[string][]string{}
-	all, err := readInstalls(w.cfg.Dir)
-	if err != nil {
-		now[installsFile(w.cfg.Dir)] = []string{err.Error()}
-	}
-	for _, in := range all.Installs {
-		now[in.Path] = w.weakness(in, all)
-	}
 	w.mu.Lock()
 	was := w.weak
-	w.weak = now
 	w.mu.Unlock()
+	now, blind := map[string][]string{}, map[string]string{}
+	record := installsFile(w.cfg.Dir)
+	all, err := readInstalls(w.cfg.Dir)
+	switch {
+	case unseen(err):
+		blind[record] = err.Error()
+		now = maps.Clone(was)
+	case err != nil: // which files it had, it does not say any more
+		now = maps.Clone(was)
+		if now == nil {
+			now = map[string][]string{}
+		}
+		now[record] = []string{err.Error()}
+	}
+	for _, in := range all.Installs {
+		weak, err := w.weakness(in, all)
+		if err != nil {
+			blind[in.Path] = err.Error()
+			weak = was[in.Path]
+		}
+		now[in.Path] = weak
+	}
+	w.mu.Lock()
+	w.weak, w.blind = now, blind
+	w.mu.Unlock()
+	for path, why := range blind {
+		w.log.Warn("the hooks CANNOT BE LOOKED AT now, so nobody can say whether they hold", "file", path, "error", why)
+	}
+	w.compare(ctx, was, now, blind)
+}
+
+// compare tells what became of the hooks since the last look.
+func (w *hookWatch) compare(ctx context.Context, was, now map[string][]string, blind map[string]string) {
 	for path, weak := range now {
 		switch {
-		case slices.Equal(weak, was[path]):
+		case blind[path] != "", slices.Equal(weak, was[path]):
 		case len(weak) > 0:
 			call := approver.ToolCall{Agent: agents.Claude{}.Name(), Paths: []string{path}}
 			w.alarm(ctx, call, "the hooks of "+path+" were weakened: "+strings.Join(weak, "; "))
@@ -96,14 +122,15 @@ func (w *hookWatch) look(ctx context.Context) {
 		}
 	}
 	for path := range was {
-		if _, still := now[path]; !still {
+		if _, still := now[path]; !still && path != installsFile(w.cfg.Dir) {
 			w.log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", path)
 		}
 	}
 }
 
-// weakness says what is wrong with one installed file.
-func (w *hookWatch) weakness(in installed, all installs) []string {
+// weakness says what is wrong with one installed file. An error says that it cannot be
+// looked at now.
+func (w *hookWatch) weakness(in installed, all installs) ([]string, error) {
 	p := claudePlaces{managed: w.managed}
 	if filepath.Base(filepath.Dir(in.Path)) == ".claude" {
 		p.projects = []string{filepath.Dir(filepath.Dir(in.Path))}
@@ -125,21 +152,30 @@ func (w *hookWatch) weakness(in installed, all installs) []string {
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == in.Path }) {
 		sources = append(sources, readSource(claudesettings.User, in.Path))
 	}
+	if err := firstUnseen(sources); err != nil {
+		return nil, err
+	}
 	var weak []string
 	cure := claudeFile{Managed: w.managed, config: w.cfg.File}
 	if home, err := configs.DefaultPath(); err == nil && home == w.cfg.File {
 		cure.config = "" // where the commands look by themselves
 	}
 	want := claudesettings.Want{Hooks: in.Hooks, In: in.Path}
-	for _, f := range append(claudesettings.Compare(sources, want), p.beside(sources, want)...) {
+	beside, err := p.beside(sources, want)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range append(claudesettings.Compare(sources, want), beside...) {
 		if !f.Harmless {
 			weak = append(weak, f.String()+fixMark+firstText(f.Fix, cure.cure(in.Path)))
 		}
 	}
-	if err := w.program(in, all); err != nil {
+	if err := w.program(in, all); unseen(err) {
+		return nil, err
+	} else if err != nil {
 		weak = append(weak, err.Error()+fixMark+cure.cure(in.Path))
 	}
-	return weak
+	return weak, nil
 }
 
 // fixMark stands between what is wrong and what mends it.
@@ -156,6 +192,9 @@ func (w *hookWatch) program(in installed, all installs) error {
 		return last.err
 	}
 	_, wrong := genuine(in.Program, all)
+	if unseen(wrong) {
+		return wrong // it is looked at again the next time
+	}
 	if w.programs == nil {
 		w.programs = map[string]lookedAt{}
 	}
@@ -189,10 +228,16 @@ func (w *hookWatch) record(ctx context.Context, call approver.ToolCall, what str
 	}
 }
 
-// now is what is wrong, a line each.
+// cannotLook begins a line about what cannot be looked at.
+const cannotLook = "cannot look "
+
+// now is what is wrong, or cannot be looked at, a line each.
 func (w *hookWatch) now() (lines []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for path, why := range w.blind {
+		lines = append(lines, cannotLook+"whether the hooks of "+path+" hold: "+why+fixMark+"raise the limit that the error names, such as LimitNOFILE= of the service")
+	}
 	for _, weak := range w.weak {
 		lines = append(lines, weak...)
 	}
@@ -202,8 +247,9 @@ func (w *hookWatch) now() (lines []string) {
 
 // weakens says what approver's hooks would lose if an agent took its settings as they
 // are on the disk now: all of them, because the agent reads all again when it takes
-// one. Whatever cannot be read counts as lost.
-func (w *hookWatch) weakens(ev agents.Event, env map[string]string) []string {
+// one. Whatever cannot be read counts as lost; an error says that the daemon cannot look
+// just now.
+func (w *hookWatch) weakens(ev agents.Event, env map[string]string) ([]string, error) {
 	p := claudePlaces{managed: w.managed, home: ev.Home}
 	if home := env["HOME"]; p.home == "" && filepath.IsAbs(home) {
 		p.home = filepath.Join(home, ".claude")
@@ -214,15 +260,18 @@ func (w *hookWatch) weakens(ev agents.Event, env map[string]string) []string {
 	p.projects = append(p.projects, ev.Call.Dir)
 	all, err := readInstalls(w.cfg.Dir)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{err.Error()}, blindness(err)
 	}
 	sources, closed := withoutClosed(p.sources())
+	if err := firstUnseen(sources); err != nil {
+		return []string{err.Error()}, err
+	}
 	want := claudesettings.Want{Anywhere: true}
 	for _, s := range sources {
 		if in, ok := all.of(s.Path); ok {
 			want.Hooks = in.Hooks
 			if _, err := genuine(in.Program, all); err != nil {
-				return []string{err.Error()}
+				return []string{err.Error()}, blindness(err)
 			}
 			break
 		}
@@ -230,19 +279,19 @@ func (w *hookWatch) weakens(ev agents.Event, env map[string]string) []string {
 	if want.Hooks == nil {
 		who, err := w.cfg.Sockets.Submitters()
 		if err != nil {
-			return []string{err.Error()}
+			return []string{err.Error()}, blindness(err)
 		}
 		program, err := hookProgram("")
 		if err != nil {
-			return []string{"it is not known what was installed: approver install claude"}
+			return []string{"it is not known what was installed: approver install claude"}, blindness(err)
 		}
 		_, s, err := wantedHooks(w.cfg, who, program)
 		if err != nil {
-			return []string{err.Error()}
+			return []string{err.Error()}, blindness(err)
 		}
 		want.Hooks = s.Hooks
 	}
-	return append(closed, claudesettings.Weak(claudesettings.Compare(sources, want))...)
+	return append(closed, claudesettings.Weak(claudesettings.Compare(sources, want))...), nil
 }
 
 // withoutClosed takes out the files that the daemon may not read, and says so in one line:
@@ -261,7 +310,7 @@ func withoutClosed(sources []claudesettings.Source) (open []claudesettings.Sourc
 	}
 	what := fmt.Sprintf("%s cannot be read by the daemon's user, so nobody can say what it does to the hooks: permission denied", paths[0])
 	if len(paths) > 1 {
-		what = fmt.Sprintf("%s, and %d files beside it, cannot be read by the daemon's user, so nobody can say what they do to the hooks: permission denied", paths[0], len(paths)-1)
+		what = fmt.Sprintf("%s, and %s beside it, cannot be read by the daemon's user, so nobody can say what they do to the hooks: permission denied", paths[0], counted(uint64(len(paths)-1), "file"))
 	}
 	return open, []string{what}
 }
@@ -269,8 +318,9 @@ func withoutClosed(sources []claudesettings.Source) (open []claudesettings.Sourc
 // settings answers an agent that asks whether changed settings are taken.
 func (d *decider) settings(ctx context.Context, ev agents.Event, call approver.ToolCall) approver.Verdict {
 	weak := []string{"approver cannot look at them here"}
+	var blind error
 	if d.hooks != nil {
-		weak = d.hooks.weakens(ev, call.Env)
+		weak, blind = d.hooks.weakens(ev, call.Env)
 	}
 	if len(weak) == 0 {
 		return approver.Verdict{
@@ -280,7 +330,11 @@ func (d *decider) settings(ctx context.Context, ev agents.Event, call approver.T
 	}
 	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s",
 		strings.Join(weak, "; "))
-	if d.hooks != nil {
+	switch {
+	case blind != nil:
+		what = "changed settings of the agent were not taken, because approver cannot look at them now: " + blind.Error()
+		d.log.Warn("changed settings of the agent were not taken: they CANNOT BE LOOKED AT now", "uid", call.Peer.UID, "error", blind)
+	case d.hooks != nil:
 		d.hooks.refused(ctx, call, what)
 	}
 	return approver.Verdict{By: "agents", Rule: "settings", Severity: approver.High, Reason: what, Detail: what}

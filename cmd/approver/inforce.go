@@ -27,6 +27,7 @@ type inForce[V standard] struct {
 	older bool                             // the audit has records of before this start, so it is not the first
 	doubt func(format string, args ...any) // of the store
 	log   *slog.Logger
+	apart *apart // whether the files say something else
 }
 
 // A live is where a standard is in force. Its version is empty before there is one.
@@ -57,7 +58,7 @@ type kept struct {
 
 // holdPolicy keeps the policy.
 func holdPolicy(record sealed, live *shieldcore.Live, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
-	return &inForce[*shieldcore.Policy]{sealed: record, live: live, audit: audit, log: log, kind: kind[*shieldcore.Policy]{
+	return &inForce[*shieldcore.Policy]{sealed: record, live: live, audit: audit, log: log, apart: new(apart), kind: kind[*shieldcore.Policy]{
 		noun: "policy", tool: "change_policy", rule: "policy_loosened", current: live.Policy, compare: shieldcore.Compare,
 		keep: func(p *shieldcore.Policy) (kept, error) {
 			name, text := p.Source()
@@ -116,6 +117,7 @@ func (f *inForce[V]) unless(ctx context.Context, last, file V) error {
 	switch {
 	case change.Loosens():
 		f.live.Set(last)
+		f.apart.set("they loosen what is in force, which stays in force until people approve the change: " + strings.Join(change.Why, "; "))
 		f.log.Warn("the "+f.kind.noun+" file loosens the "+f.kind.noun+" that was in force, which stays in force until people approve the change",
 			"in_force", brief(last.Version()), "file", brief(file.Version()), "why", strings.Join(change.Why, "; "))
 		return nil
@@ -136,6 +138,7 @@ func (f *inForce[V]) unreadable(err error) error {
 // be recorded.
 func (f *inForce[V]) tighten(ctx context.Context, p V) error {
 	f.live.Set(p)
+	f.apart.set("")
 	return f.put(ctx, p, "tightens, or changes no verdict")
 }
 
@@ -158,5 +161,6 @@ func (f *inForce[V]) put(ctx context.Context, p V, how string) error {
 		return fmt.Errorf("the %s could not be stored: %w", f.kind.noun, err)
 	}
 	f.live.Set(p)
+	f.apart.set("")
 	return nil
 }

@@ -48,7 +48,7 @@ func (c initCmd) Run() error {
 	path := c.Config
 	if path == "" {
 		var err error
-		if path, err = configs.DefaultPath(); err != nil {
+		if path, err = usualConfig(); err != nil {
 			return err
 		}
 	}
@@ -82,18 +82,51 @@ func (c initCmd) Run() error {
 	if c.Config != "" {
 		flag = " --config " + path
 	}
-	fmt.Printf("wrote %s\nnext: approver serve%s, and approver install claude%[2]s\n", path, flag)
+	if len(c.SubmitUID) > 0 {
+		printed(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as docs/isolated.md says\n", path, flag)
+	} else {
+		printed(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n", path, flag)
+	}
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {
 			return err
 		}
 	}
 	if c.TelegramTokenFile == "" {
-		fmt.Println("nobody can be reached by chat yet: approver pair telegram --token-file FILE, or see docs/channels\n" +
-			"to answer in approver watch on this machine instead: allow_answers: true in that file")
+		way := withoutChatSame
+		if len(c.SubmitUID) > 0 {
+			way = withoutChatIsolated
+		}
+		text := withoutChat
+		if c.Observe {
+			text = withoutChatObserving
+		}
+		printed(5, "%s", text+way+"docs/nobody.md has all of it\n")
 	}
 	return nil
 }
+
+// What somebody with no chat is told: what works, what is a dead end, and the ways out.
+const (
+	withoutChat = `
+NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests.
+  works     rules judge and deny; approver watch shows what is asked; approver freeze, status, report
+  dead end  whatever is asked is denied in the end; approver unfreeze, pause and observe wait for a yes, too
+ways out:
+  1. pair a chat: approver pair telegram --token-file FILE, or see docs/channels. Everything can be approved there
+`
+	// In observe mode nothing is denied yet.
+	withoutChatObserving = `
+NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests. While rules are only observed, nothing is asked and nothing is denied; after approver enforce, whatever is asked is denied in the end.
+ways out:
+  1. pair a chat: approver pair telegram --token-file FILE, or see docs/channels. Everything can be approved there
+`
+	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: sudo approver approve ID, while approver watch is open, and sudo approver unfreeze
+`
+	withoutChatIsolated = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later people have to approve it
+  3. root may where nobody else can: sudo approver approve ID, sudo approver unfreeze
+`
+)
 
 // text is the configuration. It says in comments what was found out.
 func (c initCmd) text() (string, error) {
@@ -107,8 +140,10 @@ func (c initCmd) text() (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `# approver on %s. Every setting is explained in docs/config.md; what is left
-# out has its default: data in ~/.approver, or /var/lib/approver where the folder
-# /run/approver exists, and sockets beside it.
+# out has its default: data in ~/.approver and sockets in ~/.approver/run, or
+# /var/lib/approver and /run/approver where that folder exists. Another dir does
+# not move the sockets, because hooks look for them there: a second daemon of
+# one user needs sockets.submit and sockets.resolve of its own.
 
 # How long people have to answer. Silence is a no.
 ttl: 120s
@@ -124,19 +159,28 @@ sockets:
 	fmt.Fprintf(&b, `
 channels:
   # approver watch on this machine, for the user who wrote this file. It shows
-  # every request; with allow_answers it takes answers too, which an agent under
-  # the same user could give as well.
+  # every request; with allow_answers it takes answers too%s
   terminal:
     approvers:
       - id: "%d"
         name: %s
-        person: %[2]s
+        person: %[3]s
     allow_answers: false
-`, uid, strconv.Quote(name))
+`, c.whoElse(), uid, strconv.Quote(name))
 	if c.TelegramTokenFile != "" {
 		c.telegram(&b, name)
 	}
 	return b.String(), nil
+}
+
+// whoElse says, in the comment about answers of the terminal, who else could give them.
+func (c initCmd) whoElse() string {
+	if len(c.SubmitUID) > 0 {
+		return `: from nobody
+  # who may submit.`
+	}
+	return `, which an agent under
+  # the same user could give as well.`
 }
 
 func (c initCmd) telegram(b *strings.Builder, name string) {
@@ -205,7 +249,7 @@ func beginObserving(cfg configs.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", minute(o.Until))
+	printed(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", minute(o.Until))
 	// Root makes it for the daemon's user, whose folder this is.
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {

@@ -94,7 +94,7 @@ func (c installClaudeCmd) install() error {
 		return err
 	}
 	made := missingFolders(path)
-	if err := edit(path, want, text); err != nil {
+	if _, err := edit(path, want, text); err != nil {
 		return err
 	}
 	if c.ofMachine(path) {
@@ -103,10 +103,10 @@ func (c installClaudeCmd) install() error {
 		}
 	}
 	if err := remember(cfg, path, program, want); err != nil {
-		fmt.Printf("the daemon does not watch %s: %v: install as the daemon's user, or as root\n", path, err)
+		printed(0, "the daemon does not watch %s: %v: install as the daemon's user, or as root\n", path, err)
 	}
 	if _, err := os.Stat(cfg.Sockets.Submit); errors.Is(err, fs.ErrNotExist) {
-		fmt.Println("until the daemon runs, Claude Code's calls are blocked: approver serve, or approver service install")
+		printed(0, "until the daemon runs, Claude Code's calls are blocked: %s\n", startsDaemon(cfg))
 	}
 	if !who.Named() {
 		return nil
@@ -158,8 +158,9 @@ type uninstallClaudeCmd struct {
 
 // Help is the long text.
 func (uninstallClaudeCmd) Help() string {
-	return `Takes approver's hooks out and leaves the rest of the file as it is. The daemon stops watching it. A session of Claude Code that runs
-keeps its hooks until it ends.
+	return `Takes approver's hooks out. If nothing else in the file was changed since install, it is what it was before, to the byte, by the copy that install
+left beside it; a file that was not there before is removed. Otherwise the rest of the file stays as it is now. The daemon stops watching it. A
+session of Claude Code that runs keeps its hooks until it ends.
 
 Example:
   approver uninstall claude
@@ -182,40 +183,47 @@ func (c uninstallClaudeCmd) Run() error {
 		err = changeInstalls(cfg.Dir, installed{Path: path})
 	}
 	if err != nil {
-		fmt.Printf("the daemon may still watch %s: %v\n", path, err)
+		printed(0, "the daemon may still watch %s: %v\n", path, err)
 	}
-	if err := edit(path, claudesettings.Settings{}, nil); err != nil {
+	changed, removing := removeHooks(path)
+	if removing != nil {
 		if watched {
-			err = errors.Join(err, changeInstalls(cfg.Dir, in))
+			removing = errors.Join(removing, changeInstalls(cfg.Dir, in))
 		}
-		return err
+		return removing
 	}
-	if !watched && err == nil {
-		fmt.Printf("%s does not name this file: where the daemon has another configuration, name it with --config, or it raises an alarm\n", installsFile(cfg.Dir))
+	if changed && !watched && err == nil {
+		printed(0, "the daemon of %s does not watch this file. If another one does, it raises an alarm now: name its configuration with --config, and run this again\n", cfg.Dir)
 	}
 	return nil
 }
 
-// edit brings the settings to these hooks. whole is the text of a new file.
-func edit(path string, want claudesettings.Settings, whole []byte) error {
+// edit brings the settings to these hooks, and reports whether they were not so. whole is
+// the text of a new file; without one there are no hooks to be had.
+func edit(path string, want claudesettings.Settings, whole []byte) (changed bool, err error) {
+	fresh := false
 	backup, changed, err := changeFile(path, func(old []byte) ([]byte, error) {
-		if old == nil {
+		if fresh = old == nil; fresh {
 			return whole, nil
 		}
 		return claudesettings.WithHooks(path, old, want)
 	})
 	switch {
 	case err != nil:
-		return err
+		return false, err
+	case !changed && whole == nil:
+		printed(0, "%s has no hook of approver\n", path)
 	case !changed:
-		fmt.Printf("%s is as it should be\n", path)
+		printed(0, "%s is as it should be\n", path)
+	case fresh:
+		printed(0, "wrote %s\n", path)
 	default:
-		fmt.Printf("changed %s\n", path)
+		printed(0, "changed %s\n", path)
 	}
 	if backup != "" {
-		fmt.Printf("what it was is in %s\n", backup)
+		printed(0, "what it was is in %s\n", backup)
 	}
-	return nil
+	return changed, nil
 }
 
 // hookProgram finds approver-hook.
@@ -262,7 +270,7 @@ func pin(file string, cfg configs.Config) error {
 	_, changed, err := changeFile(file, func([]byte) ([]byte, error) { return []byte(want), nil })
 	if err == nil && changed {
 		err = os.Chmod(file, 0o644)
-		fmt.Printf("pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, owner)
+		printed(0, "pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, owner)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"time"
@@ -16,10 +17,7 @@ import (
 	"approver.example/agents"
 	"approver.example/configs"
 	"approver.example/reflexcore"
-	"approver.example/reflexcore/loop"
-	"approver.example/reflexcore/memory"
 	"approver.example/shieldcore"
-	"approver.example/shieldcore/evaluator"
 )
 
 type judgeCmd struct {
@@ -29,6 +27,7 @@ type judgeCmd struct {
 	Evaluate bool   `help:"Ask the configured evaluator too, where a call has to go that far. Calls are sent to it."`
 	JSON     bool   `help:"With --explain: one JSON object for each line."`
 	Command  string `help:"Judge this one command instead of lines." placeholder:"TEXT"`
+	CWD      string `name:"cwd" help:"The folder in which calls work that name none; left out, this one." placeholder:"DIR"`
 	File     string `arg:"" optional:"" help:"Read this file instead of the standard input." placeholder:"FILE"`
 }
 
@@ -37,7 +36,7 @@ func (judgeCmd) Help() string {
 	return `One call per input line, as JSON: {"id":1,"tool":"Bash","command":"git status"} or {"id":2,"tool":"Write","args":{"file_path":"/x","content":"y"}};
 agent, session and cwd may be given too. Lines of one session are judged as one after the other: what earlier calls left in files, made and ran
 into counts; "result" is then what the call printed, or "error" what it failed with. With --agent, a line is what that agent sends to its hook. One line comes out for each, in the same
-order: {"id":…,"decision":"deny|ask|modify|warn|pass|allow","severity":…,"by":…,"rule":…,"reason":…,"us":microseconds}.
+order: {"id":…,"decision":"deny|ask|modify|warn|pass|allow","severity":…,"by":…,"rule":…,"reason":…, "us":microseconds,"tier":…}.
 A line that is not understood gets {"error":…,"line":N}, and the rest goes on. Nobody is asked, nothing is changed, and no configuration is
 needed.
 
@@ -63,13 +62,20 @@ type policyFlags struct {
 }
 
 // config returns the configuration with the policy that is meant. Without a
-// home there is none to read, and the built-in one counts.
+// home there is none to read, and the built-in one counts; so it does, and that is
+// said, for a user who may not read the machine's.
 func (f policyFlags) config() (configs.Config, error) {
 	cfg := configs.Default()
 	if f.Config != "" || f.Policy == "" && os.Getenv("HOME") != "" {
-		var err error
-		if cfg, err = configs.LoadOrDefault(f.Config); err != nil {
-			return cfg, err
+		read, err := configs.LoadOrDefault(f.Config)
+		switch {
+		case err == nil:
+			cfg = read
+		case f.Config == "" && errors.Is(err, fs.ErrPermission):
+			// On an isolated machine only the daemon's user reads it.
+			printedOn(os.Stderr, 10, "approver: %v: so this is judged by what is built in; the daemon's own policy and rules may say otherwise\n", err)
+		default:
+			return read, err
 		}
 	}
 	if f.Policy != "" {
@@ -78,49 +84,18 @@ func (f policyFlags) config() (configs.Config, error) {
 	return cfg, nil
 }
 
-func (f policyFlags) load() (*shieldcore.Policy, error) {
-	cfg, err := f.config()
-	if err != nil {
-		return nil, err
-	}
-	policy, err := cfg.LoadPolicy()
-	if err != nil {
-		return nil, err
-	}
-	return policy, nil
-}
-
 // Run judges.
 func (c judgeCmd) Run(ctx context.Context) error {
-	cfg, err := c.config()
+	j, err := c.openJudge(c.Agent, c.Evaluate)
 	if err != nil {
 		return err
 	}
-	policy, err := c.load()
-	if err != nil {
+	c.sayNotInForce(ctx)
+	if err := j.setDir(c.CWD); err != nil {
 		return err
 	}
-	reflex, err := reflexOf(cfg)
-	if err != nil {
-		return err
-	}
-	reflex.Memory = sessions(cfg.Reflex.Loop.Limits())
-	screens, err := loadScreens()
-	if err != nil {
-		return err
-	}
-	j, err := newJudge(c.Agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier)...)...)
-	if err != nil {
-		return err
-	}
-	if j.gate.Evaluator, err = c.evaluator(cfg); err != nil {
-		return err
-	}
-	j.gate.Tiers = approver.TierScreen
-	j.gate.Weak = cfg.Reflex.Gatekeeper.Weak
-	j.ran = reflex.Ran
 	if c.Explain {
-		j.explain, j.asJSON = reflex, c.JSON
+		j.explain, j.asJSON, j.width = true, c.JSON, screenWidth(os.Stdout)
 	}
 	var in io.Reader = os.Stdin
 	switch {
@@ -150,35 +125,6 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// evaluator is what is asked in Tier 2, nil for people.
-func (c judgeCmd) evaluator(cfg configs.Config) (approver.Stage, error) {
-	switch configured := cfg.Shield.Evaluator; {
-	case configured == nil && c.Evaluate:
-		return nil, errNoEvaluator
-	case configured == nil:
-		return nil, nil
-	case !c.Evaluate:
-		return notEvaluated{}, nil
-	default:
-		return evaluator.New(*configured)
-	}
-}
-
-// reflexOf is the engine as the daemon would have it once people have approved
-// what its files say.
-func reflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
-	lib, err := cfg.LoadLibrary(time.Now())
-	if err != nil {
-		return nil, err
-	}
-	e, err := newReflex(cfg, lib)
-	if err != nil {
-		return nil, err
-	}
-	e.Project = (&configs.ProjectRules{Skip: cfg.UserRules()}).For
-	return e, nil
-}
-
 // A judge judges calls as the daemon would, up to the point where people would
 // be asked.
 type judge struct {
@@ -187,33 +133,15 @@ type judge struct {
 	dir   string         // where a call works that does not say it
 	env   map[string]string
 
-	explain *reflexcore.Engine // nil: verdicts only
+	policy *shieldcore.Policy // among the gate's stages
+	reflex *reflexcore.Engine // the same, nil where only the policy judges
+
+	explain bool // not verdicts only
+	width   int  // of the terminal that shows them; 0: none
 	asJSON  bool
 
 	// ran takes what became of a call; nil: nobody wants to know.
 	ran func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
-}
-
-// sessions makes lines that name a session be judged after those before them of
-// the same one. Each session has a memory of its own, as if each were on another
-// machine, and a line that names none has none.
-func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
-	const most = 4096
-	memories := map[string]*memory.Memory{}
-	return func(call approver.ToolCall) *memory.Memory {
-		if call.Session == noSession {
-			return nil
-		}
-		m, ok := memories[call.Session]
-		if !ok {
-			if len(memories) == most {
-				clear(memories)
-			}
-			m = memory.New(nil, limits, slog.New(slog.DiscardHandler))
-			memories[call.Session] = m
-		}
-		return m
-	}
 }
 
 func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
@@ -241,6 +169,7 @@ type judged struct {
 	Reason   string          `json:"reason,omitempty"`
 	Args     json.RawMessage `json:"args,omitempty"` // of a modify
 	US       int64           `json:"us"`
+	Tier     *uint8          `json:"tier,omitempty"` // of the part that decided
 	// How hard the call is to take back, 0 to 100, left out for 0.
 	Irreversible uint8              `json:"irreversible,omitempty"`
 	Chain        []approver.Finding `json:"chain,omitempty"`  // with --explain: what each part said
@@ -285,7 +214,7 @@ func (j *judge) stream(ctx context.Context, in io.Reader, out io.Writer) (bad in
 			bad++
 		}
 		if text, is := answer.(explained); is {
-			if err := text.write(w); err != nil {
+			if err := text.fold(w, j.width); err != nil {
 				return bad, err
 			}
 			continue
@@ -334,8 +263,8 @@ func (j *judge) line(ctx context.Context, line []byte) (any, error) {
 		return judged{ID: id, Decision: approver.Pass.String(), By: "agents", Reason: "the event " + ev.Name + " is not a call to decide"}, nil
 	}
 	var how reflexcore.Explanation
-	if j.explain != nil { // first: what the verdict remembers of this call is not what it was judged by
-		how = j.explain.Explain(call)
+	if j.explain { // first: what the verdict remembers of this call is not what it was judged by
+		how = j.reflex.Explain(call)
 	}
 	start := time.Now()
 	v, _ := j.gate.Judge(ctx, call)
@@ -343,7 +272,7 @@ func (j *judge) line(ctx context.Context, line []byte) (any, error) {
 	if ev.Response != nil && j.ran != nil { // a line of our own says what came of it
 		j.ran(ctx, call, became)
 	}
-	if j.explain == nil {
+	if !j.explain {
 		return out, nil
 	}
 	if j.asJSON {
@@ -351,44 +280,6 @@ func (j *judge) line(ctx context.Context, line []byte) (any, error) {
 		return out, nil
 	}
 	return explained{call, v, how}, nil
-}
-
-// explained is a call shown as text.
-type explained struct {
-	call    approver.ToolCall
-	verdict approver.Verdict
-	how     reflexcore.Explanation
-}
-
-func (x explained) write(w io.Writer) error {
-	what := x.call.Command
-	if what == "" {
-		what = x.call.Tool + " " + string(x.call.Args)
-	}
-	if _, err := fmt.Fprintf(w, "%s\n", approver.OneLine(what)); err != nil {
-		return err
-	}
-	if x.verdict.Rule != x.how.Verdict.Rule && x.verdict.Decision != approver.Pass {
-		if _, err := fmt.Fprintf(w, "%s by %s, rule %s; the reflex engine says:\n", x.verdict.Decision, x.verdict.By, x.verdict.Rule); err != nil {
-			return err
-		}
-	}
-	if err := x.how.Text(w); err != nil {
-		return err
-	}
-	for i, f := range x.verdict.Chain {
-		if i == 0 {
-			if _, err := fmt.Fprintln(w, "\nchain"); err != nil {
-				return err
-			}
-		}
-		f.Took = 0 // the same text each time; --json has it
-		if _, err := fmt.Fprintf(w, "  %s\n", approver.OneLine(f.String())); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(w)
-	return err
 }
 
 // placed adds what only the daemon knows, as it is here.
@@ -407,6 +298,9 @@ func judgedAs(id json.RawMessage, v approver.Verdict, took time.Duration) judged
 	}
 	if v.Decision == approver.Modify {
 		out.Args = v.Args
+	}
+	if v.By != "" {
+		out.Tier = &v.Tier
 	}
 	return out
 }

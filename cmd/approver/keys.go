@@ -19,7 +19,7 @@ import (
 // so they are derived from the hub keys there.
 func openCodeKeys(cfg configs.Config) ([][]byte, error) {
 	if cfg.Store.Redis == nil {
-		return loadOrCreateKeys(filepath.Join(cfg.Dir, "code.key"))
+		return loadOrCreateKeys(codeKeyFile(cfg))
 	}
 	hub, err := approver.SecretFrom("hub_key", approver.Secret{}, cfg.Store.Redis.HubKeyFile)
 	if err != nil {
@@ -37,14 +37,22 @@ func openCodeKeys(cfg configs.Config) ([][]byte, error) {
 	return keys, nil
 }
 
-// loadOrCreateKeys reads a key file, a key a line, or makes one with 32 random
-// bytes.
+// codeKeyFile is where an embedded store has its code key.
+func codeKeyFile(cfg configs.Config) string { return filepath.Join(cfg.Dir, "code.key") }
+
+// loadOrCreateKeys reads a key file, or makes one with 32 random bytes.
 func loadOrCreateKeys(path string) ([][]byte, error) {
-	text, err := approver.SecretFrom("code_key", approver.Secret{}, path)
+	keys, err := loadKeys(path)
 	if errors.Is(err, os.ErrNotExist) {
 		key, err := createKey(path)
 		return [][]byte{key}, err
 	}
+	return keys, err
+}
+
+// loadKeys reads a key file, a key a line.
+func loadKeys(path string) ([][]byte, error) {
+	text, err := approver.SecretFrom("code_key", approver.Secret{}, path)
 	if err != nil {
 		return nil, err
 	}

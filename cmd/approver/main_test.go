@@ -18,9 +18,13 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"approver":    func() { os.Exit(run(os.Args[1:])) },
-		"pinned-hook": pinnedHook,
-		"fake-daemon": fakeDaemon,
+		"approver":      func() { os.Exit(run(os.Args[1:])) },
+		"pinned-hook":   pinnedHook,
+		"fake-daemon":   fakeDaemon,
+		"false-resolve": falseResolve,
+		// Like pinned-hook, but for the other places of the machine.
+		"placed-doctor":  placedDoctor,
+		"placed-install": placedInstall,
 		// Not under its own name: whether it is installed is for a script to say.
 		"fake-claude":     func() { os.Exit(canarytest.Main()) },
 		"fake-classifier": func() { os.Exit(sidecartest.Main(os.Args[1:])) },
@@ -29,6 +33,9 @@ func TestMain(m *testing.M) {
 
 // Each script is a session at the command line.
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each command runs by itself here: the race detector runs the short tests")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

@@ -55,15 +55,15 @@ func modelDocOf(dir string, m *modeldir.Model) modelDoc {
 
 func (d modelDoc) print() {
 	if d.Error != "" {
-		fmt.Printf("%s: %s\n", d.Model, d.Error)
+		printed(0, "%s: %s\n", d.Model, d.Error)
 		return
 	}
-	fmt.Printf("model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n", d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
+	printed(0, "model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n", d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
 	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
-		fmt.Printf("sha256    %s  %s\n", d.Files[name], name)
+		printed(0, "sha256    %s  %s\n", d.Files[name], name)
 	}
 	if d.Scores != "" {
-		fmt.Printf("golden    %s\n", d.Scores)
+		printed(0, "golden    %s\n", d.Scores)
 	}
 }
 
@@ -123,11 +123,11 @@ func (c modelAddCmd) Run() error {
 	}
 	doc.print()
 	if !added {
-		fmt.Println("It was there already, undamaged.")
+		printed(0, "It was there already, undamaged.\n")
 		return nil
 	}
 	if made != nil {
-		fmt.Printf("It had no %s: these hashes are now what is checked. Compare them with those of where the model is from.\n", modeldir.ManifestFile)
+		printed(0, "It had no %s: these hashes are now what is checked. Compare them with those of where the model is from.\n", modeldir.ManifestFile)
 	}
 	return nil
 }

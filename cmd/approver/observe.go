@@ -70,7 +70,8 @@ type enforceCmd struct{ operatorCmd }
 // Help is the long text.
 func (enforceCmd) Help() string {
 	return `Ends observe mode at once: what a rule asks about is asked, what it denies is denied, on every daemon that shares the store. Nobody is
-asked first. It says in a line what that would have meant for the calls that were observed here.
+asked first. It says in a line what that would have meant for the calls that were observed here, and warns if nobody could approve
+what is asked from now on: that is denied then. It enforces all the same, because it tightens.
 ` + exitCodes + `
 Example:
   approver enforce`
@@ -82,18 +83,18 @@ func (c enforceCmd) Run(ctx context.Context) error {
 	if err := c.operate(ctx, opEnforce, controlRequest{}, &doc); err != nil {
 		return err
 	}
-	if !doc.Since.IsZero() {
+	if doc.Ended && !doc.Since.IsZero() {
 		// The mode has changed, whatever becomes of this line.
 		if line, err := observedInALine(ctx, c.Config, doc.Since); err == nil {
 			doc.Text += "\n" + line
 		} else {
-			fmt.Fprintln(os.Stderr, "approver: what was observed cannot be read here:", err)
+			printedOn(os.Stderr, 10, "approver: what was observed cannot be read here: %s\n", visibly(err.Error()))
 		}
 	}
 	if c.JSON {
 		return printJSON(doc)
 	}
-	fmt.Println(doc.Text)
+	say(doc.Text)
 	return nil
 }
 
@@ -109,23 +110,26 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	case c.Frozen():
 		return controlDoc{}, approver.ErrFrozen
 	}
-	who, err := d.ask(ctx, peer, opObserve, req.args(), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", span(req.For)))
+	who, err := d.ask(ctx, peer, opObserve, req.args("EVERY call, also what a rule denies"), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", span(req.For)))
 	if err != nil {
 		return controlDoc{}, err
 	}
 	if err := d.stillAs(ctx, c); err != nil {
 		return controlDoc{}, err
 	}
-	o, err := d.people.Observe(context.WithoutCancel(ctx), req.For, who+", for "+by)
+	o, err := d.people.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
 	return controlDoc{Done: true, Until: o.Until.UTC(), Text: "observing until " + minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }
 
 // enforce ends observe mode.
 func (d *desk) enforce(ctx context.Context, by string) (controlDoc, error) {
 	last, ended, err := d.people.Enforce(context.WithoutCancel(ctx), by)
-	doc := controlDoc{Done: true, Since: last.Since, Text: "rules were enforced already"}
+	doc := controlDoc{Done: true, Since: last.Since, Text: "rules were enforced already, and nothing was changed"}
 	if ended {
-		doc.Text = "observe mode is over: rules are enforced"
+		doc.Text, doc.Ended = "observe mode is over: rules are enforced", true
+	}
+	if nobody := d.nobody(ctx); nobody != "" {
+		doc.Text += "\nWARNING: " + nobody
 	}
 	return doc, err
 }

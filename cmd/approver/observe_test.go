@@ -44,7 +44,7 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 		t.Fatal(err)
 	}
 	people, err := approver.NewBroadcaster(approver.Options{
-		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local}, CodeKey: make([]byte, 32), CodeLength: 6, Log: log,
+		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), CodeLength: 6, Log: log,
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
 		Destinations: []approver.Destination{{Channel: terminal.Name, Conversation: terminal.Conversation}},
 		Fingerprint: func(_ context.Context, call approver.ToolCall) (approver.Binding, error) {
@@ -153,9 +153,10 @@ func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	meanwhile := freeze
+	meanwhile, done := freeze, make(chan struct{}, 8)
 	d, me = openDesk(t, func(e terminal.Event) terminal.Answer {
 		meanwhile()
+		done <- struct{}{}
 		return terminal.Answer{Request: e.Card.Request, Message: e.Message, Code: e.Card.Code.Reveal(), Approve: true}
 	})
 	body := json.RawMessage(`{"for":` + strconv.FormatInt(int64(10*time.Minute), 10) + `}`)
@@ -165,12 +166,14 @@ func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
 	}
 	for _, op := range []string{opPause, opObserve} {
 		meanwhile = freeze
-		if _, err := d.Operate(t.Context(), me, op, body); err == nil || !strings.Contains(err.Error(), "their yes does not count: ask anew") || on() {
+		if _, err := d.Operate(t.Context(), me, op, body); err == nil || !strings.Contains(err.Error(), "ask anew") || on() {
 			t.Errorf("%s: %v", op, err)
 		}
+		<-done // the question ends with the freeze, before that is lifted
 		meanwhile = func() {}
 		if _, err := d.Operate(t.Context(), me, op, body); err != nil || !on() {
 			t.Errorf("%s, asked anew: %v", op, err)
 		}
+		<-done
 	}
 }

@@ -45,13 +45,17 @@ type use struct {
 	content agents.Content // of what was permitted, or else of the one call that was not
 	lasting bool           // it is in the store too
 	report  string         // of one that was taken: the courier's id of its report
+	asked   string         // of one that people let go: the courier's id of the call
 }
 
 // over merges a newer answer about an id with an older one. If a call was permitted, the
 // newest permitted content counts. If none was, the content is kept only where both
 // answers are about the same.
 func (u use) over(old use) use {
-	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting}
+	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting, asked: old.asked}
+	if u.asked != "" {
+		out.asked = u.asked
+	}
 	switch {
 	case u.outcome == 0:
 	case u.outcome == permitted || old.outcome == 0:
@@ -77,6 +81,7 @@ type outcomes struct {
 
 	mu         sync.Mutex
 	young, old map[useKey]use
+	prompts    map[useKey]promptYes // by which people let a content go, see yes
 }
 
 // A useKey stands for an agent's id of a call, whose length is the agent's
@@ -128,11 +133,27 @@ func (o *outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer
 	return was, err
 }
 
+// look returns what the agent was told of a call, and leaves it.
+func (o *outcomes) look(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
+	key := keyOf(ev, peer)
+	o.mu.Lock()
+	was := o.young[key].over(o.old[key])
+	o.mu.Unlock()
+	if o.store == nil || was.outcome > unanswered {
+		return was, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, usePatience)
+	defer cancel()
+	stored, _, err := o.load(ctx, key)
+	return stored, err
+}
+
 // A storedUse is the record of a use.
 type storedUse struct {
 	Outcome outcome `json:"outcome"`
 	Content string  `json:"content,omitempty"`
 	Report  string  `json:"report,omitempty"`
+	Asked   string  `json:"asked,omitempty"`
 }
 
 // Times of those records: longer than a call runs, and how long a report waits for
@@ -197,11 +218,11 @@ func (o *outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Re
 	if err != nil || len(content) != len(u.content) || s.Outcome > taken {
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
-	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report}, rev, nil
+	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked}, rev, nil
 }
 
 func (o *outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
-	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report})
+	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report, u.asked})
 	if err != nil {
 		return err
 	}

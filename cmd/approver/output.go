@@ -28,6 +28,7 @@ type outputs struct {
 	told  func(ctx context.Context, call approver.ToolCall, texts []string) error
 	audit approver.Recorder
 	log   *slog.Logger
+	turns *approver.Turns // of reports
 }
 
 // newOutputs returns nil if the configuration has no sanitization.
@@ -122,15 +123,7 @@ func (o *outputs) answer(ctx context.Context, adapter agents.Adapter, ev agents.
 		return adapter.Encode(ev, approver.Verdict{Decision: approver.Pass})
 	}
 	origin := originOf(ev, reading)
-	var result sanitize.Result
-	var err error
-	within, cancel := context.WithTimeout(ctx, lookWithin)
-	defer cancel()
-	if reading.Replaces {
-		result, err = o.sanitizer.JSON(within, origin, ev.Response)
-	} else {
-		result, err = o.sanitizer.Text(within, origin, ev.Output)
-	}
+	result, err := o.look(ctx, ev, call, reading, origin)
 	if texts := result.Taint(); err == nil && len(texts) > 0 {
 		err = o.told(ctx, call, texts)
 	}
@@ -142,6 +135,20 @@ func (o *outputs) answer(ctx context.Context, adapter agents.Adapter, ev agents.
 	}
 	o.record(ctx, ev, call, result)
 	return encode(adapter, ev, reading, result)
+}
+
+// look searches a result in the turn of its user.
+func (o *outputs) look(ctx context.Context, ev agents.Event, call approver.ToolCall, reading agents.Reading, origin sanitize.Origin) (sanitize.Result, error) {
+	if err := o.turns.Take(ctx, call.Peer.UID); err != nil {
+		return sanitize.Result{}, fmt.Errorf("approver was too busy: %w", err)
+	}
+	defer o.turns.Give(call.Peer.UID)
+	within, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	if reading.Replaces {
+		return o.sanitizer.JSON(within, origin, ev.Response)
+	}
+	return o.sanitizer.Text(within, origin, ev.Output)
 }
 
 // originOf says where a result comes from, under an id of its own.
@@ -194,7 +201,7 @@ func brought(result sanitize.Result) string {
 		}
 	}
 	if len(list) > most {
-		list = append(list[:most], fmt.Sprintf("and %d more rules", len(list)-most))
+		list = append(list[:most], fmt.Sprintf("and %s", counted(uint64(len(list)-most), "more rule")))
 	}
 	return strings.Join(list, "; ")
 }
@@ -211,7 +218,7 @@ func countOf(result sanitize.Result, k sanitize.Kind) (n int) {
 // withhold keeps a result from the model that could not be looked at, where the
 // protocol lets it, and says so.
 func (o *outputs) withhold(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, cause error) agents.Answer {
-	o.log.Error("what a call returned could not be checked", "tool", call.Tool, "use", ev.UseID, "error", cause)
+	o.log.Error("what a call returned could not be checked", "what", cause.Error(), "tool", call.Tool, "use", ev.UseID)
 	rec := approver.Record{
 		Event: approver.EventAlarm, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": what it returned could not be checked: " + cause.Error(),
 		Verdict: approver.Verdict{By: outputBy, Rule: "unchecked", Severity: approver.High, Reason: cause.Error()},

@@ -57,8 +57,11 @@ func (c pairTelegramCmd) Run(ctx context.Context) error {
 		return err
 	}
 	cfg := orEmpty(at.channels.Telegram)
-	p := platform{name: telegram.Name, how: "send this to the bot, in the chat that is to get cards; in a group as a command, /pair %s"}
+	p := platform{name: telegram.Name, link: "https://t.me/", how: "send this to the bot, in the chat that is to get cards; in a group as a command, /pair %s"}
 	if err := p.secret(c.TokenFile, "token_file", &cfg.Token, &cfg.TokenFile); err != nil {
+		return err
+	}
+	if err := p.noToken("token-file", "token_file", cfg.Token, cfg.TokenFile); err != nil {
 		return err
 	}
 	p.api(c.APIURL, &cfg.APIURL)
@@ -89,6 +92,9 @@ func (c pairDiscordCmd) Run(ctx context.Context) error {
 	cfg := orEmpty(at.channels.Discord)
 	p := platform{name: discord.Name, how: "in the channel that is to get cards, use the bot's command /pair %s, or send it to the bot as a direct message"}
 	if err := p.secret(c.TokenFile, "token_file", &cfg.Token, &cfg.TokenFile); err != nil {
+		return err
+	}
+	if err := p.noToken("token-file", "token_file", cfg.Token, cfg.TokenFile); err != nil {
 		return err
 	}
 	p.api(c.APIURL, &cfg.APIURL)
@@ -123,6 +129,12 @@ func (c pairSlackCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if err := p.secret(c.AppTokenFile, "app_token_file", &cfg.AppToken, &cfg.AppTokenFile); err != nil {
+		return err
+	}
+	if err := p.noToken("bot-token-file", "bot_token_file", cfg.BotToken, cfg.BotTokenFile); err != nil {
+		return err
+	}
+	if err := p.noToken("app-token-file", "app_token_file", cfg.AppToken, cfg.AppTokenFile); err != nil {
 		return err
 	}
 	p.api(c.APIURL, &cfg.APIURL)

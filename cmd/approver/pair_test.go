@@ -221,6 +221,9 @@ func TestPairAlone(t *testing.T) {
 				if !strings.Contains(out, "user id "+app.ada+", in "+app.room) {
 					t.Errorf("it says\n%s", out)
 				}
+				if app.name == "telegram" && !regexp.MustCompile(`(?m)^the bot is @(\w+): https://t.me/\w+$`).MatchString(out) {
+					t.Errorf("it does not say where the bot is:\n%s", out)
+				}
 				if answer != "yes" {
 					if m.unchanged(); ok || !strings.Contains(out, "nothing was changed") {
 						t.Errorf("without a yes:\n%s", out)
@@ -430,6 +433,12 @@ func TestPairingKeepsTheRest(t *testing.T) {
 				}
 			}
 		})
+	}
+	// Somebody paired, and "approver watch on this machine" was the heading of telegram
+	// from then on: what is new goes above the comments of what it stands before.
+	got, _, err := p.into([]byte("channels:\n  # approver watch on this machine\n  # shows requests\n  terminal:\n    approvers: []\n"))
+	if err != nil || !strings.HasPrefix(string(got), "channels:\n  telegram:\n") || !strings.Contains(string(got), "  # approver watch on this machine\n  # shows requests\n  terminal:\n") {
+		t.Errorf("%v\n%s", err, got)
 	}
 	if _, _, err := p.into([]byte("channels: {terminal: {approvers: [{id: \"0\"}]}}\n")); err == nil {
 		t.Error("braces were changed")

@@ -193,14 +193,19 @@ func lookup(file *ast.File, path string) (ast.Node, error) {
 	return node, err
 }
 
-// beside adds lines before the first setting of a mapping.
+// beside adds lines before the first setting of a mapping, and before the comments that
+// belong to that.
 func (p pairing) beside(text string, mapping ast.Node, lines func(indent int) string) (string, error) {
 	m, ok := mapping.(*ast.MappingNode)
 	if !ok || m.IsFlowStyle || len(m.Values) == 0 {
 		return "", errors.New("the configuration writes channels in braces")
 	}
 	at := m.Values[0].Key.GetToken().Position
-	return insert(strings.SplitAfter(text, "\n"), at.Line, lines(at.Column-1)), nil
+	all, line := strings.SplitAfter(text, "\n"), at.Line
+	for line > 1 && strings.HasPrefix(all[line-2], spaces(at.Column-1)+"#") {
+		line--
+	}
+	return insert(all, line, lines(at.Column-1)), nil
 }
 
 // insert adds text before a line, counted from 1.

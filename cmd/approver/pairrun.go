@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -29,6 +29,7 @@ type platform struct {
 	name  string
 	how   string   // what the person does, with the place of the code
 	fresh []string // settings that the command line names, for a new section
+	link  string   // what stands before the bot's name in an address of it, if it has one
 	// open makes a channel that only pairs, for when no daemon receives.
 	open func() (approver.Pairer, error)
 	// lines says what is added for somebody.
@@ -52,6 +53,34 @@ func (p *platform) secret(named, key string, value *approver.Secret, file *strin
 	return nil
 }
 
+// noToken says what to do where neither the command line nor the configuration has a
+// token. keys are the settings of it.
+func (p *platform) noToken(flag, key string, value approver.Secret, file string) error {
+	if !value.IsZero() || file != "" {
+		return nil
+	}
+	return fmt.Errorf("%s: no token: put it into a file of mode 0600, and name that with --%s FILE, or set %s in the configuration; docs/channels/%[1]s.md says where to get one", p.name, flag, key)
+}
+
+// where says which bot it is, if the platform tells.
+func (p *platform) where(ctx context.Context) string {
+	if p.link == "" {
+		return ""
+	}
+	ch, err := p.open()
+	if err != nil {
+		return "" // the code can be sent without
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if h, can := ch.(approver.HealthChecker); can {
+		if who, err := h.Health(ctx); err == nil && strings.HasPrefix(who, "@") {
+			return visibly("the bot is " + who + ": " + p.link + who[1:] + "\n")
+		}
+	}
+	return ""
+}
+
 func (p *platform) api(named string, url *string) {
 	if named != "" {
 		*url = named
@@ -71,7 +100,7 @@ func (c pairFlags) read() (configText, error) {
 	at := configText{path: c.Config}
 	if at.path == "" {
 		var err error
-		if at.path, err = configs.DefaultPath(); err != nil {
+		if at.path, err = usualConfig(); err != nil {
 			return at, err
 		}
 	}
@@ -107,7 +136,7 @@ func (c pairFlags) read() (configText, error) {
 
 // run pairs somebody on p.
 func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
-	client := httpapi.ResolveClient{Socket: at.cfg.Sockets.Resolve}
+	client := newSudoer().at(at.cfg.Sockets.Resolve, nil)
 	daemon, receives, err := daemonOn(ctx, client, p.name)
 	if err != nil {
 		return err
@@ -130,15 +159,13 @@ func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf(p.how+"\n\n    %[1]s\n\nwaiting %v\n", code.Reveal(), c.Timeout)
+	printed(0, p.how+"\n%[2]s\n    %[1]s\n\nwaiting %[3]v\n", code.Reveal(), p.where(ctx), c.Timeout)
 	who, err := found()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s sent it: user id %s, in %s %s\n", approver.Visible(strconv.Quote(who.Name)), who.ID, who.Chat, approver.Visible(who.Title))
-	fmt.Printf("may this person approve what agents do? The name proves nothing. Type yes: ")
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n') // no answer is a no
-	if strings.TrimSpace(answer) != "yes" {
+	printed(0, "%s sent it: user id %s, in %s %s\n", approver.Visible(strconv.Quote(who.Name)), visibly(who.ID), visibly(who.Chat), approver.Visible(who.Title))
+	if !typedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
 		return errors.New("not confirmed: nothing was changed")
 	}
 	add := p.lines(who)
@@ -152,7 +179,7 @@ func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
-		fmt.Println(done.Text)
+		say(done.Text)
 		return nil
 	})
 }
@@ -207,7 +234,7 @@ func (c pairFlags) listen(ctx context.Context, client httpapi.ResolveClient, p p
 	}
 	if h, ok := ch.(approver.HealthChecker); ok {
 		if _, err := h.Health(ctx); err != nil {
-			return nil, lateIn(ctx, err)
+			return nil, fmt.Errorf("%w\nthe bot's platform did not answer as it should: look at the token, and at the network; --api-url names a proxy", lateIn(ctx, err))
 		}
 	}
 	return func() (approver.Paired, error) { return pairAlone(ctx, ch, code) }, nil
@@ -253,7 +280,7 @@ func addTo(ctx context.Context, at configText, add pairing, who approver.Paired,
 		return byHand(err)
 	}
 	if len(diff) == 0 {
-		fmt.Printf("%s names them already\n", at.path)
+		printed(0, "%s names them already\n", at.path)
 		return nil
 	}
 	if err := allow(diff); err != nil {
@@ -268,6 +295,6 @@ func addTo(ctx context.Context, at configText, add pairing, who approver.Paired,
 	if err != nil {
 		return byHand(err)
 	}
-	fmt.Printf("added to %s; it counts when the daemon starts anew\n", at.path)
+	printed(0, "added to %s; it counts when the daemon starts anew\n", at.path)
 	return nil
 }

@@ -29,24 +29,23 @@ func (c pendingCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON {
-		return errors.Join(printJSON(doc), doc.incomplete())
+		return errors.Join(printJSON(doc), missing(doc.Trouble))
 	}
 	if len(doc.Requests) == 0 && doc.Trouble == "" {
-		fmt.Println("nothing waits for people")
+		printed(0, "nothing waits for people\n")
 	}
 	for _, r := range doc.Requests {
-		fmt.Printf("%s  %s\n", r.ID, r.Push)
-		fmt.Printf("    %s · asked %s ago · %s\n", whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now))
+		say(fmt.Sprintf("%s  %s\n    %s · asked %s ago · %s", r.ID, r.Push, whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now)))
 	}
-	return doc.incomplete()
+	return missing(doc.Trouble)
 }
 
-// incomplete returns why there may be more than is listed, or nil.
-func (d pendingDoc) incomplete() error {
-	if d.Trouble == "" {
+// missing is why there may be more than is listed, or nil.
+func missing(trouble string) error {
+	if trouble == "" {
 		return nil
 	}
-	return errors.New(approver.OneLine(d.Trouble))
+	return errors.New(approver.OneLine(trouble))
 }
 
 // whose says who wants to run a call, and where.

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"approver.example"
 	"approver.example/configs"
@@ -16,7 +20,7 @@ import (
 
 type policyCmd struct {
 	Test    policyTestCmd    `cmd:"" help:"Run the cases beside a policy."`
-	Explain policyExplainCmd `cmd:"" help:"Say what the policy makes of a call, and why."`
+	Explain policyExplainCmd `cmd:"" help:"Say what becomes of a call, and which rules of the policy match it."`
 	Diff    policyDiffCmd    `cmd:"" help:"Say what changes between two policies, also for the calls in the audit."`
 }
 
@@ -35,12 +39,17 @@ func loadPolicy(name string) (*shieldcore.Policy, error) {
 type policyExplainCmd struct {
 	policyFlags
 	JSON bool     `help:"Print one JSON object."`
+	CWD  string   `name:"cwd" help:"The folder in which the call works; left out, this one." placeholder:"DIR"`
 	Call []string `arg:"" help:"A shell command, or one line as for approver judge." placeholder:"CALL"`
 }
 
 // Help is the long text.
 func (policyExplainCmd) Help() string {
 	return `A CALL that starts with { is read as a line for approver judge; anything else is a shell command.
+
+The verdict is that of approver judge: of the reflex engine, the policy, the heuristics and the classifier together, with the part that decided and
+its tier. Then comes what the policy itself makes of the call: the rules that match, and where they stand. approver judge --explain shows what the
+engine makes of it. Nobody is asked, and nothing is changed.
 
 Exit code 0: the call was judged, whatever the verdict. 1: it could not be.
 
@@ -52,27 +61,45 @@ Example:
 
 // Run explains.
 func (c policyExplainCmd) Run(ctx context.Context) error {
-	policy, err := c.load()
+	j, err := c.openJudge("", false)
 	if err != nil {
 		return err
 	}
-	j, err := newJudge("", policy)
+	if err := j.setDir(c.CWD); err != nil {
+		return err
+	}
+	x, err := j.explained(ctx, strings.Join(c.Call, " "))
 	if err != nil {
 		return err
 	}
-	call, err := j.call(strings.Join(c.Call, " "))
-	if err != nil {
-		return err
-	}
-	e, err := policy.Explain(ctx, call)
-	if err != nil {
-		return err
-	}
+	c.sayNotInForce(ctx)
 	if c.JSON {
-		return json.NewEncoder(os.Stdout).Encode(e)
+		return json.NewEncoder(os.Stdout).Encode(x)
 	}
-	explain(e)
-	return nil
+	return foldInto(9, x.write)
+}
+
+// A policyView is the verdict of the whole, and what the policy makes of the call.
+type policyView struct {
+	judged
+	Policy  shieldcore.Explanation `json:"policy"`
+	verdict approver.Verdict
+}
+
+// explained judges a call, and looks at what the policy makes of it.
+func (j *judge) explained(ctx context.Context, text string) (policyView, error) {
+	call, err := j.call(text)
+	if err != nil {
+		return policyView{}, err
+	}
+	start := time.Now()
+	v, _ := j.gate.Judge(ctx, call)
+	x := policyView{judged: judgedAs(nil, v, time.Since(start)), verdict: v}
+	x.Chain = v.Chain
+	if x.Policy, err = j.policy.Explain(ctx, call); err != nil { // the verdict says that it was stopped for that
+		x.Policy = shieldcore.Explanation{Verdict: approver.Verdict{By: shieldcore.By, Detail: err.Error()}}
+	}
+	return x, nil
 }
 
 // call reads a line for judge, or takes the text for a shell command.
@@ -88,19 +115,18 @@ func (j *judge) call(text string) (approver.ToolCall, error) {
 	return j.placed(ev.Call), err
 }
 
-func explain(e shieldcore.Explanation) {
-	v := e.Verdict
-	fmt.Printf("verdict  %s\n", inWords(v))
-	if v.Rule != "" {
-		fmt.Printf("rule     %s  %s\n", v.Rule, v.Where)
-	}
+// write is the view for people.
+func (x policyView) write(to io.Writer) error {
+	w := bufio.NewWriter(to)
 	show := func(name, text string) {
 		if text != "" {
-			fmt.Printf("%-8s %s\n", name, approver.OneLine(text))
+			fmt.Fprintf(w, "%-8s %s\n", name, approver.OneLine(text))
 		}
 	}
-	show("why", v.Detail)
-	if v.Reason != v.Detail {
+	v, e := x.verdict, x.Policy
+	show("verdict", decided(v))
+	show("why", cmp.Or(v.Detail, v.Reason))
+	if v.Detail != "" && v.Reason != v.Detail {
 		show("agent", v.Reason)
 	}
 	if v.Decision == approver.Ask && v.TTL > 0 {
@@ -108,15 +134,31 @@ func explain(e shieldcore.Explanation) {
 	}
 	show("channels", strings.Join(v.Channels, " "))
 	show("people", strings.Join(v.Approvers, " "))
+	policy := inWords(e.Verdict)
+	if e.Verdict.Rule == "" {
+		policy += ": " + cmp.Or(e.Verdict.Detail, "no rule of it matches")
+	}
+	show("policy", policy)
+	if e.Verdict.Rule != "" {
+		show("rule", fmt.Sprintf("%s  %s", e.Verdict.Rule, e.Verdict.Where))
+	}
+	for _, o := range e.Others {
+		show("also", fmt.Sprintf("%s  %s  %s", o.Rule, inWords(o), o.Where))
+	}
 	show("actions", strings.Join(e.Actions, " "))
 	show("environ", strings.Join(e.Environments, " "))
 	show("branch", strings.Join(e.Branches, " "))
 	for _, p := range slices.Sorted(maps.Keys(e.Paths)) {
 		show("path", p+" is "+strings.Join(e.Paths[p], ", "))
 	}
-	for _, o := range e.Others {
-		show("also", fmt.Sprintf("%s  %s  %s", o.Rule, inWords(o), o.Where))
+	for i, link := range chainLines(v) {
+		name := ""
+		if i == 0 {
+			name = "chain"
+		}
+		fmt.Fprintf(w, "%-8s %s\n", name, link)
 	}
+	return w.Flush()
 }
 
 // inWords is a verdict as cases write it: deny, ask high, ask catastrophic, …

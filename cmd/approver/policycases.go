@@ -102,7 +102,7 @@ func (c policyTestCmd) Run(ctx context.Context) error {
 		}
 	}
 	if !c.JSON {
-		fmt.Printf("%d cases, %d failed\n", len(cases), failed)
+		fmt.Printf("%s, %d failed\n", counted(uint64(len(cases)), "case"), failed)
 	}
 	if failed > 0 {
 		return errSaid

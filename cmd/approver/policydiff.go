@@ -94,7 +94,7 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		if l, parseErr := audit.ParseLine(line); parseErr == nil && (l.Event == approver.EventVerdict || l.Event == approver.EventAsked) && l.Tool != "" && l.Agent != "approver" {
+		if l, parseErr := audit.ParseLine(line); parseErr == nil && isAgents(l) && l.Tool != "" {
 			calls++
 			key := l.Tool + "\x00" + l.ArgsHash + "\x00" + l.Command + "\x00" + l.Dir
 			ch := seen[key]
@@ -122,10 +122,10 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 			}
 			continue
 		}
-		fmt.Printf("%5d x  %s (%s) -> %s (%s)  %s\n", ch.Times, ch.Old, ch.OldRule, ch.New, ch.NewRule, ch.Summary)
+		fmt.Printf("%5d x  %s (%s) -> %s (%s)  %s\n", ch.Times, ch.Old, ch.OldRule, ch.New, ch.NewRule, audit.Summary(ch.Summary))
 	}
 	if !c.JSON {
-		fmt.Printf("%d calls, %d different ones, %d change\n", calls, len(seen), len(order))
+		fmt.Printf("%s, %d different, %d changed\n", counted(uint64(calls), "call"), len(seen), len(order))
 	}
 	return nil
 }

@@ -103,6 +103,6 @@ func (c grantsProposeCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return printJSON(doc)
 	}
-	fmt.Printf("# as the first of the rules in %s; approver then asks whether that is meant\n%s", doc.Where, doc.Rule)
+	fmt.Printf("# as the first of the rules in %s; approver then asks whether that is meant\n%s", visibly(doc.Where), visibly(doc.Rule))
 	return nil
 }

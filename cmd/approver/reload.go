@@ -99,11 +99,13 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 		return said
 	case err != nil:
 		r.withdraw()
+		r.apart.set(brokenFiles + err.Error())
 		r.log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force", brief(r.live.Version()), "problems", err.Error())
 		return err.Error()
 	}
 	r.withdraw()
 	if next.Version() == r.live.Version() {
+		r.apart.set("")
 		r.log.Info("the " + noun + " file is again the one in force")
 		return next.Version()
 	}
@@ -119,6 +121,7 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 		return next.Version()
 	}
 	r.log.Warn("the new "+noun+" loosens, so it takes effect only if people approve it", "version", brief(next.Version()), "why", strings.Join(change.Why, "; "))
+	r.apart.set("they loosen what is in force, which stays in force until people approve the change: " + strings.Join(change.Why, "; "))
 	r.propose(ctx, next, change)
 	return next.Version()
 }
@@ -147,10 +150,12 @@ func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Cha
 		defer close(done)
 		v := r.ask(ctx, call, why)
 		if v.Decision != approver.Allow {
+			r.apart.set("they loosen what is in force, and people did not approve the change (" + v.Reason + "): a change of them asks anew, and so does a restart")
 			r.log.Warn("the looser "+r.kind.noun+" was not approved, so the old one stays in force", "version", brief(next.Version()), "why", v.Reason)
 			return
 		}
 		if err := r.put(ctx, next, v.Reason); err != nil {
+			r.apart.set("people approved the change, which cannot be put in force: " + err.Error())
 			r.log.Error("people approved the looser "+r.kind.noun+", which cannot be put in force", "error", err)
 			return
 		}
@@ -178,7 +183,7 @@ func ownQuestion(tool, rule string, shown map[string]any, effect string) (approv
 	if err := enc.Encode(shown); err != nil {
 		return approver.ToolCall{}, approver.Verdict{}, err
 	}
-	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: tool, Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
+	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: tool, Own: true, Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
 	why := approver.Verdict{
 		Decision: approver.Ask, By: "policy", Rule: rule, Category: "policy", Severity: approver.Catastrophic,
 		Reason: effect, Detail: effect, Confidence: 1,

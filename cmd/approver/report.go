@@ -8,21 +8,21 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"approver.example"
+	"approver.example/agents/canary"
 	"approver.example/audit"
-	"approver.example/reflexcore"
+	"approver.example/configs"
 )
 
 type reportCmd struct {
 	auditDir
 	Since   span   `help:"How far back, such as 7d or 36h." default:"7d" placeholder:"7d"`
 	Session string `help:"Only this session; its beginning is enough." placeholder:"ID"`
-	Rule    string `help:"Only what this rule found." placeholder:"NAME"`
+	Rule    string `help:"Only what this rule found, by its name in this report." placeholder:"NAME"`
 	JSON    bool   `help:"Print one JSON object."`
 
 	observed bool // only what was observed and not enforced
@@ -31,13 +31,13 @@ type reportCmd struct {
 // Help is the long text.
 func (reportCmd) Help() string {
 	return `Shows from the audit which rules asked and denied, or would have in observe mode, how often, for which commands and in which sessions, and what to look at
-next. Commands are as in the audit: secrets are masked, long ones cut. With several daemons, each has an audit of its own.
+next. What the hook test of approver install and doctor asked is no call of an agent, and is left out. Commands are as in the audit: secrets are masked, long ones cut. With several daemons, each has an audit of its own.
 
 Exit code 0: it was shown. 1: there is no audit, or it cannot be read. 2: the command line is not understood.
 
 Example:
   approver report
-  approver report --since 36h --rule git.force_push
+  approver report --since 36h --rule reflex/git_force_push
   approver report --json | jq '.rules[0]'`
 }
 
@@ -52,6 +52,8 @@ func (c reportCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return withCure(err, dir)
 	}
+	r.about = c.about()
+	r.again(ctx, policyFlags{Config: c.Config})
 	mode := ""
 	if c.Dir == "" {
 		mode = operatorCmd{daemonAt: daemonAt{Config: c.Config}}.mode(ctx)
@@ -59,7 +61,19 @@ func (c reportCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return printJSON(r)
 	}
-	return r.print(ctx, os.Stdout, mode)
+	return foldInto(0, func(w io.Writer) error { return r.print(ctx, w, mode) })
+}
+
+// about says what the report is narrowed to; empty if it is about everything.
+func (c reportCmd) about() string {
+	var parts []string
+	if c.Rule != "" {
+		parts = append(parts, "rule "+c.Rule)
+	}
+	if c.Session != "" {
+		parts = append(parts, "session "+c.Session)
+	}
+	return approver.OneLine(strings.Join(parts, ", "))
 }
 
 // How much a report keeps, whatever the audit holds. What does not fit is counted
@@ -68,7 +82,7 @@ const (
 	maxReportRules    = 1_000
 	maxReportSessions = 10_000
 	maxReportCommands = 20_000 // of all rules together
-	maxReportExample  = 400    // bytes of the call in a suggested command
+	maxReportExample  = 400    // bytes of a call that is judged again
 	shownCommands     = 5      // of each rule
 	shownSessions     = 10
 )
@@ -115,14 +129,23 @@ type report struct {
 	// that dropped what a rule found, each with the number of calls.
 	Shadow   map[string]int `json:"shadow,omitempty"`
 	Excepted map[string]int `json:"excepted,omitempty"`
+	// Unjudged is why the calls could not be judged again.
+	Unjudged string `json:"unjudged,omitempty"`
+	// NotInForce says that they were judged by what is not in force.
+	NotInForce string `json:"not_in_force,omitempty"`
 	// Unnamed are findings of rules and calls of sessions beyond what a report
 	// keeps.
 	Unnamed int `json:"unnamed"`
 
 	rules    map[string]*ruleReport
 	sessions map[string]*sessionReport
+	names    map[string]bool // names of rules that found something, also beyond what the report is about
 	commands int
 	hour     int64
+
+	about string         // what it was narrowed to, for people
+	judge *judge         // as approver judge does; nil where it cannot
+	cfg   configs.Config // of judge
 }
 
 // A ruleReport is one rule.
@@ -137,6 +160,7 @@ type ruleReport struct {
 	Others   int              `json:"others"` // calls whose commands were not kept
 
 	commands map[string]*commandReport
+	milder   bool // some findings had a lower severity
 }
 
 // A commandReport is one call that a rule found, as the audit shows it.
@@ -144,7 +168,13 @@ type commandReport struct {
 	Tool    string `json:"tool"`
 	Command string `json:"command"` // on one line
 	Times   int    `json:"times"`
-	Explain string `json:"explain,omitempty"` // what to type to see why, if the audit has the call whole
+	// Explain is what to type to see why, if the audit has the call whole and the same is
+	// found of it today, and Now what is found of it today if that is something else.
+	Explain string `json:"explain,omitempty"`
+	Now     string `json:"now,omitempty"`
+
+	call  recordedCall
+	found audit.LineVerdict
 }
 
 // A sessionReport is one session of an agent.
@@ -174,8 +204,10 @@ func (c reportCmd) read(ctx context.Context, dir string, from, to time.Time) (*r
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		if l, parseErr := audit.ParseLine(line); parseErr == nil && c.counts(l) {
-			r.add(l)
+		if l, parseErr := audit.ParseLine(line); parseErr == nil && c.isCall(l) {
+			if r.note(foundIn(l)); c.counts(l) {
+				r.add(l)
+			}
 		}
 		if err != nil {
 			r.finish()
@@ -184,16 +216,34 @@ func (c reportCmd) read(ctx context.Context, dir string, from, to time.Time) (*r
 	}
 }
 
-// counts reports whether a line is a call that this report is about. What is
-// asked of approver itself is none.
+// isCall reports whether a line is a call that the report is made of. What is asked of
+// approver itself is none, and nor is what the hook test asks.
+func (c reportCmd) isCall(l audit.Line) bool {
+	return isAgents(l) && (!c.observed || l.Observed != nil)
+}
+
+// isAgents reports whether a line is the judgement of a call that an agent made by itself.
+func isAgents(l audit.Line) bool {
+	judged := l.Event == approver.EventVerdict || l.Event == approver.EventAsked
+	return judged && l.Agent != "approver" && foundIn(l).By != canary.By
+}
+
+// counts reports whether a call is one that this report is about. A rule has the name
+// that the report prints; without its part, such as reflex/, it may be of any.
 func (c reportCmd) counts(l audit.Line) bool {
-	if l.Event != approver.EventVerdict && l.Event != approver.EventAsked || l.Agent == "approver" {
-		return false
+	v := foundIn(l)
+	return strings.HasPrefix(l.Session, c.Session) && (c.Rule == "" || c.Rule == v.Rule || c.Rule == ruleName(v.By, v.Rule) || c.Rule == v.By+"/"+v.Rule)
+}
+
+// note keeps the name of a rule that found something, whatever the report is about.
+func (r *report) note(v audit.LineVerdict) {
+	if v.Decision > approver.Modify || len(r.names) >= maxReportRules {
+		return
 	}
-	if c.observed && l.Observed == nil {
-		return false
+	if r.names == nil {
+		r.names = map[string]bool{}
 	}
-	return strings.HasPrefix(l.Session, c.Session) && (c.Rule == "" || foundIn(l).Rule == c.Rule)
+	r.names[ruleName(v.By, v.Rule)] = true
 }
 
 // foundIn is what a rule found of a call, enforced or not.
@@ -240,6 +290,7 @@ func (r *report) add(l audit.Line) {
 	} else {
 		rule.add(v.Decision, observed)
 		rule.Last = l.Timestamp
+		rule.milder = rule.milder || v.Severity != rule.Severity
 		if v.Severity == approver.Catastrophic.String() {
 			rule.Severity = v.Severity
 		}
@@ -290,27 +341,10 @@ func (r *report) command(rule *ruleReport, l audit.Line) {
 			return
 		}
 		r.commands++
-		c = &commandReport{Tool: l.Tool, Command: l.Summary, Explain: explainLine(l, rule.By)}
+		c = &commandReport{Tool: l.Tool, Command: l.Summary, call: callAgain(l), found: foundIn(l)}
 		rule.commands[key] = c
 	}
 	c.Times++
-}
-
-// explainLine is the command that says what the policy makes of a recorded call,
-// if the audit has it as it was: plain, and nothing masked or cut.
-func explainLine(l audit.Line, by string) string {
-	call := l.Command
-	if l.Tool != "Bash" || call == "" {
-		call = fmt.Sprintf(`{"tool":%q,"cwd":%q,"args":%s}`, l.Tool, l.Dir, l.Args)
-	}
-	plain := func(r rune) bool { return r >= ' ' && r <= '~' }
-	if len(call) > maxReportExample || strings.TrimFunc(call, plain) != "" || strings.Contains(call, "****") {
-		return ""
-	}
-	if by == reflexcore.By && l.Command != "" {
-		return "approver judge --explain --command " + shellLine([]string{call})
-	}
-	return "approver policy explain -- " + shellLine([]string{call})
 }
 
 // finish sorts, most findings first.

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,27 +42,26 @@ func recorded(t *testing.T, records ...approver.Record) string {
 	return filepath.Join(dir, "log")
 }
 
+var openDefault = sync.OnceValues(func() (*judge, error) { return policyFlags{Policy: "preset:default"}.openJudge("", false) })
+
+// defaultJudge judges by what is built in.
+func defaultJudge(t *testing.T) *judge {
+	t.Helper()
+	j, err := openDefault()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
 // judgedAt is the record of a call under the default policy, as observe mode or
 // enforcing makes it.
 func judgedAt(t *testing.T, at time.Time, session, command string, observe bool) approver.Record {
 	t.Helper()
-	policy, err := configs.Default().LoadPolicy()
-	if err != nil {
-		t.Fatal(err)
-	}
 	call := approver.ToolCall{
 		ID: "c", Agent: "claude", Session: session, Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/home/ada/shop", At: at,
 	}
-	rules, err := configs.DefaultRules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := reflexcore.New(rules, reflexcore.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gate := approver.Gate{Stages: []approver.Stage{engine, policy}, Log: slog.New(slog.DiscardHandler)}
-	v, _ := gate.Judge(t.Context(), call)
+	v, _ := defaultJudge(t).gate.Judge(t.Context(), call)
 	r := approver.Record{Event: approver.EventVerdict, At: at, Call: call, Verdict: v}
 	switch {
 	case v.Decision == approver.Pass:
@@ -110,6 +109,7 @@ func TestFirstWeekShowsTheReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.again(t.Context(), policyFlags{Policy: "preset:default"})
 	var out bytes.Buffer
 	mode := approver.Controls{Observe: approver.Observe{Since: from, Until: to, By: "approver init"}}.Notice(from)
 	if err := r.print(t.Context(), &out, mode); err != nil {
@@ -126,8 +126,10 @@ func TestFirstWeekShowsTheReport(t *testing.T) {
 func TestReportSuggestsAGoodRule(t *testing.T) {
 	at := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	for command, wanted := range map[string]bool{
+		"git branch -D release/1.0+2":                               true,
+		"git branch -D old":                                         true,
 		"git push --force origin release/1.0+2":                     true,
-		"git push --force origin main":                              true,
+		"git push --force origin main":                              false, // the README's own call: a heuristic asks as well
 		"git push --force origin 'main'":                            false, // an exception means plain words
 		`git push --force origin "$X"`:                              false, // no rule can allow it
 		"git push --force; ls":                                      false,
@@ -139,6 +141,7 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 		if err != nil || len(r.Rules) != 1 {
 			t.Fatalf("%q: %+v, %v", command, r, err)
 		}
+		r.again(t.Context(), policyFlags{Policy: "preset:default"})
 		var text string
 		if rule, c := r.loudest(); rule != nil {
 			text = r.relax(t.Context(), rule, c)
@@ -149,7 +152,7 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 		if text == "" {
 			continue
 		}
-		lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "rules.yaml", Text: []byte("version: 1\n" + strings.ReplaceAll("\n"+text, "\n    ", "\n"))}}, at)
+		lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "rules.yaml", Text: []byte(strings.ReplaceAll("\n"+text, "\n    ", "\n"))}}, at)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/audit"
+	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore"
@@ -32,10 +34,14 @@ func bar(n, most int) string {
 
 // name is the rule as the policy names it; of another stage it says which.
 func (r *ruleReport) name() string {
-	if r.By == "policy" && r.Rule != "" {
-		return approver.OneLine(r.Rule)
+	return ruleName(r.By, r.Rule)
+}
+
+func ruleName(by, rule string) string {
+	if by == "policy" && rule != "" {
+		return approver.OneLine(rule)
 	}
-	return approver.OneLine(strings.Trim(r.By+"/"+r.Rule, "/"))
+	return approver.OneLine(strings.Trim(by+"/"+rule, "/"))
 }
 
 // print writes the report for people. mode is what holds besides the rules.
@@ -44,6 +50,10 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	fmt.Fprintf(w, "%s to %s\n", minute(r.From), minute(r.To))
 	if mode != "" {
 		fmt.Fprintln(w, mode)
+	}
+	if r.about != "" && r.Calls == 0 {
+		r.printNone(w)
+		return w.Flush()
 	}
 	fmt.Fprintf(w, "\n%s in %s, in %s with calls\n", counted(uint64(r.Calls), "call"), counted(uint64(len(r.Sessions)), "session"), counted(uint64(r.Hours), "hour"))
 	fmt.Fprintf(w, "  people asked  %5d   %.1f an hour\n  denied        %5d\n", r.Asks, r.PerHour, r.Denies)
@@ -60,12 +70,28 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 		fmt.Fprintf(w, "Of this %d were only observed: those calls went on.\n", r.Observed)
 	}
 	r.printRules(w)
-	printCounts(w, "In shadow, recorded and not enforced", r.Shadow)
+	printCounts(w, "In shadow: these rules are tried, so what they find is recorded and not enforced", r.Shadow)
 	printCounts(w, "Let go by an exception", r.Excepted)
 	r.printSessions(w)
-	r.printNext(ctx, w, mode)
+	r.printNext(ctx, w, verbatim(w, to), mode)
 	return w.Flush()
 }
+
+// printNone says that nothing is in a report that was narrowed, and by which names
+// something would be.
+func (r *report) printNone(w io.Writer) {
+	fmt.Fprintf(w, "\nNo call here is of %s.\n", r.about)
+	if names := slices.Sorted(maps.Keys(r.names)); len(names) > 0 {
+		more := ""
+		if n := len(names) - maxNamed; n > 0 {
+			names, more = names[:maxNamed], fmt.Sprintf(", and %s", counted(uint64(n), "other"))
+		}
+		fmt.Fprintf(w, "Rules that asked or denied something in this time: %s%s\n", strings.Join(names, ", "), more)
+	}
+}
+
+// maxNamed bounds what printNone names.
+const maxNamed = 20
 
 // printCounts prints what was counted, the most first.
 func printCounts(w io.Writer, title string, by map[string]int) {
@@ -93,7 +119,15 @@ func (r *report) printRules(w io.Writer) {
 		fmt.Fprintf(w, "  %-*s  %s %4d  %s\n", wide, rule.name(), bar(rule.found(), r.Rules[0].found()), rule.found(), rule.effect())
 		fmt.Fprintf(w, "    %s to %s\n", rule.First.UTC().Format("01-02 15:04"), rule.Last.UTC().Format("01-02 15:04"))
 		for _, c := range rule.Commands {
-			fmt.Fprintf(w, "    %4d x  %s\n", c.Times, approver.OneLine(c.Command))
+			now := ""
+			if c.Now != "" {
+				now = "   (judged again now, alone: " + c.Now + ")"
+			}
+			by := ""
+			if slices.ContainsFunc(rule.Commands, func(o *commandReport) bool { return o.Tool != c.Tool && o.Command == c.Command }) {
+				by = "   (" + approver.OneLine(c.Tool) + ")"
+			}
+			fmt.Fprintf(w, "    %4d x  %s%s%s\n", c.Times, audit.Summary(c.Command), by, now)
 		}
 		if rule.Others > 0 {
 			fmt.Fprintf(w, "    %4d x  others\n", rule.Others)
@@ -105,7 +139,11 @@ func (r *report) printRules(w io.Writer) {
 func (r *ruleReport) effect() string {
 	var words []string
 	if r.Asks > 0 {
-		words = append(words, "ask "+r.Severity)
+		word := "ask " + r.Severity
+		if r.milder {
+			word = "ask up to " + r.Severity
+		}
+		words = append(words, word)
 	}
 	if r.Denies > 0 {
 		words = append(words, "deny")
@@ -134,7 +172,7 @@ func (r *report) printSessions(w io.Writer) {
 		fmt.Fprintf(w, "  and %s with less: approver report --json\n", counted(uint64(more), "session"))
 	}
 	if r.Unnamed > 0 {
-		fmt.Fprintf(w, "  %d findings or calls are counted and not named: there were too many\n", r.Unnamed)
+		fmt.Fprintf(w, "  counted and not named, because there were too many: %d\n", r.Unnamed)
 	}
 }
 
@@ -151,19 +189,42 @@ func (r *report) loudest() (*ruleReport, *commandReport) {
 	return nil, nil
 }
 
-func (r *report) printNext(ctx context.Context, w io.Writer, mode string) {
+// verbatim writes what is there to be copied: where to folds lines, these stay whole.
+func verbatim(w *bufio.Writer, to io.Writer) func(text string) {
+	folder, is := to.(*terminal.Folder)
+	if !is {
+		return func(text string) { _, _ = w.WriteString(text) } // the last flush tells an error
+	}
+	return func(text string) {
+		if w.Flush() == nil {
+			_ = folder.Verbatim(text) // what is written next has the error, too
+		}
+	}
+}
+
+func (r *report) printNext(ctx context.Context, w io.Writer, whole func(text string), mode string) {
 	fmt.Fprintln(w, "\nNext")
+	if r.NotInForce != "" {
+		fmt.Fprintf(w, "  The commands below are %s\n", approver.OneLine(r.NotInForce))
+	}
+	if r.Unjudged != "" {
+		fmt.Fprintf(w, "  What becomes of these calls now cannot be said: %s\n", r.Unjudged)
+	}
 	if rule, c := r.loudest(); rule != nil {
-		fmt.Fprintf(w, "  %s interrupts most. See why:\n    %s\n", rule.name(), c.Explain)
+		fmt.Fprintf(w, "  %s interrupts most. See why:\n", rule.name())
+		whole("    " + c.Explain + "\n")
 		if text := r.relax(ctx, rule, c); text != "" {
 			where := "put a rule above that one"
 			if rule.By == reflexcore.By {
-				where = "put an exception into rules.yaml in the data folder"
+				where = "put an exception into rules.yaml in the data folder, or beside those that it has"
 			}
-			fmt.Fprintf(w, "  If this call needs nobody, %s; people are asked to approve the change:\n%s", where, text)
+			fmt.Fprintf(w, "  If this call needs nobody, %s; people are asked to approve the change:\n", where)
+			whole(text)
 		}
 	}
 	switch {
+	case r.about != "":
+		fmt.Fprintf(w, "  This is about %s alone. All of it: approver report\n", r.about)
 	case strings.HasPrefix(mode, "OBSERVING"):
 		fmt.Fprintln(w, "  When this is what you want, enforce it:\n    approver enforce")
 	case mode == "" && r.Observed > 0:
@@ -179,7 +240,7 @@ func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) 
 		return ""
 	}
 	if rule.By == reflexcore.By {
-		return except(ctx, rule, c, r.To)
+		return r.except(ctx, rule, c)
 	}
 	pattern := strings.ReplaceAll("^"+regexp.QuoteMeta(c.Command)+"$", "'", "''")
 	text := fmt.Sprintf("    - name: ours.%s\n      tools: [Bash]\n      command: '%s'\n      decision: allow\n      reason: looked at in the first week\n",
@@ -189,7 +250,7 @@ func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) 
 		return ""
 	}
 	v, err := policy.Judge(ctx, approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c.Command, Dir: "/"})
-	if err != nil || v.Decision != approver.Allow {
+	if err != nil || v.Decision != approver.Allow || r.judge == nil || !r.goesOn(ctx, c, r.judge.policy, policy) {
 		return ""
 	}
 	return text
@@ -198,21 +259,28 @@ func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) 
 // exceptFor is how long an exception that is suggested holds.
 const exceptFor = 90 * 24 * time.Hour
 
-// except is relax for the rules of the reflex engine.
-func except(ctx context.Context, rule *ruleReport, c *commandReport, now time.Time) string {
-	text := fmt.Sprintf("allow:\n  - rule: %s\n    scope: {command: '%s'}\n    expires: %s\n    reason: looked at in the first week\n",
-		rule.Rule, strings.ReplaceAll(c.Command, "'", "''"), now.Add(exceptFor).UTC().Format(time.DateOnly))
-	lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "suggested", Text: []byte("version: 1\n" + text)}}, now)
+// except is relax for the rules of the reflex engine. The exception is the whole of a
+// rules.yaml, as it can be pasted into a new one.
+func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport) string {
+	if r.judge == nil || r.judge.reflex == nil {
+		return ""
+	}
+	text := fmt.Sprintf("version: 1\nallow:\n  - rule: %s\n    scope: {command: '%s'}\n    expires: %s\n    reason: looked at in the first week\n",
+		rule.Rule, strings.ReplaceAll(c.Command, "'", "''"), r.To.Add(exceptFor).UTC().Format(time.DateOnly))
+	sources, err := r.cfg.RuleSources()
 	if err != nil {
 		return ""
 	}
-	engine, err := reflexcore.NewWith(lib.Rules(), reflexcore.Limits{})
+	lib, err := configs.NewLibrary(append(sources, configs.RuleSource{Layer: reflexcore.UserLayer, File: "suggested", Text: []byte(text)}), r.To)
 	if err != nil {
 		return ""
 	}
-	v, err := engine.Judge(ctx, approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c.Command, Dir: "/", At: now})
-	if err != nil || v.Decision <= approver.Ask {
+	engine, err := newReflex(r.cfg, lib)
+	if err != nil {
 		return ""
+	}
+	if engine.Project = r.judge.reflex.Project; !r.goesOn(ctx, c, r.judge.reflex, engine) {
+		return "" // such as where a heuristic, which has no exceptions, asks as well
 	}
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
 }

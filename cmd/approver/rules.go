@@ -329,7 +329,7 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		err = printJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
 	} else {
-		_, err = fmt.Printf("%d rules, %d examples, %d failed\n", len(own), examples, failed)
+		_, err = fmt.Printf("%s, %s, %d failed\n", counted(uint64(len(own)), "rule"), counted(uint64(examples), "example"), failed)
 	}
 	if failed > 0 {
 		return errSaid
@@ -439,7 +439,7 @@ func (c rulesLintCmd) Run() error {
 		}
 	}
 	if !c.JSON {
-		fmt.Printf("%d rules, %d remarks\n", len(own), len(problems.Problems)+len(remarks))
+		fmt.Printf("%s, %s\n", counted(uint64(len(own)), "rule"), counted(uint64(len(problems.Problems)+len(remarks)), "remark"))
 	}
 	if len(problems.Problems)+len(remarks) > 0 {
 		return errSaid

@@ -37,7 +37,7 @@ func (l *liveRules) Version() string {
 // holdRules keeps the layers over the built-in rules. What was never in force
 // before is compared with the built-in rules alone.
 func holdRules(record sealed, live *liveRules, audit approver.Recorder, log *slog.Logger) *inForce[*configs.Library] {
-	return &inForce[*configs.Library]{sealed: record, live: live, audit: audit, log: log, kind: kind[*configs.Library]{
+	return &inForce[*configs.Library]{sealed: record, live: live, audit: audit, log: log, apart: new(apart), kind: kind[*configs.Library]{
 		noun: "rule set", tool: "change_rules", rule: "rules_loosened", current: live.set.Load, compare: configs.CompareLibraries,
 		keep: func(lib *configs.Library) (kept, error) {
 			text, err := json.Marshal(lib.Source())

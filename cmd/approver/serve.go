@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -18,18 +19,23 @@ import (
 	"approver.example/configs"
 	"approver.example/fingerprint"
 	"approver.example/httpapi"
+	"approver.example/shieldcore/quota"
 )
 
 type serveCmd struct {
-	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+	Config    string             `help:"Configuration file." short:"c" placeholder:"FILE"`
+	LogLevel  *configs.Level     `help:"debug, info, warn or error, whatever the configuration says." placeholder:"LEVEL"`
+	LogFormat *configs.LogFormat `help:"text or json, whatever the configuration says." placeholder:"FORMAT"`
 }
 
 // Help is the long text.
 func (serveCmd) Help() string {
 	return `Runs until SIGINT or SIGTERM. Open requests outlive it: hooks wait, and go on with the next daemon.
+Its log, on standard error, has a line for each question and for each answer.
 
 Example:
-  approver serve --config ~/.approver/approver.yaml`
+  approver serve --config ~/.approver/approver.yaml
+  approver serve --log-format json --log-level debug`
 }
 
 // Run runs the daemon.
@@ -38,8 +44,13 @@ func (c serveCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: cfg.Log.Level}))
-	return diskCure(serve(ctx, cfg, log))
+	if c.LogLevel != nil {
+		cfg.Log.Level = *c.LogLevel
+	}
+	if c.LogFormat != nil {
+		cfg.Log.Format = *c.LogFormat
+	}
+	return diskCure(serve(ctx, cfg, newLog(os.Stderr, cfg.Log)))
 }
 
 // diskCure says what helps against an error of the disk, which by itself names
@@ -60,10 +71,16 @@ func diskCure(err error) error {
 // who is asked, and the doors.
 func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
 	started := time.Now()
+	var read readOnce
+	read.add("configuration", cfg.File)
+	read.add("secret", cfg.ReadOnce()...)
 	// First what may be wrong in the configuration, then what leaves traces.
 	files, err := readFiles(cfg, log)
-	if err != nil {
+	if err = errors.Join(err, standing(cfg)); err != nil {
 		return err
+	}
+	if err := limping(cfg); err != nil {
+		log.Error("a configured part will not work, so calls are blocked that need it", "error", err)
 	}
 	base, err := openGround(ctx, cfg, log)
 	defer base.close(ctx, &err)
@@ -81,7 +98,12 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
-	people, err := newBroadcaster(base, rules, log)
+	asks, err := quota.NewAsks(base.store, cfg.AsksPerMinute)
+	if err != nil {
+		return err
+	}
+	defer asks.Close()
+	people, err := newBroadcaster(base, rules, asks, log)
 	if err == nil {
 		err = base.trust.settle(ctx, people, records)
 	}
@@ -98,9 +120,14 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	if err != nil {
 		return err
 	}
+	read.add("key", cfg.AuditKey())
+	if cfg.Store.Redis == nil {
+		read.add("key", codeKeyFile(cfg))
+	}
 	desk := &desk{
-		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2,
-		store: storeName(cfg), notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(base.inForce()), hooks: decide.hooks, log: log.With("part", "desk"),
+		read:   read,
+		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2, asks: asks, rules: rules,
+		config: cfg.File, store: storeName(cfg), storeFile: storeFile(cfg), shared: cfg.Store.Redis != nil, notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(base.inForce()), hooks: decide.hooks, log: log.With("part", "desk"),
 	}
 	doors, err := openSockets(cfg.Sockets, base.house, decide, asker{*gate}, base.local, desk, log)
 	if err != nil {
@@ -124,9 +151,10 @@ func runAll(ctx context.Context, base *ground, started time.Time, note string, l
 		return fmt.Errorf("the audit: %w", err)
 	}
 	log.Info("ready", "isolated", base.house.Isolated, "submit", base.cfg.Sockets.Submit, "resolve", base.cfg.Sockets.Resolve,
-		"channels", names(base.channels), "took", time.Since(started).Round(time.Millisecond))
+		"channels", names(base.channels), "took_ms", time.Since(started).Milliseconds())
 	debug.FreeOSMemory() // what was only needed to start
 	err := together(ctx, run...)
+	log.Info("stopped", "ran", time.Since(started).Round(time.Second).String())
 	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
 }
 
@@ -138,7 +166,7 @@ func newGate(base *ground, rules *judgement, tier2 *shield, people *approver.Bro
 		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), Fresh: rules.fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
 		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
-		Budgets: cfg.Reflex.Gate(), Audit: base.records, Log: log.With("part", "gate"),
+		Budgets: cfg.Reflex.Gate(), Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
 		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
 }
@@ -147,8 +175,9 @@ func newGate(base *ground, rules *judgement, tier2 *shield, people *approver.Bro
 func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *approver.Broadcaster, log *slog.Logger) (*decider, error) {
 	cfg, records := base.cfg, base.records
 	d := &decider{
-		gate: gate, audit: records, log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
-		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, began: people.Began,
+		gate: gate, calls: base.calls, reports: approver.NewTurns(runtime.GOMAXPROCS(0)), audit: base.told(log), log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
+		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, became: people.Became, missed: people.Missed, began: people.Began,
+		stands: people.Stands, rules: rules.version,
 		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
 	}
 	var err error
@@ -159,12 +188,28 @@ func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *appr
 		d.freeze = people.Freeze
 	}
 	d.outputs, err = newOutputs(base.inForce(), rules.reflex.Told, records, log.With("part", "output"))
+	if d.outputs != nil {
+		d.outputs.turns = d.reports
+	}
 	return d, err
+}
+
+// limit counts questions to people. notice is what cards say of the installation.
+func limit(asks *quota.Asks, notice string, project func(dir string) string) func(context.Context, string, approver.ToolCall) error {
+	return func(ctx context.Context, question string, call approver.ToolCall) error {
+		switch {
+		case call.Control != "" && noAgent(notice, call.Peer):
+			return nil
+		case call.Control != "":
+			return asks.TakeOwn(ctx, call.Peer, question)
+		}
+		return asks.Take(ctx, quota.Asker{Who: quota.Who{Peer: call.Peer, Agent: call.Agent}, Project: project(call.Dir)}, question)
+	}
 }
 
 // newBroadcaster asks those whose answers count. What they approve is bound to the
 // version of the rules.
-func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver.Broadcaster, error) {
+func newBroadcaster(base *ground, rules *judgement, asks *quota.Asks, log *slog.Logger) (*approver.Broadcaster, error) {
 	cfg := base.cfg
 	codeKeys, err := openCodeKeys(cfg)
 	if err != nil {
@@ -172,11 +217,16 @@ func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver
 	}
 	binder := fingerprint.New(rules.reflex)
 	b, err := approver.NewBroadcaster(approver.Options{
-		Store: base.store, Audit: learner{base.records, rules.reflex, log.With("part", "precedents")}, People: base.people(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Store: base.store, Audit: learner{base.told(log), rules.reflex, log.With("part", "precedents")}, People: base.people(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
+			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
+				return approver.Binding{}, err
+			}
+			defer base.calls.Give(call.Peer.UID)
 			return binder.Of(ctx, call, rules.version())
 		},
-		Rule: exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
+		Limit: limit(asks, base.house.Notice(), rules.reflex.ProjectOf),
+		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
 		Mark: base.trust.mark, Host: hostname(), Notice: base.house.Notice(), Log: log.With("part", "people"),
 	})
 	if err != nil {
@@ -188,10 +238,10 @@ func newBroadcaster(base *ground, rules *judgement, log *slog.Logger) (*approver
 
 // openSockets listens on both sockets and returns what serves each.
 func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Acknowledge, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
-	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: desk, Log: log.With("part", "resolve")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Acknowledge, Missed: desk.people.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: porter{desk, local}, Log: log.With("part", "resolve")}
 	if local != nil {
-		resolve.Resolver = local
+		resolve.Resolver = porter{desk, local}
 	}
 	if err := h.reachable(at.Submit); err != nil {
 		return nil, err
@@ -204,9 +254,14 @@ func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local 
 	if err != nil {
 		return nil, errors.Join(err, submitOn.Close())
 	}
+	desk.doors = []*httpapi.Listener{submitOn, resolveOn}
+	kept := func(l *httpapi.Listener) func(context.Context) error {
+		return func(ctx context.Context) error { l.Keep(ctx, log); return nil }
+	}
 	return []func(context.Context) error{
 		func(ctx context.Context) error { return submit.Serve(ctx, submitOn) },
 		func(ctx context.Context) error { return resolve.Serve(ctx, resolveOn) },
+		kept(submitOn), kept(resolveOn),
 	}, nil
 }
 

@@ -97,7 +97,9 @@ func (c serviceInstallCmd) Run() error {
 		return err
 	}
 	backup, changed, err := changeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
-	if err != nil {
+	if errors.Is(err, fs.ErrPermission) && !c.User {
+		return fmt.Errorf("%w: a service of the machine is root's to write: sudo approver service install; or --user for a service of your own", err)
+	} else if err != nil {
 		return err
 	}
 	if changed && c.Path == "" {
@@ -106,9 +108,10 @@ func (c serviceInstallCmd) Run() error {
 		}
 	}
 	if backup != "" {
-		fmt.Printf("what it was is in %s\n", backup)
+		printed(0, "what it was is in %s\n", backup)
 	}
-	fmt.Printf("%s is there; start it with:\n  %s\n", path, c.start(path))
+	printed(0, "%s is there; start it with:\n", path)
+	fmt.Printf("  %s\n", c.start(path)) // to be copied
 	return nil
 }
 
@@ -133,7 +136,7 @@ func (c serviceInstallCmd) text() (string, error) {
 	if config == "" && !c.User {
 		config = "/etc/approver/approver.yaml"
 	} else if config == "" {
-		config, err = configs.DefaultPath()
+		config, err = usualConfig()
 	}
 	if err == nil {
 		config, err = filepath.Abs(config)
@@ -288,4 +291,26 @@ func (c serviceUninstallCmd) Run() error {
 		fmt.Printf("removed %s\n", path)
 	}
 	return err
+}
+
+// installsService is the command that lets the machine run the daemon, for who asks: a
+// service of the machine is root's to write.
+func installsService() string {
+	if os.Geteuid() != 0 {
+		return "approver service install --user"
+	}
+	return "approver service install"
+}
+
+// startsDaemon is how the daemon of a configuration is started. One that agents of other
+// users ask has a user of its own, so nobody starts it by hand.
+func startsDaemon(cfg configs.Config) string {
+	who, err := cfg.Sockets.Submitters()
+	switch {
+	case err != nil || !who.Named():
+		return "approver serve, or " + installsService()
+	case runtime.GOOS == "darwin":
+		return "sudo launchctl kickstart system/" + label + ", after sudo approver service install"
+	}
+	return "sudo systemctl start approver, after sudo approver service install"
 }

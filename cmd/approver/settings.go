@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -15,8 +17,8 @@ import (
 // gets no text if there is no file. It returns the backup's name, or "" if
 // nothing changed or there was nothing to keep.
 func changeFile(path string, change func([]byte) ([]byte, error)) (backup string, changed bool, err error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link to a file in a repository of dotfiles stays one
+	if path, err = realFile(path); err != nil {
+		return "", false, err
 	}
 	old, err := os.ReadFile(path)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -34,7 +36,7 @@ func changeFile(path string, change func([]byte) ([]byte, error)) (backup string
 			return "", false, err
 		}
 		mode, owned = info.Mode().Perm(), ownedAs(info)
-		backup = path + ".before-approver-" + time.Now().UTC().Format("20060102T150405.000")
+		backup = path + backupMark + time.Now().UTC().Format("20060102T150405.000000")
 		if err := errors.Join(writeNew(backup, old, mode), owned(backup)); err != nil {
 			return "", false, fmt.Errorf("the backup: %w", err)
 		}
@@ -50,6 +52,52 @@ func changeFile(path string, change func([]byte) ([]byte, error)) (backup string
 		return "", false, err
 	}
 	return backup, true, os.Rename(next, path)
+}
+
+// realFile is the file itself: a link to one in a repository of dotfiles stays a link.
+// A link to nothing is left alone: replacing it would lose it, and where it points
+// somebody else may have chosen.
+func realFile(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		return real, nil
+	}
+	if to, linkErr := os.Readlink(path); linkErr == nil {
+		return "", fmt.Errorf("%s is a link to %s, which cannot be followed (%w): make that file, or remove the link; nothing was changed", path, to, err)
+	}
+	return path, nil
+}
+
+// backupMark stands between the name of a file and the time of its backup.
+const backupMark = ".before-approver-"
+
+// A backup is what a file was before a change.
+type backup struct {
+	path string
+	text []byte
+	mode fs.FileMode
+}
+
+// backupsOf are the backups of a file, the newest first. What cannot be read is left out.
+func backupsOf(path string) (all []backup) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	for _, e := range slices.Backward(entries) { // sorted by name, and so by time
+		if !strings.HasPrefix(e.Name(), filepath.Base(path)+backupMark) || !e.Type().IsRegular() {
+			continue
+		}
+		at := filepath.Join(filepath.Dir(path), e.Name())
+		info, err := e.Info()
+		if err != nil || info.Size() > maxSettings {
+			continue
+		}
+		if text, err := os.ReadFile(at); err == nil {
+			all = append(all, backup{at, text, info.Mode().Perm()})
+		}
+	}
+	return all
 }
 
 // ownedAs returns what gives a file the owner and group of another: whoever

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,12 +67,17 @@ type shield struct {
 	stage    approver.Stage // nil: none is configured, or people have not approved it
 	quota    *quota.Quota
 	name     string
+	asks     *evaluator.Evaluator // inside stage
 	failMode string
 	model    *sidecar.Sidecar // nil: none is configured
 	audit    approver.Recorder
 	log      *slog.Logger
 
 	allowed, blocked, escalated, failed, canaries, opened atomic.Uint64
+
+	told   sync.Mutex
+	said   string    // the trouble with the evaluator that was last logged; empty while it answers
+	saidAt time.Time // when a trouble was last logged
 }
 
 // openShield makes the evaluator. It connects to nothing.
@@ -91,7 +98,7 @@ func openShield(cfg configs.Config, kv approver.KV, audit approver.Recorder, log
 	if s.quota, err = quota.New(kv, limits, log.With("part", "quota")); err != nil {
 		return nil, err
 	}
-	s.name = e.String()
+	s.name, s.asks = e.String(), e
 	s.stage = &evaluator.Remembering{Stage: quota.Limited{Quota: s.quota, Stage: evaluating{e, s}}}
 	return s, nil
 }
@@ -99,12 +106,47 @@ func openShield(cfg configs.Config, kv approver.KV, audit approver.Recorder, log
 // evaluator is the gate's; nil where there is none.
 func (s *shield) evaluator() approver.Stage { return s.stage }
 
-// run keeps the added model's program running until ctx ends.
+// run keeps the added model's program running until ctx ends, and looks whether an
+// evaluator that fails answers again.
 func (s *shield) run(ctx context.Context) error {
 	if s.model == nil {
+		s.probe(ctx, probeFirst, probeMost)
 		return nil
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var probing sync.WaitGroup
+	probing.Go(func() { s.probe(ctx, probeFirst, probeMost) })
+	defer probing.Wait()
+	defer stop()
 	return s.model.Run(ctx)
+}
+
+// How long after a failed evaluation the evaluator is asked by itself, at first and at most.
+const (
+	probeFirst = time.Minute
+	probeMost  = 10 * time.Minute
+)
+
+// probe asks an evaluator that fails about a plain ls, ever more rarely: else it would count
+// as failing until a call needs it, for hours.
+func (s *shield) probe(ctx context.Context, first, most time.Duration) {
+	if s.asks == nil {
+		return
+	}
+	for wait := first; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if now := s.asks.Reception(); now.Up || now.Since.IsZero() {
+			wait = first
+			continue
+		}
+		_, _ = s.asks.Health(ctx) // the meter keeps what came of it
+		s.logState(s.asks.Reception())
+		wait = min(2*wait, most)
+	}
 }
 
 func (s *shield) close() error {
@@ -133,6 +175,8 @@ func (w evaluating) Judge(ctx context.Context, call approver.ToolCall) (approver
 	case v.Category == evaluator.CategoryCanary:
 		s.canaries.Add(1)
 		s.alarm(ctx, call, "the evaluator's answer did not carry its canary: the call's text took its model over, or the model is not up to the task")
+	case v.Category == evaluator.CategoryAnswer:
+		s.failed.Add(1) // it blocks, and is no decision of the model
 	case v.Decision == approver.Deny:
 		s.blocked.Add(1)
 	case v.Decision == approver.Ask:
@@ -140,7 +184,28 @@ func (w evaluating) Judge(ctx context.Context, call approver.ToolCall) (approver
 	default:
 		s.allowed.Add(1)
 	}
+	s.logState(s.asks.Reception())
 	return v, err
+}
+
+// logState says once that the evaluator does not work, and why, and once that it does
+// again. Where it fails anew so soon that the log holds that back, a later call says it:
+// else the log would go on to end with "answers again".
+func (s *shield) logState(now approver.Reception) {
+	now.Problem, _, _ = strings.Cut(now.Problem, "; it asks to wait") // for another time each time
+	s.told.Lock()
+	defer s.told.Unlock()
+	switch was := s.said; {
+	case now.Since.IsZero(), now.Up && was == "":
+		return
+	case now.Up:
+		s.said = ""
+		s.log.Info("the evaluator answers again", "evaluator", s.name)
+	case was == "" && time.Since(s.saidAt) < quiet: // see onceEach
+	case now.Problem != was:
+		s.log.Error("the evaluator does not work, so calls that need it are blocked; approver doctor tests it", "evaluator", s.name, "error", now.Problem)
+		s.said, s.saidAt = now.Problem, time.Now()
+	}
 }
 
 // opening is the gate's OnFailOpen: the verdict is flagged, and the count is for who
@@ -166,19 +231,29 @@ type shieldStatus struct {
 	FailedOpen uint64          `json:"failed_open"` // calls that went on unjudged
 	Model      *sidecar.Status `json:"sidecar,omitempty"`
 	Evaluator  string          `json:"evaluator,omitempty"`
-	Allowed    uint64          `json:"evaluations_allowed"` // since the start, as the following
-	Blocked    uint64          `json:"evaluations_blocked"`
-	Escalated  uint64          `json:"evaluations_escalated"`
-	Failed     uint64          `json:"evaluations_failed"`
-	Canaries   uint64          `json:"canary_failures"`
-	Quota      *quota.Snapshot `json:"quota,omitempty"`
-	QuotaErr   string          `json:"quota_error,omitempty"`
+	// What the evaluator's provider said last; zero before the first evaluation.
+	Answers     bool            `json:"evaluator_answers"`
+	Since       time.Time       `json:"evaluator_since,omitzero"`
+	LastSuccess time.Time       `json:"evaluator_last_success,omitzero"`
+	LastFailure time.Time       `json:"evaluator_last_failure,omitzero"`
+	Problem     string          `json:"evaluator_error,omitempty"` // of the last failure, also where it is over
+	Allowed     uint64          `json:"evaluations_allowed"`       // since the start, as the following
+	Blocked     uint64          `json:"evaluations_blocked"`
+	Escalated   uint64          `json:"evaluations_escalated"`
+	Failed      uint64          `json:"evaluations_failed"`
+	Canaries    uint64          `json:"canary_failures"`
+	Quota       *quota.Snapshot `json:"quota,omitempty"`
+	QuotaErr    string          `json:"quota_error,omitempty"`
 }
 
 func (s *shield) status(ctx context.Context) *shieldStatus {
 	out := &shieldStatus{
 		FailMode: s.failMode, FailedOpen: s.opened.Load(), Evaluator: s.name, Allowed: s.allowed.Load(), Blocked: s.blocked.Load(),
 		Escalated: s.escalated.Load(), Failed: s.failed.Load(), Canaries: s.canaries.Load(),
+	}
+	if s.asks != nil {
+		r := s.asks.Reception()
+		out.Answers, out.Since, out.LastSuccess, out.LastFailure, out.Problem = r.Up, r.Since.UTC(), r.Good.UTC(), r.Bad.UTC(), r.Problem
 	}
 	if s.model != nil {
 		st := s.model.Status()
@@ -195,10 +270,13 @@ func (s *shield) status(ctx context.Context) *shieldStatus {
 	return out
 }
 
+// fails reports an evaluator whose last evaluation ended without a valid answer.
+func (s *shieldStatus) fails() bool { return s != nil && !s.Answers && !s.Since.IsZero() }
+
 // print is the status for people.
 func (s *shieldStatus) print(line func(name, format string, args ...any)) {
 	if s.FailMode != configs.FailClosed {
-		line("FAIL OPEN", "fail_mode is %s: %d calls went on that could not be judged", s.FailMode, s.FailedOpen)
+		line("FAIL OPEN", "fail_mode is %s: %s went on that could not be judged", s.FailMode, counted(s.FailedOpen, "call"))
 	}
 	if m := s.Model; m != nil && m.Well() {
 		line("model", "%s: %d texts scored, %d not, %d restarts", m.State, m.Scored, m.Unavailable, m.Restarts)
@@ -210,6 +288,19 @@ func (s *shieldStatus) print(line func(name, format string, args ...any)) {
 		return
 	}
 	line("evaluator", "%s: %d allowed, %d blocked, %d to people, %d failed", s.Evaluator, s.Allowed, s.Blocked, s.Escalated, s.Failed)
+	switch at := time.DateTime + " UTC"; {
+	case s.fails():
+		for _, t := range s.troubles() {
+			if t.of == ofEvaluator {
+				line("", "%s", strings.TrimPrefix(t.why, s.Evaluator+" "))
+				line("", "to mend it: %s", t.cure)
+			}
+		}
+	case s.Since.IsZero():
+		line("", "not asked since the daemon started; approver doctor tests it")
+	default:
+		line("", "answers since %s, the last time at %s", s.Since.Format(at), s.LastSuccess.Format(at))
+	}
 	if s.Canaries > 0 {
 		line("", "ALARM: %d answers did not carry the canary", s.Canaries)
 	}

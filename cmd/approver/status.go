@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -16,11 +18,20 @@ type statusCmd struct{ operatorCmd }
 
 // Help is the long text.
 func (statusCmd) Help() string {
-	return `Says whether the daemon is up, its version and store, whether each channel receives, how many requests are open, whether calls are
-frozen, observed or not asked, whether installed hooks hold, where the audit ends, and whether agents are isolated from the daemon.
+	return `Says whether the daemon is up, its version and store, since when each channel receives or does not, whether the evaluator answers,
+how many requests are open, whether calls are frozen, observed or not asked, whether installed hooks hold, where the audit ends,
+and whether agents are isolated from the daemon.
 
-Exit codes: 0 the daemon is up, 1 it is not, or its store, its audit or a channel has failed, or
-installed hooks were weakened, or approver itself has frozen everything, 2 the command line is not understood.
+For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon answers.
+
+It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the configuration cannot be taken any
+more, a daemon that runs is found all the same, and what is wrong with the file is said on standard error, and with --json in config_error.
+
+Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not receive or could not show its last card,
+or the evaluator's last evaluation failed, or installed hooks were weakened, or files of policy or rules cannot be read, or approver itself has frozen everything,
+or nobody can approve ANY request though calls are not only observed,
+2 the command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that nobody watches
+where somebody can be asked in another channel.
 
 Example:
   approver status
@@ -30,12 +41,23 @@ Example:
 // Run prints the status.
 func (c statusCmd) Run(ctx context.Context) error {
 	var doc statusDoc
+	c.told = &toldOf{keep: c.JSON}
 	err := c.operate(ctx, opStatus, struct{}{}, &doc)
-	if errors.Is(err, httpapi.ErrRefused) {
-		return err
+	if refused := errors.Is(err, httpapi.ErrRefused); refused || errors.Is(err, fs.ErrPermission) {
+		up, socket, downErr := c.submitAnswers()
+		doc = statusDoc{Up: up, Unseen: up, Submit: socket, Error: err.Error()}
+		switch {
+		case refused && !up:
+			return err
+		case !up:
+			doc.failed(downErr)
+		}
+	} else if err != nil {
+		doc = statusDoc{}
+		doc.failed(err)
 	}
-	if err != nil {
-		doc = statusDoc{Error: err.Error()}
+	if trouble := c.told.trouble; trouble != nil {
+		doc.ConfigError = spoiled(trouble)
 	}
 	if c.JSON {
 		if err := printJSON(doc); err != nil {
@@ -50,65 +72,141 @@ func (c statusCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// failed notes why the daemon could not be asked. It is down only if nobody listens.
+func (s *statusDoc) failed(err error) {
+	s.Error, s.Silent = err.Error(), errors.Is(err, httpapi.ErrSilent)
+	switch {
+	case s.Silent:
+		s.state = "SILENT"
+	case isDown(err) || errors.Is(err, fs.ErrNotExist):
+		s.state = "down"
+	default:
+		s.state = "NOT SEEN"
+	}
+}
+
+// submitAnswers reports whether a daemon answers where this user's agents ask, where that
+// is, and why not.
+func (c statusCmd) submitAnswers() (up bool, socket string, why error) {
+	config := c.Config
+	if c.Socket != "" {
+		config = ""
+	}
+	client, err := submitPlace(config, "")
+	if err != nil && c.Config != "" { // it cannot be read: the machine's place is left
+		client, err = submitPlace("", "")
+	}
+	if err == nil {
+		err = answers(client.Socket)
+	}
+	switch {
+	case err == nil:
+		return true, client.Socket, nil
+	case errors.Is(err, httpapi.ErrSilent):
+		return false, client.Socket, &silentError{socket: client.Socket}
+	case client.Socket == "":
+		return false, "", err
+	}
+	return false, client.Socket, &downError{cure: c.cure(), err: fmt.Errorf("nobody answers on %s, where agents ask: %w", client.Socket, err)}
+}
+
+// heldLine says since when one agent is frozen, and why.
+func heldLine(h approver.Hold) string {
+	text := fmt.Sprintf("%s: since %s by %s", h.Who, h.At.UTC().Format(time.DateTime+" UTC"), h.By)
+	if h.Reason != "" {
+		text += ", because " + h.Reason
+	}
+	return text
+}
+
+// mute reports that every call that needs people is denied, because nobody can approve
+// one. In observe mode nobody needs to.
+func (s statusDoc) mute() bool {
+	return strings.HasPrefix(s.Nobody, "nobody can approve "+anyRequest) && s.Observe == nil
+}
+
 // well reports that the daemon works, as far as it can tell.
 func (s statusDoc) well() bool {
-	for _, c := range s.Channels {
-		if !c.Receives {
-			return false
-		}
-	}
-	alarmed := s.Freeze != nil && s.Freeze.By == "approver" // until people look into it
-	return s.Up && s.Trouble == "" && s.AuditErr == "" && len(s.Hooks) == 0 && !alarmed
+	return s.Up && len(s.troubles()) == 0
 }
 
 func (s statusDoc) print() {
 	line := func(name, format string, args ...any) {
-		fmt.Printf("%-9s %s\n", name, approver.OneLine(fmt.Sprintf(format, args...)))
+		printed(10, "%-9s %s\n", name, approver.OneLineAgain(fmt.Sprintf(format, args...)))
+	}
+	if s.Unseen {
+		line("daemon", "up: it answers on %s, where agents ask", s.Submit)
+		line("", "how it does was not seen: %s", s.Error)
+		return
 	}
 	if !s.Up {
-		line("daemon", "down: %s", s.Error)
+		line("daemon", "%s: %s", s.state, s.Error)
 		return
 	}
 	line("daemon", "up since %s, pid %d, version %s", s.Started.Format(time.DateTime+" UTC"), s.PID, s.Version)
 	if s.Notice != "" {
 		line("warning", "%s", s.Notice)
 	}
+	for _, t := range s.troublesOf(ofSocket) {
+		line("SOCKET", "LOST, so that nobody can connect: %s", t.why)
+	}
 	line("store", "%s", s.Store)
-	if s.Trouble != "" {
-		line("", "FAILS: %s", s.Trouble)
+	for _, t := range s.troublesOf(ofStore) {
+		line("", "FAILS: %s", t.why)
 	}
 	if s.Output != "" {
 		line("output", "%s", s.Output)
 	}
 	for _, c := range s.Channels {
-		if c.Receives {
-			line("channel", "%s receives", c.Name)
-		} else {
-			line("channel", "%s DOES NOT RECEIVE: %s", c.Name, c.Error)
+		line("channel", "%s", c.receiving())
+		if posting := c.posting(); posting != "" {
+			line("", "%s", posting)
 		}
 	}
 	if len(s.Channels) == 0 {
 		line("channel", "NONE: every call that needs people is denied")
 	}
+	if s.Nobody != "" {
+		line("NOBODY", "%s", s.Nobody)
+	}
+	for _, gone := range s.Removed {
+		line("REMOVED", "%s", gone)
+	}
+	for _, kept := range s.Refused {
+		line("REFUSED", "%s", kept)
+	}
+	for _, u := range s.NotInForce {
+		line("NOT USED", "%s", u)
+	}
 	for _, weak := range s.Hooks {
-		line("HOOKS", "WEAKENED: %s", weak)
+		said := "WEAKENED: "
+		if strings.HasPrefix(weak, cannotLook) {
+			said = ""
+		}
+		line("HOOKS", "%s%s", said, weak)
 	}
 	for _, waits := range s.Waiting {
-		line("WAITING", "does not count until people approve it: %s", waits)
+		line("WAITING", "%s", waitsLine(waits))
 	}
 	if s.Control != "" {
 		line("CALLS", "%s", s.Control)
 		if s.Freeze != nil && s.Freeze.Reason != "" {
 			line("", "%s", s.Freeze.Reason)
 		}
+		for _, h := range s.Held {
+			line("", "%s", heldLine(h))
+		}
 		if s.Observe != nil {
 			line("", "since the daemon started: %d would have been asked, %d denied; approver report, approver enforce", s.Observe.WouldAsk, s.Observe.WouldDeny)
 		}
 	}
 	line("open", "%d", s.Open)
+	if n := s.Asks.Refused; n > 0 {
+		line("TOO MANY", "%s denied because people were asked too often, see asks_per_minute", were(uint64(n), "call"))
+	}
 	for _, part := range slices.Sorted(maps.Keys(s.OverBudget)) {
 		if n := s.OverBudget[part]; n > 0 {
-			line("slow", "%d calls took more than the budget %s, and were asked about", n, part)
+			line("slow", "%s asked about, because they took more than the budget %s", were(uint64(n), "call"), part)
 		}
 	}
 	if s.Shield != nil {
@@ -117,7 +215,8 @@ func (s statusDoc) print() {
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
 	}
-	if s.AuditErr != "" {
-		line("", "FAILS, and every call is denied: %s", s.AuditErr)
+	for _, t := range s.troublesOf(ofAudit) {
+		line("", "FAILS, and every call is denied: %s", t.why)
+		line("", "to mend it: %s", t.cure)
 	}
 }

@@ -66,7 +66,7 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 	must(err)
 	must(l.trust.judge(t.Context(), kv, l.records.Opened()))
 	l.people, err = approver.NewBroadcaster(approver.Options{
-		Store: kv, Audit: l.records, Mark: l.trust.mark, CodeKey: make([]byte, 32), Log: log,
+		Store: kv, Audit: l.records, Mark: l.trust.mark, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: log,
 		Fingerprint: func(context.Context, approver.ToolCall) (approver.Binding, error) { return approver.Binding{}, nil },
 	})
 	must(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ type watchCmd struct {
 
 // Help is the long text.
 func (watchCmd) Help() string {
-	return `Shows every open request as its card, and takes answers where the configuration lets this terminal give them (channels.terminal).
+	return `Shows each request as its card when it is asked, and without a chat those that are open already (approver pending lists all); takes answers where the configuration lets this terminal give them (channels.terminal).
 It reconnects while the daemon restarts.
 
 Example:
@@ -31,7 +32,8 @@ Example:
 
 // Run watches until ctx ends or the person quits.
 func (c watchCmd) Run(ctx context.Context) error {
-	client, err := c.client()
+	c.told = new(toldOf)
+	client, err := c.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -44,15 +46,16 @@ func (c watchCmd) Run(ctx context.Context) error {
 	defer cancel()
 	if c.JSON {
 		for raw := range events {
-			fmt.Println(string(raw))
+			fmt.Println(visibleJSON(raw))
 		}
 		return nil
 	}
 	if mode := (operatorCmd{daemonAt: c.daemonAt}).mode(ctx); mode != "" {
-		fmt.Println(mode)
+		say(mode)
 	}
 	info, err := os.Stdout.Stat()
-	ui := terminal.UI{In: os.Stdin, Out: os.Stdout, Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now}
+	ui := terminal.UI{In: os.Stdin, Out: os.Stdout, Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now,
+		Width: func() int { return screenWidth(os.Stdout) }}
 	err = ui.Run(ctx, events, client.Answer)
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -60,26 +63,45 @@ func (c watchCmd) Run(ctx context.Context) error {
 	return err
 }
 
+// How long a watch waits before it connects again: after a loss, because a daemon that
+// restarts is back soon, and longer each time while it is refused, which only a change of the
+// configuration ends.
+const (
+	reconnect    = 500 * time.Millisecond
+	reconnectMax = time.Minute
+)
+
 // follow passes events on until ctx ends, and connects again after a loss.
 func follow(ctx context.Context, client httpapi.ResolveClient, events chan<- json.RawMessage) {
-	said := false
+	said, wait := false, reconnect
 	for ctx.Err() == nil {
-		err := client.Watch(ctx, func(raw json.RawMessage) error {
-			said = false
-			select {
-			case events <- raw:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
+		err := hears(ctx, client)
+		if err == nil {
+			err = client.Watch(ctx, func(raw json.RawMessage) error {
+				said, wait = false, reconnect
+				select {
+				case events <- raw:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+		}
+		if errors.Is(err, httpapi.ErrRefused) || errors.Is(err, fs.ErrPermission) {
+			wait = min(2*wait, reconnectMax)
+		} else {
+			wait = reconnect
+		}
 		if ctx.Err() == nil && !said {
-			fmt.Fprintf(os.Stderr, "approver: not connected: %v; trying again\n", err)
+			if errors.Is(err, fs.ErrPermission) {
+				err = outsider(err, client.Socket)
+			}
+			printedOn(os.Stderr, 10, "approver: not connected: %s; trying again, and Ctrl-C ends it\n", visibly(err.Error()))
 			said = true
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(wait):
 		}
 	}
 }

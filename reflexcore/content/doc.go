@@ -119,6 +119,7 @@ const (
 	formatUdev           // RUN+="…"
 	formatGroovy         // sh '…'
 	formatTOML           // command = "…"
+	formatPrompt         // !`…` and hooks in a text for agents
 )
 
 // Limits bound the work on one content. The zero value reads nothing: whatever

@@ -10,7 +10,7 @@ import (
 var gitCommands = map[string]bool{
 	"core.sshcommand": true, "core.editor": true, "core.pager": true, "core.fsmonitor": true, "core.askpass": true, "core.gitproxy": true, "core.alternaterefscommand": true, "sequence.editor": true, "credential.helper": true, "diff.external": true,
 	"diff.command": true, "diff.textconv": true, "merge.driver": true, "filter.clean": true, "filter.smudge": true, "filter.process": true, "mergetool.cmd": true, "difftool.cmd": true, "gpg.program": true, "gpg.ssh.defaultkeycommand": true, "pager": true,
-	"interactive.difffilter": true, "trailer.command": true, "trailer.cmd": true, "uploadpack.packobjectshook": true, "sendemail.smtpserver": true, "sendemail.tocmd": true, "sendemail.cccmd": true, "sendemail.sendmailcmd": true, "web.browser": false, "browser.cmd": true, "man.cmd": true, "submodule.update": true, "remote.uploadpack": true, "remote.receivepack": true, "remote.proxy": false, "receive.procreceiverefs": false, "gui.cmd": true, "guitool.cmd": true, "tar.command": true, "instaweb.httpd": true,
+	"interactive.difffilter": true, "trailer.command": true, "trailer.cmd": true, "uploadpack.packobjectshook": true, "sendemail.smtpserver": true, "sendemail.tocmd": true, "sendemail.cccmd": true, "sendemail.sendmailcmd": true, "web.browser": false, "browser.cmd": true, "man.cmd": true, "submodule.update": true, "remote.uploadpack": true, "remote.receivepack": true, "remote.proxy": false, "receive.procreceiverefs": false, "gui.cmd": true, "guitool.cmd": true, "tar.command": true, "hook.command": true, "instaweb.httpd": true,
 }
 
 // git reads a configuration file of git.

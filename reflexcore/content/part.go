@@ -16,6 +16,9 @@ func Part(path, text string, lim Limits, yield func(effect.Payload)) {
 		yield(p)
 	})
 	s := Classify(path)
+	if s.Prompts() && IsPrompt(path) && !found && strings.ContainsAny(text, "`!{") {
+		yield(effect.Payload{Why: "a part of " + s.Name, Path: path, Later: true}) // it may be half of a command
+	}
 	if found || len(text) > lim.Bytes || !s.holdsLines() {
 		return
 	}

@@ -11,6 +11,9 @@ import (
 // that are not known keep effect.Unknown.
 func Payloads(path, content string, lim Limits, yield func(effect.Payload)) {
 	s := Classify(path)
+	if s.format == formatPrompt && !IsPrompt(path) {
+		s.format = formatNone
+	}
 	if s.format == formatNone && strings.HasPrefix(content, "#!") {
 		s.format = formatScript
 	}
@@ -93,6 +96,8 @@ func (x *extractor) extract(content string) {
 		x.groovy(content)
 	case formatTOML:
 		x.toml(content)
+	case formatPrompt:
+		x.prompt(content)
 	default:
 	}
 }

@@ -40,6 +40,48 @@ approver.yaml
 ~/.config/systemd/user/approver*
 ~/library/launchagents/*approver*`},
 	// Above the plain rows, because *.md is plain.
+	{kind: Agent, name: "what an agent runs by itself", patterns: `
+.claude/plugins/**
+.claude/skills/*/bin/**
+.claude/shell-snapshots/**
+.claude/session-env/**
+.claude/jobs
+.claude/jobs/*
+.claude/jobs/*/*
+.claude/daemon*
+.claude/daemon/**
+.claude/dev-mods/**
+.claude/rm-guard/**
+.claude/seed-admin/**
+.claude/cowork_plugins/**
+.claude/mcp-skill-archives/**
+.claude/scheduled_tasks.json
+~/.claude/launch.json
+~/.claude/local/**
+~/.claude/state/device-*
+~/.local/share/claude/**`},
+	// Texts in which the agent runs commands before its model reads them: Claude Code,
+	// Gemini and Qwen, opencode. Those of other agents run nothing.
+	{kind: Instructions, name: "a text that an agent loads", format: formatPrompt, patterns: `
+.claude/agents/**
+.claude/commands/**
+.claude/skills/**
+.claude/rules/**
+.claude/routines/**
+.claude/output-styles/**
+.gemini/commands/**
+.qwen/commands/**
+.qwen/agents/**
+.qwen/skills/**
+.opencode/command/**
+.opencode/commands/**
+.opencode/agent/**
+.opencode/agents/**
+.config/opencode/command/*.md
+.config/opencode/commands/*.md
+.config/opencode/agent/*.md
+.config/opencode/agents/*.md
+skill.md`},
 	{kind: Instructions, name: "instructions to agents", patterns: `
 .cursorrules
 .windsurfrules
@@ -47,17 +89,12 @@ approver.yaml
 .clinerules/**
 .cursor/rules/**
 .windsurf/rules/**
-.claude/agents/**
-.claude/commands/**
-.claude/skills/**
-.claude/rules/**
 .github/copilot-instructions.md
 .github/instructions/**
 claude.md
 claude.local.md
 agents.md
-gemini.md
-skill.md`},
+gemini.md`},
 	{kind: Plain, patterns: `
 .env.example
 .env.sample
@@ -91,6 +128,10 @@ ca.pem`},
 claude_desktop_config.json`},
 	{kind: Agent, name: "an agent's settings", format: formatJSON, patterns: `
 .claude/settings*.json
+.claude/managed-settings.json
+.claude/managed-settings.d/**
+.claude/remote-settings*
+.claude/policy-limits*
 /etc/claude-code/**
 /library/application support/claudecode/**
 .cursor/hooks.json
@@ -141,10 +182,11 @@ crush.json
 .opencode/plugins/**
 .pi/agent/extensions/**
 .openclaw/**`},
-	{kind: Agent, name: "what an agent runs by itself", patterns: `
-.claude/plugins/**
-.claude/shell-snapshots/**
-.claude/session-env/**`},
+	{kind: Instructions, name: "a plugin's settings", format: formatPrompt, patterns: `
+.claude-plugin/**
+.lsp.json
+monitors/monitors.json
+hooks/hooks.json`},
 	{kind: Agent, name: "a list of MCP servers", format: formatJSON, patterns: `
 mcp.json
 .mcp.json

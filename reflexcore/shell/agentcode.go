@@ -182,6 +182,9 @@ func AgentOf(file string, words []string) string {
 	if id == "" {
 		id = versionOf(file)
 	}
+	if ClaudeInstalled(file) {
+		id = "claude"
+	}
 	if elsewhere(id, args) {
 		return "copy of " + id
 	}

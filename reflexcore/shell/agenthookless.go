@@ -7,9 +7,9 @@ import "strings"
 
 // elsewhere reports whether an agent is told to run its tools where it has none of the
 // hooks that it has here: on a machine of its maker's, as a server of tools, with other
-// settings than the ones on the disk.
+// settings than the ones on the disk, or in a way that is not known to be plain.
 func elsewhere(id string, args []field) bool {
-	return id == "claude" && (servesTools(args) || unhooks(args) || isDriven(args))
+	return id == "claude" && (servesTools(args) || unhooks(args) || isDriven(args) || claudeWords(args))
 }
 
 // servesTools reports whether the words behind Claude Code's name make it a server that
@@ -72,3 +72,7 @@ func mayHook(agents field) bool {
 	text := strings.TrimSpace(agents.text)
 	return !agents.known() || !strings.HasPrefix(text, "{") || strings.Contains(text, `"hooks"`) || strings.Contains(text, `\u`)
 }
+
+// isolates are the programs that run another one in a place of its own: with other files,
+// another home or another user's session, where it may not find the settings that it has here.
+var isolates = wordSet("bwrap firejail chroot unshare nsenter systemd-run flatpak-spawn wsl")

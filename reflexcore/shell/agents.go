@@ -88,6 +88,9 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 					base != name && (name[0] == '@' || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:"))
 				in.agentStarts(a.id, copied, name)
 			}
+			if apart {
+				in.executesFlag(slices.Clone(args[1:]))
+			}
 			if key != base {
 				return
 			}
@@ -160,6 +163,8 @@ func (in *interp) launches(base string, args []field) {
 		case container:
 		case strings.HasPrefix(w, "npm:"), strings.HasPrefix(w, "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
 			id = packageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
+		case ClaudeInstalled(w):
+			id = "claude"
 		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"), strings.HasPrefix(w, effect.Unknown+"/"), strings.Contains(w, "/@"):
 			id = installedOf(w)
 		}
@@ -174,10 +179,6 @@ func (in *interp) launches(base string, args []field) {
 		return
 	}
 }
-
-// isolates are the programs that run another one in a place of its own: with other files,
-// another home or another user's session, where it may not find the settings that it has here.
-var isolates = wordSet("bwrap firejail chroot unshare nsenter systemd-run flatpak-spawn wsl")
 
 // agentVariables say where an agent finds its settings, or what it does without asking.
 var agentVariables = [...]string{
@@ -198,7 +199,7 @@ func (in *interp) inherits(by string) {
 			in.environ(name, now)
 		}
 	}
-	if in.sourced || slices.ContainsFunc(in.words, in.setsAgent) {
+	if in.sourced || in.bringsCode() || slices.ContainsFunc(in.words, in.setsAgent) {
 		in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
 	}
 }
@@ -208,6 +209,9 @@ func (in *interp) inherits(by string) {
 func (in *interp) setsAgent(word string) bool {
 	if home, ok := strings.CutPrefix(word, "HOME="); ok {
 		return home != in.value("HOME").text
+	}
+	if setsClaude(word) {
+		return true
 	}
 	if !strings.ContainsAny(word, "_") {
 		return false

@@ -17,7 +17,7 @@ func (in *interp) apply(a *applied, sink *data) {
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
-	if p.Open {
+	if p.Open && !printsPrompt(argv) {
 		in.res.Opaque++
 		in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
 	}

@@ -262,6 +262,14 @@ func (in *interp) ran(program string, shell bool) {
 	}
 }
 
+// connected adds to the trace what the present command may read.
+func (in *interp) connected(std *input) {
+	if in.ctx.Explain && in.step >= 0 && std.present {
+		s := &in.res.Steps[in.step]
+		s.Fed, s.Input = true, std.text
+	}
+}
+
 // calls walks the function of that name, and where it is defined in a branch those
 // that it may be as well. It is false where there may be none.
 func (in *interp) calls(mark int, std *input, sink *data, background bool) bool {
@@ -344,6 +352,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	in.moved(name.text)
 	base := programName(name.text)
 	in.startsAgent(mark, base, std)
+	in.connected(std)
 	words := len(in.words)
 	for _, f := range args {
 		in.words = append(in.words, f.text)

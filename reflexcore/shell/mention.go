@@ -422,7 +422,7 @@ func (m *mentioner) tell(from int) {
 			}
 		}
 		mention := Mention{Path: p, By: m.by}
-		if m.counts[i] > told && len(in.res.Mentions) < maxMentions && !slices.Contains(in.res.Mentions, mention) {
+		if p != "" && m.counts[i] > told && len(in.res.Mentions) < maxMentions && !slices.Contains(in.res.Mentions, mention) {
 			in.res.Mentions = append(in.res.Mentions, mention)
 		}
 	}

@@ -22,7 +22,7 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 			own := *std
 			from := lang
 			if from == "" {
-				from = shebang(f.text)
+				from = Shebang(f.text)
 			}
 			in.perhaps(func() { in.script(from, f.data, args, &own, &data{}, "file "+f.path) })
 		}
@@ -50,7 +50,7 @@ func (in *interp) execute(p data, lang string, args []field, std *input, sink *d
 		return
 	}
 	if lang == "" {
-		lang = shebang(v.text)
+		lang = Shebang(v.text)
 	}
 	if lang == "" && strings.Trim(v.text, effect.Unknown+" \t\n") == "" && !v.known() {
 		// There is nothing to walk, and the name of its first program could be the file's
@@ -112,8 +112,8 @@ func (in *interp) knownScript(name, lang string, args []field, std *input, sink 
 	return true
 }
 
-// shebang says in which language a script is.
-func shebang(text string) string {
+// Shebang says in which language a script is.
+func Shebang(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(first, "#!") {
 		return "sh"

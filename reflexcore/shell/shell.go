@@ -143,6 +143,9 @@ type Step struct {
 	Shell bool `json:"-"`
 	// Remote says that it runs on another host, or inside a container.
 	Remote bool `json:"-"`
+	// Fed says that something is connected to its standard input, and Input what that is.
+	Fed   bool   `json:"-"`
+	Input string `json:"-"`
 }
 
 // A Result is what an analysis found. It may be used again, which saves memory.

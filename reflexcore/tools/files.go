@@ -2,6 +2,7 @@ package tools
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,8 +128,33 @@ func (j *judge) move() {
 	}
 	for _, p := range to {
 		j.file(effect.Write, p, 0)
-		j.written(p, "", false)
+		if !j.loads(p, from) {
+			j.written(p, "", false)
+		}
 	}
+}
+
+// loads hands out what runs of files that become texts which an agent loads; false if
+// they do not, or cannot be read.
+func (j *judge) loads(to string, from []string) bool {
+	paths, _ := j.locate(to)
+	if j.fs == nil || len(from) == 0 || !slices.ContainsFunc(paths, func(p string) bool { return content.Classify(j.as(p)).Prompts() }) {
+		return false
+	}
+	if j.nouns&nounURL != 0 || strings.Contains(strings.ToLower(j.call.Tool), "link") {
+		return false // what it leads to can change
+	}
+	for _, p := range from {
+		sources, _ := j.locate(p)
+		b, err := j.fs.ReadFile(sources[len(sources)-1], j.lim.File)
+		if err != nil {
+			return false
+		}
+		for _, target := range paths {
+			content.Payloads(j.as(target), string(b), j.lim.Content, j.payload)
+		}
+	}
+	return true
 }
 
 // file gives the effect on a path, as it is named and as links lead.
@@ -180,15 +206,16 @@ func (j *judge) pattern(p string) {
 func (j *judge) written(p, text string, known bool) {
 	paths, _ := j.locate(p)
 	for _, target := range paths {
-		s := content.Classify(target)
+		as := j.as(target)
+		s := content.Classify(as)
 		before := len(j.result.Payloads)
 		switch {
 		case known && !j.edits():
-			content.Payloads(target, text, j.lim.Content, j.payload)
+			content.Payloads(as, text, j.lim.Content, j.payload)
 		case j.edits():
-			j.edited(target)
-		case s.Kind.RunsLater():
-			j.payload(effect.Payload{Why: s.Name, Path: target, Later: true})
+			j.edited(target, as)
+		case s.Kind.RunsLater(), s.Prompts() && content.IsPrompt(as):
+			j.payload(effect.Payload{Why: s.Name, Path: as, Later: true})
 		}
 		// Settings in which nothing runs are settings.
 		if s.Kind.RunsLater() && s.Kind != content.Build && (!s.Parts() || len(j.result.Payloads) > before) {
@@ -198,6 +225,18 @@ func (j *judge) written(p, text string, known bool) {
 	if j.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.values("celltype"), ""), "markdown") {
 		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.values("newsource"), "\n"), Why: "a cell of a notebook", Path: p, Later: true})
 	}
+}
+
+// as is the path by which the content of a file is read: that of a plugin's text or list
+// says what it is, wherever the plugin lies.
+func (j *judge) as(target string) string {
+	if j.fs == nil {
+		return target
+	}
+	if as, ok := content.PluginText(j.fs, target); ok {
+		return as
+	}
+	return target
 }
 
 // edits reports whether the call changes a part of a file.
@@ -210,10 +249,33 @@ func (j *judge) edits() bool {
 	return false
 }
 
+// replacements are the old and new texts of the edits, each old one before its new one: in
+// JSON the keys may stand in any order.
+func (j *judge) replacements() []arg {
+	var olds, news, all []arg
+	for _, a := range j.args {
+		switch a.role {
+		case roleOld:
+			olds, all = append(olds, a), append(all, a)
+		case roleNew:
+			news, all = append(news, a), append(all, a)
+		default:
+		}
+	}
+	if len(olds) != len(news) {
+		return all
+	}
+	all = all[:0]
+	for i := range olds {
+		all = append(all, olds[i], news[i])
+	}
+	return all
+}
+
 // edited applies the edits to the file, as far as it can be read, and hands out
 // what runs now and did not before. If it cannot be read, the new texts are
-// looked at by themselves.
-func (j *judge) edited(target string) {
+// looked at by themselves. As is the path by which the content is read.
+func (j *judge) edited(target, as string) {
 	var before string
 	readable := false
 	if j.fs != nil {
@@ -222,7 +284,7 @@ func (j *judge) edited(target string) {
 		}
 	}
 	after, old, fresh := before, "", ""
-	for _, a := range j.args {
+	for _, a := range j.replacements() {
 		switch a.role {
 		case roleOld:
 			old = a.text
@@ -245,12 +307,12 @@ func (j *judge) edited(target string) {
 		}
 	}
 	if !readable {
-		content.Part(target, fresh, j.lim.Content, j.payload)
+		content.Part(as, fresh, j.lim.Content, j.payload)
 		return
 	}
 	known := map[effect.Payload]bool{}
-	content.Payloads(target, before, j.lim.Content, func(p effect.Payload) { known[p] = true })
-	content.Payloads(target, after, j.lim.Content, func(p effect.Payload) {
+	content.Payloads(as, before, j.lim.Content, func(p effect.Payload) { known[p] = true })
+	content.Payloads(as, after, j.lim.Content, func(p effect.Payload) {
 		if !known[p] {
 			j.payload(p)
 		}
@@ -289,7 +351,7 @@ func (j *judge) patch() bool {
 		if file.Len() > 0 && added.Len() > 0 {
 			paths, _ := j.locate(file.String())
 			for _, target := range paths {
-				content.Payloads(target, added.String(), j.lim.Content, j.payload)
+				content.Payloads(j.as(target), added.String(), j.lim.Content, j.payload)
 				if s := content.Classify(target); s.Kind.RunsLater() && s.Kind != content.Build {
 					j.add(effect.Persist, target, 0)
 				}

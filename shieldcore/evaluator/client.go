@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -94,8 +95,11 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 	if err := checkStatus(resp); err != nil {
 		return nil, err
 	}
-	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, errors.New("the answer is not application/json")
+	switch kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case err == nil && kind == "text/html":
+		return nil, errors.New("the answer is a web page, so another server is there: check url")
+	case err != nil || kind != "application/json":
+		return nil, errors.New("the answer is not application/json: check url and provider")
 	}
 	if e := resp.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return nil, errors.New("the answer is encoded, which was not asked for")
@@ -119,18 +123,39 @@ func checkStatus(resp *http.Response) error {
 	switch {
 	case code == http.StatusOK:
 		return nil
+	case code == http.StatusTooManyRequests && isOf(refusal(resp), "insufficient quota", "billing"):
+		return &UnavailableError{Why: "the account has no money or quota left: look at its billing with the provider", Status: code, RetryAfter: retryAfter(resp)}
 	case code == http.StatusTooManyRequests:
 		return &UnavailableError{Why: "it limits the rate of requests", Status: code, RetryAfter: retryAfter(resp)}
 	case code == http.StatusRequestTimeout, code >= 500:
 		return &UnavailableError{Why: "it failed by itself", Status: code, RetryAfter: retryAfter(resp)}
 	case code == http.StatusUnauthorized:
-		return errors.New("the provider does not take the key (HTTP 401): check key_file or key_env")
+		return errors.New("the provider does not take the key (" + refusal(resp) + "): check key_file or key_env")
 	case code >= 300 && code < 400:
 		return errors.New("the provider redirects, which is not followed (HTTP " + strconv.Itoa(code) + "): check url")
 	case code == http.StatusNotFound:
-		return errors.New("the provider does not know the address or the model (HTTP 404): check url and model")
+		return errors.New("the provider does not know the address or the model (" + refusal(resp) + "): check url and model")
 	}
-	return errors.New("the provider refused the request (HTTP " + strconv.Itoa(code) + "): check model, reasoning and max_payload")
+	why := refusal(resp)
+	cure := "check model, reasoning and max_payload"
+	switch {
+	case code == http.StatusPaymentRequired || isOf(why, "billing", "insufficient quota"):
+		cure = "look at the account's billing with the provider"
+	case code == http.StatusForbidden:
+		cure = "check with the provider what the key may do: it may lack the right to this model, or its project or region is not admitted"
+	case isOf(why, "model not"):
+		cure = "check model"
+	case isOf(why, "too large", "context length"):
+		cure = "check max_payload"
+	case isOf(why, "unsupported"):
+		cure = "check reasoning and model"
+	}
+	return errors.New("the provider refused the request (" + why + "): " + cure)
+}
+
+// isOf reports whether a refusal has one of these words.
+func isOf(why string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(why, w) })
 }
 
 // retryAfter reads the header in both of its forms; zero if it is not there.

@@ -49,6 +49,7 @@ type Evaluator struct {
 	deadline   time.Duration
 	maxPayload int
 	hide       func(string) string // takes the evaluator's own key out of a text
+	meter      *approver.ReceptionMeter
 }
 
 // New returns an evaluator for a valid configuration. It reads the key, and
@@ -82,6 +83,7 @@ func New(cfg Config) (*Evaluator, error) {
 		options:    options{model: cfg.Model, maxTokens: tokens, reasoning: cfg.Reasoning},
 		deadline:   orDefault(cfg.Deadline, DefaultDeadline),
 		maxPayload: orDefault(cfg.MaxPayload, DefaultMaxPayload),
+		meter:      &approver.ReceptionMeter{},
 		hide: func(s string) string {
 			if key.IsZero() {
 				return s
@@ -117,6 +119,7 @@ func (e *Evaluator) Judge(ctx context.Context, call approver.ToolCall) (approver
 	if pause(ctx, err) {
 		c, whole, err = e.ask(ctx, line)
 	}
+	e.note(err)
 	var unavailable *UnavailableError
 	switch {
 	case errors.As(err, &unavailable):
@@ -202,11 +205,10 @@ func (e *Evaluator) verdict(c claim, seen bool) approver.Verdict {
 		part = ", of which it saw only a part"
 	}
 	computed := fmt.Sprintf("tier %d: %s says %s with confidence %.2f%s", Tier, e, c.decision, c.confidence, part)
-	prompt := "prompt sha256 " + PromptHash()
 	// The model's own words come last, so that they cannot pass for ours.
-	v.Detail = computed + "; " + prompt + "; claimed by the model: " + approver.OneLine(approver.Mask(c.reason))
+	v.Detail = computed + "; claimed by the model: " + approver.OneLine(approver.Mask(c.reason))
 	v.Chain = []approver.Finding{{
-		By: By + ".model", Tier: Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: c.confidence, Note: computed + "; " + prompt,
+		By: By + ".model", Tier: Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: c.confidence, Note: computed + "; prompt sha256 " + PromptHash(),
 	}}
 	return v
 }
@@ -217,8 +219,9 @@ func failed(err error) approver.Verdict {
 	v := approver.Verdict{
 		By: By, Tier: Tier, Category: CategoryAnswer,
 		Reason: "an independent security evaluation gave no valid answer, so the call was blocked",
-		Detail: fmt.Sprintf("tier %d: %v; prompt sha256 %s", Tier, err, PromptHash()),
+		Detail: fmt.Sprintf("tier %d: %v", Tier, err),
 	}
+	v.Chain = []approver.Finding{{By: By + ".model", Tier: Tier, Decision: v.Decision, Severity: v.Severity, Note: v.Detail + "; prompt sha256 " + PromptHash()}}
 	if errors.Is(err, errCanary) {
 		v.Category = CategoryCanary
 	}

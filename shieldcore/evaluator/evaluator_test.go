@@ -180,7 +180,7 @@ func TestDecisions(t *testing.T) {
 				t.Errorf("%s: severity %v, reason %q", tt.says, v.Severity, v.Reason)
 			}
 			computed, claimed, ok := strings.Cut(v.Detail, "; claimed by the model: ")
-			if !ok || !strings.Contains(computed, "tier 2: evaluator "+provider) || !strings.Contains(computed, tt.says) || !strings.Contains(computed, "prompt sha256 "+evaluator.PromptHash()) {
+			if !ok || !strings.Contains(computed, "tier 2: evaluator "+provider) || !strings.Contains(computed, tt.says) || strings.Contains(v.Detail, evaluator.PromptHash()) {
 				t.Errorf("detail %q", v.Detail)
 			}
 			if strings.ContainsAny(claimed, "\n\u202e") || !strings.Contains(claimed, "line one") {

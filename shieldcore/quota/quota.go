@@ -34,20 +34,14 @@ type Quota struct {
 	group   sync.WaitGroup
 	overall *cell[buckets]
 	daily   *daily
+	users   *cells[buckets]
 
 	mu     sync.Mutex
 	closed bool
-	users  map[uint32]*user
 	memos  map[memoKey]memo
 
 	evaluated, spent                 atomic.Int64
 	refusedRate, refusedBudget, lost atomic.Int64
-}
-
-// A user is the cell of a uid while calls use it.
-type user struct {
-	cell *cell[buckets]
-	uses int
 }
 
 // A memo is a refusal that holds until tokens come back, so that nobody has to look
@@ -73,7 +67,10 @@ func New(kv approver.KV, c Config, log *slog.Logger) (*Quota, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	q := &Quota{c: c, store: kv, log: log, users: make(map[uint32]*user), memos: make(map[memoKey]memo)}
+	q := &Quota{c: c, store: kv, log: log, memos: make(map[memoKey]memo)}
+	q.users = newCells(func(uid uint32) *cell[buckets] {
+		return &cell[buckets]{store: kv, group: &q.group, book: bucketBook(userKey(uid))}
+	})
 	q.overall = &cell[buckets]{store: kv, group: &q.group, book: bucketBook(overallKey())}
 	q.daily = newDaily(kv, &q.group, c, q.alarm, log)
 	return q, nil
@@ -97,15 +94,10 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 	if err := q.recall(memoKey{}, memoKey{known: true, uid: uid}, memoKey{known: true, uid: uid, name: name}); err != nil {
 		return err
 	}
-	u, err := q.use(uid)
-	if err != nil {
-		return err
-	}
-	defer q.release(uid, u)
 	// The own bucket comes first, so that an agent that is refused takes nothing from
 	// the others. That the overall one is not known to be empty bounds how many
 	// records of new uids there are.
-	err = u.cell.do(ctx, func(s *buckets, now time.Time) (bool, error) {
+	err := q.users.do(ctx, uid, func(s *buckets, now time.Time) (bool, error) {
 		changed, scope, err := q.takeUser(s, now, name)
 		return changed, q.remember(memoKey{known: true, uid: uid, name: scope}, now, err)
 	})
@@ -176,30 +168,6 @@ func (q *Quota) remember(k memoKey, now time.Time, err error) error {
 	}
 	q.memos[k] = memo{until: time.Now().Add(r.Again.Sub(now)), err: r}
 	return err
-}
-
-// use returns the cell of a uid; release must follow.
-func (q *Quota) use(uid uint32) (*user, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return nil, unknown(errClosed)
-	}
-	u := q.users[uid]
-	if u == nil {
-		u = &user{cell: &cell[buckets]{store: q.store, group: &q.group, book: bucketBook(userKey(uid))}}
-		q.users[uid] = u
-	}
-	u.uses++
-	return u, nil
-}
-
-func (q *Quota) release(uid uint32, u *user) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if u.uses--; u.uses == 0 {
-		delete(q.users, uid)
-	}
 }
 
 // alarm tells of shares, in their order.
@@ -293,13 +261,11 @@ func (q *Quota) Close(ctx context.Context) error {
 	q.mu.Lock()
 	closed := q.closed
 	q.closed = true
-	for _, u := range q.users {
-		u.cell.close()
-	}
 	q.mu.Unlock()
 	if closed {
 		return nil
 	}
+	q.users.close()
 	q.overall.close()
 	q.daily.cell.close()
 	q.group.Wait()

@@ -180,8 +180,8 @@ func TestManyNames(t *testing.T) {
 		if size := len(kv.records[userKey(7)].value); size > 300 {
 			t.Errorf("the record has %d bytes", size)
 		}
-		if len(q.memos) > maxMemos || len(q.users) != 0 {
-			t.Errorf("%d refusals and %d users in memory", len(q.memos), len(q.users))
+		if len(q.memos) > maxMemos || len(q.users.of) != 0 {
+			t.Errorf("%d refusals and %d users in memory", len(q.memos), len(q.users.of))
 		}
 		want(t, q.Evaluate(t.Context(), agent(8, "a")), nil)
 		var s buckets // it is kept until the slowest of its buckets is full

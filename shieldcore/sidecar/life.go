@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"time"
 
@@ -26,15 +27,40 @@ type line struct {
 	err  error
 }
 
+// CheckFiles says why the program could not be started with the files that the
+// configuration names. It starts nothing, and does not hash the model.
+func (c Config) CheckFiles() error {
+	_, _, err := c.model()
+	if err == nil && c.Library != "" {
+		_, err = os.Stat(c.Library)
+	}
+	info, statErr := os.Stat(c.Program)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sidecar: %w", err)
+	case statErr != nil:
+		return fmt.Errorf("sidecar: %w", statErr)
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return fmt.Errorf("sidecar: %s is not a program", c.Program)
+	}
+	return nil
+}
+
+// model reads the manifest of the model.
+func (c Config) model() (manifest modeldir.Manifest, digest string, err error) {
+	manifest, digest, err = modeldir.ReadManifest(c.Model)
+	if err == nil && c.Manifest != "" && digest != c.Manifest {
+		err = fmt.Errorf("the model's manifest has SHA-256 %s, and the configuration says %s", digest, c.Manifest)
+	}
+	return manifest, digest, err
+}
+
 // life starts the program, checks it, and hands it texts until it fails or ctx
 // ends. It returns when the program has ended. The error is never nil.
 func (s *Sidecar) life(ctx context.Context) error {
-	manifest, digest, err := modeldir.ReadManifest(s.cfg.Model)
+	manifest, digest, err := s.cfg.model()
 	if err != nil {
 		return err
-	}
-	if s.cfg.Manifest != "" && digest != s.cfg.Manifest {
-		return fmt.Errorf("the model's manifest has SHA-256 %s, and the configuration says %s", digest, s.cfg.Manifest)
 	}
 	p, err := s.start(s.cfg)
 	if err != nil {

@@ -42,7 +42,7 @@ func (e *FileError) Error() string {
 	var b strings.Builder
 	for i, p := range e.Problems {
 		if i == shownProblems {
-			fmt.Fprintf(&b, "\nand %d more problems", len(e.Problems)-i)
+			fmt.Fprintf(&b, "\nand %d more", len(e.Problems)-i)
 			break
 		}
 		if i > 0 {

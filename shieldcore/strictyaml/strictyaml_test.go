@@ -214,7 +214,7 @@ func TestManyProblemsAreCounted(t *testing.T) {
 		fmt.Fprintf(&b, "unknown%d: v\n", i)
 	}
 	_, err := decode(t, b.String())
-	if err == nil || !strings.HasSuffix(err.Error(), "\nand 30 more problems") {
+	if err == nil || !strings.HasSuffix(err.Error(), "\nand 30 more") {
 		t.Errorf("got ...%.80s", err.Error()[max(len(err.Error())-80, 0):])
 	}
 }

@@ -143,7 +143,7 @@ func TestReadingsAreCoveredByTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mark, err := prepare(s.db)
+		mark, err := prepare(s.db, s.path)
 		if err != nil || mark < now.UnixNano() {
 			t.Errorf("the file's mark %d, %v is before the reading %d", mark, err, now.UnixNano())
 		}

@@ -27,7 +27,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +56,8 @@ var (
 	leases  = []byte("leases")  // name: last fence
 	meta    = []byte("meta")    // formatName, markName
 
+	buckets = [][]byte{records, dues, keeps, leases, meta}
+
 	formatName = []byte("format")
 	markName   = []byte("clock")
 )
@@ -81,6 +82,7 @@ type Store struct {
 	path  string
 	log   *slog.Logger
 	db    *bbolt.DB
+	file  fs.FileInfo // of the file that is open
 	clock *clock
 	hub   hint.Hub
 
@@ -114,12 +116,16 @@ func open(c Config, log *slog.Logger, gcEvery time.Duration, wall func() time.Ti
 	if err != nil {
 		return nil, err
 	}
-	mark, err := prepare(db)
+	mark, err := prepare(db, c.Path)
+	var file fs.FileInfo
+	if err == nil {
+		file, err = os.Stat(c.Path)
+	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store %s: %w", c.Path, err), db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{
-		path: c.Path, log: log, db: db, clock: newClock(wall, mark), gcEvery: gcEvery,
+		path: c.Path, log: log, db: db, file: file, clock: newClock(wall, mark), gcEvery: gcEvery,
 		ops: make(chan []*op, maxBatch), stop: make(chan struct{}), done: make(chan struct{}),
 		held: make(map[string]approver.Fence),
 	}
@@ -131,28 +137,67 @@ func open(c Config, log *slog.Logger, gcEvery time.Duration, wall func() time.Ti
 	return s, nil
 }
 
+// CheckFile says why Open would refuse what lies at path. It changes nothing. What is in the
+// file is only looked at while no daemon has it: that one has taken it.
+func CheckFile(path string) (err error) {
+	missing, err := look(path)
+	if missing || err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // as whoever writes it opens it
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	info, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	if info.Size() == 0 {
+		return nil // a new one is made of it
+	}
+	defer guard(path, &err)()
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Millisecond, NoStatistics: true})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil
+	case err != nil:
+		return refused(path, err)
+	}
+	if err = whole(db, path); err == nil {
+		err = db.View(func(tx *bbolt.Tx) error {
+			if first, _ := tx.Cursor().First(); first == nil {
+				return nil
+			}
+			return parts(tx, path)
+		})
+	}
+	return errors.Join(err, db.Close())
+}
+
+// look looks at the file of a store, and reports that there is none.
+func look(path string) (missing bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("store: %w", err)
+	case !info.Mode().IsRegular():
+		return false, fmt.Errorf("store: %s is not a regular file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return false, fmt.Errorf("store: others may use %s (mode %04o): chmod 600 it", path, info.Mode().Perm())
+	}
+	return false, nil
+}
+
 // openFile opens the file, makes sure that it is ours alone, and makes a new
 // one's name durable.
 func openFile(path string) (db *bbolt.DB, err error) {
-	info, err := os.Stat(path)
-	created := errors.Is(err, fs.ErrNotExist)
-	switch {
-	case created:
-	case err != nil:
-		return nil, fmt.Errorf("store: %w", err)
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("store: %s is not a regular file", path)
-	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("store: others may use %s (mode %04o): chmod 600 it", path, info.Mode().Perm())
+	created, err := look(path)
+	if err != nil {
+		return nil, err
 	}
-	// bbolt panics on some damages, and reads beyond the end of a file that was
-	// cut short, which faults.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			db, err = nil, damaged(path, fmt.Errorf("%v", p))
-		}
-	}()
+	defer guard(path, &err)()
 	if created {
 		if err := create(path); err != nil {
 			return nil, err
@@ -165,16 +210,22 @@ func openFile(path string) (db *bbolt.DB, err error) {
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s is locked: stop it, or give this one a path of its own", ErrLocked, path)
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum), errors.Is(err, berrors.ErrVersionMismatch),
-		err != nil && strings.Contains(err.Error(), "file size too small"): // which has no name
-		return nil, damaged(path, err)
 	case err != nil:
-		return nil, fmt.Errorf("store %s: %w", path, err)
+		return nil, refused(path, err)
 	}
 	if err := whole(db, path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// refused says why a file could not be opened.
+func refused(path string, err error) error {
+	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrVersionMismatch) ||
+		strings.Contains(err.Error(), "file size too small") { // which has no name
+		return damaged(path, err)
+	}
+	return fmt.Errorf("store %s: %w", path, err)
 }
 
 // create makes an empty file, whole or not at all: half a one, as a full disk or
@@ -209,26 +260,6 @@ func create(path string) error {
 	return nil
 }
 
-func damaged(path string, err error) error {
-	return fmt.Errorf("store: %s is damaged, or no store: restore it from a copy, or move it away to begin anew: %w", path, err)
-}
-
-// whole refuses a file that is shorter than what it says it holds.
-func whole(db *bbolt.DB, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	var holds int64
-	if err := db.View(func(tx *bbolt.Tx) error { holds = tx.Size(); return nil }); err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	if info.Size() < holds {
-		return damaged(path, fmt.Errorf("it has %d bytes of %d", info.Size(), holds))
-	}
-	return nil
-}
-
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -236,34 +267,6 @@ func syncDir(dir string) error {
 	}
 	defer d.Close()
 	return d.Sync()
-}
-
-// prepare makes the buckets of a new file, refuses another format, and returns
-// the clock's mark.
-func prepare(db *bbolt.DB) (mark int64, err error) {
-	err = db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{records, dues, keeps, leases, meta} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		b := tx.Bucket(meta)
-		if f := b.Get(formatName); f == nil {
-			if err := b.Put(formatName, []byte{format}); err != nil {
-				return err
-			}
-		} else if !bytes.Equal(f, []byte{format}) {
-			return fmt.Errorf("it has format %v, this approver knows %d: run the approver that wrote it", f, format)
-		}
-		if m := b.Get(markName); len(m) == 8 {
-			mark = int64(binary.BigEndian.Uint64(m))
-		}
-		if mark < 0 {
-			return errors.New("its clock is damaged")
-		}
-		return nil
-	})
-	return mark, err
 }
 
 // Close ends every watch, finishes the write that is under way, and gives the
@@ -274,6 +277,9 @@ func (s *Store) Close() error {
 		close(s.stop)
 		<-s.done
 		s.hub.Close()
+		if isDamaged(s.broken) {
+			return // what a panic left locked, the end of the process frees
+		}
 		err = s.db.Close()
 	})
 	return err
@@ -293,11 +299,12 @@ func (s *Store) begin(ctx context.Context) error {
 }
 
 // view reads one state of the file.
-func (s *Store) view(ctx context.Context, f func(tx *bbolt.Tx) error) error {
+func (s *Store) view(ctx context.Context, f func(tx *bbolt.Tx) error) (err error) {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	err := s.db.View(f)
+	defer guard(s.path, &err)()
+	err = s.db.View(f)
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return arg.ErrClosed
 	}

@@ -336,9 +336,18 @@ func (s *Store) commit(batch []*op) {
 // transact runs f in a transaction, moves the clock's mark (to the one given, or
 // for 0 to the usual distance), and forgets a few records. If f wrote nothing,
 // nothing is committed. Without an error, what f wrote is on disk.
-func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error)) error {
+func (s *Store) transact(mark int64, f func(tx *bbolt.Tx) (wrote bool, err error)) (err error) {
 	if s.broken != nil {
 		return s.broken
+	}
+	defer func() {
+		if isDamaged(err) {
+			s.broken = err // what else is wrong with the file is not known
+		}
+	}()
+	defer guard(s.path, &err)()
+	if err := s.there(); err != nil {
+		return err
 	}
 	tx, err := s.db.Begin(true)
 	if err != nil {

@@ -46,10 +46,8 @@ func (s *Store) checkServer(ctx context.Context, node *redis.Client) error {
 	switch {
 	case redis.IsPermissionError(err):
 		s.log.Warn("redis: the user may not run INFO, so version and persistence are unknown; allow +info", "addr", addr)
-	case errors.As(err, new(*net.OpError)):
-		return fmt.Errorf("redis at %s: %w: start it, or mend store.redis in the configuration", addr, err)
 	case err != nil:
-		return fmt.Errorf("redis at %s: %w", addr, err)
+		return fmt.Errorf("redis at %s: %w%s", addr, err, cure(err, s.config))
 	}
 	info := parseInfo(text)
 	if err := s.judge(addr, info); err != nil {
@@ -95,6 +93,31 @@ func (s *Store) judge(addr string, info map[string]string) error {
 			"addr", addr, "replicas", n, "needed", s.config.Replicas)
 	}
 	return nil
+}
+
+// cure is what helps against what a server says or a connection ends in, as the end of a
+// sentence; empty if that is not known.
+func cure(err error, c Config) string {
+	var op *net.OpError
+	switch {
+	case redis.HasErrorPrefix(err, "WRONGPASS"), redis.HasErrorPrefix(err, "NOAUTH"):
+		of := "password_file"
+		if c.PasswordFile != "" {
+			of += " " + c.PasswordFile
+		}
+		return ": Redis does not take user and password: mend store.redis.username and " + of + ", or the user in Redis, and restart the daemon"
+	case redis.IsPermissionError(err):
+		return ": give the user what the package comment of store/redisstore lists"
+	case redis.HasErrorPrefix(err, "MISCONF"):
+		return ": Redis cannot write to its disk: make room there"
+	case redis.HasErrorPrefix(err, "OOM"):
+		return ": the memory of Redis is full: give it more"
+	case redis.HasErrorPrefix(err, "READONLY"):
+		return ": this Redis is a replica: name the primary, or its Sentinels with master_name"
+	case errors.As(err, &op):
+		return ": start it, or mend store.redis in the configuration"
+	}
+	return ""
 }
 
 func parseInfo(text string) map[string]string {

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -150,7 +151,30 @@ func (c Config) exposed() bool {
 	return false
 }
 
-// options reads the files that the configuration names. c has its defaults.
+// CheckFiles says why Open would refuse the files that the configuration names. It
+// connects to nothing.
+func (c Config) CheckFiles() error {
+	_, _, err := c.files()
+	return err
+}
+
+// files reads the keys and certificates.
+func (c Config) files() (sealer, *redis.UniversalOptions, error) {
+	hubKey, err := approver.SecretFrom("hub_key", approver.Secret{}, c.HubKeyFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return sealer{}, nil, fmt.Errorf("%w: `openssl rand -hex 32` makes a key; it is the same on every daemon", err)
+	case err != nil:
+		return sealer{}, nil, err
+	}
+	seal, err := newSealers(hubKey.Lines())
+	if err != nil {
+		return sealer{}, nil, err
+	}
+	options, err := c.options()
+	return seal, options, err
+}
+
 func (c Config) options() (*redis.UniversalOptions, error) {
 	password, err := approver.SecretFrom("password", c.Password, c.PasswordFile)
 	if err != nil {

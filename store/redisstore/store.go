@@ -60,7 +60,6 @@ import (
 	_ "embed" // the scripts
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -159,19 +158,8 @@ func open(ctx context.Context, c Config, log *slog.Logger, pulse time.Duration) 
 		return nil, err
 	}
 	setLibraryLog.Do(func() { redis.SetLogger(libraryLog{log}) })
-	hubKey, err := approver.SecretFrom("hub_key", approver.Secret{}, c.HubKeyFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: `openssl rand -hex 32` makes a key; it is the same on every daemon", err)
-	case err != nil:
-		return nil, err
-	}
-	seal, err := newSealers(hubKey.Lines())
-	if err != nil {
-		return nil, err
-	}
 	c = c.withDefaults()
-	options, err := c.options()
+	seal, options, err := c.files()
 	if err != nil {
 		return nil, err
 	}
@@ -383,5 +371,11 @@ func (s *Store) failed(what string, err error) error {
 	case redis.HasErrorPrefix(err, "WRONGTYPE"):
 		return fmt.Errorf("%w: redis: %s: %w", approver.ErrTampered, what, err)
 	}
-	return fmt.Errorf("redis: %s: %w", what, err)
+	return awayError{fmt.Errorf("redis: %s: %w%s", what, err, cure(err, s.config))}
 }
+
+// An awayError is an approver.ErrAway.
+type awayError struct{ error }
+
+func (e awayError) Unwrap() error        { return e.error }
+func (e awayError) Is(target error) bool { return target == approver.ErrAway }

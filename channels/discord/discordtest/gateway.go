@@ -36,8 +36,10 @@ const (
 type session struct {
 	conn *websocket.Conn
 
-	mu      sync.Mutex // writes, seq
+	mu      sync.Mutex // writes, and the next three
 	seq     int
+	history []map[string]any // what was dispatched, to be resumed
+	ended   bool             // by a close after which nothing can be resumed
 	id      string
 	intents int
 	ready   bool // guarded by the server's mu
@@ -57,7 +59,13 @@ func (g *session) write(op int, kind string, data any) {
 	if op == opDispatch {
 		g.seq++
 		f["s"], f["t"] = g.seq, kind
+		g.history = append(g.history, f)
 	}
+	g.send(f)
+}
+
+// send writes a frame, or lets it be if the connection has ended. The caller holds mu.
+func (g *session) send(f map[string]any) {
 	_ = g.conn.SetWriteDeadline(time.Now().Add(5 * time.Second))
 	_ = g.conn.WriteJSON(f)
 }
@@ -66,6 +74,7 @@ func (g *session) write(op int, kind string, data any) {
 func (g *session) close(code int, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.ended = g.ended || code != 4000 // after others the session is over
 	_ = g.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(time.Second))
 	_ = g.conn.Close()
 }
@@ -100,6 +109,11 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		s.mu.Lock()
 		delete(s.sessions, g)
+		g.mu.Lock()
+		if g.ready && !g.ended {
+			s.resumable[g.id] = g
+		}
+		g.mu.Unlock()
 		s.note("gateway: connection ended")
 		s.mu.Unlock()
 		_ = conn.Close()
@@ -115,6 +129,11 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 		var f frame
 		_, raw, err := conn.ReadMessage()
 		if err != nil {
+			if websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
+				g.mu.Lock()
+				g.ended = true // the bot has said goodbye
+				g.mu.Unlock()
+			}
 			return
 		}
 		if json.Unmarshal(raw, &f) != nil {
@@ -150,13 +169,15 @@ func (s *Server) received(g *session, f frame) bool {
 		var in struct {
 			Token     string `json:"token"`
 			SessionID string `json:"session_id"`
+			Seq       int    `json:"seq"`
 		}
-		if json.Unmarshal(f.Data, &in) != nil || !s.isToken(in.Token) {
+		if json.Unmarshal(f.Data, &in) != nil || !s.isToken(in.Token) || s.isRevoked() {
 			g.close(4004, "Authentication failed.")
 			return false
 		}
-		// Events of ended sessions are not kept: no session can be resumed.
-		g.write(opInvalidSession, "", false)
+		if !s.resume(g, in.SessionID, in.Seq) {
+			g.write(opInvalidSession, "", false)
+		}
 	default:
 		if !ready {
 			g.close(4003, "Not authenticated.")
@@ -166,6 +187,46 @@ func (s *Server) received(g *session, f frame) bool {
 		return false
 	}
 	return true
+}
+
+// resume lets g go on as an ended session did, from what the bot has seen of it.
+func (s *Server) resume(g *session, id string, seen int) bool {
+	s.flow.Lock() // every event is either missed or not
+	defer s.flow.Unlock()
+	s.mu.Lock()
+	was := s.resumable[id]
+	delete(s.resumable, id)
+	if was == nil || g.ready {
+		s.mu.Unlock()
+		return false
+	}
+	g.id, g.intents, g.ready = id, was.intents, true
+	s.resumed++
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.seq, g.history = was.seq, was.history
+	s.mu.Unlock()
+	for _, f := range g.history {
+		if n, ok := f["s"].(int); ok && n > seen {
+			g.send(f)
+		}
+	}
+	g.seq++
+	g.send(map[string]any{"op": opDispatch, "d": map[string]any{}, "s": g.seq, "t": "RESUMED"})
+	return true
+}
+
+// Resumed returns how many sessions the bot has taken up again.
+func (s *Server) Resumed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resumed
+}
+
+func (s *Server) isRevoked() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault == fake.Revoked
 }
 
 func (s *Server) isToken(t string) bool { return strings.TrimPrefix(t, "Bot ") == s.token }
@@ -243,6 +304,16 @@ func (s *Server) CloseGateway(code int) {
 	}
 }
 
+// CutGateway ends every connection without a word.
+func (s *Server) CutGateway() {
+	s.mu.Lock()
+	open := s.connected()
+	s.mu.Unlock()
+	for _, g := range open {
+		_ = g.conn.NetConn().Close()
+	}
+}
+
 // AskReconnect sends op 7 to every session, AskHeartbeat op 1.
 func (s *Server) AskReconnect() { s.tell(opReconnect) }
 
@@ -294,6 +365,8 @@ func (s *Server) reached() bool {
 // dispatch sends an event to every session that pick admits; pick may change
 // the data for it.
 func (s *Server) dispatch(kind string, pick func(g *session) any) {
+	s.flow.RLock()
+	defer s.flow.RUnlock()
 	s.mu.Lock()
 	if s.mute {
 		s.mu.Unlock()
@@ -305,6 +378,9 @@ func (s *Server) dispatch(kind string, pick func(g *session) any) {
 		if g.ready {
 			to = append(to, g)
 		}
+	}
+	for _, g := range s.resumable {
+		to = append(to, g)
 	}
 	s.mu.Unlock()
 	for _, g := range to {

@@ -215,6 +215,9 @@ func (s *Server) apply(m *message, d *draft, files []upload) {
 		m.Components = *d.Components
 	}
 	m.Flags = m.Flags&^flagSuppressEmbeds | d.Flags&flagSuppressEmbeds
+	if s.LosesFiles {
+		files = nil
+	}
 	for _, f := range files {
 		id := s.id()
 		path := "/attachments/" + m.ChannelID + "/" + id + "/" + f.name
@@ -260,6 +263,9 @@ func (s *Server) postMessage(r *http.Request) (any, error) {
 	}
 	if d.empty(files) {
 		return nil, errEmpty
+	}
+	if s.NoFiles && len(files) > 0 {
+		return nil, errNoPermission
 	}
 	s.mu.Lock()
 	c := s.channels[r.PathValue("channel")]

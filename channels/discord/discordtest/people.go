@@ -72,16 +72,25 @@ func (s *Server) Tap(user, conversation, message string, button fake.Button) err
 }
 
 func (s *Server) tap(user, conversation, message string, button fake.Button) (*interaction, error) {
-	s.mu.Lock()
-	c, m, u := s.channels[conversation], s.messages[message], s.users[user]
-	s.mu.Unlock()
-	if c == nil || m == nil || u == nil || m.ChannelID != conversation {
-		return nil, fmt.Errorf("discordtest: %s sees no message %s in %s", user, message, conversation)
-	}
 	if !s.reached() {
 		return nil, errors.New("discordtest: the application did not respond")
 	}
+	return s.press(user, conversation, message, button)
+}
+
+// TapUnheard is Tap whether or not the bot is connected.
+func (s *Server) TapUnheard(user, conversation, message string, button fake.Button) error {
+	_, err := s.press(user, conversation, message, button)
+	return err
+}
+
+func (s *Server) press(user, conversation, message string, button fake.Button) (*interaction, error) {
 	s.mu.Lock()
+	c, m, u := s.channels[conversation], s.messages[message], s.users[user]
+	if c == nil || m == nil || u == nil || m.ChannelID != conversation {
+		s.mu.Unlock()
+		return nil, fmt.Errorf("discordtest: %s sees no message %s in %s", user, message, conversation)
+	}
 	for _, row := range m.Components {
 		for _, b := range row.Components {
 			if buttonOf(b.Label) == button {

@@ -37,6 +37,7 @@ var (
 	errLate           = &apiError{status: 404, Code: 10062, Message: "Unknown interaction"}
 	errAcked          = &apiError{status: 400, Code: 40060, Message: "Interaction has already been acknowledged."}
 	errEmpty          = &apiError{status: 400, Code: 50006, Message: "Cannot send an empty message"}
+	errNoPermission   = &apiError{status: 403, Code: 50013, Message: "Missing Permissions"}
 	errNotAuthor      = &apiError{status: 403, Code: 50005, Message: "Cannot edit a message authored by another user"}
 	errJSON           = &apiError{status: 400, Code: 50109, Message: "The request body contains invalid JSON."}
 	errVersion        = &apiError{status: 400, Code: 50041, Message: "Invalid API version provided."}
@@ -73,7 +74,7 @@ func (s *Server) handler() http.Handler {
 		s.serve(w, r, func(*http.Request) (any, error) { return nil, errVersion })
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.healthy(w, r) {
+		if s.healthy(w, r) && !s.Trips.Meet(r.Method+" "+r.URL.Path, w, r, mux) {
 			mux.ServeHTTP(w, r)
 		}
 	})

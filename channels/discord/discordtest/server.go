@@ -38,11 +38,17 @@ type Server struct {
 	// NoEmbeds makes the bot lack the permission Embed Links: its embeds are
 	// dropped.
 	NoEmbeds bool
+	// NoFiles makes the bot lack the permission Attach Files: a message with one is
+	// refused. LosesFiles makes Discord take such a message and drop the file.
+	NoFiles, LosesFiles bool
+	// Trips make calls of the REST API go wrong.
+	Trips fake.Trips
 
 	token, app, bot, guild string
 	addr                   string
 	began                  time.Time
 
+	flow         sync.RWMutex // events; taken before mu
 	mu           sync.Mutex
 	http         *http.Server
 	serving      chan struct{} // closed when the present http server has ended
@@ -65,7 +71,9 @@ type Server struct {
 	whispers     []*whisper
 	pings        []string
 	sessions     map[*session]bool
+	resumable    map[string]*session // ended without a goodbye, by id
 	identified   int
+	resumed      int
 	log          []string
 	all          sync.WaitGroup
 }
@@ -92,7 +100,7 @@ func New() *Server {
 		began: time.Now(), budget: 1000, faultEnds: make(chan struct{}),
 		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{}, files: map[string][]byte{},
 		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
-		interactions: map[string]*interaction{}, sessions: map[*session]bool{},
+		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
 	}
 	s.app, s.bot, s.guild = s.id(), s.id(), s.id()
 	s.users[s.bot] = &user{ID: s.bot, Username: "approver", Bot: true}
@@ -188,6 +196,21 @@ func (s *Server) SetUser(id, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users[id] = &user{ID: id, Username: strings.ToLower(name), GlobalName: name}
+}
+
+// RemoveChannel deletes a channel, and Delete a message, as somebody with the right to
+// do so.
+func (s *Server) RemoveChannel(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.channels, id)
+}
+
+// Delete deletes a message.
+func (s *Server) Delete(_, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.messages, message)
 }
 
 // AddChannel makes a text channel in the guild and returns the id.

@@ -14,6 +14,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -79,6 +80,8 @@ type room struct {
 
 // A Server is one workspace. Make it with New, end it with Close.
 type Server struct {
+	Trips fake.Trips // make calls of the Web API, and uploads, go wrong
+
 	opts Options
 	addr string
 	http *http.Server
@@ -186,6 +189,15 @@ func (s *Server) AddConversation(c Conversation) {
 		return
 	}
 	s.rooms[c.ID] = &room{Conversation: c}
+}
+
+// Delete takes a message out of a conversation, as a person may.
+func (s *Server) Delete(conversation, ts string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.rooms[conversation]; r != nil {
+		r.messages = slices.DeleteFunc(r.messages, func(m *Message) bool { return m.TS == ts })
+	}
 }
 
 // AddMessage stores a message, as another app or a person may have posted it,

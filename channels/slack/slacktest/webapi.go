@@ -70,9 +70,13 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.note("%s", method)
 	forced := s.answers[method]
 	s.mu.Unlock()
-	if s.misbehave(w, r) {
-		return
+	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveMethod(w, r, method, forced) })
+	if !s.misbehave(w, r) && !s.Trips.Meet(method, w, r, well) {
+		well(w, r)
 	}
+}
+
+func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, method, forced string) {
 	if r.Method != http.MethodPost {
 		fail(w, "invalid_post_type")
 		return
@@ -365,9 +369,13 @@ func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 	s.note("upload %s", id)
 	_, known := s.uploads[id]
 	s.mu.Unlock()
-	if s.misbehave(w, r) {
-		return
+	well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.takeUpload(w, r, id, known) })
+	if !s.misbehave(w, r) && !s.Trips.Meet("upload", w, r, well) {
+		well(w, r)
 	}
+}
+
+func (s *Server) takeUpload(w http.ResponseWriter, r *http.Request, id string, known bool) {
 	f, _, err := r.FormFile("file")
 	if !known || err != nil {
 		http.Error(w, "bad upload", http.StatusBadRequest)

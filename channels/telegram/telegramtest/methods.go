@@ -17,6 +17,7 @@ const (
 	maxCaption = 1024
 	maxAlert   = 200
 	maxData    = 64 // bytes
+	maxCopy    = 256
 	maxBatch   = 100
 	maxPoll    = 50 * time.Second
 )
@@ -31,7 +32,6 @@ var methods = map[string]func(*Server, params) (any, error){
 	"sendMessage":         (*Server).sendMessage,
 	"sendDocument":        (*Server).sendDocument,
 	"editMessageText":     (*Server).editMessageText,
-	"deleteMessage":       (*Server).deleteMessage,
 	"answerCallbackQuery": (*Server).answerCallbackQuery,
 }
 
@@ -85,16 +85,14 @@ func (s *Server) getUpdates(ctx context.Context, p params) (any, error) {
 	s.poll++
 	mine := s.poll
 	s.notify() // an older poll learns that it is replaced
-	for expired := seconds == 0; ; {
+	for expired := seconds == 0 || s.hasty; ; {
 		switch {
 		case s.webhook != "":
 			return nil, &APIError{Code: http.StatusConflict, Description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
 		case s.poll != mine:
 			return nil, &APIError{Code: http.StatusConflict, Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
-		case len(s.scripted["getUpdates"]) > 0:
-			f := s.scripted["getUpdates"][0]
-			s.scripted["getUpdates"] = s.scripted["getUpdates"][1:]
-			return nil, &f
+		case len(s.scripted["getUpdates"]) > 0 && !s.scripted["getUpdates"][0].none():
+			return nil, s.next("getUpdates").befall()
 		case s.fault != 0 && s.broken():
 			return nil, errBroken
 		case len(s.updates) > 0 || expired:
@@ -306,12 +304,16 @@ func (m *Message) attachMarkup(p params) error {
 			switch {
 			case b.Text == "":
 				return bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
-			case b.URL == "" && b.Data == "":
+			case b.URL == "" && b.Data == "" && b.CopyText.Text == "":
 				return bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard")
 			case len(b.Data) > maxData:
 				return bad("BUTTON_DATA_INVALID")
+			case len(b.CopyText.Text) > maxCopy:
+				return bad("COPY_TEXT_INVALID")
+			case b.Data != "": // the first that is there counts
+				b.CopyText.Text = ""
 			}
-			buttons = append(buttons, Button{b.Text, b.Data})
+			buttons = append(buttons, Button{b.Text, b.Data, b.CopyText.Text})
 		}
 		m.Buttons = append(m.Buttons, buttons)
 	}
@@ -319,7 +321,7 @@ func (m *Message) attachMarkup(p params) error {
 }
 
 func (s *Server) editMessageText(p params) (any, error) {
-	m, err := s.own(p, "edit")
+	m, err := s.own(p)
 	switch {
 	case err != nil:
 		return nil, err
@@ -345,17 +347,8 @@ func (s *Server) editMessageText(p params) (any, error) {
 	return s.messageJSON(m, true), nil
 }
 
-func (s *Server) deleteMessage(p params) (any, error) {
-	m, err := s.own(p, "delete")
-	if err != nil {
-		return nil, err
-	}
-	m.Deleted = true
-	return true, nil
-}
-
 // own finds a message that the bot has sent.
-func (s *Server) own(p params, verb string) (*Message, error) {
+func (s *Server) own(p params) (*Message, error) {
 	chat, err := s.chatOf(p)
 	if err != nil {
 		return nil, err
@@ -363,10 +356,10 @@ func (s *Server) own(p params, verb string) (*Message, error) {
 	id, _ := strconv.Atoi(p.Get("message_id"))
 	m := s.find(chat.ID, id)
 	if m == nil {
-		return nil, bad("message to %s not found", verb)
+		return nil, bad("message to edit not found")
 	}
 	if m.From != BotID {
-		return nil, bad("message can't be %s", map[string]string{"edit": "edited", "delete": "deleted"}[verb])
+		return nil, bad("message can't be edited")
 	}
 	return m, nil
 }

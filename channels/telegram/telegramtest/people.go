@@ -60,8 +60,8 @@ type Message struct {
 	Protected, Silent, NoPreview, Deleted bool
 }
 
-// A Button is an inline button.
-type Button struct{ Text, Data string }
+// A Button is an inline button. One that copies a text tells the bot nothing.
+type Button struct{ Text, Data, Copy string }
 
 type update struct {
 	id  int64
@@ -181,7 +181,7 @@ var letters = map[fake.Button]string{
 
 func buttonOf(data string) fake.Button {
 	for b, letter := range letters {
-		if strings.HasSuffix(data, ":"+letter) {
+		if data, _, _ := strings.Cut(data, "+"); strings.HasSuffix(data, ":"+letter) { // behind + is the card's count
 			return b
 		}
 	}
@@ -373,7 +373,11 @@ func (s *Server) messageJSON(m *Message, withReply bool) map[string]any {
 		rows := make([][]map[string]any, len(m.Buttons))
 		for i, row := range m.Buttons {
 			for _, b := range row {
-				rows[i] = append(rows[i], map[string]any{"text": b.Text, "callback_data": b.Data})
+				shown := map[string]any{"text": b.Text, "callback_data": b.Data}
+				if b.Copy != "" {
+					shown = map[string]any{"text": b.Text, "copy_text": map[string]any{"text": b.Copy}}
+				}
+				rows[i] = append(rows[i], shown)
 			}
 		}
 		out["reply_markup"] = map[string]any{"inline_keyboard": rows}

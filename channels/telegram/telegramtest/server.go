@@ -48,7 +48,7 @@ type Server struct {
 
 	fault    fake.Fault
 	recovers time.Time // end of RateLimited, once it has begun
-	scripted map[string][]APIError
+	scripted map[string][]Trouble
 
 	users    map[int64]string
 	chats    map[int64]*Chat
@@ -60,6 +60,7 @@ type Server struct {
 	allowed    []string
 	poll       int // number of the newest poll
 	holding    int // polls that are held open
+	hasty      bool
 	webhook    string
 	commands   []string
 
@@ -104,7 +105,7 @@ func bad(format string, args ...any) *APIError {
 func New() *Server {
 	s := &Server{
 		token:   fmt.Sprintf("%d:%s", BotID, rand.Text()+rand.Text()[:9]),
-		changed: make(chan struct{}), scripted: map[string][]APIError{},
+		changed: make(chan struct{}), scripted: map[string][]Trouble{},
 		users: map[int64]string{}, chats: map[int64]*Chat{}, messages: map[int64][]*Message{}, lastID: 100,
 		nextUpdate: 900000, queries: map[string]*query{}, queryLife: 15 * time.Second,
 		told: map[int64][]string{}, perSecond: 30,
@@ -204,14 +205,6 @@ func (s *Server) Break(f fake.Fault) {
 	s.notify()
 }
 
-// FailNext makes the next call of a method fail; called again, the one after.
-func (s *Server) FailNext(method string, f APIError) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.scripted[method] = append(s.scripted[method], f)
-	s.notify()
-}
-
 // SetQueryLife sets how long a button press can be answered; 15 s at the start.
 func (s *Server) SetQueryLife(d time.Duration) {
 	s.mu.Lock()
@@ -242,8 +235,10 @@ func (s *Server) Commands() []string {
 	return slices.Clone(s.commands)
 }
 
-// errBroken makes serve misbehave as the fault says.
-var errBroken = errors.New("the service misbehaves")
+var (
+	errBroken = errors.New("the service misbehaves") // makes serve misbehave as the fault says
+	errCut    = errors.New("the connection breaks")
+)
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	token, method, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/bot"), "/")
@@ -256,6 +251,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	result, err := s.call(r, token, method)
 	if errors.Is(err, errBroken) {
 		status = s.misbehave(w, r)
+		return
+	}
+	var html page
+	if errors.As(err, &html) {
+		status = int(html)
+		html.write(w)
 		return
 	}
 	reply := map[string]any{"ok": err == nil, "result": result}
@@ -275,7 +276,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			reply["parameters"] = parameters
 		}
 	} else if err != nil {
-		panic(http.ErrAbortHandler) // the caller is gone
+		panic(http.ErrAbortHandler) // the caller is gone, or cut off
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -285,10 +286,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) call(r *http.Request, token, method string) (any, error) {
 	s.mu.Lock()
 	broken, known := s.broken(), token == s.token
-	var script *APIError
-	if next := s.scripted[method]; len(next) > 0 {
-		script, s.scripted[method] = &next[0], next[1:]
-	}
+	trouble := s.next(method)
 	s.mu.Unlock()
 	switch {
 	case broken:
@@ -302,11 +300,20 @@ func (s *Server) call(r *http.Request, token, method string) (any, error) {
 	if err != nil {
 		return nil, bad("can't parse the request: %v", err)
 	}
-	if script != nil {
-		return nil, script
+	if !trouble.none() && trouble.Cut != After {
+		return nil, trouble.befall()
 	}
+	result, err := s.do(r.Context(), method, p)
+	if trouble.Cut == After {
+		return nil, errCut
+	}
+	return result, err
+}
+
+// do carries a call out.
+func (s *Server) do(ctx context.Context, method string, p params) (any, error) {
 	if method == "getUpdates" {
-		return s.getUpdates(r.Context(), p)
+		return s.getUpdates(ctx, p)
 	}
 	do, ok := methods[method]
 	if !ok {

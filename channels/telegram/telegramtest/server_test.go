@@ -94,7 +94,6 @@ func TestLimits(t *testing.T) {
 		"reply to nothing":  {"sendMessage", []string{"chat_id", team, "text", "x", "reply_parameters", `{"message_id":1}`}, "to be replied not found"},
 		"reply anyway":      {"sendMessage", []string{"chat_id", team, "text", "x", "reply_parameters", `{"message_id":1,"allow_sending_without_reply":true}`}, ""},
 		"edit nothing":      {"editMessageText", []string{"chat_id", team, "message_id", "1", "text", "x"}, "message to edit not found"},
-		"delete nothing":    {"deleteMessage", []string{"chat_id", team, "message_id", "1"}, "message to delete not found"},
 		"no document":       {"sendDocument", []string{"chat_id", team}, "no document"},
 		"unknown query":     {"answerCallbackQuery", []string{"callback_query_id", "1"}, "query is too old"},
 		"unknown method":    {"sendEverything", nil, "method not found"},
@@ -172,8 +171,8 @@ func TestEdits(t *testing.T) {
 	if r := post(t, s, "editMessageText", "chat_id", team, "message_id", fmt.Sprint(p["message_id"]), "text", "x"); !strings.Contains(r.Description, "can't be edited") {
 		t.Errorf("changing a person's message: %+v", r)
 	}
-	if r := post(t, s, "deleteMessage", "chat_id", team, "message_id", id); !r.OK || len(s.Cards(team)) != 0 {
-		t.Errorf("deleting: %+v, left %v", r, s.Cards(team))
+	if s.Delete(chat, id); len(s.Cards(team)) != 0 {
+		t.Errorf("a deleted message is left: %v", s.Cards(team))
 	}
 }
 

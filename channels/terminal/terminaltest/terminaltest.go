@@ -212,7 +212,7 @@ func (s *Server) Tap(user, conversation, message string, button fake.Button) err
 	case !ok || conversation != terminal.Conversation:
 		return fmt.Errorf("no message %s in %s", message, conversation)
 	case button == fake.ApproveButton && e.Offer.Tap, button == fake.DenyButton && e.Offer.Deny:
-		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == fake.ApproveButton})
+		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == fake.ApproveButton, Shown: e.Card.Upto})
 		return nil
 	}
 	return fmt.Errorf("message %s has no such button", message)
@@ -256,7 +256,7 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 	if !ok || conversation != terminal.Conversation {
 		return fmt.Errorf("no message %s in %s", message, conversation)
 	}
-	s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: true, Code: text})
+	s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: true, Code: text, Shown: e.Card.Upto})
 	return nil
 }
 

@@ -71,7 +71,7 @@ func (c *Courier) Run(args []string) (exit int) {
 	var o options
 	defer func() {
 		if p := recover(); p != nil {
-			exit = c.leave(o, blocking.For(o.agent, o.event, panicked))
+			exit = c.leave(o, o.blocked(panicked))
 		}
 	}()
 	// A closed pipe must be an error of the write, not the end of the process:
@@ -84,10 +84,10 @@ func (c *Courier) Run(args []string) (exit int) {
 	}
 	o, err := parseFlags(args)
 	if err != nil {
-		return c.leave(o, blocking.For(o.agent, o.event, "the approver hook is not set up correctly, so the call was stopped: "+err.Error()))
+		return c.leave(o, o.blocked("the approver hook is not set up correctly, so the call was stopped: "+err.Error()))
 	}
 	if err := tracedFirst(c.tasks()); err != nil {
-		return c.leave(o, blocking.For(o.agent, o.event, err.Error()))
+		return c.leave(o, o.blocked(err.Error()))
 	}
 	deadline := time.Now().Add(o.deadline)
 	answered := make(chan blocking.Answer, 1)
@@ -95,24 +95,25 @@ func (c *Courier) Run(args []string) (exit int) {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				answered <- blocking.For(o.agent, o.event, panicked)
+				answered <- o.blocked(panicked)
 			}
 		}()
 		a, err := c.carry(o, deadline, &asked)
 		if err != nil {
-			a = blocking.For(o.agent, o.event, err.Error())
+			a = o.blocked(err.Error())
 		}
 		answered <- a
 	}()
-	return c.leave(o, wait(o, answered, deadline, &asked))
+	return c.leave(o, c.wait(o, answered, deadline, &asked))
 }
 
-// wait returns the first of the answer, the deadline and a signal.
+// wait returns the first of the answer, the deadline, a signal and the end of the
+// agent, which is found out within look.
 //
 // To handle signals costs a fifth of the whole run of this program, in
 // hand-overs between threads, and agents send them when their hook timeout is
 // over, which is seconds away. So it begins when an answer is not there at once.
-func wait(o options, answered <-chan blocking.Answer, deadline time.Time, asked *atomic.Bool) blocking.Answer {
+func (c *Courier) wait(o options, answered <-chan blocking.Answer, deadline time.Time, asked *atomic.Bool) blocking.Answer {
 	select {
 	case a := <-answered:
 		return a
@@ -122,30 +123,40 @@ func wait(o options, answered <-chan blocking.Answer, deadline time.Time, asked 
 	// SIGXCPU comes before the limit of the processor's time kills for good.
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU)
 	defer signal.Stop(signals)
-	select {
-	case a := <-answered:
-		return a
-	case <-time.After(time.Until(deadline)):
-		if !asked.Load() {
-			return blocking.For(o.agent, o.event, "the approver hook waited "+o.deadline.String()+" for the end of its input, which is the call, so the call was stopped")
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	over := time.After(time.Until(deadline))
+	for {
+		select {
+		case a := <-answered:
+			return a
+		case <-over:
+			if !asked.Load() {
+				return o.blocked("the approver hook waited " + o.deadline.String() + " for the end of its input, which is the call, so the call was stopped")
+			}
+			return o.blocked(late(o))
+		case s := <-signals:
+			return o.blocked("the approver hook was stopped by a signal (" + s.String() + ") before there was an answer, so the call was stopped")
+		case <-tick.C:
+			if readerGone(c.Stdout) { // the process ends, and with it the question
+				return o.blocked(unread)
+			}
 		}
-		return blocking.For(o.agent, o.event, late(o))
-	case s := <-signals:
-		return blocking.For(o.agent, o.event, "the approver hook was stopped by a signal ("+s.String()+") before there was an answer, so the call was stopped")
 	}
 }
 
 const panicked = "the approver hook failed (a panic), so the call was stopped; please report it"
 
 func late(o options) string {
-	return "approver had no answer within " + o.deadline.String() + ", so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout"
+	return "approver had no answer within " + o.deadline.String() + ", so the call was stopped; the user can see why with approver status"
 }
 
 // A trouble is a failed try, told to the agent.
 type trouble struct {
 	text    string
-	again   bool // another try may go better
-	reached bool // a daemon was there
+	again   bool   // another try may go better
+	reached bool   // a daemon was there
+	cure    string // how it is started
 }
 
 func (t *trouble) Error() string { return t.text }
@@ -168,6 +179,9 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		return blocking.Answer{}, err
 	}
 	giveUp := time.Now().Add(o.connectTimeout)
+	if report { // the call has run: the record of it is worth the whole time
+		giveUp = deadline
+	}
 	parkAt := o.parkAt(time.Now(), deadline)
 	reached := false
 	for pause := firstWait; ; pause = min(2*pause, lastWait) {
@@ -182,7 +196,7 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		case !t.again:
 			return a, t
 		case !now.Add(pause).Before(deadline) && lost:
-			return a, errors.New("approver stopped while it had the call, and was not back within " + o.deadline.String() + ", so the call was stopped; start it again with: approver serve")
+			return a, errors.New("approver stopped while it had the call, and was not back within " + o.deadline.String() + ", so the call was stopped; " + t.cure)
 		case !now.Add(pause).Before(deadline), !reached && now.Add(pause).After(giveUp):
 			return a, t
 		case now.Sub(started) > lastWait:
@@ -211,16 +225,25 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	_, writeErr := conn.Write(call.request(o.agent, o.event))
 	a, ack, err := readReply(conn)
 	if ack {
+		// A yes that nobody can hear is not taken.
+		if readerGone(c.Stdout) {
+			return blocking.Answer{}, &trouble{text: unread, reached: true}
+		}
+		if err := readable(c.Stdout); err != nil {
+			return blocking.Answer{}, &trouble{text: unwritten + " (" + err.Error() + ")", reached: true}
+		}
 		// Before anything is printed: an answer that the agent may have seen must
 		// not be given again. If this is lost, it is repeated for some seconds.
-		_, _ = conn.Write(call.acknowledgment())
+		acknowledge(conn, call)
 	}
 	var strange oddError
 	switch {
 	case err == nil:
 		return a, nil
 	case errors.As(err, &strange):
-		return blocking.Answer{}, &trouble{text: string(strange), reached: true}
+		// What has run is told until it is taken in; see carry.
+		again := string(strange) == refusals["503"] && wire.IsReport(o.agent, o.event)
+		return blocking.Answer{}, &trouble{text: string(strange), again: again, reached: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return blocking.Answer{}, &trouble{text: late(o), reached: true}
 	case writeErr != nil:

@@ -267,7 +267,7 @@ func TestRunDaemonHangs(t *testing.T) {
 	})
 	o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
 	close(release)
-	says(t, o, "approver had no answer within 1s, so the call was stopped; if people need longer, raise --deadline and the agent's hook timeout")
+	says(t, o, "approver had no answer within 1s, so the call was stopped; the user can see why with approver status")
 	if o.took < 900*time.Millisecond || o.took > 20*time.Second {
 		t.Errorf("it took %v", o.took)
 	}

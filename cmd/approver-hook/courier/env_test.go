@@ -51,6 +51,9 @@ func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 			return true
 		})
 	}
+	if !isCarried("CLAUDE_PROJECT_DIR") { // of which the agent has the skills wherever it is
+		t.Error("the project is not carried")
+	}
 	if names < 60 {
 		t.Errorf("only %d names were found", names)
 	}
@@ -77,7 +80,7 @@ func TestFurtherVariablesAreCompared(t *testing.T) {
 	if got, err := selectEnv([]string{"A\xff=x"}); err != nil || !utf8.Valid(got) || len(got) == 0 {
 		t.Errorf("a name of other bytes is sent as %q, %v", got, err)
 	}
-	for _, name := range []string{"TERM", "PWD", "OLDPWD", "SHLVL", "_", "XDG_RUNTIME_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SSE_PORT", "WINDOWID", "COLUMNS", "LINES",
+	for _, name := range []string{"TERM", "PWD", "OLDPWD", "SHLVL", "_", "XDG_RUNTIME_DIR", "CLAUDE_CODE_SSE_PORT", "WINDOWID", "COLUMNS", "LINES",
 		"TERM_SESSION_ID", "ITERM_SESSION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "TMUX", "TMUX_PANE", "STY", "DISPLAY", "XDG_SESSION_ID", "SSH_AGENT_PID",
 		"TERM_PROGRAM_VERSION", "npm_lifecycle_event", "DIRENV_DIFF", "VSCODE_GIT_IPC_HANDLE", "LS_COLORS", "DB_PASSWORD", "API_TOKEN", "X_SECRET", "SOME_KEY",
 		"TF_TOKEN_app_x", "TF_VAR_db_password_x", "MY_TOKEN_PROD", "SECRET_OF_X", "GOOGLE_APPLICATION_CREDENTIALS_JSON_TOKEN", "X_API_KEY_2", "npm_config__authToken"} {

@@ -13,18 +13,26 @@ import (
 )
 
 // Usage explains the program to a person.
-const Usage = `Reads an agent's hook payload on standard input, carries it to approver's daemon, and leaves the agent's own answer: standard
-output, standard error, exit code 0 or 2. On any failure that is the agent's blocking answer.
+const Usage = `Reads an agent's hook payload on standard input, carries it to approver's
+daemon, and leaves the agent's own answer: standard output, standard error,
+exit code 0 or 2. On any failure that is the agent's blocking answer.
 
   --agent NAME           the agent's dialect, such as claude (required)
-  --event NAME           the hook's event, for the form of the blocking answer; default: the event before a tool
-  --deadline 290s        answer before this, 1s to 24h; keep it under the hook's own time-out; default: 290s for claude, else 25s
-  --socket PATH          the daemon's submit socket; default: /run/approver/submit.sock if that folder is there,
+  --event NAME           the hook's event, for the form of the blocking
+                         answer; default: the event before a tool
+  --deadline 290s        answer before this, 1s to 24h; keep it under the
+                         hook's own time-out; default: 290s for claude,
+                         else 25s
+  --socket PATH          the daemon's submit socket; default:
+                         /run/approver/submit.sock if that folder is there,
                          else ~/.approver/run/submit.sock
   --connect-timeout 5s   how long to look for a daemon that was never reached
-  --park                 when nobody has answered 2s before the deadline, tell the agent to run the same call again later; the question stays open
+  --park                 when nobody has answered 2s before the deadline, tell
+                         the agent to run the same call again later; the
+                         question stays open
   --park-after 0s        do that after this time; implies --park
-  --help, --version      print this, or the version; each only as the one argument
+  --help, --version      print this, or the version; each only as the one
+                         argument
 
 Example:
   approver hook --agent claude --deadline 290s < payload.json

@@ -13,6 +13,7 @@ import (
 
 	"approver.example/agents/blocking"
 	"approver.example/httpapi/peercred"
+	"approver.example/httpapi/socketpath"
 	"approver.example/httpapi/wire"
 )
 
@@ -50,7 +51,50 @@ func (c call) request(agent, event string) []byte {
 
 // acknowledgment is the request that says that the answer is here.
 func (c call) acknowledgment() []byte {
-	return []byte("POST " + wire.AckPath + " HTTP/1.1\r\nHost: approver\r\nConnection: close\r\nContent-Length: 0\r\n" + wire.Call + ": " + c.id + "\r\n\r\n")
+	return []byte("POST " + wire.AckPath + " HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n" + wire.Call + ": " + c.id + "\r\n\r\n")
+}
+
+// ackWait is how long the courier waits until its acknowledgment is taken.
+const ackWait = 2 * time.Second
+
+// acknowledge says that the answer is here, again while there is no place for that. What
+// else comes of it changes nothing: the courier has its answer.
+func acknowledge(conn *os.File, call call) {
+	until := time.Now().Add(ackWait)
+	if call.deadline.Before(until) {
+		until = call.deadline
+	}
+	if conn.SetDeadline(until) != nil {
+		return
+	}
+	for {
+		if _, err := conn.Write(call.acknowledgment()); err != nil {
+			return
+		}
+		head, rest, err := readHead(conn)
+		if err != nil || !strings.HasPrefix(head, "HTTP/1.1 503 ") || !time.Now().Add(firstWait).Before(until) {
+			return
+		}
+		// Its body is a few words with their length before them.
+		length := contentLength(head)
+		if length < len(rest) {
+			return
+		}
+		if _, err := io.ReadFull(conn, make([]byte, length-len(rest))); err != nil {
+			return
+		}
+		time.Sleep(firstWait)
+	}
+}
+
+// contentLength is that of a short body, or -1.
+func contentLength(head string) int {
+	for line := range strings.SplitSeq(head, "\r\n") {
+		if name, value, ok := cutHeader(line); ok && strings.EqualFold(name, "Content-Length") {
+			return decimal(value, wire.MaxHead)
+		}
+	}
+	return -1
 }
 
 // dial connects to the socket and asks who listens before anything is sent. It
@@ -86,7 +130,7 @@ func connectTrouble(path string, err error) *trouble {
 	case errors.Is(err, syscall.EAGAIN): // more callers queue than the listener takes
 		return &trouble{text: "approver was too busy to take the call in time, so it was stopped; try again later", again: true, reached: true}
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EINTR):
-		return &trouble{text: "approver is not running (nobody listens on " + path + "), so the call was stopped; start it with: approver serve", again: true}
+		return &trouble{text: "approver is not running (nobody listens on " + path + "), so the call was stopped; " + startIt(path, ""), again: true, cure: startIt(path, "again ")}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
 		return &trouble{text: "the approver hook may not connect to " + path + ", so the call was stopped; let this user use the submit socket"}
 	}
@@ -272,4 +316,13 @@ func decimal(s string, limit int) int {
 		return -1
 	}
 	return n
+}
+
+// startIt is how the daemon on a socket is started: an isolated one, whose sockets are the
+// machine's, is nothing that the agent's user starts by hand.
+func startIt(path, again string) string {
+	if strings.HasPrefix(path, socketpath.SystemDir+"/") {
+		return "whoever administers this machine starts it " + again + "with: sudo systemctl start approver"
+	}
+	return "start it " + again + "with: approver serve"
 }

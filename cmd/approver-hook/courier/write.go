@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"approver.example/agents/blocking"
@@ -22,11 +23,11 @@ var errPanicked = errors.New("a panic")
 // read must not be taken for a yes.
 func (c *Courier) leave(o options, a blocking.Answer) int {
 	if !a.ExitZero && len(a.Stderr) == 0 {
-		a = blocking.For(o.agent, o.event, "")
+		a = o.blocked("")
 	}
 	if a.ExitZero {
 		if err := traced(c.tasks()); err != nil {
-			a = blocking.For(o.agent, o.event, err.Error())
+			a = o.blocked(err.Error())
 		}
 	}
 	if len(a.Stdout) > 0 {
@@ -36,12 +37,12 @@ func (c *Courier) leave(o options, a blocking.Answer) int {
 		}
 		switch {
 		case errors.Is(err, errPanicked):
-			a = blocking.For(o.agent, o.event, panicked)
+			a = o.blocked(panicked)
 			if write(c.Stdout, a.Stdout) != nil {
 				a.ExitZero = false
 			}
 		case err != nil && a.ExitZero: // otherwise exit code and reason are left, and block
-			a = blocking.For(o.agent, o.event, unwritten+" ("+err.Error()+")")
+			a = o.blocked(unwritten + " (" + err.Error() + ")")
 			a.ExitZero = false // half a document is none
 		}
 	}
@@ -63,11 +64,37 @@ func readable(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := writableFile(f, info); err != nil {
+		return err
+	}
 	if info.Mode()&os.ModeCharDevice == 0 {
 		return nil
 	}
 	if _, err := f.Seek(0, io.SeekCurrent); err == nil {
 		return errors.New("its standard output is closed, or a device that nobody reads")
+	}
+	return nil
+}
+
+var errNotWritable = errors.New("its standard output cannot be written to")
+
+// writableFile returns an error if a file was opened for reading only, or is of no kind
+// that takes a text, such as a counter of the kernel.
+func writableFile(f *os.File, info os.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || info.IsDir() || st.Mode&syscall.S_IFMT == 0 {
+		return errNotWritable
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var flags uintptr
+	var errno syscall.Errno
+	if err := conn.Control(func(fd uintptr) { flags, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0) }); err != nil {
+		return err
+	}
+	if errno != 0 || flags&syscall.O_ACCMODE == syscall.O_RDONLY {
+		return errNotWritable
 	}
 	return nil
 }

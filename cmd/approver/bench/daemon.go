@@ -51,6 +51,7 @@ func (b *bench) prepare(name, store string) (*daemon, error) {
 		}
 	}
 	config := fmt.Sprintf(`dir: data
+asks_per_minute: {user: 1000, agent: 1000}
 policy: policy.yaml
 log: {level: warn}
 store:

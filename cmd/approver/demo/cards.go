@@ -80,6 +80,7 @@ func (a *app) now(message string) fake.Shown {
 // show prints the cards as the three apps show them now.
 func (w *world) show(cards []fake.Shown) {
 	titles, texts := make([]string, len(cards)), make([]string, len(cards))
+	_, wide := fit(w.width, len(cards))
 	for i, a := range w.apps {
 		c := a.now(cards[i].Message)
 		if w.json {
@@ -90,12 +91,12 @@ func (w *world) show(cards []fake.Shown) {
 		}
 		titles[i], texts[i] = a.name, c.Text
 		if len(c.Labels) > 0 {
-			texts[i] += "\n" + buttonRows(c.Labels)
+			texts[i] += "\n" + buttonRows(c.Labels, wide)
 		}
 		texts[i] += strings.Repeat("\n📎 attachment", len(c.Files))
 	}
 	if !w.json {
-		w.tell(event{}, panels(titles, texts))
+		w.tell(event{}, panels(titles, texts, w.width))
 	}
 }
 

@@ -28,6 +28,7 @@ type Options struct {
 	Redis       bool // a private redis-server instead of the embedded store
 	Interactive bool // let the person at the keyboard answer once more at the end
 	JSON        bool // one event per line
+	Width       int  // of the screen, in columns; 0 is 80
 	In          io.Reader
 	Out         io.Writer
 	Program     string // the approver program, run as daemon and as hook

@@ -115,7 +115,7 @@ func TestButtonRows(t *testing.T) {
 		"[ Deny ] [ Details ]": {"Deny", "Details"},
 		"[ ✅ Approve once ] [ ⛔ Deny ]\n[ 🔎 Details ]": {"✅ Approve once", "⛔ Deny", "🔎 Details"},
 	} {
-		if got := buttonRows(labels); got != want {
+		if got := buttonRows(labels, maxPanel); got != want {
 			t.Errorf("%q: got %q, want %q", labels, got, want)
 		}
 	}

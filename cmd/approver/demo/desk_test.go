@@ -305,7 +305,7 @@ func TestDeskAsksPeople(t *testing.T) {
 		card = newest(t, w, tg, "approver unfreeze", 3)
 		ok("frozen: every call is denied", "freeze", "--reason", "worse")
 		tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
-		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(), "while people were asked, so their yes does not count") {
+		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(), "a freeze began or ended while people were asked") {
 			t.Errorf("exit %d: %s", exit, &p.stderr)
 		}
 		stopped()
@@ -334,7 +334,7 @@ func TestDeskAsksPeople(t *testing.T) {
 		ok("not paused", "pause", "--end")
 		held := start(t, w.claude("git push origin --delete held"), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline", "60s")
 		newest(t, w, tg, "--delete held", 1)
-		ok("1 open requests were denied", "freeze")
+		ok("1 open request was denied", "freeze")
 		if o := held.answer(t); o.decision() != "deny" || !strings.Contains(o.stderr, "everything was frozen") {
 			t.Errorf("%+v", o)
 		}

@@ -5,26 +5,47 @@ import (
 	"strings"
 )
 
-const panelWidth = 38
+// Bounds of a panel's text, in columns. The least leaves room for two panels on a
+// screen of 80.
+const (
+	minPanel, maxPanel = 33, 38
+	panelFrame         = 6 // what a panel takes beside its text
+)
 
-// panels draws messages side by side, as the three apps show them.
-func panels(titles, texts []string) string {
+// fit says how many panels go beside each other on a screen, and how wide their text is.
+func fit(screen, n int) (beside, text int) {
+	beside = max(1, min(n, screen/(minPanel+panelFrame)))
+	return beside, max(minPanel, min(maxPanel, screen/beside-panelFrame))
+}
+
+// panels draws messages as the apps show them, as many beside each other as fit.
+func panels(titles, texts []string, screen int) string {
+	beside, wide := fit(screen, len(texts))
+	var out strings.Builder
+	for from := 0; from < len(texts); from += beside {
+		to := min(from+beside, len(texts))
+		drawRow(&out, titles[from:to], texts[from:to], wide)
+	}
+	return out.String()
+}
+
+// drawRow draws messages side by side.
+func drawRow(out *strings.Builder, titles, texts []string, wide int) {
 	columns, height := make([][]string, len(texts)), 0
 	for i, text := range texts {
 		for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-			columns[i] = append(columns[i], wrap(line, panelWidth)...)
+			columns[i] = append(columns[i], wrap(line, wide)...)
 		}
 		height = max(height, len(columns[i]))
 	}
-	var out strings.Builder
 	row := func(left, right string, cell func(int) string) {
 		for i := range columns {
-			fmt.Fprint(&out, "  ", left, cell(i), right)
+			fmt.Fprint(out, "  ", left, cell(i), right)
 		}
-		fmt.Fprintln(&out)
+		fmt.Fprintln(out)
 	}
 	row("┌─", "─┐", func(i int) string {
-		return " " + titles[i] + " " + strings.Repeat("─", max(0, panelWidth-2-width(titles[i])))
+		return " " + titles[i] + " " + strings.Repeat("─", max(0, wide-2-width(titles[i])))
 	})
 	for n := range height {
 		row("│ ", " │", func(i int) string {
@@ -32,22 +53,21 @@ func panels(titles, texts []string) string {
 			if n < len(columns[i]) {
 				line = columns[i][n]
 			}
-			return line + strings.Repeat(" ", max(0, panelWidth-width(line)))
+			return line + strings.Repeat(" ", max(0, wide-width(line)))
 		})
 	}
-	row("└─", "─┘", func(int) string { return strings.Repeat("─", panelWidth) })
-	return out.String()
+	row("└─", "─┘", func(int) string { return strings.Repeat("─", wide) })
 }
 
 // buttonRows draws buttons with their labels, as many in a row as fit.
-func buttonRows(labels []string) string {
+func buttonRows(labels []string, wide int) string {
 	rows, row := "", ""
 	for _, label := range labels {
 		button := "[ " + label + " ]"
 		switch {
 		case row == "":
 			row = button
-		case width(row)+1+width(button) <= panelWidth:
+		case width(row)+1+width(button) <= wide:
 			row += " " + button
 		default:
 			rows, row = rows+row+"\n", button

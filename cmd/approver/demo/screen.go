@@ -13,8 +13,8 @@ import (
 
 // Events says what the demo prints for programs.
 const Events = `One JSON object per line, with t (seconds since the start), step and event.
-What belongs to a request has request, its id, and audit, the hash of an audit
-record: the one that the event is about, else the request's newest so far.
+What belongs to a request has request, its id, and audit, the hash of an
+audit record: the one that the event is about, else the request's newest.
 
 step      a scene begins: text
 note      something happens: text
@@ -55,6 +55,7 @@ type screen struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
+	width  int // in columns
 	start  time.Time
 	stop   context.CancelCauseFunc // ends the show
 	unread error                   // why nobody reads it any more
@@ -111,7 +112,7 @@ func (s *screen) title(step, text string) {
 	s.mu.Lock()
 	s.step = step
 	s.mu.Unlock()
-	s.tell(event{Event: "step", Text: text}, "\n━━ "+text+" ━━\n")
+	s.tell(event{Event: "step", Text: text}, "\n━━ "+strings.Join(wrap(text, s.width-6), "\n   ")+" ━━\n")
 }
 
 // about says which request the events that follow belong to, and its newest
@@ -125,11 +126,23 @@ func (s *screen) about(request, audit string) {
 // say tells one thing that happens.
 func (s *screen) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	s.tell(event{Event: "note", Text: text}, indented(text))
+	s.tell(event{Event: "note", Text: text}, s.indented(text))
 }
 
-// indented is a text under its scene's title.
-func indented(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n" }
+// indented is a text under its scene's title, in lines that the screen is wide enough for.
+func (s *screen) indented(text string) string {
+	var out strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		body := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(body)]
+		lead := indent
+		for _, piece := range wrap(body, s.width-4-len(indent)) {
+			out.WriteString("  " + lead + piece + "\n")
+			lead = indent + "  "
+		}
+	}
+	return out.String()
+}
 
 // check tells whether something is as it should be, and remembers if not.
 func (s *screen) check(ok bool, format string, args ...any) bool {
@@ -140,14 +153,14 @@ func (s *screen) check(ok bool, format string, args ...any) bool {
 		s.failed++
 		s.mu.Unlock()
 	}
-	s.tell(event{Event: "check", OK: &ok, Text: text}, indented(mark+text))
+	s.tell(event{Event: "check", OK: &ok, Text: text}, s.indented(mark+text))
 	return ok
 }
 
 // recorded tells what the audit has of the present request.
 func (s *screen) recorded(l auditLine) {
 	s.about(l.Request, l.Hash)
-	s.tell(event{Event: l.Event, Text: l.Note}, indented(fmt.Sprintf("audit: %s · request %s · %.16s…", l.Event, l.Request, l.Hash)))
+	s.tell(event{Event: l.Event, Text: l.Note}, s.indented(fmt.Sprintf("audit: %s · request %s · %.10s…", l.Event, l.Request, l.Hash)))
 }
 
 // answered tells what a hook process left for its agent.
@@ -159,7 +172,7 @@ func (s *screen) answered(o outcome) {
 	} else {
 		e.Text = strings.TrimSpace(stdout + "\n" + o.stderr)
 	}
-	s.tell(e, indented(fmt.Sprintf("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), stdout)))
+	s.tell(e, s.indented(fmt.Sprintf("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), stdout)))
 }
 
 // result is the last line.

@@ -62,7 +62,7 @@ type world struct {
 // newWorld is an empty stage.
 func newWorld(ctx context.Context, o Options) *world {
 	w := &world{
-		screen:  &screen{out: o.Out, json: o.JSON, start: time.Now()},
+		screen:  &screen{out: o.Out, json: o.JSON, width: cmp.Or(o.Width, 80), start: time.Now()},
 		program: o.Program, patience: cmp.Or(o.patience, patience), asked: map[string]int{}, replies: map[string]int{},
 	}
 	w.ctx, w.stop = context.WithCancelCause(ctx)

@@ -1,0 +1,36 @@
+package approver
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+	"testing"
+)
+
+// On a team's channel many people's agents ask. A card that said only "claude" left open
+// whose agent it was; now it names the user by the kernel's word, which no agent can
+// claim.
+func TestACardSaysWhoseAgentItIs(t *testing.T) {
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid := uint32(os.Getuid())
+	for _, c := range []struct {
+		name string
+		call ToolCall
+		want string
+	}{
+		{"a user with a name", ToolCall{Agent: "claude", Peer: Peer{Known: true, UID: uid}}, fmt.Sprintf("claude of %s (uid %d)", me.Username, uid)},
+		{"a user without one", ToolCall{Agent: "claude", Peer: Peer{Known: true, UID: 3999999999}}, "claude of uid 3999999999"},
+		{"the daemon itself", ToolCall{Agent: "approver"}, "approver"},
+		{"an agent that claims a user", ToolCall{Agent: "claude of root (uid 0)", Peer: Peer{Known: true, UID: 3999999999}}, "of uid 3999999999"},
+	} {
+		got := agentLine(c.call)
+		claims := strings.HasPrefix(c.name, "an agent") && strings.HasSuffix(got, c.want)
+		if got != c.want && !claims {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package claudesettings
+
+import (
+	"slices"
+)
+
+// idle reports whether an event's hook guards nothing: it tells of calls that did not
+// run. Without it a card claims less.
+func idle(event string) bool { return event == "PostToolBatch" }
+
+// lacking returns what is missing of the wanted hooks, a sentence for each event, of
+// those that guard calls, or of the idle ones.
+func lacking(have map[string][]Matcher, want Want, idlers bool) (missing []string) {
+	events := slices.SortedFunc(keysOf(want.Hooks), byRank)
+	for _, event := range events {
+		if idle(event) != idlers {
+			continue
+		}
+		why := "has no hook of approver " + where(event)
+		for _, m := range have[event] {
+			for _, h := range m.Hooks {
+				if !Ours(h) {
+					continue
+				}
+				if why = unlike(event, m.Matcher, h, want); why == "" {
+					break
+				}
+			}
+			if why == "" {
+				break
+			}
+		}
+		if why != "" {
+			missing = append(missing, why)
+		}
+	}
+	return missing
+}
+
+// idling tells what is missing of the hooks that guard nothing, if no file that holds the
+// others has them.
+func idling(files []file) (found []Finding) {
+	for _, f := range files {
+		if !f.holds() {
+			continue
+		}
+		if len(f.idle) == 0 {
+			return nil
+		}
+		for _, why := range f.idle {
+			found = append(found, Finding{Harmless: true, Path: f.Path, Text: f.Path + sep(why) + why})
+		}
+	}
+	return found
+}

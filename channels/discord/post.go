@@ -1,0 +1,190 @@
+package discord
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"approver.example"
+)
+
+// maxFile is the greatest file that is attached to a card, in bytes. It is
+// below what Discord takes in a server without boosts.
+const maxFile = 8 << 20
+
+// sent is what Discord says of a message that it took.
+type sent struct {
+	ID          string `json:"id"`
+	ChannelID   string `json:"channel_id"`
+	Embeds      []any  `json:"embeds"`
+	Attachments []any  `json:"attachments"`
+}
+
+// Post shows a new card. A Post that is repeated with the same card, because the
+// first answer was lost, does not show it twice: Discord knows it again by its
+// nonce for some minutes. A card whose file Discord does not take is shown without
+// it, says so, and takes no one-tap approval.
+func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
+	if err := ctx.Err(); err != nil {
+		return approver.Ref{}, fmt.Errorf("discord: post a card: %w", err)
+	}
+	if err := c.place(to); err != nil {
+		return approver.Ref{}, err
+	}
+	v, err := render(card, false)
+	if err != nil {
+		return approver.Ref{}, err
+	}
+	var got sent
+	fits := len(v.file.content) <= maxFile
+	if n := len(v.file.content); !fits {
+		err = fmt.Errorf("discord: its %s has %d bytes, more than the %d that can be attached", v.file.name, n, maxFile)
+	} else {
+		got, err = c.send(ctx, to, card, v)
+	}
+	if err != nil && v.file.name != "" && withoutFile(ctx, err) {
+		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error", err)
+		if v, err = renderBare(card); err == nil {
+			got, err = c.send(ctx, to, card, v)
+		}
+	}
+	if err != nil {
+		return approver.Ref{}, err
+	}
+	ref := approver.Ref{Destination: to, Message: got.ID, Partial: v.partial}
+	if len(got.Embeds) < len(v.Embeds) {
+		return approver.Ref{}, c.takeBack(ctx, ref)
+	}
+	if v.file.name != "" && fits && len(got.Attachments) == 0 { // whichever of two tries this is
+		c.log.Warn("a card has no file: give the bot Attach Files", "request", card.Request, "conversation", to.Conversation)
+		return c.ownUp(ctx, ref, card)
+	}
+	return ref, nil
+}
+
+// send posts a rendered card.
+func (c *Channel) send(ctx context.Context, to approver.Destination, card approver.Card, v view) (got sent, err error) {
+	v.Nonce, v.EnforceNonce = c.nonce(to, card), true
+	err = c.twice(ctx, func() error {
+		got = sent{}
+		err := c.call(ctx, "post a card", http.MethodPost, "channels/"+to.Conversation+"/messages", v.message, v.files(), &got)
+		if err == nil && !snowflake(got.ID) {
+			err = errors.New("discord: post a card: the answer has no message id")
+		}
+		return err
+	})
+	return got, err
+}
+
+// withoutFile reports whether a card that was refused with a file may be taken
+// without one: unless Discord said that it is not for the file, or wants us to wait.
+func withoutFile(ctx context.Context, err error) bool {
+	var api *apiError
+	if ctx.Err() != nil || !errors.As(err, &api) {
+		return ctx.Err() == nil
+	}
+	switch api.status {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests:
+		return false
+	}
+	return true
+}
+
+// takeBack deletes a card that does not show what it asks about: without its
+// permission a bot's message loses its embed, and people would be asked to approve
+// what they do not see.
+func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
+	lost := final{fmt.Errorf("discord: post a card: Discord dropped the command from the message: give the bot Embed Links in channel %s", ref.Conversation)}
+	err := c.call(ctx, "take the card back", http.MethodDelete, "channels/"+ref.Conversation+"/messages/"+ref.Message, nil, nil, nil)
+	if err != nil && !isAPI(err, discordgo.ErrCodeUnknownMessage) {
+		return fmt.Errorf("%w; and it is still there: %w", lost, err)
+	}
+	return lost
+}
+
+// ownUp has a card say that its file is not there. If that cannot be said, the card
+// counts as not posted: the next try finds it by its nonce, and says it.
+func (c *Channel) ownUp(ctx context.Context, ref approver.Ref, card approver.Card) (approver.Ref, error) {
+	v, err := renderBare(card)
+	if err == nil {
+		err = c.edit(ctx, ref, v, nil)
+	}
+	if err != nil {
+		return approver.Ref{}, err
+	}
+	ref.Partial = true
+	return ref, nil
+}
+
+// Update changes the card's message. What is attached stays. A card in a channel that
+// has left the configuration is changed as well: else its buttons would stay for ever.
+func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
+	switch {
+	case ref.Channel != Name:
+		return final{fmt.Errorf("discord: update a card: it belongs to the channel %q", ref.Channel)}
+	case !snowflake(ref.Conversation) || !snowflake(ref.Message):
+		return final{fmt.Errorf("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message, ref.Conversation)}
+	}
+	v, err := render(card, ref.Partial)
+	if err != nil {
+		return err
+	}
+	if card.State != approver.Pending || v.file.name == "" {
+		return c.edit(ctx, ref, v, nil)
+	}
+	var got sent
+	if err := c.edit(ctx, ref, v, &got); err != nil || len(got.Attachments) > 0 {
+		return err
+	}
+	_, err = c.ownUp(ctx, ref, card) // it speaks of a file that never got there
+	return err
+}
+
+// edit changes a message to what was rendered.
+func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent) error {
+	var out any
+	if got != nil {
+		out = got
+	}
+	return c.twice(ctx, func() error {
+		return c.call(ctx, "update a card", http.MethodPatch, "channels/"+ref.Conversation+"/messages/"+ref.Message, v.message, nil, out)
+	})
+}
+
+// place refuses to post where it is not configured.
+func (c *Channel) place(to approver.Destination) error {
+	switch {
+	case to.Channel != Name:
+		return final{fmt.Errorf("discord: the destination belongs to the channel %q", to.Channel)}
+	case to.Thread != "":
+		return final{fmt.Errorf("discord: a thread is a channel of its own here: list its id %s under channels", to.Thread)}
+	case !c.channels[to.Conversation]:
+		return final{fmt.Errorf("discord: the channel %q is not listed under channels", to.Conversation)}
+	}
+	return nil
+}
+
+// nonce names one card in one channel, in at most 25 characters. It is the same at
+// every try and in every process, and it is keyed, so that it says nothing of the
+// code.
+func (c *Channel) nonce(to approver.Destination, card approver.Card) string {
+	sum := c.keyed("approver: a card", card.Request, to.Conversation, card.Code.Reveal())
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// files returns the attachment of the view, if any, to be read once.
+func (v view) files() []*discordgo.File {
+	if v.file.name == "" || v.bare {
+		return nil
+	}
+	return []*discordgo.File{v.file.attachment()}
+}
+
+func (f file) attachment() *discordgo.File {
+	return &discordgo.File{Name: f.name, ContentType: "text/plain; charset=utf-8", Reader: strings.NewReader(f.content)}
+}

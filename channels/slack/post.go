@@ -1,0 +1,255 @@
+package slack
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"approver.example"
+)
+
+// Post shows a new card. A card whose texts do not fit is posted with the whole
+// as a file in its thread, and is Partial; where the file cannot be attached, the
+// card says so. A conversation that is shared with another organisation gets no card.
+// A Post that is repeated with the same card, because the first answer was lost,
+// looks for that card first.
+func (c *Channel) Post(ctx context.Context, to approver.Destination, card approver.Card) (approver.Ref, error) {
+	if to.Channel != Name || !c.has(to.Conversation) {
+		return approver.Ref{}, final("slack: %q is not a configured conversation: add it to channels", to.Conversation)
+	}
+	if card.Request == "" || len(card.Request) > maxRequest {
+		return approver.Ref{}, final("slack: a card needs a request id of 1 to %d bytes", maxRequest)
+	}
+	if err := c.vet(ctx, to.Conversation); err != nil {
+		return approver.Ref{}, err
+	}
+	mark := c.mark(to, card)
+	m := render(card, false, mark)
+	// The files go up first and are shared last, so that no card stands without
+	// its files for longer than one call takes.
+	uploads, err := c.upload(ctx, m.files)
+	if ended := ctx.Err(); ended != nil {
+		return approver.Ref{}, fmt.Errorf("slack: post a card: %w", ended)
+	}
+	if err != nil {
+		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error", err)
+		m = renderAs(card, true, mark, notAttached)
+	}
+	ts, err := c.once(ctx, to, card.Request, mark, m)
+	if err != nil {
+		if errors.Is(err, approver.ErrFinal) {
+			c.unvet(to.Conversation) // its cure shows at once
+		}
+		return approver.Ref{}, err
+	}
+	ref := approver.Ref{Destination: to, Message: ts, Partial: m.partial}
+	if err := c.share(ctx, to, ts, uploads); err != nil {
+		c.log.Warn("a card has no file", "request", card.Request, "conversation", to.Conversation, "error", err)
+		if err := c.edit(ctx, ref, renderAs(card, true, mark+newRev(), notAttached)); err != nil {
+			return approver.Ref{}, c.takeBack(ctx, ref, blockID(card.Request, mark), err)
+		}
+	}
+	return ref, nil
+}
+
+// mark names one card in one place. It is the same at every try, and it is keyed, so
+// that it says nothing of the code.
+func (c *Channel) mark(to approver.Destination, card approver.Card) string {
+	h := hmac.New(sha256.New, c.key[:])
+	for _, part := range []string{card.Request, to.Conversation, to.Thread, card.Code.Reveal()} {
+		h.Write([]byte(part + "\x00"))
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
+}
+
+// once posts a card unless an earlier try did, and returns where it is.
+func (c *Channel) once(ctx context.Context, to approver.Destination, request, mark string, m message) (string, error) {
+	block := blockID(request, mark)
+	if c.doubts.has(block) {
+		ts, err := c.find(ctx, to, block)
+		if err != nil && !errors.Is(err, approver.ErrFinal) { // without the scope nobody can look
+			return "", err
+		}
+		if ts != "" {
+			// It may have been laid out with its file, and have none now.
+			return ts, c.edit(ctx, approver.Ref{Destination: to, Message: ts}, m)
+		}
+	}
+	ts, err := c.send(ctx, to, m)
+	if err == nil || certain(err) {
+		return ts, err
+	}
+	c.doubts.first(block)
+	if ctx.Err() != nil {
+		return "", err
+	}
+	found, lookup := c.find(ctx, to, block)
+	if found != "" {
+		return found, nil
+	}
+	if lookup != nil {
+		c.log.Debug("could not look for a card that may have been posted", "error", lookup)
+	}
+	return "", err
+}
+
+// takeBack deletes a card that speaks of a file that is not there.
+func (c *Channel) takeBack(ctx context.Context, ref approver.Ref, block string, why error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUp)
+	defer cancel()
+	err := c.call(ctx, "chat.delete", func(ctx context.Context) error {
+		_, _, err := c.api.DeleteMessageContext(ctx, ref.Conversation, ref.Message)
+		return err
+	})
+	if err != nil {
+		c.doubts.first(block)
+		c.log.Warn("a card that has no file could not be taken back", "conversation", ref.Conversation, "error", err)
+	}
+	return why
+}
+
+// Update edits the message to show card.
+func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Card) error {
+	if ref.Message == "" || ref.Channel != Name {
+		return final("slack: nothing was posted that could be updated")
+	}
+	err := c.edit(ctx, ref, renderAs(card, ref.Partial, newRev(), mayBeAttached))
+	if errors.Is(err, approver.ErrFinal) {
+		c.unvet(ref.Conversation)
+	}
+	return err
+}
+
+func (c *Channel) edit(ctx context.Context, ref approver.Ref, m message) error {
+	return c.call(ctx, "chat.update", func(ctx context.Context) error {
+		_, _, _, err := c.api.UpdateMessageContext(ctx, ref.Conversation, ref.Message, content(m)...)
+		return err
+	})
+}
+
+// content are the options that every card is sent with: nothing in it is
+// parsed, linked or previewed.
+func content(m message) []slack.MsgOption {
+	return append(plainOptions(m.text), slack.MsgOptionBlocks(m.blocks...))
+}
+
+func plainOptions(text string) []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(text, true),
+		slack.MsgOptionDisableMarkdown(),
+		slack.MsgOptionParse(false),
+		slack.MsgOptionLinkNames(false),
+		slack.MsgOptionDisableLinkUnfurl(),
+		slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
+
+func (c *Channel) send(ctx context.Context, to approver.Destination, m message) (ts string, err error) {
+	opts := content(m)
+	if to.Thread != "" {
+		opts = append(opts, slack.MsgOptionTS(to.Thread))
+	}
+	err = c.call(ctx, "chat.postMessage", func(ctx context.Context) error {
+		_, ts, err = c.api.PostMessageContext(ctx, to.Conversation, opts...)
+		return err
+	})
+	if err == nil && ts == "" {
+		err = errors.New("slack: chat.postMessage: the answer names no message")
+	}
+	return ts, err
+}
+
+// find looks for a card by the block of its buttons, whichever try or edit made it.
+// It returns nothing if the card is not there.
+func (c *Channel) find(ctx context.Context, to approver.Destination, block string) (ts string, err error) {
+	var list []slack.Message
+	err = c.call(ctx, "conversations.history", func(ctx context.Context) (err error) {
+		if to.Thread != "" {
+			list, _, _, err = c.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
+				ChannelID: to.Conversation, Timestamp: to.Thread, Limit: 10 * maxHistory})
+			return err
+		}
+		h, err := c.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
+			ChannelID: to.Conversation, Limit: maxHistory})
+		if err == nil {
+			list = h.Messages
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, m := range list {
+		for _, b := range m.Blocks.BlockSet {
+			if a, ok := b.(*slack.ActionBlock); ok && strings.HasPrefix(a.BlockID, block) {
+				return m.Timestamp, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// upload sends files to Slack without showing them to anybody yet. It takes at most
+// half of the time that there is, and tries twice: the card matters more.
+func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	var done []slack.FileSummary
+	for _, f := range files {
+		one, err := c.uploadOne(ctx, f)
+		if err != nil && !certain(err) && ctx.Err() == nil {
+			one, err = c.uploadOne(ctx, f)
+		}
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, one)
+	}
+	return done, nil
+}
+
+func (c *Channel) uploadOne(ctx context.Context, f file) (slack.FileSummary, error) {
+	if len(f.content) > maxUploadSize {
+		return slack.FileSummary{}, final("slack: the card's %s has %d bytes, more than the %d that are attached", f.name, len(f.content), maxUploadSize)
+	}
+	var at *slack.GetUploadURLExternalResponse
+	err := c.call(ctx, "files.getUploadURLExternal", func(ctx context.Context) (err error) {
+		at, err = c.api.GetUploadURLExternalContext(ctx, slack.GetUploadURLExternalParameters{
+			FileName: f.name, FileSize: len(f.content)})
+		return err
+	})
+	if err != nil {
+		return slack.FileSummary{}, err
+	}
+	err = c.call(ctx, "file upload", func(ctx context.Context) error {
+		return c.api.UploadToURL(ctx, slack.UploadToURLParameters{
+			UploadURL: at.UploadURL, Content: f.content, Filename: f.name})
+	})
+	return slack.FileSummary{ID: at.FileID, Title: f.name}, err
+}
+
+// share shows uploaded files in the card's thread. A reply cannot have a thread
+// of its own, so a card inside a thread has its files beside it.
+func (c *Channel) share(ctx context.Context, to approver.Destination, ts string, files []slack.FileSummary) error {
+	if len(files) == 0 {
+		return nil
+	}
+	return c.call(ctx, "files.completeUploadExternal", func(ctx context.Context) error {
+		_, err := c.api.CompleteUploadExternalContext(ctx, slack.CompleteUploadExternalParameters{
+			Files: files, Channel: to.Conversation, ThreadTimestamp: or(to.Thread, ts)})
+		return err
+	})
+}

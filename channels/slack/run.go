@@ -1,0 +1,302 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/slack-go/slack"
+	"github.com/slack-go/slack/socketmode"
+
+	"approver.example"
+)
+
+const (
+	maxFrame     = 1 << 20 // bytes of one Socket Mode message
+	minBackoff   = 500 * time.Millisecond
+	maxBackoff   = 30 * time.Second
+	steady       = 5 * time.Second // a connection that lasts this long ends the back-off
+	writeBuffer  = 32 << 10        // Slack drops answers that come in several frames
+	dialTimeout  = 10 * time.Second
+	refuseEvery  = 10 * time.Second // between refusals to one stranger
+	maxStrangers = 1024             // strangers remembered for that
+	mostSockets  = 10               // that Slack allows one app
+)
+
+// Run receives until ctx ends. It returns early when Slack refuses the app twice in
+// a row: a token is wrong or revoked, a scope is missing, or no conversation is left
+// that can get cards. Whoever calls it again then takes part in the cure.
+func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
+	defer c.http.CloseIdleConnections()
+	if reply == nil {
+		reply = func(context.Context, approver.Reply) approver.Outcome {
+			return approver.Outcome{Text: "Nobody takes answers here: your answer did not count."}
+		}
+	}
+	for refused := false; ; {
+		received, err := c.receive(ctx, reply)
+		if ctx.Err() != nil {
+			return nil
+		}
+		wait := backoff(0)
+		c.outage.down(err, wait, true)
+		if refused && !received {
+			return err
+		}
+		refused = true // once may be a hiccup of Slack's own
+		if sleep(ctx, wait) != nil {
+			return nil
+		}
+	}
+}
+
+// receive keeps connections until ctx ends or Slack refuses the app. received
+// reports whether answers could arrive.
+func (c *Channel) receive(ctx context.Context, reply approver.ReplyFunc) (received bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	select {
+	case err := <-c.dead: // from before; if it still holds it will show at once
+		c.log.Debug("a slack call had failed for good", "error", err)
+	default:
+	}
+	s, err := c.begin(ctx, reply)
+	if err != nil {
+		return false, err
+	}
+	began := time.Now()
+	n := c.cfg.Connections
+	if n == 0 {
+		n = defaultConnections
+	}
+	errs := make(chan error, n)
+	for range n {
+		s.wg.Go(func() { errs <- s.supervise(ctx) })
+	}
+	for err = nil; err == nil; {
+		select {
+		case err = <-errs:
+		case err = <-c.dead:
+			err = c.confirm(ctx, err)
+		}
+	}
+	received = c.outage.Reception().Good.After(began)
+	cancel()
+	s.wg.Wait()
+	return received, err
+}
+
+// confirm asks Slack whether the bot token that it refused is refused. It returns
+// nil if it is not.
+func (c *Channel) confirm(ctx context.Context, refusal error) error {
+	err := c.call(ctx, "auth.test", func(ctx context.Context) error {
+		_, err := c.api.AuthTestContext(ctx)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case tokenGone(err):
+		return refusal
+	case err == nil:
+		c.log.Warn("slack refused a call for its token, and then took the token", "error", refusal)
+	}
+	return nil
+}
+
+// A session is one Run: whom we listen to, and what is in work.
+type session struct {
+	*Channel
+	reply   approver.ReplyFunc
+	bot     string // our bot's user id
+	slots   chan struct{}
+	seen    *seen
+	foreign *seen // envelopes that are left to another daemon
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	guard   guard // its app is learned from the greeting
+	scolds  map[string]time.Time
+	live    int  // connections that are open
+	others  int  // those of others, as Slack said last
+	counted bool // that was logged
+}
+
+// begin asks who we are and surveys the conversations, until Slack answers or
+// gives an error that no retry can cure.
+func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session, error) {
+	var me *slack.AuthTestResponse
+	err := c.insist(ctx, func() error {
+		return c.call(ctx, "auth.test", func(ctx context.Context) (err error) {
+			me, err = c.api.AuthTestContext(ctx)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if me.BotID == "" || me.TeamID == "" {
+		return nil, fatal("slack: auth.test names no bot or no workspace: bot_token must be a bot's (xoxb-…)")
+	}
+	if !c.pairsOnly { // there are no conversations yet
+		if err := c.survey(ctx); err != nil {
+			return nil, err
+		}
+	}
+	g := guard{app: c.cfg.AppID, bot: me.BotID, teams: map[string]bool{me.TeamID: true}, approvers: map[string]bool{}, channels: map[string]bool{}}
+	for _, id := range c.cfg.Teams {
+		g.teams[id] = true
+	}
+	for _, a := range c.cfg.Approvers {
+		g.approvers[a.ID] = true
+	}
+	for _, id := range c.cfg.Channels {
+		g.channels[id] = true
+	}
+	return &session{
+		Channel: c, reply: reply, bot: me.UserID, guard: g,
+		slots: make(chan struct{}, maxHandlers), seen: newSeen(maxSeen), foreign: newSeen(maxSeen), scolds: map[string]time.Time{},
+	}, nil
+}
+
+// survey checks every conversation. One that can get no cards, because somebody
+// archived it, shared it or removed the bot, does not take the others along: the
+// log says what to do, Post refuses it, and once it is cured it gets cards again.
+// It is an error if none is left.
+func (c *Channel) survey(ctx context.Context) error {
+	var lost []error
+	for _, id := range c.cfg.Channels {
+		err := c.insist(ctx, func() error { return c.vet(ctx, id) })
+		if err == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		c.log.Error("a slack conversation gets no cards", "conversation", id, "error", err)
+		lost = append(lost, err)
+	}
+	if len(lost) == len(c.cfg.Channels) {
+		return fatalError{errors.Join(lost...)}
+	}
+	return nil
+}
+
+// insist repeats f with jittered back-off until it succeeds, fails for good, or
+// ctx ends.
+func (c *Channel) insist(ctx context.Context, f func() error) error {
+	for attempt := 0; ; attempt++ {
+		err := f()
+		if err == nil || isFatal(err) || ctx.Err() != nil {
+			return err
+		}
+		wait := backoff(attempt)
+		c.outage.down(err, wait, true)
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func backoff(attempt int) time.Duration {
+	d := min(minBackoff<<min(attempt, 10), maxBackoff)
+	return d/2 + rand.N(d/2)
+}
+
+// supervise keeps one Socket Mode connection, until ctx ends or it is refused
+// for good. A new client is made only after the last one's goroutines have
+// ended, or leaked sockets would use up the ten that an app may have.
+func (s *session) supervise(ctx context.Context) error {
+	for attempt := 0; ; attempt++ {
+		began := time.Now()
+		err := s.connect(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !isFatal(err) {
+			err = explain("socket mode", err)
+		}
+		if isFatal(err) {
+			return err
+		}
+		if time.Since(began) > maxBackoff {
+			attempt = 0
+		}
+		d := backoff(attempt)
+		if asked, ok := limited(err); ok {
+			d = max(d, asked)
+		}
+		s.outage.down(err, d, s.alone())
+		if err := sleep(ctx, d); err != nil {
+			return err
+		}
+	}
+}
+
+// connect runs one client to its end. The library reconnects by itself when
+// Slack renews a socket; every trouble ends the client, and our own back-off,
+// which is shorter and jittered, starts the next.
+//
+// Work on an event outlives the connection that brought it: a person's answer
+// must not be lost because a socket was.
+func (s *session) connect(run context.Context) (err error) {
+	ctx, cancel := context.WithCancelCause(run)
+	defer cancel(nil)
+	client := socketmode.New(s.api,
+		socketmode.OptionReadLimit(maxFrame),
+		socketmode.OptionLog(quiet()),
+		socketmode.OptionDialer(&websocket.Dialer{
+			Proxy: http.ProxyFromEnvironment, HandshakeTimeout: dialTimeout, WriteBufferSize: writeBuffer}))
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("the connection broke: %v", p)
+			}
+		}()
+		done <- client.RunContext(ctx)
+	}()
+	var connected time.Time
+	up := false
+	down := func(err error) {
+		if err == nil {
+			err = errors.New("slack: socket mode: the connection has ended")
+		}
+		if up {
+			up = false
+			s.left(err)
+		}
+	}
+	defer func() { down(err) }()
+	for {
+		// Events are taken at once whatever they are: a full channel would stop
+		// the library's reading.
+		select {
+		case ev := <-client.Events:
+			if ev.Type == socketmode.EventTypeConnected {
+				if time.Since(connected) < steady {
+					cancel(errors.New("slack closes the connection as soon as it is open"))
+				}
+				connected = time.Now()
+			}
+			if ev.Type == socketmode.EventTypeConnecting {
+				down(errors.New("slack: socket mode: the connection was closed"))
+			}
+			if err := s.event(run, link{ctx, client}, ev); err != nil {
+				cancel(err)
+			} else if ev.Type == socketmode.EventTypeHello && !up {
+				up = true
+				s.joined(ev.Request)
+			}
+		case err := <-done:
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
+			return err
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package telegram
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+
+	"approver.example"
+)
+
+// What an approver is told who said something that is no answer.
+const (
+	sayNeither = "That is neither yes nor no, so nothing was changed. Reply with yes or no alone, tap a button, or send " +
+		"/approve or /deny with the code on the card. The agent is not told what you write."
+	sayOver = "That message takes no answer. Nothing was changed."
+	sayHelp = "This bot shows approver's questions as cards. On a card, tap a button, or reply yes or no; or send " +
+		"/approve or /deny with the code on the card. It understands nothing else."
+	sayNoReason = "The agent is not told what you wrote beside it."
+)
+
+// hint tells an approver what works here, where their message was surely meant for
+// this bot, at most once in a while.
+func (l *listener) hint(ctx context.Context, who sender, m *models.Message, intent approver.Intent, onCard bool) {
+	text := l.hintFor(who, m, intent, onCard)
+	if text != "" && l.hinted.due(who.id, time.Now(), l.pace.hint) {
+		l.say(ctx, who, m.ID, text)
+	}
+}
+
+func (l *listener) hintFor(who sender, m *models.Message, intent approver.Intent, onCard bool) string {
+	private := who.chat == who.id
+	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
+	command, _, named := strings.Cut(strings.ToLower(word), "@") // of another bot it is not, here
+	switch to := m.ReplyToMessage; {
+	case onCard:
+		return sayNeither
+	case intent.Method == approver.ByPlain && to != nil && to.From != nil && to.From.ID == l.guard.bot:
+		return sayOver
+	case m.Text == "":
+		return "" // such as a picture, or a note that a message was pinned
+	// In a group, commands without a name may be for any bot, and talk is for people.
+	case private, command == "/start", command == "/help", named && strings.HasPrefix(command, "/"):
+		return sayHelp
+	}
+	return ""
+}
+
+// withReason adds to the outcome of a no that what stands beside it goes nowhere.
+func withReason(out approver.Outcome, text string) string {
+	const codeAlone = 2 // "/deny CODE", "no CODE"
+	if out.Kind == approver.OutcomeDenied && out.Text != "" && len(strings.Fields(text)) > codeAlone {
+		return out.Text + " " + sayNoReason
+	}
+	return out.Text
+}
+
+// hinted remembers who was told, and when. People on the list are few. The zero
+// value is ready.
+type hinted struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+// due reports whether a person may be told again, and if so notes it.
+func (h *hinted) due(person int64, now time.Time, every time.Duration) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last, ok := h.at[person]; ok && now.Sub(last) < every {
+		return false
+	}
+	if h.at == nil {
+		h.at = map[int64]time.Time{}
+	}
+	h.at[person] = now
+	return true
+}

@@ -1,0 +1,50 @@
+package telegramtest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+)
+
+func TestTrouble(t *testing.T) {
+	s := newServer(t)
+	send := func() (*http.Response, error) {
+		return http.PostForm(s.URL()+"/bot"+s.Token()+"/sendMessage", url.Values{"chat_id": {fmt.Sprint(chat)}, "text": {"x"}})
+	}
+	s.Trouble("sendMessage", Trouble{}, Trouble{Page: 502}, Trouble{Cut: Before}, Trouble{Cut: After}, Trouble{Answer: APIError{Code: 404, Description: "Not Found"}})
+	for i, want := range []struct{ status, messages int }{{200, 1}, {502, 1}, {0, 1}, {0, 2}, {404, 2}, {200, 3}} {
+		status := 0
+		resp, err := send()
+		if err == nil {
+			status = resp.StatusCode
+			_ = resp.Body.Close()
+		}
+		if n := len(s.Messages(chat)); status != want.status || n != want.messages {
+			t.Errorf("call %d: status %d (%v) and %d messages, want %+v", i+1, status, err, n, want)
+		}
+	}
+}
+
+func TestIgnoreTimeout(t *testing.T) {
+	s := newServer(t)
+	s.IgnoreTimeout(true)
+	if got := ids(t, s, "timeout", "50"); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	s.Trouble("getUpdates", Trouble{Cut: Before})
+	if _, err := http.PostForm(s.URL()+"/bot"+s.Token()+"/getUpdates", nil); err == nil {
+		t.Error("the poll was not cut")
+	}
+}
+
+func TestCopyButton(t *testing.T) {
+	s := newServer(t)
+	team := fmt.Sprint(chat)
+	post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup",
+		`{"inline_keyboard":[[{"text":"c","copy_text":{"text":"y"}},{"text":"d","callback_data":"z","copy_text":{"text":""}}]]}`)
+	got := s.Messages(chat)[0].Buttons[0]
+	if got[0] != (Button{"c", "", "y"}) || got[1] != (Button{"d", "z", ""}) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,140 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"approver.example"
+)
+
+// This file says what a failed call for updates is answered with, and what the
+// operator is told of it.
+
+// doubts is how often Telegram is asked again before a token counts as revoked: a
+// proxy, or a moment of Telegram's own, answers 401 or 404 to a good one too.
+const doubts = 3
+
+// Reception says whether answers reach this process now.
+func (c *Channel) Reception() approver.Reception { return c.meter.Reception() }
+
+// cures are what the operator can do, or need not do, behind a failure's own words.
+var cures = map[kind]string{
+	passing: ". It is tried again all the time: no restart is needed",
+	limited: ". It is tried again then: no restart is needed",
+	conflict: ": another program polls this bot, so answers may go to it and be lost. Stop it, " +
+		"or give each approver its own bot; no restart is needed",
+	webhook: ". It is deleted; if it comes back, another program uses the same bot: stop it, or give each its own",
+}
+
+// outlive does what an error calls for and waits. It returns the error of a token
+// that is not valid for some time now, or the context's.
+func (l *listener) outlive(ctx context.Context, err error, tries int) error {
+	k, wait := kindOf(err), backoff(l.pace.firstWait, l.pace.lastWait, tries)
+	l.meter.Failed(errors.New(err.Error() + cures[k]))
+	switch k {
+	case revoked:
+		l.complain(slog.LevelWarn, k, "telegram does not know the bot token; asking again", err)
+		if err := l.confirm(ctx, err); err != nil {
+			l.meter.Failed(err)
+			return err
+		}
+	case webhook:
+		if err := l.deleteWebhook(ctx); err == nil {
+			wait = 0
+		}
+	case conflict:
+		l.taken = time.Now()
+		l.complain(slog.LevelError, k, "another process receives this bot's updates: answers may go to it and be lost. "+
+			"Give each approver its own bot, or stop the other program", err)
+		wait = jitter(l.pace.conflict)
+	case limited:
+		l.complain(slog.LevelWarn, k, "telegram asks for patience", err)
+		wait = max(wait, asked(err))
+	default:
+		l.complain(slog.LevelWarn, k, "telegram cannot be reached; trying again", err)
+	}
+	if !sleep(ctx, wait) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// confirm asks whether the token is not valid after all. It returns nil at the first
+// answer that is another, and the error if none is.
+func (l *listener) confirm(ctx context.Context, err error) error {
+	for range doubts {
+		if !sleep(ctx, l.pace.doubt) {
+			return ctx.Err()
+		}
+		again := l.whoami(ctx)
+		if kindOf(again) != revoked {
+			return nil
+		}
+		err = again
+	}
+	return err
+}
+
+// arrived notes that Telegram answers a poll. While another program takes polls from
+// us, single successes say nothing.
+func (l *listener) arrived() {
+	if !l.taken.IsZero() && time.Since(l.taken) < l.pace.alone {
+		return
+	}
+	l.taken = time.Time{}
+	l.meter.Succeeded()
+	if lasted, said := l.told.over(time.Now()); said {
+		l.log.Info("telegram answers again", "after", lasted.Round(time.Second))
+	}
+}
+
+// complain logs a trouble, once in a while for each kind.
+func (l *listener) complain(level slog.Level, k kind, what string, err error) {
+	if !l.told.due(k, time.Now(), l.pace.repeat, l.pace.lasting) {
+		return
+	}
+	var with []any
+	if err != nil {
+		with = []any{"error", err}
+	}
+	l.log.Log(context.Background(), level, what, with...)
+}
+
+// complaints keeps one cause from filling the log. It belongs to the goroutine of
+// Run, and outlives Run, which is called again after a failure. The zero value is
+// ready.
+type complaints struct {
+	last  map[kind]time.Time // when each kind was last logged
+	since time.Time          // when the trouble of now began; zero if there is none
+	said  bool               // it was logged
+}
+
+// due reports whether a trouble is to be logged: the first of its kind within repeat,
+// and one that lasts although what was logged of its kind was an earlier trouble.
+func (c *complaints) due(k kind, now time.Time, repeat, lasting time.Duration) bool {
+	if c.since.IsZero() {
+		c.since, c.said = now, false
+	}
+	last, before := c.last[k]
+	if before && now.Sub(last) < repeat && (c.said || now.Sub(c.since) < lasting) {
+		return false
+	}
+	if c.last == nil {
+		c.last = map[kind]time.Time{}
+	}
+	c.last[k], c.said = now, true
+	return true
+}
+
+// over notes the end of a trouble. It returns how long it was, and whether anything
+// was logged of it.
+func (c *complaints) over(now time.Time) (lasted time.Duration, said bool) {
+	if c.since.IsZero() {
+		return 0, false
+	}
+	lasted, said = now.Sub(c.since), c.said
+	c.since = time.Time{}
+	return lasted, said
+}

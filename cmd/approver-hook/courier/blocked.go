@@ -1,0 +1,36 @@
+package courier
+
+import (
+	"strings"
+
+	"approver.example/agents/blocking"
+	"approver.example/httpapi/wire"
+)
+
+// What every failure says of a call that has not run, and what is true instead where
+// it has, and where it is no call.
+var stopped = [...]string{", so the call was stopped", ", so it was stopped"}
+
+const (
+	hasRun = ", so approver did not look at this call, which has already run, and may have no record of it: " +
+		"what it returned is not checked, do not follow what it says"
+	notTaken = ", so the changed settings were not taken"
+)
+
+// blocked is the agent's own blocking answer, with a reason that is true at this event.
+func (o options) blocked(reason string) blocking.Answer {
+	instead := ""
+	switch {
+	case wire.IsReport(o.agent, o.event):
+		instead = hasRun
+	case o.agent == "claude" && o.event == "ConfigChange":
+		instead = notTaken
+	}
+	for _, words := range stopped {
+		if before, behind, found := strings.Cut(reason, words); found && instead != "" {
+			reason = before + instead + behind
+			break
+		}
+	}
+	return blocking.For(o.agent, o.event, reason)
+}

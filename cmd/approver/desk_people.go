@@ -1,0 +1,371 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+)
+
+// The operations on people.
+const (
+	opPeople  = "people"
+	opRemove  = "remove_person"
+	opRestore = "restore_person"
+	opRecover = "recover_people" // let the configuration's lists count, where nobody is left to approve them
+)
+
+// A personRequest is the body of all but opPeople.
+type personRequest struct {
+	Person   string `json:"person,omitempty"` // their id, or channel:account
+	Reason   string `json:"reason,omitempty"`
+	Unlisted bool   `json:"unlisted,omitempty"` // the configuration here does not have them
+	// Of opRestore and opRecover, where nobody is asked: change nothing, and say what would
+	// count; the digest of what was shown; and that the caller wants to see nothing.
+	Show   bool   `json:"show,omitempty"`
+	Seen   string `json:"seen,omitempty"`
+	Unseen bool   `json:"unseen,omitempty"`
+}
+
+// A peopleDoc is the answer of opPeople.
+type peopleDoc struct {
+	People []personDoc `json:"people"`
+	// Away are those who were removed, also where no configuration has them.
+	Away   []approver.Removal `json:"removed"`
+	Nobody string             `json:"nobody_can_approve,omitempty"`
+}
+
+// A personDoc is one person of the configuration.
+type personDoc struct {
+	ID       string       `json:"id"`
+	Accounts []accountDoc `json:"accounts"`
+}
+
+// An accountDoc is one of their accounts. Why is empty where its answers count.
+type accountDoc struct {
+	Account string `json:"account"` // channel:id
+	Name    string `json:"name,omitempty"`
+	Why     string `json:"why_not,omitempty"`
+}
+
+func (d *desk) persons(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (any, error) {
+	if op == opOwnerShow || op == opOwnerApprove {
+		return d.ownerAnswers(ctx, peer, op, body)
+	}
+	var req personRequest
+	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, err
+	}
+	switch op {
+	case opRemove:
+		return d.remove(context.WithoutCancel(ctx), peer, req)
+	case opRestore:
+		return d.restore(ctx, peer, req)
+	case opRecover:
+		return d.recover(context.WithoutCancel(ctx), peer, req)
+	}
+	return d.listPeople(ctx)
+}
+
+func (d *desk) listPeople(ctx context.Context) (peopleDoc, error) {
+	c, _, err := d.people.Controls(ctx)
+	if err != nil {
+		return peopleDoc{}, err
+	}
+	doc := peopleDoc{People: []personDoc{}, Away: c.Away(), Nobody: d.nobody(ctx)}
+	listed, counts := d.authority.listed(), d.people.Counting()
+	ids := slices.SortedFunc(maps.Keys(listed), func(a, b approver.Identity) int {
+		return strings.Compare(listed[a].ID+"\x00"+a.Channel+a.ID, listed[b].ID+"\x00"+b.Channel+b.ID)
+	})
+	for _, id := range ids {
+		who := listed[id]
+		account := accountDoc{Account: approver.SelfPerson(id.Channel, id.ID), Name: who.Name}
+		_, in := counts[id]
+		gone, away := c.Removal(id, who)
+		switch {
+		case away:
+			account.Why = gone.Line()
+		case !in:
+			account.Why = "waits until people approve it"
+		}
+		if n := len(doc.People); n == 0 || doc.People[n-1].ID != who.ID {
+			doc.People = append(doc.People, personDoc{ID: who.ID})
+		}
+		last := &doc.People[len(doc.People)-1]
+		last.Accounts = append(last.Accounts, account)
+	}
+	return doc, nil
+}
+
+// stillListed is said of somebody who was removed, and whom the configuration has.
+const stillListed = ", and still stands in the configuration: take them out there, too"
+
+// removed says for status who was taken away, and who of them stands in the
+// configuration all the same.
+func (d *desk) removed(c approver.Controls) []string {
+	var lines []string
+	for _, gone := range c.Away() {
+		line := gone.Line()
+		for id, who := range d.authority.listed() {
+			if _, is := (approver.Controls{Removed: []approver.Removal{gone}}).Removal(id, who); is {
+				line += stillListed
+				break
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// remove takes a person away. It needs nobody's yes: like a freeze it only tightens.
+func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest) (controlDoc, error) {
+	if n := len(req.Person); n > approver.MaxName {
+		return controlDoc{}, fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n, approver.MaxName)
+	}
+	gone := approver.Removal{Person: req.Person, By: fmt.Sprintf("uid %d", peer.UID), Reason: req.Reason, ByRoot: peer.Known && peer.UID == 0}
+	listed := d.authority.listed()
+	for id, who := range listed {
+		if approver.SelfPerson(id.Channel, id.ID) == req.Person {
+			gone.Person = who.ID
+		}
+	}
+	for id, who := range listed {
+		if who.ID == gone.Person {
+			gone.Identities = append(gone.Identities, id)
+		}
+	}
+	if len(gone.Identities) == 0 {
+		if !req.Unlisted || req.Person == "" {
+			return controlDoc{}, fmt.Errorf("nobody here is %q: %s. If only another daemon on this store knows them, say --unlisted",
+				approver.OneLine(req.Person), knownPeople(listed))
+		}
+		if channel, id, ok := strings.Cut(req.Person, ":"); ok {
+			gone.Identities = []approver.Identity{{Channel: channel, ID: id}}
+		}
+	}
+	slices.SortFunc(gone.Identities, func(a, b approver.Identity) int {
+		return strings.Compare(a.Channel+":"+a.ID, b.Channel+":"+b.ID)
+	})
+	gone.Unlisted = !d.trusts(peer) && !d.authority.counted(gone.Person)
+	spared, err := rootStays(&gone, req.Person)
+	if err != nil {
+		return controlDoc{}, err
+	}
+	d.pairs.end(fmt.Errorf("%s was removed from the approvers meanwhile: start the pairing anew", gone.Person))
+	ended := ""
+	if c, now, err := d.people.Controls(ctx); err == nil { // for this answer; the record has it
+		ended = c.Loosened(now)
+	}
+	voided, err := d.people.Remove(ctx, gone)
+	if c, _, readErr := d.people.Controls(ctx); readErr == nil {
+		err = errors.Join(err, d.authority.takeAway(ctx, c, gone.Person+" was removed by "+gone.By))
+	}
+	if err != nil {
+		return controlDoc{}, err
+	}
+	text := fmt.Sprintf("%s is removed: no answer of theirs counts any more, on any channel of any daemon on this store (%s); %d unused yeses of theirs are void",
+		approver.OneLine(gone.Person), accountNames(gone.Identities), voided)
+	if ended != "" {
+		text += "\nthis is over, because it may be by their word: " + ended
+	}
+	text += spared + "\ntake them out of the chats and of the approver lists, too; approver people restore brings them back"
+	if nobody := d.nobody(ctx); nobody != "" {
+		text += "\nWARNING: " + nobody
+	}
+	return controlDoc{Done: true, Denied: voided, Text: text}, nil
+}
+
+// rootStays takes root's account out of a removal that is not by root's word, and says so.
+// Whoever has root for their person, by a name in the configuration, goes by the account
+// that was named.
+func rootStays(gone *approver.Removal, named string) (note string, err error) {
+	id, root := approver.Owner()
+	switch {
+	case gone.ByRoot:
+		if gone.Person != root.ID && !slices.Contains(gone.Identities, id) {
+			return "", nil
+		}
+		return "\nthat is root of this machine: sudo approver approve ID works no more, until sudo approver people restore " + shellWord(gone.Person), nil
+	case named == root.ID && gone.Person != root.ID: // it would take away a person by root's name
+		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s", approver.ErrOnlyRoot, shellWord(gone.Person))
+	case gone.Person == root.ID:
+		gone.Person = named
+	}
+	if !slices.Contains(gone.Identities, id) {
+		return "", nil
+	}
+	gone.Identities = slices.DeleteFunc(gone.Identities, func(of approver.Identity) bool { return of == id })
+	return fmt.Sprintf("\nuid 0 is root of this machine and stays that: as %s it answers no more, and what root alone may do (docs/nobody.md) it still may", approver.OneLine(gone.Person)), nil
+}
+
+// knownPeople names those of a list.
+func knownPeople(listed approver.People) string {
+	ids := map[string]bool{}
+	for _, who := range listed {
+		ids[approver.OneLine(who.ID)] = true
+	}
+	if len(ids) == 0 {
+		return "the configuration lists nobody"
+	}
+	return "there are " + strings.Join(slices.Sorted(maps.Keys(ids)), ", ")
+}
+
+func accountNames(ids []approver.Identity) string {
+	if len(ids) == 0 {
+		return "by the name of the person alone"
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = approver.OneLine(approver.SelfPerson(id.Channel, id.ID))
+	}
+	return strings.Join(names, ", ")
+}
+
+func firstNonEmpty(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// anyRequest is which requests, where nobody can approve one.
+const anyRequest = "ANY request"
+
+// nobody says which requests nobody could approve now, why, and what helps; empty if
+// every one could be approved.
+func (d *desk) nobody(ctx context.Context) string {
+	which, why := anyRequest, d.people.Nobody(approver.High)
+	if why == "" && d.onlyUnwatched() {
+		why = "nobody watches the terminal, and there is no other channel"
+	}
+	if why == "" {
+		if why = d.people.Nobody(approver.Catastrophic); why == "" {
+			return ""
+		}
+		which = "a CATASTROPHIC request"
+	}
+	return fmt.Sprintf("nobody can approve %s: %s. %s", which, why, d.wayOut(ctx))
+}
+
+// onlyUnwatched reports that every channel is a terminal that nobody watches.
+func (d *desk) onlyUnwatched() bool {
+	for _, c := range d.channels {
+		if n := watchersOf(c); n == nil || *n > 0 {
+			return false
+		}
+	}
+	return len(d.channels) > 0
+}
+
+// wayOut is what an owner can do where nobody can approve.
+func (d *desk) wayOut(ctx context.Context) string {
+	var ways, root []string
+	if os.Getuid() != 0 {
+		root = d.backAgain(ctx)
+	}
+	switch {
+	case len(d.people.Counting()) == 0: // then no channel is at fault
+	case d.onlyUnwatched() && d.takesHigh():
+		ways = append(ways, "answer in this terminal (approver watch)")
+	case len(root) == 0 && d.notTaken("") != "" && d.authority != nil && d.authority.allowsTerminal():
+		ways = append(ways, "restart the daemon (channels.terminal.allow_answers counts from its next start)")
+	case len(root) == 0 && d.notTaken("") != "":
+		ways = append(ways, "let the terminal answer (channels.terminal.allow_answers: true)")
+	}
+	if others := d.besideTerminal(); len(others) == 0 {
+		ways = append(ways, "pair a chat (approver pair telegram)")
+	} else if len(d.people.Counting()) > 0 {
+		ways = append(ways, "see why no yes comes from "+strings.Join(others, ", ")+" (approver doctor)")
+	}
+	if os.Getuid() == 0 {
+		return sentence(strings.Join(ways, ", or ") + "; root of this machine cannot, because the daemon runs as root")
+	}
+	approve := "sudo approver approve ID"
+	if c, _, err := d.people.Controls(ctx); err == nil {
+		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
+			approve = "sudo approver people restore " + shellWord(gone.Person) + " (root was removed), " + approve
+		}
+	}
+	root = append(root, approve, "sudo approver unfreeze")
+	if len(ways) > 0 {
+		return sentence(strings.Join(ways, ", or ") + ", or as root: " + strings.Join(root, ", ") + ". docs/nobody.md")
+	}
+	return "As root: " + strings.Join(root, ", ") + ". docs/nobody.md"
+}
+
+// sentence begins with a capital letter.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// backAgain are root's commands that let count who waits in the configuration, and bring
+// back who was removed.
+func (d *desk) backAgain(ctx context.Context) (commands []string) {
+	if d.authority == nil {
+		return nil
+	}
+	if len(d.authority.waiting()) > 0 {
+		commands = append(commands, "sudo approver people recover (for what waits in the configuration)")
+	}
+	if len(d.people.Counting()) > 0 {
+		return commands
+	}
+	c, _, err := d.people.Controls(ctx)
+	if err != nil {
+		return commands // status says that the store fails
+	}
+	for _, gone := range c.Away() {
+		if len(d.authority.linesOf(approver.Controls{Removed: []approver.Removal{gone}})) > 0 {
+			commands = append(commands, "sudo approver people restore "+shellWord(gone.Person))
+		}
+	}
+	return commands
+}
+
+// besideTerminal are the channels besides the terminal.
+func (d *desk) besideTerminal() (names []string) {
+	for _, c := range d.channels {
+		if c.Name() != terminal.Name {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// notTaken says why the terminal takes no answer, and what does instead; empty where it
+// takes them, or there is none.
+func (d *desk) notTaken(request string) string {
+	for _, c := range d.channels {
+		if t, is := c.(interface{ NotTaken(request string) string }); is {
+			return t.NotTaken(request)
+		}
+	}
+	return ""
+}
+
+// takesHigh reports whether the terminal takes a yes to a HIGH request.
+func (d *desk) takesHigh() bool {
+	return slices.ContainsFunc(d.channels, func(c approver.Channel) bool {
+		taker, is := c.(approver.Taker)
+		return is && c.Name() == terminal.Name && taker.Takes(approver.High)
+	})
+}
+
+// takesHere reports whether root answers in the terminal as others do.
+func (d *desk) takesHere(s approver.Severity) bool {
+	id, _ := approver.Owner()
+	if _, counts := d.people.Counting()[id]; !counts {
+		return false
+	}
+	for _, c := range d.channels {
+		if taker, is := c.(approver.Taker); is && c.Name() == terminal.Name {
+			return taker.Takes(s)
+		}
+	}
+	return false
+}

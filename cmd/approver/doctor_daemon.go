@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"approver.example/httpapi"
+	"approver.example/httpapi/socketpath"
+)
+
+// This file is what doctor learns from the daemon that runs.
+
+// ask asks the daemon for its status, once.
+func (d *doctor) ask(ctx context.Context) (statusDoc, error) {
+	if !d.asked {
+		socket := d.cfg.Sockets.Resolve
+		client := httpapi.ResolveClient{Socket: socket, Trust: func(uid uint32) error {
+			d.listener = uid
+			return socketpath.Trust(socket, uid)
+		}}
+		d.err = operateOn(ctx, client, opStatus, struct{}{}, &d.status)
+		d.asked = true
+	}
+	return d.status, d.err
+}
+
+// beside says what became of the daemon whose configuration cannot be taken: it may run.
+func (d *doctor) beside(ctx context.Context, config string) {
+	asks := operatorCmd{daemonAt: daemonAt{Config: config, told: &toldOf{keep: true}}}
+	switch err := asks.operate(ctx, opStatus, struct{}{}, &d.status); {
+	case err == nil:
+		d.say("daemon", warn, fmt.Sprintf("version %s runs, pid %d: it goes on with what it read at its start, and does not start again with this file", d.status.Version, d.status.PID),
+			"mend the file before the daemon is restarted: approver check")
+		d.troubles(d.status)
+	case errors.Is(err, httpapi.ErrSilent):
+		d.say("daemon", fail, err.Error(), "")
+	case isDown(err):
+		d.say("daemon", fail, err.Error(), "mend the configuration first: approver check")
+	}
+}
+
+// config says which configuration there is, and what of it the daemon that runs does not use.
+func (d *doctor) config() {
+	switch was := d.status.Config; {
+	case d.cfg.File == "" && was != "":
+		d.say("config", fail, "there is none any more: the daemon that runs goes on with what it read of "+was+" at its start, and after a restart nobody could be asked", "put "+was+" back before the daemon is restarted")
+	case d.cfg.File == "":
+		d.say("config", warn, "there is none, so all defaults hold and nobody can be asked", "approver init")
+	default:
+		d.say("config", ok, d.cfg.File, "")
+	}
+	for _, u := range d.status.NotInForce {
+		if u.File != "" && (u.File != d.status.Config || d.cfg.File != "") {
+			d.say(u.What, warn, "NOT USED: "+u.String(), "restart the daemon; approver check says before whether it would start")
+		}
+	}
+}
+
+// daemon asks the one that runs who it is: after an update it may still be the
+// program from before.
+func (d *doctor) daemon(ctx context.Context) {
+	doc, err := d.ask(ctx)
+	switch {
+	case err != nil && (errors.Is(err, fs.ErrNotExist) || isRefused(err) || errors.Is(err, httpapi.ErrSilent)):
+		return // the sockets have told it
+	case err != nil:
+		d.say("daemon", fail, err.Error(), "run this as the daemon's user, or restart the daemon")
+		return
+	case doc.Version != buildVersion():
+		d.say("daemon", warn, fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, buildVersion()), "restart the daemon")
+	default:
+		d.say("daemon", ok, fmt.Sprintf("version %s, of uid %d on %s", doc.Version, d.listener, d.cfg.Sockets.Resolve), "")
+	}
+	d.troubles(doc)
+}
+
+// troubles are those that status fails for, and what holds besides the rules. That nobody
+// can approve is a warning: a terminal that nobody watches now is no mistake in what doctor
+// looks at.
+func (d *doctor) troubles(doc statusDoc) {
+	for _, t := range doc.troubles() {
+		switch t.of {
+		case ofMode, ofPeople: // told by mode and people
+		default:
+			d.say("daemon", fail, t.text(), t.cure)
+		}
+	}
+	d.mode(doc)
+}
+
+// mode says whether something besides the rules holds, and why, in one finding.
+func (d *doctor) mode(doc statusDoc) {
+	switch alarms := doc.troublesOf(ofMode); {
+	case len(alarms) > 0:
+		d.say(ofMode, fail, alarms[0].text(), alarms[0].cure)
+	case doc.Control != "":
+		d.say(ofMode, warn, doc.modeText(), doc.modeCure())
+	}
+}
+
+// modeText is what holds besides the rules, and why.
+func (s statusDoc) modeText() string {
+	text := s.Control
+	if s.Freeze != nil && s.Freeze.Reason != "" && !strings.Contains(text, s.Freeze.Reason) {
+		text += "; the reason given: " + s.Freeze.Reason
+	}
+	for _, h := range s.Held {
+		text += "\n" + heldLine(h)
+	}
+	return text
+}
+
+// modeCure is what ends what holds besides the rules.
+func (s statusDoc) modeCure() string {
+	const lift = "find out why, then approver unfreeze; where nobody can approve that, as root: "
+	switch {
+	case s.Freeze != nil && s.Freeze.By == "approver":
+		return `find out why, then approver unfreeze; docs/operations.md: "The store is not believed", "The audit is not believed", "An agent went around the gate"`
+	case s.Freeze != nil:
+		return lift + "sudo approver unfreeze"
+	case len(s.Held) > 0:
+		return lift + `docs/operations.md, "Lifting the freeze of one agent"`
+	case s.Pause != nil:
+		return "approver pause --end"
+	}
+	return "approver enforce"
+}
+
+// people says where nobody can approve, by the daemon or else by the configuration, and
+// who was removed and still stands in the configuration.
+func (d *doctor) people() {
+	if why := firstText(d.status.Nobody, nobodyApproves(d.cfg)); why != "" {
+		text, cure, said := strings.Cut(why, ". ") // a daemon ends with the way out
+		if !said {
+			cure = d.peopleCure()
+		}
+		d.say("people", warn, text, cure)
+	}
+	for _, kept := range outOfReach(d.cfg, runsAs(d.cfg.Dir)) {
+		text, cure, _ := strings.Cut(kept, ". ")
+		d.say("people", warn, text, cure)
+	}
+	for _, waits := range d.status.Waiting {
+		d.say("people", warn, waitsLine(waits), waitsCure(d.status.Nobody))
+	}
+	for _, gone := range d.status.Removed {
+		if strings.Contains(gone, stillListed) {
+			d.say("people", warn, gone, "take them out of the approver lists in "+d.cfg.File+", and restart; approver people restore brings them back")
+		}
+	}
+}
+
+// waitsLine says that a line of the configuration does not count, in the words of status.
+func waitsLine(line string) string { return "does not count until people approve it: " + line }
+
+// waitsCure is what lets it count: people, and where nobody can, root.
+func waitsCure(nobody string) string {
+	if nobody != "" {
+		return "sudo approver people recover, where nobody is left who could approve it; docs/nobody.md"
+	}
+	return "approve it in a chat, or restart the daemon, which asks again"
+}
+
+// peopleCure is the way out that no daemon says, because none answers.
+func (d *doctor) peopleCure() string {
+	pair := "approver pair telegram --token-file FILE"
+	if isolated(d.cfg) {
+		pair = "sudo approver pair telegram --config " + shellWord(d.cfg.File) + " --token-file FILE"
+	}
+	if t := d.cfg.Channels.Terminal; t != nil && !t.AllowAnswers {
+		pair += "; or channels.terminal.allow_answers: true in " + d.cfg.File + ", to answer in approver watch"
+	}
+	return pair + "; docs/nobody.md"
+}
+
+// unheeded says why the files of a standard are not in force, as the daemon says; empty
+// if they are, or none answers.
+func (d *doctor) unheeded(what string) string {
+	for _, u := range d.status.NotInForce {
+		if u.What == what {
+			return u.String()
+		}
+	}
+	return ""
+}

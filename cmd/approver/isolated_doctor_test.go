@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// placed is a place of the machine, beside the program: ../etc/NAME.
+func placed(name string) string {
+	program, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(filepath.Dir(filepath.Dir(program)), "etc", name)
+}
+
+// placedDoctor is approver doctor --config ARGUMENT, and placedInstall approver install
+// claude --system for it, but for the places of managed settings and the pin.
+func placedDoctor() {
+	c := doctorCmd{Config: os.Args[1], claudeFile: claudeFile{Managed: placed("claude-code")}, pin: placed("courier")}
+	if err := c.Run(context.Background()); err != nil {
+		os.Exit(exitFail)
+	}
+}
+
+func placedInstall() {
+	hook := filepath.Join(filepath.Dir(placed("")), "bin", "approver-hook")
+	c := installClaudeCmd{claudeFile: claudeFile{System: true, Managed: placed("claude-code")}, Config: os.Args[1], Hook: hook, Pin: placed("courier")}
+	if err := c.install(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitFail)
+	}
+}
+
+// doctored: the page says to run doctor after an isolated install. Root was told to give
+// the daemon's folders to root, which would have broken it, and everybody that the managed
+// hook was missing. Now root, the daemon's user and the agent's user are told the same, and
+// what one of them may not see is no failure.
+func (m *isolatedMachine) doctored() {
+	m.t.Helper()
+	home := []string{"HOME=" + m.path("home")}
+	config := m.path("etc/approver.yaml")
+	m.must(errors.Join(os.Chown(config, 0, daemonUID), os.Chmod(config, 0o640)))
+	got := m.run(m.command(0, home, "bin/placed-install", config), "")
+	m.note("root", "approver install claude --system", got.exit == 0, got)
+	for how, own := range map[string]struct {
+		uid  int
+		mode os.FileMode
+	}{"the configuration is the daemon's": {daemonUID, 0o600}, "the configuration is root's": {0, 0o640}} {
+		m.must(errors.Join(os.Chown(config, own.uid, daemonUID), os.Chmod(config, own.mode)))
+		said := map[string]end{}
+		for who, uid := range map[string]uint32{"root": 0, "daemon's user": daemonUID, "agent": agentUID} {
+			said[who] = m.run(m.command(uid, home, "bin/placed-doctor", config), "")
+			m.t.Logf("%s, %s:\n%s", how, who, strings.ReplaceAll(said[who].out, m.dir, "…"))
+			m.note(who, "approver doctor, "+how, said[who].exit == 0 && !strings.Contains(said[who].out, "\nfail ") && !strings.Contains(said[who].out, "NOT ISOLATED"), said[who])
+		}
+		if one, other := said["root"].out, said["daemon's user"].out; one != other {
+			m.t.Errorf("%s: root is told\n%s\nand the daemon's user\n%s", how, one, other)
+		}
+		for _, want := range []string{"ok   isolation    who may submit is", "ok   hook         " + m.path("etc/claude-code/managed-settings.json"), "ok   start ", "ok   daemon ", "ok   store ", "ok   channel      telegram: @", "ok   audit "} {
+			if !strings.Contains(said["root"].out, want) {
+				m.t.Errorf("%s: no %q in\n%s", how, want, said["root"].out)
+			}
+		}
+		for _, want := range []string{"not checked as this user (uid 61002)", "fix: sudo approver doctor --config " + config, "ok   socket       submit: the daemon answers", "ok   hook         " + m.path("bin/approver-hook")} {
+			if !strings.Contains(said["agent"].out, want) {
+				m.t.Errorf("%s: no %q in\n%s", how, want, said["agent"].out)
+			}
+		}
+		for who, e := range said {
+			if strings.Contains(e.out, "approver install claude") && !strings.Contains(e.out, "managed settings leave open") || strings.Contains(e.out, "make it root's") {
+				m.t.Errorf("%s: %s is advised to install again, or to give the daemon's things away:\n%s", how, who, e.out)
+			}
+			if strings.Contains(e.out, m.chat.Token()) {
+				m.t.Errorf("%s: %s is shown the token", how, who)
+			}
+		}
+		for who, uid := range map[string]uint32{"root": 0, "daemon's user": daemonUID} {
+			got := m.run(m.command(uid, home, "bin/approver", "check", "--config", config), "")
+			m.note(who, "approver check, "+how, got.exit == 0 && strings.Contains(got.out, "0 problems"), got)
+		}
+	}
+	got = m.run(m.command(agentUID, home, "bin/approver", "doctor", "--config", config, "--agent", "claude"), "")
+	m.note("agent", "approver doctor --agent claude", strings.Contains(got.out, "warn config ") && strings.Contains(got.out, "hook-test"), got)
+	m.must(errors.Join(os.Chown(config, daemonUID, daemonUID), os.Chmod(config, 0o600)))
+	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("run/submit.sock"), daemonUID), 0, 0o644)
+}
+
+// What is broken on an isolated machine is a failure for root as for the daemon's user.
+func TestDoctorOfAnIsolatedDaemonThatIsBroken(t *testing.T) {
+	m := newIsolatedMachine(t)
+	config := m.path("etc/approver.yaml")
+	m.must(os.Chmod(m.path("lib/telegram.token"), 0o644))
+	for who, uid := range map[string]uint32{"root": 0, "daemon's user": daemonUID} {
+		got := m.run(m.command(uid, nil, "bin/placed-doctor", config), "")
+		for _, want := range []string{"fail start ", "chmod 600", "fail socket "} {
+			if got.exit != 1 || !strings.Contains(got.out, want) {
+				t.Errorf("%s: no %q in\n%s%s", who, want, got.out, got.err)
+			}
+		}
+		if got := m.run(m.command(uid, nil, "bin/approver", "check", "--config", config), ""); got.exit != 1 || !strings.Contains(got.out, "chmod 600") {
+			t.Errorf("%s: check says %+v", who, got)
+		}
+	}
+}

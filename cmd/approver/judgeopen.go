@@ -1,0 +1,106 @@
+package main
+
+import (
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/reflexcore"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/memory"
+	"approver.example/shieldcore/evaluator"
+)
+
+// openJudge makes what judges outside of the daemon: judge, policy explain and report
+// all take their verdicts from it, so that they cannot say different things of a call.
+// Its stages are the daemon's: the engine, the policy and those of Tier 1.
+func (f policyFlags) openJudge(agent string, evaluate bool) (*judge, error) {
+	cfg, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	policy, err := cfg.LoadPolicy()
+	if err != nil {
+		return nil, err
+	}
+	reflex, err := reflexOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	reflex.Memory = sessions(cfg.Reflex.Loop.Limits())
+	screens, err := loadScreens()
+	if err != nil {
+		return nil, err
+	}
+	j, err := newJudge(agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier)...)...)
+	if err != nil {
+		return nil, err
+	}
+	if j.gate.Evaluator, err = evaluatorFor(cfg, evaluate); err != nil {
+		return nil, err
+	}
+	j.gate.Tiers, j.gate.Weak = approver.TierScreen, cfg.Reflex.Gatekeeper.Weak
+	j.policy, j.reflex, j.ran = policy, reflex, reflex.Ran
+	return j, nil
+}
+
+// setDir says where calls work that do not say it; empty is this folder.
+func (j *judge) setDir(dir string) (err error) {
+	if dir != "" {
+		j.dir, err = filepath.Abs(dir)
+	}
+	return err
+}
+
+// evaluatorFor is what is asked in Tier 2, nil for people.
+func evaluatorFor(cfg configs.Config, ask bool) (approver.Stage, error) {
+	switch configured := cfg.Shield.Evaluator; {
+	case configured == nil && ask:
+		return nil, errNoEvaluator
+	case configured == nil:
+		return nil, nil
+	case !ask:
+		return notEvaluated{}, nil
+	default:
+		return evaluator.New(*configured)
+	}
+}
+
+// reflexOf is the engine as the daemon would have it once people have approved
+// what its files say.
+func reflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
+	lib, err := cfg.LoadLibrary(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	e, err := newReflex(cfg, lib)
+	if err != nil {
+		return nil, err
+	}
+	e.Project = (&configs.ProjectRules{Skip: cfg.UserRules()}).For
+	return e, nil
+}
+
+// sessions makes lines that name a session be judged after those before them of
+// the same one. Each session has a memory of its own, as if each were on another
+// machine, and a line that names none has none.
+func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
+	const most = 4096
+	memories := map[string]*memory.Memory{}
+	return func(call approver.ToolCall) *memory.Memory {
+		if call.Session == noSession {
+			return nil
+		}
+		m, ok := memories[call.Session]
+		if !ok {
+			if len(memories) == most {
+				clear(memories)
+			}
+			m = memory.New(nil, limits, slog.New(slog.DiscardHandler))
+			memories[call.Session] = m
+		}
+		return m
+	}
+}

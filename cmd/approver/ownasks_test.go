@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"approver.example"
+	"approver.example/channels/terminal"
+	"approver.example/shieldcore/quota"
+	"approver.example/store/boltstore"
+)
+
+// The story: an agent ran approver pause sixty times at once. People got sixty
+// CATASTROPHIC cards in six seconds. Of one operation a user has one open question now;
+// what else is asked by the same user, or by another, is not held up.
+func TestOneOpenQuestionOfAnOperation(t *testing.T) {
+	var mu sync.Mutex
+	cards := 0
+	d, me := openDesk(t, func(terminal.Event) terminal.Answer {
+		mu.Lock()
+		cards++
+		mu.Unlock()
+		return terminal.Answer{} // nobody answers
+	})
+	d.notice = "NOT ISOLATED"
+	shown := func(want int) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			mu.Lock()
+			n := cards
+			mu.Unlock()
+			if n == want || time.Now().After(end) {
+				if n != want {
+					t.Fatalf("%d cards, want %d", n, want)
+				}
+				return
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	body := json.RawMessage(`{"for":300000000000}`)
+	errs := make(chan error, 60)
+	for range 60 {
+		all.Go(func() { _, err := d.Operate(ctx, me, opPause, body); errs <- err })
+	}
+	for range 59 {
+		if err := <-errs; err == nil || !strings.Contains(err.Error(), fmt.Sprintf("people are being asked about approver pause by uid %d already", os.Getuid())) {
+			t.Errorf("%v", err)
+		}
+	}
+	shown(1)
+	for n, other := range []struct {
+		op   string
+		peer approver.Peer
+	}{{opObserve, me}, {opPause, approver.Peer{Known: true, UID: me.UID + 1}}} {
+		all.Go(func() { _, _ = d.Operate(ctx, other.peer, other.op, body) })
+		shown(2 + n)
+	}
+	cancel()
+	all.Wait()
+	if len(d.questions.open) != 0 {
+		t.Errorf("still open: %v", d.questions.open)
+	}
+}
+
+// What a process asks about approver itself is counted by its uid, apart from calls. Who is
+// trusted is not counted, so that an agent cannot use up what the owner needs.
+func TestWhoseQuestionsAboutApproverAreCounted(t *testing.T) {
+	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = kv.Close() })
+	asks, err := quota.NewAsks(kv, quota.AskLimits{User: 50, Agent: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(asks.Close)
+	root := 60
+	if os.Getuid() == 0 {
+		root = quota.OwnAsks // an agent may be root, too
+	}
+	for name, c := range map[string]struct {
+		notice string
+		call   approver.ToolCall
+		n      int
+	}{
+		"an agent's pause":            {"NOT ISOLATED", approver.ToolCall{Control: opPause, Peer: approver.Peer{Known: true, UID: 1000}}, quota.OwnAsks},
+		"another user's":              {"NOT ISOLATED", approver.ToolCall{Control: opRestore, Peer: approver.Peer{Known: true, UID: 1001}}, quota.OwnAsks},
+		"root's":                      {"NOT ISOLATED", approver.ToolCall{Control: opPause, Peer: approver.Peer{Known: true}}, root},
+		"on an isolated installation": {"", approver.ToolCall{Control: opPause, Peer: approver.Peer{Known: true, UID: 1000}}, 60},
+		"the agent's calls":           {"NOT ISOLATED", approver.ToolCall{Agent: "claude", Peer: approver.Peer{Known: true, UID: 1000}}, 40},
+	} {
+		countAsks(t, limit(asks, c.notice, func(dir string) string { return dir }), name, c.call, c.n)
+	}
+	call := approver.ToolCall{Control: opUnfreeze, Peer: approver.Peer{Known: true, UID: 1000}}
+	countAsks(t, limit(asks, "NOT ISOLATED", func(dir string) string { return dir }), "the agent's unfreeze after its pauses", call, 0)
+}
+
+func countAsks(t *testing.T, limit func(context.Context, string, approver.ToolCall) error, name string, call approver.ToolCall, want int) {
+	t.Helper()
+	n := 0
+	for i := range 60 {
+		call.ID = fmt.Sprint(name, i)
+		err := limit(t.Context(), call.ID, call)
+		var many *approver.TooManyError
+		if err == nil {
+			n++
+		} else if !errors.As(err, &many) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n != want {
+		t.Errorf("%s: %d questions, want %d", name, n, want)
+	}
+}
+
+// The story: three identical calls waited and approver watch was open. approver approve ID
+// showed one call and asked "Approve this call?"; the yes ran all three. It shows how many
+// wait, and what it runs is what it showed.
+func TestApproveByIDRunsWhatItShowed(t *testing.T) {
+	for name, c := range map[string]struct {
+		op    string
+		shown bool
+		want  int
+	}{"shown": {opShow, true, 3}, "not shown, as with --yes": {opShow, false, 1}} {
+		t.Run(name, func(t *testing.T) {
+			d, me := openDesk(t, func(terminal.Event) terminal.Answer { return terminal.Answer{} })
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			verdicts := make(chan approver.Verdict, 3)
+			for i := range 3 {
+				go func() {
+					verdicts <- d.people.Ask(ctx, approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/repo", Peer: me, At: time.Now()},
+						approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+				}()
+			}
+			var open []approver.Request
+			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+				open, _ = d.people.Requests(ctx)
+			}
+			if len(open) != 1 {
+				t.Fatalf("%d requests", len(open))
+			}
+			raw, err := d.Operate(ctx, me, c.op, json.RawMessage(`{"request":"`+open[0].ID+`"}`))
+			var shown shownRequest
+			if err == nil {
+				err = json.Unmarshal(raw, &shown)
+			}
+			var text strings.Builder
+			shown.printTo(&text, 0)
+			if err != nil || !strings.Contains(text.String(), "notice: 3 identical calls wait: a yes runs each of them once.") {
+				t.Fatalf("%v: %s", err, text.String())
+			}
+			answer := terminal.Answer{Request: open[0].ID, Approve: true}
+			if c.shown {
+				answer.Shown = shown.Upto
+			}
+			body, err := json.Marshal(answer)
+			if err == nil {
+				raw, err = d.people.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
+			}
+			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "3 identical calls") != c.shown {
+				t.Errorf("told %s, %v", raw, err)
+			}
+			allowed := 0
+			for end := time.After(5 * time.Second); ; {
+				select {
+				case v := <-verdicts:
+					if v.Decision == approver.Allow {
+						allowed++
+					}
+					continue
+				case <-end:
+				}
+				break
+			}
+			if allowed != c.want {
+				t.Errorf("%d calls ran, want %d", allowed, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"approver.example/configs"
+	"approver.example/httpapi"
+	"approver.example/httpapi/socketpath"
+)
+
+// This file is how commands reach the daemon: where it listens, also if its configuration
+// was spoiled since it started, and for how long they wait.
+
+// How long a command waits. A daemon that was stopped, or whose machine has no memory left,
+// is connected to and never answers; a monitor must not hang with it.
+const (
+	firstByte  = 4 * time.Second  // for any answer at all, before something is asked
+	toLook     = 10 * time.Second // for what a daemon knows
+	toChange   = time.Minute      // for a change that waits for nobody; a store has patience
+	sinceStart = "a daemon goes on with what it read at its start"
+)
+
+// limits are the operations that wait for nobody. All others wait for people.
+var limits = map[string]time.Duration{
+	opStatus: toLook, opPending: toLook, opShow: toLook, opPeople: toLook, opGrants: toLook, opOwnerShow: toLook,
+	opFreeze: toChange, opRemove: toChange, opRevoke: toChange, opEnforce: toChange, opOwnerApprove: toChange,
+}
+
+// client finds the daemon.
+func (c daemonAt) client(ctx context.Context) (httpapi.ResolveClient, error) {
+	root := newSudoer()
+	if c.told == nil {
+		c.told = new(toldOf)
+	}
+	root.told = c.told
+	if c.Socket != "" {
+		path, err := filepath.Abs(c.Socket)
+		return root.at(path, nil), err
+	}
+	if root.euid == 0 {
+		if client, ok, err := root.client(c.Config); ok || err != nil && !errors.Is(err, errSpoiled) {
+			return client, err
+		}
+	}
+	cfg, err := configs.LoadOrDefault(c.Config)
+	if err != nil {
+		return c.despite(ctx, root, err)
+	}
+	return root.own(cfg), nil
+}
+
+// despite finds the daemon of a configuration that cannot be taken: it may run, and stopping
+// it and everything must stay possible. The place that the file names is taken only if nobody
+// else can have written it. Otherwise it is the usual one, where whoever listens must know
+// the file, and root speaks to root alone.
+func (c daemonAt) despite(ctx context.Context, root sudoer, trouble error) (none httpapi.ResolveClient, err error) {
+	path := c.Config
+	if path == "" {
+		if path, err = configs.DefaultPath(); err != nil {
+			return none, trouble
+		}
+	}
+	if owner, err := ownerOf(path); errors.Is(trouble, fs.ErrPermission) && (err != nil || owner != uint32(root.euid)) {
+		return none, outsider(trouble, filepath.Join(socketpath.SystemDir, socketpath.Resolve))
+	}
+	at, err := configs.PlaceOf(path)
+	if err != nil {
+		return none, trouble
+	}
+	var only *uint32
+	if !at.Sure {
+		only = new(uint32)
+	}
+	client := root.at(at.Socket, only)
+	if !at.Sure {
+		if err := knows(ctx, client, at.File); err != nil {
+			return none, fmt.Errorf("%w; %w", trouble, err)
+		}
+	}
+	c.told.despite(root, at.Socket, trouble)
+	return client, nil
+}
+
+// usual is where the daemon listens that root means, if no configuration says it: root has
+// pinned it, or it lies in the home of the user who must listen there. Empty is that nobody
+// knows.
+func (t target) usual(s sudoer) string {
+	switch {
+	case t.pin != "":
+		return filepath.Join(filepath.Dir(t.pin), socketpath.Resolve)
+	case t.isolated:
+		return filepath.Join(s.system, socketpath.Resolve)
+	case t.uid != nil && t.home != "":
+		return filepath.Join(t.home, socketpath.HomeDir, socketpath.Resolve)
+	}
+	return ""
+}
+
+// errSpoiled is a configuration that root takes nothing from, so that the daemon is looked
+// for where it usually listens: it is no YAML, or others can write it.
+var errSpoiled = errors.New("name the daemon's socket with --socket")
+
+// knows fails unless whoever listens was started with that configuration.
+func knows(ctx context.Context, client httpapi.ResolveClient, file string) error {
+	var doc statusDoc
+	err := operateOn(ctx, client, opStatus, struct{}{}, &doc)
+	switch {
+	case isDown(err):
+		return fmt.Errorf("the file does not say where its daemon listens, and nobody does on %s: name its socket with --socket, or mend the file", client.Socket)
+	case err != nil:
+		return err
+	case doc.Config != file && !sameFile(doc.Config, file):
+		return fmt.Errorf("the file does not say where its daemon listens, and the one on %s was started with %s: name the socket with --socket, or mend the file",
+			client.Socket, firstText(doc.Config, "no configuration"))
+	}
+	return nil
+}
+
+// despite tells once that a daemon was found although its configuration cannot be taken, or
+// keeps it for who tells it.
+func (t *toldOf) despite(root sudoer, socket string, trouble error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := t.trouble == nil
+	t.trouble = trouble
+	if first && !t.keep {
+		fmt.Fprintf(root.say, "approver: warning: %s\n", visibly(spoiled(trouble)+" (this speaks to the one on "+socket+")"))
+	}
+}
+
+// spoiled is the warning of a configuration that cannot be taken.
+func spoiled(trouble error) string {
+	return trouble.Error() + "\n" + sinceStart + ", and does not start again with this file: approver check"
+}
+
+// operate asks the daemon for one operation.
+func (c operatorCmd) operate(ctx context.Context, op string, body, out any) error {
+	client, err := c.client(ctx)
+	if err != nil {
+		return err
+	}
+	err = operateOn(ctx, client, op, body, out)
+	if down := (*downError)(nil); errors.As(err, &down) && c.Config == "" && c.Socket == "" {
+		down.cure = c.cure()
+	}
+	return err
+}
+
+// operateOn is operate for a daemon that was found.
+func operateOn(ctx context.Context, client httpapi.ResolveClient, op string, body, out any) error {
+	if err := hears(ctx, client); err != nil {
+		return err
+	}
+	asks := ctx
+	if limit := limits[op]; limit > 0 {
+		var cancel context.CancelFunc
+		asks, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	err := client.Operate(asks, op, body, out)
+	switch {
+	case err != nil && asks.Err() != nil && ctx.Err() == nil:
+		return &silentError{client.Socket, limits[op] == toChange}
+	case errors.Is(err, fs.ErrPermission):
+		err = outsider(err, client.Socket)
+	}
+	return notRunning(err)
+}
+
+// hears fails if somebody listens who does not answer.
+func hears(ctx context.Context, client httpapi.ResolveClient) error {
+	if err := client.Hears(ctx, firstByte); err != nil {
+		return &silentError{socket: client.Socket}
+	}
+	return nil
+}
+
+// A silentError says that a daemon listens and does not answer.
+type silentError struct {
+	socket string
+	begun  bool // a change was asked for, and may be made
+}
+
+// Error says what to do: starting another one would be refused.
+func (s *silentError) Error() string {
+	done := ""
+	if s.begun {
+		done = ", so what was asked for may be done or not"
+	}
+	return "approver listens on " + s.socket + " and does not answer" + done + ": it may be stopped or overloaded: " + silentCure
+}
+
+// Unwrap is for errors.Is.
+func (*silentError) Unwrap() error { return httpapi.ErrSilent }
+
+const silentCure = "look at its process (a T in the state that ps shows: somebody stopped it, kill -CONT lets it go on), at memory and disk, and at its log; if it stays so, restart it"
+
+// isDown reports that nobody listens.
+func isDown(err error) bool {
+	down := (*downError)(nil)
+	return errors.As(err, &down)
+}
+
+// usualConfig is where the configuration lies that a command reads or writes if none is
+// named: for root the isolated daemon's, if there is one.
+func usualConfig() (string, error) {
+	config := filepath.Join(configs.SystemFolder, configName)
+	if os.Geteuid() == 0 && there(config) {
+		return config, nil
+	}
+	return configs.DefaultPath()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"approver.example"
+)
+
+// A readOnce is what the daemon read at its start and does not read again: its
+// configuration, and the files of tokens and keys. People who change them are told that the
+// change is not used. The zero value is nothing.
+type readOnce []onceRead
+
+type onceRead struct {
+	what, path string
+	sum        [sha256.Size]byte
+	err        error // why it could not be read then
+}
+
+// add notes files as they are now. An empty path is none.
+func (r *readOnce) add(what string, paths ...string) {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		sum, _, err := sumOf(path)
+		*r = append(*r, onceRead{what, path, sum, err})
+	}
+}
+
+// changed are the files that are not what was read.
+func (r readOnce) changed() (out []unheeded) {
+	for _, f := range r {
+		sum, at, err := sumOf(f.path)
+		why := ""
+		switch {
+		case err != nil && f.err != nil, err == nil && f.err == nil && sum == f.sum:
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			why = "is not there any more: the daemon goes on with what it read, and needs it for its next start: put it back"
+		case err != nil:
+			why = "cannot be read any more, which the daemon's next start needs: " + err.Error()
+		default:
+			why = "was changed at " + at.UTC().Format(time.DateTime+" UTC") + ", after the daemon had read it: restart the daemon"
+		}
+		out = append(out, unheeded{What: f.what, File: f.path, Why: approver.OneLine(why)})
+	}
+	return out
+}
+
+// maxOnce is how much of a file is looked at, in bytes: no file of these is longer.
+const maxOnce = 4 << 20
+
+// sumOf is the hash of a plain file, and when it was changed.
+func sumOf(path string) (sum [sha256.Size]byte, at time.Time, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0) // a pipe must not hold it up
+	if err != nil {
+		return sum, at, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return sum, at, err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, maxOnce)); err != nil {
+		return sum, at, err
+	}
+	h.Sum(sum[:0])
+	return sum, info.ModTime(), nil
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/audit"
+	"approver.example/shieldcore"
+)
+
+// A recordedCall is a call of the audit as judge and policy explain are given it. The
+// zero value is none: the audit does not have it as it was.
+type recordedCall struct {
+	dir  string
+	text string // a command, or a line of JSON
+}
+
+// callAgain brings a call back, if the audit has it as it was: plain, and nothing
+// masked or cut.
+func callAgain(l audit.Line) recordedCall {
+	text := l.Command
+	if l.Tool != "Bash" || l.Agent != (agents.Claude{}).Name() || text == "" || strings.HasPrefix(text, "{") {
+		text = fmt.Sprintf(`{"agent":%q,"tool":%q,"args":%s}`, l.Agent, l.Tool, l.Args)
+	}
+	plain := func(r rune) bool { return r >= ' ' && r <= '~' }
+	if l.Dir == "" || len(text) > maxReportExample || strings.TrimFunc(text+l.Dir, plain) != "" || strings.Contains(text, "****") {
+		return recordedCall{}
+	}
+	return recordedCall{l.Dir, text}
+}
+
+// explain is the command that says what becomes of the call, and why.
+func (c recordedCall) explain(by string) string {
+	cwd := " --cwd " + shellLine([]string{c.dir})
+	if by == shieldcore.By || strings.HasPrefix(c.text, "{") {
+		return "approver policy explain" + cwd + " -- " + shellLine([]string{c.text})
+	}
+	return "approver judge --explain" + cwd + " --command " + shellLine([]string{c.text})
+}
+
+// again judges the calls that are shown once more, each by itself, as the
+// commands do that a report suggests. So it suggests none that then says something
+// else than the report does.
+func (r *report) again(ctx context.Context, flags policyFlags) {
+	j, err := flags.openJudge("", false)
+	if err != nil {
+		r.Unjudged = approver.OneLine(err.Error())
+		return
+	}
+	r.NotInForce = flags.notInForce(ctx)
+	if r.cfg, err = flags.config(); err == nil {
+		r.judge = j
+	}
+	for _, rule := range r.Rules {
+		for _, c := range rule.Commands {
+			if c.call == (recordedCall{}) {
+				continue
+			}
+			j.dir = c.call.dir
+			call, err := j.call(c.call.text)
+			if err != nil {
+				continue
+			}
+			v, _ := j.gate.Judge(ctx, call)
+			if sameFinding(v, c.found) {
+				c.Explain = c.call.explain(rule.By)
+			} else {
+				c.Now = decided(v)
+			}
+		}
+	}
+}
+
+// sameFinding reports whether a call is judged as the audit says.
+func sameFinding(v approver.Verdict, was audit.LineVerdict) bool {
+	severity := ""
+	if v.Decision <= approver.Ask {
+		severity = v.Severity.String()
+	}
+	return v.Decision == was.Decision && severity == was.Severity && v.By == was.By && v.Rule == was.Rule
+}
+
+// goesOn reports whether all who judge let a call go on once one of them is replaced.
+func (r *report) goesOn(ctx context.Context, c *commandReport, old, next approver.Stage) bool {
+	if r.judge == nil {
+		return false
+	}
+	stages := slices.Clone(r.judge.gate.Stages)
+	at := slices.Index(stages, old)
+	if at < 0 {
+		return false
+	}
+	stages[at] = next
+	gate := &approver.Gate{
+		Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler),
+		Evaluator: r.judge.gate.Evaluator, Tiers: r.judge.gate.Tiers, Weak: r.judge.gate.Weak,
+	}
+	own := *r.judge
+	own.dir = c.call.dir
+	call, err := own.call(c.call.text)
+	if err != nil {
+		return false
+	}
+	call.At = r.To
+	v, _ := gate.Judge(ctx, call)
+	return v.Decision > approver.Ask
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/shieldcore/evaluator"
+	"approver.example/shieldcore/evaluator/evaluatortest"
+)
+
+// wrongModel answers as providers do that do not know the model.
+func wrongModel() evaluatortest.Behaviour {
+	return evaluatortest.Over("wrong model", "", func(_ *evaluatortest.Server, w http.ResponseWriter, _ *http.Request, _ evaluatortest.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"code":"model_not_found","message":"no such model"}}`)
+	})
+}
+
+// The model's name had a typing error: six calls were blocked, status said "6 blocked, 0
+// failed", the log nothing. Status now says that it fails, since when and why; the log says
+// it once, and once that it is over; and doctor finds it without a call.
+func TestAnEvaluatorThatFailsIsTold(t *testing.T) {
+	p := evaluatortest.New()
+	defer p.Close()
+	cfg := evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key()), Deadline: time.Second}
+	e, err := evaluator.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	s := &shield{name: e.String(), asks: e, failMode: configs.FailClosed, log: slog.New(slog.NewTextHandler(&log, nil))}
+	said := func() string {
+		var b strings.Builder
+		s.status(t.Context()).print(func(name, format string, args ...any) {
+			fmt.Fprintf(&b, name+" "+format+"\n", args...)
+		})
+		return b.String()
+	}
+	ask := func(n int) {
+		for i := range n {
+			_, _ = evaluating{e, s}.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: fmt.Sprint("ls ", i)})
+		}
+	}
+	if st := s.status(t.Context()); st.fails() || !strings.Contains(said(), "not asked since the daemon started") {
+		t.Errorf("before it is asked: %s", said())
+	}
+	p.Behave(wrongModel())
+	ask(6)
+	text := said()
+	if st := s.status(t.Context()); !st.fails() || (statusDoc{Up: true, Shield: st}).well() ||
+		!strings.Contains(text, "0 blocked, 0 to people, 6 failed") || !strings.Contains(text, "FAILS since ") || !strings.Contains(text, "(HTTP 400, model not found)") {
+		t.Errorf("%s", text)
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "HTTP 400, model not found") {
+		t.Errorf("%d lines: %s", lines, &log)
+	}
+	p.Behave(evaluatortest.Honest())
+	ask(3)
+	if st := s.status(t.Context()); st.fails() || !strings.Contains(said(), "answers since") || st.Problem == "" || st.LastFailure.IsZero() {
+		t.Errorf("%s", said())
+	}
+	if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "answers again") {
+		t.Errorf("%d lines: %s", lines, &log)
+	}
+}
+
+// The story: the evaluator failed, answered one call, and failed again within the same
+// minute, for hours. The log held the second failure back as the same trouble, and nothing
+// told of it later: its last word was "answers again" while every call was blocked. Now the
+// log ends with what is so, also after each call has gone another way, and stays short.
+func TestTheLogEndsWithHowTheEvaluatorIs(t *testing.T) {
+	bad := func(problem string) approver.Reception {
+		return approver.Reception{Since: time.Now(), Problem: problem}
+	}
+	good := approver.Reception{Up: true, Since: time.Now()}
+	for name, tt := range map[string]struct {
+		states []approver.Reception // one each second, the last of them for two minutes
+		last   string
+		most   int // lines
+	}{
+		"fails once":              {[]approver.Reception{bad("HTTP 400")}, "does not work", 1},
+		"answers again":           {[]approver.Reception{bad("HTTP 400"), good}, "answers again", 2},
+		"fails anew":              {[]approver.Reception{bad("HTTP 400"), good, bad("HTTP 400")}, "does not work", 3},
+		"fails in another way":    {[]approver.Reception{bad("HTTP 400"), good, bad("HTTP 500")}, "does not work", 3},
+		"fails for another cause": {[]approver.Reception{bad("HTTP 400"), good, bad("no route")}, "does not work", 3},
+		"one cause after another": {[]approver.Reception{bad("no route"), bad("HTTP 400")}, "HTTP 400", 2},
+		"answers after all":       {[]approver.Reception{bad("HTTP 400"), good, bad("HTTP 400"), good}, "answers again", 2},
+		"flaps, and fails":        {append(slices.Repeat([]approver.Reception{bad("HTTP 400"), good}, 100), bad("HTTP 400")), "does not work", 10},
+		"flaps, and answers":      {slices.Repeat([]approver.Reception{bad("HTTP 400"), good}, 100), "answers again", 10},
+		"has always answered":     {[]approver.Reception{good}, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				s := &shield{log: newLog(&log, configs.Log{})}
+				for _, now := range tt.states {
+					s.logState(now)
+					time.Sleep(time.Second)
+				}
+				for range 120 {
+					s.logState(tt.states[len(tt.states)-1])
+					time.Sleep(time.Second)
+				}
+				lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+				if !strings.Contains(lines[len(lines)-1], tt.last) || strings.Count(log.String(), "\n") > tt.most || tt.last == "" && log.Len() > 0 {
+					t.Errorf("%d lines: %s", len(lines), &log)
+				}
+			})
+		})
+	}
+}
+
+// Doctor has one evaluation made, shows no key, and with --offline sends nothing.
+func TestDoctorAsksTheEvaluator(t *testing.T) {
+	p := evaluatortest.New()
+	defer p.Close()
+	key := filepath.Join(t.TempDir(), "key")
+	look := func(secret string, does evaluatortest.Behaviour, offline bool) *doctor {
+		if err := os.WriteFile(key, []byte(secret), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.Behave(does)
+		d := &doctor{}
+		d.cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, KeyFile: key, Deadline: time.Second}
+		d.evaluator(t.Context(), offline)
+		for _, f := range d.found {
+			if strings.Contains(f.Text+f.Fix, secret) {
+				t.Errorf("the key is shown: %+v", f)
+			}
+		}
+		return d
+	}
+	look(p.Key(), evaluatortest.Honest(), false).has(t, "evaluator", ok, "it answers as it must")
+	look(p.Key(), wrongModel(), false).has(t, "evaluator", fail, "evaluator openai evaluatortest-1: the provider refused the request (HTTP 400, model not found): check model")
+	look("another-key", evaluatortest.Honest(), false).has(t, "evaluator", fail, "does not take the key (HTTP 401")
+	look(p.Key(), evaluatortest.Deciding("BLOCK", 0.9, "no"), false).has(t, "evaluator", warn, "says BLOCK to a plain ls")
+	asked := p.Count()
+	look(p.Key(), wrongModel(), true).has(t, "evaluator", ok, "not asked (--offline)")
+	if p.Count() != asked {
+		t.Error("--offline asked the provider")
+	}
+	p.Close()
+	look(p.Key(), evaluatortest.Honest(), false).has(t, "evaluator", fail, "cannot be connected to")
+	d := doctor{}
+	if d.evaluator(t.Context(), false); len(d.found) > 0 {
+		t.Errorf("none is configured: %+v", d.found)
+	}
+}

@@ -1,0 +1,103 @@
+package configs
+
+import (
+	"path/filepath"
+	"strings"
+
+	"approver.example"
+	"approver.example/httpapi/socketpath"
+	"approver.example/shieldcore/strictyaml"
+)
+
+// A Place is where a daemon listens for people, as far as that shows of a configuration
+// that cannot be taken. The zero value is nowhere.
+type Place struct {
+	// File is the configuration, as an absolute path.
+	File string
+	// Socket is the resolve socket.
+	Socket string
+	// Sure says that the file names the socket, and that nobody but root and this user
+	// can have written it. Otherwise Socket is the usual place, which is a guess.
+	Sure bool
+}
+
+// PlaceOf finds where the daemon of a configuration listens that [Load] refuses: a daemon
+// that runs goes on with what it read at its start, and its operator must reach it. What
+// stands in a file that somebody else can have written is not looked at.
+func PlaceOf(path string) (Place, error) {
+	file, err := filepath.Abs(path)
+	if err != nil {
+		return Place{}, err
+	}
+	named, sure := "", false
+	if data, _, err := readOwn("configuration", file, ""); err == nil {
+		named, sure = SocketIn(data)
+	}
+	c := Default()
+	c.Sockets.Resolve = named
+	c, err = c.resolve(filepath.Dir(file), socketpath.Dir)
+	return Place{File: file, Socket: c.Sockets.Resolve, Sure: sure}, err
+}
+
+// SocketIn returns the setting sockets.resolve of a configuration, as it stands there, also
+// of one that has mistakes elsewhere. It reports false if the text does not say it.
+func SocketIn(text []byte) (resolve string, ok bool) {
+	if resolve, ok, whole := socketIn(text); whole {
+		return resolve, ok
+	}
+	// The whole is no YAML. Its section may be.
+	var section strings.Builder
+	found, inside := 0, false
+	for line := range strings.Lines(string(text)) {
+		if indented := strings.TrimLeft(line, " \t\r\n") != line || strings.HasPrefix(line, "#"); !indented {
+			if inside = strings.HasPrefix(line, "sockets:"); inside {
+				found++
+			}
+		}
+		if inside {
+			section.WriteString(line)
+		}
+	}
+	if found != 1 {
+		return "", false
+	}
+	resolve, ok, _ = socketIn([]byte(section.String()))
+	return resolve, ok
+}
+
+// socketIn is SocketIn for a text that is YAML, and reports whether it is.
+func socketIn(text []byte) (resolve string, ok, whole bool) {
+	f, err := strictyaml.Parse("configuration", text)
+	if err != nil {
+		return "", false, false
+	}
+	var c struct {
+		Sockets Sockets `yaml:"sockets"`
+	}
+	f.Decode(&c)
+	return c.Sockets.Resolve, f.Good("sockets.resolve") && c.Sockets.Resolve != "", true
+}
+
+// ReadOnce returns the files besides the configuration that a daemon reads at its start and
+// not again: those of tokens, passwords and certificates, as absolute paths.
+func (c Config) ReadOnce() (files []string) {
+	secret := func(path string) {
+		if path != "" && approver.IsPath(path) {
+			files = append(files, path)
+		}
+	}
+	for _, ch := range c.Channels.list() {
+		for _, s := range ch.Secrets() {
+			secret(*s.File)
+		}
+	}
+	if e := c.Shield.Evaluator; e != nil {
+		secret(e.KeyFile)
+	}
+	if r := c.Store.Redis; r != nil {
+		for _, path := range []string{r.PasswordFile, r.SentinelPasswordFile, r.HubKeyFile, r.TLS.CAFile, r.TLS.CertFile, r.TLS.KeyFile} {
+			secret(path)
+		}
+	}
+	return files
+}

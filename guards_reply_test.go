@@ -1,0 +1,333 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// The story: what a code leads to is a record of its own, and a fail-over can leave it
+// behind, or lead it to another card. Only the code of that very card counts, and only in
+// the conversation that shows it, also where two platforms have one of the same name.
+func TestWhereACodeLeads(t *testing.T) {
+	for name, tt := range map[string]struct {
+		posting func(own, other int) int
+		reply   func(*Reply)
+		kind    OutcomeKind
+	}{
+		"to its own card":                  {nil, nil, OutcomeApproved},
+		"before the first card":            {func(int, int) int { return -1 }, nil, OutcomeUnknown},
+		"behind the last card":             {func(int, int) int { return 2 }, nil, OutcomeUnknown},
+		"to another card":                  {func(_, other int) int { return other }, nil, OutcomeUnknown},
+		"to another card, typed there":     {func(_, other int) int { return other }, func(r *Reply) { r.Channel, r.Conversation, r.Sender = "discord", "D", "d1" }, OutcomeUnknown},
+		"typed in another conversation":    {nil, func(r *Reply) { r.Conversation = "U" }, OutcomeUnknown},
+		"typed on another platform":        {nil, func(r *Reply) { r.Channel, r.Sender = "discord", "d1" }, OutcomeUnknown},
+		"typed for another request":        {nil, func(r *Reply) { r.Request = "other" }, OutcomeUnknown},
+		"in a form that nobody knows":      {nil, func(r *Reply) { r.Method = Method(99) }, OutcomeRefused},
+		"by somebody who is not on a list": {nil, func(r *Reply) { r.Sender = "9" }, OutcomeRefused},
+		"by its id, on another platform": {nil, func(r *Reply) {
+			r.Channel, r.Sender, r.Method, r.Code = "discord", "d1", ByID, tokens.Code{}
+		}, OutcomeUnknown},
+		"by its id, from a message": {nil, func(r *Reply) { r.Method, r.Message, r.Code = ByID, "T-0", tokens.Code{} }, OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, func(t *testing.T, x *bench) {
+				answer := x.askAsync(t.Context(), testCall("c1"), High)
+				time.Sleep(time.Second)
+				_, card := x.tg.card(0)
+				r, _, err := x.load(t.Context(), card.Request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				own, other := 0, 1
+				if r.Postings[0].To.Channel != "telegram" {
+					own, other = 1, 0
+				}
+				rep := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
+				if strings.HasPrefix(name, "by its id") {
+					rep.Request = card.Request
+				}
+				if tt.reply != nil {
+					tt.reply(&rep)
+				}
+				if tt.posting != nil {
+					value, _ := json.Marshal(codeEntry{r.ID, tt.posting(own, other)})
+					x.kv.replace(Key("code", string(card.Code.Hash(x.CodeKey))), memRecord{value, NewRev()})
+				}
+				if out := x.Reply(t.Context(), rep); out.Kind != tt.kind {
+					t.Errorf("%+v", out)
+				}
+				x.stop()
+				<-answer
+			})
+		})
+	}
+}
+
+// A panicking audit fails as often as it is told to.
+type panickingAudit struct {
+	*memAudit
+	left atomic.Int32
+	slow time.Duration
+}
+
+func (a *panickingAudit) Record(ctx context.Context, r Record) (string, error) {
+	if r.Event == EventDenied && a.left.Add(-1) >= 0 {
+		time.Sleep(a.slow)
+		panic("index out of range")
+	}
+	return a.memAudit.Record(ctx, r)
+}
+
+// The story: an audit that panicked at the end of a request left everybody waiting who asked
+// for that end, for good. It is an error like any other, and recorded at the next try.
+func TestAPanicAtTheEndHoldsNobodyUp(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		synctest.Wait()
+		audit := &panickingAudit{memAudit: x.audit}
+		x.Audit = audit
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(time.Second)
+		audit.left.Store(2)
+		_, card := x.tg.card(0)
+		x.tap(x.tg, 0, "1", false)
+		if v := <-answer; v.Decision != Deny {
+			t.Errorf("%+v", v)
+		}
+		time.Sleep(time.Minute)
+		r, _, err := x.load(t.Context(), card.Request)
+		if err != nil || !r.Closed || r.Audit == "" {
+			t.Errorf("its end is not recorded: %+v, %v", r.Closed, err)
+		}
+		if _, shown := x.dc.card(0); shown.OneTap || !shown.State.Settled() {
+			t.Errorf("the other card shows %+v", shown)
+		}
+	})
+}
+
+// Whoever waits for another to record the same end hears of its panic, and takes no empty
+// word for a record.
+func TestAPanicIsHeardByAllWhoWait(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		audit := &panickingAudit{memAudit: x.audit, slow: time.Second}
+		audit.left.Store(1)
+		x.Audit = audit
+		r := Request{ID: "r", State: Denied, CallID: "c"}
+		first := make(chan error, 1)
+		go func() { _, err := x.close(t.Context(), r); first <- err }()
+		time.Sleep(100 * time.Millisecond)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		hash, err := x.close(ctx, r)
+		if hash != "" || err == nil || !strings.Contains(err.Error(), "panic while the end was recorded") {
+			t.Errorf("who waits: %q, %v", hash, err)
+		}
+		if err := <-first; err == nil {
+			t.Error("who recorded it heard of no panic")
+		}
+		if hash, err := x.close(ctx, r); hash == "" || err != nil {
+			t.Errorf("the next try: %q, %v", hash, err)
+		}
+	})
+}
+
+// The story: a store driver panicked while an answer was looked up. The person hears that
+// the answer does not count, and the daemon goes on.
+func TestAPanicUnderAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := &hookKV{memKV: newMemKV()}
+		x := newBenchOn(t, kv.memKV, kv)
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(time.Second)
+		kv.set(func() {
+			kv.get = func(key string) {
+				if strings.Contains(key, "}:code:") {
+					panic("nil map")
+				}
+			}
+		})
+		_, card := x.tg.card(0)
+		typed := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
+		if out := x.Reply(t.Context(), typed); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "does not count") {
+			t.Errorf("%+v", out)
+		}
+		kv.set(func() { kv.get = nil })
+		if out := x.Reply(t.Context(), typed); out.Kind != OutcomeApproved {
+			t.Errorf("afterwards: %+v", out)
+		}
+		<-answer
+	})
+}
+
+// The story: people said yes, the call was released, and the disk of the audit was full at
+// that moment. No card and no answer says "approved" before it is on record.
+func TestNothingIsApprovedThatIsNotRecorded(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(time.Second)
+		x.audit.failing(EventReleased)
+		out := x.tap(x.tg, 0, "1", true)
+		v := <-answer
+		time.Sleep(10 * time.Second)
+		for _, c := range []*chat{x.tg, x.dc} {
+			if _, card := c.card(0); card.State == Consumed {
+				t.Errorf("%s shows %v %q", c.name, card.State, card.Result)
+			}
+		}
+		if out.Kind == OutcomeApproved {
+			t.Errorf("the person is told %+v, the agent %v", out, v.Decision)
+		}
+	})
+}
+
+// The story: while a card of a request that had ended was edited, another daemon showed a
+// later end on it, and noted that. The earlier edit may have been the last to arrive: the
+// card is shown once more, and not taken for well.
+func TestAnEditThatAnotherOneOvertook(t *testing.T) {
+	for name, tt := range map[string]struct {
+		of     []int
+		at     int // of the posting that is shown
+		shown  bool
+		unshow bool
+	}{
+		"edited and shown": {[]int{0, 1}, 1, true, true}, "edited and not shown": {[]int{0, 1}, 1, false, false},
+		"not edited": {[]int{0}, 1, true, false}, "of a posting that is gone": {[]int{5}, 1, true, false}, "nothing edited": {nil, 0, true, false},
+	} {
+		r := Request{Postings: make([]Posting, 2)}
+		r.Postings[tt.at].Shown = tt.shown
+		next, err := r.crossed(tt.of)
+		if (err == nil) != tt.unshow || err != nil && !errors.Is(err, ErrTooSoon) || tt.unshow && next.Postings[tt.at].Shown {
+			t.Errorf("%s: %+v, %v", name, next.Postings, err)
+		}
+		if r.Postings[tt.at].Shown != tt.shown {
+			t.Errorf("%s: what was read has changed", name)
+		}
+	}
+}
+
+// A plain "yes" under a message that is no card of an ended request is told how it ended,
+// and that message is taken for no card of ours.
+func TestAPlainReplyToNoCard(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(time.Second)
+		_, card := x.tg.card(0)
+		x.tap(x.tg, 0, "1", false)
+		<-answer
+		out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: ByPlain, Request: card.Request, Message: "somebody's"})
+		time.Sleep(5 * time.Second)
+		r, _, err := x.load(t.Context(), card.Request)
+		if err != nil || !strings.Contains(out.Text, "Alice denied it") {
+			t.Errorf("%+v, %v", out, err)
+		}
+		for _, p := range r.Postings {
+			if len(p.Also) > 0 {
+				t.Errorf("it is a card now: %+v", p.Also)
+			}
+		}
+	})
+}
+
+// The story: what a courier told could not be stored, and was kept. Two looks at the store
+// at once took the same note, and dropped two; or none came after the first. One stores at
+// a time, each note is stored once, and the next look goes on where one ended.
+func TestKeptNotesAreStoredOnce(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		var mu sync.Mutex
+		var stored []string
+		var away atomic.Bool
+		away.Store(true)
+		keep := func(call string) {
+			err := x.noteOrKeep(t.Context(), call, func(ctx context.Context) error {
+				if !sleep(ctx, 100*time.Millisecond) || away.Load() {
+					return errors.New("no quorum")
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				stored = append(stored, call)
+				return nil
+			})
+			if err != nil || !x.unnoted.has(call) || x.unnoted.has("another") {
+				t.Errorf("%s: %v", call, err)
+			}
+		}
+		keep("a")
+		keep("b")
+		time.Sleep(5 * time.Second)
+		away.Store(false)
+		for range 5 {
+			x.catchUp()
+		}
+		time.Sleep(5 * time.Second)
+		away.Store(true)
+		keep("c")
+		time.Sleep(5 * time.Second)
+		away.Store(false)
+		time.Sleep(5 * time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		slices.Sort(stored)
+		if got := strings.Join(stored, " "); got != "a b c" || x.unnoted.has("c") {
+			t.Errorf("stored: %s", got)
+		}
+		if !func() bool { x.unnoted.keep(note{call: "d"}); return x.unnoted.begin() && !x.unnoted.begin() }() {
+			t.Error("two are at it at once")
+		}
+		n, _ := x.unnoted.next()
+		x.unnoted.done(n, false)
+		x.unnoted.end()
+		if x.unnoted.begin() {
+			t.Error("one is at nothing")
+		}
+	})
+}
+
+// A stallingAudit takes its time for the records of releases.
+type stallingAudit struct{ Recorder }
+
+func (a stallingAudit) Record(ctx context.Context, r Record) (string, error) {
+	if r.Event == EventReleased {
+		time.Sleep(20 * time.Second)
+	}
+	return a.Recorder.Record(ctx, r)
+}
+
+// The record of a release took longer than people wait to hear. Somebody who had answered
+// too late was told that their answer is stored, and everybody that the audit has a problem.
+func TestASlowRecordOfTheEndTellsNobodyAnUntruth(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		synctest.Wait()
+		x.Audit = stallingAudit{x.Audit}
+		answer := x.askAsync(t.Context(), testCall("c1"), High)
+		time.Sleep(time.Second)
+		said := make(chan Outcome, 2)
+		go func() { said <- x.tap(x.tg, 0, "1", true) }()
+		time.Sleep(100 * time.Millisecond)
+		go func() { said <- x.tap(x.dc, 0, "d2", true) }()
+		if v := <-answer; v.Decision != Allow {
+			t.Errorf("%+v", v)
+		}
+		told := map[OutcomeKind]string{}
+		for range 2 {
+			o := <-said
+			told[o.Kind] = o.Text
+		}
+		late := told[OutcomeRecorded] // unless it is who makes the record, and so waits for it
+		if told[OutcomeTooLate] == "" || told[OutcomeApproved] == "" && late != "Your yes is recorded. The card says in a moment what became of it." {
+			t.Errorf("people were told %v", told)
+		}
+		time.Sleep(time.Minute)
+		if got := x.audit.released(); len(got) != 1 {
+			t.Errorf("released: %v", got)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Bounds of the submit socket. Those of one uid are a quarter or an eighth of all: a
+// uid that takes all that it can leaves room for the others. It is far more than an
+// agent has at once: Claude Code runs some ten calls in parallel.
+const (
+	defaultHeld     = 1024 // calls that wait, in all
+	defaultHeldEach = 256
+	maxBytes        = 128 << 20 // of their bodies
+	maxBytesEach    = 32 << 20
+)
+
+// A tally counts what is in use, in all and by each uid. The zero value counts.
+type tally struct {
+	mu  sync.Mutex
+	all int64
+	of  map[uint32]int64
+}
+
+// take notes n more in use by uid, unless that is more than a bound: then it says
+// which.
+func (t *tally) take(uid uint32, n, all, each int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.of[uid]+n > each:
+		return fmt.Errorf("of uid %d, at most %d", uid, each)
+	case t.all+n > all:
+		return fmt.Errorf("of all users together, at most %d", all)
+	}
+	if t.of == nil {
+		t.of = map[uint32]int64{}
+	}
+	t.all += n
+	t.of[uid] += n
+	return nil
+}
+
+// give takes back what take noted.
+func (t *tally) give(uid uint32, n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all -= n
+	if t.of[uid] -= n; t.of[uid] == 0 {
+		delete(t.of, uid)
+	}
+}
+
+// inUse is how many are in use.
+func (t *tally) inUse() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all
+}
+
+// or is n, or where that is not set, standard.
+func or(n int, standard int64) int64 {
+	if n > 0 {
+		return int64(n)
+	}
+	return standard
+}
+
+// Bounds of the places for what is told of calls: that one ran, or that an answer is here.
+// They have places of their own, so that an agent that holds all the calls that it may
+// cannot keep the report of another one out.
+const (
+	maxToldPlaces     = 256
+	maxToldPlacesEach = 64
+)
+
+// tell is hold for what is told of a call.
+func (s *Submit) tell(uid uint32, size int64) (free func(), err error) {
+	if err := s.told.take(uid, 1, maxToldPlaces, maxToldPlacesEach); err != nil {
+		return nil, fmt.Errorf("too many reports are taken in (%w): send it again", err)
+	}
+	if err := s.toldBytes.take(uid, size, maxBytes, maxBytesEach); err != nil {
+		s.told.give(uid, 1)
+		return nil, fmt.Errorf("too many large reports are taken in (%w bytes): send it again", err)
+	}
+	return func() {
+		s.told.give(uid, 1)
+		s.toldBytes.give(uid, size)
+	}, nil
+}
+
+// hold takes a place for a call that waits and for its body; free gives both back.
+// Where there is none, the error says why.
+func (s *Submit) hold(uid uint32, size int64) (free func(), err error) {
+	if err := s.held.take(uid, 1, or(s.MaxHeld, defaultHeld), or(s.MaxHeldEach, defaultHeldEach)); err != nil {
+		return nil, fmt.Errorf("too many calls wait for an answer (%w): wait until some are answered", err)
+	}
+	if err := s.bytes.take(uid, size, maxBytes, maxBytesEach); err != nil {
+		s.held.give(uid, 1)
+		return nil, fmt.Errorf("too many large calls wait for an answer (%w bytes): wait until some are answered", err)
+	}
+	return func() {
+		s.held.give(uid, 1)
+		s.bytes.give(uid, size)
+	}, nil
+}

@@ -1,0 +1,155 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// This file knows again the cards that no note knows: one whose post was carried out
+// and whose answer was lost, and one of a request that the store has lost.
+
+func noLongerValid() *Outcome {
+	return &Outcome{OutcomeUnknown, "This card is no longer valid. Use the newest card of the request."}
+}
+
+// maxFound bounds the cards of one posting that were found by their buttons.
+const maxFound = 32
+
+// found notes that a message, whose button somebody pressed, is a card of the i-th
+// posting: the answer to a post was lost. From then on it is brought up to date like any
+// other. A yes counts only if it is known that such a card shows everything. Once the
+// request has ended, any of its cards is one that nobody noted, or that was replaced.
+func (b *Broadcaster) found(ctx context.Context, r Request, i int, message string) (Request, Posting, *Outcome) {
+	id := r.ID
+	err := whenThere(ctx, func() (err error) {
+		r, err = b.change(ctx, id, func(r Request, _ time.Time) (Request, error) { return r.withCard(i, message) })
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrTooSoon) && r.ended() && i < len(r.Postings):
+		return r, r.Postings[i], nil
+	case errors.Is(err, ErrTooSoon):
+		return r, Posting{}, noLongerValid()
+	case err != nil && !errors.Is(err, errNoChange):
+		return r, Posting{}, b.trouble(err)
+	}
+	p := r.Postings[i]
+	p.Ref, _ = p.refOf(message)
+	if err == nil {
+		b.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref, ", found by its button: the platform's answer was lost, or its note")
+	}
+	if r.ended() {
+		b.settle(r.ID)
+	}
+	return r, p, nil
+}
+
+// withCard notes a message that was found by its button.
+func (r Request) withCard(i int, message string) (Request, error) {
+	if i >= len(r.Postings) {
+		return r, ErrTooSoon // a fail-over took the posting back
+	}
+	r.Postings = slices.Clone(r.Postings)
+	p := &r.Postings[i]
+	if _, known := p.refOf(message); known {
+		return r, errNoChange
+	}
+	if !r.ended() && (!p.Unsure || p.Phase == Void) || len(p.Also) >= maxFound {
+		return r, ErrTooSoon
+	}
+	ref := Ref{Destination: p.To, Message: message, Partial: !p.Whole}
+	if p.Whole && p.Phase != Posted && p.Phase != Void {
+		p.arrived(ref)
+	} else {
+		p.Also = append(slices.Clone(p.Also), ref)
+	}
+	p.live()
+	return r, nil
+}
+
+// stillLive puts a card of a request that has ended back among those that are to be
+// brought up to date: somebody has just answered it, so it may have its buttons still. An
+// edit that came late may have brought them back, or it was given up.
+func (b *Broadcaster) stillLive(ctx context.Context, id string, rep Reply) {
+	_, err := b.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
+		i := slices.IndexFunc(r.Postings, func(p Posting) bool {
+			_, ok := p.refOf(rep.Message)
+			return ok && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation
+		})
+		if i < 0 || !r.ended() || r.Postings[i].stale() {
+			return r, errNoChange
+		}
+		r.Postings = slices.Clone(r.Postings)
+		r.Postings[i].live()
+		return r, nil
+	})
+	if err == nil {
+		b.settle(id)
+	} else if !errors.Is(err, errNoChange) {
+		b.Log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel, "error", err)
+	}
+}
+
+// foreignFor is how long a request that this process knows nothing of may be an open
+// one of another installation with the same bot.
+const foreignFor = time.Hour
+
+// forgotten is what somebody is told who presses a card of a request that the store
+// does not have. If it is ours, or too old to be open anywhere, the card loses its
+// buttons, unless the store finds it again.
+func (b *Broadcaster) forgotten(rep Reply) *Outcome {
+	_, _, ours := b.known.last(rep.Request)
+	if !rep.Method.onCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
+		return &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
+	}
+	b.start(func(ctx context.Context) {
+		if !sleep(ctx, vanishedAfter) {
+			return
+		}
+		if _, _, err := b.load(ctx, rep.Request); !errors.Is(err, ErrNotFound) {
+			return
+		}
+		ref := Ref{Destination: Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message}
+		if err := b.updateOne(ctx, ref, forgottenCard(rep.Request)); err != nil {
+			b.Log.Warn("a card of a request that the store has lost could not be taken out of sight", "request", rep.Request, "channel", rep.Channel, "error", err)
+		}
+	})
+	return &Outcome{OutcomeUnknown, "This card is void: approver has no record of its request any more. Use the newest card."}
+}
+
+func forgottenCard(request string) Card {
+	const text = "approver has no record of this request any more"
+	return Card{
+		Request: request, State: Withdrawn, Push: text, Command: "(" + text + ")",
+		Result: "↩ Void · approver released nothing by this card · use the newest card",
+	}
+}
+
+// madeAt is when a request was made, as its id says. Of anything else it is now.
+func madeAt(request string) time.Time {
+	id, err := uuid.Parse(request)
+	if err != nil || id.Version() != 7 {
+		return time.Now()
+	}
+	sec, nsec := id.Time().UnixTime()
+	return time.Unix(sec, nsec)
+}
+
+// vanished takes the cards of a request out of sight that the store has lost, and
+// whose call is put before people anew.
+func (b *Broadcaster) vanished(r Request) {
+	b.start(func(ctx context.Context) {
+		for _, p := range r.Postings {
+			for _, ref := range p.refs() {
+				if p.Hub == "" || p.Hub == b.Host {
+					b.retire(ctx, r, ref)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,139 @@
+package approver
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The owner asked to lift a freeze. Root lifted it, and froze anew. The old question was
+// still open, and a yes to it said Approved although it did nothing. Now it ends with
+// what it was about, on every way, and its yes is not taken for one.
+func TestAQuestionEndsWithItsFreeze(t *testing.T) {
+	who := Who{Agent: "claude", Project: "/repo"}
+	for name, turn := range map[string]func(*bench) error{
+		"lifted":           func(x *bench) error { return x.Unfreeze(context.Background(), "root") },
+		"frozen again":     func(x *bench) error { _, err := x.Freeze(context.Background(), "root", "again"); return err },
+		"an agent as well": func(x *bench) error { _, err := x.Hold(context.Background(), who, "root", "ran"); return err },
+		"lifted and frozen": func(x *bench) error {
+			if err := x.Unfreeze(context.Background(), "root"); err != nil {
+				return err
+			}
+			_, err := x.Freeze(context.Background(), "root", "second")
+			return err
+		},
+		// Another daemon turned it and ended before it could end the question.
+		"by another daemon": func(x *bench) error {
+			_, err := x.changeControls(context.Background(), func(c *Controls, now time.Time) error { c.lift(now); return nil })
+			return err
+		},
+	} {
+		for _, control := range []string{"unfreeze", "pause", "observe"} {
+			t.Run(name+", "+control, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					x := newBench(t, newMemKV())
+					if _, err := x.Freeze(t.Context(), "uid 7", "first"); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Second)
+					call := testCall("c1")
+					call.Control, call.Tool, call.Command = control, "approver "+control, ""
+					v := x.askAsync(t.Context(), call, High)
+					synctest.Wait()
+					time.Sleep(time.Second)
+					if err := turn(x); err != nil && name != "an agent as well" {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					out := x.tap(x.tg, 0, "1", true)
+					if out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded || strings.Contains(out.Text, "pproved") {
+						t.Errorf("told %+v", out)
+					}
+					if v := <-v; v.Decision != Deny || !strings.Contains(v.Reason, "a freeze began or ended") {
+						t.Errorf("the one who asked is told %+v", v)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Somebody who said yes to the end of a freeze read that a call was released to an agent.
+// They now read what was done, once it is.
+func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		call := testCall("c1")
+		call.Control, call.Tool, call.Command = "unfreeze", "approver unfreeze", ""
+		v := x.askAsync(t.Context(), call, High)
+		go func() {
+			if (<-v).Decision == Allow {
+				_ = x.Unfreeze(t.Context(), "uid 7")
+			}
+		}()
+		synctest.Wait()
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeApproved || !strings.Contains(out.Text, "the freeze is lifted") {
+			t.Errorf("told %+v", out)
+		}
+		call = testCall("c2")
+		call.Own, call.Tool, call.Command, call.Args = true, "change_policy", "", json.RawMessage(`{"diff":["+x"]}`)
+		time.Sleep(time.Second)
+		asked := x.askAsync(t.Context(), call, High)
+		synctest.Wait()
+		if out := x.tap(x.tg, -1, "1", true); !strings.Contains(out.Text, "puts the looser policy in force") || (<-asked).Decision != Allow {
+			t.Errorf("told %+v", out)
+		}
+	})
+}
+
+// A question about approver itself was raw JSON. It is a sentence and lines now, and every
+// value of its arguments is in it: a text cannot begin a line that looks like ours, and no
+// line of a diff hides the next.
+func TestAQuestionAboutApproverIsText(t *testing.T) {
+	for args, want := range map[string]string{
+		`{}`:                                "Put a looser policy in force",
+		`{"file":"/p.yaml","version":"ab"}`: "Put a looser policy in force\nfile: /p.yaml\nversion: ab",
+		`{"diff":["--- a","+++ b","-x: 1","+x: \"2\" <&>"],"file":"/p"}`: "Put a looser policy in force\nfile: /p\n\ndiff:\n  --- a\n  +++ b\n  -x: 1\n  +x: \"2\" <&>",
+		`{"reason":"tidy\nfile: /other"}`:                                "Put a looser policy in force\nreason: \"tidy\\nfile: /other\"",
+		`{"reason":"tidy\u2028file: /other"}`:                            "Put a looser policy in force\nreason: \"tidy\\u2028file: /other\"",
+		`{"diff":["+a\n\nfile: /other"]}`:                                "Put a looser policy in force\n\ndiff:\n  \"+a\\n\\nfile: /other\"",
+		`{"x\ny":true,"n":7,"o":{"k":"<"},"e":[],"z":null}`:              "Put a looser policy in force\ne: []\nn: 7\no: {\"k\":\"<\"}\n\"x\\ny\": true\nz: null",
+		`{"accounts":[{"channel":"slack"}]}`:                             "Put a looser policy in force\n\naccounts:\n  {\"channel\":\"slack\"}",
+		`not json`:                                                       "Put a looser policy in force\nnot json",
+		`["a"]`:                                                          "Put a looser policy in force\n[\"a\"]",
+	} {
+		call := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(args)}
+		if shown, _ := maskCall(call); shown != want || call.Text() != want {
+			t.Errorf("%s is shown as\n%s\nwant\n%s", args, shown, want)
+		}
+	}
+	lines := []string{"+password:", "+  - decision: allow", "+Authorization: Bearer", "+  name: everything", `+token: "`, "+  command: rm", `+secret = '`, "+  tools: [Bash]'", "+curl -u", "+  more: x"}
+	raw, err := json.Marshal(map[string]any{"diff": lines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, _ := maskCall(ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: raw})
+	for _, line := range []string{"decision: allow", "name: everything", "command: rm", "tools: [Bash]", "more: x"} {
+		if !strings.Contains(shown, line) {
+			t.Errorf("%q is hidden by the line before it:\n%s", line, shown)
+		}
+	}
+	secret := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x: ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"]}`)}
+	if shown, _ := maskCall(secret); strings.Contains(shown, "mnopqrst") {
+		t.Errorf("a token is shown: %s", shown)
+	}
+	plain := ToolCall{Agent: "approver", Tool: "change_policy", Args: json.RawMessage(`{"diff":["+x"]}`)}
+	if plain.Title() != "" || !strings.Contains(plain.Text(), `"diff"`) {
+		t.Errorf("an agent's call reads as a question of ours: %s", plain.Text())
+	}
+	if got := secret.pushText("Put it\nfile: /p\n\ndiff:\n  +x"); got != "Put it · file: /p" {
+		t.Errorf("the title is %q", got)
+	}
+}

@@ -1,0 +1,72 @@
+package approver
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// This file begins and ends a pause: for a while nobody is asked.
+
+// Pause lets calls through that would be asked, for at most MaxPause; a zero
+// time ends a pause, and is recorded after that. The record of a pause is durable
+// first; if it fails after that, a second record says so.
+func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
+	return b.pause(ctx, nil, d, all, by)
+}
+
+// PauseAs is Pause by the word of people who were asked about these controls: it fails if
+// they have changed since as [Controls.StillAs] says.
+func (b *Broadcaster) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
+	return b.pause(ctx, &asked, d, all, by)
+}
+
+func (b *Broadcaster) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
+	by = cutText(by, maxBy)
+	if d < 0 || d > MaxPause {
+		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
+	}
+	note := fmt.Sprintf("asking is paused for %v by %s", d, by)
+	switch {
+	case d == 0:
+		note = "the pause was ended by " + by
+	case all:
+		note += ", also for CATASTROPHIC calls"
+	}
+	if d > 0 {
+		if _, err := b.Audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
+			return Pause{}, err
+		}
+	}
+	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		if c.Frozen() {
+			return ErrFrozen
+		}
+		if err := c.stillAs(asked); err != nil {
+			return err
+		}
+		c.must = d == 0
+		if c.Pause = (Pause{}); d > 0 {
+			c.Pause = Pause{Until: now.Add(d), By: by, All: all}
+		}
+		return nil
+	})
+	if err != nil {
+		return Pause{}, b.notDone(ctx, EventPaused, note, err)
+	}
+	b.Log.Warn("PAUSE: " + note)
+	if d == 0 { // after it, so that the audit knows the version that ended it
+		_, err = b.Audit.Record(ctx, Record{Event: EventPaused, Note: note})
+	}
+	return c.Pause, err
+}
+
+// PausedFor is Gate.Paused: whether a call of this severity is let through to
+// the agent's own permission flow. If the store cannot say, people are asked.
+func (b *Broadcaster) PausedFor(ctx context.Context, s Severity) (string, bool) {
+	c, now, err := b.Controls(ctx)
+	if err != nil || !c.Paused(s, now) {
+		return "", false
+	}
+	return c.Notice(now), true
+}

@@ -1,0 +1,84 @@
+package approver
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// This file holds what channels say of their platform: whether answers arrive, and
+// what an error means for the next try.
+
+// ErrFinal is in the chain of an error of Post or Update that the same message would
+// meet again: the platform understood it and refuses it, as where a chat does not
+// exist, the bot was removed from it, or a message was deleted. Every other error may
+// be over in a moment, so the same is tried again until the request's deadline.
+var ErrFinal = errors.New("the platform refuses it")
+
+// A Patience is in the chain of an error of Post or Update after which the platform
+// wants to be left alone.
+type Patience interface {
+	error
+	// RetryAfter is how long, from when the error was returned.
+	RetryAfter() time.Duration
+}
+
+// A Receiver is an extra ability of a channel that speaks with a platform: it says
+// whether answers reach it now.
+type Receiver interface {
+	Reception() Reception
+}
+
+// A Reception says whether answers reach a channel. The zero value is a channel that
+// has not tried yet.
+type Reception struct {
+	Up      bool      // answers arrive now
+	Since   time.Time // since when it is, or is not; zero before the first try
+	Good    time.Time // when the platform last answered; zero if never
+	Bad     time.Time // when it last failed; zero if never
+	Problem string    // the last failure, in one line for people, also while Up
+}
+
+// A ReceptionMeter keeps the Reception of a channel. The zero value is ready; several
+// goroutines may use it.
+type ReceptionMeter struct {
+	mu  sync.Mutex
+	now Reception
+}
+
+// Succeeded notes that answers arrive.
+func (m *ReceptionMeter) Succeeded() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.Good = time.Now()
+	if !m.now.Up {
+		m.now.Up, m.now.Since = true, m.now.Good
+	}
+}
+
+// Failed notes that none arrive, and why.
+func (m *ReceptionMeter) Failed(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.Bad, m.now.Problem = time.Now(), OneLine(err.Error())
+	if m.now.Up || m.now.Since.IsZero() {
+		m.now.Up, m.now.Since = false, m.now.Bad
+	}
+}
+
+// Stopped notes that nothing is received here any more, as where another process has the
+// lease. What failed before, and since when, stays.
+func (m *ReceptionMeter) Stopped() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.now.Up {
+		m.now.Up, m.now.Since, m.now.Problem = false, time.Now(), "it does not receive here any more"
+	}
+}
+
+// Reception returns what was noted.
+func (m *ReceptionMeter) Reception() Reception {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.now
+}

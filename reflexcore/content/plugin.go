@@ -1,0 +1,169 @@
+package content
+
+import (
+	"encoding/json"
+	"errors"
+	iofs "io/fs"
+	"path"
+	"strings"
+	"syscall"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A plugin of Claude Code that is being written lies anywhere: only the folder
+// .claude-plugin beside its texts says what they are.
+
+// Files is what is asked of the file system about plugins: see package tools.
+type Files interface {
+	Readlink(name string) (string, error)
+	ReadFile(name string, limit int) ([]byte, error)
+}
+
+const (
+	maxManifest   = 256 << 10 // bytes of a manifest, or of a marketplace's list
+	maxPluginDeep = 8         // folders between a plugin, or its marketplace, and a text
+)
+
+// pluginFolder is where a plugin's folder has its manifest.
+const pluginFolder = ".claude-plugin"
+
+// pluginTexts are the folders of a plugin whose texts are loaded without being named, and
+// pluginLists the files beside them that start programs.
+var (
+	pluginTexts = map[string]bool{"commands": true, "agents": true, "skills": true, "output-styles": true}
+	pluginLists = map[string]bool{".lsp.json": true, "monitors.json": true, "hooks.json": true, "settings.json": true}
+)
+
+// PluginText is the path under which a file of a plugin is to be read, where its own says
+// nothing: below .claude/commands for a text, below .claude-plugin for a list of programs.
+// It is in the folder of the file and has its name. False: it is in no plugin, or nothing
+// loads it, or its path says it already.
+func PluginText(fs Files, p string) (as string, ok bool) {
+	base := strings.ToLower(path.Base(p))
+	ext := path.Ext(base)
+	if ext != ".md" && ext != ".json" && ext != "" || fs == nil || len(p) > maxPath || !strings.HasPrefix(p, "/") || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") {
+		return "", false
+	}
+	p = path.Clean(p)
+	dir := path.Dir(p)
+	for range maxPluginDeep {
+		rest := p[len(strings.TrimSuffix(dir, "/"))+1:]
+		if found := manifestsOf(fs, dir); len(found) > 0 && loadedOf(found, rest, base, ext) {
+			if ext == ".json" {
+				return path.Dir(p) + "/" + pluginFolder + "/" + path.Base(p), true
+			}
+			return path.Dir(p) + "/.claude/commands/" + path.Base(p), true
+		}
+		if dir == "/" {
+			break
+		}
+		dir = path.Dir(dir)
+	}
+	return "", false
+}
+
+// IsPlugin reports whether a folder says that it is a plugin, or a list of them.
+func IsPlugin(fs Files, dir string) bool {
+	return fs != nil && len(dir) < maxPath && effect.IsKnown(dir) && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
+}
+
+// loadedOf reports whether a file below a plugin, or below a marketplace with plugins in
+// it, is loaded by Claude Code.
+func loadedOf(manifests []manifest, rest, base, ext string) bool {
+	segs := strings.Split(strings.ToLower(rest), "/")
+	for _, s := range segs[:len(segs)-1] {
+		if ext != ".json" && pluginTexts[s] {
+			return true
+		}
+	}
+	if ext == ".json" && pluginLists[base] || ext == "" && pluginTexts[base] {
+		return true
+	}
+	for _, m := range manifests {
+		for _, o := range m.own {
+			for i := range segs { // of a marketplace's plugin, below its folder
+				sub, o := strings.Join(segs[i:], "/"), strings.ToLower(o)
+				if o == "." && ext != ".json" || sub == o || strings.HasPrefix(sub, o+"/") {
+					return true
+				}
+			}
+		}
+		if !m.readable { // it may name any file
+			return true
+		}
+	}
+	return false
+}
+
+// A manifest is what a plugin, or a marketplace, says of its parts.
+type manifest struct {
+	own      []string
+	readable bool
+}
+
+// manifestsOf reads what a folder says of itself as a plugin. None: it is no plugin.
+func manifestsOf(fs Files, root string) (out []manifest) {
+	if _, err := fs.Readlink(root + "/" + pluginFolder); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return nil // it is not there, or in a home that is closed to approver
+	}
+	for _, name := range [...]string{"plugin.json", "marketplace.json"} {
+		b, err := fs.ReadFile(root+"/"+pluginFolder+"/"+name, maxManifest)
+		if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+			continue
+		}
+		m := manifest{}
+		if err == nil {
+			m.own, m.readable = PluginPaths(string(b))
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// pluginKeys are the keys of a manifest that name files which are loaded.
+var pluginKeys = map[string]bool{
+	"commands": true, "agents": true, "skills": true, "hooks": true, "outputstyles": true, "mcpservers": true,
+	"lspservers": true, "monitors": true, "experimental": true,
+}
+
+// PluginPaths are the files and folders that a plugin's manifest, or a marketplace's list,
+// names for its parts, below the plugin's folder, which is ".". False means that it cannot
+// be read.
+func PluginPaths(manifest string) (own []string, ok bool) {
+	if deep(manifest, maxPluginDepth) {
+		return nil, false
+	}
+	var doc any
+	if json.Unmarshal([]byte(strings.TrimPrefix(manifest, "\ufeff")), &doc) != nil {
+		return nil, false
+	}
+	var walk func(v any, named bool)
+	walk = func(v any, named bool) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, item := range v {
+				walk(item, named || pluginKeys[strings.ToLower(k)])
+			}
+		case []any:
+			for _, item := range v {
+				walk(item, named)
+			}
+		case string:
+			if named && v != "" && len(v) <= maxPath && !strings.ContainsAny(v, "\n`") {
+				v = strings.TrimPrefix(v, "${CLAUDE_PLUGIN_ROOT}")
+				own = append(own, strings.TrimPrefix(path.Clean("/"+v), "/"))
+			}
+		}
+	}
+	walk(doc, false)
+	for i, o := range own {
+		if o == "" {
+			own[i] = "."
+		}
+	}
+	return own, true
+}
+
+// maxPluginDepth bounds the levels of a manifest that are read.
+const maxPluginDepth = 32

@@ -1,0 +1,319 @@
+package reflexcore
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// Texts that agents load can run commands that no hook sees (content.Prompt). To put such
+// a text there is a question, however it is done.
+
+const (
+	// maxPrompt is the longest text that is read, in bytes. Claude Code reads no longer one.
+	maxPrompt = 1 << 20
+	// maxPrompts bounds the texts that one call brings or loads, and the folders.
+	maxPrompts = 512
+	// unseenCode is what the effect of such a text is called in rules.
+	unseenCode = "unseen-code"
+	// lostText and lostAgent are what the effect of a load is called whose file is not found.
+	lostText, lostAgent = "lost-text", "lost-agent"
+)
+
+// unseen notes that the call leaves or loads code that no hook sees.
+func (w *work) unseen(file string) {
+	for i := range w.effects {
+		if e := &w.effects[i]; e.Kind == effect.Persist && e.What == unseenCode && e.Target == file {
+			return
+		}
+	}
+	w.effects = append(w.effects, effect.Effect{Kind: effect.Persist, What: unseenCode, Target: file, By: w.call.Tool, Step: -1})
+}
+
+// prompts looks at the files that a shell or code writes, and finds those that agents load.
+// Tools that write files hand out what runs of them (package tools).
+func (e *Engine) prompts(w *work, place shell.Context) {
+	handed := 0 // effects of tools that write files
+	if w.call.Command == "" {
+		handed = len(w.other.Effects)
+	}
+	for i, n := 0, len(w.effects); i < n; i++ {
+		ef := w.effects[i]
+		switch {
+		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, makesFolder(&ef), ef.By == "touch":
+			continue
+		case !effect.IsKnown(ef.Target) && strings.Contains(w.text, "CLAUDE_ENV"), w.isEnvFile(ef.Target):
+			w.unseen("$CLAUDE_ENV_FILE")
+			continue
+		case i < handed:
+			e.promptHanded(w, ef.Target, place)
+			continue
+		}
+		for _, target := range e.promptNames(w, &ef) {
+			if !e.promptWritten(w, &ef, target, place) {
+				w.unseen(target)
+			}
+		}
+	}
+}
+
+// promptHanded judges what a tool writes to a folder of settings that only the environment
+// names. Of other places the tool's payloads say what runs.
+func (e *Engine) promptHanded(w *work, target string, place shell.Context) {
+	p, ok := w.inConfig(target)
+	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
+		return
+	}
+	if len(w.other.Texts) == 0 {
+		w.unseen(target)
+	}
+	for _, text := range w.other.Texts {
+		e.promptText(w, p, "", text, place)
+	}
+}
+
+// inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
+func (w *work) inConfig(p string) (string, bool) {
+	config := path.Clean(w.call.Env["CLAUDE_CONFIG_DIR"])
+	if len(config) < 2 || !below(p, config) {
+		return p, false
+	}
+	return "/.claude" + p[len(config):], true
+}
+
+// promptAs is the path by which a text at a place is read: Claude Code's own for one in
+// CLAUDE_CONFIG_DIR, or in a plugin.
+func (e *Engine) promptAs(w *work, p string) string {
+	if in, ok := w.inConfig(p); ok {
+		return in
+	}
+	if as, ok := content.PluginText(e.files, p); ok {
+		return as
+	}
+	return p
+}
+
+// pluginFile is the file of a plugin whose content was read by another path.
+func (e *Engine) pluginFile(as string) string {
+	for _, folder := range [...]string{"/.claude/commands/", "/.claude-plugin/"} {
+		if dir, name, ok := strings.Cut(as, folder); ok {
+			own := dir + "/" + name
+			if again, ok := content.PluginText(e.files, own); ok && again == as {
+				return own
+			}
+		}
+	}
+	return as
+}
+
+// isEnvFile reports whether a file is the one that Claude Code reads before each command.
+func (w *work) isEnvFile(p string) bool {
+	file := w.call.Env["CLAUDE_ENV_FILE"]
+	return file != "" && path.Clean(file) == p
+}
+
+// promptNames are the names under which a written file is a text that agents load: its
+// own, or where links lead.
+func (e *Engine) promptNames(w *work, ef *effect.Effect) (out []string) {
+	if e.isPromptPlace(w, ef.Target) {
+		return []string{ef.Target}
+	}
+	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(e.files, ef.Target) {
+		return []string{ef.Target} // its folders may be what is put there
+	}
+	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
+		return nil
+	}
+	if to, ok := w.links.real(e.files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
+		return []string{to}
+	}
+	return nil
+}
+
+// isPromptPlace reports whether a file there, or what is put into a folder there, is a
+// text that agents load.
+func (e *Engine) isPromptPlace(w *work, p string) bool {
+	p = e.promptAs(w, p)
+	base := strings.ToLower(path.Base(p))
+	if base == ".claude" || base == ".claude-plugin" {
+		return true
+	}
+	s := e.paths.classify(p)
+	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
+		return false
+	}
+	if !s.May {
+		return true
+	}
+	low := strings.ToLower(p) // of what is not known no more than its name says
+	return isAgentPath(low) || strings.Contains(base, "skill.md")
+}
+
+// isAgentPath reports whether a folder of an agent is in a path.
+func isAgentPath(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if isAgentFolder(part) || part == ".claude-plugin" || part == "opencode" {
+			return true
+		}
+	}
+	return false
+}
+
+// unpacks put there what nobody has looked at.
+var unpacks = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "cpio": true}
+
+// asTheyAre put there what they read, as it is.
+var asTheyAre = map[string]bool{"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "tee": true}
+
+// promptWritten judges what a file has in it after the call; false if that is not known.
+func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place shell.Context) bool {
+	by, _, _ := strings.Cut(ef.By, " ")
+	if by == "sed" && e.editedPlainly(w, target) {
+		return true
+	}
+	known := false
+	for _, t := range w.texts {
+		if t.Path != ef.Target {
+			continue
+		}
+		if t.Part || !effect.IsKnown(t.Text) {
+			return false
+		}
+		before := ""
+		if ef.Bits&effect.Append != 0 {
+			b, err := e.files.ReadFile(target, maxPrompt)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return false
+			}
+			before = string(b)
+		}
+		known = true
+		e.promptText(w, target, before, before+t.Text, place)
+	}
+	if known {
+		return true
+	}
+	if !asTheyAre[by] {
+		return false
+	}
+	budget := maxPrompts
+	for i, n := 0, len(w.effects); i < n; i++ {
+		r := w.effects[i]
+		if r.Kind != effect.Read || r.By != ef.By || r.Bits&effect.Remote != 0 {
+			continue
+		}
+		if r.Target == ef.Target && moves(ef) {
+			return true // it is taken away
+		}
+		if known = true; linked(&r) || r.Target == ef.Target || !e.promptCopied(w, r.Target, target, &budget, place) {
+			return false
+		}
+	}
+	return known
+}
+
+// takenAway reports whether an effect is that a file is moved away from there.
+func (w *work) takenAway(i int) bool {
+	return i > 0 && moves(&w.effects[i]) && w.effects[i-1].Kind == effect.Read && w.effects[i-1].Target == w.effects[i].Target
+}
+
+// plainSed finds a call of sed that replaces one plain word by another in one file.
+var plainSed = regexp.MustCompile(`^\s*g?sed\s+(?:-\w+\s+)*['"]?s[/|#,][^/|#,&;]*[/|#,][^/|#,&;]*[/|#,][gI0-9]*['"]?\s+[\w./~-]+\s*$`)
+
+// editedPlainly reports whether an edit in place can only leave a text in which nothing
+// runs: neither the file nor the command has what a command, hooks or servers are made of.
+func (e *Engine) editedPlainly(w *work, target string) bool {
+	if strings.ContainsAny(w.text, "`\\$\n") || !plainSed.MatchString(w.text) {
+		return false
+	}
+	b, err := e.files.ReadFile(target, maxPrompt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true // then nothing is edited
+	}
+	both := strings.ToLower(string(b) + w.text)
+	return err == nil && !strings.Contains(both, "`") && !strings.Contains(both, "ook") && !strings.Contains(both, "erv")
+}
+
+// promptText judges what runs of a text and did not before.
+func (e *Engine) promptText(w *work, target, before, after string, place shell.Context) {
+	target = promptFile(e.promptAs(w, target))
+	had := map[effect.Payload]bool{}
+	if before != "" {
+		content.Payloads(target, before, e.limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+	}
+	content.Payloads(target, after, e.limits.Tools.Content, func(p effect.Payload) {
+		if !had[p] {
+			e.payload(w, p, place)
+		}
+	})
+}
+
+// promptFile is the name under which a text is read. In a folder of which the name is all
+// that is known it is one of Claude Code's.
+func promptFile(target string) string {
+	if content.IsPrompt(target) && content.Classify(target).Prompts() {
+		return target
+	}
+	return target + "/.claude/commands/any.md"
+}
+
+// promptCopied judges a file, or the texts in a folder, that is copied to a place of such
+// texts; false if not all of it is known.
+func (e *Engine) promptCopied(w *work, from, target string, budget *int, place shell.Context) bool {
+	if *budget--; *budget < 0 || from == "" || !effect.IsKnown(from) || !strings.HasPrefix(from, "/") {
+		return false
+	}
+	if strings.ContainsAny(from, "*?[") {
+		found := true
+		for _, p := range e.seen(w, from, true, true) {
+			found = found && e.promptCopied(w, p, target, budget, place)
+		}
+		return found
+	}
+	for i := range w.effects { // the call itself makes it
+		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (below(made.Target, from) || made.Target == from) && !makesFolder(made) && !w.takenAway(i) {
+			for _, t := range w.texts {
+				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
+					e.promptText(w, target, "", t.Text, place)
+					return true
+				}
+			}
+			return false
+		}
+	}
+	to, ok := w.links.real(e.files, path.Clean(from))
+	if !ok {
+		return false
+	}
+	info, err := e.files.Lstat(to)
+	if err != nil {
+		return false
+	}
+	if info.IsDir() {
+		names, err := e.files.ReadDir(to, maxListed)
+		if err != nil {
+			return false
+		}
+		for _, name := range names {
+			if !e.promptCopied(w, to+"/"+name, target+"/"+name, budget, place) {
+				return false
+			}
+		}
+		return true
+	}
+	if !content.IsPrompt(from) && !content.IsPrompt(target) {
+		return true // a script, which a call names
+	}
+	b, err := e.files.ReadFile(to, maxPrompt)
+	if err != nil {
+		return false
+	}
+	e.promptText(w, target, "", string(b), place)
+	return true
+}

@@ -1,0 +1,310 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// The words and variables with which Claude Code is started. Some of its flags run code,
+// bring hooks, servers or settings, write files or take rules away, and not all of them are
+// in its help. So the flags are listed that are known to do none of that, and any other one
+// makes the start a question.
+
+// A Taker is what a flag takes of the words behind it.
+type Taker uint8
+
+// What a flag may take.
+const (
+	TakesOne   Taker = iota // a word, whatever it begins with
+	TakesNone               // nothing
+	TakesMaybe              // a word that is no flag
+	TakesMany               // all words up to the next flag
+)
+
+// claudeFlags are the flags of Claude Code that are plain, by what they take. The folders and
+// plugins that some name, and the subagents and files, are judged where they are known.
+var claudeFlags = func() map[string]Taker {
+	m := map[string]Taker{}
+	for takes, flags := range map[Taker]string{
+		TakesNone: `-p --print -c --continue -h --help -v --version --verbose --debug-to-stderr -d2e --include-partial-messages
+			--include-hook-events --replay-user-messages --forward-subagent-text --fork-session --no-session-persistence
+			--strict-mcp-config --disable-slash-commands --exclude-dynamic-system-prompt-sections --brief --no-chrome --ax-screen-reader`,
+		TakesOne: `--model --fallback-model --effort --thinking --thinking-display --max-turns --max-thinking-tokens --max-budget-usd
+			--task-budget --autocompact --output-format --input-format --json-schema --permission-mode --permission-prompts
+			--session-id -n --name --system-prompt --system-prompt-file --append-system-prompt --append-system-prompt-file
+			--append-subagent-system-prompt --system-prompt-snapshot --agent --agents --debug-file --plugin-dir --plugin-dir-no-mcp`,
+		TakesMaybe: `-d --debug -r --resume --prompt-suggestions`,
+		TakesMany:  `--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --tools --betas`,
+	} {
+		for flag := range strings.FieldsSeq(flags) {
+			m[flag] = takes
+		}
+	}
+	return m
+}()
+
+// claudeOthers are flags that are not plain, of which it is known that they take no word, or many.
+var claudeOthers = map[string]Taker{
+	"--dangerously-skip-permissions": TakesNone, "--allow-dangerously-skip-permissions": TakesNone, "--ide": TakesNone,
+	"--bare": TakesNone, "--bg": TakesNone, "--background": TakesNone, "--mcp-config": TakesMany, "--file": TakesMany,
+}
+
+// ClaudeTakes is what a flag of Claude Code takes of the words behind it. One that is not
+// known may take one.
+func ClaudeTakes(flag string) Taker {
+	if takes, ok := claudeFlags[flag]; ok {
+		return takes
+	}
+	return claudeOthers[flag]
+}
+
+// PlainClaudeFlag reports whether a word is a flag of Claude Code that only says how it
+// answers, or no flag.
+func PlainClaudeFlag(word string) bool {
+	name, value, _ := strings.Cut(word, "=")
+	return !isFlag(name) || plainFlag(name, value)
+}
+
+// claudeQuiet are the commands of Claude Code that only say, fetch or stop something, or that
+// are judged by what they add: after a colon the words behind them, where not all are.
+var claudeQuiet = wordSet(`help version doctor update upgrade install setup-token agents logs stop kill rm completion migrate-installer
+	mcp:list mcp:get mcp:remove mcp:add mcp:add-json mcp:add-from-claude-desktop mcp:login mcp:logout mcp:help mcp:
+	plugin:list plugin:details plugin:validate plugin:help plugin:install plugin:i plugin:enable plugin:disable plugin:uninstall plugin:remove plugin:update plugin:marketplace plugin:
+	config:get config:list config:ls config:set config:add config:remove config:rm config:help config:
+	auth:status auth:login auth:logout auth:help auth: auto-mode:defaults auto-mode:config auto-mode:help auto-mode:
+	daemon:status daemon:logs daemon:stop daemon:help daemon:`)
+
+// claudeCommands are its other commands that are known. Behind a flag only these are taken
+// for one, since a single word may be a prompt.
+var claudeCommands = wordSet(`mcp plugin plugins config auth auto-mode daemon attach respawn gateway import purge ultrareview remote-control rc remote bridge
+	sync ssh open server self-hosted-runner environment-runner sandbox project new exec setup critique xaa workspace-trust worktree-hook edit-hook`)
+
+// claudeWords reports whether the words behind Claude Code's name have a flag or a command in
+// them that is not plain.
+func claudeWords(args []field) bool {
+	prompt, open, takes := false, false, TakesNone
+	for i, f := range args {
+		name, value, joined := strings.Cut(f.text, "=")
+		switch {
+		case f.text == "--":
+			takes = TakesNone
+		case isFlag(name): // also where it is a value: some flags are looked for in all words
+			if !joined && i+1 < len(args) {
+				value = args[i+1].text
+			}
+			if !plainFlag(name, value) {
+				return true
+			}
+			if takes == TakesOne {
+				takes = TakesNone // it was the value
+			} else if takes = claudeFlags[name]; joined || !strings.HasPrefix(name, "--") && takesRest(name) {
+				takes = TakesNone
+			}
+		case takes == TakesOne, takes == TakesMaybe && !claudeCommands[f.text]:
+			takes = TakesNone
+		case takes == TakesMany:
+		case !prompt:
+			prompt, open = true, strings.HasPrefix(f.text, effect.Unknown)
+			if isCommand(args, i) {
+				return !plainCommand(args[i:])
+			}
+		case open, strings.HasPrefix(f.text, effect.Unknown):
+			return true // it may be a flag, or the prompt a command
+		}
+	}
+	return false
+}
+
+// isFlag reports whether a word may be a flag. A text that begins with a dash has blanks in it.
+func isFlag(name string) bool {
+	return len(name) > 1 && name[0] == '-' && !strings.ContainsAny(name, " \t\n") && strings.Trim(name, "-") != ""
+}
+
+// plainFlag reports whether a flag is plain with a value.
+func plainFlag(name, value string) bool {
+	if _, ok := claudeFlags[name]; !ok && !strings.HasPrefix(name, "--") {
+		return plainLetters(name[1:])
+	} else if !ok {
+		return false
+	}
+	switch name {
+	case "--permission-mode": // the others do not ask
+		return contains("default manual plan dontAsk auto bypassPermissions acceptEdits", value) // a rule asks about the last two
+	case "--input-format": // a stream may bring servers and settings
+		return value == "text"
+	case "-r", "--resume":
+		return plainSession(value)
+	case "--debug-file": // a log is no file that anybody runs or loads
+		return effect.IsKnown(value) && contains(".log .txt", path.Ext(value))
+	}
+	return true
+}
+
+// plainLetters reports whether short flags that are written together are plain.
+func plainLetters(letters string) bool {
+	for i := range len(letters) {
+		switch letters[i] {
+		case 'p', 'c', 'h', 'v':
+		case 'd', 'n':
+			return true
+		case 'r':
+			return plainSession(letters[i+1:])
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// takesRest reports whether short flags hold the value of the last of them.
+func takesRest(name string) bool { return len(name) > 2 }
+
+// plainSession reports whether a session that is continued is one of Claude Code's own, and
+// no file of which anybody may have written what was done in it.
+func plainSession(value string) bool {
+	return !strings.Contains(value, "/") && path.Ext(value) != ".jsonl"
+}
+
+// isCommand reports whether the word at a place is a command of Claude Code, and no prompt.
+func isCommand(args []field, at int) bool {
+	word := args[at].text
+	if claudeCommands[word] || claudeQuiet[word] {
+		return true
+	}
+	for _, f := range args {
+		if f.text == "--" || f.text == "-p" || f.text == "--print" {
+			return false
+		}
+	}
+	return at == 0 && len(args) > 1 && len(word) > 1 && isBare(strings.ReplaceAll(word, "-", ""))
+}
+
+// plainCommand reports whether a command of Claude Code is plain.
+func plainCommand(args []field) bool {
+	name, rest := args[0].text, args[1:]
+	if len(rest) == 1 && contains("-h --help", rest[0].text) {
+		return true
+	}
+	if name == "plugins" {
+		name = "plugin"
+	}
+	if name == "mcp" || name == "plugin" || name == "config" { // its rules know the words behind
+		return claudeQuiet[name+":"+second(rest)]
+	}
+	if !claudeQuiet[name] && !claudeQuiet[name+":"+second(rest)] {
+		return false
+	}
+	for _, f := range rest {
+		if flag, _, _ := strings.Cut(f.text, "="); isFlag(flag) && !contains(claudeSays, flag) && !PlainClaudeFlag(f.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// printsPrompt reports whether the first word of a command that is none of its flags is a
+// prompt of Claude Code, also where it is not known.
+func printsPrompt(argv []string) bool {
+	return ClaudeProgram(argv[0]) && slices.ContainsFunc(argv, func(w string) bool { return w == "-p" || w == "--print" })
+}
+
+// ClaudeProgram reports whether a file is Claude Code by its path: its name, the folder of its
+// versions or the script of its package.
+func ClaudeProgram(file string) bool {
+	return contains("claude claude-code", programName(file)) || ClaudeInstalled(file)
+}
+
+// ClaudeInstalled reports whether a file is Claude Code by the folder in which it is installed.
+func ClaudeInstalled(file string) bool {
+	dir, base := path.Split(file)
+	return versionOf(file) == "claude" || path.Base(dir) == "claude-code" && strings.HasPrefix(base, "cli.")
+}
+
+// executesFlag walks the command that a hidden flag of Claude Code has a shell run: --bg --exec COMMAND.
+func (in *interp) executesFlag(args []field) {
+	for i, f := range args {
+		command, joined := strings.CutPrefix(f.text, "--exec=")
+		switch {
+		case joined:
+			f.text = command
+		case f.text == "--exec" && i+1 < len(args):
+			f = args[i+1]
+		default:
+			continue
+		}
+		if f.known() {
+			in.payload(f.data, "claude --exec", &input{}, nil)
+		}
+	}
+}
+
+// claudeSays are the flags with which its plain commands say or fetch something.
+const claudeSays = `--json --all --force --text --console --claudeai --sso --email --cwd --follow -f --lines --any --keep-workers`
+
+// second is the first word that is no flag.
+func second(args []field) string {
+	for _, f := range args {
+		if f.text != "" && f.text[0] != '-' {
+			return f.text
+		}
+	}
+	return ""
+}
+
+// claudeVariables are the variables of Claude Code that bring no code, settings or files. Of
+// those that begin as they do, any other one is a question where it is started.
+var claudeVariables = wordSet(`ENTRYPOINT SESSION_ID EFFORT_LEVEL MAX_OUTPUT_TOKENS MAX_RETRIES MAX_CONTEXT_TOKENS MAX_TOOL_USE_CONCURRENCY
+	SUBAGENT_MODEL AUTO_MODE_MODEL AUTO_COMPACT_WINDOW FILE_READ_MAX_OUTPUT_TOKENS GLOB_TIMEOUT_SECONDS API_KEY_HELPER_TTL_MS OAUTH_TOKEN
+	USE_BEDROCK USE_VERTEX USE_FOUNDRY USE_MANTLE SKIP_BEDROCK_AUTH SKIP_VERTEX_AUTH SKIP_FOUNDRY_AUTH USE_NATIVE_FILE_SEARCH
+	ENABLE_TELEMETRY ENHANCED_TELEMETRY_BETA ENABLE_TASKS ENABLE_PROMPT_SUGGESTION ENABLE_TOKEN_USAGE_ATTACHMENT ENABLE_AWAY_SUMMARY
+	SKIP_PROMPT_HISTORY DEBUG_LOG_LEVEL EXIT_AFTER_STOP_DELAY ACCESSIBILITY NO_FLICKER TMUX_TRUECOLOR SSE_PORT BRIEF
+	EXTRA_BODY ATTRIBUTION_HEADER PROXY_RESOLVES_HOSTS CONNECT_TIMEOUT_MS RESUME_INTERRUPTED_TURN IDE_SKIP_AUTO_INSTALL AUTO_CONNECT_IDE
+	DISABLE_1M_CONTEXT DISABLE_ADAPTIVE_THINKING DISABLE_ALTERNATE_SCREEN DISABLE_AUTO_MEMORY DISABLE_BACKGROUND_TASKS DISABLE_CLAUDE_MDS
+	DISABLE_CRON DISABLE_EXPERIMENTAL_BETAS DISABLE_FAST_MODE DISABLE_FEEDBACK_SURVEY DISABLE_FILE_CHECKPOINTING DISABLE_GIT_INSTRUCTIONS
+	DISABLE_LEGACY_MODEL_REMAP DISABLE_MOUSE DISABLE_NONESSENTIAL_TRAFFIC DISABLE_NONSTREAMING_FALLBACK DISABLE_STRUCTURED_OUTPUTS
+	DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL DISABLE_TERMINAL_TITLE DISABLE_THINKING DISABLE_VIRTUAL_SCROLL DISABLE_WEB_FETCH DISABLE_WORKFLOWS`)
+
+// claudeVariable reports whether a variable may have Claude Code run or load something. Its
+// shell is the one that SHELL names, if it has no other.
+func claudeVariable(name, value string) bool {
+	if code, ok := strings.CutPrefix(name, "CLAUDE_CODE_"); ok {
+		return !claudeVariables[code]
+	}
+	switch name {
+	case "SHELL":
+		dir, base := path.Split(value)
+		return !contains("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/", dir) || !contains("sh bash zsh dash ksh fish", base)
+	case "NODE_OPTIONS": // what only bounds the memory is everyday
+		return strings.Trim(strings.TrimPrefix(value, "--max-old-space-size="), "0123456789") != "" &&
+			!contains("--no-warnings --no-deprecation --use-system-ca", value)
+	case "CLAUDE_ENV_FILE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CC_BUN_OPTIONS", "CLAUDE_TMPDIR", "NODE_PATH":
+		return true
+	}
+	return strings.HasPrefix(name, "BUN_") || strings.HasPrefix(name, "CLAUDE_BG_") || strings.HasPrefix(name, "CLAUDE_BRIDGE_") ||
+		strings.HasPrefix(name, "CLAUDE_PLUGIN_")
+}
+
+// bringsCode reports whether a variable that was set may have the Claude Code that starts run
+// or load something.
+func (in *interp) bringsCode() bool {
+	in.steps += len(in.vars) / 16 // looking through many is work
+	for i := range in.vars {
+		name := in.vars[i].name
+		if name == "" || in.vars[i].unset || !claudeVariable(name, in.vars[i].text) {
+			continue
+		}
+		if now := in.value(name); !now.known() || now.text != in.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// setsClaude is [claudeVariable] for a word that sets a variable: env NAME=VALUE, tmux -e NAME=VALUE.
+func setsClaude(word string) bool {
+	name, value, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.ToUpper(name) == name && claudeVariable(name, value)
+}

@@ -1,0 +1,396 @@
+package reflexcore
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// A call that loads a skill, a slash command or a subagent runs the commands in its file
+// before any hook is asked again. So the call is judged by that file.
+
+// A loaded file, and the effects that it led to.
+type loaded struct {
+	file     string
+	from, to int
+}
+
+// loadedBy says which file an effect comes from.
+func (w *work) loadedBy(i int) string {
+	for _, l := range w.loaded {
+		if i >= l.from && i < l.to && w.effects[i].Target != l.file {
+			return ", in " + short(effect.Show(l.file))
+		}
+	}
+	return ""
+}
+
+// loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. What is
+// neither found nor built into Claude Code is a question: it may lie in a place that is not
+// known here, such as a folder below the project, a plugin or a folder that only the start
+// of this Claude Code names, or a place of a later version.
+func (e *Engine) loads(w *work, place shell.Context) {
+	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
+	agent := false
+	switch w.call.Tool {
+	case "Skill", "SlashCommand":
+	case "Agent", "Task":
+		agent = true
+	case "Workflow":
+	default:
+		return
+	}
+	shaped := json.Unmarshal(w.call.Args, &in) == nil
+	text := func(key string) (s string) {
+		if raw, ok := in[key]; ok && json.Unmarshal(raw, &s) != nil {
+			shaped = false
+		}
+		return s
+	}
+	l := &loader{
+		e: e, w: w, place: place, dir: w.call.Dir, project: w.call.Env["CLAUDE_PROJECT_DIR"],
+		budget: maxSearches, from: len(w.effects),
+	}
+	l.beside()
+	if w.call.Tool == "Workflow" {
+		if name, file := text("name"), text("scriptPath"); shaped {
+			l.workflow(name, file)
+			l.bind()
+			return
+		}
+	}
+	names, args := []string{text("skill")}, text("args")
+	switch command := trimScript(text("command")); {
+	case agent:
+		names, args = []string{text("subagent_type")}, ""
+	case names[0] == "" && command != "":
+		names = []string{command}
+	case names[0] == "":
+		names[0] = text("name")
+	}
+	if !shaped {
+		w.unseen(w.call.Tool) // another shape than is known
+		return
+	}
+	names[0] = strings.TrimPrefix(trimScript(names[0]), "/")
+	if agent && names[0] == "" {
+		names[0] = "general-purpose"
+	}
+	if end := strings.IndexFunc(names[0], content.IsScriptSpace); end >= 0 && !agent {
+		names, args = append(names, names[0][:end]), trimScript(trimScript(names[0][end:])+" "+args)
+	}
+	l.args = args
+	l.one(agent, names...)
+	l.bind()
+}
+
+// trimScript takes off what JavaScript's trim takes off.
+func trimScript(s string) string { return strings.TrimFunc(s, content.IsScriptSpace) }
+
+// maxName is the longest name of a file.
+const maxName = 255
+
+const (
+	// maxSearched is how much of a file is read, in bytes, where its name says nothing.
+	maxSearched = 64 << 10
+	// maxSearches bounds the files and folders that are looked at for one call.
+	maxSearches = 2048
+)
+
+// A loader finds the files of one call.
+type loader struct {
+	e     *Engine
+	w     *work
+	place shell.Context
+	dir   string // where the agent is
+	// project is the folder in which the agent was started, of which it has the skills
+	// wherever it is. Empty: it does not say, or another agent is started.
+	project string
+	plugin  string // the folder of the plugin that is looked at
+	args    string
+	typed   bool     // in the words of a command, where a path looks the same
+	from    int      // of its effects
+	budget  int      // files and folders that are still looked at
+	done    []string // files that are there
+	names   []string // of skills and agents that were looked for already
+	tried   []string // others that the name may be
+	agent   bool     // the name is that of an agent
+	found   bool     // a file of it is there
+	begun   bool     // the agent is one that a command starts with
+
+	added     []string // folders beside the project, in which more is found
+	elsewhere bool     // texts of folders that are not known here are loaded, too
+}
+
+// one loads what has one of these names, of which the last is the shortest.
+func (l *loader) one(agent bool, names ...string) {
+	key := strconv.FormatBool(agent) + names[0] + "\x00" + l.args
+	if slices.Contains(l.names, key) {
+		return
+	}
+	l.names = append(l.names, key)
+	found, was, plugin := l.found, l.agent, l.plugin
+	l.found, l.agent, l.plugin = false, agent, ""
+	for _, name := range names {
+		l.load(name, agent)
+	}
+	l.besides(agent, names)
+	if last := names[len(names)-1]; !l.found && !l.typed && !builtIn(last, agent) {
+		l.w.lost(last, agent)
+	}
+	l.found, l.agent, l.plugin = found, was, plugin
+}
+
+// load judges each file that the name may be. Which of them the agent takes depends on its
+// version, and their front matter may exchange their names, so the strictest counts.
+func (l *loader) load(name string, agent bool) {
+	if odd(name) {
+		return // it is not found
+	}
+	plugin, inner, namespaced := strings.Cut(name, ":")
+	roots := l.roots()
+	own := len(roots) // those behind are plugins
+	for _, root := range roots {
+		l.named(root, name, agent)
+	}
+	if namespaced {
+		for _, root := range l.plugins(plugin, roots) {
+			l.plugin = root
+			l.named(root, inner, agent)
+			l.fold(root, "SKILL.md")
+			l.ownPaths(root, inner, agent)
+			roots = append(roots, root)
+		}
+	}
+	base := name[strings.LastIndexByte(name, ':')+1:]
+	for i, root := range roots {
+		if l.plugin = ""; i >= own {
+			l.plugin = root
+		}
+		for _, folder := range folders(agent) {
+			l.search(root+"/"+folder, base, 0)
+		}
+	}
+	if l.budget < 0 {
+		l.w.unseen(name)
+	}
+}
+
+// odd reports whether a name is none that a file of a known folder could have.
+func odd(name string) bool {
+	for step := range strings.SplitSeq(strings.ReplaceAll(name, ":", "/"), "/") {
+		if step == "" || step == "." || step == ".." || len(step) > maxName {
+			return true
+		}
+	}
+	return false
+}
+
+// bind lets an approval hold for the files that were seen, and for none that comes later
+// and stands before them.
+func (l *loader) bind() {
+	if l.w.binds && len(l.w.effects) > l.from {
+		for _, file := range l.tried {
+			l.w.effects = append(l.w.effects, executedSkill(file))
+		}
+	}
+}
+
+// executedSkill is the effect that binds an approval to a file with its commands.
+func executedSkill(file string) effect.Effect {
+	return effect.Effect{Kind: effect.Exec, Target: file, By: "file " + file, Step: -1}
+}
+
+func folders(agent bool) []string {
+	if agent {
+		return []string{"agents"}
+	}
+	return []string{"skills", "commands"}
+}
+
+// named looks at the files that a name has in one folder of settings.
+func (l *loader) named(root, name string, agent bool) {
+	below := strings.ReplaceAll(name, ":", "/")
+	if agent {
+		l.fold(root+"/agents", below+".md")
+		return
+	}
+	for _, p := range slices.Compact([]string{name, below, path.Base(below)}) { // a folder may have a colon in its name
+		l.fold(root+"/skills/"+p, "SKILL.md")
+		l.fold(root+"/commands/"+p, "SKILL.md")
+		l.fold(root+"/commands", p+".md")
+	}
+}
+
+// fold looks at the files of a folder that have the name in any case.
+func (l *loader) fold(dir, name string) {
+	file := dir + "/" + name
+	dir, name = path.Split(file)
+	dir = path.Clean(dir)
+	names, err := l.e.files.ReadDir(l.follow(dir), maxListed)
+	if err != nil {
+		l.file(file) // not there, or a folder that may only be entered
+		return
+	}
+	if l.budget--; l.budget < 0 {
+		return
+	}
+	l.file(file)
+	for _, entry := range names {
+		if entry != name && strings.EqualFold(entry, name) {
+			l.file(dir + "/" + entry)
+		}
+	}
+}
+
+// roots are the folders of settings: of the project and the folders above it, of the home,
+// of the machine.
+func (l *loader) roots() (out []string) {
+	add := func(dir string) {
+		if dir = path.Clean(dir); strings.HasPrefix(dir, "/") && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	for _, dir := range []string{l.dir, l.project} {
+		if !strings.HasPrefix(dir, "/") {
+			continue
+		}
+		dir = path.Clean(dir)
+		for range maxUp {
+			add(dir + "/.claude")
+			if dir == "/" {
+				break
+			}
+			dir = path.Dir(dir)
+		}
+	}
+	if home := l.w.around.home; home != "" {
+		add(home + "/.claude")
+	}
+	if config := l.w.call.Env["CLAUDE_CONFIG_DIR"]; config != "" {
+		add(config)
+	}
+	add("/etc/claude-code/.claude")
+	add("/etc/claude-code")
+	return out
+}
+
+// search looks below a folder for the files that get the name from their front matter, and
+// for files of that name. Of a folder of skills only the SKILL.md of each counts.
+func (l *loader) search(dir, name string, depth int) {
+	if l.budget < 0 || depth > 3 {
+		return
+	}
+	names, err := l.e.files.ReadDir(l.follow(dir), maxListed)
+	if err != nil {
+		return // it is not there, or is no folder
+	}
+	skills := path.Base(dir) == "skills" && depth == 0
+	for _, entry := range names {
+		p := dir + "/" + entry
+		if l.budget--; l.budget < 0 {
+			return
+		}
+		switch {
+		case skills:
+			l.called(p+"/SKILL.md", name)
+		case strings.EqualFold(path.Ext(entry), ".md"):
+			l.called(p, name)
+			fallthrough // a folder may have such a name, too
+		default:
+			l.search(p, name, depth+1)
+		}
+	}
+}
+
+// called judges a file if its front matter gives it the name, or may, or its own name is it.
+// A file that may have any name is judged, but does not say that the name is known. No name
+// is that of any subagent.
+func (l *loader) called(file, name string) {
+	if name != "" && strings.EqualFold(path.Base(file), name+".md") {
+		l.file(file)
+		return
+	}
+	to := l.follow(file)
+	b, err := l.e.files.ReadFile(to, maxSearched)
+	if err != nil {
+		if _, err := l.e.files.Lstat(to); err != nil {
+			return
+		}
+		l.budget -= maxSearches / 32 // longer ones are few
+		if b, err = l.e.files.ReadFile(to, maxPrompt); err != nil {
+			if strings.Contains(file, "/agents/") {
+				l.file(file) // only its front matter says the name
+			}
+			return
+		}
+	}
+	front := content.ReadFront(string(b))
+	if called, sure := front.Called(name); called && name != "" || name == "" && front.Loads() {
+		found := l.found
+		l.file(file)
+		l.found = found || sure
+	}
+}
+
+// follow is where the links of a path lead.
+func (l *loader) follow(p string) string {
+	if to, ok := l.w.links.real(l.e.files, p); ok {
+		return to
+	}
+	return p
+}
+
+// file judges a file, if it is there.
+func (l *loader) file(file string) {
+	if slices.Contains(l.done, file) {
+		l.found = true
+		return
+	}
+	to := l.follow(file)
+	if _, err := l.e.files.Lstat(to); err != nil {
+		l.tried = append(l.tried, to)
+		return
+	}
+	l.done, l.found = append(l.done, file), true
+	w, from := l.w, len(l.w.effects)
+	defer func() { w.loaded = append(w.loaded, loaded{file, from, len(w.effects)}) }()
+	b, err := l.e.files.ReadFile(to, maxPrompt)
+	if err != nil {
+		w.unseen(file)
+		return
+	}
+	text := string(b)
+	p := content.ReadPrompt(file, text)
+	l.brings(file, &p.Front)
+	filled := l.filled(file, text, &p)
+	if !p.Runs() && !slices.ContainsFunc(filled, func(f content.Prompt) bool { return f.Runs() }) {
+		l.tried = append(l.tried, to)
+		return
+	}
+	if w.binds {
+		w.effects = append(w.effects, executedSkill(to))
+	}
+	if p.Adds != "" {
+		w.unseen(file)
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.e.limits.Tools.Content, func(hook effect.Payload) { l.e.payload(w, hook, l.place) })
+	}
+	lang := effect.Shell
+	if p.PowerShell {
+		lang = effect.PowerShell
+	}
+	for _, f := range filled {
+		for _, command := range f.Commands {
+			l.e.payload(w, effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.place)
+		}
+		if f.Hidden != "" {
+			w.unseen(file)
+		}
+	}
+}

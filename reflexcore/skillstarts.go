@@ -1,0 +1,142 @@
+package reflexcore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// What a Claude Code loads that a command starts.
+
+// starts judges what a Claude Code that a command starts loads before any hook is asked:
+// the programs of a plugin that a flag names, and the text of a command that is its prompt.
+func (e *Engine) starts(w *work, place shell.Context) {
+	if w.call.Command == "" || !strings.Contains(unquoted.Replace(w.text), "claude") {
+		return
+	}
+	place.Explain = true // for the words, which are kept for this only
+	var result shell.Result
+	e.shell.Analyze(w.call.Command, place, &result)
+	for i := range result.Steps {
+		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
+			g := given{reads: result.Effects, before: result.Steps[:i]}
+			e.start(w, s, place, &g)
+		}
+	}
+}
+
+// start judges one start of Claude Code.
+func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
+	e.startsIn(w, s)
+	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.effects)}
+	l.added = addedFolders(s.Argv[1:], s.Dir)
+	for j, word := range s.Argv[1:] {
+		flag, value, joined := strings.Cut(word, "=")
+		if !joined && j+2 < len(s.Argv) {
+			value = s.Argv[j+2]
+		}
+		switch flag {
+		case "--plugin-dir", "--plugin-dir-no-mcp":
+			l.elsewhere = true
+			e.pluginStarts(w, s, value)
+		case "--add-dir":
+			l.elsewhere = true
+		case "--agent":
+			l.begun = true
+			l.one(true, value)
+			l.begun = false
+		}
+	}
+	for _, word := range s.Argv[1:] {
+		if name, args, ok := typedName(word); ok {
+			l.types(name, args)
+		}
+	}
+	l.given(s, g)
+	l.bind()
+}
+
+// idleSettings are the keys of settings that start no program and keep no hook away.
+var idleSettings = map[string]bool{
+	"$schema": true, "permissions": true, "model": true, "language": true, "attribution": true, "includeCoAuthoredBy": true,
+	"cleanupPeriodDays": true, "outputStyle": true, "theme": true, "spinnerTipsEnabled": true, "alwaysThinkingEnabled": true,
+}
+
+// startsIn judges the settings of the folder in which a Claude Code starts. Those of the
+// agent's own folder are loaded already, and so are the same ones in another checkout.
+func (e *Engine) startsIn(w *work, s *shell.Step) {
+	if s.Dir == w.call.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
+		return
+	}
+	if !strings.HasPrefix(s.Dir, "/") || !effect.IsKnown(s.Dir) {
+		w.unseen(s.Argv[0] + " in a folder that is not known")
+		return
+	}
+	for _, name := range [...]string{"/.claude/settings.json", "/.claude/settings.local.json"} {
+		at, _ := w.links.real(e.files, path.Clean(s.Dir+name))
+		b, err := e.files.ReadFile(at, maxPrompt)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var keys map[string]json.RawMessage
+		if err != nil || json.Unmarshal(b, &keys) != nil {
+			w.unseen(s.Dir + name)
+			continue
+		}
+		maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool { return idleSettings[key] })
+		if own, err := e.files.ReadFile(w.call.Dir+name, maxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
+			w.unseen(s.Dir + name)
+		}
+	}
+}
+
+// tells are the flags with which Claude Code only says something of itself.
+var tells = map[string]bool{"--version": true, "-v": true, "--help": true, "-h": true}
+
+// unquoted drops what may stand in a word and not count.
+var unquoted = strings.NewReplacer("'", "", `"`, "", `\`, "")
+
+// pluginRuns are the files of a plugin that start programs by themselves.
+var pluginRuns = [...]string{"hooks/hooks.json", ".mcp.json", ".lsp.json", "monitors/monitors.json", "settings.json"}
+
+// pluginStarts judges a plugin that the flag of a start names. What only its commands run
+// is judged when they are loaded.
+func (e *Engine) pluginStarts(w *work, s *shell.Step, dir string) {
+	if !strings.HasPrefix(dir, "/") {
+		dir = s.Dir + "/" + dir
+	}
+	if !effect.IsKnown(dir) || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, "*?[") {
+		w.unseen(dir)
+		return
+	}
+	dir, _ = w.links.real(e.files, path.Clean(dir))
+	info, err := e.files.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return // nothing is loaded
+	case err != nil || !info.IsDir(): // an archive
+		w.unseen(dir)
+		return
+	}
+	for _, name := range pluginRuns {
+		if _, err := e.files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
+			w.unseen(dir + "/" + name)
+		}
+	}
+	manifest := dir + "/.claude-plugin/plugin.json"
+	b, err := e.files.ReadFile(manifest, maxPrompt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil || content.ManifestRuns(string(b)) {
+		w.unseen(manifest)
+	}
+}

@@ -1,0 +1,112 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// This file posts one card, and tries again what may be over in a moment.
+
+// The pause after the first try of a card that failed, which doubles with each, and
+// the longest one.
+const (
+	firstPause = 300 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// postUntil posts one card. While the request waits for it, what may be over in a
+// moment is tried again, with the same code: a card whose post was carried out and
+// whose answer was lost works as well. What others must know before it is over goes
+// to reports, at most twice.
+func (b *Broadcaster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
+	rep, limit, to := report{i: i}, PostTimeout, r.Postings[i].To
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		rep.tries++
+		rep.ref, rep.err = b.postOne(ctx, r, i, code, limit)
+		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, ErrFinal) {
+			return rep
+		}
+		wait := jittered(pause)
+		var patience Patience
+		if errors.As(rep.err, &patience) {
+			wait = max(patience.RetryAfter(), 0)
+			wait += rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
+		}
+		// What was refused was not carried out; of all else nobody knows.
+		unsure := mayBeDone(rep.err)
+		if rep.tries == 1 || unsure && !rep.unsure {
+			if unsure {
+				fitter, ok := b.channels[to.Channel].(Fitter)
+				rep.unsure, rep.whole = true, ok && fitter.Fits(b.card(r, code))
+			}
+			said := rep
+			said.again = true
+			reports <- said
+		}
+		if limit = min(b.wanted(ctx, r.ID, i, wait), PostTimeout); limit <= 0 {
+			return rep
+		}
+	}
+}
+
+// mayBeDone reports that the platform may have carried out what failed with err: it did
+// not say that it refused it, for good or for now.
+func mayBeDone(err error) bool {
+	var patience Patience
+	return err != nil && !errors.Is(err, ErrFinal) && !errors.As(err, &patience) && !errors.Is(err, errEnded)
+}
+
+// wanted waits for a pause to be over and returns for how long a request then still
+// wants a card. It returns at once, and zero, when the request has ended, or the card
+// was found by its button or replaced.
+func (b *Broadcaster) wanted(ctx context.Context, id string, i int, pause time.Duration) time.Duration {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	hint, err := b.Store.Watch(ctx, Key("req", id))
+	if err != nil {
+		hint = nil
+	}
+	over, there := time.Now().Add(pause), time.Now()
+	for {
+		r, _, now, err := b.loadNow(ctx, id)
+		wait, left := max(time.Until(over), 0), r.Due.Sub(now)
+		switch {
+		case errors.Is(err, ErrNotFound) && time.Since(there) > vanishedAfter:
+			return 0
+		case err != nil:
+			wait = max(wait, pollEvery)
+		case r.State != Pending || i >= len(r.Postings) || r.Postings[i].Phase != Sending || left <= 0:
+			return 0
+		case wait == 0:
+			return left
+		default:
+			wait, there = min(wait, left), time.Now()
+		}
+		if !hinted(ctx, hint, wait) {
+			return 0
+		}
+	}
+}
+
+func (b *Broadcaster) postOne(work context.Context, r Request, i int, code tokens.Code, limit time.Duration) (ref Ref, err error) {
+	ctx, cancel := context.WithTimeout(work, limit)
+	defer cancel()
+	to := r.Postings[i].To
+	if err := b.deaf(to.Channel); err != nil {
+		return ref, err
+	}
+	err = unpanicked(func() (err error) {
+		ref, err = b.channels[to.Channel].Post(ctx, to, b.card(r, code))
+		return err
+	})
+	if err == nil && ref.Message == "" {
+		err = errors.New("the channel returned no message id")
+	}
+	b.noteSent(work, to, err, b.states.posted)
+	ref.Destination = to
+	return ref, err
+}

@@ -1,0 +1,254 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"approver.example"
+)
+
+// MaxAsks bounds the settings of AskLimits.
+const MaxAsks = 1000
+
+// askWindow is the time in which questions are counted. It slides: no stretch of this
+// length has more of them than the limit.
+const askWindow = time.Minute
+
+// AskLimits are how many questions people are asked within a minute. The zero value
+// is refused; start from [DefaultAskLimits]. Replicas that share a store should have
+// the same: each keeps to its own.
+type AskLimits struct {
+	User  int `yaml:"user"`  // about calls of one uid, 1 to MaxAsks
+	Agent int `yaml:"agent"` // about calls of one agent of it in one project, 1 to MaxAsks
+}
+
+// OwnAsks is how many questions about approver itself (a pause, the end of a freeze, who
+// may approve) one uid puts before people within a minute. They are counted by themselves,
+// so that an agent can neither hide what it does among them nor use them up for calls. Each
+// takes a typed code: nobody answers more, and nobody by hand needs more.
+const OwnAsks = 6
+
+// DefaultAskLimits returns limits that a person who reads what is asked does not reach.
+func DefaultAskLimits() AskLimits { return AskLimits{User: 120, Agent: 30} }
+
+// Validate returns every mistake.
+func (l AskLimits) Validate() error {
+	var errs []error
+	for _, of := range []struct {
+		name string
+		n    int
+	}{{"user", l.User}, {"agent", l.Agent}} {
+		if of.n < 1 || of.n > MaxAsks {
+			errs = append(errs, fmt.Errorf("%s: %d questions a minute: must be 1 to %d", of.name, of.n, MaxAsks))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// An Asker is about whose call people are asked.
+type Asker struct {
+	Who
+	Project string // the folder of the project, as far as that is known
+}
+
+// Asks counts the questions to people. Make one with NewAsks. All methods are safe
+// for concurrent use. The zero value and nil refuse everything.
+type Asks struct {
+	c       AskLimits
+	group   sync.WaitGroup
+	users   *cells[asked]
+	own     *cells[asked] // about approver itself
+	counted atomic.Int64
+	refused atomic.Int64
+	lost    atomic.Int64
+}
+
+// NewAsks returns a count on a store. Close it after use.
+func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
+	if kv == nil {
+		return nil, errors.New("to count questions needs a store")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	a := &Asks{c: c}
+	count := func(what string) *cells[asked] {
+		return newCells(func(uid uint32) *cell[asked] {
+			return &cell[asked]{store: kv, group: &a.group, book: askedBook(askedKey(what, uid))}
+		})
+	}
+	a.users, a.own = count("uid"), count("own")
+	return a, nil
+}
+
+// Take counts one question, once however often it is taken under the same name. It
+// returns a [approver.TooManyError] if there were too many within the last minute; a
+// question that is refused is not counted. Any other error means that the count is
+// not known, so nobody is to be asked.
+func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
+	switch {
+	case a == nil || a.users == nil:
+		return errors.New("the count of questions was not made by NewAsks")
+	case !who.Peer.Known || who.Agent == "" || question == "":
+		a.lost.Add(1)
+		return errors.New("who asks is not known, so people are not asked: let the agent call through approver's socket, with its name")
+	}
+	return a.take(ctx, a.users, a.c, who, question)
+}
+
+// TakeOwn is Take for a question about approver itself that a process of a user asks for.
+func (a *Asks) TakeOwn(ctx context.Context, peer approver.Peer, question string) error {
+	switch {
+	case a == nil || a.own == nil:
+		return errors.New("the count of questions was not made by NewAsks")
+	case !peer.Known || question == "":
+		a.lost.Add(1)
+		return errors.New("who asks is not known, so people are not asked: use approver's resolve socket")
+	}
+	who := Asker{Who: Who{Peer: peer, Agent: "approver"}}
+	err := a.take(ctx, a.own, AskLimits{User: OwnAsks, Agent: OwnAsks}, who, question)
+	var many *approver.TooManyError
+	if errors.As(err, &many) {
+		many.Limit, many.Whose = approver.OwnLimit, fmt.Sprintf("approver itself by uid %d", peer.UID)
+	}
+	return err
+}
+
+func (a *Asks) take(ctx context.Context, count *cells[asked], c AskLimits, who Asker, question string) error {
+	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
+	name := nameOf(of + " " + question)
+	err := count.do(ctx, who.Peer.UID, func(s *asked, now time.Time) (bool, error) {
+		return s.take(c, who, of, name, now)
+	})
+	var many *approver.TooManyError
+	switch {
+	case err == nil:
+		a.counted.Add(1)
+	case errors.As(err, &many):
+		a.refused.Add(1)
+	default:
+		a.lost.Add(1)
+		err = fmt.Errorf("how often people were asked is not known: %w", errors.Unwrap(err))
+	}
+	return err
+}
+
+// AsksSnapshot is what this process has counted since its start.
+type AsksSnapshot struct {
+	Counted int64 `json:"counted"`
+	Refused int64 `json:"refused"` // too many
+	Unknown int64 `json:"unknown"` // the store did not say
+}
+
+// Snapshot says what was counted. Nil has counted nothing.
+func (a *Asks) Snapshot() AsksSnapshot {
+	if a == nil {
+		return AsksSnapshot{}
+	}
+	return AsksSnapshot{a.counted.Load(), a.refused.Load(), a.lost.Load()}
+}
+
+// Close refuses all later calls and waits for those that are under way, at most about
+// 2 s.
+func (a *Asks) Close() {
+	if a == nil || a.users == nil {
+		return
+	}
+	a.users.close()
+	a.own.close()
+	a.group.Wait()
+}
+
+// asked are the questions about one uid's calls within the last minute, oldest first.
+type asked struct {
+	Version int         `json:"v"`
+	Last    []askedOnce `json:"last"`
+}
+
+// An askedOnce is one question. Names are by nameOf.
+type askedOnce struct {
+	At   int64  `json:"at"` // Unix nanoseconds, by the store's clock
+	Of   string `json:"of"` // agent and project
+	Name string `json:"call"`
+}
+
+// take counts a question, or says why it may not be asked.
+func (s *asked) take(c AskLimits, who Asker, of, name string, now time.Time) (changed bool, err error) {
+	at, since := now.UnixNano(), now.Add(-askWindow).UnixNano()
+	s.Version = recordVersion
+	s.Last = slices.DeleteFunc(s.Last, func(q askedOnce) bool { return q.At <= since })
+	var mine []askedOnce
+	for i := range s.Last {
+		q := &s.Last[i]
+		if q.At > at { // a clock that was ahead must not close it for longer
+			q.At, changed = at, true
+		}
+		if q.Name == name {
+			return changed, nil
+		}
+		if q.Of == of {
+			mine = append(mine, *q)
+		}
+	}
+	if err := tooMany(s.Last, c.User, "user", now); err != nil {
+		err.Whose = fmt.Sprintf("the agents of uid %d", who.Peer.UID)
+		return changed, err
+	}
+	if err := tooMany(mine, c.Agent, "agent", now); err != nil {
+		err.Whose = fmt.Sprintf("%s in %s of uid %d", who.Agent, who.Project, who.Peer.UID)
+		return changed, err
+	}
+	s.Last = append(s.Last, askedOnce{At: at, Of: of, Name: name})
+	return true, nil
+}
+
+// tooMany says when there may be one more than last, oldest first; nil is now.
+func tooMany(last []askedOnce, most int, limit string, now time.Time) *approver.TooManyError {
+	if len(last) < most {
+		return nil
+	}
+	again := time.Unix(0, last[len(last)-most].At).Add(askWindow)
+	return &approver.TooManyError{Limit: limit, Most: most, Again: again, Wait: again.Sub(now)}
+}
+
+func checkAsked(s *asked, _ string) error {
+	switch {
+	case s.Version != recordVersion:
+		return fmt.Errorf("its version is %d, not %d", s.Version, recordVersion)
+	case len(s.Last) > MaxAsks:
+		return fmt.Errorf("it has %d questions, more than %d", len(s.Last), MaxAsks)
+	case !slices.IsSortedFunc(s.Last, func(a, b askedOnce) int { return int(min(max(a.At-b.At, -1), 1)) }):
+		return errors.New("its questions are not in their order")
+	}
+	for _, q := range s.Last {
+		if q.At <= 0 || len(q.Of) != 16 || len(q.Name) != 16 || strings.ContainsFunc(q.Of+q.Name, notHex) {
+			return fmt.Errorf("the question %.60q", fmt.Sprint(q))
+		}
+	}
+	return nil
+}
+
+func notHex(c rune) bool { return !strings.ContainsRune("0123456789abcdef", c) }
+
+func askedKey(what string, uid uint32) string {
+	return approver.Key("quota", "asks/"+what+"/"+strconv.FormatUint(uint64(uid), 10))
+}
+
+// askedBook keeps the questions of a uid. A record that is gone stands for none, so it
+// is kept until the last of them does not count any more.
+func askedBook(key string) book[asked] {
+	return book[asked]{
+		key:   func(time.Time) string { return key },
+		check: checkAsked,
+		times: func(_ *asked, now time.Time) (before, keep time.Time) {
+			return time.Time{}, now.Add(askWindow + keepBuckets)
+		},
+	}
+}
