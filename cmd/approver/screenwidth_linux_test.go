@@ -138,7 +138,7 @@ func unbreakable(line string, words []string) bool {
 
 // clockless leaves out what differs between two runs.
 func clockless(text string) string {
-	return regexp.MustCompile(`\b([0-9]+m)?[0-9.]+(s|ms|µs)\b`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`\b([0-9]+m)?[0-9.]+(s|ms|µs)\b|\b[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?\b`).ReplaceAllString(text, "")
 }
 
 // A wideMachine is a daemon that runs in a folder with a long name.
