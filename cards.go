@@ -43,7 +43,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	if obscured {
 		c.Notice = strings.TrimSpace(obscuredNotice + ". " + c.Notice)
 	}
-	c.Push = PushLine(r.Verdict.Severity, r.Call.pushText(shown))
+	c.Push = PushLine(r.Verdict.Severity, r.Call.pushTexts(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
 		if r.fate().resultLine("") != "" || r.gaveNothing() || r.refusedAgain() {

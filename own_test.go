@@ -93,6 +93,21 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 	})
 }
 
+// The push line of a question about approver itself has dots of its own between its parts:
+// they were marked as look-alikes. One in a value is.
+func TestThePushLineOfAQuestionAboutApprover(t *testing.T) {
+	call := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p · version: 1","version":"ab"}`)}
+	shown, _ := maskCall(call)
+	want := "🔴 CATASTROPHIC · Put a looser policy in force · file: /p ⟨U+00B7⟩ version: 1 · version: ab"
+	if got := PushLine(Catastrophic, call.pushTexts(shown)...); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	call.Own = false
+	if got := call.pushTexts("a\nb"); len(got) != 1 {
+		t.Errorf("a call of an agent has the parts %q", got)
+	}
+}
+
 // A question about approver itself was raw JSON. It is a sentence and lines now, and every
 // value of its arguments is in it: a text cannot begin a line that looks like ours, and no
 // line of a diff hides the next.
@@ -133,7 +148,7 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 	if plain.Title() != "" || !strings.Contains(plain.Text(), `"diff"`) {
 		t.Errorf("an agent's call reads as a question of ours: %s", plain.Text())
 	}
-	if got := secret.pushText("Put it\nfile: /p\n\ndiff:\n  +x"); got != "Put it · file: /p" {
+	if got := strings.Join(secret.pushTexts("Put it\nfile: /p\n\ndiff:\n  +x"), "+"); got != "Put it+file: /p" {
 		t.Errorf("the title is %q", got)
 	}
 }

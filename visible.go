@@ -276,13 +276,17 @@ func markedAs(mark string) (string, bool) {
 const PushLength = 120
 
 // PushLine is what a lock screen shows: severity and call on one line, at most
-// PushLength characters. It never holds a code.
-func PushLine(sev Severity, text string) string {
-	mark := "🔴"
+// PushLength characters. It never holds a code. The dots between the texts are its own: one
+// that stands in a text is marked.
+func PushLine(sev Severity, texts ...string) string {
+	head := "🔴 " + sev.String()
 	if sev == High {
-		mark = "🟠"
+		head = "🟠 " + sev.String()
 	}
-	line := []rune(mark + " " + sev.String() + " · " + OneLine(text))
+	for _, text := range texts {
+		head += " · " + OneLine(text)
+	}
+	line := []rune(head)
 	if len(line) > PushLength {
 		return string(line[:PushLength-1]) + "…"
 	}

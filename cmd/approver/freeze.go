@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
+
+	"approver.example/httpapi"
 )
 
 type freezeCmd struct {
@@ -104,32 +107,47 @@ func (c operatorCmd) operateSaying(ctx context.Context, op string, req, doc any)
 		return c.operate(ctx, op, req, doc)
 	}
 	waits, done := context.WithCancel(ctx)
-	said := make(chan struct{})
+	said := make(chan bool, 1)
 	go func() {
-		defer close(said)
 		select {
 		case <-waits.Done():
+			said <- false
 		case <-time.After(askedAfter):
-			c.sayWaiting(waits)
+			said <- c.sayWaiting(waits)
 		}
 	}()
 	err := c.operate(ctx, op, req, doc)
 	done()
-	<-said
-	if err != nil && ctx.Err() != nil {
+	told := <-said
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return errTakenBack
+	case errors.Is(err, httpapi.ErrRefused) && !told:
+		// Refused at once: whoever is stuck learns what is left.
+		if nobody := c.nobody(ctx); nobody != "" {
+			return fmt.Errorf("%w\n%s", err, nobody)
+		}
 	}
 	return err
 }
 
-// sayWaiting says what an operation waits for.
-func (c operatorCmd) sayWaiting(ctx context.Context) {
-	var now statusDoc
+// sayWaiting says what an operation waits for, unless it is over, and reports that.
+func (c operatorCmd) sayWaiting(ctx context.Context) (said bool) {
 	text := "this waits for people to approve it; Ctrl-C withdraws it"
-	if err := c.operate(ctx, opStatus, struct{}{}, &now); ctx.Err() != nil {
-		return
-	} else if err == nil && now.Nobody != "" {
-		text = now.Nobody + "\napprover: approver pending has the ID; this waits until its time is over, and Ctrl-C withdraws it"
+	if nobody := c.nobody(ctx); ctx.Err() != nil {
+		return false
+	} else if nobody != "" {
+		text = nobody + "\napprover: approver pending has the ID; this waits until its time is over, and Ctrl-C withdraws it"
 	}
 	printedOn(os.Stderr, 10, "approver: %s\n", visibly(text))
+	return true
+}
+
+// nobody is what status says where nobody can approve, or nothing.
+func (c operatorCmd) nobody(ctx context.Context) string {
+	var now statusDoc
+	if c.operate(ctx, opStatus, struct{}{}, &now) != nil {
+		return ""
+	}
+	return now.Nobody
 }
