@@ -104,13 +104,13 @@ func ownParts(s string) (parts []part) {
 }
 
 // pushText is what the one line of a card says of a call: of a question about approver
-// itself what stands before its lists.
-func (c ToolCall) pushText(shown string) string {
+// itself the lines before its lists.
+func (c ToolCall) pushText(shown string) []string {
 	if !c.own() {
-		return shown
+		return []string{shown}
 	}
 	head, _, _ := strings.Cut(shown, "\n\n")
-	return strings.ReplaceAll(head, "\n", " · ")
+	return strings.Split(head, "\n")
 }
 
 // approvedText says what a yes to such a question does. What it did is known of a freeze,
