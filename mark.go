@@ -273,7 +273,7 @@ func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) err
 	b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
 	b.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
 	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
-	if _, freezeErr := b.freeze(ctx, "approver", why, false); freezeErr != nil {
+	if _, _, freezeErr := b.freeze(ctx, "approver", why, false); freezeErr != nil {
 		b.Mark.refused(freezeErr)
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
@@ -346,7 +346,7 @@ func (b *Broadcaster) guard(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if held := b.Mark.holding(); held != nil {
-			if _, err := b.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
+			if _, _, err := b.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
 				b.Mark.refused(err) // else at the next look
 			}
 		}
