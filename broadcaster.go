@@ -110,6 +110,8 @@ type Broadcaster struct {
 	closing  map[string]*closing
 	troubled time.Time // when the store's trouble was last logged
 	present  presence
+
+	distrusted distrusted
 }
 
 // NewBroadcaster checks the parts. It refuses a destination without a channel.

@@ -329,6 +329,11 @@ func (b *Broadcaster) FreezeBeside(ctx context.Context, by, reason string) (deni
 // freeze is Freeze in the store. With again it is what holds here already, which somebody
 // may have lifted meanwhile.
 func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
+	return b.freezeTold(ctx, by, reason, again, false)
+}
+
+// freezeTold is freeze. The log has told of it already, if told, and it still holds.
+func (b *Broadcaster) freezeTold(ctx context.Context, by, reason string, again, told bool) (denied int, before Freeze, err error) {
 	var c Controls
 	if again {
 		c, err = b.freezeHeld(ctx)
@@ -359,7 +364,9 @@ func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool)
 	} else {
 		b.Mark.took(c.held)
 	}
-	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	if !told || before.At.IsZero() {
+		b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	}
 	_, auditErr := b.Audit.Record(ctx, Record{Event: EventFrozen, At: c.Burned, Note: "frozen by " + by + ": " + firstOf(reason, "no reason given")})
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
