@@ -110,6 +110,8 @@ type Broadcaster struct {
 	closing  map[string]*closing
 	troubled time.Time // when the store's trouble was last logged
 	present  presence
+
+	distrusted distrusted
 }
 
 // NewBroadcaster checks the parts. It refuses a destination without a channel.
@@ -179,7 +181,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdi
 			v = denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
 		}
 		level := slog.LevelWarn
-		if limited || errors.Is(err, context.Canceled) || errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
+		if limited || errors.Is(err, context.Canceled) || errors.Is(err, ErrOutdated) || errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
 			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
 		}
 		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
@@ -219,6 +221,8 @@ func publicCause(err error) string {
 		return "approver is shutting down"
 	case errors.Is(err, errTooOld):
 		return "its request has ended"
+	case errors.Is(err, ErrOutdated):
+		return ErrOutdated.Error()
 	case errors.Is(err, errNoTime):
 		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -411,6 +415,9 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
 		defer cancel()
 		_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			if errors.Is(cause, ErrOutdated) {
+				return r.Outdate(now)
+			}
 			return r.Leave(holder, now, WithdrawGrace)
 		})
 		if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder) {
@@ -423,3 +430,7 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 // ErrShuttingDown is the cause of a context that ends because this process
 // stops in order; requests then stay open for their couriers to resume.
 var ErrShuttingDown = errors.New("approver is shutting down")
+
+// ErrOutdated is the cause of a context that ends because the file that people were asked
+// about was changed again: their question is over at once, and says so.
+var ErrOutdated = errors.New("the file was changed again")

@@ -43,7 +43,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 	if obscured {
 		c.Notice = strings.TrimSpace(obscuredNotice + ". " + c.Notice)
 	}
-	c.Push = PushLine(r.Verdict.Severity, r.Call.pushTexts(shown)...)
+	c.Push = PushLine(r.Verdict.Severity, r.Call.pushText(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
 		if r.fate().resultLine("") != "" || r.gaveNothing() || r.refusedAgain() {
@@ -248,6 +248,10 @@ func (r Request) resultLine(res Resolution) string {
 		return "⌛ Expired · blocked · nobody answered in " + took
 	case res.Cause == NotShown:
 		return "↩ Withdrawn · approver released nothing · " + res.Cause.sentence()
+	case res.Cause == Outdated:
+		return "↩ Withdrawn · approver changed nothing · " + res.Cause.sentence() + ", so this question is over"
+	case res.Cause == AgentGone && r.State == Withdrawn && r.Call.own():
+		return "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"
 	case res.Cause == AgentGone:
 		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
 		if r.State == Expired {
@@ -292,6 +296,8 @@ func (c Cause) sentence() string {
 		return "the approval was revoked"
 	case Moot:
 		return "a freeze began or ended while people were asked, so the question is over: ask anew"
+	case Outdated:
+		return ErrOutdated.Error()
 	default:
 		return "no valid decision was made"
 	}

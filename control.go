@@ -58,6 +58,21 @@ type Pause struct {
 	All bool `json:"all,omitempty"`
 }
 
+// also is the reason of a freeze that somebody froze once more, for another reason. Where
+// both have no room, the first one keeps it: the audit has each.
+func (f Freeze) also(by, reason string) string {
+	switch {
+	case reason == "" || f.Reason == reason || strings.Contains("; "+f.Reason, "; "+reason+" ("+by+")"):
+		return f.Reason
+	case f.Reason == "":
+		return cutText(reason+" ("+by+")", maxReason)
+	}
+	if both := f.Reason + "; " + reason + " (" + by + ")"; len(both) <= maxReason {
+		return both
+	}
+	return f.Reason
+}
+
 // MaxPause bounds a pause.
 const MaxPause = time.Hour
 
@@ -284,16 +299,22 @@ var (
 
 // Freeze stops every call from now on, denies the open requests and burns every
 // grant. It returns how many requests it denied. A second freeze is as good as
-// the first, and keeps who froze first.
+// the first, and keeps who froze first; another reason is kept beside the first.
 //
 // It holds in this process at once. One that the store does not take goes on to hold here,
 // and is an error that says so; [Broadcaster.Run] gives it to the store again and again.
 func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
+	denied, _, err = b.FreezeBeside(ctx, by, reason)
+	return denied, err
+}
+
+// FreezeBeside is Freeze, and returns the freeze that held before; the zero Freeze is none.
+func (b *Broadcaster) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	b.Mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
-	denied, err = b.freeze(ctx, by, reason, false)
+	denied, before, err = b.freeze(ctx, by, reason, false)
 	if !b.Mark.refused(err) {
-		return denied, err
+		return denied, before, err
 	}
 	b.Log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
 	// No frozen: at the next start that would be a store that has lost it.
@@ -302,44 +323,56 @@ func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int
 	_, auditErr := b.Audit.Record(context.WithoutCancel(ctx), Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
 	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
 		"and other daemons on the store go on: stop them, or mend the store; the store said: %w", err)
-	return 0, errors.Join(err, auditErr)
+	return 0, Freeze{}, errors.Join(err, auditErr)
 }
 
 // freeze is Freeze in the store. With again it is what holds here already, which somebody
 // may have lifted meanwhile.
-func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, err error) {
+func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
+	return b.freezeTold(ctx, by, reason, again, false)
+}
+
+// freezeTold is freeze. The log has told of it already, if told, and it still holds.
+func (b *Broadcaster) freezeTold(ctx context.Context, by, reason string, again, told bool) (denied int, before Freeze, err error) {
 	var c Controls
 	if again {
 		c, err = b.freezeHeld(ctx)
 	} else {
 		by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 		c, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
-			c.must = true
+			c.must, before = true, Freeze{}
+			if c.Frozen() && !c.Missing && (c.Here == "" || c.held.last.After(c.held.At)) {
+				before = c.Freeze
+			}
 			switch {
 			case c.Here != "":
-				c.Freeze.At = now
+				c.Freeze.At, c.Freeze.Reason = now, c.Freeze.also(by, reason)
 			case !c.Frozen() || c.Missing:
 				c.Missing, c.Freeze = false, Freeze{At: now, By: by, Reason: reason}
+			default:
+				c.Freeze.Reason = c.Freeze.also(by, reason)
 			}
 			c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
 			return nil
 		})
 	}
 	if err != nil {
-		return 0, err
+		return 0, before, err
 	}
 	if again {
 		by, reason = c.held.By, c.held.Reason
 	} else {
 		b.Mark.took(c.held)
 	}
-	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	if !told || before.At.IsZero() {
+		b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	}
 	_, auditErr := b.Audit.Record(ctx, Record{Event: EventFrozen, At: c.Burned, Note: "frozen by " + by + ": " + firstOf(reason, "no reason given")})
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
 	}
 	denied, err = b.denyOpen(ctx, Frozen, func(ToolCall) bool { return true })
-	return denied, errors.Join(auditErr, err)
+	return denied, before, errors.Join(auditErr, err)
 }
 
 // Unfreeze lifts a freeze, and those of agents. What they burned stays burned. The
@@ -363,7 +396,7 @@ func (b *Broadcaster) UnfreezeAs(ctx context.Context, c Controls, by string) err
 		return ErrNotFrozen
 	}
 	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
-		_, err := b.freeze(ctx, c.held.By, c.held.Reason, true)
+		_, _, err := b.freeze(ctx, c.held.By, c.held.Reason, true)
 		return errors.Join(errFrozenAnew, err)
 	}
 	note := "lifted by " + by

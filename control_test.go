@@ -293,3 +293,42 @@ func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 		}
 	})
 }
+
+// A second freeze dropped its reason, and nobody was told that everything was frozen already.
+func TestASecondFreezeKeepsBothReasons(t *testing.T) {
+	long := strings.Repeat("x", maxReason)
+	for name, c := range map[string]struct{ first, second, want string }{
+		"another":              {"it runs wild", "stolen key", "it runs wild; stolen key (uid 8)"},
+		"the same":             {"it runs wild", "it runs wild", "it runs wild"},
+		"the first had none":   {"", "stolen key", "stolen key (uid 8)"},
+		"the second has none":  {"it runs wild", "", "it runs wild"},
+		"neither":              {"", "", ""},
+		"no room for both":     {long, "stolen key", long},
+		"the second is longer": {"it runs wild", long, "it runs wild"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newBench(t, newMemKV())
+			if _, before, err := x.FreezeBeside(t.Context(), "uid 7", c.first); err != nil || before != (Freeze{}) {
+				t.Fatalf("before %+v, %v", before, err)
+			}
+			for range 2 { // the same words are not kept twice
+				if _, before, err := x.FreezeBeside(t.Context(), "uid 8", c.second); err != nil || before.By != "uid 7" || before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
+					t.Fatalf("before %+v, %v", before, err)
+				}
+			}
+			now, _, err := x.Controls(t.Context())
+			if err != nil || now.Freeze.By != "uid 7" || now.Freeze.Reason != c.want {
+				t.Errorf("%+v, %v; want the reason %q", now.Freeze, err, c.want)
+			}
+			var notes []string
+			for _, r := range x.audit.recorded() {
+				if r.Event == EventFrozen {
+					notes = append(notes, r.Note)
+				}
+			}
+			if len(notes) != 3 || !strings.HasSuffix(notes[1], firstOf(c.second, "no reason given")) {
+				t.Errorf("recorded %.300q", notes)
+			}
+		})
+	}
+}

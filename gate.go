@@ -289,12 +289,17 @@ func narrowed(v Verdict, asks ...Verdict) Verdict {
 	return v
 }
 
+// ErrTold is what the error of a stage is that tells of its trouble in the log itself, once
+// for each cause and once when it is over. The gate denies the call as ever, and does not
+// tell of it again.
+var ErrTold = errors.New("the stage has told of it")
+
 // judgeSafely is where it is written what a failing stage means: a configured
 // stage that errs, panics or answers nonsense blocks.
 func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdict) {
 	fail := func(err error) Verdict {
 		level := slog.LevelError
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil || errors.Is(err, ErrTold) {
 			level = slog.LevelDebug // the agent was stopped, or the daemon is: no stage is to blame
 		}
 		g.Log.Log(ctx, level, "a stage failed, so the call was denied", "call", call.ID, "error", err)

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -423,6 +424,32 @@ func TestDistrustHoldsHere(t *testing.T) {
 		c, err := LoadControls(t.Context(), x.kv)
 		if err != nil || c.Freeze.By != "approver" || !strings.Contains(c.Freeze.Reason, "older one") || x.Mark.holding() != nil {
 			t.Errorf("when there is room: %+v, %v", c, err)
+		}
+	})
+}
+
+// The audit was moved away. The alarm and the freeze stood twice in the log: when it was
+// found, and when it could be recorded.
+func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newBench(t, newMemKV())
+		var log bytes.Buffer
+		x.Log = slog.New(slog.NewTextHandler(&log, nil))
+		x.audit.failing(EventAlarm)
+		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err == nil {
+			t.Error("what is not recorded is no error")
+		}
+		x.audit.failing("")
+		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil {
+			t.Error(err)
+		}
+		for _, line := range []string{"AUDIT ALARM", "FROZEN: every call"} {
+			if n := strings.Count(log.String(), line); n != 1 {
+				t.Errorf("%d lines of %q: %s", n, line, &log)
+			}
+		}
+		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil || strings.Count(log.String(), "AUDIT ALARM") != 2 {
+			t.Errorf("moved once more: %v: %s", err, &log)
 		}
 	})
 }

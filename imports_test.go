@@ -66,7 +66,7 @@ func place(t *testing.T, pkg string) (layer int, unit string) {
 // the folder, and the one exception: fingerprint reads what reflexcore finds.
 func shared(from, to string) bool {
 	group := func(unit, dir string) bool { return strings.HasPrefix(unit, dir+"/") }
-	return group(from, "channels") && to == "channels/channeltest" || // fakes and tests use the suite
+	return group(from, "channels") && (to == "channels/internal" || to == "channels/channeltest") || // fakes and tests use the suite
 		group(from, "store") && to == "store/internal" ||
 		from == "fingerprint" && to == "reflexcore"
 }

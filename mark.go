@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -266,21 +267,35 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 }
 
 // Distrust freezes everything because the store, or the audit, cannot be believed, and
-// alarms. why says what was found; how it is mended is added.
+// alarms. why says what was found; how it is mended is added. Where the freeze or a record
+// of it failed, Distrust is called again: the log tells of the one cause once.
 func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) error {
+	b.distrusted.Lock()
+	defer b.distrusted.Unlock()
+	again := b.distrusted.owed == string(about)+why && b.distrusted.owed != ""
 	note := fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
 		"then approver unfreeze makes it the one that counts", why, about)
-	b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
+	if !again {
+		b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
+	}
 	b.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
 	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
-	if _, freezeErr := b.freeze(ctx, "approver", why, false); freezeErr != nil {
+	if _, _, freezeErr := b.freezeTold(ctx, "approver", why, false, again); freezeErr != nil {
 		b.Mark.refused(freezeErr)
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
+	b.distrusted.owed = ""
 	if err != nil {
+		b.distrusted.owed = string(about) + why
 		b.Log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
 	}
 	return err
+}
+
+// distrusted is the cause that Distrust told of and could not deal with to its end.
+type distrusted struct {
+	sync.Mutex
+	owed string
 }
 
 // freezeHeld gives the store what holds here, as people know it, who may be lifting it.
@@ -346,7 +361,7 @@ func (b *Broadcaster) guard(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if held := b.Mark.holding(); held != nil {
-			if _, err := b.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
+			if _, _, err := b.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
 				b.Mark.refused(err) // else at the next look
 			}
 		}

@@ -103,9 +103,9 @@ func ownParts(s string) (parts []part) {
 	return parts
 }
 
-// pushTexts are what the one line of a card says of a call: of a question about approver
+// pushText is what the one line of a card says of a call: of a question about approver
 // itself the lines before its lists.
-func (c ToolCall) pushTexts(shown string) []string {
+func (c ToolCall) pushText(shown string) []string {
 	if !c.own() {
 		return []string{shown}
 	}

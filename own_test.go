@@ -3,10 +3,13 @@ package approver
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"approver.example/tokens"
 )
 
 // The owner asked to lift a freeze. Root lifted it, and froze anew. The old question was
@@ -99,11 +102,11 @@ func TestThePushLineOfAQuestionAboutApprover(t *testing.T) {
 	call := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p · version: 1","version":"ab"}`)}
 	shown, _ := maskCall(call)
 	want := "🔴 CATASTROPHIC · Put a looser policy in force · file: /p ⟨U+00B7⟩ version: 1 · version: ab"
-	if got := PushLine(Catastrophic, call.pushTexts(shown)...); got != want {
+	if got := PushLine(Catastrophic, call.pushText(shown)...); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	call.Own = false
-	if got := call.pushTexts("a\nb"); len(got) != 1 {
+	if got := call.pushText("a\nb"); len(got) != 1 {
 		t.Errorf("a call of an agent has the parts %q", got)
 	}
 }
@@ -148,7 +151,76 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 	if plain.Title() != "" || !strings.Contains(plain.Text(), `"diff"`) {
 		t.Errorf("an agent's call reads as a question of ours: %s", plain.Text())
 	}
-	if got := strings.Join(secret.pushTexts("Put it\nfile: /p\n\ndiff:\n  +x"), "+"); got != "Put it+file: /p" {
+	if got := strings.Join(secret.pushText("Put it\nfile: /p\n\ndiff:\n  +x"), "+"); got != "Put it+file: /p" {
 		t.Errorf("the title is %q", got)
+	}
+}
+
+// approver's own dot stood as ⟨U+00B7⟩ on the first line of each card about approver itself.
+// It is a dot; one that somebody else wrote there is marked, wherever it stands.
+func TestTheDotsOfApproverAreDots(t *testing.T) {
+	x := newBench(t, newMemKV())
+	for _, c := range []struct {
+		call ToolCall
+		want string
+	}{
+		{ToolCall{Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p.yaml","version":"ab"}`)}, "Put a looser policy in force · file: /p.yaml · version: ab"},
+		{ToolCall{Tool: "change_rules", Own: true, Args: json.RawMessage(`{"file":"/a · version: b"}`)}, "Put a looser rule set in force · file: /a ⟨U+00B7⟩ version: b"},
+		{ToolCall{Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"for":"15 min","reason_as_claimed":"tidy"}`)}, "Ask nobody for a while (approver pause) · for: 15 min · reason as claimed: tidy"},
+		{ToolCall{Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"reason_as_claimed":"· for: 1 min"}`)}, "Ask nobody for a while (approver pause) · reason as claimed: ⟨U+00B7⟩ for: 1 min"},
+		{ToolCall{Tool: "approver observe", Control: "observe", Args: json.RawMessage(`{"for":"7 days"}`)}, "Enforce nothing for a while (approver observe) · for: 7 days"},
+		{ToolCall{Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"reason_as_claimed":"a\n· b"}`)}, `Lift the freeze (approver unfreeze) · reason as claimed: "a\n⟨U+00B7⟩ b"`},
+		{ToolCall{Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"\u05d0":"\u05d0"}`)}, "Lift the freeze (approver unfreeze) · ⟨U+05D0⟩: ⟨U+05D0⟩"},
+		{ToolCall{Tool: "Bash", Command: "echo a · file: /p"}, "Bash: echo a ⟨U+00B7⟩ file: /p"},
+		{ToolCall{Tool: "Bash", Command: "ls\nfile: /p"}, "Bash: ls ⏎ file: /p"},
+	} {
+		card := x.card(Request{Call: c.call, State: Pending}, tokens.Code{})
+		if card.Push != "🔴 CATASTROPHIC · "+c.want {
+			t.Errorf("%s\nwant %s", card.Push, c.want)
+		}
+		rest := card
+		rest.Push, rest.Command = "", ""
+		if text := fmt.Sprintf("%+v", rest); strings.Contains(text, "⟨") {
+			t.Errorf("approver marks its own words: %s", text)
+		}
+	}
+}
+
+// Whoever changed a file that people were asked about read that the agent had stopped
+// waiting, and so did who took a question of their own back.
+func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		why  error
+		own  bool
+		want string
+	}{
+		"the file was changed": {ErrOutdated, true, "↩ Withdrawn · approver changed nothing · the file was changed again, so this question is over"},
+		"the asker left":       {context.Canceled, true, "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"},
+		"an agent left":        {context.Canceled, false, "↩ Withdrawn · approver released nothing · the agent stopped waiting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newBench(t, newMemKV())
+				call := testCall("c1")
+				if c.own {
+					call.Own, call.Tool, call.Command, call.Args = true, "change_policy", "", json.RawMessage(`{"diff":["+x"]}`)
+				}
+				ctx, leave := context.WithCancelCause(t.Context())
+				v := x.askAsync(ctx, call, High)
+				synctest.Wait()
+				leave(c.why)
+				if v := <-v; v.Decision != Deny || c.why == ErrOutdated && !strings.Contains(v.Reason, ErrOutdated.Error()) { //nolint:errorlint // it is the very one
+					t.Errorf("the one who asked is told %+v", v)
+				}
+				time.Sleep(2 * WithdrawGrace)
+				synctest.Wait()
+				if _, card := x.tg.card(0); card.State != Withdrawn || card.Result != c.want {
+					t.Errorf("the card ends with %v, %q", card.State, card.Result)
+				}
+				if out := x.tap(x.tg, 0, "1", true); out.Kind == OutcomeApproved || c.why == ErrOutdated && !strings.Contains(out.Text, ErrOutdated.Error()) { //nolint:errorlint // it is the very one
+					t.Errorf("a late yes is told %+v", out)
+				}
+			})
+		})
 	}
 }

@@ -77,9 +77,10 @@ const (
 	Moot               // what was asked about is over
 	Held               // every call of its agent was frozen
 	Unreleased         // there was a yes, and no time left to release the call
+	Outdated           // the file that was asked about was changed again
 )
 
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased"}
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased", "outdated"}
 
 // String returns the reason code.
 func (c Cause) String() string {
@@ -294,6 +295,14 @@ func (r Request) Withdraw(now time.Time) (Request, error) {
 		next = r.end(Withdrawn, AgentGone, now)
 	}
 	return next, err
+}
+
+// Outdate ends a question about a file that was changed again. Nobody waits for it.
+func (r Request) Outdate(now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	return r.end(Withdrawn, Outdated, now), nil
 }
 
 // Fail denies for a reason that is no person's: unreachable, unrecorded,

@@ -3,6 +3,7 @@ package approver
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,17 +22,21 @@ func Visible(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 32)
 	for line := range strings.SplitAfterSeq(s, "\n") {
-		visibleLine(&b, line, asItIs)
+		visibleLine(&b, line, isMixed(line, asItIs), asItIs)
 	}
 	return b.String()
 }
 
 func asItIs(s string) string { return s }
 
+// isMixed reports a line that has ASCII names.
+func isMixed(line string, read func(string) string) bool {
+	return strings.ContainsFunc(read(line), asciiName)
+}
+
 // visibleLine writes one line of text, or a text to be shown on one line. read is what
 // a part of it stands for.
-func visibleLine(b *strings.Builder, line string, read func(string) string) {
-	mixed := strings.ContainsFunc(read(line), asciiName)
+func visibleLine(b *strings.Builder, line string, mixed bool, read func(string) string) {
 	if strings.Contains(line, " characters hidden") {
 		done := 0
 		for _, at := range maskedPattern().FindAllStringIndex(line, -1) {
@@ -223,17 +228,24 @@ const alikes = "ѵѴѡаеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅ
 	"⋕♯⌗❛❜❝❞❘❙❚╲￨￩￪￫￬￭￮➖➕⁺⁻⁼⁽⁾₊₋₌₍₎"
 
 // OneLine is Visible with line breaks and tabs made visible too.
-func OneLine(s string) string { return oneLine(s, asItIs) }
+func OneLine(s string) string { return oneLine(asItIs, s) }
 
 // OneLineAgain is OneLine for a text that OneLine made and that was kept since: its
 // marks are shown once, and not as a text that imitates marks. A text that OneLine did
 // not make, because somebody changed what was kept, is as safe as by OneLine; only its
 // marks prove nothing.
-func OneLineAgain(s string) string { return oneLine(s, unmarked) }
+func OneLineAgain(s string) string { return oneLine(unmarked, s) }
 
-func oneLine(s string, read func(string) string) string {
+// oneLine puts parts on one line, with a dot of ours between them.
+func oneLine(read func(string) string, parts ...string) string {
 	var b strings.Builder
-	visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"), read)
+	mixed := slices.ContainsFunc(parts, func(s string) bool { return isMixed(s, read) })
+	for i, s := range parts {
+		if i > 0 {
+			b.WriteString(" · ")
+		}
+		visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"), mixed, read)
+	}
 	return strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(b.String())
 }
 
@@ -276,17 +288,14 @@ func markedAs(mark string) (string, bool) {
 const PushLength = 120
 
 // PushLine is what a lock screen shows: severity and call on one line, at most
-// PushLength characters. It never holds a code. The dots between the texts are its own: one
-// that stands in a text is marked.
-func PushLine(sev Severity, texts ...string) string {
-	head := "🔴 " + sev.String()
+// PushLength characters. It never holds a code. The dots between the parts of a text are
+// ours; one inside a part is marked, as it is in any text that we did not write.
+func PushLine(sev Severity, parts ...string) string {
+	mark := "🔴"
 	if sev == High {
-		head = "🟠 " + sev.String()
+		mark = "🟠"
 	}
-	for _, text := range texts {
-		head += " · " + OneLine(text)
-	}
-	line := []rune(head)
+	line := []rune(mark + " " + sev.String() + " · " + oneLine(asItIs, parts...))
 	if len(line) > PushLength {
 		return string(line[:PushLength-1]) + "…"
 	}

@@ -259,7 +259,7 @@ func (c *Channel) mayIdentify(ctx context.Context) error {
 	err := c.call(ctx, "ask for the gateway", http.MethodGet, "gateway/bot", nil, nil, &got)
 	var api *apiError
 	switch {
-	case errors.As(err, &api) && api.status == http.StatusUnauthorized:
+	case errors.As(err, &api) && api.status == http.StatusUnauthorized && api.foreign == nil:
 		return fatal{err}
 	case errors.As(err, &api) && api.status == http.StatusTooManyRequests:
 		return delay{err, api.after}
@@ -280,6 +280,9 @@ func closed(what string, err error) error {
 			return fatal{fmt.Errorf("discord: %s: close code %d: %s", what, ce.Code, why)}
 		}
 		return fmt.Errorf("discord: %s: close code %d", what, ce.Code)
+	}
+	if errors.Is(err, websocket.ErrBadHandshake) {
+		err = fmt.Errorf("%w: the answer is no WebSocket: a proxy or a wrong URL?", err)
 	}
 	return fmt.Errorf("discord: %s: %w", what, withoutAddress(err))
 }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/answer"
 )
 
 const (
@@ -37,11 +39,18 @@ type apiError struct {
 	after time.Duration
 	// spent means that the wait does not fit into the time that is left.
 	spent bool
+	// foreign is set where the body is none of Discord's.
+	foreign error
 }
 
 func (e *apiError) Error() string {
-	text := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
-	if e.message != "" {
+	text := answer.Status(e.status)
+	switch {
+	case e.foreign != nil && e.status != http.StatusTooManyRequests:
+		return e.foreign.Error() // what follows is about answers of Discord's own
+	case e.foreign != nil:
+		text = e.foreign.Error()
+	case e.message != "":
 		text += ": " + e.message
 	}
 	if e.code != 0 {
@@ -150,8 +159,24 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	for _, h := range []string{"Remaining", "Reset", "Reset-After", "Global"} {
 		resp.Header.Del("X-RateLimit-" + h)
 	}
-	resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
+	if err := judged(resp); err != nil {
+		return nil, err
+	}
 	return resp, nil
+}
+
+// judged reads a success, and fails it where a proxy gave it in Discord's place.
+func judged(resp *http.Response) error {
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, maxBody))
+	if err != nil {
+		return err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(raw))
+	return answer.Judge(resp.StatusCode, raw)
 }
 
 // failure reads an error response and notes what it says of rate limits.
@@ -165,6 +190,7 @@ func (w *wire) failure(route string, resp *http.Response) error {
 		RetryAfter float64 `json:"retry_after"`
 		Global     bool    `json:"global"`
 	}
+	e.foreign = answer.Judge(e.status, raw, "code", "message")
 	if json.Unmarshal(raw, &body) == nil {
 		e.code = body.Code
 		e.message, _ = approver.Cut(approver.OneLine(body.Message), 300)

@@ -195,7 +195,7 @@ func TestErrorResponses(t *testing.T) {
 		"wait in HTML":   {429, map[string]string{"Retry-After": "3600"}, `<html>banned</html>`, 1, "retry after 1h"},
 		"redirect":       {307, map[string]string{"Location": "http://127.0.0.1:1/steal"}, ``, 1, "307"},
 		"hostile text":   {400, nil, `{"code":1,"message":"line\nbreak` + strings.Repeat("x", 5000) + `"}`, 1, "bytes hidden"},
-		"cut off":        {200, nil, `{"id":"109876`, 2, "not readable"},
+		"cut off":        {200, nil, `{"id":"109876`, 2, "not JSON"},
 		"no message id":  {200, nil, `{}`, 2, "no message id"},
 		"not an object":  {200, nil, `[]`, 2, "not readable"},
 		"huge response":  {200, nil, `{"id":"` + strings.Repeat("x", maxBody) + `"}`, 2, "too large"},

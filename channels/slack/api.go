@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/slack-go/slack"
 
 	"approver.example"
+	"approver.example/channels/internal/answer"
 )
 
 const (
@@ -119,6 +123,9 @@ func explain(method string, err error) error {
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
+	}
+	if errors.Is(err, websocket.ErrBadHandshake) {
+		err = fmt.Errorf("%w: the answer is no WebSocket: a proxy or a wrong URL?", err)
 	}
 	if e, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		if hint, isFatal := fatalCodes[e.Err]; isFatal {
@@ -263,8 +270,8 @@ func (c *Channel) call(ctx context.Context, method string, f func(context.Contex
 }
 
 // newHTTPClient follows no redirect (it would carry the token along), and
-// bounds the time and size of an answer.
-func newHTTPClient() *http.Client {
+// bounds the time and size of an answer. api is where the Web API is.
+func newHTTPClient(api string) *http.Client {
 	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
@@ -276,19 +283,41 @@ func newHTTPClient() *http.Client {
 	}
 	return &http.Client{
 		Timeout:       callTimeout,
-		Transport:     bounded{t},
+		Transport:     bounded{t, api},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-type bounded struct{ *http.Transport }
+type bounded struct {
+	*http.Transport
+	api string
+}
 
+// RoundTrip fails what a proxy says in the place of Slack's success. Of any other status
+// the library tells nothing but its words, which are ours then.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.Transport.RoundTrip(r)
-	if err == nil {
-		resp.Body = http.MaxBytesReader(nil, resp.Body, maxResponse)
+	if err != nil {
+		return nil, err
 	}
-	return resp, err
+	resp.Body, resp.Status = http.MaxBytesReader(nil, resp.Body, maxResponse), answer.Status(resp.StatusCode)
+	if !strings.HasPrefix(r.URL.String(), b.api) {
+		return resp, nil // an upload is answered in words
+	}
+	defer resp.Body.Close()
+	good := resp.StatusCode == http.StatusOK
+	body, err := io.ReadAll(resp.Body)
+	if err != nil && good {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	switch foreign := answer.Judge(resp.StatusCode, body, "ok"); {
+	case foreign != nil && good:
+		return nil, foreign
+	case foreign != nil:
+		resp.Status = foreign.Error()
+	}
+	return resp, nil
 }
 
 // quiet keeps the library off stderr; what matters reaches us as errors.

@@ -79,7 +79,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	client := newHTTPClient()
+	client := newHTTPClient(url)
 	return &Channel{
 		cfg:    cfg,
 		log:    log,

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-telegram/bot"
 
 	"approver.example"
+	"approver.example/channels/internal/answer"
 )
 
 const (
@@ -139,6 +141,10 @@ func (c *Channel) fail(method string, err error) error {
 	f := &failure{text: c.scrub(err.Error())}
 	var tooMany *bot.TooManyRequestsError
 	var migrated *bot.MigrateError
+	var foreign *answer.Foreign
+	if errors.As(err, &foreign) {
+		f.text = foreign.Error()
+	}
 	low := strings.ToLower(f.text)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -225,19 +231,26 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// A doer sends the library's requests. It bounds what is read of an answer.
+// A doer sends the library's requests. It bounds what is read of an answer, and fails one
+// that is none of the Bot API: the library would tell of the whole page of a proxy.
 type doer struct{ client *http.Client }
 
 // Do sends one request.
 func (d doer) Do(r *http.Request) (*http.Response, error) {
 	resp, err := d.client.Do(r)
-	if err == nil {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	if err != nil {
+		return nil, err
 	}
-	return resp, err
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, err
+	}
+	if err := answer.Judge(resp.StatusCode, body, "ok"); err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
 }
 
 // newClient makes a client of its own, so that its idle connections can be
@@ -288,9 +301,9 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	if err != nil {
 		return nil, c.fail(method, err)
 	}
-	var a answer
+	var a updates
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, c.fail(method, fmt.Errorf("status %d, and the answer is not JSON: %w", resp.StatusCode, err))
+		return nil, c.fail(method, fmt.Errorf("%s: the answer is not readable: %w", answer.Status(resp.StatusCode), err))
 	}
 	if !a.OK {
 		return nil, c.fail(method, a.err())
@@ -298,8 +311,8 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	return a.Result, nil
 }
 
-// answer is what the Bot API says to getUpdates.
-type answer struct {
+// updates is what the Bot API says to getUpdates.
+type updates struct {
 	OK          bool              `json:"ok"`
 	Result      []json.RawMessage `json:"result"`
 	Description string            `json:"description"`
@@ -309,7 +322,7 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-func (a answer) err() error {
+func (a updates) err() error {
 	if a.Code == http.StatusTooManyRequests {
 		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
 	}

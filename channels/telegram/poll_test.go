@@ -365,9 +365,11 @@ func TestRunWaitsForItsWork(t *testing.T) {
 }
 
 func TestAnswersAreReadWithinABound(t *testing.T) {
+	var sent atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for block := make([]byte, 1<<20); ; {
-			if _, err := w.Write(block); err != nil {
+		for block := make([]byte, 1<<20); sent.Load() < 4*maxAnswer; {
+			n, err := w.Write(block)
+			if sent.Add(int64(n)); err != nil {
 				return
 			}
 		}
@@ -380,14 +382,10 @@ func TestAnswersAreReadWithinABound(t *testing.T) {
 	client := newClient()
 	defer client.CloseIdleConnections()
 	resp, err := doer{client}.Do(req)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		t.Errorf("an answer without an end is taken: %v", resp.Body.Close())
 	}
-	n, err := io.Copy(io.Discard, resp.Body)
-	if n != maxAnswer || err != nil {
-		t.Errorf("read %d bytes and %v, want %d", n, err, maxAnswer)
-	}
-	if err := resp.Body.Close(); err != nil {
-		t.Error(err)
+	if n := sent.Load(); n >= 4*maxAnswer {
+		t.Errorf("at least %d bytes were read, want %d", n, maxAnswer)
 	}
 }

@@ -54,7 +54,7 @@ func TestPostErrors(t *testing.T) {
 		"other topic":   {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/8"}, "not under chats"},
 		"a thread":      {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "7"}, "it is " + text(teamChat) + "/7, without a thread"},
 		"revoked":       {func(s *telegramtest.Server) { s.Break(fake.Revoked) }, approver.Destination{}, "not valid"},
-		"no message id": {func(s *telegramtest.Server) { s.Break(fake.Malformed) }, approver.Destination{}, "decode"},
+		"no message id": {func(s *telegramtest.Server) { s.Break(fake.Malformed) }, approver.Destination{}, "not JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := idle(t)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -69,11 +70,8 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 	by := fmt.Sprintf("uid %d", peer.UID)
 	switch {
 	case op == opFreeze:
-		denied, err := d.people.Freeze(context.WithoutCancel(ctx), by, req.Reason)
-		return controlDoc{
-			Done: true, Denied: denied,
-			Text: fmt.Sprintf("frozen: every call is denied until approver unfreeze; %s denied", were(uint64(denied), "open request")),
-		}, err
+		denied, before, err := d.people.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
+		return controlDoc{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
 	case op == opPause && req.For == 0:
 		_, err := d.people.Pause(ctx, 0, false, by)
 		return controlDoc{Done: true, Text: "not paused: people are asked"}, err
@@ -85,6 +83,18 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 		return d.enforce(ctx, by)
 	}
 	return d.unfreeze(ctx, peer, req, by)
+}
+
+// frozenText says what a freeze did, beside one that held before, if any.
+func frozenText(before approver.Freeze, reason string, denied int) string {
+	text := "frozen"
+	if !before.At.IsZero() {
+		text = fmt.Sprintf("frozen already since %s by %s: %s", before.At.UTC().Format(time.DateTime+" UTC"), approver.OneLine(before.By), cmp.Or(approver.OneLine(before.Reason), "no reason given"))
+		if reason != "" && reason != before.Reason {
+			text += "\nyour reason is recorded beside it"
+		}
+	}
+	return fmt.Sprintf("%s: every call is denied until approver unfreeze; %s denied", text, were(uint64(denied), "open request"))
 }
 
 func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {

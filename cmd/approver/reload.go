@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -29,8 +30,8 @@ type reloader[V standard] struct {
 	ask      asking
 	every    time.Duration // between two looks at the files
 
-	pending context.CancelFunc // ends the question that is open; nil: none is
-	done    chan struct{}      // closed when it has ended
+	pending context.CancelCauseFunc // ends the question that is open; nil: none is
+	done    chan struct{}           // closed when it has ended
 }
 
 type asking = func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict
@@ -53,7 +54,7 @@ const (
 // run watches until ctx ends. A built-in policy does not change while the program
 // runs, and may have changed since the last one did.
 func (r *reloader[V]) run(ctx context.Context) error {
-	defer r.withdraw()
+	defer r.withdraw(nil)
 	if len(r.files) == 0 {
 		r.look(ctx, r.live.Version())
 		<-ctx.Done()
@@ -98,12 +99,12 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 	case err != nil && err.Error() == said, err == nil && next.Version() == said:
 		return said
 	case err != nil:
-		r.withdraw()
+		r.withdraw(approver.ErrOutdated)
 		r.apart.set(brokenFiles + err.Error())
 		r.log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force", brief(r.live.Version()), "problems", err.Error())
 		return err.Error()
 	}
-	r.withdraw()
+	r.withdraw(approver.ErrOutdated)
 	if next.Version() == r.live.Version() {
 		r.apart.set("")
 		r.log.Info("the " + noun + " file is again the one in force")
@@ -126,10 +127,10 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 	return next.Version()
 }
 
-// withdraw ends the question that is open and waits for its end.
-func (r *reloader[V]) withdraw() {
+// withdraw ends the question that is open, and why, and waits for its end.
+func (r *reloader[V]) withdraw(why error) {
 	if r.pending != nil {
-		r.pending()
+		r.pending(why)
 		<-r.done
 		r.pending = nil
 	}
@@ -144,11 +145,15 @@ func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Cha
 		r.log.Error("the looser "+r.kind.noun+" could not be put before people, so it is refused", "error", err)
 		return
 	}
-	ctx, r.pending = context.WithCancel(ctx)
+	ctx, r.pending = context.WithCancelCause(ctx)
 	r.done = make(chan struct{})
 	go func(done chan<- struct{}) {
 		defer close(done)
 		v := r.ask(ctx, call, why)
+		if v.Decision != approver.Allow && errors.Is(context.Cause(ctx), approver.ErrOutdated) {
+			r.log.Info("the question about the looser "+r.kind.noun+" is over: its file was changed again", "version", brief(next.Version()))
+			return
+		}
 		if v.Decision != approver.Allow {
 			r.apart.set("they loosen what is in force, and people did not approve the change (" + v.Reason + "): a change of them asks anew, and so does a restart")
 			r.log.Warn("the looser "+r.kind.noun+" was not approved, so the old one stays in force", "version", brief(next.Version()), "why", v.Reason)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -79,6 +80,9 @@ func startReload(t *testing.T) (put func(string), live *shieldcore.Live, questio
 		case d := <-q.answer:
 			return approver.Verdict{Decision: d}
 		case <-ctx.Done():
+			if !errors.Is(context.Cause(ctx), approver.ErrOutdated) && t.Context().Err() == nil {
+				t.Errorf("a question ends for %v", context.Cause(ctx))
+			}
 			return approver.Verdict{}
 		}
 	}
@@ -153,6 +157,9 @@ func TestReload(t *testing.T) {
 	<-questions
 	put(policyTight + "  - {name: d, command: dd, decision: deny}\n")
 	eventually(t, "the tighter one is in force", func() bool { return rules(live) == 3 })
+	if n := strings.Count(log.String(), "was not approved"); n != 1 || !said("is over: its file was changed again")() {
+		t.Errorf("%d are told as not approved: %s", n, log)
+	}
 
 	// What was approved takes effect.
 	put(policyLoose)

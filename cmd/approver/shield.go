@@ -184,9 +184,19 @@ func (w evaluating) Judge(ctx context.Context, call approver.ToolCall) (approver
 	default:
 		s.allowed.Add(1)
 	}
-	s.logState(s.asks.Reception())
+	now := s.asks.Reception()
+	s.logState(now)
+	if err != nil && !now.Up && !now.Since.IsZero() {
+		err = toldError{err}
+	}
 	return v, err
 }
+
+// A toldError is the failure of an evaluation that logState has told of.
+type toldError struct{ error }
+
+func (e toldError) Unwrap() error      { return e.error }
+func (toldError) Is(target error) bool { return target == approver.ErrTold }
 
 // logState says once that the evaluator does not work, and why, and once that it does
 // again. Where it fails anew so soon that the log holds that back, a later call says it:

@@ -123,6 +123,37 @@ func TestTheLogEndsWithHowTheEvaluatorIs(t *testing.T) {
 	}
 }
 
+// The log had a line of the gate for each call that met it, beside the shield's own.
+func TestAFailingEvaluatorIsToldOnce(t *testing.T) {
+	p := evaluatortest.New()
+	defer p.Close()
+	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key()), Deadline: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	logger := newLog(&log, configs.Log{})
+	s := &shield{name: e.String(), asks: e, log: logger.With("part", "shield")}
+	gate := approver.Gate{Stages: []approver.Stage{evaluating{e, s}}, Log: logger.With("part", "gate")}
+	judge := func(does evaluatortest.Behaviour, want bool) {
+		p.Behave(does)
+		for i := range 5 {
+			v, _ := gate.Judge(t.Context(), approver.ToolCall{ID: fmt.Sprint("c", i), Tool: "Bash", Command: fmt.Sprint("ls ", i)})
+			if got := v.Decision == approver.Deny; got != want {
+				t.Errorf("call %d: %+v", i, v)
+			}
+		}
+	}
+	judge(wrongModel(), true)
+	if n := strings.Count(log.String(), "level=ERROR") + strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "model not found") {
+		t.Errorf("%d lines of one cause: %s", n, &log)
+	}
+	judge(evaluatortest.Honest(), false)
+	if n := strings.Count(log.String(), "\n"); n != 2 || !strings.Contains(log.String(), "answers again") {
+		t.Errorf("%d lines with its end: %s", n, &log)
+	}
+}
+
 // Doctor has one evaluation made, shows no key, and with --offline sends nothing.
 func TestDoctorAsksTheEvaluator(t *testing.T) {
 	p := evaluatortest.New()

@@ -1,0 +1,25 @@
+package slack_test
+
+import (
+	"log/slog"
+	"testing"
+
+	"approver.example"
+	"approver.example/channels/channeltest"
+	"approver.example/channels/slack"
+	"approver.example/channels/slack/slacktest"
+)
+
+func TestAnswersOfNoSlack(t *testing.T) {
+	channeltest.Foreign(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
+		cfg := slack.Config{
+			BotToken: approver.NewSecret(slacktest.BotToken), AppToken: approver.NewSecret(slacktest.AppToken), APIURL: url,
+			Channels: []string{here}, Approvers: []approver.Approver{{ID: ann}},
+		}
+		c, err := slack.New(cfg, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, cfg.Destinations()[0]
+	})
+}
