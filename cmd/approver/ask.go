@@ -115,7 +115,7 @@ Example:
 
 // Run asks and waits.
 func (c askCmd) Run(ctx context.Context) error {
-	client, err := submitPlace(c.Config, c.Socket)
+	client, err := askPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}
