@@ -169,7 +169,7 @@ func (b *Broadcaster) SetPeople(p People) { b.people.Store(&p) }
 // Ask puts a call before people and waits for the end of the request: Allow
 // once the call is released, else Deny with a reason. If ctx ends first because
 // the courier left, the request is withdrawn unless the same call comes back
-// within WithdrawGrace. A call whose ID was asked before resumes that request.
+// within WithdrawGrace; if the cause is ErrGone, at once. A call whose ID was asked before resumes that request.
 func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdict {
 	r, runs, err := b.ask(ctx, call, why)
 	if err != nil {
@@ -405,11 +405,14 @@ func (b *Broadcaster) stopping(ctx context.Context) bool {
 }
 
 // leave notes that the courier is gone. A shutdown of this process is not the
-// courier's doing: it will come back.
+// courier's doing: it will come back. Who does not come back is not waited for.
 func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
-	cause := context.Cause(ctx)
+	cause, grace := context.Cause(ctx), WithdrawGrace
 	if b.stopping(ctx) {
 		return cause
+	}
+	if errors.Is(cause, ErrGone) || errors.Is(cause, ErrOutdated) {
+		grace = 0
 	}
 	b.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
@@ -418,9 +421,16 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 			if errors.Is(cause, ErrOutdated) {
 				return r.Outdate(now)
 			}
-			return r.Leave(holder, now, WithdrawGrace)
+			r, err := r.Leave(holder, now, grace)
+			if err != nil || grace > 0 {
+				return r, err
+			}
+			return r.Withdraw(now)
 		})
-		if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder) {
+		switch {
+		case err == nil && grace == 0:
+			b.attend(ctx, id) // its end is in the audit and on its cards now, not when the clock looks
+		case err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder):
 			b.Log.Warn("could not note that a courier left", "request", id, "error", err)
 		}
 	})
@@ -434,3 +444,7 @@ var ErrShuttingDown = errors.New("approver is shutting down")
 // ErrOutdated is the cause of a context that ends because the file that people were asked
 // about was changed again: their question is over at once, and says so.
 var ErrOutdated = errors.New("the file was changed again")
+
+// ErrGone is the cause of a context that ends because whoever asked has gone and does not
+// come back, such as a command that was stopped. Its request is withdrawn at once.
+var ErrGone = fmt.Errorf("whoever asked has gone: %w", context.Canceled)

@@ -310,6 +310,41 @@ func TestCourierThatLeavesWithdraws(t *testing.T) {
 	})
 }
 
+// A command that was stopped does not come back. Its request ends at once, also beside one
+// that waits on, and nobody is told that their yes came in time for it.
+func TestWhoHasGoneForGoodWithdrawsAtOnce(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		answer := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		cancel(ErrGone)
+		<-answer
+		synctest.Wait()
+		if _, card := x.tg.card(0); card.State != Withdrawn {
+			t.Fatalf("card %+v", card)
+		}
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeExpired || !strings.HasPrefix(out.Text, "Too late: ") {
+			t.Errorf("a yes after it hears %+v", out)
+		}
+	})
+}
+
+// A yes for a courier that has left, and that may still come back, is not said to have been
+// in time.
+func TestYesForCourierThatLeftWasNotInTime(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := x.askAsync(ctx, testCall("c1"), High)
+		synctest.Wait()
+		cancel()
+		<-answer
+		time.Sleep(time.Second)
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeExpired || out.Text != "Your yes released nothing: the agent stopped waiting." {
+			t.Errorf("it hears %+v", out)
+		}
+	})
+}
+
 func TestCourierThatComesBackResumes(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		ctx, cancel := context.WithCancel(t.Context())

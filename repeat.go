@@ -274,11 +274,11 @@ func (b *Broadcaster) acknowledge(ctx context.Context, peer Peer, callID string,
 	case before.late:
 		b.settle(r.ID)
 		rec := r.record(EventAcked)
-		rec.Once, rec.Note = rec.Once+":late", "its courier said late that it has the answer"
+		rec.Once, rec.Note = rec.Once+":late", "the agent's hook said late that it has the yes"
 		_, err := b.Audit.Record(ctx, rec)
 		return err
 	}
-	return b.acked(ctx, r, "its courier has the answer")
+	return b.acked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
 }
 
 // acked records that a yes is not repeated any more, so that an older store does not

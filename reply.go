@@ -363,6 +363,8 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	switch {
 	case !settled:
 		return Outcome{OutcomeRefused, "The request is still open; this answer does not count."}
+	case r.unused(rep, who) && res.Cause == AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
+		return Outcome{OutcomeExpired, "Your yes released nothing: " + res.Cause.sentence() + "."}
 	case r.unused(rep, who):
 		return Outcome{OutcomeExpired, "Your yes came in time, but approver released nothing: " + res.Cause.sentence() + "."}
 	case res.Cause != ByPerson:

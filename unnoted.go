@@ -138,7 +138,7 @@ func (b *Broadcaster) lapse(ctx context.Context, r Request) error {
 	}
 	why := "the time in which a courier may take the answer is over; whether one has it is not known"
 	if sure {
-		why = "the time is over in which a courier says that it has the answer, so it is not repeated"
+		why = "the time to take this yes is over, so nobody is given it again"
 	}
 	return b.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return b.acked(ctx, r, why) })
 }

@@ -94,7 +94,11 @@ var marks = map[string]string{
 func (l Line) Human() string {
 	var b strings.Builder
 	word, mark := l.Decision, marks[l.Decision]
-	if word == "" {
+	switch {
+	case word != "":
+	case l.Event == approver.EventAcked:
+		word = "USED UP" // the yes; Note says how
+	default:
 		word = strings.ToUpper(string(l.Event))
 	}
 	switch {

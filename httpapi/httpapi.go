@@ -34,8 +34,10 @@ var (
 	// ErrShuttingDown means that the daemon stops. The request is not answered:
 	// its connection is cut, and the courier comes back to the next daemon.
 	ErrShuttingDown = approver.ErrShuttingDown
-	// ErrCourierGone means that nobody waits for the answer any more.
+	// ErrCourierGone means that nobody waits for the answer now. The courier may come back.
 	ErrCourierGone = errors.New("the courier has gone")
+	// ErrGone means that whoever asked has gone for good.
+	ErrGone = approver.ErrGone
 )
 
 const (

@@ -42,7 +42,8 @@ type Resolver interface {
 
 // An Operator does what the operator's commands ask for: look at the daemon,
 // freeze it, list and revoke. op is one word; the text of an error goes to the
-// peer, and [ErrNoOperation] says that there is no such word.
+// peer, and [ErrNoOperation] says that there is no such word. The context ends as that
+// of [Submit.Ask].
 type Operator interface {
 	Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error)
 }
@@ -151,7 +152,9 @@ func (s *Resolve) answer(w http.ResponseWriter, r *http.Request, peer approver.P
 
 func (s *Resolve) operate(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
 	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
-		return s.Operator.Operate(r.Context(), peer, strings.TrimPrefix(r.URL.Path, operatePath), body)
+		ctx, done := requestContext(r.Context(), maxDeadline, ErrGone)
+		defer done()
+		return s.Operator.Operate(ctx, peer, strings.TrimPrefix(r.URL.Path, operatePath), body)
 	})
 }
 

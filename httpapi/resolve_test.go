@@ -312,3 +312,48 @@ func TestOperate(t *testing.T) {
 		}
 	}
 }
+
+type operated func(ctx context.Context) (json.RawMessage, error)
+
+func (f operated) Operate(ctx context.Context, _ approver.Peer, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	return f(ctx)
+}
+
+// The story: somebody ended approver ask, or approver pause, with Ctrl-C. Its question stayed
+// before people for three seconds, because a courier would have come back. These do not.
+func TestWhoAsksAndGoesIsGoneForGood(t *testing.T) {
+	for name, ask := range map[string]func(ctx context.Context, t *testing.T, wait operated) error{
+		"ask": func(ctx context.Context, t *testing.T, wait operated) error {
+			socket, _ := run(t, (&Submit{Admit: me(), Log: quiet(), Ask: func(ctx context.Context, _ approver.Peer, _ json.RawMessage) (json.RawMessage, error) {
+				return wait(ctx)
+			}}).Serve)
+			return SubmitClient{Socket: socket}.Ask(ctx, 1, nil)
+		},
+		"pause": func(ctx context.Context, t *testing.T, wait operated) error {
+			socket, _ := run(t, (&Resolve{Admit: me(), Log: quiet(), Operator: wait}).Serve)
+			return ResolveClient{Socket: socket}.Operate(ctx, "pause", 1, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			causes := make(chan error, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			err := ask(ctx, t, func(ctx context.Context) (json.RawMessage, error) {
+				cancel()
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+				return nil, context.Cause(ctx)
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the client says %v", err)
+			}
+			select {
+			case cause := <-causes:
+				if !errors.Is(cause, approver.ErrGone) {
+					t.Errorf("cause %v", cause)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("nobody noticed")
+			}
+		})
+	}
+}

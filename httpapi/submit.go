@@ -57,8 +57,8 @@ type Submit struct {
 	// taken in: from silence nothing follows then. Nil hears nothing.
 	Missed func()
 	// Ask answers a script's question, one JSON document for another, under the
-	// same rules for its context. The text of an error goes to the peer. Nil
-	// refuses.
+	// same rules for its context, but that who goes away (cause ErrGone) does not come
+	// back to this daemon. The text of an error goes to the peer. Nil refuses.
 	Ask func(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error)
 	// Appeal puts a call that was denied before people, under the same rules as Ask.
 	// It returns once they are asked. Nil refuses.
@@ -154,7 +154,7 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 		return
 	}
 	h.Peer = peer
-	ctx, done := requestContext(r.Context(), h.Deadline)
+	ctx, done := requestContext(r.Context(), h.Deadline, ErrCourierGone)
 	defer done()
 	answer, err := s.decide(ctx, h)
 	heard = heard || err == nil
@@ -218,26 +218,26 @@ func (s *Submit) ask(
 	}
 	defer free()
 	takeDocument(w, r, s.Log, func(body json.RawMessage) (json.RawMessage, error) {
-		ctx, done := requestContext(r.Context(), maxDeadline)
+		ctx, done := requestContext(r.Context(), maxDeadline, ErrGone)
 		defer done()
 		out, err := answer(ctx, peer, body)
 		if context.Cause(r.Context()) != nil {
-			panic(http.ErrAbortHandler) // the script comes back, or has gone
+			panic(http.ErrAbortHandler) // the script has gone, or comes back to the next daemon
 		}
 		return out, err
 	})
 }
 
-// requestContext ends with the courier's time, or for one of the two reasons
-// for which the connection's own context ends.
-func requestContext(conn context.Context, left time.Duration) (context.Context, func()) {
+// requestContext ends with the courier's time, or with the connection: because the daemon
+// stops, or else for the cause gone.
+func requestContext(conn context.Context, left time.Duration, gone error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(conn))
 	stop := context.AfterFunc(conn, func() {
 		if errors.Is(context.Cause(conn), ErrShuttingDown) {
 			cancel(ErrShuttingDown)
 			return
 		}
-		cancel(ErrCourierGone)
+		cancel(gone)
 	})
 	ctx, cancelTime := context.WithTimeout(ctx, left)
 	return ctx, func() {

@@ -167,7 +167,7 @@ func ownerWay(request string) string {
 	if request == "" {
 		request = "ID"
 	}
-	return "sudo approver approve " + oneLine(request)
+	return approver.AsRoot("approve " + oneLine(request))
 }
 
 // A style is the parameter of the escape sequence for one kind of text; plain

@@ -94,7 +94,7 @@ func (s shownRequest) refuses(which string, root bool) error {
 			"in the chat that shows it, or from approver watch: approver approve CODE")
 	case s.Severity != approver.High:
 		return errors.New("a CATASTROPHIC request is not approved by its id: type /approve and the code of its card in the chat that shows it; " +
-			"without a chat: sudo approver approve " + which)
+			"without a chat: " + approver.AsRoot("approve "+which))
 	case s.NotTaken != "":
 		return errors.New(s.NotTaken)
 	}

@@ -59,7 +59,7 @@ Example:
 
 // Run appeals.
 func (c appealCmd) Run(ctx context.Context) error {
-	client, err := submitPlace(c.Config, c.Socket)
+	client, err := askPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ Example:
 
 // Run asks and waits.
 func (c askCmd) Run(ctx context.Context) error {
-	client, err := submitPlace(c.Config, c.Socket)
+	client, err := askPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (c askCmd) Run(ctx context.Context) error {
 	case c.JSON:
 		err = printJSON(out)
 	case out.Approved:
-		say(out.Reason)
+		say(takenText(out.Reason))
 	default:
 		printedOn(os.Stderr, 10, "approver: %s\n", visibly(out.Reason))
 	}
@@ -155,6 +155,11 @@ func (c askCmd) Run(ctx context.Context) error {
 		return exitError(exitDenied)
 	}
 	return err
+}
+
+// takenText says of a yes what happened, who gave it, and what is left to do.
+func takenText(reason string) string {
+	return strings.ToUpper(reason[:min(1, len(reason))]) + reason[min(1, len(reason)):] + ". approver ran nothing: the command is yours to run now, once"
 }
 
 // sayWaiting says on standard error that a command waits, once it does. What it returns

@@ -47,7 +47,7 @@ type checked struct {
 func (c checkCmd) Run(ctx context.Context) error {
 	out := c.look(ctx)
 	if out.unseen != nil && !c.JSON {
-		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or sudo approver check", os.Geteuid(), out.unseen)
+		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, approver.AsRoot("check"))
 	}
 	if c.JSON {
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {

@@ -117,7 +117,7 @@ type statusDoc struct {
 	Error string `json:"error,omitempty"` // why it is not up, or not seen
 	// Unseen says that the daemon answers on Submit, and that this user may see no more.
 	Unseen bool   `json:"unseen,omitempty"`
-	Submit string `json:"submit,omitempty"`
+	Submit string `json:"submit,omitempty"` // where agents and scripts ask
 	Silent bool   `json:"silent,omitempty"` // it listens and does not answer
 	// Config is the file that the daemon read at its start; empty if there was none.
 	Config string `json:"config,omitempty"`
@@ -164,7 +164,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	doc := statusDoc{
 		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
 		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: outOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
-		Asks: d.asks.Snapshot(), Config: d.config,
+		Asks: d.asks.Snapshot(), Config: d.config, Submit: d.authority.cfg.Sockets.Submit,
 	}
 	if d.hooks != nil {
 		doc.Hooks = d.hooks.now()

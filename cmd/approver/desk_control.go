@@ -206,7 +206,7 @@ func (d *desk) notHeldUp(peer approver.Peer, op string, err error) error {
 	if peer.UID == 0 || op == opAdmit || d.trusts(peer) || os.Getuid() == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; questions of root are counted apart: sudo approver %s", err, ownCommand(op))
+	return fmt.Errorf("%w; questions of root are counted apart: %s", err, approver.AsRoot(ownCommand(op)))
 }
 
 // args is what the card shows of a request, and what a yes to it is bound to. which are

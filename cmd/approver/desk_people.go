@@ -192,7 +192,7 @@ func rootStays(gone *approver.Removal, named string) (note string, err error) {
 		if gone.Person != root.ID && !slices.Contains(gone.Identities, id) {
 			return "", nil
 		}
-		return "\nthat is root of this machine: sudo approver approve ID works no more, until sudo approver people restore " + shellWord(gone.Person), nil
+		return "\nthat is root of this machine: " + approver.AsRoot("approve ID") + " works no more, until " + approver.AsRoot("people restore "+shellWord(gone.Person)), nil
 	case named == root.ID && gone.Person != root.ID: // it would take away a person by root's name
 		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s", approver.ErrOnlyRoot, shellWord(gone.Person))
 	case gone.Person == root.ID:
@@ -287,13 +287,13 @@ func (d *desk) wayOut(ctx context.Context) string {
 	if os.Getuid() == 0 {
 		return sentence(strings.Join(ways, ", or ") + "; root of this machine cannot, because the daemon runs as root")
 	}
-	approve := "sudo approver approve ID"
+	approve := approver.AsRoot("approve ID")
 	if c, _, err := d.people.Controls(ctx); err == nil {
 		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
-			approve = "sudo approver people restore " + shellWord(gone.Person) + " (root was removed), " + approve
+			approve = approver.AsRoot("people restore "+shellWord(gone.Person)) + " (root was removed), " + approve
 		}
 	}
-	root = append(root, approve, "sudo approver unfreeze")
+	root = append(root, approve, approver.AsRoot("unfreeze"))
 	if len(ways) > 0 {
 		return sentence(strings.Join(ways, ", or ") + ", or as root: " + strings.Join(root, ", ") + ". docs/nobody.md")
 	}
@@ -310,7 +310,7 @@ func (d *desk) backAgain(ctx context.Context) (commands []string) {
 		return nil
 	}
 	if len(d.authority.waiting()) > 0 {
-		commands = append(commands, "sudo approver people recover (for what waits in the configuration)")
+		commands = append(commands, approver.AsRoot("people recover")+" (for what waits in the configuration)")
 	}
 	if len(d.people.Counting()) > 0 {
 		return commands
@@ -321,7 +321,7 @@ func (d *desk) backAgain(ctx context.Context) (commands []string) {
 	}
 	for _, gone := range c.Away() {
 		if len(d.authority.linesOf(approver.Controls{Removed: []approver.Removal{gone}})) > 0 {
-			commands = append(commands, "sudo approver people restore "+shellWord(gone.Person))
+			commands = append(commands, approver.AsRoot("people restore "+shellWord(gone.Person)))
 		}
 	}
 	return commands

@@ -103,7 +103,7 @@ func (d *doctor) sealed() bool {
 
 // unseen says what this user may not see. That is as it should be.
 func (d *doctor) unseen(check, what, config string) {
-	fix := "sudo approver doctor"
+	fix := approver.AsRoot("doctor")
 	if config != "" {
 		fix += " --config " + shellWord(config)
 	}
@@ -149,14 +149,14 @@ func (d *doctor) hookOutside(which claudeFile) {
 	sources := doctorPlaces(which, path, false).sources()
 	h, there := hookIn(sources, path)
 	if !there {
-		d.say("hook", warn, "no settings that this user's Claude Code reads have a hook of approver", "sudo approver install claude --system")
+		d.say("hook", warn, "no settings that this user's Claude Code reads have a hook of approver", approver.AsRoot("install claude --system"))
 		return
 	}
 	err = d.hookFinds(h)
 	if err == nil {
 		_, err = os.Stat(h.Program())
 	}
-	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", "sudo approver install claude --system")
+	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", approver.AsRoot("install claude --system"))
 }
 
 // answers asks who listens on a socket. A refusal is an answer too, and so is a connection

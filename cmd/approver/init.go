@@ -101,7 +101,7 @@ func (c initCmd) Run() error {
 		if c.Observe {
 			text = withoutChatObserving
 		}
-		printed(5, "%s", text+way+"docs/nobody.md has all of it\n")
+		printed(5, "%s%sdocs/nobody.md has all of it\n", text, fmt.Sprintf(way, approver.AsRoot("approve ID"), approver.AsRoot("unfreeze")))
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows 
 ways out:
   1. pair a chat: approver pair telegram --token-file FILE, or see docs/channels. Everything can be approved there
 `
-	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: sudo approver approve ID, while approver watch is open, and sudo approver unfreeze
+	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while approver watch is open, and %s
 `
 	withoutChatIsolated = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later people have to approve it
-  3. root may where nobody else can: sudo approver approve ID, sudo approver unfreeze
+  3. root may where nobody else can: %s, %s
 `
 )
 

@@ -71,6 +71,19 @@ func TestASpoiledConfigurationKeepsNobodyFromTheDaemon(t *testing.T) {
 				path, which = m.path("approver.yaml"), []string{"--config", "approver.yaml"}
 			}
 			m.must(tt.spoil(m, path))
+			for command, want := range map[string]string{ // the daemon itself answers both
+				"ask --severity high --ttl 5s":            "nobody watches the terminal",
+				"appeal 5f0c6a7e2b9d4a1c8e3f7a6b5c4d3e2f": "approver refused",
+			} {
+				args := append(strings.Fields(command), which...)
+				if strings.HasPrefix(command, "ask") {
+					args = append(args, "--", "make", "deploy")
+				}
+				out, _ := m.run("", args...)
+				if out = strings.Join(strings.Fields(out), " "); !strings.Contains(out, tt.want) || !strings.Contains(out, want) {
+					t.Errorf("%s: want %q and %q\n%s", command, tt.want, want, out)
+				}
+			}
 			for _, command := range [][]string{
 				{"status"}, {"status", "--json"}, {"people"}, {"pending"}, {"grants"}, {"deny", "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"},
 				{"people", "remove", "terminal:0", "--reason", "stolen"}, {"freeze", "--reason", "panic"},
@@ -131,8 +144,8 @@ func TestASpoiledConfigurationDoesNotLeadToAnotherDaemon(t *testing.T) {
 		"other.yaml": "sockets:\n  resolve: [other.sock\n", "empty.yaml": "x\n", "half.yaml": "channels: {terminal: {}}\nsockets:\n  submit: \"a",
 	} {
 		m.file(name, text)
-		for _, command := range []string{"freeze", "status", "pending"} {
-			out, exit := m.run("", command, "--config", name)
+		for _, command := range []string{"freeze", "status", "pending", "ask true", "appeal 5f0c6a7e2b9d4a1c8e3f7a6b5c4d3e2f"} {
+			out, exit := m.run("", append(strings.Fields(command), "--config", name)...)
 			out = strings.Join(strings.Fields(out), " ")
 			if exit == 0 || !strings.Contains(out, "was started with") || !strings.Contains(out, "--socket") {
 				t.Errorf("%s of %s: exit %d\n%s", command, name, exit, out)

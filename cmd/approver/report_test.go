@@ -218,3 +218,49 @@ func TestReportIsBounded(t *testing.T) {
 		t.Errorf("%d rules, %d sessions, %d commands, %d asks, %d unnamed", len(r.Rules), len(r.Sessions), r.commands, r.Asks, r.Unnamed)
 	}
 }
+
+// Whoever adds up what stands below the first line comes to the first line: every call is in
+// one line of the summary, under one rule at the most, and in one session.
+func TestTheReportAddsUp(t *testing.T) {
+	call := func(session string, d approver.Decision, by, rule string) approver.Record {
+		return approver.Record{Event: approver.EventVerdict, At: time.Now(), Call: approver.ToolCall{Agent: "claude", Session: session, Tool: "Bash", Command: "x"},
+			Verdict: approver.Verdict{Decision: d, By: by, Rule: rule, Severity: approver.High}}
+	}
+	dir := recorded(t, call("a", approver.Ask, "policy", "one"), call("a", approver.Ask, "policy", "two"), call("b", approver.Deny, "policy", "one"),
+		call("b", approver.Pass, "", ""), call("b", approver.Allow, "policy", "lets"), call("a", approver.Modify, "policy", "turns"), call("a", approver.Warn, "reflex", "warns"))
+	r, err := reportCmd{}.read(t.Context(), dir, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := r.print(t.Context(), &out, ""); err != nil {
+		t.Fatal(err)
+	}
+	sum := func(pattern string) (n int) {
+		for _, found := range regexp.MustCompile(pattern).FindAllStringSubmatch(out.String(), -1) {
+			var one int
+			if _, err := fmt.Sscan(found[1], &one); err != nil {
+				t.Fatal(err)
+			}
+			n += one
+		}
+		return n
+	}
+	for name, c := range map[string]struct {
+		pattern string
+		want    int
+	}{
+		"the summary":         {`(?m)^  (?:people asked|denied|changed|allowed|went on) +([0-9]+)`, 7},
+		"all calls":           {`(?m)^([0-9]+) calls in 2 sessions$`, 7},
+		"the head of rules":   {`By rule: ([0-9]+) calls, each under the one rule`, 4},
+		"the bars of rules":   {`(?m)█ +([0-9]+)  (?:ask|deny|change)`, 4},
+		"the calls of rules":  {`(?m)^ +([0-9]+) x  `, 4},
+		"asked, in sessions":  {`(?m)([0-9]+) asked +[0-9]+ denied  of`, 2},
+		"calls, in sessions":  {`(?m)denied  of +([0-9]+)  in`, 7},
+		"denied, in sessions": {`(?m)([0-9]+) denied  of +[0-9]+  in`, 1},
+	} {
+		if got := sum(c.pattern); got != c.want {
+			t.Errorf("%s: %d, want %d\n%s", name, got, c.want, out.String())
+		}
+	}
+}

@@ -55,14 +55,15 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 		r.printNone(w)
 		return w.Flush()
 	}
-	fmt.Fprintf(w, "\n%s in %s, in %s with calls\n", counted(uint64(r.Calls), "call"), counted(uint64(len(r.Sessions)), "session"), counted(uint64(r.Hours), "hour"))
-	fmt.Fprintf(w, "  people asked  %5d   %.1f an hour\n  denied        %5d\n", r.Asks, r.PerHour, r.Denies)
+	fmt.Fprintf(w, "\n%s in %s\n", counted(uint64(r.Calls), "call"), counted(uint64(len(r.Sessions)), "session"))
+	fmt.Fprintf(w, "  people asked  %5d   %.2f an hour: there were calls in %s\n  denied        %5d\n", r.Asks, r.PerHour, counted(uint64(r.Hours), "hour"), r.Denies)
 	if r.Changes > 0 {
 		fmt.Fprintf(w, "  changed       %5d\n", r.Changes)
 	}
 	if r.Allowed > 0 {
 		fmt.Fprintf(w, "  allowed       %5d   the agent need not ask its own user\n", r.Allowed)
 	}
+	fmt.Fprintf(w, "  went on       %5d   no rule asked, denied or changed them\n", r.Calls-r.found()-r.Allowed)
 	switch {
 	case r.Observed > 0 && r.Observed == r.found():
 		fmt.Fprintln(w, "All of this is what would have been: it was only observed, and every call went on.")
@@ -110,7 +111,7 @@ func (r *report) printRules(w io.Writer) {
 		fmt.Fprintln(w, "\nNo rule asked or denied anything.")
 		return
 	}
-	fmt.Fprintln(w, "\nBy rule")
+	fmt.Fprintf(w, "\nBy rule: %s, each under the one rule that decided\n", counted(uint64(r.found()), "call"))
 	wide := 0
 	for _, rule := range r.Rules {
 		wide = max(wide, utf8.RuneCountInString(rule.name()))
@@ -158,14 +159,14 @@ func (r *report) printSessions(w io.Writer) {
 	if len(r.Sessions) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nBy session")
+	fmt.Fprintf(w, "\nBy session: %d asked, %d denied of %s\n", r.Asks, r.Denies, counted(uint64(r.Calls), "call"))
 	most := slices.MaxFunc(r.Sessions, func(a, b *sessionReport) int { return a.Asks - b.Asks }).Asks
 	for _, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
 		id := approver.OneLine(cmp.Or(s.Session, "none"))
 		if len(id) == 36 {
 			id = id[:8] // a UUID
 		}
-		fmt.Fprintf(w, "  %-8s  %s %4d asked  %3d denied  of %5d  %5.1f an hour  %s %s\n", id, bar(s.Asks, most), s.Asks, s.Denies, s.Calls, s.PerHour,
+		fmt.Fprintf(w, "  %-8s  %s %4d asked  %3d denied  of %5d  in %3d h  %s %s\n", id, bar(s.Asks, most), s.Asks, s.Denies, s.Calls, s.Hours,
 			approver.OneLine(s.Agent), approver.OneLine(s.Dir))
 	}
 	if more := len(r.Sessions) - shownSessions; more > 0 {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example"
 	"approver.example/configs"
 )
 
@@ -98,7 +99,7 @@ func (c serviceInstallCmd) Run() error {
 	}
 	backup, changed, err := changeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
 	if errors.Is(err, fs.ErrPermission) && !c.User {
-		return fmt.Errorf("%w: a service of the machine is root's to write: sudo approver service install; or --user for a service of your own", err)
+		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err, approver.AsRoot("service install"))
 	} else if err != nil {
 		return err
 	}
@@ -310,7 +311,7 @@ func startsDaemon(cfg configs.Config) string {
 	case err != nil || !who.Named():
 		return "approver serve, or " + installsService()
 	case runtime.GOOS == "darwin":
-		return "sudo launchctl kickstart system/" + label + ", after sudo approver service install"
+		return "sudo launchctl kickstart system/" + label + ", after " + approver.AsRoot("service install")
 	}
-	return "sudo systemctl start approver, after sudo approver service install"
+	return "sudo systemctl start approver, after " + approver.AsRoot("service install")
 }

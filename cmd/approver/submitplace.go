@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,27 @@ func submitPlace(config, named string) (httpapi.SubmitClient, error) {
 	home, _ := os.UserHomeDir() // Dir tells what is missing
 	dir, err := socketpath.Dir(home)
 	return httpapi.SubmitClient{Socket: filepath.Join(dir, socketpath.Submit)}, err
+}
+
+// askPlace is submitPlace, also where the configuration was spoiled since the daemon's start.
+// Then it is found as people's commands find it, and says itself where it is asked.
+func askPlace(ctx context.Context, config, named string) (none httpapi.SubmitClient, err error) {
+	client, trouble := submitPlace(config, named)
+	if trouble == nil {
+		return client, nil
+	}
+	people, err := daemonAt{Config: config}.client(ctx)
+	if err != nil {
+		return none, err
+	}
+	var doc statusDoc
+	if err := operateOn(ctx, people, opStatus, struct{}{}, &doc); err != nil {
+		return none, fmt.Errorf("%w; %w", trouble, err)
+	}
+	if doc.Submit == "" { // an older daemon does not say it
+		return none, trouble
+	}
+	return httpapi.SubmitClient{Socket: doc.Submit}, nil
 }
 
 // pinnedTo trusts the uid that root pinned and nobody else, as couriers do.

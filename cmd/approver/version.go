@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"runtime/debug"
 )
@@ -40,6 +39,6 @@ func (c versionCmd) Run() error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(out)
 	}
-	fmt.Printf("approver %s %s %s\n", out.Version, out.Revision, out.Go)
+	printed(0, "approver %s %s %s\n", out.Version, out.Revision, out.Go)
 	return nil
 }
