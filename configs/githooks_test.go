@@ -57,9 +57,17 @@ func TestWhereGitFindsItsHooks(t *testing.T) {
 		}
 	}
 	elsewhere := files(".git/HEAD", "x", ".git/config", "", "sub/.git/HEAD", "x", "sub/.git/config", "[core]\n\thooksPath = h\n", "sub/h/post-checkout", evil)
-	for _, command := range []string{"cd sub && git checkout feature", "cd\tsub && git checkout feature", "c''d sub; git checkout feature", "git -C sub checkout feature", "git log; git -C sub checkout feature"} {
+	for _, command := range []string{"cd sub && git checkout feature", "cd\tsub && git checkout feature", "c''d sub; git checkout feature", "git -C sub checkout feature", "git log; git -C sub checkout feature",
+		"git --work-tree sub checkout feature", "git --git-dir sub/.git checkout feature", "git -c a.b=c -C sub checkout feature", "git --namespace n -C sub checkout feature",
+		"git --exec-path x -C sub checkout feature", "git --config-env a.b=C -C sub checkout feature", "git --no-pager -C sub checkout feature", "GIT_DIR=sub/.git git checkout feature"} {
 		if v := (loadRow{"", elsewhere, "Bash", runs(command)}).judged(t); v.Decision > approver.Ask {
 			t.Errorf("%q is %v", command, v.Decision)
+		}
+	}
+	reads := files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", "h/post-index-change", evil)
+	for _, command := range []string{"git log -1", "git show HEAD", "git --version", "git --no-pager blame f"} {
+		if v := (loadRow{"", reads, "Bash", runs(command)}).judged(t); v.Decision <= approver.Ask {
+			t.Errorf("honest: %s is %v (%s): %s", command, v.Decision, v.Rule, v.Reason)
 		}
 	}
 	for name, world := range map[string]map[string]string{
