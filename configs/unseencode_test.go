@@ -54,7 +54,13 @@ func put(t testing.TB, dir, name, text string) string {
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+	err := error(nil)
+	if to, ok := strings.CutPrefix(text, "->"); ok {
+		err = os.Symlink(to, p)
+	} else {
+		err = os.WriteFile(p, []byte(text), 0o644)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -90,21 +90,6 @@ func FuzzLoose(f *testing.F) {
 	})
 }
 
-// Whatever the settings of git are, they come to an end, and their names are in small
-// letters.
-func FuzzGitOptions(f *testing.F) {
-	f.Add("[core]\n\thooksPath = \"a\\\"b\" ; x\n[a \"B\\\\\"] c\n[d.e]f=g\\\nh # i\n")
-	f.Add("\ufeff[a] b = \"c")
-	f.Fuzz(func(t *testing.T, text string) {
-		options, _ := gitOptions(text)
-		for _, o := range options {
-			if o.key != strings.ToLower(o.key) || !strings.Contains(o.key, ".") || len(o.value) > len(text)+4 {
-				t.Errorf("%q has %q", text, o)
-			}
-		}
-	})
-}
-
 // The words of an interpreter are read to their end.
 func FuzzStarts(f *testing.F) {
 	f.Add("node", "-r ./b --import=c -- x")

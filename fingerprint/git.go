@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -15,14 +16,14 @@ import (
 // A gitCall is one command of git.
 type gitCall struct {
 	*pass
-	sub     string      // the subcommand, in small letters
-	args    []string    // behind it
-	root    string      // of the working tree
-	options []gitOption // of -c, --config-env and variables
-	dirs    []string    // that the call names as .git
-	files   []string    // of settings that variables name
-	odd     bool        // a word before the subcommand is not known
-	filters bool        // settings name a filter that may be a file of the agent
+	sub     string               // the subcommand, in small letters
+	args    []string             // behind it
+	root    string               // of the working tree
+	options []content.GitSetting // of -c, --config-env and variables
+	dirs    []string             // that the call names as .git
+	files   []string             // of settings that variables name
+	odd     bool                 // a word before the subcommand is not known
+	filters bool                 // settings name a filter that may be a file of the agent
 }
 
 // gitTakes are the flags before the subcommand that take the next word.
@@ -113,10 +114,10 @@ func (g *gitCall) reads(words []string) {
 }
 
 // option is a setting that a word or a variable gives.
-func option(key, value string) gitOption {
-	o := gitOption{key: strings.ToLower(key), value: value}
+func option(key, value string) content.GitSetting {
+	o := content.GitSetting{Key: strings.ToLower(key), Value: value}
 	if first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.'); first < last {
-		o.quoted = key[first+1 : last]
+		o.Quoted = key[first+1 : last]
 	}
 	return o
 }

@@ -9,6 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
 
@@ -23,23 +24,23 @@ func (g *gitCall) submodules(at string, depth int) {
 	if !ok || text == "" || !g.once("submodules", at, g.sub) {
 		return
 	}
-	options, err := gitOptions(text)
+	options, err := content.GitSettings(text)
 	if err != nil || depth >= maxFollowed {
 		g.unread(list, "names")
 		return
 	}
 	root, found := g.root, 0
 	for _, o := range options {
-		if !strings.HasPrefix(o.key, "submodule.") || !strings.HasSuffix(o.key, ".path") {
+		if !strings.HasPrefix(o.Key, "submodule.") || !strings.HasSuffix(o.Key, ".path") {
 			continue
 		}
 		if found++; found > maxNested {
 			g.unread(list, "names")
 			break
 		}
-		g.root = filepath.Join(at, o.value)
+		g.root = filepath.Join(at, o.Value)
 		g.treeIn(g.root, depth+1)
-		for _, name := range slices.Compact([]string{o.value, o.quoted}) {
+		for _, name := range slices.Compact([]string{o.Value, o.Quoted}) {
 			if dir := filepath.Join(at, ".git/modules", name); g.isFolder(dir) {
 				g.directory(dir)
 			}
@@ -117,7 +118,7 @@ func (g *gitCall) remotes(common string) {
 					if !ok {
 						url, _, _ = strings.Cut(line, "#")
 					}
-					g.transport(gitOption{key: "remote.file.url", value: strings.TrimSpace(url)}, file)
+					g.transport(content.GitSetting{Key: "remote.file.url", Value: strings.TrimSpace(url)}, file)
 				}
 			}
 		}

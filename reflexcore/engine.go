@@ -111,7 +111,7 @@ type work struct {
 	result            shell.Result // of the command
 	part              shell.Result // of a payload
 	trees             shell.Trees  // of the texts of both
-	steps             []shell.Step // with explain: the commands that run, of the command and of payloads
+	steps             []shell.Step // with explain, or where git may run: the commands that run, of the command and of payloads
 	sure              bool         // nothing that is only suspected to run is analysed
 	binds             bool         // it is for those who bind an approval: files that are loaded are said, too
 	other             tools.Result
@@ -259,7 +259,7 @@ func (e *Engine) decode(w *work) {
 // understand is stages 3 to 7: one parse and one walk, for shells; the meaning of
 // the arguments, for other tools.
 func (e *Engine) understand(w *work) {
-	place := shell.Context{Dir: w.call.Dir, Env: w.call.Env, Label: w.labels(), Explain: w.explain, Trees: &w.trees}
+	place := shell.Context{Dir: w.call.Dir, Env: w.call.Env, Label: w.labels(), Explain: w.explain || w.runsGit(), Trees: &w.trees}
 	if w.past != nil {
 		place.Known = w.past.Taint
 	}

@@ -1,11 +1,14 @@
 package reflexcore
 
 import (
+	"errors"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -16,7 +19,8 @@ import (
 
 const (
 	maxGitConfig  = 256 << 10 // bytes of a file of settings
-	maxGitInclude = 4         // files of settings that lead to one another
+	maxGitInclude = 10        // files of settings that lead to one another: git reads no more
+	maxGitFiles   = 32        // files of settings in all
 	maxHooks      = 16        // hooks that are read for one call
 )
 
@@ -43,65 +47,86 @@ var gitHooksOf = map[string]string{
 // alwaysHooks may run whatever git does with its index and its branches.
 const alwaysHooks = " reference-transaction post-index-change"
 
-// elsewhereGit are the words with which git may work in another folder than the call's.
-var elsewhereGit = []string{"cd ", "-C", "-dir", "-tree", "GIT_", "pushd"}
-
 // gitDirVar finds the variable that says where a repository is.
 var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
 
+// runsGit reports whether git may be a word of the call's command.
+func (w *work) runsGit() bool {
+	return w.call.Command != "" && strings.Contains(unquoted.Replace(w.text), "git")
+}
+
 // gitHooks judges the hooks that the git of a command runs.
 func (e *Engine) gitHooks(w *work, place shell.Context) {
-	if w.call.Command == "" || !strings.Contains(unquoted.Replace(w.text), "git") {
+	if !w.runsGit() {
 		return
 	}
-	elsewhere := func(word string) bool { return strings.Contains(w.text, word) }
-	if dir, _ := e.hooksIn(w, w.call.Dir); dir == "" && !slices.ContainsFunc(elsewhereGit, elsewhere) {
-		return
-	}
-	place.Explain = true
-	var result shell.Result
-	e.shell.Analyze(w.call.Command, place, &result)
 	var done []string
-	for i := range result.Steps {
-		s := &result.Steps[i]
+	var last *hooked
+	for i := range len(w.steps) {
+		s := &w.steps[i]
 		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {
 			continue
 		}
 		at, command := gitRuns(s)
-		names := gitHooksOf[command] + alwaysHooks
-		switch known, ok := gitHooksOf[command]; {
-		case known == "none":
+		known, ok := gitHooksOf[command]
+		if known == "none" {
 			continue
-		case !ok: // an alias, or a program of git's that is not known
-			names = ""
+		}
+		var names []string // of an alias, or a program of git's that is not known, all
+		if ok {
+			names = strings.Fields(known + alwaysHooks)
 		}
 		if m := gitDirVar.FindStringSubmatch(unquoted.Replace(w.text)); m != nil {
 			at = gitFolder(m[1], s.Dir)
 		}
-		dir, top := e.hooksIn(w, at)
-		if dir == "" || len(done) >= maxHooks {
-			continue
+		if last == nil || last.at != at {
+			last = e.hooksIn(w, at)
 		}
-		listed, err := e.files.ReadDir(dir, maxListed)
-		if err != nil {
-			continue // it is not there: no hook runs
-		}
-		for _, name := range listed {
-			file := dir + "/" + name
-			if names != "" && !slices.Contains(strings.Fields(names), name) || slices.Contains(done, file) {
-				continue
-			}
-			done = append(done, file)
-			e.gitHook(w, file, top, place)
+		for _, dir := range last.dirs {
+			done = e.hooksOf(w, dir, last.top, names, done, place)
 		}
 	}
+}
+
+// hooksOf judges those hooks of a folder that have one of the names, or any for none. Done
+// are the files that were judged.
+func (e *Engine) hooksOf(w *work, dir, top string, names, done []string, place shell.Context) []string {
+	dir, _ = w.links.real(e.files, dir)
+	listed, err := e.files.ReadDir(dir, maxListed)
+	if err != nil {
+		if !isMissing(err) { // else no hook runs
+			w.hiddenHooks(dir)
+		}
+		return done
+	}
+	for _, name := range listed {
+		file := dir + "/" + name
+		if len(names) > 0 && !slices.Contains(names, name) || slices.Contains(done, file) {
+			continue
+		}
+		if len(done) >= maxHooks {
+			w.hiddenHooks(dir)
+			return done
+		}
+		done = append(done, file)
+		e.gitHook(w, file, top, place)
+	}
+	return done
+}
+
+// hiddenHooks notes that what git runs by itself is not all known.
+func (w *work) hiddenHooks(where string) {
+	w.effects = append(w.effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
 }
 
 // gitHook judges what one hook runs.
 func (e *Engine) gitHook(w *work, file, top string, place shell.Context) {
 	b, err := e.files.ReadFile(file, maxPrompt)
 	if err != nil {
-		return // a folder, or a program: it is as unknown as any of the project
+		if info, err := e.files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
+			w.hiddenHooks(file)
+		}
+		return
 	}
 	from := len(w.effects)
 	place.Dir, place.Explain = top, w.explain
@@ -158,79 +183,122 @@ func gitFolder(p, dir string) string {
 	return strings.TrimSuffix(absolute(p, dir), "/.git")
 }
 
-// hooksIn is the folder of hooks that the settings of a repository name, and the top of its
-// working tree. Empty: they name none, and git's own folder counts, which no call changes
-// without a question.
-func (e *Engine) hooksIn(w *work, dir string) (hooks, top string) {
-	if !strings.HasPrefix(dir, "/") || !effect.IsKnown(dir) {
-		return "", ""
-	}
-	dir, _ = w.links.real(e.files, path.Clean(dir))
-	if top = e.top(dir); top == "" {
-		return "", ""
-	}
-	git := top + "/.git"
-	if b, err := e.files.ReadFile(git, maxIndexPath); err == nil { // a further working tree, or a submodule
-		to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
-		if !ok {
-			return "", ""
-		}
-		git = absolute(to, top)
-		if b, err := e.files.ReadFile(git+"/commondir", maxIndexPath); err == nil {
-			hooks = e.hooksPath(w, git+"/config.worktree", 0)
-			git = absolute(strings.TrimSpace(string(b)), git)
-		}
-	}
-	home := w.around.home
-	for _, file := range [...]string{
-		git + "/config.worktree", git + "/config", home + "/.gitconfig", home + "/.config/git/config",
-	} {
-		if hooks == "" {
-			hooks = e.hooksPath(w, file, 0)
-		}
-	}
-	if below, ok := strings.CutPrefix(hooks, "~/"); ok {
-		hooks = home + "/" + below
-	}
-	if hooks != "" {
-		hooks = absolute(hooks, top)
-	}
-	return hooks, top
+// hooked says where the git that works in a folder finds its hooks.
+type hooked struct {
+	at   string   // the folder
+	top  string   // of the working tree
+	dirs []string // of hooks; none: git's own folder, which no call changes without a question
+
+	sure  string // what the last setting says that surely counts
+	files int    // of settings that were read
 }
 
-// hooksPath is the last core.hooksPath of a file of settings, and of those it includes.
-func (e *Engine) hooksPath(w *work, file string, depth int) (hooks string) {
-	b, err := e.files.ReadFile(file, maxGitConfig)
-	if err != nil || depth > maxGitInclude {
-		return "" // most have none
+// hooksIn reads the settings that git reads in a folder. Each file is opened anew for each
+// call: a stamp does not show what is written through a mapping.
+func (e *Engine) hooksIn(w *work, at string) *hooked {
+	h := &hooked{at: at}
+	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
+		return h
 	}
-	section := ""
-	for line := range strings.Lines(string(b)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			end := strings.LastIndexByte(line, ']')
-			if end < 0 {
-				continue
-			}
-			section, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(line[1:end])), " ")
-			line = strings.TrimSpace(line[end+1:])
+	dir, _ := w.links.real(e.files, path.Clean(at))
+	if h.top = e.top(dir); h.top == "" {
+		return h
+	}
+	git := h.top + "/.git"
+	own := git // of one working tree
+	if info, err := e.files.Lstat(git); err == nil && !info.IsDir() {
+		if to, _ := w.links.real(e.files, git); to != git {
+			git, own = to, to
+		} else if git, own = e.gitLink(git, h.top); git == "" {
+			w.hiddenHooks(own)
+			return h
 		}
-		key, value, ok := strings.Cut(line, "=")
-		if !ok {
+	}
+	home, env := w.around.home, w.call.Env
+	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
+		e.gitSettings(w, h, file, 0, true)
+	}
+	for _, file := range [...]string{env["GIT_CONFIG_SYSTEM"], env["GIT_CONFIG_GLOBAL"]} { // instead of those
+		if file != "" && file != "/dev/null" {
+			e.gitSettings(w, h, absolute(file, at), 0, false)
+		}
+	}
+	if config := env["XDG_CONFIG_HOME"]; config != "" {
+		e.gitSettings(w, h, absolute(config, at)+"/git/config", 0, false)
+	}
+	e.gitSettings(w, h, git+"/config", 0, true)
+	e.gitSettings(w, h, own+"/config.worktree", 0, false) // a setting says whether it counts
+	if h.sure != "" {
+		h.dirs = append(h.dirs, h.sure)
+	}
+	return h
+}
+
+// gitLink is where a file .git leads: to what all working trees share, and to what one has
+// for itself. Common is empty if that is not known.
+func (e *Engine) gitLink(file, top string) (common, own string) {
+	b, err := e.files.ReadFile(file, maxIndexPath)
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
+	if err != nil || !ok {
+		return "", file
+	}
+	own = absolute(to, top)
+	b, err = e.files.ReadFile(own+"/commondir", maxIndexPath)
+	switch {
+	case err == nil:
+		return absolute(strings.TrimSpace(string(b)), own), own
+	case isMissing(err): // a submodule
+		return own, own
+	}
+	return "", own
+}
+
+// gitSettings reads what one file of settings, and those that it includes, say of hooks. Of
+// one that is not sure to count all is added.
+func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bool) {
+	b, err := e.files.ReadFile(file, maxGitConfig)
+	if isMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
+		return // most are not there; a home may be closed to the one who looks
+	}
+	if h.files++; err != nil || depth > maxGitInclude || h.files > maxGitFiles {
+		w.hiddenHooks(file)
+		return
+	}
+	text := string(b)
+	if low := strings.ToLower(text); !strings.Contains(low, "hookspath") && !strings.Contains(low, "include") {
+		return
+	}
+	settings, err := content.GitSettings(text)
+	if err != nil {
+		w.hiddenHooks(file)
+	}
+	for _, s := range settings {
+		included := s.Key == "include.path"
+		perhaps := strings.HasPrefix(s.Key, "includeif.") && strings.HasSuffix(s.Key, ".path")
+		if !included && !perhaps && s.Key != "core.hookspath" {
 			continue
 		}
-		value = strings.Trim(strings.TrimSpace(value), `"`)
-		switch key = strings.ToLower(strings.TrimSpace(key)); {
-		case section == "core" && key == "hookspath":
-			hooks = value
-		case (section == "include" || section == "includeif") && key == "path":
-			if below, ok := strings.CutPrefix(value, "~/"); ok {
-				value = w.around.home + "/" + below
-			}
-			if more := e.hooksPath(w, absolute(value, path.Dir(file)), depth+1); more != "" {
-				hooks = more
-			}
+		value, ok := e.gitPath(w, s.Value)
+		switch {
+		case !ok:
+			w.hiddenHooks(file)
+		case included, perhaps:
+			e.gitSettings(w, h, absolute(value, path.Dir(file)), depth+1, sure && included)
+		case sure && value == "": // none of the files before
+			h.sure = ""
+		case sure:
+			h.sure = absolute(value, h.top)
+		case value != "":
+			h.dirs = append(h.dirs, absolute(value, h.top))
 		}
 	}
-	return hooks
+}
+
+// gitPath is the path that a setting means; false if that is not known.
+func (e *Engine) gitPath(w *work, value string) (string, bool) {
+	if below, ok := strings.CutPrefix(value, "~/"); ok {
+		return w.around.home + "/" + below, w.around.home != ""
+	}
+	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
+		!strings.ContainsAny(value, "\t\n\r\b")
 }

@@ -11,13 +11,14 @@ import (
 )
 
 // BenchmarkGit is a command of git in a repository with plain settings, with hooks among its
-// files, and one that changes its folder first.
+// files, one that changes its folder first, and one that runs no hook.
 func BenchmarkGit(b *testing.B) {
 	e, err := reflexcore.New(nil, reflexcore.Limits{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for name, row := range map[string]struct{ settings, command string }{
+		"reads": {"[core]\n\tbare = false\n", "git log -1"},
 		"plain": {"[core]\n\tbare = false\n", "git commit -m x"},
 		"moved": {"[core]\n\tbare = false\n", "cd sub && git commit -m x"},
 		"hooks": {"[core]\n\thooksPath = h\n", "git commit -m x"},
