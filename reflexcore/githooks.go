@@ -82,10 +82,7 @@ func (e *Engine) gitHooks(w *work, place shell.Context) {
 		if dir == "" || len(done) >= maxHooks {
 			continue
 		}
-		listed, err := e.files.ReadDir(dir, maxListed)
-		if err != nil {
-			continue // it is not there: no hook runs
-		}
+		listed, _ := e.listed(w, dir)
 		for _, name := range listed {
 			file := dir + "/" + name
 			if names != "" && !slices.Contains(strings.Fields(names), name) || slices.Contains(done, file) {
