@@ -380,7 +380,7 @@ func TestCallsThatLoadAText(t *testing.T) {
 	put(t, dir, ".claude/commands/ns/deep.md", forced)
 	put(t, dir, ".claude/agents/hooked.md", "---\nname: hooked\nhooks:\n  Stop: []\n---\n")
 	put(t, dir, ".claude/agents/team/x.md", "---\nname: served\nmcpServers:\n  - x:\n      command: date\n---\n")
-	put(t, dir, ".claude/agents/plain.md", plainSkill)
+	put(t, dir, ".claude/agents/plain.md", strings.Replace(plainSkill, "name: x", "name: plain", 1))
 	put(t, dir, ".claude/agents/helper.md", "---\nname: other\n---\nText.\n")
 	put(t, dir, ".claude/agents/zzz.md", "---\nname: helper\nhooks:\n  Stop: []\n---\n")
 	for name, skills := range map[string]string{"pre1": "push", "pre2": "[live, push]", "pre3": "live, 'push' # both", "pre4": "\n  - live\n  - push",

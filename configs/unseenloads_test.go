@@ -1,6 +1,7 @@
 package configs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,11 +64,16 @@ func TestCallsThatLoadWhatHides(t *testing.T) {
 	const (
 		evil  = ".claude/skills/evil/SKILL.md"
 		agent = "~/.claude/agents/zzz.md"
+		below = "vendor/x/.claude/skills/na/SKILL.md" // which Claude Code adds when it reads a file in vendor/x
 		plain = "---\nname: other\ndescription: x\n---\nhello\n"
 		three = "---\nname: three\ndescription: x\n" + hookLines + "---\nhello\n"
 		runTo = "export const meta = { name: 'wf', description: 'd' }\n"
 	)
 	front := func(lines string) string { return "---\n" + lines + "\n---\nhello\n" }
+	many := files(".claude/agents/x.md", front("name: Explore\n"+hookLines))
+	for i := range 8200 {
+		many[fmt.Sprintf(".claude/agents/%d", i)] = ""
+	}
 	rows := []loadRow{
 		{"fork: two files", files("~/.claude/agents/three.md", three, ".claude/skills/one/SKILL.md", front("context: fork\nagent: Explore"), "~/.claude/skills/one/SKILL.md", front("context: fork\nagent: three")), "Skill", loads("one", "")},
 		{"fork: nested key", files("~/.claude/agents/three.md", three, "~/.claude/skills/one/SKILL.md", front("context: fork\nmetadata:\n  agent: Explore\nagent: three")), "Skill", loads("one", "")},
@@ -91,6 +97,15 @@ func TestCallsThatLoadWhatHides(t *testing.T) {
 		{"args: a name without a word", files(".claude/skills/fine/SKILL.md", "---\narguments: x\n---\nhello !$x`git push --force origin main`\n"), "Skill", map[string]any{"skill": "fine"}},
 		{"args: names with one begin", files(".claude/skills/fine/SKILL.md", "---\narguments: a ab\n---\n!`git $ab --force origin main`\n"), "Skill", loads("fine", "x push")},
 		{"args: a name in quotes", files(".claude/skills/fine/SKILL.md", "---\n\"arguments\": x\n---\nhi !$x\n"), "Skill", loads("fine", "'`git push --force origin main`'")},
+		{"below: a command's other name", files(".claude/commands/dev/na.md", front("name: na"), below, forced), "Skill", loads("na", "")},
+		{"below: a name in front matter", files(".claude/skills/foo/SKILL.md", front("name: na"), below, forced), "Skill", loads("na", "")},
+		{"below: not for all files", files(".claude/skills/na/SKILL.md", front("name: na\npaths: lib/**"), below, forced), "Skill", loads("na", "")},
+		{"below: another case", files(".claude/commands/Na.md", "hello\n", below, forced), "Skill", loads("na", "")},
+		{"below: above the repository", files("~/../.claude/commands/na.md", "hello\n", ".git/HEAD", "ref: x\n", below, forced), "Skill", loads("na", "")},
+		{"below: a command that may be none", files(".claude/commands/na.md", "---\nname: [\n---\nhello\n", below, forced), "Skill", loads("na", "")},
+		{"agent: five folders down", files(".claude/agents/a/b/c/d/e/x.md", front("name: Explore\n"+hookLines)), "Agent", typed("Explore")},
+		{"agent: twelve folders down", files(".claude/agents/a/b/c/d/e/f/g/h/i/j/k/l/x.md", front("name: Explore\n"+hookLines)), "Agent", typed("Explore")},
+		{"agent: among too many", many, "Agent", typed("Explore")},
 		{"start: --agent", files("~/.claude/agents/three.md", three), "Bash", runs("claude -p --agent three hello")},
 		{"start: --agent=", files("~/.claude/agents/three.md", three), "Bash", runs("claude --agent=three -p hello")},
 		{"start: its first prompt", files("~/.claude/agents/three.md", front("name: three\ninitialPrompt: /evil"), evil, forced), "Bash", runs("claude -p --agent three hello")},
@@ -155,6 +170,8 @@ func TestHonestCallsThatLoad(t *testing.T) {
 		".claude/skills/env/SKILL.md", "---\ndescription: >-\n  Show the\n  environment\nallowed-tools:\n  - Read\n---\nBranch: !`git rev-parse --abbrev-ref HEAD`\n",
 		".claude/skills/fix/SKILL.md", "---\nname: fix\nargument-hint: [issue-number] [more]\n---\nFix $ARGUMENTS. Read `gh issue view $0`!\n",
 		".claude/skills/log/SKILL.md", "---\nname: log\n---\nLog this: $ARGUMENTS\n",
+		".claude/commands/dev/lint.md", "Lint.\n", "~/.claude/skills/mine/SKILL.md", "---\nname: other\n---\nhi\n", "~/.claude/commands/home-command.md", "hi\n",
+		"lib/deep/.claude/skills/scoped/SKILL.md", "---\nname: scoped\n---\nhi\n", "~/../.claude/commands/above.md", "hi\n", // there is no repository
 		".claude/commands/pr.md", "---\ndescription: review\n---\nDiff: !`gh pr diff $1`\n",
 		".claude/commands/commit.md", "---\nallowed-tools: Bash(git add:*), Bash(git status:*)\ndescription: Create a git commit\n---\n- Status: !`git status`\n- Diff: !`git diff HEAD`\n",
 		".claude/workflows/w1.js", "export const meta = {name: 'w1'}\nawait agent('a',{agentType:'rev'}); await agent('b',{agentType:'rev'})",
@@ -171,6 +188,11 @@ func TestHonestCallsThatLoad(t *testing.T) {
 		{"", world, "Skill", loads("fix", "\"a b\" c")},
 		{"", world, "Skill", loads("log", "it's done `x` & fine")},
 		{"", world, "Skill", loads("pr", "123")},
+		{"", world, "Skill", loads("dev:lint", "")},
+		{"", world, "Skill", loads("mine", "")},
+		{"", world, "Skill", loads("home-command", "")},
+		{"", world, "Skill", loads("lib/deep:scoped", "")},
+		{"", world, "Skill", loads("above", "")},
 		{"", world, "Skill", loads("commit", "")},
 		{"", world, "Skill", loads("code-review", "\"x\"")},
 		{"", world, "Agent", typed("rev")},

@@ -119,7 +119,7 @@ func TestCallsThatLoadAPluginsText(t *testing.T) {
 	put(t, dir, ".claude/skills/inl/.claude-plugin/plugin.json", `{"name":"inl","commands":{"a":{"content":"!`+"`date`"+`"}}}`)
 	put(t, dir, ".claude/skills/broken/.claude-plugin/plugin.json", `{"name":`)
 	put(t, dir, ".claude/agents/hooked.md", "---\nname: hooked\nhooks:\n  Stop: []\n---\n")
-	put(t, dir, ".claude/agents/plain.md", plainSkill)
+	put(t, dir, ".claude/agents/plain.md", strings.Replace(plainSkill, "name: x", "name: plain", 1))
 	put(t, dir, ".claude/skills/forklost/SKILL.md", "---\nname: forklost\ncontext: fork\nagent: nobody\n---\nText\n")
 	for name, script := range map[string]string{
 		"hooked": "agent('x', {agentType: 'hooked'})", "quoted": `agent("x", {"agentType": "hooked"})`, "ticks": "agent('x', {agentType:`hooked`})",

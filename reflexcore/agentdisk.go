@@ -118,10 +118,7 @@ func (e *Engine) agentsByInode(w *work, file string) (out []string) {
 		if dir[0] != '/' {
 			dir = w.around.home + "/" + dir
 		}
-		names, err := e.files.ReadDir(dir, maxListed)
-		if err != nil {
-			continue
-		}
+		names, _ := e.listed(w, dir)
 		for _, name := range names {
 			if shell.IsAgent(name) && e.sameFile(w, dir+"/"+name, info) {
 				out = append(out, name)

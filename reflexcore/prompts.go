@@ -36,6 +36,19 @@ func (w *work) unseen(file string) {
 	w.effects = append(w.effects, effect.Effect{Kind: effect.Persist, What: unseenCode, Target: file, By: w.call.Tool, Step: -1})
 }
 
+// listed are the names in a folder from which something is loaded. Where there is a folder
+// whose names cannot be read, or are too many, the call is a question.
+func (e *Engine) listed(w *work, dir string) ([]string, bool) {
+	names, err := e.files.ReadDir(dir, maxListed)
+	if err == nil {
+		return names, true
+	}
+	if at, err := e.files.Lstat(dir); err == nil && at.IsDir() {
+		w.unseen(dir)
+	}
+	return nil, false
+}
+
 // prompts looks at the files that a shell or code writes, and finds those that agents load.
 // Tools that write files hand out what runs of them (package tools).
 func (e *Engine) prompts(w *work, place shell.Context) {

@@ -1,6 +1,7 @@
 package reflexcore
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -55,7 +56,7 @@ func (e *Engine) loads(w *work, place shell.Context) {
 	}
 	l := &loader{
 		e: e, w: w, place: place, dir: w.call.Dir, project: w.call.Env["CLAUDE_PROJECT_DIR"],
-		budget: maxSearches, from: len(w.effects),
+		budget: maxSearches, from: len(w.effects), done: map[string]content.Front{},
 	}
 	l.beside()
 	if w.call.Tool == "Workflow" {
@@ -101,6 +102,7 @@ const (
 	maxSearched = 64 << 10
 	// maxSearches bounds the files and folders that are looked at for one call.
 	maxSearches = 2048
+	maxBelow    = 8 // folders in each other, of which Claude Code knows no bound
 )
 
 // A loader finds the files of one call.
@@ -114,15 +116,17 @@ type loader struct {
 	project string
 	plugin  string // the folder of the plugin that is looked at
 	args    string
-	typed   bool     // in the words of a command, where a path looks the same
-	from    int      // of its effects
-	budget  int      // files and folders that are still looked at
-	done    []string // files that are there
-	names   []string // of skills and agents that were looked for already
-	tried   []string // others that the name may be
-	agent   bool     // the name is that of an agent
-	found   bool     // a file of it is there
-	begun   bool     // the agent is one that a command starts with
+	typed   bool                     // in the words of a command, where a path looks the same
+	from    int                      // of its effects
+	budget  int                      // files and folders that are still looked at
+	done    map[string]content.Front // files that are there
+	names   []string                 // of skills and agents that were looked for already
+	tried   []string                 // others that the name may be
+	agent   bool                     // the name is that of an agent
+	wanted  []string                 // what may be the name
+	found   bool                     // a file that may have it is there
+	certain bool                     // a file has it, and no other one can take its place
+	begun   bool                     // the agent is one that a command starts with
 
 	added     []string // folders beside the project, in which more is found
 	elsewhere bool     // texts of folders that are not known here are loaded, too
@@ -135,16 +139,16 @@ func (l *loader) one(agent bool, names ...string) {
 		return
 	}
 	l.names = append(l.names, key)
-	found, was, plugin := l.found, l.agent, l.plugin
-	l.found, l.agent, l.plugin = false, agent, ""
+	was := *l
+	l.found, l.certain, l.agent, l.plugin, l.wanted = false, false, agent, "", names
 	for _, name := range names {
 		l.load(name, agent)
 	}
 	l.besides(agent, names)
-	if last := names[len(names)-1]; !l.found && !l.typed && !builtIn(last, agent) {
+	if last := names[len(names)-1]; !l.certain && !l.typed && !builtIn(last, agent) {
 		l.w.lost(last, agent)
 	}
-	l.found, l.agent, l.plugin = found, was, plugin
+	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
 }
 
 // load judges each file that the name may be. Which of them the agent takes depends on its
@@ -159,7 +163,9 @@ func (l *loader) load(name string, agent bool) {
 	for _, root := range roots {
 		l.named(root, name, agent)
 	}
+	l.certain = l.certain || !agent && l.owns(name)
 	if namespaced {
+		l.found = false
 		for _, root := range l.plugins(plugin, roots) {
 			l.plugin = root
 			l.named(root, inner, agent)
@@ -167,6 +173,7 @@ func (l *loader) load(name string, agent bool) {
 			l.ownPaths(root, inner, agent)
 			roots = append(roots, root)
 		}
+		l.certain = l.certain || l.found
 	}
 	base := name[strings.LastIndexByte(name, ':')+1:]
 	for i, root := range roots {
@@ -233,9 +240,9 @@ func (l *loader) fold(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
 	dir = path.Clean(dir)
-	names, err := l.e.files.ReadDir(l.follow(dir), maxListed)
-	if err != nil {
-		l.file(file) // not there, or a folder that may only be entered
+	names, ok := l.e.listed(l.w, l.follow(dir))
+	if !ok {
+		l.file(file) // it may be entered though its names cannot be read
 		return
 	}
 	if l.budget--; l.budget < 0 {
@@ -284,12 +291,16 @@ func (l *loader) roots() (out []string) {
 // search looks below a folder for the files that get the name from their front matter, and
 // for files of that name. Of a folder of skills only the SKILL.md of each counts.
 func (l *loader) search(dir, name string, depth int) {
-	if l.budget < 0 || depth > 3 {
+	if l.budget < 0 {
 		return
 	}
-	names, err := l.e.files.ReadDir(l.follow(dir), maxListed)
-	if err != nil {
-		return // it is not there, or is no folder
+	names, ok := l.e.listed(l.w, l.follow(dir))
+	if !ok {
+		return
+	}
+	if depth > maxBelow {
+		l.w.unseen(dir)
+		return
 	}
 	skills := path.Base(dir) == "skills" && depth == 0
 	for _, entry := range names {
@@ -339,6 +350,39 @@ func (l *loader) called(file, name string) {
 	}
 }
 
+// gives reports whether front matter gives a subagent the name that is looked for.
+func (l *loader) gives(front *content.Front) bool {
+	return l.agent && slices.ContainsFunc(l.wanted, func(name string) bool {
+		_, sure := front.Called(name)
+		return sure
+	})
+}
+
+// owns reports whether a text that was judged has the name of a skill, and none of a folder
+// below the project, which Claude Code adds when it reads something there, takes its place.
+// So it has to be exactly where the name says, in a folder that Claude Code loads from the
+// start, and for all files of the project.
+func (l *loader) owns(name string) bool {
+	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.home+"/.claude")}
+	dir := path.Clean(cmp.Or(l.project, l.dir))
+	for range maxUp {
+		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
+		if _, err := l.e.files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+			break
+		}
+		dir = path.Dir(dir)
+	}
+	for _, root := range roots {
+		root = path.Clean(root)
+		skill, skilled := l.done[root+"/skills/"+name+"/SKILL.md"]
+		command, commanded := l.done[root+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]
+		if skilled && !skill.Odd && !skill.Has("paths") || commanded && !command.Odd {
+			return true
+		}
+	}
+	return false
+}
+
 // follow is where the links of a path lead.
 func (l *loader) follow(p string) string {
 	if to, ok := l.w.links.real(l.e.files, p); ok {
@@ -349,8 +393,8 @@ func (l *loader) follow(p string) string {
 
 // file judges a file, if it is there.
 func (l *loader) file(file string) {
-	if slices.Contains(l.done, file) {
-		l.found = true
+	if front, done := l.done[file]; done {
+		l.found, l.certain = true, l.certain || l.gives(&front)
 		return
 	}
 	to := l.follow(file)
@@ -358,7 +402,7 @@ func (l *loader) file(file string) {
 		l.tried = append(l.tried, to)
 		return
 	}
-	l.done, l.found = append(l.done, file), true
+	l.done[file], l.found = content.Front{}, true
 	w, from := l.w, len(l.w.effects)
 	defer func() { w.loaded = append(w.loaded, loaded{file, from, len(w.effects)}) }()
 	b, err := l.e.files.ReadFile(to, maxPrompt)
@@ -368,6 +412,7 @@ func (l *loader) file(file string) {
 	}
 	text := string(b)
 	p := content.ReadPrompt(file, text)
+	l.done[file], l.certain = p.Front, l.certain || l.gives(&p.Front)
 	l.brings(file, &p.Front)
 	filled := l.filled(file, text, &p)
 	if !p.Runs() && !slices.ContainsFunc(filled, func(f content.Prompt) bool { return f.Runs() }) {

@@ -58,10 +58,7 @@ func (l *loader) workflows(name string) (out []string) {
 	}
 	for _, dir := range dirs {
 		dir += "/workflows"
-		names, err := l.e.files.ReadDir(l.follow(dir), maxListed)
-		if err != nil {
-			continue // it is not there, or is no folder
-		}
+		names, _ := l.e.listed(l.w, l.follow(dir))
 		for _, entry := range names {
 			if path.Ext(entry) != ".js" {
 				continue

@@ -50,10 +50,7 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 // amongSkills are the folders of skills that are a plugin of that name: by the name of the
 // folder, or by that in its manifest.
 func (l *loader) amongSkills(dir, name string) (out []string) {
-	names, err := l.e.files.ReadDir(l.follow(dir), maxListed)
-	if err != nil {
-		return nil // it is not there, or is no folder
-	}
+	names, _ := l.e.listed(l.w, l.follow(dir))
 	for _, entry := range names {
 		if l.budget--; l.budget < 0 {
 			return out

@@ -49,7 +49,8 @@ func (l *loader) types(name, args string) {
 	_, err := l.e.files.Lstat("/" + name)
 	typed := l.typed
 	if args = strings.TrimSpace(args); args != l.args {
-		l.args, l.done = args, nil // another text comes out
+		l.args = args
+		clear(l.done) // another text comes out
 	}
 	l.typed = !l.elsewhere || err == nil
 	l.one(false, name)

@@ -36,7 +36,7 @@ func (e *Engine) starts(w *work, place shell.Context) {
 // start judges one start of Claude Code.
 func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
 	e.startsIn(w, s)
-	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.effects)}
+	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.effects), done: map[string]content.Front{}}
 	l.added = addedFolders(s.Argv[1:], s.Dir)
 	for j, word := range s.Argv[1:] {
 		flag, value, joined := strings.Cut(word, "=")

@@ -24,6 +24,7 @@ type Front struct {
 var frontKeys = map[string]bool{
 	"name": true, "aliases": true, "agent": true, "skills": true, "arguments": true, "shell": true,
 	"context": true, "observer": true, "hooks": true, "mcpservers": true, "lspservers": true, "initialprompt": true,
+	"paths": true,
 }
 
 var (
