@@ -209,7 +209,7 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 				v := x.askAsync(ctx, call, High)
 				synctest.Wait()
 				leave(c.why)
-				if v := <-v; v.Decision != Deny || c.why == ErrOutdated && !strings.Contains(v.Reason, ErrOutdated.Error()) { //nolint:errorlint // it is the very one
+				if v := <-v; v.Decision != Deny || c.why == ErrOutdated && !strings.Contains(v.Reason, ErrOutdated.Error()) {
 					t.Errorf("the one who asked is told %+v", v)
 				}
 				time.Sleep(2 * WithdrawGrace)
@@ -217,7 +217,7 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 				if _, card := x.tg.card(0); card.State != Withdrawn || card.Result != c.want {
 					t.Errorf("the card ends with %v, %q", card.State, card.Result)
 				}
-				if out := x.tap(x.tg, 0, "1", true); out.Kind == OutcomeApproved || c.why == ErrOutdated && !strings.Contains(out.Text, ErrOutdated.Error()) { //nolint:errorlint // it is the very one
+				if out := x.tap(x.tg, 0, "1", true); out.Kind == OutcomeApproved || c.why == ErrOutdated && !strings.Contains(out.Text, ErrOutdated.Error()) {
 					t.Errorf("a late yes is told %+v", out)
 				}
 			})

@@ -15,10 +15,10 @@ import (
 	"approver.example"
 )
 
-// Foreign checks what a channel says of answers that its platform did not give: each of its
+// ForeignError checks what a channel says of answers that its platform did not give: each of its
 // errors names the HTTP status, and none has a word of the body. open makes the channel for
 // a platform at url.
-func Foreign(t *testing.T, open func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination)) {
+func ForeignError(t *testing.T, open func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination)) {
 	const mark = "SIGN-IN-PAGE"
 	for name, c := range map[string]struct {
 		status     int

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnswersOfNoDiscord(t *testing.T) {
-	channeltest.Foreign(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
+	channeltest.ForeignError(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
 		cfg := discord.Config{
 			Token: approver.NewSecret("MTIzNDU2Nzg5MDEyMzQ1Njc4.GabcDE.abcdefghijklmnopqrstuvwxyz0123456789AB"), APIURL: url,
 			Channels: []string{"100000000000000001"}, Approvers: []approver.Approver{{ID: "100000000000000002"}},

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAnswersOfNoSlack(t *testing.T) {
-	channeltest.Foreign(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
+	channeltest.ForeignError(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
 		cfg := slack.Config{
 			BotToken: approver.NewSecret(slacktest.BotToken), AppToken: approver.NewSecret(slacktest.AppToken), APIURL: url,
 			Channels: []string{here}, Approvers: []approver.Approver{{ID: ann}},

@@ -141,7 +141,7 @@ func (c *Channel) fail(method string, err error) error {
 	f := &failure{text: c.scrub(err.Error())}
 	var tooMany *bot.TooManyRequestsError
 	var migrated *bot.MigrateError
-	var foreign *answer.Foreign
+	var foreign *answer.ForeignError
 	if errors.As(err, &foreign) {
 		f.text = foreign.Error()
 	}

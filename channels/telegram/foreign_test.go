@@ -11,7 +11,7 @@ import (
 // The status of a channel had a whole page of nginx in it, and not what it said in short.
 func TestAnswersOfNoTelegram(t *testing.T) {
 	s := newWorld(t)
-	channeltest.Foreign(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
+	channeltest.ForeignError(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
 		cfg := testConfig(s)
 		cfg.APIURL = url
 		c, err := New(cfg, log)

@@ -10,15 +10,15 @@ import (
 	"net/http"
 )
 
-// A Foreign is an answer that the platform's API did not give. It is an error, whatever
+// A ForeignError is an answer that the platform's API did not give. It is an error, whatever
 // its status says.
-type Foreign struct {
+type ForeignError struct {
 	Status int
 	what   string
 }
 
 // Error names the status, and says nothing of the body's own.
-func (f *Foreign) Error() string {
+func (f *ForeignError) Error() string {
 	return Status(f.Status) + ": " + f.what + ": a proxy or a wrong URL?"
 }
 
@@ -38,9 +38,9 @@ func Judge(status int, body []byte, members ...string) error {
 	body = bytes.TrimSpace(body)
 	switch {
 	case len(body) == 0:
-		return &Foreign{status, "the answer is empty"}
+		return &ForeignError{status, "the answer is empty"}
 	case !json.Valid(body) || body[0] != '{' && body[0] != '[':
-		return &Foreign{status, "the answer is not JSON"}
+		return &ForeignError{status, "the answer is not JSON"}
 	case len(members) == 0:
 		return nil
 	}
@@ -52,5 +52,5 @@ func Judge(status int, body []byte, members ...string) error {
 			}
 		}
 	}
-	return &Foreign{status, "the answer is JSON, but not of this API"}
+	return &ForeignError{status, "the answer is JSON, but not of this API"}
 }
