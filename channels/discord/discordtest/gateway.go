@@ -36,10 +36,11 @@ const (
 type session struct {
 	conn *websocket.Conn
 
-	mu      sync.Mutex // writes, and the next three
+	mu      sync.Mutex // writes, and the next four
 	seq     int
 	history []map[string]any // what was dispatched, to be resumed
 	ended   bool             // by a close after which nothing can be resumed
+	closed  bool             // by the server: what the bot says then ends nothing
 	id      string
 	intents int
 	ready   bool // guarded by the server's mu
@@ -75,6 +76,7 @@ func (g *session) close(code int, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ended = g.ended || code != 4000 // after others the session is over
+	g.closed = true
 	_ = g.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(time.Second))
 	_ = g.conn.Close()
 }
@@ -131,7 +133,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			if websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
 				g.mu.Lock()
-				g.ended = true // the bot has said goodbye
+				g.ended = g.ended || !g.closed // the bot has said goodbye
 				g.mu.Unlock()
 			}
 			return
