@@ -205,6 +205,9 @@ func TestFileThatIsNotTaken(t *testing.T) {
 			if text := b.s.Cards(b.here)[0].Text; !strings.Contains(text, "could not be attached") {
 				t.Errorf("updated, the card says\n%s", text)
 			}
+			if log, _ := b.stop(); strings.Count(log, "level=WARN msg=\"a card ") != 1 {
+				t.Errorf("one file is told of more than once:\n%s", log)
+			}
 		})
 	}
 }

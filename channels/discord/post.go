@@ -61,7 +61,9 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, c.takeBack(ctx, ref)
 	}
 	if v.file.name != "" && fits && len(got.Attachments) == 0 { // whichever of two tries this is
-		c.log.Warn("a card has no file: give the bot Attach Files", "request", card.Request, "conversation", to.Conversation)
+		if !v.bare { // the cause of that was told
+			c.log.Warn("a card has no file: give the bot Attach Files", "request", card.Request, "conversation", to.Conversation)
+		}
 		return c.ownUp(ctx, ref, card)
 	}
 	return ref, nil
