@@ -102,7 +102,7 @@ func TestCallsThatLoadWhatHides(t *testing.T) {
 		{"below: not for all files", files(".claude/skills/na/SKILL.md", front("name: na\npaths: lib/**"), below, forced), "Skill", loads("na", "")},
 		{"below: another case", files(".claude/commands/Na.md", "hello\n", below, forced), "Skill", loads("na", "")},
 		{"below: above the repository", files("~/../.claude/commands/na.md", "hello\n", ".git/HEAD", "ref: x\n", below, forced), "Skill", loads("na", "")},
-		{"below: a command that may be none", files(".claude/commands/na.md", "---\nname: [\n---\nhello\n", below, forced), "Skill", loads("na", "")},
+		{"below: perhaps not for all files", files(".claude/skills/na/SKILL.md", front("name: na\n\"paths\": lib/**"), below, forced), "Skill", loads("na", "")},
 		{"agent: five folders down", files(".claude/agents/a/b/c/d/e/x.md", front("name: Explore\n"+hookLines)), "Agent", typed("Explore")},
 		{"agent: twelve folders down", files(".claude/agents/a/b/c/d/e/f/g/h/i/j/k/l/x.md", front("name: Explore\n"+hookLines)), "Agent", typed("Explore")},
 		{"agent: among too many", many, "Agent", typed("Explore")},

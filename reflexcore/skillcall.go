@@ -375,8 +375,8 @@ func (l *loader) owns(name string) bool {
 	for _, root := range roots {
 		root = path.Clean(root)
 		skill, skilled := l.done[root+"/skills/"+name+"/SKILL.md"]
-		command, commanded := l.done[root+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]
-		if skilled && !skill.Odd && !skill.Has("paths") || commanded && !command.Odd {
+		_, commanded := l.done[root+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]
+		if commanded || skilled && !skill.Odd && !skill.Has("paths") {
 			return true
 		}
 	}

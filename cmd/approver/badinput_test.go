@@ -543,7 +543,7 @@ func (m *badMachine) badToken(channel string) {
 	m.start("dir: data\nttl: 10s\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels:\n  " + channel + "\n")
 	m.eventually("status tells of the channel", func() bool {
 		out, exit := m.run("", "status", "--config", "approver.yaml")
-		told := exit == exitFail && strings.Contains(out, "DOES NOT RECEIVE")
+		told := exit == exitFail && strings.Contains(out, "DOES NOT RECEIVE since")
 		if told {
 			m.said.WriteString(out)
 		}

@@ -186,13 +186,13 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 	}
 
 	// The agent, as the daemon's user, closes none of root's ways.
-	if got := operator(daemonUID, "people", "remove", "terminal:0", "--unlisted"); got.exit == 0 || !strings.Contains(got.err, "root alone removes: sudo approver people remove terminal:0") {
+	if got := operator(daemonUID, "people", "remove", "terminal:0", "--unlisted"); got.exit == 0 || !strings.Contains(got.err, "root alone removes: sudo "+m.path("bin/approver")+" people remove terminal:0") {
 		t.Errorf("the agent removes root: %+v", got)
 	}
-	if got := operator(0, "people", "remove", "terminal:0", "--unlisted"); got.exit != 0 || !strings.Contains(got.out, "until sudo approver people restore terminal:0") {
+	if got := operator(0, "people", "remove", "terminal:0", "--unlisted"); got.exit != 0 || !strings.Contains(got.out, "until sudo "+m.path("bin/approver")+" people restore terminal:0") {
 		t.Errorf("root removes root: %+v", got)
 	}
-	if got := operator(0, "status"); !strings.Contains(got.out, "sudo approver people restore terminal:0 (root was removed)") {
+	if got := operator(0, "status"); !strings.Contains(got.out, "sudo "+m.path("bin/approver")+" people restore terminal:0 (root was removed)") {
 		t.Errorf("%+v", got)
 	}
 	if got := operator(0, "people", "restore", "terminal:0", "--yes"); got.exit != 0 {
@@ -209,7 +209,7 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 		got := operator(daemonUID, "unfreeze")
 		if want := map[bool]string{false: "nobody watches the terminal", true: "also those that reached nobody, so nobody was asked"}[i == quota.OwnAsks]; got.exit == 0 || !strings.Contains(got.err, want) {
 			t.Errorf("question %d: %+v", i, got)
-		} else if i == quota.OwnAsks && !strings.Contains(got.err, "questions of root are counted apart: sudo approver unfreeze") {
+		} else if i == quota.OwnAsks && !strings.Contains(got.err, "questions of root are counted apart: sudo "+m.path("bin/approver")+" unfreeze") {
 			t.Errorf("the way out: %+v", got)
 		}
 	}

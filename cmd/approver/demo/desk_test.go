@@ -303,7 +303,7 @@ func TestDeskAsksPeople(t *testing.T) {
 		// Frozen again while the question is open: the yes was to another freeze.
 		p = desk("unfreeze")
 		card = newest(t, w, tg, "approver unfreeze", 3)
-		ok("frozen: every call is denied", "freeze", "--reason", "worse")
+		ok("every call is denied", "freeze", "--reason", "worse")
 		tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
 		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(), "a freeze began or ended while people were asked") {
 			t.Errorf("exit %d: %s", exit, &p.stderr)
