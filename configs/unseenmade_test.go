@@ -92,3 +92,36 @@ func TestStartsInWhatTheSameCommandBrings(t *testing.T) {
 		}
 	}
 }
+
+// Agents that were defined for one start had servers of their own, which started with them:
+// only the word hooks was looked for. Now each key is plain, or a question.
+func TestAgentsOfAStart(t *testing.T) {
+	for agents, plain := range map[string]bool{
+		`{"a":{"description":"d","prompt":"p","mcpServers":[{"x":{"command":"date"}}]}}`: false,
+		`{"a":{"description":"d","mcpServers":{"x":{}}}}`:                                false,
+		`{"a":{"prompt":"p","hooks":{"Stop":[]}}}`:                                       false,
+		`{"a":{"prompt":"p","ho\u006fks":{"Stop":[]}}}`:                                  false,
+		`{"a":{"prompt":"p","skills":["x"]}}`:                                            false,
+		`{"a":{"prompt":"p","initialPrompt":" /x"}}`:                                     false,
+		`{"a":{"prompt":"p","observer":"b"}}`:                                            false,
+		`{"a":{"prompt":"p","isolation":"remote"}}`:                                      false,
+		`{"a":{"prompt":"p","permissionMode":"bypassPermissions"}}`:                      false,
+		`{"a":{"prompt":"p"},"b":{"later":1}}`:                                           false,
+		`{"a":[`:                                                                         false,
+		`{"a":1}`:                                                                        false,
+		`agents.json`:                                                                    false,
+		`{"a":{}} {}`:                                                                    false,
+		`{"a":"text"}`:                                                                   false,
+		`{}`:                                                                             true,
+		`{"a":{"description":"Use \u2014 always","prompt":"Look for hooks, mcpServers and \"hooks\"","tools":["Read"],"model":"sonnet"}}`:   true,
+		`{"a":{"prompt":"p","mcpServers":["github"],"maxTurns":3,"memory":"project","background":true,"permissionMode":"plan"}}`:            true,
+		`{"a":{"prompt":"p","initialPrompt":"start with tests","isolation":"worktree","effort":"high"},"b":{"prompt":"p","color":"red"}}`:   true,
+		`{"a":{"description":"d","prompt":"p","disallowedTools":["Write"],"mcpServers":[],"omitClaudeMd":true,"autoCompactWindow":200000}}`: true,
+	} {
+		for _, command := range []string{"claude --agents '" + agents + "' -p hi", "claude --agents='" + agents + "' -p hi"} {
+			if v := (loadRow{"", nil, "Bash", runs(command)}).judged(t); (v.Decision > approver.Ask) != plain {
+				t.Errorf("%s is %v (%s): %s", command, v.Decision, v.Rule, v.Reason)
+			}
+		}
+	}
+}
