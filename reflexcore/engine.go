@@ -347,7 +347,9 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 // payload analyses what another tool runs, or leaves to be run.
 func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.classify(p.Path).Prompts() {
-		w.unseen(e.pluginFile(p.Path))
+		if !tellsOnly(&p) {
+			w.unseen(e.pluginFile(p.Path))
+		}
 		if p.Lang == "" {
 			return
 		}
