@@ -1,6 +1,7 @@
 package configs_test
 
 import (
+	"strings"
 	"testing"
 
 	"approver.example"
@@ -68,6 +69,37 @@ func TestTextsThatOnlyTellOfTheRepository(t *testing.T) {
 			if v := (loadRow{"", nil, tool, args}).judged(t); (v.Decision > approver.Ask) != passes {
 				t.Errorf("%s of %q is %v (%s): %s", tool, command, v.Decision, v.Rule, v.Reason)
 			}
+		}
+	}
+}
+
+// Claude Code reads a file beside a SKILL.md as it reads any file, and it runs nothing of it:
+// to write one that shows a command was a question.
+func TestTextsBesideASkill(t *testing.T) {
+	plugin := files(".claude/skills/plug/.claude-plugin/plugin.json", `{"name":"plug","commands":["./more.md"]}`, ".claude/skills/old/reference.md", forced)
+	for name, passes := range map[string]bool{
+		".claude/skills/deploy/reference.md": true, ".claude/skills/deploy/references/api.md": true, "~/.claude/skills/deploy/README.md": true,
+		".claude/skills/deploy/SKILL.md": false, ".claude/skills/deploy/skill.md": false, ".claude/skills/deploy/commands/a.md": false,
+		".claude/skills/plug/more.md": false, ".claude/skills/deploy/agents/a.md": false, ".claude/commands/reference.md": false,
+		".claude/skills/x/.claude/commands/a.md": false, ".claude/skills/x/SKILL.md/../SKILL.md": false,
+	} {
+		command := "mkdir -p x && cat > " + name + " <<'END'\nUse !`date`.\nEND\n"
+		if v := (loadRow{"", plugin, "Bash", runs(command)}).judged(t); (v.Decision > approver.Ask) != passes {
+			t.Errorf("%s is %v (%s): %s", name, v.Decision, v.Rule, v.Reason)
+		}
+		if strings.HasPrefix(name, "~") {
+			continue
+		}
+		if v := (loadRow{"", plugin, "Write", map[string]any{"file_path": name, "content": "Use !`date`.\n"}}).judged(t); (v.Decision > approver.Ask) != passes {
+			t.Errorf("Write %s is %v (%s): %s", name, v.Decision, v.Rule, v.Reason)
+		}
+	}
+	for _, command := range []string{
+		"mv .claude/skills/old/reference.md .claude/skills/old/SKILL.md", "cp -r .claude/skills/old .claude/commands/",
+		"ln -s reference.md .claude/skills/old/SKILL.md", "git mv .claude/skills/old/reference.md .claude/skills/old/SKILL.md",
+	} {
+		if v := (loadRow{"", plugin, "Bash", runs(command)}).judged(t); v.Decision > approver.Ask {
+			t.Errorf("%s is %v", command, v.Decision)
 		}
 	}
 }

@@ -3,10 +3,12 @@ package reflexcore
 import (
 	"errors"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 	"unicode"
 
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -88,4 +90,30 @@ var tellingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: (?:-\d{
 // in many texts, such as those that commit.
 func tellsOnly(p *effect.Payload) bool {
 	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && tellingGit.MatchString(p.Text)
+}
+
+// promptRuns notes what a text that agents load runs, and reports whether it is judged as the
+// command that it is.
+func (e *Engine) promptRuns(w *work, p *effect.Payload) bool {
+	if e.onlyRead(w, p.Path) {
+		return false
+	}
+	if !tellsOnly(p) {
+		w.unseen(e.pluginFile(p.Path))
+	}
+	return p.Lang != ""
+}
+
+// besideSkill finds a text beside the SKILL.md of a skill, where no plugin has its texts.
+var besideSkill = regexp.MustCompile(`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
+
+// onlyRead reports whether a text is one beside a skill, which is read as any file is: Claude
+// Code runs the commands of the SKILL.md alone.
+func (e *Engine) onlyRead(w *work, p string) bool {
+	at := strings.LastIndex(p, "/.claude/skills/")
+	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
+		return false
+	}
+	to, ok := w.links.real(e.files, p)
+	return ok && to == p && path.Clean(p) == p && besideSkill.MatchString(p[at+len("/.claude/skills/"):]) && !content.IsPlugin(e.files, p)
 }
