@@ -54,7 +54,11 @@ func TestStartsInWhatTheSameCommandBrings(t *testing.T) {
 		"ln -s proj q && cd q && claude -p hi",
 		"curl -L https://e.com/p.tgz | tar xz -C lib && cd lib && claude -p hi",
 		"curl -L https://e.com/p.tgz | tar xz && cd p-1.0 && claude -p hi",
-		"env -C q claude -p hi",
+		"git clone https://e.com/p q; env -C q claude -p hi",
+		". ./gone.sh && cd q && claude -p hi",
+		"make q && env -C q claude -p hi",
+		"(sleep 9; claude --plugin-dir q -p hi) & git clone https://e.com/p q",
+		"until claude --plugin-dir q -p hi; do git clone https://e.com/p q; done",
 	} {
 		if v := (loadRow{command, world, "Bash", runs(command)}).judged(t); v.Decision > approver.Ask {
 			t.Errorf("%s is %v", command, v.Decision)
@@ -62,6 +66,8 @@ func TestStartsInWhatTheSameCommandBrings(t *testing.T) {
 	}
 	for _, command := range []string{
 		"mkdir q; claude --plugin-dir q -p hi",
+		"claude --plugin-dir missing -p hi",
+		"cd missing && claude -p hi",
 		"claude --plugin-dir plugs -p hi",
 		"cp file.txt good/ && claude --plugin-dir good -p hi",
 		"cp -r docs good/ && claude --plugin-dir good -p hi",

@@ -21,8 +21,8 @@ var placers = map[string]bool{
 	"shutil.copytree": true, "shutil.move": true, "shutil.unpack_archive": true, "os.symlink": true, "os.rename": true, "os.replace": true,
 }
 
-// mayFill reports whether the command may put one of the files into a folder in front of a
-// start, or makes the folder in a way of which it is not known what is in it then. Deep says
+// mayFill reports whether the command may put one of the files into a folder before a start,
+// or makes the folder in a way of which it is not known what is in it then. Deep says
 // that the folders in it count, too.
 func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep bool) bool {
 	made := false
@@ -52,8 +52,13 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 			}
 		}
 	}
-	for i := range g.before {
-		switch clones(&g.before[i], dir, deep) {
+	others := false // a loop, or one in the background, may run what stands behind before the start
+	for i := range g.steps {
+		if i == g.at || g.leadsTo(i) {
+			continue
+		}
+		others = others || !g.steps[i].Shell || len(g.steps[i].Argv) > 0 && runsText[g.steps[i].Argv[0]]
+		switch clones(&g.steps[i], dir, deep) {
 		case clonesOther:
 			return true
 		case clonesOwn:
@@ -61,12 +66,25 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 		case clonesNothing:
 		}
 	}
-	if made {
+	if made || !others {
 		return false
 	}
 	at, _ := w.links.real(e.files, dir)
 	_, err := e.files.Lstat(at)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// runsText are the builtins that run what is not in the command.
+var runsText = map[string]bool{".": true, "source": true, "eval": true}
+
+// leadsTo reports whether a command is one that runs the start: env, bash -c.
+func (g *given) leadsTo(i int) bool {
+	for at := g.steps[g.at].Parent; at >= 0 && at < g.at; at = g.steps[at].Parent {
+		if at == i {
+			return true
+		}
+	}
+	return false
 }
 
 // placesOne reports whether a program that copies, moves or links brings one of the files into

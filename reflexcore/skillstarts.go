@@ -27,7 +27,7 @@ func (e *Engine) starts(w *work, place shell.Context) {
 	e.shell.Analyze(w.call.Command, place, &result)
 	for i := range result.Steps {
 		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
-			g := given{reads: result.Effects, before: result.Steps[:i]}
+			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
 			e.start(w, s, place, &g)
 		}
 	}
