@@ -347,8 +347,7 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 // payload analyses what another tool runs, or leaves to be run.
 func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.classify(p.Path).Prompts() {
-		w.unseen(e.pluginFile(p.Path))
-		if p.Lang == "" {
+		if !e.promptRuns(w, &p) {
 			return
 		}
 		p.Later = false // as the command that it is

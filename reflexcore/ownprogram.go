@@ -128,7 +128,13 @@ var copiers = map[string]bool{
 func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 	for i := range w.effects {
 		ef := &w.effects[i]
-		if ef.Kind != effect.Read || ef.Bits&(effect.Remote|effect.Later) != 0 || !copiers[ef.By] && !linked(ef) {
+		if ef.Kind != effect.Read || ef.Bits&(effect.Remote|effect.Later) != 0 {
+			continue
+		}
+		if w.copiesProcess(ef) {
+			return approver.Ask, "it gives the program of a process, which may be an agent, a name under which nobody knows it"
+		}
+		if !copiers[ef.By] && !linked(ef) {
 			continue
 		}
 		base := path.Base(ef.Target)

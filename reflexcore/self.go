@@ -51,6 +51,9 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 		if d, text := e.renamesProgram(w); d < worst {
 			worst, what = d, text
 		}
+		if d, text := e.startsProcess(w); d < worst {
+			worst, what = d, text
+		}
 	}
 	if p := e.namesOwn(w); worst > approver.Ask && p != "" {
 		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" + short(effect.Show(p)) + ")"

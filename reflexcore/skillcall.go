@@ -158,7 +158,7 @@ func (l *loader) load(name string, agent bool) {
 		return // it is not found
 	}
 	plugin, inner, namespaced := strings.Cut(name, ":")
-	roots := l.roots()
+	roots := append(l.roots(), l.mains()...)
 	own := len(roots) // those behind are plugins
 	for _, root := range roots {
 		l.named(root, name, agent)
@@ -372,11 +372,13 @@ func (l *loader) owns(name string) bool {
 		}
 		dir = path.Dir(dir)
 	}
-	for _, root := range roots {
-		root = path.Clean(root)
-		skill, skilled := l.done[root+"/skills/"+name+"/SKILL.md"]
-		_, commanded := l.done[root+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]
-		if commanded || skilled && !skill.Odd && !skill.Has("paths") {
+	for _, root := range append(l.mainOwns("skills"), roots...) {
+		if skill, ok := l.done[path.Clean(root)+"/skills/"+name+"/SKILL.md"]; ok && !skill.Odd && !skill.Has("paths") {
+			return true
+		}
+	}
+	for _, root := range append(l.mainOwns("commands"), roots...) {
+		if _, ok := l.done[path.Clean(root)+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]; ok {
 			return true
 		}
 	}

@@ -36,7 +36,7 @@ func (l *loader) workflow(name, file string) {
 // may be started.
 func (l *loader) agents() {
 	l.agent = true
-	roots := l.roots()
+	roots := append(l.roots(), l.mains()...)
 	for _, root := range append(roots, l.plugins("", roots)...) {
 		l.search(root+"/agents", "", 0)
 		l.ownPaths(root, "", true)

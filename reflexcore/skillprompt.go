@@ -19,6 +19,8 @@ import (
 type given struct {
 	reads  []effect.Effect // of all of it
 	before []shell.Step    // the commands in front of the start
+	steps  []shell.Step    // all commands
+	at     int             // the start among them
 }
 
 // maxGiven bounds the texts that are looked at which a command may give a Claude Code.

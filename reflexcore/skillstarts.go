@@ -27,7 +27,7 @@ func (e *Engine) starts(w *work, place shell.Context) {
 	e.shell.Analyze(w.call.Command, place, &result)
 	for i := range result.Steps {
 		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
-			g := given{reads: result.Effects, before: result.Steps[:i]}
+			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
 			e.start(w, s, place, &g)
 		}
 	}
@@ -35,7 +35,7 @@ func (e *Engine) starts(w *work, place shell.Context) {
 
 // start judges one start of Claude Code.
 func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
-	e.startsIn(w, s)
+	e.startsIn(w, s, g)
 	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.effects), done: map[string]content.Front{}}
 	l.added = addedFolders(s.Argv[1:], s.Dir)
 	for j, word := range s.Argv[1:] {
@@ -46,7 +46,7 @@ func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
 		switch flag {
 		case "--plugin-dir", "--plugin-dir-no-mcp":
 			l.elsewhere = true
-			e.pluginStarts(w, s, value)
+			e.pluginsStart(w, s, value, g)
 		case "--add-dir":
 			l.elsewhere = true
 		case "--agent":
@@ -70,9 +70,12 @@ var idleSettings = map[string]bool{
 	"cleanupPeriodDays": true, "outputStyle": true, "theme": true, "spinnerTipsEnabled": true, "alwaysThinkingEnabled": true,
 }
 
+// startFiles are the files of a folder that say what a Claude Code runs that starts there.
+var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"}
+
 // startsIn judges the settings of the folder in which a Claude Code starts. Those of the
 // agent's own folder are loaded already, and so are the same ones in another checkout.
-func (e *Engine) startsIn(w *work, s *shell.Step) {
+func (e *Engine) startsIn(w *work, s *shell.Step, g *given) {
 	if s.Dir == w.call.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
 		return
 	}
@@ -80,7 +83,12 @@ func (e *Engine) startsIn(w *work, s *shell.Step) {
 		w.unseen(s.Argv[0] + " in a folder that is not known")
 		return
 	}
-	for _, name := range [...]string{"/.claude/settings.json", "/.claude/settings.local.json"} {
+	if e.mayFill(w, g, path.Clean(s.Dir), startFiles, false) {
+		w.unseen(s.Dir)
+		return
+	}
+	for _, file := range startFiles {
+		name := "/" + file
 		at, _ := w.links.real(e.files, path.Clean(s.Dir+name))
 		b, err := e.files.ReadFile(at, maxPrompt)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -104,12 +112,15 @@ var tells = map[string]bool{"--version": true, "-v": true, "--help": true, "-h":
 // unquoted drops what may stand in a word and not count.
 var unquoted = strings.NewReplacer("'", "", `"`, "", `\`, "")
 
-// pluginRuns are the files of a plugin that start programs by themselves.
-var pluginRuns = [...]string{"hooks/hooks.json", ".mcp.json", ".lsp.json", "monitors/monitors.json", "settings.json"}
+// manifestFile is the file of a plugin that says what it has.
+const manifestFile = ".claude-plugin/plugin.json"
 
-// pluginStarts judges a plugin that the flag of a start names. What only its commands run
-// is judged when they are loaded.
-func (e *Engine) pluginStarts(w *work, s *shell.Step, dir string) {
+// pluginRuns are the files of a plugin that start programs by themselves.
+var pluginRuns = []string{"hooks/hooks.json", ".mcp.json", ".lsp.json", "monitors/monitors.json", "settings.json"}
+
+// pluginsStart judges the folder that a flag of a start names: a plugin, or one that has
+// plugins in it.
+func (e *Engine) pluginsStart(w *work, s *shell.Step, dir string, g *given) {
 	if !strings.HasPrefix(dir, "/") {
 		dir = s.Dir + "/" + dir
 	}
@@ -117,26 +128,56 @@ func (e *Engine) pluginStarts(w *work, s *shell.Step, dir string) {
 		w.unseen(dir)
 		return
 	}
-	dir, _ = w.links.real(e.files, path.Clean(dir))
+	dir = path.Clean(dir)
+	if e.mayFill(w, g, dir, append([]string{manifestFile}, pluginRuns...), true) {
+		w.unseen(dir)
+		return
+	}
+	to, _ := w.links.real(e.files, dir)
+	if !e.pluginStarts(w, to) {
+		return
+	}
+	names, ok := e.listed(w, to)
+	if _, err := e.files.Lstat(to + "/" + manifestFile); !ok || err == nil {
+		return // it is a plugin itself
+	}
+	for _, name := range names[:min(len(names), maxPrompts)] {
+		child := to + "/" + name
+		at, _ := w.links.real(e.files, child)
+		if _, err := e.files.Lstat(at + "/" + manifestFile); err == nil {
+			e.pluginStarts(w, at)
+		}
+	}
+}
+
+func (e *Engine) isFolder(p string) bool {
+	info, err := e.files.Lstat(p)
+	return err == nil && info.IsDir()
+}
+
+// pluginStarts judges a folder that may be a plugin, and reports whether it is a folder. What
+// only its commands run is judged when they are loaded.
+func (e *Engine) pluginStarts(w *work, dir string) bool {
 	info, err := e.files.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return // nothing is loaded
+		return false // nothing is loaded
 	case err != nil || !info.IsDir(): // an archive
 		w.unseen(dir)
-		return
+		return false
 	}
 	for _, name := range pluginRuns {
 		if _, err := e.files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
 			w.unseen(dir + "/" + name)
 		}
 	}
-	manifest := dir + "/.claude-plugin/plugin.json"
+	manifest := dir + "/" + manifestFile
 	b, err := e.files.ReadFile(manifest, maxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return true
 	}
 	if err != nil || content.ManifestRuns(string(b)) {
 		w.unseen(manifest)
 	}
+	return true
 }

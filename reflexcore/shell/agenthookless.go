@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // An agent that is started by its own program finds the hooks of the one that starts it,
 // except in the ways of this file.
@@ -64,13 +67,42 @@ func unhooks(args []field) bool {
 	return false
 }
 
-// mayHook reports whether the agents that are defined for one start may have hooks of
-// their own: one with the command line of a hook in the settings takes its place, and may
-// not wait for the answer. They are JSON, in which a letter may be written as a number, or
-// the name of a file.
+// mayHook reports whether the agents that are defined for one start may run or load something
+// of their own: hooks, which take the place of those in the settings, servers, skills, or what
+// is not known. They are JSON, or the name of a file.
 func mayHook(agents field) bool {
-	text := strings.TrimSpace(agents.text)
-	return !agents.known() || !strings.HasPrefix(text, "{") || strings.Contains(text, `"hooks"`) || strings.Contains(text, `\u`)
+	var defined map[string]map[string]json.RawMessage
+	if !agents.known() || json.Unmarshal([]byte(agents.text), &defined) != nil {
+		return true
+	}
+	for _, keys := range defined {
+		for key, value := range keys {
+			if !agentKeys[key] && !plainAgentKey(key, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// agentKeys are the keys of an agent that run and load nothing.
+var agentKeys = wordSet(`description prompt tools disallowedTools model effort maxTurns autoCompactWindow memory background omitClaudeMd color`)
+
+// plainAgentKey reports whether another key of an agent has a value that runs and loads nothing.
+func plainAgentKey(key string, value json.RawMessage) bool {
+	var text string
+	var names []string
+	switch key {
+	case "permissionMode":
+		return json.Unmarshal(value, &text) == nil && contains("default manual plan dontAsk auto", text)
+	case "isolation":
+		return string(value) == `"worktree"`
+	case "initialPrompt": // one that begins with a slash loads a text
+		return json.Unmarshal(value, &text) == nil && !strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n\v\f\u00a0"), "/")
+	case "mcpServers": // names are those of servers that are there already
+		return json.Unmarshal(value, &names) == nil
+	}
+	return false
 }
 
 // isolates are the programs that run another one in a place of its own: with other files,
