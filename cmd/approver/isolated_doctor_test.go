@@ -88,6 +88,10 @@ func (m *isolatedMachine) doctored() {
 	m.refused(config)
 	got = m.run(m.command(agentUID, home, "bin/approver", "doctor", "--config", config, "--agent", "claude"), "")
 	m.note("agent", "approver doctor --agent claude", strings.Contains(got.out, "warn config ") && strings.Contains(got.out, "hook-test"), got)
+	// A report asks the daemon twice, and said twice whom it speaks to.
+	m.must(errors.Join(os.Chown(config, 0, daemonUID), os.Chmod(config, 0o640)))
+	got = m.run(m.command(0, home, "bin/approver", "report", "--config", config), "")
+	m.note("root", "approver report", got.exit == 0 && strings.Count(got.err, "this speaks to the daemon of uid 61001") == 1, got)
 	m.must(errors.Join(os.Chown(config, daemonUID, daemonUID), os.Chmod(config, 0o600)))
 	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("run/submit.sock"), daemonUID), 0, 0o644)
 }

@@ -61,6 +61,8 @@ Example:
 type policyFlags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	Policy string `help:"Policy file, or preset:default, preset:strict, preset:permissive, instead of the configured one." placeholder:"FILE"`
+
+	told *toldOf // as of [operatorCmd]
 }
 
 // config returns the configuration with the policy that is meant. Without a
