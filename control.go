@@ -218,7 +218,7 @@ func (s FreezeStage) Judge(ctx context.Context, call ToolCall) (Verdict, error) 
 	}
 	f, frozen := c.freezeOf(call)
 	if !frozen {
-		return Verdict{Decision: Pass, Severity: High}, nil
+		return Verdict{By: freezeBy, Decision: Pass, Severity: High}, nil
 	}
 	return Verdict{By: freezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: firstOf(f.Who, "everything") + " frozen by " + f.By}, nil
 }

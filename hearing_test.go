@@ -28,7 +28,6 @@ func TestStepsAsideForNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, w := wired(t, newMemKV(), &oneLease{}, "a", "room", "ada")
-				b.Mark = NewControlMark(0)
 				time.Sleep(10 * time.Second)
 				if s := b.ChannelState("wire"); !s.Hearing().Here || b.Nobody(High) != "" {
 					t.Fatalf("at first: %+v", s)
@@ -83,7 +82,6 @@ func TestOfTwoDeafOnesNoneSaysThatTheOtherHears(t *testing.T) {
 				led := map[*Broadcaster]bool{}
 				everySecond(time.Hour, func() {
 					for _, b := range []*Broadcaster{b1, b2} {
-						b.Mark = NewControlMark(0)
 						s := b.ChannelState("wire")
 						led[b] = led[b] || s.Leads
 						if now := s.Hearing(); now.Here || now.Elsewhere || now.Why == "" || b.Nobody(High) == "" {
@@ -135,7 +133,7 @@ func TestAnOldNoteIsNobodysWord(t *testing.T) {
 				if err := kv.Put(t.Context(), key, note, "", NewRev(), time.Time{}, time.Now().Add(controlsKeep)); err != nil {
 					t.Fatal(err)
 				}
-				there, trouble := b.lookElsewhere(t.Context(), key, Receiving{Places: []string{"room"}, People: []string{"ada"}})
+				there, trouble := b.lookElsewhere(t.Context(), &wire{}, key, Receiving{Places: []string{"room"}, People: []string{"ada"}})
 				if (there != nil) != tt.want || trouble != "" {
 					t.Errorf("%+v, %q", there, trouble)
 				}

@@ -95,7 +95,7 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || !c.Burns(at) {
 					t.Errorf("after the lift: %+v, %v", c, err)
 				}
-				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil || v.Decision != Pass {
+				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil || v.Decision != Pass || v.By == "" {
 					t.Errorf("after the lift: %+v, %v", v, err)
 				}
 			})

@@ -90,7 +90,7 @@ type Receiving struct {
 	Since   time.Time `json:"since,omitzero"`
 	Problem string    `json:"problem,omitempty"`
 	// Places are the conversations in which it takes answers, and People the accounts
-	// whose answers count there, sorted.
+	// whose answers count there, sorted: nobody's who was removed.
 	Places []string `json:"places"`
 	People []string `json:"people"`
 }
@@ -135,7 +135,7 @@ func (b *Broadcaster) receiving(c Channel) (now Receiving) {
 			now.Places = append(now.Places, d.Conversation)
 		}
 	}
-	for id := range *b.people.Load() {
+	for id := range b.Counting() {
 		if id.Channel == c.Name() {
 			now.People = append(now.People, id.ID)
 		}
@@ -174,7 +174,7 @@ func (b *Broadcaster) tellReceiver(ctx context.Context, c Channel, lease string)
 			b.states.elsewhere(c.Name(), nil, "")
 		} else {
 			told = Receiving{}
-			there, trouble := b.lookElsewhere(ctx, key, mine)
+			there, trouble := b.lookElsewhere(ctx, c, key, mine)
 			b.states.elsewhere(c.Name(), there, trouble)
 			// One look is not enough: whoever has just got the lease has not heard anything yet.
 			if trouble != "" && before != "" && trouble != warned {
@@ -193,13 +193,20 @@ func (b *Broadcaster) tellReceiver(ctx context.Context, c Channel, lease string)
 
 // lookElsewhere reads how it is where the lease is, and why answers may not count there.
 // Nothing is known where nobody else has said anything lately.
-func (b *Broadcaster) lookElsewhere(ctx context.Context, key string, mine Receiving) (*Receiving, string) {
+func (b *Broadcaster) lookElsewhere(ctx context.Context, c Channel, key string, mine Receiving) (*Receiving, string) {
 	value, _, clock, err := getNow(ctx, b.Store, key)
 	var there Receiving
 	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process || clock.Sub(there.At).Abs() > fresh {
 		return nil, ""
 	}
-	return &there, there.trouble(mine)
+	trouble := there.trouble(mine)
+	if trouble != "" { // somebody may have been removed whom only the other one knows to be
+		if _, err := readStored(ctx, b.Store, b.Mark); err == nil {
+			mine.People = b.receiving(c).People
+			trouble = there.trouble(mine)
+		}
+	}
+	return &there, trouble
 }
 
 // storeReceiving puts a note over whatever is there. It reports whether that worked: if

@@ -76,7 +76,7 @@ func wired(t *testing.T, kv *memKV, lease *oneLease, name string, place, person 
 func wiredAs(t *testing.T, kv *memKV, lease *oneLease, name, place, person string, w *wire) (*Broadcaster, *wire) {
 	b := &Broadcaster{Options: Options{
 		Store: replica{kv, lease, name, func() bool { return false }}, Log: slog.New(slog.DiscardHandler),
-		Destinations: []Destination{{Channel: "wire", Conversation: place}}, Channels: []Channel{w},
+		Destinations: []Destination{{Channel: "wire", Conversation: place}}, Channels: []Channel{w}, Mark: NewControlMark(0),
 	}, channels: map[string]Channel{"wire": w}}
 	b.people.Store(&People{{"wire", person}: {ID: person}})
 	ctx, stop := context.WithCancel(t.Context())
@@ -136,7 +136,6 @@ func TestADeafProcessGivesWay(t *testing.T) {
 func TestADeafChannelThatTriesAnewStaysDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, w := wired(t, newMemKV(), &oneLease{}, "a", "room", "ada")
-		b.Mark = NewControlMark(0)
 		w.forgets = true
 		w.set(true)
 		time.Sleep(2 * time.Second)
@@ -203,6 +202,59 @@ func TestDaemonsThatDoNotFitSaySo(t *testing.T) {
 				got := b.ChannelState("wire").Apart
 				if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 					t.Errorf("it says %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// The story: bob was removed on one of two daemons with identical files. The other said that
+// the daemon that receives does not know the approvers bob, that the files must be made the
+// same, and ended its status with 1. Who was removed is missed by nobody, whichever of them
+// has heard of it first, and anybody else is.
+func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
+	for name, hears := range map[string]bool{"the one that receives removes": true, "the other one removes": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kv, lease := newMemKV(), &oneLease{}
+				if err := BeginControls(t.Context(), kv); err != nil {
+					t.Fatal(err)
+				}
+				both := func() *People {
+					return &People{{"wire", "ada"}: {ID: "ada"}, {"wire", "bob"}: {ID: "robert"}, {"wire", "eve"}: {ID: "eve"}}
+				}
+				b1, _ := wired(t, kv, lease, "a", "room", "ada")
+				b2, _ := wired(t, kv, lease, "b", "room", "ada")
+				for _, b := range []*Broadcaster{b1, b2} {
+					b.people.Store(both())
+				}
+				time.Sleep(10 * time.Second)
+				apart := func(seconds int) (said string) {
+					for range 4 * seconds {
+						said = firstOf(said, b2.ChannelState("wire").Apart)
+						time.Sleep(time.Second / 4)
+					}
+					return said
+				}
+				if got := apart(3); got != "" || !b1.ChannelState("wire").Leads {
+					t.Fatalf("before: %q", got)
+				}
+				by := b2
+				if hears {
+					by = b1
+				}
+				if _, err := changeControls(t.Context(), kv, by.Mark, kv.Put, func(c *Controls, now time.Time) error {
+					return c.remove(Removal{Person: "robert", Identities: []Identity{{"wire", "bob"}}, By: "uid 0"}, now)
+				}); err != nil {
+					t.Fatal(err)
+				}
+				by.people.Store(&People{{"wire", "ada"}: {ID: "ada"}, {"wire", "eve"}: {ID: "eve"}}) // as its authority then has them
+				if got := apart(12); got != "" {
+					t.Errorf("after the removal: %q", got)
+				}
+				b1.people.Store(&People{{"wire", "ada"}: {ID: "ada"}})
+				if got := apart(12); !strings.Contains(got, "does not know the approvers eve:") {
+					t.Errorf("another one is unknown: %q", got)
 				}
 			})
 		})

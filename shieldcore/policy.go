@@ -78,6 +78,11 @@ func (p *Policy) Len() int {
 	return len(p.rules)
 }
 
+// NamesUIDs reports whether some rule depends on whose a call is.
+func (p *Policy) NamesUIDs() bool {
+	return p != nil && slices.ContainsFunc(p.rules, func(r rule) bool { return r.when != nil && r.when.uids != nil })
+}
+
 // Warnings are rules that can never decide, each with its place. A policy with
 // warnings works, and is rarely what its author meant.
 func (p *Policy) Warnings() []strictyaml.Problem {

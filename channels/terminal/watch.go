@@ -19,17 +19,25 @@ const (
 
 // A watcher is one connection. Its fields are guarded by Channel.mu.
 type watcher struct {
+	who   approver.Identity
 	queue []*card        // what it was not shown yet, oldest first
 	knows map[*card]bool // the cards that it was shown
 	wake  chan struct{}  // holds a value when queue or ended changed
 	ended error
 }
 
-// Watching is how many terminals watch now.
-func (c *Channel) Watching() int {
+// Watching is how many terminals watch now: those of people whose answers count, and others.
+func (c *Channel) Watching(counting approver.People) (count, others int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.watchers)
+	for w := range c.watchers {
+		if _, counts := counting[w.who]; counts {
+			count++
+		} else {
+			others++
+		}
+	}
+	return count, others
 }
 
 // spread puts a changed card into every watcher's queue. It needs c.mu.
@@ -90,7 +98,7 @@ func (c *Channel) Watch(ctx context.Context, peer approver.Peer, emit func(json.
 		c.log.Warn("refused a watcher who is not on the approver list", "uid", nameOf(peer))
 		return ErrStranger
 	}
-	w, err := c.join()
+	w, err := c.join(approver.Identity{Channel: Name, ID: person.ID})
 	if err != nil {
 		return err
 	}
@@ -129,13 +137,13 @@ func (c *Channel) Watch(ctx context.Context, peer approver.Peer, emit func(json.
 	}
 }
 
-func (c *Channel) join() (*watcher, error) {
+func (c *Channel) join(who approver.Identity) (*watcher, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.watchers) >= maxWatchers {
 		return nil, fmt.Errorf("terminal: %d terminals watch already: close one", maxWatchers)
 	}
-	w := &watcher{knows: map[*card]bool{}, wake: make(chan struct{}, 1)}
+	w := &watcher{who: who, knows: map[*card]bool{}, wake: make(chan struct{}, 1)}
 	c.watchers[w] = struct{}{}
 	for _, k := range c.cards {
 		if !k.card.State.Settled() {

@@ -126,7 +126,7 @@ func (f policyFlags) notInForce(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	var doc statusDoc
-	err = (operatorCmd{daemonAt: daemonAt{Config: f.Config}}).operate(ctx, opStatus, struct{}{}, &doc)
+	err = (operatorCmd{daemonAt: daemonAt{Config: f.Config, told: f.told}}).operate(ctx, opStatus, struct{}{}, &doc)
 	switch {
 	case err != nil && cfg.File == "" && errors.Is(err, fs.ErrNotExist):
 		return "" // there is neither a configuration nor a daemon

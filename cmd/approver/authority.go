@@ -85,13 +85,22 @@ func (h *heldAuthority) hold(ctx context.Context, kept keptAuthority, lines []st
 	switch {
 	case kept.Decides && !h.decides(both):
 		h.stuck = true
-		h.log.Error("NOBODY IS LEFT WHO COULD APPROVE: of those whose answers counted, none is in the configuration who could approve a CATASTROPHIC request, so nobody can be asked about others",
+		h.log.Error(nobodyLeft(h.cfg.PeopleHeldTo(both))+": of those whose answers counted, none is in the configuration who could approve a CATASTROPHIC request, so nobody can be asked about others",
 			"counted", kept.Lines, "waiting", waiting,
 			"cure", "put one of those who counted back into the configuration and restart; if none of them can answer any more: docs/nobody.md")
 	case len(both) < len(kept.Lines):
 		return h.put(ctx, both, "others were removed, or taken out of the configuration")
 	}
 	return nil
+}
+
+// nobodyLeft says who is not left, where nobody could be asked who else may approve.
+// Somebody may still approve what is HIGH.
+func nobodyLeft(counting approver.People) string {
+	if len(counting) == 0 {
+		return "NOBODY IS LEFT WHO COULD APPROVE"
+	}
+	return "NOBODY IS LEFT WHO COULD APPROVE A CATASTROPHIC REQUEST"
 }
 
 // decides reports whether somebody among the lines can approve a CATASTROPHIC request.
@@ -199,7 +208,7 @@ func (h *heldAuthority) takeAway(ctx context.Context, c approver.Controls, how s
 		return nil
 	case h.kept.Decides && !h.decides(left):
 		h.stuck = true
-		h.log.Error("NOBODY IS LEFT WHO COULD APPROVE: everybody who could was removed", "why", how, "cure", "docs/nobody.md")
+		h.log.Error(nobodyLeft(h.cfg.PeopleHeldTo(left))+": everybody who could was removed", "why", how, "counting", left, "cure", "docs/nobody.md")
 		return nil
 	}
 	return h.put(ctx, left, how)

@@ -164,6 +164,39 @@ func TestNobodyIsLeftWhoCounts(t *testing.T) {
 	b.want("put back", "1")
 }
 
+// The story: the only one whom a chat reaches was removed, and the log said that nobody was
+// left who could approve, while the terminal's yes to a HIGH request counted. It says now who
+// is not left, and who still counts.
+func TestTheLogSaysWhoIsNotLeft(t *testing.T) {
+	for name, tt := range map[string]struct {
+		gone []string
+		want string
+	}{
+		"who decides":  {[]string{"telegram:1"}, `"NOBODY IS LEFT WHO COULD APPROVE A CATASTROPHIC REQUEST: everybody who could was removed"`},
+		"everybody":    {[]string{"telegram:1", "terminal:0"}, `"NOBODY IS LEFT WHO COULD APPROVE: everybody who could was removed"`},
+		"another one":  {[]string{"terminal:0"}, ""},
+		"nobody known": {[]string{"slack:U1"}, ""},
+	} {
+		b := newAuthorityBench(t)
+		h := b.start(b.lists("    allow_answers: true\n", "1"))
+		b.log.Reset()
+		var c approver.Controls
+		for _, person := range tt.gone {
+			c.Removed = append(c.Removed, approver.Removal{Person: person, At: time.Now()})
+		}
+		if err := h.takeAway(t.Context(), c, "removed"); err != nil {
+			t.Fatal(err)
+		}
+		said := b.log.String()
+		if !strings.Contains(said, tt.want) || (tt.want == "") == strings.Contains(said, "NOBODY IS LEFT") {
+			t.Errorf("%s: %s", name, said)
+		}
+		if left := strings.Contains(said, "counting="); left != (tt.want != "") || name == "who decides" && !strings.Contains(said, "terminal:0") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
+
 // Whoever is the first that could approve a CATASTROPHIC request needs nobody's
 // yes: nobody can give it. From then on it is needed.
 func TestTheFirstWhoDecides(t *testing.T) {

@@ -16,8 +16,11 @@ type channelStatus struct {
 	Receives bool   `json:"receives"`
 	// Elsewhere says that it receives in another daemon that shares the store, if any does.
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// Watchers are the terminals that watch, of that channel alone.
+	// Watchers are the terminals that watch of people whose answers count, of that channel
+	// alone.
 	Watchers *int `json:"watchers,omitempty"`
+	// Others watch it too, and their answers do not count.
+	Others int `json:"watchers_who_do_not_count,omitempty"`
 	// Since is since when it receives, or does not; zero before the first try.
 	Since       time.Time `json:"since,omitzero"`
 	LastSuccess time.Time `json:"last_success,omitzero"`
@@ -68,14 +71,15 @@ func (c chatOff) text() string {
 	return "NO CARD WENT OUT to " + c.Chat + " since " + c.NoCardSince.Format(time.DateTime+" UTC") + ": " + c.Error
 }
 
-// watchersOf is how many terminals watch; nil of a channel that is none.
-func watchersOf(c approver.Channel) *int {
+// watchersOf is how many terminals watch of people whose answers count, and how many
+// others; nil of a channel that is none.
+func (d *desk) watchersOf(c approver.Channel) (count *int, others int) {
 	local, is := c.(*terminal.Channel)
 	if !is {
-		return nil
+		return nil, 0
 	}
-	n := local.Watching()
-	return &n
+	n, others := local.Watching(d.people.Counting())
+	return &n, others
 }
 
 // statusOf is the status of a channel. One that never reached its platform receives
@@ -105,7 +109,10 @@ func statusOf(name string, c approver.ChannelState, watchers *int) channelStatus
 func (d *desk) channelStates(trouble string) (all []channelStatus) {
 	for _, c := range d.channels {
 		state := d.people.ChannelState(c.Name())
-		all = append(all, statusOf(c.Name(), state, watchersOf(c)).known(state, trouble, d.shared))
+		watchers, others := d.watchersOf(c)
+		s := statusOf(c.Name(), state, watchers).known(state, trouble, d.shared)
+		s.Others = others
+		all = append(all, s)
 	}
 	return all
 }
@@ -141,6 +148,8 @@ func (s channelStatus) receiving() string {
 			text += "; it last did at " + s.LastSuccess.Format(time.DateTime+" UTC")
 		}
 		return text + " (approver doctor tells more)"
+	case s.Watchers != nil && *s.Watchers == 0 && s.Others > 0:
+		return s.Name + " is watched by nobody whose answers count (approver watch), and by " + counted(uint64(s.Others), "other terminal")
 	case s.Watchers != nil && *s.Watchers == 0:
 		return s.Name + " shows nobody anything: nobody watches (approver watch)"
 	case s.Watchers != nil:

@@ -118,7 +118,9 @@ type statusDoc struct {
 	// Unseen says that the daemon answers on Submit, and that this user may see no more.
 	Unseen bool   `json:"unseen,omitempty"`
 	Submit string `json:"submit,omitempty"` // where agents and scripts ask
-	Silent bool   `json:"silent,omitempty"` // it listens and does not answer
+	// SubmitRefused is why Submit takes no calls of this user.
+	SubmitRefused string `json:"submit_refused,omitempty"`
+	Silent        bool   `json:"silent,omitempty"` // it listens and does not answer
 	// Config is the file that the daemon read at its start; empty if there was none.
 	Config string `json:"config,omitempty"`
 	// ConfigError is why that file cannot be taken any more, as the command finds it.

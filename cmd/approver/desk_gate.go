@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
+	"time"
 
 	"approver.example"
 	"approver.example/channels/terminal"
@@ -35,25 +37,54 @@ func (p porter) Operate(ctx context.Context, peer approver.Peer, op string, body
 		return nil, fmt.Errorf("what was sent with %s has %d bytes, more than %d: say it shorter", approver.OneLine(cutOp(op)), n, maxOperation)
 	}
 	if op != opStatus && op != opFreeze {
-		if err := p.desk.admits(ctx, peer); err != nil {
+		if err := p.desk.admits(ctx, peer, op); err != nil {
 			return nil, err
 		}
 	}
 	return p.desk.Operate(ctx, peer, op, body)
 }
 
-// Watch implements [httpapi.Resolver]. A stream ends before the first card that comes after
-// the removal of whoever reads it.
+// opWatch is what the log calls a watch.
+const opWatch = "watch"
+
+// goneEvery is how often a watch looks whether its reader was removed.
+const goneEvery = 250 * time.Millisecond
+
+// Watch implements [httpapi.Resolver]. A stream ends with the removal of whoever reads it:
+// before the next card, and without one as soon as this process knows of it.
 func (p porter) Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
-	if err := p.desk.admits(ctx, peer); err != nil {
+	if err := p.desk.admits(ctx, peer, opWatch); err != nil {
 		return err
 	}
-	return p.local.Watch(ctx, peer, func(event json.RawMessage) error {
-		if err := p.desk.admits(ctx, peer); errors.Is(err, errGone) { // that it is not known ends nobody's watch
+	ctx, end := context.WithCancelCause(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		tick := time.NewTicker(goneEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if gone, away := p.desk.knownGone(peer); away {
+				end(goneFrom(gone))
+				return
+			}
+		}
+	})
+	defer looking.Wait()
+	defer end(nil)
+	err := p.local.Watch(ctx, peer, func(event json.RawMessage) error {
+		if err := p.desk.admits(ctx, peer, opWatch); errors.Is(err, errGone) { // that it is not known ends nobody's watch
 			return err
 		}
 		return emit(event)
 	})
+	if cause := context.Cause(ctx); errors.Is(cause, errGone) {
+		return cause
+	}
+	return err
 }
 
 // Answer implements [httpapi.Resolver]. Whoever was removed is refused behind it, with
@@ -65,21 +96,47 @@ func (p porter) Answer(ctx context.Context, peer approver.Peer, body json.RawMes
 // admits fails for whoever was removed, and where that is not known. Root is root; and on
 // an installation that is not isolated nothing counts by the word of the daemon's own user,
 // who can still ask others to bring somebody back.
-func (d *desk) admits(ctx context.Context, peer approver.Peer) error {
-	if peer.Known && (peer.UID == 0 || d.notice != "" && int(peer.UID) == os.Getuid()) {
+func (d *desk) admits(ctx context.Context, peer approver.Peer, op string) error {
+	if d.always(peer) {
 		return nil
 	}
-	id := approver.Identity{Channel: terminal.Name, ID: strconv.FormatUint(uint64(peer.UID), 10)}
+	id := accountOf(peer)
 	gone, away, err := d.people.Removal(ctx, id, d.authority.listed()[id])
 	switch {
 	case err != nil:
 		return fmt.Errorf("it is not known whether %s was removed, so only approver status and approver freeze are open to them: %w",
 			approver.SelfPerson(id.Channel, id.ID), err)
 	case away:
-		d.log.Warn("refused an operation of somebody who was removed", "uid", peer.UID, "person", gone.Person)
-		return fmt.Errorf("%s: %w (approver people restore)", gone.Line(), errGone)
+		// With an error it is told once a minute, and else as often as they come.
+		d.log.Warn("refused an operation of somebody who was removed", "uid", peer.UID, "person", gone.Person, "operation", cutOp(op), "error", errRemoved)
+		return goneFrom(gone)
 	}
 	return nil
+}
+
+// errRemoved is why, for the log.
+var errRemoved = errors.New("only status and freeze are open to them")
+
+// always reports who is never kept out.
+func (d *desk) always(peer approver.Peer) bool {
+	return peer.Known && (peer.UID == 0 || d.notice != "" && int(peer.UID) == os.Getuid())
+}
+
+// accountOf is the account of a peer.
+func accountOf(peer approver.Peer) approver.Identity {
+	return approver.Identity{Channel: terminal.Name, ID: strconv.FormatUint(uint64(peer.UID), 10)}
+}
+
+// knownGone is admits as far as this process knows without asking the store.
+func (d *desk) knownGone(peer approver.Peer) (approver.Removal, bool) {
+	id := accountOf(peer)
+	gone, away := approver.Controls{Removed: d.people.Mark.Removed()}.Removal(id, d.authority.listed()[id])
+	return gone, away && !d.always(peer)
+}
+
+// goneFrom is what somebody who was removed is told.
+func goneFrom(gone approver.Removal) error {
+	return fmt.Errorf("%s: %w (approver people restore)", gone.Line(), errGone)
 }
 
 // cutOp is the name of an operation, which may be anything.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/store/storetest/redistest"
 )
@@ -95,7 +97,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 					t.Errorf("%s: %+v, %v", mark, after, err)
 				}
 				for _, other := range []uint32{0, bob} {
-					if err := d.admits(t.Context(), approver.Peer{Known: true, UID: other}); err != nil {
+					if err := d.admits(t.Context(), approver.Peer{Known: true, UID: other}, opPending); err != nil {
 						t.Errorf("%s: uid %d: %v", mark, other, err)
 					}
 				}
@@ -133,11 +135,11 @@ func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
 		t.Error("they watch")
 	}
 	for uid, d := range map[uint32]*desk{0: d, uint32(os.Getuid()): {notice: "NOT ISOLATED", people: d.people, authority: d.authority}} {
-		if err := d.admits(ctx, approver.Peer{Known: true, UID: uid}); err != nil {
+		if err := d.admits(ctx, approver.Peer{Known: true, UID: uid}, opPending); err != nil {
 			t.Errorf("uid %d: %v", uid, err)
 		}
 	}
-	if err := d.admits(ctx, approver.Peer{}); err == nil {
+	if err := d.admits(ctx, approver.Peer{}, opPending); err == nil {
 		t.Error("the kernel does not say who it is")
 	}
 }
@@ -149,7 +151,7 @@ func TestOperatorsOfAStoreThatLostTheRemoval(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
 	for _, mark := range []*approver.ControlMark{l.people.Mark, approver.NewControlMark(0)} {
 		d.people = like(t, l, lostControls{l.store}, mark)
-		if err := d.admits(t.Context(), approver.Peer{Known: true, UID: 61004}); err == nil || !strings.Contains(err.Error(), "has lost its record") {
+		if err := d.admits(t.Context(), approver.Peer{Known: true, UID: 61004}, opPending); err == nil || !strings.Contains(err.Error(), "has lost its record") {
 			t.Error(err)
 		}
 	}
@@ -200,6 +202,108 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 		if err := l.people.Restore(t.Context(), c.Away()[0], "uid 0"); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The story: the only terminal that was watched was that of somebody who was removed. It
+// stayed open until the next card, was counted, and the removal had no word of warning. Now
+// it is counted no more at once, and ends without a card; that of somebody else stays.
+func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
+	l := startRoom(t, boltPlace(), t.TempDir())
+	defer l.stop()
+	d := gateDesk(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
+	local, err := terminal.New(terminal.Config{AllowAnswers: true, Isolated: true, Approvers: []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}}}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.channels = []approver.Channel{local}
+	counts := approver.People{}
+	counts.Add(terminal.Name, []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}})
+	l.people.SetPeople(counts)
+	p := porter{d, local}
+	watch := func(uid uint32) (ended chan error, stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended, begun := make(chan error, 1), make(chan struct{}, 1)
+		go func() {
+			ended <- p.Watch(ctx, approver.Peer{Known: true, UID: uid}, func(json.RawMessage) error { begun <- struct{}{}; return nil })
+		}()
+		<-begun
+		return ended, cancel
+	}
+	ada, stopAda := watch(61004)
+	defer stopAda()
+	if n, others := d.watchersOf(local); *n != 1 || others != 0 || d.onlyUnwatched() != "" {
+		t.Fatalf("before: %d, %d", *n, others)
+	}
+	if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := d.watchersOf(local); *n != 0 || !strings.HasPrefix(d.onlyUnwatched(), "nobody ") {
+		t.Errorf("%d watch who count, and %q", *n, d.onlyUnwatched())
+	}
+	select {
+	case err := <-ada:
+		if !errors.Is(err, errGone) || !strings.Contains(err.Error(), "ada was removed by") {
+			t.Errorf("her watch ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("her watch goes on")
+	}
+	bob, stopBob := watch(61005)
+	select {
+	case err := <-bob:
+		t.Errorf("another one's ended: %v", err)
+	case <-time.After(3 * goneEvery):
+	}
+	stopBob()
+	if err := <-bob; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A watch of somebody whose answers do not count is none that counts.
+func TestWhoseWatchCounts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s    channelStatus
+		want string
+	}{
+		"nobody":                   {channelStatus{Name: "terminal", Watchers: new(int)}, "terminal shows nobody anything: nobody watches (approver watch)"},
+		"nobody who counts":        {channelStatus{Name: "terminal", Watchers: new(int), Others: 1}, "terminal is watched by nobody whose answers count (approver watch), and by 1 other terminal"},
+		"several who do not count": {channelStatus{Name: "terminal", Watchers: new(int), Others: 3}, "and by 3 other terminals"},
+	} {
+		if got := tt.s.receiving(); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// The story: two watches of somebody who was removed came back again and again, and each try
+// was a line of the log that did not say what was refused. Now one line a minute names it.
+func TestARefusalOfTheRemovedIsToldOnce(t *testing.T) {
+	l := startRoom(t, boltPlace(), t.TempDir())
+	defer l.stop()
+	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
+	var out bytes.Buffer
+	d.log = newLog(&out, configs.Log{})
+	if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	p := porter{d, twoCards{}}
+	for range 7 {
+		if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: 61004}, nil); !errors.Is(err, errGone) {
+			t.Fatal(err)
+		}
+		if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: 61004}, opUnfreeze, json.RawMessage(`{}`)); !errors.Is(err, errGone) {
+			t.Fatal(err)
+		}
+	}
+	for _, op := range []string{opWatch, opUnfreeze} {
+		if n := strings.Count(out.String(), "operation="+op); n != 1 {
+			t.Errorf("%s: %d lines:\n%s", op, n, &out)
+		}
+	}
+	if n := strings.Count(out.String(), "was removed\""); n != 2 {
+		t.Errorf("%d lines:\n%s", n, &out)
 	}
 }
 

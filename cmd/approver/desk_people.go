@@ -242,8 +242,8 @@ const anyRequest = "ANY request"
 // every one could be approved.
 func (d *desk) nobody(ctx context.Context) string {
 	which, why := anyRequest, d.people.Nobody(approver.High)
-	if why == "" && d.onlyUnwatched() {
-		why = "nobody watches the terminal, and there is no other channel"
+	if unwatched := d.onlyUnwatched(); why == "" && unwatched != "" {
+		why = unwatched + ", and there is no other channel"
 	}
 	if why == "" {
 		if why = d.people.Nobody(approver.Catastrophic); why == "" {
@@ -254,14 +254,20 @@ func (d *desk) nobody(ctx context.Context) string {
 	return fmt.Sprintf("nobody can approve %s: %s. %s", which, why, d.wayOut(ctx))
 }
 
-// onlyUnwatched reports that every channel is a terminal that nobody watches.
-func (d *desk) onlyUnwatched() bool {
+// onlyUnwatched says that every channel is a terminal that nobody watches whose answers
+// count; it is empty if that is not so.
+func (d *desk) onlyUnwatched() (why string) {
 	for _, c := range d.channels {
-		if n := watchersOf(c); n == nil || *n > 0 {
-			return false
+		switch n, others := d.watchersOf(c); {
+		case n == nil, *n > 0:
+			return ""
+		case others > 0:
+			why = "nobody whose answers count watches the terminal"
+		default:
+			why = "nobody watches the terminal"
 		}
 	}
-	return len(d.channels) > 0
+	return why
 }
 
 // wayOut is what an owner can do where nobody can approve.
@@ -272,7 +278,7 @@ func (d *desk) wayOut(ctx context.Context) string {
 	}
 	switch {
 	case len(d.people.Counting()) == 0: // then no channel is at fault
-	case d.onlyUnwatched() && d.takesHigh():
+	case d.onlyUnwatched() != "" && d.takesHigh():
 		ways = append(ways, "answer in this terminal (approver watch)")
 	case len(root) == 0 && d.notTaken("") != "" && d.authority != nil && d.authority.allowsTerminal():
 		ways = append(ways, "restart the daemon (channels.terminal.allow_answers counts from its next start)")
@@ -285,19 +291,35 @@ func (d *desk) wayOut(ctx context.Context) string {
 		ways = append(ways, "see why no yes comes from "+strings.Join(others, ", ")+" (approver doctor)")
 	}
 	if os.Getuid() == 0 {
-		return sentence(strings.Join(ways, ", or ") + "; root of this machine cannot, because the daemon runs as root")
-	}
-	approve := approver.AsRoot("approve ID")
-	if c, _, err := d.people.Controls(ctx); err == nil {
-		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
-			approve = approver.AsRoot("people restore "+shellWord(gone.Person)) + " (root was removed), " + approve
+		const cannot = "root of this machine cannot, because the daemon runs as root"
+		if len(ways) == 0 {
+			return sentence(cannot) + ". docs/nobody.md"
 		}
+		return sentence(strings.Join(ways, ", or ") + "; " + cannot)
 	}
-	root = append(root, approve, approver.AsRoot("unfreeze"))
+	root = append(append(root, d.rootApproves(ctx)...), approver.AsRoot("unfreeze"))
 	if len(ways) > 0 {
 		return sentence(strings.Join(ways, ", or ") + ", or as root: " + strings.Join(root, ", ") + ". docs/nobody.md")
 	}
 	return "As root: " + strings.Join(root, ", ") + ". docs/nobody.md"
+}
+
+// rootApproves is how root approves a request. Where no answer of anybody counts, or there
+// is no channel, none waits: each call is denied at once.
+func (d *desk) rootApproves(ctx context.Context) (commands []string) {
+	if len(d.people.Counting()) == 0 || len(d.channels) == 0 {
+		return nil
+	}
+	if c, _, err := d.people.Controls(ctx); err == nil {
+		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
+			commands = append(commands, approver.AsRoot("people restore "+shellWord(gone.Person))+" (root was removed)")
+		}
+	}
+	approve := approver.AsRoot("approve ID")
+	if d.onlyUnwatched() != "" {
+		approve += " (while approver watch is open)" // a request that nobody is shown is denied
+	}
+	return append(commands, approve)
 }
 
 // sentence begins with a capital letter.

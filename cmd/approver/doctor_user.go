@@ -125,8 +125,12 @@ func (d *doctor) outside(c doctorCmd, why error) {
 	case err == nil:
 		d.cfg.Sockets.Submit = filepath.Join(dir, socketpath.Submit)
 	}
+	refused := false
 	if submit := d.cfg.Sockets.Submit; submit != "" {
-		if err := answers(submit); errors.Is(err, httpapi.ErrSilent) {
+		err := answers(submit)
+		if refused = errors.Is(err, errTurnedAway); refused {
+			d.say("socket", warn, fmt.Sprintf("the daemon answers on %s, and it does not admit this user (uid %d)", submit, os.Geteuid()), submitCure)
+		} else if errors.Is(err, httpapi.ErrSilent) {
 			d.say("socket", fail, "somebody listens on "+submit+", where agents ask, and does not answer: it may be stopped or overloaded", silentCure)
 		} else if err != nil {
 			d.say("socket", fail, "nobody answers on "+submit+", where agents ask: "+err.Error(), "start the daemon: sudo systemctl start approver, or as it is started here")
@@ -134,13 +138,19 @@ func (d *doctor) outside(c doctorCmd, why error) {
 			d.say("socket", ok, "submit: the daemon answers on "+submit, "")
 		}
 	}
-	d.hookOutside(c.claudeFile)
+	d.hookOutside(c.claudeFile, refused && !operates(d.cfg.Sockets.Submit))
 	d.path()
 	d.service(c.units())
 }
 
-// hookOutside looks at the hook as far as that shows without the configuration.
-func (d *doctor) hookOutside(which claudeFile) {
+// operates reports that this user may answer: then no agent runs as them.
+func operates(submit string) bool {
+	return answers(filepath.Join(filepath.Dir(submit), socketpath.Resolve)) == nil
+}
+
+// hookOutside looks at the hook as far as that shows without the configuration. refused
+// says that the daemon takes no calls of this user.
+func (d *doctor) hookOutside(which claudeFile, refused bool) {
 	path, err := which.path()
 	if err != nil {
 		d.say("hook", fail, err.Error(), "")
@@ -156,12 +166,22 @@ func (d *doctor) hookOutside(which claudeFile) {
 	if err == nil {
 		_, err = os.Stat(h.Program())
 	}
+	if err == nil && refused {
+		d.say("hook", fail, h.Program()+" asks on "+d.cfg.Sockets.Submit+", which refuses this user, so every call is denied", submitCure)
+		return
+	}
 	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", approver.AsRoot("install claude --system"))
 }
 
-// answers asks who listens on a socket. A refusal is an answer too, and so is a connection
-// that ends at once: that is how the daemon turns away who may not submit. ErrSilent of
-// httpapi means that somebody listens who does not answer.
+// errTurnedAway means that the daemon answers, and does not admit this user.
+var errTurnedAway = errors.New("it does not admit this user")
+
+// submitCure is for whoever may not ask.
+const submitCure = "if agents are to run as this user: add the uid to sockets.submit_uids in the daemon's configuration, and restart the daemon"
+
+// answers asks who listens on a socket. errTurnedAway means that it is a daemon that does
+// not admit this user: it says so, or the connection ends at once. ErrSilent of httpapi
+// means that somebody listens who does not answer.
 func answers(path string) error {
 	client := http.Client{Timeout: firstByte, Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -176,7 +196,7 @@ func answers(path string) error {
 	res, err := client.Get("http://approver/v1/health")
 	for _, away := range []error{io.EOF, syscall.EPIPE, syscall.ECONNRESET} {
 		if errors.Is(err, away) {
-			return nil
+			return errTurnedAway
 		}
 	}
 	if os.IsTimeout(err) || errors.Is(err, syscall.EAGAIN) {
@@ -189,7 +209,10 @@ func answers(path string) error {
 	if err != nil {
 		return err
 	}
-	return res.Body.Close()
+	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusForbidden {
+		return err
+	}
+	return errTurnedAway
 }
 
 // sockets asks who listens. One daemon that is not there is told once, and so is one that
@@ -205,7 +228,7 @@ func (d *doctor) sockets() {
 	var silent, stuck []string
 	for i, at := range asked {
 		switch err := errs[i]; {
-		case err == nil:
+		case err == nil, errors.Is(err, errTurnedAway): // whoever runs the daemon may look, and not submit
 			d.say("socket", ok, at.name+": the daemon answers on "+at.path, "")
 		case errors.Is(err, httpapi.ErrSilent):
 			stuck = append(stuck, at.name+": somebody listens on "+at.path+" and does not answer: it may be stopped or overloaded")

@@ -85,10 +85,48 @@ func (m *isolatedMachine) doctored() {
 			m.note(who, "approver check, "+how, got.exit == 0 && strings.Contains(got.out, "0 problems"), got)
 		}
 	}
+	m.refused(config)
 	got = m.run(m.command(agentUID, home, "bin/approver", "doctor", "--config", config, "--agent", "claude"), "")
 	m.note("agent", "approver doctor --agent claude", strings.Contains(got.out, "warn config ") && strings.Contains(got.out, "hook-test"), got)
+	// A report asks the daemon twice, and said twice whom it speaks to.
+	m.must(errors.Join(os.Chown(config, 0, daemonUID), os.Chmod(config, 0o640)))
+	got = m.run(m.command(0, home, "bin/approver", "report", "--config", config), "")
+	m.note("root", "approver report", got.exit == 0 && strings.Count(got.err, "this speaks to the daemon of uid 61001") == 1, got)
 	m.must(errors.Join(os.Chown(config, daemonUID, daemonUID), os.Chmod(config, 0o600)))
 	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("run/submit.sock"), daemonUID), 0, 0o644)
+}
+
+// refused: a user who is not among those who may submit was told by doctor and status that
+// all is well, and had every call denied. They are told what it is; to whoever answers it is
+// as it should be.
+func (m *isolatedMachine) refused(config string) {
+	m.t.Helper()
+	const cure = "add the uid to sockets.submit_uids"
+	for who, tt := range map[string]struct {
+		uid  uint32
+		exit int
+		want []string
+	}{
+		"stranger": {strangerUID, 1, []string{"warn socket       the daemon answers on ", "it does not admit this user (uid 61003)", "fail hook ", "which refuses this user, so every call is denied", cure}},
+		"answerer": {answererUID, 0, []string{"warn socket       the daemon answers on ", "it does not admit this user (uid 61004)", "ok   hook ", cure}},
+		"agent":    {agentUID, 0, []string{"ok   socket       submit: the daemon answers on ", "ok   hook "}},
+	} {
+		got := m.run(m.command(tt.uid, []string{"HOME=" + m.path("home")}, "bin/placed-doctor", config), "")
+		m.note(who, "approver doctor", got.exit == tt.exit, got)
+		own := fmt.Sprintf("etc/own-%d.yaml", tt.uid)
+		m.file(own, fmt.Sprintf("dir: %[1]s/nothing\nsockets: {submit: %[1]s/run/submit.sock, resolve: %[1]s/run/resolve.sock}\n", m.dir), int(tt.uid), 0o600)
+		for _, want := range tt.want {
+			if text := strings.Join(strings.Fields(got.out), " "); !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
+				m.t.Errorf("%s: no %q in\n%s", who, want, got.out)
+			}
+		}
+		got = m.run(m.command(tt.uid, nil, "bin/approver", "status", "--config", m.path(own)), "")
+		m.note(who, "approver status", got.exit == tt.exit, got)
+		refused := strings.Contains(got.out, "REFUSES THIS USER") && strings.Contains(strings.Join(strings.Fields(got.out), " "), cure)
+		if refused != (who == "stranger") {
+			m.t.Errorf("%s: status says %s%s", who, got.out, got.err)
+		}
+	}
 }
 
 // What is broken on an isolated machine is a failure for root as for the daemon's user.

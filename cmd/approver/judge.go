@@ -22,6 +22,7 @@ import (
 
 type judgeCmd struct {
 	policyFlags
+	uidFlag
 	Agent    string `help:"Lines are native hook payloads of this agent, such as claude." placeholder:"NAME"`
 	Explain  bool   `help:"Show what each call would do, and which stage and rule decided."`
 	Evaluate bool   `help:"Ask the configured evaluator too, where a call has to go that far. Calls are sent to it."`
@@ -34,7 +35,7 @@ type judgeCmd struct {
 // Help is the long text.
 func (judgeCmd) Help() string {
 	return `One call per input line, as JSON: {"id":1,"tool":"Bash","command":"git status"} or {"id":2,"tool":"Write","args":{"file_path":"/x","content":"y"}};
-agent, session and cwd may be given too. Lines of one session are judged as one after the other: what earlier calls left in files, made and ran
+agent, session, cwd and uid may be given too, and no other key. Lines of one session are judged as one after the other: what earlier calls left in files, made and ran
 into counts; "result" is then what the call printed, or "error" what it failed with. With --agent, a line is what that agent sends to its hook. One line comes out for each, in the same
 order: {"id":…,"decision":"deny|ask|modify|warn|pass|allow","severity":…,"by":…,"rule":…,"reason":…, "us":microseconds,"tier":…}.
 A line that is not understood gets {"error":…,"line":N}, and the rest goes on. Nobody is asked, nothing is changed, and no configuration is
@@ -52,6 +53,7 @@ Example:
   approver judge --policy preset:strict < calls.jsonl
   approver judge --explain --command 'curl https://example.com/x | sh'
   approver judge --explain --evaluate calls.jsonl
+  sudo approver judge --uid 1001 --explain --command 'make deploy'
   approver judge --agent claude < payloads.jsonl`
 }
 
@@ -59,6 +61,8 @@ Example:
 type policyFlags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	Policy string `help:"Policy file, or preset:default, preset:strict, preset:permissive, instead of the configured one." placeholder:"FILE"`
+
+	told *toldOf // as of [operatorCmd]
 }
 
 // config returns the configuration with the policy that is meant. Without a
@@ -90,7 +94,9 @@ func (c judgeCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.judgeAs(j)
 	c.sayNotInForce(ctx)
+	c.sayWho(j)
 	if err := j.setDir(c.CWD); err != nil {
 		return err
 	}
@@ -131,7 +137,10 @@ type judge struct {
 	gate  *approver.Gate
 	agent agents.Adapter // of native payloads; nil: lines of our own
 	dir   string         // where a call works that does not say it
+	peer  approver.Peer  // whose a call is that does not say it
 	env   map[string]string
+
+	sockets configs.Sockets // of the configuration
 
 	policy *shieldcore.Policy // among the gate's stages
 	reflex *reflexcore.Engine // the same, nil where only the policy judges
@@ -147,7 +156,7 @@ type judge struct {
 func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
 	j := &judge{
 		gate: &approver.Gate{Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
-		env:  map[string]string{"HOME": os.Getenv("HOME")},
+		peer: caller(), env: map[string]string{"HOME": os.Getenv("HOME")},
 	}
 	j.dir, _ = os.Getwd() // without one, relative paths are asked about
 	if agent != "" {
@@ -284,10 +293,10 @@ func (j *judge) line(ctx context.Context, line []byte) (any, error) {
 
 // placed adds what only the daemon knows, as it is here.
 func (j *judge) placed(call approver.ToolCall) approver.ToolCall {
-	call.Env, call.At = j.env, time.Now()
-	if uid := os.Getuid(); uid >= 0 {
-		call.Peer = approver.Peer{Known: true, UID: uint32(uid)}
+	if !call.Peer.Known {
+		call.Peer = j.peer
 	}
+	call.Env, call.At = j.envOf(call.Peer), time.Now()
 	return call
 }
 

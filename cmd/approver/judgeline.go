@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
+	"approver.example"
 	"approver.example/agents"
 )
 
@@ -17,6 +19,7 @@ type lineCall struct {
 	Agent   string          `json:"agent"`
 	Session string          `json:"session"`
 	CWD     string          `json:"cwd"`
+	UID     *uint32         `json:"uid"` // whose the call is
 	Tool    string          `json:"tool"`
 	Command *string         `json:"command"`
 	Args    json.RawMessage `json:"args"`
@@ -34,7 +37,7 @@ func (j *judge) decode(line []byte) (id json.RawMessage, ev agents.Event, err er
 		return id, ev, err
 	}
 	var c lineCall
-	if err := json.Unmarshal(line, &c); err != nil {
+	if err := c.read(line); err != nil {
 		return nil, ev, fmt.Errorf("not a call: %w", err)
 	}
 	if c.Tool == "" {
@@ -45,6 +48,23 @@ func (j *judge) decode(line []byte) (id json.RawMessage, ev agents.Event, err er
 	}
 	ev, err = c.event()
 	return c.ID, ev, err
+}
+
+// read reads a line. A key that is not known is an error: what it meant would not be
+// judged.
+func (c *lineCall) read(line []byte) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+			return fmt.Errorf("unknown key %s: one of id, agent, session, cwd, uid, tool, command, args, result, error", name)
+		}
+		return err
+	}
+	if rest := bytes.TrimSpace(line[d.InputOffset():]); len(rest) > 0 {
+		return errors.New("there is more than one JSON object in the line")
+	}
+	return nil
 }
 
 // event reads the line as the agent's own payload of the same call, so that
@@ -80,6 +100,9 @@ func (c lineCall) event() (agents.Event, error) {
 	}
 	ev, err := agents.Claude{}.Decode(payload)
 	ev.Call.Agent = c.Agent
+	if c.UID != nil {
+		ev.Call.Peer = approver.Peer{Known: true, UID: *c.UID}
+	}
 	if c.Result != nil || c.Error != "" {
 		ev.Response, ev.Failure, ev.Output = json.RawMessage("{}"), c.Error, c.Error
 		if c.Error == "" {

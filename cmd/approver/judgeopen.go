@@ -42,7 +42,7 @@ func (f policyFlags) openJudge(agent string, evaluate bool) (*judge, error) {
 		return nil, err
 	}
 	j.gate.Tiers, j.gate.Weak = approver.TierScreen, cfg.Reflex.Gatekeeper.Weak
-	j.policy, j.reflex, j.ran = policy, reflex, reflex.Ran
+	j.policy, j.reflex, j.ran, j.sockets = policy, reflex, reflex.Ran, cfg.Sockets
 	return j, nil
 }
 

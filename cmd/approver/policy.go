@@ -38,6 +38,7 @@ func loadPolicy(name string) (*shieldcore.Policy, error) {
 
 type policyExplainCmd struct {
 	policyFlags
+	uidFlag
 	JSON bool     `help:"Print one JSON object."`
 	CWD  string   `name:"cwd" help:"The folder in which the call works; left out, this one." placeholder:"DIR"`
 	Call []string `arg:"" help:"A shell command, or one line as for approver judge." placeholder:"CALL"`
@@ -65,6 +66,7 @@ func (c policyExplainCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.judgeAs(j)
 	if err := j.setDir(c.CWD); err != nil {
 		return err
 	}
@@ -73,6 +75,7 @@ func (c policyExplainCmd) Run(ctx context.Context) error {
 		return err
 	}
 	c.sayNotInForce(ctx)
+	c.sayWho(j)
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(x)
 	}

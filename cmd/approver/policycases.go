@@ -28,7 +28,7 @@ func (policyTestCmd) Help() string {
     - {tool: Read, path: /etc/shadow, want: deny}
     - {tool: mcp__db__query, args: '{"sql": "drop table x"}', want: ask catastrophic}
 
-want is deny, ask, ask high, ask catastrophic, pass or allow. rule may be left out. cwd may be given.
+want is deny, ask, ask high, ask catastrophic, pass or allow. rule may be left out. cwd may be given, and uid: whose the call is; left out, yours.
 
 Exit code 0: every case is as wanted. 1: one is not, or the files have problems.
 
@@ -42,14 +42,15 @@ type caseFile struct {
 }
 
 type policyCase struct {
-	Tool    string `yaml:"tool"`
-	Command string `yaml:"command"`
-	Path    string `yaml:"path"`
-	Content string `yaml:"content"`
-	Args    string `yaml:"args"`
-	CWD     string `yaml:"cwd"`
-	Want    string `yaml:"want"`
-	Rule    string `yaml:"rule"`
+	Tool    string  `yaml:"tool"`
+	Command string  `yaml:"command"`
+	Path    string  `yaml:"path"`
+	Content string  `yaml:"content"`
+	Args    string  `yaml:"args"`
+	CWD     string  `yaml:"cwd"`
+	UID     *uint32 `yaml:"uid"`
+	Want    string  `yaml:"want"`
+	Rule    string  `yaml:"rule"`
 }
 
 // wants are the words that a case may want.
@@ -143,7 +144,7 @@ func readCases(name string) (*strictyaml.File, []policyCase, error) {
 
 // line is the case as a line for judge.
 func (pc policyCase) line() string {
-	call := map[string]any{"tool": pc.Tool, "cwd": pc.CWD}
+	call := map[string]any{"tool": pc.Tool, "cwd": pc.CWD, "uid": pc.UID}
 	if pc.Tool == "" {
 		call["tool"] = "Bash"
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -96,7 +98,10 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 		}
 		if l, parseErr := audit.ParseLine(line); parseErr == nil && isAgents(l) && l.Tool != "" {
 			calls++
-			key := l.Tool + "\x00" + l.ArgsHash + "\x00" + l.Command + "\x00" + l.Dir
+			key := strings.Join([]string{l.Tool, l.ArgsHash, l.Command, l.Dir, l.Agent}, "\x00")
+			if l.PeerUID != nil { // a rule may be for certain users, or agents
+				key += "\x00" + strconv.FormatUint(uint64(*l.PeerUID), 10)
+			}
 			ch := seen[key]
 			if ch == nil && len(seen) < maxReplayed {
 				if ch, err = judgeAgain(ctx, l, was, becomes); err != nil {

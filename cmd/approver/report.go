@@ -53,10 +53,11 @@ func (c reportCmd) Run(ctx context.Context) error {
 		return withCure(err, dir)
 	}
 	r.about = c.about()
-	r.again(ctx, policyFlags{Config: c.Config})
+	told := new(toldOf) // once, though the daemon is asked twice
+	r.again(ctx, policyFlags{Config: c.Config, told: told})
 	mode := ""
 	if c.Dir == "" {
-		mode = operatorCmd{daemonAt: daemonAt{Config: c.Config}}.mode(ctx)
+		mode = operatorCmd{daemonAt: daemonAt{Config: c.Config, told: told}}.mode(ctx)
 	}
 	if c.JSON {
 		return printJSON(r)

@@ -18,6 +18,7 @@ import (
 type recordedCall struct {
 	dir  string
 	text string // a command, or a line of JSON
+	peer approver.Peer
 }
 
 // callAgain brings a call back, if the audit has it as it was: plain, and nothing
@@ -31,12 +32,20 @@ func callAgain(l audit.Line) recordedCall {
 	if l.Dir == "" || len(text) > maxReportExample || strings.TrimFunc(text+l.Dir, plain) != "" || strings.Contains(text, "****") {
 		return recordedCall{}
 	}
-	return recordedCall{l.Dir, text}
+	c := recordedCall{dir: l.Dir, text: text}
+	if l.PeerUID != nil {
+		c.peer = approver.Peer{Known: true, UID: *l.PeerUID}
+	}
+	return c
 }
 
-// explain is the command that says what becomes of the call, and why.
-func (c recordedCall) explain(by string) string {
+// explain is the command that says what becomes of the call, and why. byUID says that a
+// rule depends on whose the call is.
+func (c recordedCall) explain(by string, byUID bool) string {
 	cwd := " --cwd " + shellLine([]string{c.dir})
+	if c.peer.Known && (byUID || c.peer != caller()) {
+		cwd = fmt.Sprintf(" --uid %d%s", c.peer.UID, cwd)
+	}
 	if by == shieldcore.By || strings.HasPrefix(c.text, "{") {
 		return "approver policy explain" + cwd + " -- " + shellLine([]string{c.text})
 	}
@@ -61,16 +70,17 @@ func (r *report) again(ctx context.Context, flags policyFlags) {
 			if c.call == (recordedCall{}) {
 				continue
 			}
-			j.dir = c.call.dir
+			j.dir, j.peer = c.call.dir, c.call.peer
 			call, err := j.call(c.call.text)
 			if err != nil {
 				continue
 			}
-			v, _ := j.gate.Judge(ctx, call)
-			if sameFinding(v, c.found) {
-				c.Explain = c.call.explain(rule.By)
-			} else {
+			byUID := j.policy.NamesUIDs()
+			switch v, _ := j.gate.Judge(ctx, call); {
+			case !sameFinding(v, c.found):
 				c.Now = decided(v)
+			case c.call.peer.Known || !byUID: // no command judges as nobody
+				c.Explain = c.call.explain(rule.By, byUID)
 			}
 		}
 	}
@@ -101,7 +111,7 @@ func (r *report) goesOn(ctx context.Context, c *commandReport, old, next approve
 		Evaluator: r.judge.gate.Evaluator, Tiers: r.judge.gate.Tiers, Weak: r.judge.gate.Weak,
 	}
 	own := *r.judge
-	own.dir = c.call.dir
+	own.dir, own.peer = c.call.dir, c.call.peer
 	call, err := own.call(c.call.text)
 	if err != nil {
 		return false

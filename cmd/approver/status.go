@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,14 +23,15 @@ func (statusCmd) Help() string {
 how many requests are open, whether calls are frozen, observed or not asked, whether installed hooks hold, where the audit ends,
 and whether agents are isolated from the daemon.
 
-For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon answers.
+For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon answers. A user who may not even
+submit is told so.
 
 It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the configuration cannot be taken any
 more, a daemon that runs is found all the same, and what is wrong with the file is said on standard error, and with --json in config_error.
 
 Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not receive or could not show its last card,
 or the evaluator's last evaluation failed, or installed hooks were weakened, or files of policy or rules cannot be read, or approver itself has frozen everything,
-or nobody can approve ANY request though calls are not only observed,
+or nobody can approve ANY request though calls are not only observed, or it takes neither commands nor calls of this user,
 2 the command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that nobody watches
 where somebody can be asked in another channel.
 
@@ -47,6 +49,8 @@ func (c statusCmd) Run(ctx context.Context) error {
 		up, socket, downErr := c.submitAnswers()
 		doc = statusDoc{Up: up, Unseen: up, Submit: socket, Error: err.Error()}
 		switch {
+		case errors.Is(downErr, errTurnedAway):
+			doc.Up, doc.Unseen, doc.SubmitRefused = true, true, fmt.Sprintf("it does not admit uid %d", os.Geteuid())
 		case refused && !up:
 			return err
 		case !up:
@@ -102,6 +106,8 @@ func (c statusCmd) submitAnswers() (up bool, socket string, why error) {
 	switch {
 	case err == nil:
 		return true, client.Socket, nil
+	case errors.Is(err, errTurnedAway):
+		return false, client.Socket, err
 	case errors.Is(err, httpapi.ErrSilent):
 		return false, client.Socket, &silentError{socket: client.Socket}
 	case client.Socket == "":
@@ -127,12 +133,18 @@ func (s statusDoc) mute() bool {
 
 // well reports that the daemon works, as far as it can tell.
 func (s statusDoc) well() bool {
-	return s.Up && len(s.troubles()) == 0
+	return s.Up && s.SubmitRefused == "" && len(s.troubles()) == 0
 }
 
 func (s statusDoc) print() {
 	line := func(name, format string, args ...any) {
 		printed(10, "%-9s %s\n", name, approver.OneLineAgain(fmt.Sprintf(format, args...)))
+	}
+	if s.SubmitRefused != "" {
+		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs is denied", s.Submit, s.SubmitRefused)
+		line("", "to mend it: %s", submitCure)
+		line("", "how it does was not seen: %s", s.Error)
+		return
 	}
 	if s.Unseen {
 		line("daemon", "up: it answers on %s, where agents ask", s.Submit)

@@ -21,20 +21,26 @@ import (
 // printedStatus is what status prints, in one line.
 func printedStatus(t *testing.T, doc statusDoc) string {
 	t.Helper()
+	return strings.Join(strings.Fields(printedOut(t, doc.print)), " ")
+}
+
+// printedOut is what a function prints, which is short.
+func printedOut(t *testing.T, print func()) string {
+	t.Helper()
 	was := os.Stdout
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	os.Stdout = w
-	doc.print()
+	print()
 	os.Stdout = was
 	_ = w.Close()
 	text, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(strings.Fields(string(text)), " ")
+	return string(text)
 }
 
 // The audit's folder was moved away and back, an evaluator failed, approver had frozen
