@@ -137,19 +137,23 @@ func (e *Engine) patches(w *work, place shell.Context) {
 		text, readable := decoded(text)
 		texts, ok = append(texts, text), ok && readable
 	}
-	var done []string
 	for _, text := range texts {
+		done := map[string]bool{}
 		if _, readable := namesIn(text); !readable {
 			ok = false
 		}
 		for _, p := range at {
+			var named []string
 			for _, c := range changes(text, p.back) {
 				for _, target := range p.targets(c.names) {
-					if key := target + "\n" + text; !slices.Contains(done, key) {
-						done = append(done, key)
+					if !done[target] {
 						e.patch(w, &c, target, p.by, place)
 					}
+					named = append(named, target)
 				}
+			}
+			for _, target := range named { // another place may be the same one
+				done[target] = !p.back
 			}
 		}
 	}
@@ -239,9 +243,11 @@ func (p *patchPlace) targets(names []string) (out []string) {
 			short = append(short, rest)
 		}
 		for n := p.strip; n > 0; n-- {
-			if _, rest, ok := strings.Cut(strings.TrimLeft(short[0], "/"), "/"); ok {
-				short[0] = rest
+			_, rest, ok := strings.Cut(strings.TrimLeft(short[0], "/"), "/")
+			if !ok {
+				break
 			}
+			short[0] = rest
 		}
 		for _, dir := range p.dirs {
 			for _, s := range short {
