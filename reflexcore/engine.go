@@ -302,6 +302,8 @@ func (e *Engine) understand(w *work) {
 	e.starts(w, place)
 	e.gitHooks(w, place)
 	e.prompts(w, place)
+	e.todos(w, place)
+	e.patches(w, place)
 	if w.sure || !w.hidden() {
 		return
 	}

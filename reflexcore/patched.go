@@ -1,14 +1,20 @@
 package reflexcore
 
 import (
+	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
 )
 
 // A difference that is applied changes the files that it names, and no word of the call
-// says which. It is read where it lies on the disk or stands in the call.
+// says which. It is read where it lies on the disk or stands in the call, and what it
+// changes is judged as if a tool wrote it.
 
 const (
 	maxPatch   = 1 << 20 // bytes of a difference that is read
@@ -19,20 +25,64 @@ var (
 	// applies finds a command that applies a difference, tries one that only looks at it.
 	applies = regexp.MustCompile(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
 	tries   = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
-	// changed finds the files that a difference names.
-	changed = regexp.MustCompile(`(?m)^(?:\+\+\+ |--- |\*\*\* |rename to |copy to |Index: |diff --git \S+ )"?([^\t\n"]+)`)
+	// backwards finds the flag that takes a difference back, stripped how much of names goes.
+	backwards = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
+	stripped  = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
 )
+
+// feedsPatch are the programs whose files are sure to be the difference.
+var feedsPatch = map[string]bool{
+	"git apply": true, "git am": true, "patch": true, "gpatch": true, "cat": true, "redirection": true,
+}
+
+// A patchPlace is where a command applies a difference.
+type patchPlace struct {
+	by    string
+	dirs  []string
+	strip int // folders that are cut from names; less than 0: it may be any number
+	back  bool
+}
+
+// appliesPatch reports whether the call applies a difference.
+func (w *work) appliesPatch() bool {
+	says := strings.Contains(w.text, "patch") || strings.Contains(w.text, "git") &&
+		(strings.Contains(w.text, "apply") || strings.Contains(w.text, " am"))
+	return says && w.call.Command != "" && applies.MatchString(w.text) && !tries.MatchString(w.text)
+}
 
 // patched returns a file by which agents ask that a difference changes, or a hook of git;
 // empty: there is none, or it cannot be read.
 func (e *Engine) patched(w *work) string {
-	says := strings.Contains(w.text, "patch") || strings.Contains(w.text, "git") &&
-		(strings.Contains(w.text, "apply") || strings.Contains(w.text, " am"))
-	if !says || w.call.Command == "" || !applies.MatchString(w.text) || tries.MatchString(w.text) {
+	if !w.appliesPatch() {
 		return ""
 	}
-	if p := e.ownInPatch(w.text); p != "" && strings.Contains(w.text, "\n") {
-		return p
+	texts, _ := e.differences(w)
+	for _, text := range texts {
+		if p := e.ownInPatch(text); p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+// differences are the texts that may be what the call applies; false if one of them
+// cannot be read.
+func (e *Engine) differences(w *work) (texts []string, ok bool) {
+	ok = true
+	add := func(text string) {
+		if text, readable := decoded(text); readable {
+			texts = append(texts, text)
+		} else {
+			ok = false
+		}
+	}
+	if strings.Contains(w.text, "\n") {
+		add(w.text)
+	}
+	for _, t := range w.texts {
+		if len(texts) <= maxPatches && effect.IsKnown(t.Text) {
+			add(t.Text)
+		}
 	}
 	read := 0
 	for i := range w.effects {
@@ -46,24 +96,26 @@ func (e *Engine) patched(w *work) string {
 		}
 		for _, name := range e.seen(w, file, true, true) {
 			if read++; read > maxPatches {
-				return ""
+				return texts, ok
 			}
-			if to, ok := w.links.real(e.files, name); ok {
-				if data, err := e.files.ReadFile(to, maxPatch); err == nil {
-					if p := e.ownInPatch(string(data)); p != "" {
-						return p
-					}
-				}
+			to, is := w.links.real(e.files, name)
+			if !is {
+				continue
+			}
+			if data, err := e.files.ReadFile(to, maxPatch); err == nil {
+				add(string(data))
+			} else if info, err := e.files.Lstat(to); err == nil && feedsPatch[ef.By] {
+				ok = ok && (!info.Mode().IsRegular() || info.Size() <= maxPatch)
 			}
 		}
 	}
-	return ""
+	return texts, ok
 }
 
 // ownInPatch is the first file by which agents ask that a difference names.
 func (e *Engine) ownInPatch(text string) string {
-	for _, m := range changed.FindAllStringSubmatch(text, maxListed) {
-		p := strings.TrimSpace(m[1])
+	names, _ := namesIn(text)
+	for _, p := range names {
 		for rest := p; rest != ""; {
 			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") && settings("/"+rest, e.paths) {
 				return p
@@ -72,4 +124,174 @@ func (e *Engine) ownInPatch(text string) string {
 		}
 	}
 	return ""
+}
+
+// patches judges what differences change that runs by itself, or that agents load.
+func (e *Engine) patches(w *work, place shell.Context) {
+	if !w.appliesPatch() {
+		return
+	}
+	at, inputs := e.patchPlaces(w, place)
+	texts, ok := e.differences(w)
+	for _, text := range inputs {
+		text, readable := decoded(text)
+		texts, ok = append(texts, text), ok && readable
+	}
+	for _, text := range texts {
+		done := map[string]bool{}
+		if _, readable := namesIn(text); !readable {
+			ok = false
+		}
+		for _, p := range at {
+			var named []string
+			for _, c := range changes(text, p.back) {
+				for _, target := range p.targets(c.names) {
+					if !done[target] {
+						e.patch(w, &c, target, p.by, place)
+					}
+					named = append(named, target)
+				}
+			}
+			for _, target := range named { // another place may be the same one
+				done[target] = !p.back
+			}
+		}
+	}
+	if !ok {
+		w.unseen("a difference that cannot be read")
+	}
+}
+
+// patchPlaces are where the call applies differences, and what their input is.
+func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inputs []string) {
+	place.Explain = true
+	var result shell.Result
+	e.shell.Analyze(w.call.Command, place, &result)
+	for i := range result.Steps {
+		s := &result.Steps[i]
+		if len(s.Argv) == 0 || s.Remote || len(at) >= maxPatches {
+			continue
+		}
+		p := patchPlace{by: path.Base(s.Argv[0]), dirs: []string{s.Dir}, strip: -1}
+		switch p.by {
+		case "git":
+			dir, command := gitRuns(s)
+			if command != "apply" && command != "am" {
+				continue
+			}
+			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
+			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
+				if top := e.top(dir); top != "" && top != dir {
+					p.dirs = append(p.dirs, top)
+				}
+			}
+		case "patch", "gpatch":
+		default:
+			continue
+		}
+		p.flags(s.Argv[1:])
+		if at = append(at, p); s.Fed && s.Input != "" {
+			inputs = append(inputs, strings.ReplaceAll(s.Input, effect.Unknown, ""))
+		}
+	}
+	if len(at) == 0 {
+		at = append(at, patchPlace{by: "patch", dirs: []string{w.call.Dir}, strip: -1})
+	}
+	return at, inputs
+}
+
+// flags reads what the words say of the place.
+func (p *patchPlace) flags(words []string) {
+	for i, word := range words {
+		value := ""
+		if i+1 < len(words) {
+			value = words[i+1]
+		}
+		flag, joined, is := strings.Cut(word, "=")
+		if m := stripped.FindStringSubmatch(word); m != nil {
+			value, flag = m[1], "-p"
+		}
+		switch {
+		case flag == "-p" || flag == "--strip" && !is:
+			if n, err := strconv.Atoi(value); err == nil {
+				p.strip = n
+			}
+		case flag == "--directory", strings.HasPrefix(word, "-d") && strings.HasSuffix(p.by, "patch"):
+			if is {
+				value = joined
+			} else if strings.HasPrefix(word, "-d") && len(word) > 2 {
+				value = word[2:]
+			}
+			for j := range p.dirs {
+				p.dirs[j] = absolute(value, p.dirs[j])
+			}
+		case backwards.MatchString(word):
+			p.back = true
+		}
+	}
+}
+
+// targets are the files that names of a difference may be there.
+func (p *patchPlace) targets(names []string) (out []string) {
+	for _, name := range names {
+		short := []string{name}
+		for rest := name; p.strip < 0 && len(short) <= maxPatches; {
+			var more bool
+			if _, rest, more = strings.Cut(rest, "/"); !more {
+				break
+			}
+			short = append(short, rest)
+		}
+		for n := p.strip; n > 0; n-- {
+			_, rest, ok := strings.Cut(strings.TrimLeft(short[0], "/"), "/")
+			if !ok {
+				break
+			}
+			short[0] = rest
+		}
+		for _, dir := range p.dirs {
+			for _, s := range short {
+				if target := path.Join(dir, s); !slices.Contains(out, target) {
+					out = append(out, target)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// byItself are the kinds of files that run without being named.
+var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
+
+// patch judges what a difference makes of one file, if that may run.
+func (e *Engine) patch(w *work, c *change, target, by string, place shell.Context) {
+	sink, prompt := e.paths.classify(target), e.isPromptPlace(w, target)
+	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || settings(target, e.paths) {
+		return // settings by which agents ask are looked for by themselves
+	}
+	w.effects = append(w.effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
+	before, _ := e.textOf(w, target)
+	after, known := c.text()
+	if !c.fresh {
+		after, known = c.applied(before)
+	}
+	switch {
+	case known && prompt:
+		e.promptText(w, target, before, after, place)
+	case known:
+		had := map[effect.Payload]bool{}
+		content.Payloads(target, before, e.limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, after, e.limits.Tools.Content, func(p effect.Payload) {
+			if !had[p] {
+				e.payload(w, p, place)
+			}
+		})
+	case prompt, slices.Contains(byItself[:], sink.Kind):
+		w.unseen(target)
+	default:
+		for _, h := range c.hunks {
+			content.Part(target, h.after, e.limits.Tools.Content, func(p effect.Payload) { e.payload(w, p, place) })
+		}
+	}
 }

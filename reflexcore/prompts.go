@@ -211,7 +211,7 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 	if known {
 		return true
 	}
-	if !asTheyAre[by] {
+	if !asTheyAre[by] && ef.By != "git mv" {
 		return false
 	}
 	budget := maxPrompts

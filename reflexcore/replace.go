@@ -1,7 +1,10 @@
 package reflexcore
 
 import (
+	"errors"
+	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,7 +46,7 @@ func findsAgentFolder(pattern string) bool {
 // fillers are the programs that fill a folder with what their words do not name.
 var fillers = map[string]bool{
 	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "nerdctl": true, "finch": true, "docker.io": true, "ln": true, "mount": true,
-	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "gh": true, "git": true, "extractall": true, "unpack_archive": true,
+	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "tiged": true, "giget": true, "stow": true, "gh": true, "git": true, "extractall": true, "unpack_archive": true,
 }
 
 // archivers are those of them that unpack an archive.
@@ -65,6 +68,8 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Deny
 	case archivers[by] && w.around.home != "" && path.Clean(ef.Target) == w.around.home:
 		return approver.Ask
+	case e.isPacked(w, ef, by):
+		return approver.Pass
 	}
 	worst, named := approver.Pass, false
 	for i := range w.effects {
@@ -96,6 +101,24 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Deny // renamed by a program that says no more
 	}
 	return worst
+}
+
+// packs finds the names that archives have.
+var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z)$`)
+
+// isPacked reports whether a file is an archive into which is packed: no folder, and none
+// that the call makes.
+func (e *Engine) isPacked(w *work, ef *effect.Effect, by string) bool {
+	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) || ef.Bits&effect.Append != 0 {
+		return false
+	}
+	for i := range w.effects {
+		if o := &w.effects[i]; o.Kind == effect.Write && o.Target == ef.Target && o.By != ef.By {
+			return false
+		}
+	}
+	info, err := e.files.Lstat(ef.Target)
+	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
 // brings says whether a file or folder that is copied, linked or moved to a folder

@@ -109,6 +109,8 @@ const (
 	formatPlist          // ProgramArguments
 	formatYAML           // run:, script:, command: …
 	formatGit            // git's configuration
+	formatGitLink        // gitdir: folder
+	formatTodo           // exec command
 	formatNPM            // package.json
 	formatJSON           // "command": …
 	formatMake           // recipes

@@ -11,6 +11,7 @@ var gitCommands = map[string]bool{
 	"core.sshcommand": true, "core.editor": true, "core.pager": true, "core.fsmonitor": true, "core.askpass": true, "core.gitproxy": true, "core.alternaterefscommand": true, "sequence.editor": true, "credential.helper": true, "diff.external": true,
 	"diff.command": true, "diff.textconv": true, "merge.driver": true, "filter.clean": true, "filter.smudge": true, "filter.process": true, "mergetool.cmd": true, "difftool.cmd": true, "gpg.program": true, "gpg.ssh.defaultkeycommand": true, "pager": true,
 	"interactive.difffilter": true, "trailer.command": true, "trailer.cmd": true, "uploadpack.packobjectshook": true, "sendemail.smtpserver": true, "sendemail.tocmd": true, "sendemail.cccmd": true, "sendemail.sendmailcmd": true, "web.browser": false, "browser.cmd": true, "man.cmd": true, "submodule.update": true, "remote.uploadpack": true, "remote.receivepack": true, "remote.proxy": false, "receive.procreceiverefs": false, "gui.cmd": true, "guitool.cmd": true, "tar.command": true, "hook.command": true, "instaweb.httpd": true,
+	"imap.tunnel": true, "gc.recentobjectshook": true, "sendemail.headercmd": true, "difftool.path": true, "mergetool.path": true, "browser.path": true, "man.path": true, "instaweb.browser": true, "lfs.path": true, "lfs.clean": true, "lfs.smudge": true,
 }
 
 // git reads a configuration file of git.
@@ -98,4 +99,22 @@ func gitValue(s string) string {
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// gitLink reads a file .git: git takes the settings and hooks of the folder that it names.
+func (x *extractor) gitLink(content string) {
+	if to, ok := strings.CutPrefix(strings.TrimSpace(content), "gitdir:"); ok {
+		x.yield(effect.Payload{Why: "a repository of git at " + strings.TrimSpace(to), Path: x.path, Later: true})
+	}
+}
+
+// todo reads what a rebase is to do: commands among the commits.
+func (x *extractor) todo(content string) {
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		end := strings.IndexAny(line, " \t")
+		if end > 0 && (line[:end] == "exec" || line[:end] == "x") {
+			x.give(effect.Shell, strings.TrimSpace(line[end:]), "a line of a rebase")
+		}
+	}
 }

@@ -78,6 +78,10 @@ func (x *extractor) extract(content string) {
 		x.yaml(content)
 	case formatGit:
 		x.git(content)
+	case formatGitLink:
+		x.gitLink(content)
+	case formatTodo:
+		x.todo(content)
 	case formatNPM, formatJSON:
 		x.json(content)
 	case formatMake:

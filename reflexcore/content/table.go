@@ -576,6 +576,11 @@ crontab
 	{kind: Hook, name: "a git hook", lang: effect.Shell, format: formatScript, patterns: `
 .git/hooks/**
 .git/modules/*/hooks/**
+.git/modules/*/*/hooks/**
+.git/modules/*/*/*/hooks/**
+.git/modules/*/*/*/*/hooks/**
+.git/modules/*/*/*/*/*/hooks/**
+.git/modules/*/*/*/*/*/*/hooks/**
 hooks/pre-receive
 hooks/post-receive
 hooks/update
@@ -587,7 +592,21 @@ git/template/hooks/**
 	{kind: Hook, name: "git's settings", format: formatGit, patterns: `
 .git/config
 .git/config.worktree
+.git/commondir
+.git/worktrees/*/commondir
 .git/modules/*/config
+.git/modules/*/*/config
+.git/modules/*/*/*/config
+.git/modules/*/*/*/*/config
+.git/modules/*/*/*/*/*/config
+.git/modules/*/*/*/*/*/*/config
+.git/worktrees/*/config.worktree
+.git/modules/*/config.worktree
+.git/modules/*/*/config.worktree
+.git/modules/*/*/*/config.worktree
+.git/modules/*/*/*/*/config.worktree
+.git/modules/*/*/*/*/*/config.worktree
+.git/modules/*/*/*/*/*/*/config.worktree
 .gitconfig
 .config/git/config
 /etc/gitconfig
@@ -1302,4 +1321,32 @@ shell.nix`},
 /etc/**
 /library/preferences/**
 /private/etc/**`},
+
+	// Git's own files under names that others have, too: only what runs of them counts.
+	{kind: Plain, name: "where git finds a repository", format: formatGitLink, patterns: `.git`},
+	{kind: Plain, name: "what a rebase of git does", format: formatTodo, patterns: `
+git-rebase-todo
+git-rebase-todo.backup`},
+	{kind: Plain, weak: true, name: "git's settings", format: formatGit, patterns: `
+config
+config.worktree
+*.gitconfig`},
+	{kind: Plain, weak: true, name: "a git hook", lang: effect.Shell, format: formatScript, patterns: `
+hooks/pre-commit
+hooks/prepare-commit-msg
+hooks/commit-msg
+hooks/post-commit
+hooks/post-rewrite
+hooks/pre-merge-commit
+hooks/post-merge
+hooks/pre-rebase
+hooks/post-checkout
+hooks/applypatch-msg
+hooks/pre-applypatch
+hooks/post-applypatch
+hooks/pre-push
+hooks/pre-auto-gc
+hooks/reference-transaction
+hooks/post-index-change
+hooks/fsmonitor-watchman`},
 }

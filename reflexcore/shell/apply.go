@@ -46,6 +46,7 @@ func (in *interp) apply(a *applied, sink *data) {
 	}
 	a.runsList(&out)
 	a.inserts()
+	a.editsTodo()
 	in.dir = dir
 	in.bits = held
 	in.unhold(locals)
