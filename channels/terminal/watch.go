@@ -25,11 +25,11 @@ type watcher struct {
 	ended error
 }
 
-// Watching is how many terminals watch now.
-func (c *Channel) Watching() int {
+// Watches is how many terminals watch now, and how many ever did.
+func (c *Channel) Watches() (now, ever int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.watchers)
+	return len(c.watchers), c.joined
 }
 
 // spread puts a changed card into every watcher's queue. It needs c.mu.
@@ -137,6 +137,7 @@ func (c *Channel) join() (*watcher, error) {
 	}
 	w := &watcher{knows: map[*card]bool{}, wake: make(chan struct{}, 1)}
 	c.watchers[w] = struct{}{}
+	c.joined++
 	for _, k := range c.cards {
 		if !k.card.State.Settled() {
 			w.queue = append(w.queue, k)

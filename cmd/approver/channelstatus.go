@@ -74,7 +74,7 @@ func watchersOf(c approver.Channel) *int {
 	if !is {
 		return nil
 	}
-	n := local.Watching()
+	n, _ := local.Watches()
 	return &n
 }
 
