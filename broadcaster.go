@@ -100,6 +100,7 @@ type Broadcaster struct {
 	states   states
 	giving   giving
 	unnoted  unnoted
+	strays   strays
 	process  string // an id of this process
 
 	ready    chan struct{} // closed when Run has begun

@@ -385,7 +385,7 @@ func (b *Broadcaster) over(ctx context.Context, r Request, cards []int) {
 	_, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
 		r.Postings = slices.Clone(r.Postings)
 		for _, i := range cards {
-			if i < len(r.Postings) && r.Postings[i].Attempts < MaxUpdateAttempts { // else it is given up
+			if i < len(r.Postings) && !r.Postings[i].GivenUp {
 				r.Postings[i].Shown = false
 			}
 		}

@@ -47,6 +47,8 @@ type Channel interface {
 type Presence interface {
 	// Shows reports whether the message is still before people.
 	Shows(ref Ref) bool
+	// Watches is on how many screens messages are shown now, and how many there ever were.
+	Watches() (now, ever int)
 }
 
 // A Fitter is an extra ability of a channel: it says whether Post would show all of

@@ -27,6 +27,7 @@ func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
 		"502 for 20 s":            {20 * time.Second, errBad, 20*time.Second + mostEditPause + look, 9},
 		"502 for 2 min":           {2 * time.Minute, errBad, 2*time.Minute + mostEditPause + look, 30},
 		"502 for 10 min":          {10 * time.Minute, errBad, 10*time.Minute + mostEditPause + look, 130},
+		"502 for 20 min":          {20 * time.Minute, errBad, 20*time.Minute + lateEditPause + look, 200},
 		"429, after 1 s":          {time.Millisecond, busy(time.Second), time.Second + look, 2},
 		"429, after 8.8 s":        {8800 * time.Millisecond, busy(8800 * time.Millisecond), 8800*time.Millisecond + look, 2},
 		"429, after 30 s":         {30 * time.Second, busy(30 * time.Second), 30*time.Second + look, 2},
@@ -77,6 +78,11 @@ func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
 					}
 					if took := shown.Sub(tries[0]); shown.IsZero() || took > c.shown {
 						t.Errorf("the card showed it after %v, want %v", took, c.shown)
+					}
+					for _, to := range x.ChannelState("telegram").Cards {
+						if !to.StaleSince.IsZero() {
+							t.Errorf("the channel's state still has a card that is out of date: %+v", to)
+						}
 					}
 					var patience Patience
 					for i := 1; i < len(tries); i++ {

@@ -225,6 +225,13 @@ type volatile struct {
 	up bool
 }
 
+func (v *volatile) Watches() (now, ever int) {
+	if v.Shows(Ref{}) {
+		return 1, 1
+	}
+	return 0, 0
+}
+
 func (v *volatile) Shows(Ref) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

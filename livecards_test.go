@@ -146,8 +146,8 @@ func TestALateEditDoesNotBringButtonsBack(t *testing.T) {
 func TestATapProvesThatTheButtonsAreThere(t *testing.T) {
 	for name, spoil := range map[string]func(*Posting){
 		"a late edit":             func(p *Posting) { p.Shown = true },
-		"given up after an hour":  func(p *Posting) { p.Shown, p.Attempts = false, MaxUpdateAttempts },
-		"refused to all":          func(p *Posting) { p.Shown, p.Attempts, p.Refused = false, MaxUpdateAttempts, []string{"a", "b"} },
+		"given up after a day":    func(p *Posting) { p.Shown, p.GivenUp = false, true },
+		"refused to all":          func(p *Posting) { p.Shown, p.GivenUp, p.Refused = false, true, []string{"a", "b"} },
 		"refused to this process": func(p *Posting) { p.Shown, p.Refused = false, []string{"a"} },
 		"a record of before":      func(p *Posting) { p.Shown, p.Attempts = true, 10 },
 	} {

@@ -111,12 +111,13 @@ func (b *Broadcaster) forgotten(rep Reply) *Outcome {
 		if !sleep(ctx, vanishedAfter) {
 			return
 		}
-		if _, _, err := b.load(ctx, rep.Request); !errors.Is(err, ErrNotFound) {
-			return
-		}
 		ref := Ref{Destination: Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message}
-		if err := b.updateOne(ctx, ref, forgottenCard(rep.Request)); err != nil {
-			b.Log.Warn("a card of a request that the store has lost could not be taken out of sight", "request", rep.Request, "channel", rep.Channel, "error", err)
+		lost := func(ctx context.Context) (Card, bool) {
+			_, _, err := b.load(ctx, rep.Request)
+			return forgottenCard(rep.Request), errors.Is(err, ErrNotFound)
+		}
+		if card, is := lost(ctx); is {
+			b.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
 	return &Outcome{OutcomeUnknown, "This card is void: approver has no record of its request any more. Use the newest card."}

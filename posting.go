@@ -30,10 +30,11 @@ type Posting struct {
 	Code     tokens.Hash `json:"code"`
 	Phase    Phase       `json:"phase"`
 	Ref      Ref         `json:"ref,omitzero"`
-	Until    time.Time   `json:"until,omitzero"`    // a Sending card is given up after this
-	Shown    bool        `json:"shown,omitempty"`   // the card shows the settled state
-	Attempts int         `json:"attempts,omitzero"` // failed tries to show it
-	Next     time.Time   `json:"next,omitzero"`     // before which it is not tried again
+	Until    time.Time   `json:"until,omitzero"`     // a Sending card is given up after this
+	Shown    bool        `json:"shown,omitempty"`    // the card shows the settled state
+	Attempts int         `json:"attempts,omitzero"`  // failed tries to show it
+	GivenUp  bool        `json:"given_up,omitempty"` // it is not tried any more
+	Next     time.Time   `json:"next,omitzero"`      // before which it is not tried again
 	// Refused are the processes whom the platform will never let show it, or post it in the
 	// place of another's. Another may: its bot or its configuration is not the same.
 	Refused []string `json:"refused,omitempty"`
@@ -107,7 +108,7 @@ func (r Request) unseen() bool {
 
 // live notes that the cards of a posting may still have buttons, although the request has
 // ended.
-func (p *Posting) live() { p.Shown, p.Attempts, p.Refused = false, 0, nil }
+func (p *Posting) live() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
 
 // anew has all cards of a request brought up to date once more.
 func (r Request) anew() Request {
@@ -125,7 +126,7 @@ func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 // stale reports whether cards of a posting, whose request has ended, are still to be
 // brought up to date.
 func (p Posting) stale() bool {
-	return len(p.refs()) > 0 && !p.Shown && p.Attempts < MaxUpdateAttempts
+	return len(p.refs()) > 0 && !p.Shown && !p.GivenUp
 }
 
 // lookAgain is when a stale posting is to be looked at. Where it has never been tried
@@ -137,13 +138,28 @@ func (p Posting) lookAgain(now time.Time) time.Time {
 	return now.Add(backoff(p.Attempts))
 }
 
-// MaxUpdateAttempts bounds the tries to show a settled state on a card: about
-// a quarter of an hour in all, unless the platform asks for more time.
-const MaxUpdateAttempts = 180
+// How long the end of a request is tried to be shown on a card, counted from the
+// request's deadline: as long as its record is kept at least. A card that keeps its buttons
+// says something untrue, however long its platform was away.
+const editsFor = MinKeepFor
 
 // mostEditPause bounds the time between two tries to show a settled state: whoever looks
-// at the card when its platform is back must not see its buttons for long.
-const mostEditPause = 5 * time.Second
+// at the card when its platform is back must not see its buttons for long. After so many
+// promptEdits, which is about a quarter of an hour, it is lateEditPause.
+const (
+	mostEditPause = 5 * time.Second
+	promptEdits   = 180
+	lateEditPause = time.Minute
+)
+
+// editPause is how long to wait after an edit of a card that has ended failed, after so
+// many before it.
+func editPause(err error, before int) time.Duration {
+	if before < promptEdits {
+		return pauseAfter(err, before, mostEditPause)
+	}
+	return pauseAfter(err, before, lateEditPause)
+}
 
 // othersGrace is how long a card that one process cannot change or post for good is left to
 // the others, before it is given up for all.

@@ -2,13 +2,10 @@ package approver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
-
-	"approver.example/tokens"
 )
 
 // Reply is the one way in which an answer counts, whatever platform it came
@@ -39,6 +36,30 @@ func (b *Broadcaster) Reply(ctx context.Context, rep Reply) (out Outcome) {
 		b.noteRefusal(ctx, rep, r, out)
 	}
 	return out
+}
+
+// lastAnswers is how long an answer that is under way when this process stops has to be
+// entered.
+const lastAnswers = 2 * time.Second
+
+// heard is Reply for channels. An answer that was heard is seen through, also where its
+// channel stops: a store that is away for a moment takes the lease to receive away, and a
+// platform may bring an answer only once. It does not need the lease, since it counts once
+// whoever enters it. Only its own deadline ends it, and the end of this process.
+func (b *Broadcaster) heard(ctx context.Context, rep Reply) Outcome {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if due, ok := ctx.Deadline(); ok {
+		var done context.CancelFunc
+		own, done = context.WithDeadline(own, due)
+		defer done()
+	}
+	stop := context.AfterFunc(b.running(), func() {
+		_ = sleep(own, lastAnswers)
+		cancel()
+	})
+	defer stop()
+	return b.Reply(own, rep)
 }
 
 // noteRefusal records an answer that did not count.
@@ -151,203 +172,6 @@ func needCodeText(r Request, p Posting) string {
 		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes does not count. Find out what it is, then type the code from the card."
 	}
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
-}
-
-// locate finds the request that a reply is about, and the card that it answers.
-// A non-nil outcome means that there is none.
-func (b *Broadcaster) locate(ctx context.Context, rep Reply, who Person) (Request, Posting, *Outcome) {
-	if rep.Method == NoMethod {
-		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
-	}
-	lock := lockKey(who, rep)
-	if !rep.Code.IsZero() {
-		return b.byCode(ctx, rep, lock)
-	}
-	if rep.Approve {
-		var until time.Time
-		err := whenThere(ctx, func() (err error) { until, err = b.lockedUntil(ctx, lock); return err })
-		if err != nil {
-			return Request{}, Posting{}, b.trouble(err)
-		}
-		if !until.IsZero() {
-			return Request{}, Posting{}, lockedOut(until)
-		}
-	}
-	if rep.Method == ByID {
-		return b.byID(ctx, rep)
-	}
-	return b.byCard(ctx, rep)
-}
-
-// byID finds the request that somebody named on this machine. Whoever may see
-// the cards of a conversation may answer there, also while its card has not
-// arrived: nobody watches a terminal that is asked from a script.
-func (b *Broadcaster) byID(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
-	unknown := &Outcome{OutcomeUnknown, "There is no such request here: approver pending lists those that are open."}
-	if rep.Request == "" || rep.Message != "" {
-		return Request{}, Posting{}, unknown
-	}
-	r, err := b.loadPatiently(ctx, rep.Request)
-	if errors.Is(err, ErrNotFound) {
-		return Request{}, Posting{}, unknown
-	} else if err != nil {
-		return Request{}, Posting{}, b.trouble(err)
-	}
-	for _, p := range r.Postings {
-		if p.Phase != Void && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
-			return r, p, nil
-		}
-	}
-	if !r.Verdict.shownOn(rep.Channel) { // who knows of it all the same may say no
-		return r, Posting{}, nil
-	}
-	return r, Posting{}, unknown
-}
-
-func lockedOut(until time.Time) *Outcome {
-	return &Outcome{OutcomeLocked, fmt.Sprintf(
-		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
-}
-
-func (b *Broadcaster) trouble(err error) *Outcome {
-	b.Log.Warn("an answer could not be looked up", "error", err)
-	return &Outcome{OutcomeRefused, "The store had a problem, so this answer does not count. Please try again."}
-}
-
-// byCard finds the request of a button or of a reply to a card. The button's
-// data came through the client and proves nothing: the message must be a card
-// of that request in that conversation.
-func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
-	unknown := &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
-	if !rep.Method.onCard() && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
-		return Request{}, Posting{}, unknown
-	}
-	waiting, stop := context.WithTimeout(ctx, PostTimeout)
-	defer stop()
-	var hint <-chan struct{}
-	for {
-		r, err := b.loadPatiently(ctx, rep.Request)
-		if errors.Is(err, ErrNotFound) {
-			return Request{}, Posting{}, b.forgotten(rep)
-		} else if err != nil {
-			return Request{}, Posting{}, b.trouble(err)
-		}
-		sending, here, lost := false, -1, -1
-		for i, p := range r.Postings {
-			if p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation {
-				continue
-			}
-			if ref, ok := p.refOf(rep.Message); ok {
-				p.Ref = ref
-				return r, p, nil
-			}
-			here = i
-			sending = sending || p.Phase == Sending
-			if p.Unsure && p.Phase != Void {
-				lost = i
-			}
-		}
-		if here >= 0 && r.ended() { // what is on its way is on it for nobody
-			if !rep.Method.onCard() {
-				return r, r.Postings[here], nil
-			}
-			return b.found(ctx, r, here, rep.Message)
-		}
-		if lost >= 0 && rep.Method.onCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
-			return b.found(ctx, r, lost, rep.Message)
-		}
-		// A fast thumb can be ahead of the platform's answer to our own post.
-		if sending && hint == nil {
-			if hint, err = b.Store.Watch(waiting, Key("req", r.ID)); err != nil {
-				hint = nil
-			}
-		}
-		switch {
-		case sending && hinted(waiting, hint, retryEvery):
-			continue
-		case lost >= 0 && rep.Method.onCard():
-			return b.found(ctx, r, lost, rep.Message)
-		case !sending && here >= 0 && rep.Method.onCard(): // else its note may only be late
-			ref := Ref{Destination: r.Postings[here].To, Message: rep.Message}
-			b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
-		}
-		return r, Posting{}, noLongerValid()
-	}
-}
-
-// byCode finds the request of a typed code, and counts wrong ones.
-func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Request, Posting, *Outcome) {
-	if rep.Method != ByCode && rep.Method != ByCommand {
-		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
-	}
-	// The try is counted before the code is looked up, and given back if the code
-	// was right: many tries at once are no way around the count.
-	var try, until time.Time
-	err := whenThere(ctx, func() (err error) { try, until, err = b.try(ctx, lock); return err })
-	if err != nil {
-		return Request{}, Posting{}, b.trouble(err)
-	}
-	if !until.IsZero() {
-		return Request{}, Posting{}, lockedOut(until)
-	}
-	var r Request
-	var p Posting
-	err = whenThere(ctx, func() (err error) { r, p, err = b.postingOfCode(ctx, rep); return err })
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Request{}, Posting{}, b.trouble(err)
-	}
-	right := err == nil
-	var left int
-	err = whenThere(ctx, func() (err error) { left, err = b.tried(ctx, lock, try, right); return err })
-	switch {
-	case err != nil:
-		return Request{}, Posting{}, b.trouble(err)
-	case right:
-		return r, p, nil
-	}
-	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
-		left, int(LockFor.Minutes()))
-	if left == 0 {
-		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation for %d minutes.", int(LockFor.Minutes()))
-	}
-	return Request{}, Posting{}, &Outcome{OutcomeUnknown, text}
-}
-
-// postingOfCode returns ErrNotFound for every code that is wrong in any way:
-// a guesser learns nothing from the difference.
-func (b *Broadcaster) postingOfCode(ctx context.Context, rep Reply) (Request, Posting, error) {
-	r, p, err := b.postingOfHash(ctx, rep, rep.Code.Hash(b.CodeKey))
-	for _, old := range b.OldCodeKeys {
-		if !errors.Is(err, ErrNotFound) {
-			break
-		}
-		r, p, err = b.postingOfHash(ctx, rep, rep.Code.Hash(old))
-	}
-	return r, p, err
-}
-
-func (b *Broadcaster) postingOfHash(ctx context.Context, rep Reply, hash tokens.Hash) (Request, Posting, error) {
-	value, _, err := b.Store.Get(ctx, Key("code", string(hash)))
-	if err != nil {
-		return Request{}, Posting{}, err
-	}
-	var entry codeEntry
-	if err := json.Unmarshal(value, &entry); err != nil {
-		return Request{}, Posting{}, err
-	}
-	r, _, err := b.load(ctx, entry.Request)
-	if err != nil {
-		return Request{}, Posting{}, err
-	}
-	if entry.Posting < 0 || entry.Posting >= len(r.Postings) {
-		return Request{}, Posting{}, ErrNotFound
-	}
-	p := r.Postings[entry.Posting]
-	if !p.Code.Equal(hash) || !p.takesCode() || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
-		rep.Request != "" && rep.Request != r.ID {
-		return Request{}, Posting{}, ErrNotFound
-	}
-	return r, p, nil
 }
 
 // outcomeOf is what a person is told of their reply to a settled request: the

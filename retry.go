@@ -30,11 +30,11 @@ func (b *Broadcaster) postUntil(ctx context.Context, r Request, i int, code toke
 		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, ErrFinal) {
 			return rep
 		}
-		wait := jittered(pause)
+		wait, more := jittered(pause), time.Duration(0)
 		var patience Patience
 		if errors.As(rep.err, &patience) {
 			wait = max(patience.RetryAfter(), 0)
-			wait += rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
+			more = rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
 		}
 		// What was refused was not carried out; of all else nobody knows.
 		unsure := mayBeDone(rep.err)
@@ -47,7 +47,7 @@ func (b *Broadcaster) postUntil(ctx context.Context, r Request, i int, code toke
 			said.again = true
 			reports <- said
 		}
-		if limit = min(b.wanted(ctx, r.ID, i, wait), PostTimeout); limit <= 0 {
+		if limit = min(b.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
 			return rep
 		}
 	}
@@ -61,9 +61,10 @@ func mayBeDone(err error) bool {
 }
 
 // wanted waits for a pause to be over and returns for how long a request then still
-// wants a card. It returns at once, and zero, when the request has ended, or the card
-// was found by its button or replaced.
-func (b *Broadcaster) wanted(ctx context.Context, id string, i int, pause time.Duration) time.Duration {
+// wants a card. It waits somewhat more, but never so long that the deadline comes before
+// the try. It returns at once, and zero, when the request has ended, or the card was found
+// by its button or replaced.
+func (b *Broadcaster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	hint, err := b.Store.Watch(ctx, Key("req", id))
@@ -74,6 +75,10 @@ func (b *Broadcaster) wanted(ctx context.Context, id string, i int, pause time.D
 	for {
 		r, _, now, err := b.loadNow(ctx, id)
 		wait, left := max(time.Until(over), 0), r.Due.Sub(now)
+		if err == nil && more > 0 {
+			more = min(more, max(left-wait, 0)/2)
+			over, wait, more = over.Add(more), wait+more, 0
+		}
 		switch {
 		case errors.Is(err, ErrNotFound) && time.Since(there) > vanishedAfter:
 			return 0

@@ -484,9 +484,23 @@ func TestAnEditThatFailsIsLoggedOnce(t *testing.T) {
 		time.Sleep(time.Second)
 		x.tap(x.dc.chat, 0, "d1", true)
 		<-answer
-		time.Sleep(time.Hour)
-		if edits.Load() != MaxUpdateAttempts || x.log.count("level=WARN") != 2 {
-			t.Errorf("%d edits; the log:\n%s", edits.Load(), x.log.b.String())
+		time.Sleep(45 * time.Minute)
+		const half = int64(30 * time.Minute / lateEditPause)
+		if n := edits.Load(); n < promptEdits+half-5 || n > promptEdits+half+5 || x.log.count("level=WARN") != 1 {
+			t.Errorf("%d edits; the log:\n%s", n, x.log.b.String())
+		}
+		_, card := x.tg.card(0)
+		if _, err := x.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
+			r.Due = now.Add(5*time.Minute - editsFor) // nearly a day has passed
+			return r, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		before := edits.Load()
+		time.Sleep(10 * time.Minute)
+		if edits.Load() != before || x.log.count("level=WARN") != 2 || x.log.count("is given up") != 1 {
+			t.Errorf("%d edits, then %d; the log:\n%s", before, edits.Load(), x.log.b.String())
 		}
 	})
 }
@@ -543,10 +557,37 @@ func TestAnyOrderOfFaults(t *testing.T) {
 	}
 }
 
+// A platform asked for patience until shortly before the deadline. What is added so that not
+// all come at once went beyond it, and the card was never tried again.
+func TestPatienceThatEndsInTimeIsObeyed(t *testing.T) {
+	for range 20 {
+		for _, wait := range []time.Duration{10 * time.Second, 110 * time.Second, 115 * time.Second, 119 * time.Second} {
+			story(t, func(t *testing.T, x *bench) {
+				var asked, tried time.Time
+				x.dc.onPost(func(context.Context) error { return errRefusedForGood })
+				x.tg.onPost(func(context.Context) error {
+					if asked.IsZero() {
+						asked = time.Now()
+						return busy(wait)
+					}
+					tried = time.Now()
+					return nil
+				})
+				<-x.askAsync(t.Context(), testCall("c1"), High)
+				if took := tried.Sub(asked); tried.IsZero() || took < wait || took > wait+wait/10+time.Second {
+					t.Errorf("asked for %v, tried after %v", wait, took)
+				}
+			})
+		}
+	}
+}
+
 // absent is a terminal that nobody watches.
 type absent struct{ *chat }
 
 func (absent) Shows(Ref) bool { return false }
+
+func (absent) Watches() (now, ever int) { return 0, 0 }
 
 func (absent) Post(context.Context, Destination, Card) (Ref, error) {
 	return Ref{}, fmt.Errorf("nobody watches: %w", ErrFinal)

@@ -35,6 +35,9 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	b.start(b.regrant)
 	for _, c := range b.Channels {
 		all.Go(func() { b.supervise(ctx, c) })
+		if screen, is := c.(Presence); is {
+			all.Go(func() { b.watchScreens(ctx, screen) })
+		}
 	}
 	<-ctx.Done()
 	all.Wait()
@@ -151,7 +154,7 @@ func (b *Broadcaster) runChannel(ctx context.Context, c Channel) (err error) {
 	run := func(ctx context.Context) error {
 		b.states.leads(c.Name(), true)
 		defer b.states.leads(c.Name(), false)
-		return c.Run(ctx, b.Reply)
+		return c.Run(ctx, b.heard)
 	}
 	solo, ok := c.(Solo)
 	if !ok {

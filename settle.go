@@ -143,7 +143,7 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 		return
 	}
 	crossed := false
-	_, err = b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+	after, err := b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		closing := false
 		crossed = false
 		if fresh.State != r.State || fresh.endLine() != r.endLine() || len(fresh.Postings) < len(r.Postings) {
@@ -167,7 +167,8 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 	}
 	for n, err := range failed {
 		if err != nil && !errors.Is(err, errElsewhere) {
-			b.logStale(r.Postings[todo[n]], id, err)
+			i := todo[n]
+			b.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
 		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
 			b.Log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
 		}
@@ -205,17 +206,17 @@ func (b *Broadcaster) toShow(r Request, now time.Time) (todo []int) {
 }
 
 // logStale says once that a card is tried again, and once that it is given up.
-func (b *Broadcaster) logStale(p Posting, id string, err error) {
+func (b *Broadcaster) logStale(p Posting, id string, err error, givenUp bool) {
 	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
 	switch {
 	case errors.Is(err, errRefused):
 		level, what = slog.LevelInfo, "a card that cannot be brought up to date is given up, and stays as it is"
 	case errors.Is(err, ErrFinal):
 		level, what = slog.LevelInfo, "a card cannot be brought up to date by this daemon; another one may"
+	case givenUp:
+		level, what = slog.LevelWarn, "a card could not be brought up to date and is given up"
 	case p.Attempts == 0:
 		level = slog.LevelWarn
-	case p.Attempts+1 >= MaxUpdateAttempts:
-		level, what = slog.LevelWarn, "a card could not be brought up to date and is given up"
 	}
 	b.Log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
 }
@@ -262,15 +263,16 @@ func (r Request) updated(process string, was []Posting, tried []int, failed []er
 		case err == nil:
 			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
 		case errors.Is(err, errRefused):
-			p.Attempts = MaxUpdateAttempts
+			p.GivenUp = true
 		case errors.Is(err, ErrFinal):
 			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
 		default:
 			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
-				p.Next = now.Add(pauseAfter(err, p.Attempts, mostEditPause))
+				p.Next = now.Add(editPause(err, p.Attempts))
 			}
 			p.Attempts++
 			p.Error = err.Error()
+			p.GivenUp = !now.Before(r.Due.Add(editsFor))
 		}
 	}
 	if !changed {

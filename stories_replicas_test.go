@@ -65,6 +65,8 @@ func (o ownTerminal) Shows(ref Ref) bool {
 	return ok
 }
 
+func (ownTerminal) Watches() (now, ever int) { return 1, 1 }
+
 func (o ownTerminal) Update(ctx context.Context, ref Ref, c Card) error { // as channels/terminal does
 	if !o.Shows(ref) {
 		if c.State.Settled() {

@@ -15,6 +15,8 @@ type unwatched struct{ *chat }
 
 func (unwatched) Shows(Ref) bool { return false }
 
+func (unwatched) Watches() (now, ever int) { return 0, 0 }
+
 // Somebody closed the terminal that watched. The agent was told that the operator finds
 // the cause in the log, and the log had none. Now both name it; what a chat platform said
 // stays in the log, and what the agent is told of that is no reason there: it sent whoever

@@ -55,11 +55,15 @@ func newIntake(c *Channel, crew *crew, reply approver.ReplyFunc) *intake {
 func (in *intake) introduced(ctx context.Context) bool {
 	select {
 	case <-in.known:
-		return true
 	case <-in.gone:
 	case <-ctx.Done():
 	}
-	return false
+	select {
+	case <-in.known: // what is heard at the end counts, too: it comes once
+		return true
+	default:
+		return false
+	}
 }
 
 // interaction takes a press, a dialogue or a command. It waits for nothing but

@@ -20,6 +20,9 @@ import (
 // maxBackoff is the longest wait between two connections.
 const maxBackoff = time.Minute
 
+// lastLook is for how long a connection that is to end still brings answers.
+const lastLook = 200 * time.Millisecond
+
 // writeWithin bounds one write to the gateway.
 const writeWithin = 3 * time.Second
 
@@ -57,7 +60,8 @@ func (c *Channel) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	}
 	crew := newCrew(c.log)
 	defer crew.stop()
-	// What is under way ends with Run, however Run ends.
+	// What is under way ends with Run, however Run ends. Answers that the core has are its own
+	// to end.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.outage.Stopped()
@@ -203,6 +207,10 @@ func (c *Channel) serve(ctx context.Context, in *intake, s *discordgo.Session) e
 	for {
 		select {
 		case <-ctx.Done():
+			select { // what was pressed already is on its way, and comes once
+			case <-time.After(lastLook):
+			case <-in.gone:
+			}
 			return ctx.Err()
 		case <-in.gone:
 			return errors.New("discord: the gateway closed the connection or fell silent")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +218,40 @@ func TestCommandsCannotBeRegistered(t *testing.T) {
 	b.one(0)
 	if log, _ := b.stop(); !strings.Contains(log, "404404404404404404") {
 		t.Errorf("the log does not name the channel:\n%s", log)
+	}
+}
+
+// The story: somebody pressed, and at that moment the daemon was restarted. Discord brings a
+// press once, and it was on its way, or taken in and dropped. Now it is heard.
+func TestAPressJustBeforeTheEndIsHeard(t *testing.T) {
+	t.Parallel()
+	for n := range 5 {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, nil).connected()
+			ref := b.post(b.here, high())
+			if err := b.s.Tap(b.ann, b.here, ref.Message, fake.DenyButton); err != nil {
+				t.Fatal(err)
+			}
+			if log, err := b.stop(); err != nil || len(b.got()) != 1 {
+				t.Errorf("%d answers, Run returned %v; the log:\n%s", len(b.got()), err, log)
+			}
+		})
+	}
+}
+
+func TestWhatIsIntroducedStaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in := newIntake(nil, nil, nil)
+	if in.introduced(ctx) {
+		t.Error("nobody has said who we are")
+	}
+	close(in.known)
+	for range 100 {
+		if !in.introduced(ctx) {
+			t.Fatal("an event at the end was dropped")
+		}
 	}
 }
 

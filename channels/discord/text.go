@@ -92,6 +92,8 @@ func (in *intake) repliedTo(ctx context.Context, m *discordgo.Message) *discordg
 	card := m.ReferencedMessage
 	if card == nil {
 		card = &discordgo.Message{}
+		ctx, cancel := lingering(ctx, tellWithin)
+		defer cancel()
 		path := "channels/" + ref.ChannelID + "/messages/" + ref.MessageID
 		if err := in.call(ctx, "read the card that was answered", http.MethodGet, path, nil, nil, card); err != nil {
 			in.log.Warn("a typed answer is lost", "error", err)

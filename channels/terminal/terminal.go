@@ -68,6 +68,7 @@ type Channel struct {
 	cards    map[string]*card // by message, until they are settled and that was shown
 	made     int              // cards so far
 	watchers map[*watcher]struct{}
+	joined   int           // watchers so far
 	changed  chan struct{} // closed and renewed at every change that Post or Update waits for
 	session  *session      // nil while Run does not run
 }

@@ -319,6 +319,31 @@ func TestLateWatcherSeesWhatIsPending(t *testing.T) {
 	}
 }
 
+func TestWatchesCountsWhoWatchesAndDid(t *testing.T) {
+	c := newChannel(t, nil)
+	want := func(now, ever int) {
+		t.Helper()
+		deadline := time.Now().Add(30 * time.Second)
+		for {
+			n, e := c.Watches()
+			if n == now && e == ever {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d watch and %d ever did, want %d and %d", n, e, now, ever)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	want(0, 0)
+	first := watch(t, c, ann)
+	want(1, 1)
+	watch(t, c, ann)
+	want(2, 2)
+	first.leave()
+	want(1, 2)
+}
+
 func TestShows(t *testing.T) {
 	c := newChannel(t, nil)
 	watch(t, c, ann)

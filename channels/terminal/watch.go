@@ -40,6 +40,13 @@ func (c *Channel) Watching(counting approver.People) (count, others int) {
 	return count, others
 }
 
+// Watches is how many terminals watch now, and how many ever did.
+func (c *Channel) Watches() (now, ever int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.watchers), c.joined
+}
+
 // spread puts a changed card into every watcher's queue. It needs c.mu.
 func (c *Channel) spread(k *card) {
 	for w := range c.watchers {
@@ -145,6 +152,7 @@ func (c *Channel) join(who approver.Identity) (*watcher, error) {
 	}
 	w := &watcher{who: who, knows: map[*card]bool{}, wake: make(chan struct{}, 1)}
 	c.watchers[w] = struct{}{}
+	c.joined++
 	for _, k := range c.cards {
 		if !k.card.State.Settled() {
 			w.queue = append(w.queue, k)

@@ -21,7 +21,7 @@ type watchCmd struct {
 
 // Help is the long text.
 func (watchCmd) Help() string {
-	return `Shows each request as its card when it is asked, and without a chat those that are open already (approver pending lists all); takes answers where the configuration lets this terminal give them (channels.terminal).
+	return `Shows each request as its card: those that are open, and each new one when it is asked (approver pending lists also what only a chat is shown); takes answers where the configuration lets this terminal give them (channels.terminal).
 It reconnects while the daemon restarts.
 
 Example:

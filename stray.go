@@ -1,0 +1,108 @@
+package approver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example/tokens"
+)
+
+// This file takes cards out of sight that no record holds. Nothing in the store says that
+// they are still to be edited, so this process tries until it is done.
+
+// strayFor is how long.
+const strayFor = time.Hour
+
+// strays are the cards that are tried again now. The zero value is ready.
+type strays struct {
+	mu  sync.Mutex
+	all map[Ref]bool
+}
+
+// begin notes a card, and reports whether it was not noted.
+func (s *strays) begin(ref Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[Ref]bool{}
+	}
+	was := s.all[ref]
+	s.all[ref] = true
+	return !was
+}
+
+func (s *strays) end(ref Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, ref)
+}
+
+// retire takes the buttons and the code off a card that no record knows: one that
+// was replaced while it was on its way, or that a crash kept from being noted and
+// somebody now presses. Nothing else would ever bring it up to date.
+func (b *Broadcaster) retire(ctx context.Context, r Request, ref Ref) {
+	b.hide(ctx, r.ID, ref, b.replaced(r), func(ctx context.Context) (Card, bool) {
+		fresh, _, err := b.load(ctx, r.ID)
+		if err == nil && fresh.holds(ref) {
+			return Card{}, false // its note was only late
+		}
+		if err == nil {
+			r = fresh
+		}
+		return b.replaced(r), true
+	})
+}
+
+// replaced is what a card of a request shows that another one has replaced.
+func (b *Broadcaster) replaced(r Request) Card {
+	card := b.card(r, tokens.Code{})
+	if !r.State.Settled() {
+		card.State, card.OneTap, card.Result = Withdrawn, false, "↩ Replaced by a newer card"
+	}
+	return card
+}
+
+// holds reports that a message is noted as a card of the request.
+func (r Request) holds(ref Ref) bool {
+	return slices.ContainsFunc(r.Postings, func(p Posting) bool {
+		_, is := p.refOf(ref.Message)
+		return is && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
+	})
+}
+
+// hide shows card on a card that no record holds. If that fails in a way that may be over
+// soon it is tried again in the background. now is asked before each further try what the
+// card is to show then, and whether it is still nobody else's to bring up to date.
+func (b *Broadcaster) hide(ctx context.Context, request string, ref Ref, card Card, now func(context.Context) (Card, bool)) {
+	log := b.Log.With("request", request, "channel", ref.Channel)
+	err := b.updateOne(ctx, ref, card)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrFinal):
+		log.Warn("a replaced card could not be taken out of sight", "error", err)
+	case b.strays.begin(ref):
+		log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
+		b.start(func(ctx context.Context) {
+			defer b.strays.end(ref)
+			tries := 1
+			for began := time.Now(); time.Since(began) < strayFor && sleep(ctx, editPause(err, tries-1)); tries++ {
+				card, stray := now(ctx)
+				if !stray {
+					return
+				}
+				if err = b.updateOne(ctx, ref, card); err == nil {
+					log.Info("a replaced card was taken out of sight after all", "tries", tries+1)
+					return
+				} else if errors.Is(err, ErrFinal) {
+					break
+				}
+			}
+			if ctx.Err() == nil {
+				log.Warn("a replaced card could not be taken out of sight and is given up", "tries", tries, "error", err)
+			}
+		})
+	}
+}
