@@ -156,6 +156,9 @@ type statusDoc struct {
 	Audit    *audit.Head        `json:"audit,omitempty"`
 	AuditErr string             `json:"audit_error,omitempty"` // why nothing can be recorded
 
+	// AuditChanged says that somebody moved, cut or edited it: that is why.
+	AuditChanged bool `json:"audit_changed,omitempty"`
+
 	state string // down, silent or not seen, for people; empty of a daemon that answered
 }
 
@@ -179,7 +182,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	}
 	doc.NotInForce = append(doc.NotInForce, d.read.changed()...)
 	if err := d.audit.Err(); err != nil {
-		doc.AuditErr = err.Error()
+		doc.AuditErr, doc.AuditChanged = err.Error(), errors.Is(err, audit.ErrChanged)
 	}
 	open, err := d.people.Requests(ctx)
 	doc.Open = len(open)
