@@ -159,13 +159,15 @@ type statusDoc struct {
 	// AuditChanged says that somebody moved, cut or edited it: that is why.
 	AuditChanged bool `json:"audit_changed,omitempty"`
 
+	Root bool `json:"runs_as_root,omitempty"`
+
 	state string // down, silent or not seen, for people; empty of a daemon that answered
 }
 
 func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	head := d.audit.Head()
 	doc := statusDoc{
-		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
+		Up: true, Version: buildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
 		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: outOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.config, Submit: d.authority.cfg.Sockets.Submit,
 	}
