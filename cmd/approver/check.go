@@ -144,7 +144,7 @@ func notHere(err error, doc statusDoc) string {
 	}
 	for _, c := range doc.Channels {
 		if strings.HasPrefix(err.Error(), "channel "+c.Name+":") {
-			return text + "; the daemon that runs has it, and says: " + c.Name + " " + c.receiving()
+			return text + "; the daemon that runs has it, and says: " + c.receiving()
 		}
 	}
 	return text + "; the daemon that runs has started with it"
