@@ -230,7 +230,7 @@ func publicCause(err error) string {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the hook stopped waiting"
 	}
-	if why := Unbindable(""); errors.As(err, &why) {
+	if why := UnbindableError(""); errors.As(err, &why) {
 		return why.Error()
 	}
 	if errors.Is(err, ErrAway) {

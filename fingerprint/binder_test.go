@@ -514,7 +514,7 @@ func TestBinderIsBounded(t *testing.T) {
 		p.write(fmt.Sprintf("many/%d", i), "")
 	}
 	_, err := p.files(p.call(distinct(maxFiles+1, "many/%d ")))
-	if why := approver.Unbindable(""); !errors.As(err, &why) || !strings.HasSuffix(why.Error(), "split it") {
+	if why := approver.UnbindableError(""); !errors.As(err, &why) || !strings.HasSuffix(why.Error(), "split it") {
 		t.Errorf("more files than can be bound: %v", err)
 	}
 	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {

@@ -101,7 +101,7 @@ func (c checkCmd) look(ctx context.Context) checked {
 			out.Warnings = append(out.Warnings, u.String())
 		}
 		out.rules(cfg)
-		here, elsewhere := apartElsewhere(standing(cfg))
+		elsewhere, here := apartElsewhere(standing(cfg))
 		out.problem(here)
 		for _, err := range elsewhere {
 			out.Warnings = append(out.Warnings, notHere(err, doc))
@@ -116,7 +116,7 @@ func (c checkCmd) look(ctx context.Context) checked {
 }
 
 // apartElsewhere takes out of what standing says what only the daemon's environment has.
-func apartElsewhere(err error) (rest error, elsewhere []error) {
+func apartElsewhere(err error) (elsewhere []error, rest error) {
 	all := []error{err}
 	if several, is := err.(interface{ Unwrap() []error }); is {
 		all = several.Unwrap()
@@ -124,7 +124,7 @@ func apartElsewhere(err error) (rest error, elsewhere []error) {
 	var here []error
 	for _, one := range all {
 		if several, is := one.(interface{ Unwrap() []error }); is && !approver.OnlyElsewhere(one) {
-			inner, more := apartElsewhere(errors.Join(several.Unwrap()...))
+			more, inner := apartElsewhere(errors.Join(several.Unwrap()...))
 			here, elsewhere = append(here, inner), append(elsewhere, more...)
 		} else if approver.OnlyElsewhere(one) {
 			elsewhere = append(elsewhere, one)
@@ -132,7 +132,7 @@ func apartElsewhere(err error) (rest error, elsewhere []error) {
 			here = append(here, one)
 		}
 	}
-	return errors.Join(here...), elsewhere
+	return elsewhere, errors.Join(here...)
 }
 
 // notHere says of a secret that only the daemon's environment has what the daemon that runs

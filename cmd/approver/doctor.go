@@ -226,7 +226,7 @@ func (d *doctor) files(whole bool) {
 	}
 	d.rules()
 	if whole {
-		here, elsewhere := apartElsewhere(standing(d.cfg))
+		elsewhere, here := apartElsewhere(standing(d.cfg))
 		for _, err := range elsewhere {
 			d.say("start", ok, notHere(err, d.status), "")
 		}
