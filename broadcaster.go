@@ -113,6 +113,8 @@ type Broadcaster struct {
 	present  presence
 
 	distrusted distrusted
+	owed       owed
+	loss       loss
 }
 
 // NewBroadcaster checks the parts. It refuses a destination without a channel.
@@ -228,6 +230,9 @@ func publicCause(err error) string {
 		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the hook stopped waiting"
+	}
+	if why := UnbindableError(""); errors.As(err, &why) {
+		return why.Error()
 	}
 	if errors.Is(err, ErrAway) {
 		return "approver's store does not answer; the user can see why with approver status"

@@ -35,6 +35,9 @@ type Controls struct {
 	Holds []Hold `json:"holds,omitempty"`
 	// Removed are the people who were taken away, whatever an approver list says.
 	Removed []Removal `json:"removed,omitempty"`
+	// Unrecorded is since when the audit lacks a freeze or a removal, because it could not
+	// be written; zero is nothing.
+	Unrecorded time.Time `json:"unrecorded,omitzero"`
 
 	held *heldFreeze // what of this process is in it; nil is nothing
 	must bool        // of a change: the room that is kept free is for it
@@ -241,7 +244,22 @@ func frozenReason(f Freeze) string {
 
 // changeControls applies one step to the controls.
 func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
-	return changeControls(ctx, b.Store, b.Mark, b.put, step)
+	c, err := changeControls(ctx, b.Store, b.Mark, b.put, func(c *Controls, now time.Time) error {
+		missing, why := c.Missing, c.Freeze.Reason
+		if err := step(c, now); err != nil {
+			return err
+		}
+		if missing && !c.Missing {
+			if err := b.tellLoss(ctx, why); err != nil {
+				b.Log.Error("what is wrong with the store could not be noted everywhere", "error", err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		b.loss.over()
+	}
+	return c, err
 }
 
 // A putFunc is KV.Put.
@@ -329,11 +347,6 @@ func (b *Broadcaster) FreezeBeside(ctx context.Context, by, reason string) (deni
 // freeze is Freeze in the store. With again it is what holds here already, which somebody
 // may have lifted meanwhile.
 func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
-	return b.freezeTold(ctx, by, reason, again, false)
-}
-
-// freezeTold is freeze. The log has told of it already, if told, and it still holds.
-func (b *Broadcaster) freezeTold(ctx context.Context, by, reason string, again, told bool) (denied int, before Freeze, err error) {
 	var c Controls
 	if again {
 		c, err = b.freezeHeld(ctx)
@@ -347,8 +360,10 @@ func (b *Broadcaster) freezeTold(ctx context.Context, by, reason string, again, 
 			switch {
 			case c.Here != "":
 				c.Freeze.At, c.Freeze.Reason = now, c.Freeze.also(by, reason)
-			case !c.Frozen() || c.Missing:
-				c.Missing, c.Freeze = false, Freeze{At: now, By: by, Reason: reason}
+			case c.Missing:
+				c.Missing, c.Freeze = false, c.Freeze.beside(Freeze{At: now, By: by, Reason: reason})
+			case !c.Frozen():
+				c.Freeze = Freeze{At: now, By: by, Reason: reason}
 			default:
 				c.Freeze.Reason = c.Freeze.also(by, reason)
 			}
@@ -364,10 +379,8 @@ func (b *Broadcaster) freezeTold(ctx context.Context, by, reason string, again, 
 	} else {
 		b.Mark.took(c.held)
 	}
-	if !told || before.At.IsZero() {
-		b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
-	}
-	_, auditErr := b.Audit.Record(ctx, Record{Event: EventFrozen, At: c.Burned, Note: "frozen by " + by + ": " + firstOf(reason, "no reason given")})
+	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	auditErr := b.record(ctx, frozenRecord(c.Burned, Freeze{By: by, Reason: reason}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
 	}
@@ -398,6 +411,9 @@ func (b *Broadcaster) UnfreezeAs(ctx context.Context, c Controls, by string) err
 	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
 		_, _, err := b.freeze(ctx, c.held.By, c.held.Reason, true)
 		return errors.Join(errFrozenAnew, err)
+	}
+	if err := b.pay(ctx, c); err != nil {
+		return err
 	}
 	note := "lifted by " + by
 	if held := c.Held(); len(held) > 0 {

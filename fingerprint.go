@@ -21,6 +21,13 @@ import (
 // Its end says whether all that the call would execute is bound; see [Fingerprint.Bound].
 type Fingerprint string
 
+// UnbindableError is why a call cannot be bound to what it would execute, in words for its agent,
+// too: what it says is of the call and of bounds.
+type UnbindableError string
+
+// Error implements error.
+func (u UnbindableError) Error() string { return string(u) }
+
 // notBound ends a fingerprint that does not bind all of what would be executed.
 const notBound = "-unbound"
 

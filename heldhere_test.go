@@ -435,11 +435,11 @@ func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
 		x := newBench(t, newMemKV())
 		var log bytes.Buffer
 		x.Log = slog.New(slog.NewTextHandler(&log, nil))
-		x.audit.failing(EventAlarm)
+		x.fullFor(false)
 		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err == nil {
-			t.Error("what is not recorded is no error")
+			t.Error("a freeze that the store does not take is no error")
 		}
-		x.audit.failing("")
+		x.works()
 		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil {
 			t.Error(err)
 		}

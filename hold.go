@@ -323,10 +323,7 @@ func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (den
 		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
 	b.Log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
-	_, auditErr := b.Audit.Record(ctx, Record{
-		Event: EventFrozen, At: at, Note: who.String() + " frozen by " + by + ": " + firstOf(reason, "no reason given"),
-		Call: ToolCall{Agent: who.Agent, Session: who.Session, Dir: who.Project, Peer: who.Peer},
-	})
+	auditErr := b.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who, auditErr)
 	}

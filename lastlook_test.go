@@ -311,7 +311,7 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 			})
 		}
 	}
-	for err, want := range map[error]string{errHeld: "this agent", errBurned: "everything"} {
+	for err, want := range map[error]string{errHeld: "this agent", errBurned: "everything", UnbindableError("more than 20000 files: split it"): "split it"} {
 		if text := publicCause(fmt.Errorf("in a chain: %w", err)); !strings.Contains(text, want) {
 			t.Errorf("%q", text)
 		}

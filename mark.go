@@ -267,35 +267,39 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 }
 
 // Distrust freezes everything because the store, or the audit, cannot be believed, and
-// alarms. why says what was found; how it is mended is added. Where the freeze or a record
-// of it failed, Distrust is called again: the log tells of the one cause once.
-func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) error {
+// alarms. why says what was found; how it is mended is added. An audit that was changed has
+// its own alarm: beside it, the freeze is recorded. While the store does not take the freeze, or
+// the audit does not work, Distrust is called again: the log tells of the one cause once.
+func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) (err error) {
 	b.distrusted.Lock()
 	defer b.distrusted.Unlock()
-	again := b.distrusted.owed == string(about)+why && b.distrusted.owed != ""
-	note := fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
-		"then approver unfreeze makes it the one that counts", why, about)
-	if !again {
-		b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", note)
+	again := b.distrusted.last == string(about)+why && (b.distrusted.refused || b.owed.has())
+	if c, _, readErr := b.Controls(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
+		return nil
+	}
+	switch {
+	case about == AlarmStore:
+		err = b.tellLoss(ctx, why)
+	case !again:
+		b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", distrustNote(about, why))
 	}
 	b.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
-	_, err := b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: about, Note: note})
-	if _, _, freezeErr := b.freezeTold(ctx, "approver", why, false, again); freezeErr != nil {
-		b.Mark.refused(freezeErr)
+	_, _, freezeErr := b.freeze(ctx, "approver", why, false)
+	b.distrusted.last, b.distrusted.refused = string(about)+why, b.Mark.refused(freezeErr)
+	if freezeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
-	b.distrusted.owed = ""
 	if err != nil {
-		b.distrusted.owed = string(about) + why
 		b.Log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
 	}
 	return err
 }
 
-// distrusted is the cause that Distrust told of and could not deal with to its end.
+// distrusted is the last cause of Distrust, and whether the store refused the freeze.
 type distrusted struct {
 	sync.Mutex
-	owed string
+	last    string
+	refused bool
 }
 
 // freezeHeld gives the store what holds here, as people know it, who may be lifting it.
@@ -310,7 +314,7 @@ func (b *Broadcaster) freezeHeld(ctx context.Context) (c Controls, err error) {
 			return ErrNotFrozen
 		}
 		if c.must = true; c.Missing {
-			c.Missing, c.Freeze = false, c.held.Freeze
+			c.Missing, c.Freeze = false, c.Freeze.beside(c.held.Freeze)
 		}
 		if c.Burned.After(now) { // by this process's clock
 			if c.Burned = now; c.Freeze.At.After(now) {
@@ -365,8 +369,12 @@ func (b *Broadcaster) guard(ctx context.Context) {
 				b.Mark.refused(err) // else at the next look
 			}
 		}
-		if c, _, err := b.Controls(ctx); err == nil && c.Missing {
+		switch c, _, err := b.Controls(ctx); {
+		case err != nil:
+		case c.Missing:
 			_ = b.Distrust(ctx, AlarmStore, c.Freeze.Reason) // else at the next look
+		case b.owed.has() || !c.Unrecorded.IsZero():
+			_ = b.pay(ctx, c) // else at the next look
 		}
 		select {
 		case <-ctx.Done():

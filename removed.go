@@ -226,16 +226,9 @@ func (b *Broadcaster) Remove(ctx context.Context, gone Removal) (voided int, err
 	if err != nil {
 		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", safe(gone.Person), err)
 	}
-	note := fmt.Sprintf("%s REMOVED by %s: %s: none of their answers counts any more, and each yes of theirs that was not used is void",
-		gone.Person, gone.By, firstOf(gone.Reason, "no reason given"))
-	if len(gone.Identities) > 0 {
-		note += "; accounts: " + accounts(gone.Identities)
-	}
-	if ended != "" {
-		note += "; that ended: " + ended
-	}
-	b.Log.Warn("PEOPLE: " + note)
-	if _, err = b.Audit.Record(ctx, Record{Event: EventPolicy, At: at, Note: note}); err != nil {
+	removal := removedRecord(at, gone, ended)
+	b.Log.Warn("PEOPLE: " + removal.Note)
+	if err = b.record(ctx, removal); err != nil {
 		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", safe(gone.Person), err)
 	}
 	voided, voidErr := b.voidYeses(ctx, c, "revoked because "+gone.Person+" was removed by "+gone.By)

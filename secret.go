@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -88,6 +89,26 @@ func IsPath(file string) bool {
 	return !strings.HasPrefix(file, fromEnv) && !strings.HasPrefix(file, fromCredential)
 }
 
+// ElsewhereError is the error of a secret that the environment of this process does not have, and
+// that of the daemon may: env:NAME or credential:NAME outside of its service.
+type ElsewhereError struct{ error }
+
+// Unwrap is for package errors.
+func (e ElsewhereError) Unwrap() error { return e.error }
+
+// OnlyElsewhere reports whether an error is of such secrets and of nothing else.
+func OnlyElsewhere(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it walks the tree itself: one other error counts
+	case ElsewhereError:
+		return true
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(one error) bool { return !OnlyElsewhere(one) })
+	case interface{ Unwrap() error }:
+		return OnlyElsewhere(e.Unwrap())
+	}
+	return false
+}
+
 // SecretFrom resolves the usual pair of settings, name and name_file, of which
 // at most one may be given. name_file may also be env:NAME or credential:NAME. A file's surrounding white space is dropped. A file
 // that others can read or write is refused, and so is one that belongs to neither
@@ -102,7 +123,7 @@ func SecretFrom(name string, value Secret, file string) (Secret, error) {
 	case strings.HasPrefix(file, fromEnv):
 		text := strings.TrimSpace(os.Getenv(file[len(fromEnv):]))
 		if text == "" {
-			return Secret{}, fmt.Errorf("%s_file: the variable %s is not set, or empty: set it in the daemon's environment, or name a file", name, file[len(fromEnv):])
+			return Secret{}, ElsewhereError{fmt.Errorf("%s_file: the variable %s is not set, or empty: set it in the daemon's environment, or name a file", name, file[len(fromEnv):])}
 		}
 		return NewSecret(text), nil
 	case strings.HasPrefix(file, fromCredential):
@@ -139,7 +160,7 @@ func credential(name string) (string, error) {
 	dir := os.Getenv("CREDENTIALS_DIRECTORY")
 	switch {
 	case !filepath.IsAbs(dir):
-		return "", fmt.Errorf("credential:%s needs systemd: LoadCredential=%s:/path in the unit, which sets CREDENTIALS_DIRECTORY", name, name)
+		return "", ElsewhereError{fmt.Errorf("credential:%s needs systemd: LoadCredential=%s:/path in the unit, which sets CREDENTIALS_DIRECTORY", name, name)}
 	case name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/'):
 		return "", fmt.Errorf("credential:%s is not the name of a credential", name)
 	}

@@ -171,7 +171,7 @@ func TestAnAcceptedBreakCoversNothingElse(t *testing.T) {
 				t.Errorf("a restart: %+v, %q", l.Opened(), l.Alarms())
 			}
 			writeFile(t, path, append(bytes.Join(changed, nil), readFile(t, path)[len(bytes.Join(ls, nil)):]...))
-			if err := l.readAnew(path, l.seen); !errors.Is(err, errChanged) {
+			if err := l.readAnew(path, l.seen); !errors.Is(err, ErrChanged) {
 				t.Errorf("the daemon that runs: %v", err)
 			}
 			writeFile(t, path, bytes.Join(ls, nil))

@@ -13,8 +13,8 @@ import (
 // This file notices that the log was removed, moved, cut, replaced or edited while
 // it is being written.
 
-// errChanged means that the file is not what this process wrote.
-var errChanged = errors.New("the audit log was changed while it was written")
+// ErrChanged means that the file is not what this process wrote.
+var ErrChanged = errors.New("the audit log was changed while it was written")
 
 // Times of the guard.
 const (
@@ -61,13 +61,13 @@ func (l *Log) intact() error {
 	named, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: %s was removed or moved", errChanged, path)
+		return fmt.Errorf("%w: %s was removed or moved", ErrChanged, path)
 	case err != nil:
 		return err
 	case !os.SameFile(open, named):
-		return fmt.Errorf("%w: %s is another file than the one that is written", errChanged, path)
+		return fmt.Errorf("%w: %s is another file than the one that is written", ErrChanged, path)
 	case open.Size() != l.kept:
-		return fmt.Errorf("%w: %s has %d bytes, and %d were written", errChanged, path, open.Size(), l.kept)
+		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), l.kept)
 	}
 	now := stampOf(open)
 	if now == l.seen && !l.unread {
@@ -102,7 +102,7 @@ func (l *Log) readAnew(path string, now stamp) error {
 	end := l.Head()
 	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != l.kept || s.breakText() != l.broken ||
 		!slices.Equal(s.flaws.parts(), l.parts) {
-		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", errChanged, path, s.seq, end.Seq)
+		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path, s.seq, end.Seq)
 	}
 	l.seen, l.unread = now, false
 	return nil

@@ -197,11 +197,11 @@ func TestAnIdleLogIsLookedAt(t *testing.T) {
 	write(t, l, 3)
 	try(t, os.Remove(filepath.Join(o.Dir, activeName)))
 	time.Sleep(guardEvery + time.Second/2)
-	if err := l.Err(); !errors.Is(err, errChanged) {
+	if err := l.Err(); !errors.Is(err, ErrChanged) {
 		t.Errorf("Err: %v", err)
 	}
 	time.Sleep(2 * healFirst)
-	if err := l.Err(); !errors.Is(err, errChanged) { // Options.Changed is nil
+	if err := l.Err(); !errors.Is(err, ErrChanged) { // Options.Changed is nil
 		t.Errorf("it healed although nobody could stop calls: %v", err)
 	}
 }

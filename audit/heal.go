@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -88,7 +89,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 		_ = l.file.Close() // it may have failed with the rest; it is opened anew
 		l.file = nil
 	}
-	l.changed = errors.Is(cause, errChanged)
+	l.changed = errors.Is(cause, ErrChanged)
 	if l.changed {
 		if err := l.relock(); err != nil {
 			return err
@@ -113,8 +114,12 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	l.mu.Lock()
 	missing := l.missing
 	l.mu.Unlock()
-	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s: %v", time.Since(failed).Round(time.Millisecond), lacking(missing), cause)
-	if err := l.declare(append(slices.Clone(l.found), alarm{kind: outageAlarm, text: outage})); err != nil {
+	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s", time.Since(failed).Round(time.Millisecond), lacking(missing))
+	last := alarm{kind: outageAlarm, text: fmt.Sprintf("%s: %v", outage, cause)}
+	if l.changed { // then that is of the same cause
+		last = alarm{kind: lossAlarm, text: outage}
+	}
+	if err := l.declare(oneLoss(append(slices.Clone(l.found), last))); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -137,6 +142,34 @@ func lacking(calls int) string {
 		return " (1 of them is not in the audit)"
 	}
 	return fmt.Sprintf(" (%d of them are not in the audit)", calls)
+}
+
+// oneLoss makes one alarm of the losses that were found at once and name no part of the
+// log, or adds them to the first that names one: they have one cause.
+func oneLoss(found []alarm) []alarm {
+	var texts []string
+	whole := func(a alarm) bool { return a.kind == lossAlarm && a.part == (Part{}) }
+	for _, a := range found {
+		if whole(a) {
+			texts = append(texts, a.text)
+		}
+	}
+	at := slices.IndexFunc(found, func(a alarm) bool { return a.kind == lossAlarm && !whole(a) })
+	if at >= 0 {
+		texts = append([]string{found[at].text}, texts...)
+	} else if at = slices.IndexFunc(found, whole); at < 0 {
+		return found
+	}
+	var all []alarm
+	for i, a := range found {
+		if i == at {
+			a.text = strings.Join(texts, "; ")
+		} else if whole(a) {
+			continue
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // note keeps what a try to heal found, once, until it can be written.

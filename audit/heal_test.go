@@ -253,7 +253,7 @@ func TestLossDuringAnOutageAlarms(t *testing.T) {
 		closeLog(t, l)
 	})
 	mustVerify(t, o, keys, nil)
-	if got := kinds(t, o); !slices.Equal(got, []string{"note 1", "note 2", "note 3", lossAlarm, lossAlarm, outageAlarm, "again"}) {
+	if got := kinds(t, o); !slices.Equal(got, []string{"note 1", "note 2", "note 3", lossAlarm, outageAlarm, "again"}) {
 		t.Errorf("records %q", got)
 	}
 	if side, err := filepath.Glob(filepath.Join(o.Dir, "*.torn")); err != nil || len(side) != 1 {

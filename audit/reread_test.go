@@ -68,7 +68,7 @@ func TestAnEditBehindATouchIsNoticed(t *testing.T) {
 							_, err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased, Note: string(bytes.Repeat([]byte("x"), 900))})
 						}
 					}
-					if !errors.Is(err, ErrFailed) || !errors.Is(l.Err(), errChanged) {
+					if !errors.Is(err, ErrFailed) || !errors.Is(l.Err(), ErrChanged) {
 						t.Errorf("the edit is not noticed: %v, %v", err, l.Err())
 					}
 				})
@@ -112,7 +112,7 @@ func TestAnEditWhileTheDiskIsBusyIsNoticed(t *testing.T) {
 						err = l.Err()
 					}
 				}
-				if !errors.Is(err, ErrFailed) || !errors.Is(l.Err(), errChanged) {
+				if !errors.Is(err, ErrFailed) || !errors.Is(l.Err(), ErrChanged) {
 					t.Errorf("the edit is not noticed: %v, %v", err, l.Err())
 				}
 			})

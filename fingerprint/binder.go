@@ -71,8 +71,8 @@ type Binder struct {
 func New(w Walker) *Binder { return &Binder{walker: w} }
 
 // errSlow means that a file does not answer.
-var errSlow = fmt.Errorf("the files of the command could not be read within %v: "+
-	"one of them may be on a mount that hangs", scanTime)
+var errSlow = approver.UnbindableError(fmt.Sprintf("the files of the command could not be read within %v: "+
+	"one of them may be on a mount that hangs", scanTime))
 
 // Of returns what an approval of the call is bound to under a version of the rules.
 //
@@ -100,7 +100,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
 	if !b.begin() {
-		return nil, nil, fmt.Errorf("the files of %d other commands are still being read: some may be on a mount that hangs", maxScans)
+		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", maxScans))
 	}
 	type result struct {
 		files   map[string]string

@@ -72,7 +72,7 @@ func (s *scan) fail(err error) {
 }
 
 // errLooks says that a call leads to too many places.
-var errLooks = fmt.Errorf("the command may lead to more than %d files: split it", maxLooks)
+var errLooks = approver.UnbindableError(fmt.Sprintf("the command may lead to more than %d files: split it", maxLooks))
 
 // look counts one look at the disk, and reports whether there may be one.
 func (s *scan) look() bool {
@@ -277,7 +277,7 @@ func (s *scan) bind(path string, as level) (folder bool) {
 		return false
 	}
 	if s.named++; s.named > maxFiles {
-		s.fail(fmt.Errorf("the command names more than %d files: split it", maxFiles))
+		s.fail(approver.UnbindableError(fmt.Sprintf("the command names more than %d files: split it", maxFiles)))
 		return false
 	}
 	s.keep(path, as)

@@ -36,6 +36,8 @@ type unheeded struct {
 	What string `json:"what"` // policy, rule set, information flow, configuration, secret or key
 	Why  string `json:"why"`
 	File string `json:"file,omitempty"` // of what is read at the start
+	// Refused says that the next start would refuse it: it is mended first.
+	Refused bool `json:"refused,omitempty"`
 }
 
 // brokenFiles begins why files are not in force that cannot be read.

@@ -69,6 +69,9 @@ func (h *heldAuthority) start(ctx context.Context) error {
 			"if a key was replaced, list the old one behind the new one; otherwise look for who changed %s, and remove it only if the approver lists are as you want them: "+
 			"the next start takes them as the first (with the file, open requests, grants and a freeze are lost too)", err, h.where)
 	case !kept.Decides && !slices.Equal(kept.Lines, lines):
+		for _, line := range without(lines, kept.Lines) {
+			h.log.Warn("the configuration adds somebody, or something, whose answers count from now on, and nobody was asked: before, nobody could approve a CATASTROPHIC request", "adds", line)
+		}
 		return h.put(ctx, lines, "nobody could be asked: before, nobody could approve a CATASTROPHIC request")
 	}
 	return h.hold(ctx, kept, lines)

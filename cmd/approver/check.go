@@ -101,7 +101,11 @@ func (c checkCmd) look(ctx context.Context) checked {
 			out.Warnings = append(out.Warnings, u.String())
 		}
 		out.rules(cfg)
-		out.problem(standing(cfg))
+		elsewhere, here := apartElsewhere(standing(cfg))
+		out.problem(here)
+		for _, err := range elsewhere {
+			out.Warnings = append(out.Warnings, notHere(err, doc))
+		}
 		out.problem(limping(cfg))
 		out.hooks(cfg, c.Config)
 		if mode := approver.OneLine(doc.Control); mode != "" {
@@ -109,6 +113,41 @@ func (c checkCmd) look(ctx context.Context) checked {
 		}
 	}
 	return out
+}
+
+// apartElsewhere takes out of what standing says what only the daemon's environment has.
+func apartElsewhere(err error) (elsewhere []error, rest error) {
+	all := []error{err}
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		all = several.Unwrap()
+	}
+	var here []error
+	for _, one := range all {
+		if several, is := one.(interface{ Unwrap() []error }); is && !approver.OnlyElsewhere(one) {
+			more, inner := apartElsewhere(errors.Join(several.Unwrap()...))
+			here, elsewhere = append(here, inner), append(elsewhere, more...)
+		} else if approver.OnlyElsewhere(one) {
+			elsewhere = append(elsewhere, one)
+		} else {
+			here = append(here, one)
+		}
+	}
+	return elsewhere, errors.Join(here...)
+}
+
+// notHere says of a secret that only the daemon's environment has what the daemon that runs
+// makes of it.
+func notHere(err error, doc statusDoc) string {
+	text := "not checked here, where the daemon's environment is not: " + err.Error()
+	if !doc.Up {
+		return text + "; no daemon runs that could be asked"
+	}
+	for _, c := range doc.Channels {
+		if strings.HasPrefix(err.Error(), "channel "+c.Name+":") {
+			return text + "; the daemon that runs has it, and says: " + c.receiving()
+		}
+	}
+	return text + "; the daemon that runs has started with it"
 }
 
 // rules checks the layers of rules, and those of the project of this folder.

@@ -13,9 +13,18 @@ func newLog(w io.Writer, cfg configs.Log) *slog.Logger {
 	o := &slog.HandlerOptions{Level: cfg.Level}
 	var h slog.Handler = slog.NewTextHandler(w, o)
 	if cfg.Format == configs.LogJSON {
+		o.ReplaceAttr = inMilliseconds
 		h = slog.NewJSONHandler(w, o)
 	}
 	return slog.New(onceEach{h, newCauses(), "", maxLogLine})
+}
+
+// inMilliseconds gives every duration of the JSON log one unit, which its name says.
+func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Int64(a.Key+"_ms", a.Value.Duration().Milliseconds())
+	}
+	return a
 }
 
 // onceEach is a handler that tells of one trouble once a minute, however many calls

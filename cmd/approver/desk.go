@@ -158,13 +158,18 @@ type statusDoc struct {
 	Audit    *audit.Head        `json:"audit,omitempty"`
 	AuditErr string             `json:"audit_error,omitempty"` // why nothing can be recorded
 
+	// AuditChanged says that somebody moved, cut or edited it: that is why.
+	AuditChanged bool `json:"audit_changed,omitempty"`
+
+	Root bool `json:"runs_as_root,omitempty"`
+
 	state string // down, silent or not seen, for people; empty of a daemon that answered
 }
 
 func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	head := d.audit.Head()
 	doc := statusDoc{
-		Up: true, Version: buildVersion(), PID: os.Getpid(), Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
+		Up: true, Version: buildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
 		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: outOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.config, Submit: d.authority.cfg.Sockets.Submit,
 	}
@@ -181,7 +186,7 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	}
 	doc.NotInForce = append(doc.NotInForce, d.read.changed()...)
 	if err := d.audit.Err(); err != nil {
-		doc.AuditErr = err.Error()
+		doc.AuditErr, doc.AuditChanged = err.Error(), errors.Is(err, audit.ErrChanged)
 	}
 	open, err := d.people.Requests(ctx)
 	doc.Open = len(open)

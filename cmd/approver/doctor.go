@@ -226,7 +226,11 @@ func (d *doctor) files(whole bool) {
 	}
 	d.rules()
 	if whole {
-		d.judge("start", errors.Join(standing(d.cfg), limping(d.cfg)), "the daemon would take all files, keys and folders", "")
+		elsewhere, here := apartElsewhere(standing(d.cfg))
+		for _, err := range elsewhere {
+			d.say("start", ok, notHere(err, d.status), "")
+		}
+		d.judge("start", errors.Join(here, limping(d.cfg)), "the daemon would take all files, keys and folders", "")
 	}
 	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
 		d.say("permissions", warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)

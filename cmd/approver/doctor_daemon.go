@@ -55,7 +55,11 @@ func (d *doctor) config() {
 	}
 	for _, u := range d.status.NotInForce {
 		if u.File != "" && (u.File != d.status.Config || d.cfg.File != "") {
-			d.say(u.What, warn, "NOT USED: "+u.String(), "restart the daemon; approver check says before whether it would start")
+			cure := "restart the daemon; approver check says before whether it would start"
+			if u.Refused {
+				cure = "mend it first: approver check; then restart the daemon"
+			}
+			d.say(u.What, warn, "NOT USED: "+u.String(), cure)
 		}
 	}
 }
@@ -102,6 +106,9 @@ func (d *doctor) mode(doc statusDoc) {
 	}
 }
 
+// rootCannot is why root's commands are no way out of an installation that is not isolated.
+const rootCannot = "root of this machine cannot, because the daemon runs as root"
+
 // modeText is what holds besides the rules, and why.
 func (s statusDoc) modeText() string {
 	text := s.Control
@@ -118,6 +125,8 @@ func (s statusDoc) modeText() string {
 func (s statusDoc) modeCure() string {
 	const lift = "find out why, then approver unfreeze; where nobody can approve that, as root: "
 	switch {
+	case s.Freeze != nil && s.Freeze.By != "approver" && s.Root && !s.Isolated, s.Freeze == nil && len(s.Held) > 0 && s.Root && !s.Isolated:
+		return "find out why, then approver unfreeze, and approve that in a chat (approver pair telegram): " + rootCannot + ". docs/nobody.md"
 	case s.Freeze != nil && s.Freeze.By == "approver":
 		return `find out why, then approver unfreeze; docs/operations.md: "The store is not believed", "The audit is not believed", "An agent went around the gate"`
 	case s.Freeze != nil:

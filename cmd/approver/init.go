@@ -93,38 +93,64 @@ func (c initCmd) Run() error {
 		}
 	}
 	if c.TelegramTokenFile == "" {
-		way := withoutChatSame
-		if len(c.SubmitUID) > 0 {
-			way = withoutChatIsolated
-		}
-		text := withoutChat
-		if c.Observe {
-			text = withoutChatObserving
-		}
-		printed(5, "%s%sdocs/nobody.md has all of it\n", text, fmt.Sprintf(way, approver.AsRoot("approve ID"), approver.AsRoot("unfreeze")))
+		printed(5, "%sdocs/nobody.md has all of it\n", c.withoutChat(runsAs(filepath.Dir(path)) == 0))
 	}
 	return nil
 }
 
-// What somebody with no chat is told: what works, what is a dead end, and the ways out.
+// withoutChat is what somebody with no chat is told: what works, what is a dead end, and
+// the ways out. asRoot says that the daemon will run as root, whose word then counts nothing
+// that an agent of the same user could give.
+func (c initCmd) withoutChat(asRoot bool) string {
+	isolated := len(c.SubmitUID) > 0
+	text := withoutChatHead
+	switch {
+	case c.Observe:
+		text = withoutChatObserving
+	case isolated:
+		text += withoutChatWorksIsolated
+	default:
+		text += withoutChatWorks
+	}
+	text += withoutChatPair
+	switch {
+	case isolated:
+		text += withoutChatIsolated
+	case asRoot:
+		text += withoutChatSame + withoutChatAsRoot
+	default:
+		text += withoutChatSame + fmt.Sprintf(withoutChatRoot, approver.AsRoot("approve ID"), approver.AsRoot("unfreeze"))
+	}
+	if isolated && !asRoot {
+		text += fmt.Sprintf("  3. root may where nobody else can: %s, %s\n", approver.AsRoot("approve ID"), approver.AsRoot("unfreeze"))
+	}
+	return text
+}
+
 const (
-	withoutChat = `
+	withoutChatHead = `
 NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests.
-  works     rules judge and deny; approver watch shows what is asked; approver freeze, status, report
+`
+	withoutChatWorks = `  works     rules judge and deny; approver watch shows what is asked; approver freeze, status, report
   dead end  whatever is asked is denied in the end; approver unfreeze, pause and observe wait for a yes, too
-ways out:
-  1. pair a chat: approver pair telegram --token-file FILE, or see docs/channels. Everything can be approved there
+`
+	// Nobody who may use that socket can be an agent.
+	withoutChatWorksIsolated = `  works     rules judge and deny; approver watch shows what is asked; approver freeze, status, report, and unfreeze, pause and observe at once
+  dead end  whatever agents ask is denied in the end
 `
 	// In observe mode nothing is denied yet.
 	withoutChatObserving = `
 NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests. While rules are only observed, nothing is asked and nothing is denied; after approver enforce, whatever is asked is denied in the end.
-ways out:
+`
+	withoutChatPair = `ways out:
   1. pair a chat: approver pair telegram --token-file FILE, or see docs/channels. Everything can be approved there
 `
-	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while approver watch is open, and %s
+	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. `
+	withoutChatRoot = `What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while approver watch is open, and %s
 `
-	withoutChatIsolated = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later people have to approve it
-  3. root may where nobody else can: %s, %s
+	withoutChatAsRoot = `What is CATASTROPHIC, and unfreeze, take a chat: the daemon will run as root, so root's word could be an agent's. Or give it a user of its own: docs/isolated.md
+`
+	withoutChatIsolated = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, and restart the daemon. It counts unasked as long as nobody could approve a CATASTROPHIC request before, and the log says so; later people have to approve it
 `
 )
 

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"syscall"
 	"time"
 
 	"approver.example"
+	"approver.example/configs"
 )
 
 // A readOnce is what the daemon read at its start and does not read again: its
@@ -39,7 +41,7 @@ func (r *readOnce) add(what string, paths ...string) {
 func (r readOnce) changed() (out []unheeded) {
 	for _, f := range r {
 		sum, at, err := sumOf(f.path)
-		why := ""
+		why, refused := "", error(nil)
 		switch {
 		case err != nil && f.err != nil, err == nil && f.err == nil && sum == f.sum:
 			continue
@@ -48,11 +50,32 @@ func (r readOnce) changed() (out []unheeded) {
 		case err != nil:
 			why = "cannot be read any more, which the daemon's next start needs: " + err.Error()
 		default:
-			why = "was changed at " + at.UTC().Format(time.DateTime+" UTC") + ", after the daemon had read it: restart the daemon"
+			why = "was changed at " + at.UTC().Format(time.DateTime+" UTC") + ", after the daemon had read it: "
+			if refused = r.refused(); refused != nil {
+				why += "the next start refuses what the files say now, so mend that first (approver check), and then restart the daemon: " + refused.Error()
+			} else {
+				why += "restart the daemon"
+			}
 		}
-		out = append(out, unheeded{What: f.what, File: f.path, Why: approver.OneLine(why)})
+		out = append(out, unheeded{What: f.what, File: f.path, Why: approver.OneLine(why), Refused: refused != nil})
 	}
 	return out
+}
+
+// refused is why the next start would not take the configuration, or the secrets that it
+// names, as they are now.
+func (r readOnce) refused() error {
+	for _, f := range r {
+		if f.what != "configuration" {
+			continue
+		}
+		cfg, err := configs.LoadOrDefault(f.path)
+		if err == nil {
+			_, _, err = openChannels(cfg, false, slog.New(slog.DiscardHandler))
+		}
+		return err
+	}
+	return nil
 }
 
 // maxOnce is how much of a file is looked at, in bytes: no file of these is longer.

@@ -50,21 +50,27 @@ func (c serveCmd) Run(ctx context.Context) error {
 	if c.LogFormat != nil {
 		cfg.Log.Format = *c.LogFormat
 	}
-	return diskCure(serve(ctx, cfg, newLog(os.Stderr, cfg.Log)))
+	log := newLog(os.Stderr, cfg.Log)
+	libraryLog(log)
+	return diskCure(serve(ctx, cfg, log))
 }
 
 // diskCure says what helps against an error of the disk, which by itself names
-// only the place.
+// only the place. What is said already is not said twice.
 func diskCure(err error) error {
+	cure := ""
 	switch {
 	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):
-		return fmt.Errorf("%w: the disk is full: make room there, then start again", err)
+		cure = "the disk is full: make room there, then start again"
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: the daemon has to write there: mount it writable, or name another place in the configuration", err)
+		cure = "the daemon has to write there: mount it writable, or name another place in the configuration"
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: the daemon runs as uid %d: give it the place, or name another in the configuration", err, os.Geteuid())
+		cure = fmt.Sprintf("the daemon runs as uid %d: give it the place, or name another in the configuration", os.Geteuid())
 	}
-	return err
+	if cure == "" || strings.Contains(err.Error(), cure) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, cure)
 }
 
 // serve is the one place where the parts meet: what everything stands on, what judges,
@@ -154,7 +160,7 @@ func runAll(ctx context.Context, base *ground, started time.Time, note string, l
 		"channels", names(base.channels), "took_ms", time.Since(started).Milliseconds())
 	debug.FreeOSMemory() // what was only needed to start
 	err := together(ctx, run...)
-	log.Info("stopped", "ran", time.Since(started).Round(time.Second).String())
+	log.Info("stopped", "ran", time.Since(started).Round(time.Second))
 	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
 }
 

@@ -66,14 +66,19 @@ func (s statusDoc) troubles() (all []trouble) {
 	}
 	all = append(all, s.Shield.troubles()...)
 	if s.AuditErr != "" {
-		all = append(all, trouble{ofAudit, "its audit fails, and every call is denied", s.AuditErr, auditCure})
+		all = append(all, trouble{ofAudit, "its audit fails, and every call is denied", s.AuditErr, s.auditCure()})
 	}
 	return all
 }
 
-// auditCure is what helps of an audit that cannot be written: what failed once is not
-// written to again by the same process.
-const auditCure = "mend what it says, such as a full disk or a folder that was moved, look with approver audit verify, and then restart the daemon: it does not begin anew by itself"
+// auditCure is what helps of an audit that cannot be written. It is tried again all the time.
+func (s statusDoc) auditCure() string {
+	const itself = "the daemon tries again by itself, at least twice a minute, and needs no restart"
+	if s.AuditChanged {
+		return "find out who moved, cut or edited it, and look with approver audit verify: " + itself + "; everything is frozen then, until approver unfreeze"
+	}
+	return "mend what it says, such as a full disk or the rights of the folder: " + itself
+}
 
 // troublesOf are those of one part.
 func (s statusDoc) troublesOf(part string) []trouble {

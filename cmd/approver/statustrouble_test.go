@@ -68,7 +68,8 @@ func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 		"the evaluator did answer":   {statusDoc{Shield: &shieldStatus{Evaluator: "e", Since: at, LastSuccess: at, Problem: "HTTP 500"}}, "HTTP 500; it last answered at", "within"},
 		"the model is down":          {statusDoc{Shield: &shieldStatus{Evaluator: "e", Model: &sidecar.Status{State: sidecar.State("down"), Error: "exit status 1"}}}, "exit status 1", "shield.sidecar"},
 		"the budget cannot be read":  {statusDoc{Shield: &shieldStatus{Evaluator: "e", QuotaErr: "no quorum"}}, "no quorum", "tells more of the store"},
-		"the audit fails":            {statusDoc{AuditErr: "the audit log has failed: no space"}, "every call is denied: the audit log has failed: no space", "restart the daemon"},
+		"the audit fails":            {statusDoc{AuditErr: "the audit log has failed: no space"}, "every call is denied: the audit log has failed: no space", "tries again by itself"},
+		"the audit was moved":        {statusDoc{AuditErr: "it was moved", AuditChanged: true}, "every call is denied: it was moved", "approver unfreeze"},
 		"the policy is broken":       {statusDoc{NotInForce: []unheeded{{What: "policy", Why: brokenFiles + "line 3: no such key"}}}, "line 3: no such key", "approver check"},
 		"a looser policy waits":      {statusDoc{NotInForce: []unheeded{{What: "policy", Why: "they loosen what is in force"}}}, "", ""},
 		"all is well":                {statusDoc{}, "", ""},
@@ -105,8 +106,11 @@ func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 			}
 		})
 	}
-	if text := printedStatus(t, statusDoc{Up: true, AuditErr: "no space"}); !strings.Contains(text, "then restart the daemon") {
-		t.Errorf("it does not say that a restart is the cure: %q", text)
+	for _, changed := range []bool{false, true} {
+		text := printedStatus(t, statusDoc{Up: true, AuditErr: "no space", AuditChanged: changed})
+		if !strings.Contains(text, "needs no restart") || strings.Contains(text, "unfreeze") != changed {
+			t.Errorf("what helps, where it was changed: %v: %q", changed, text)
+		}
 	}
 }
 

@@ -29,8 +29,7 @@ type trust struct {
 	missing  []approver.Told // what a fail-over of the store has lost: it is struck
 	end      time.Time       // of the audit's life
 
-	stop    atomic.Pointer[func(ctx context.Context, why string) error] // of settle
-	changes chan string                                                 // what was done to the audit, and is not recorded yet
+	stop atomic.Pointer[func(ctx context.Context, why string) error] // of settle
 }
 
 // judge compares the store with what the audit knew of it.
@@ -40,7 +39,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 		return err
 	}
 	known := found.Controls
-	t.mark, t.revoked, t.end, t.changes = approver.NewControlMark(known), found.Revoked, found.End, make(chan string, 1)
+	t.mark, t.revoked, t.end = approver.NewControlMark(known), found.Revoked, found.End
 	missing, err := approver.Unheard(ctx, store, found.Told)
 	if err != nil {
 		return err
@@ -191,18 +190,10 @@ func (t *trust) changed(ctx context.Context, why string) error {
 	if stop == nil {
 		return errors.New("the daemon is still starting")
 	}
-	if err := (*stop)(ctx, why); err != nil {
-		return err
-	}
-	select {
-	case t.changes <- why:
-	default: // one is enough
-	}
-	return nil
+	return (*stop)(ctx, why)
 }
 
-// watch freezes when the store is found to be an older one while the daemon runs, and
-// records a freeze that came while nothing could be recorded.
+// watch freezes when the store is found to be an older one while the daemon runs.
 func (t *trust) watch(people *approver.Broadcaster, records *audit.Log) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -211,15 +202,6 @@ func (t *trust) watch(people *approver.Broadcaster, records *audit.Log) func(con
 				return nil
 			case why := <-records.Older():
 				_ = people.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
-			case why := <-t.changes:
-				if err := records.Err(); err != nil || people.Distrust(ctx, approver.AlarmAudit, why) != nil {
-					time.AfterFunc(time.Second, func() {
-						select {
-						case t.changes <- why:
-						default:
-						}
-					})
-				}
 			}
 		}
 	}
