@@ -84,6 +84,7 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	switch st {
 	case listed:
 		if !in.crew.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
+			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
 			in.refuse(ctx, i, textBusy)
 		}
 	case elsewhere:

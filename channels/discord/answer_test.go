@@ -325,6 +325,9 @@ func TestFlood(t *testing.T) {
 	if n := len(b.got()); n != maxPerPerson+1 {
 		t.Errorf("%d answers were handled", n)
 	}
+	if n := strings.Count(b.log.String(), "too many of this person"); n != 1 {
+		t.Errorf("the log tells of it %d times", n)
+	}
 }
 
 // An answer without an outcome text still says something to the person, and a

@@ -9,8 +9,9 @@ import (
 const (
 	// maxPerPerson bounds the answers of one person that are handled at once,
 	// so that nobody takes the place of the others. The approver list bounds
-	// the sum.
-	maxPerPerson = 8
+	// the sum. An answer waits while its card's post is not certain, so those to
+	// the cards of a busy minute must fit.
+	maxPerPerson = 32
 	// maxRefusals bounds the refusals that are told at once; more are dropped.
 	maxRefusals = 4
 )

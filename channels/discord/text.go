@@ -32,6 +32,7 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 		return
 	}
 	if !in.crew.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, intent, err) }) {
+		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
 		in.crew.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
 	}
 }
