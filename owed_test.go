@@ -119,6 +119,7 @@ func TestALossIsToldBeforeSomethingIsInItsPlace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
 				var log bytes.Buffer
+				synctest.Wait()
 				x.Log = slog.New(slog.NewTextHandler(&log, nil))
 				if err := BeginControls(t.Context(), x.kv); err != nil {
 					t.Fatal(err)
@@ -135,6 +136,7 @@ func TestALossIsToldBeforeSomethingIsInItsPlace(t *testing.T) {
 					}
 				}
 				time.Sleep(10 * time.Second)
+				synctest.Wait()
 				if n := strings.Count(log.String(), "STORE ALARM"); n != 1 {
 					t.Errorf("%d alarms in the log: %s", n, &log)
 				}

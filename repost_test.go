@@ -113,6 +113,7 @@ func TestATerminalThatComesBackLateIsShownWhatIsOpen(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(5 * time.Second)
 		term := &screens{chat: newChat("discord")} // its cards did not outlive the restart
+		synctest.Wait()
 		x.channels["discord"] = term
 		_, card := x.tg.card(0)
 		x.repost(t.Context(), card.Request)
