@@ -32,7 +32,7 @@ func TestWhereGitFindsItsHooks(t *testing.T) {
 	} {
 		world := files(".git/HEAD", "x", ".git/config", settings, "h/post-checkout", evil, "link", "->h", ".none", "[core]\n\thooksPath = none\n", ".hooks", "[core]\n\thooksPath = h\n", ".empty", "# no include\n",
 			"long/post-checkout", strings.Repeat("#\n", 1<<19)+evil)
-		for i := range 20 {
+		for i := range 65 {
 			world["many/"+strings.Repeat("a", i+1)] = "true\n"
 		}
 		command := "git checkout feature"

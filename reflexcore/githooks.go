@@ -21,7 +21,7 @@ const (
 	maxGitConfig  = 256 << 10 // bytes of a file of settings
 	maxGitInclude = 10        // files of settings that lead to one another: git reads no more
 	maxGitFiles   = 32        // files of settings in all
-	maxHooks      = 16        // hooks that are read for one call
+	maxHooks      = 64        // hooks that are read for one call
 )
 
 // commitHooks run when a commit is made.
@@ -41,6 +41,8 @@ var gitHooksOf = map[string]string{
 	"diff": "", "log": "none", "show": "none", "rev-parse": "none", "ls-files": "none", "config": "none", "blame": "none",
 	"grep": "none", "rev-list": "none", "cat-file": "none", "merge-base": "none", "describe": "none",
 	"shortlog": "none", "for-each-ref": "none", "show-ref": "none", "ls-tree": "none", "ls-remote": "none",
+	"format-patch": "none", "archive": "none", "check-ignore": "none", "check-attr": "none", "diff-tree": "none", "range-diff": "none",
+	"name-rev": "none", "whatchanged": "none", "count-objects": "none", "cherry": "none", "show-branch": "none", "var": "none",
 	"reflog": "none", "version": "none", "--version": "none", "help": "none",
 }
 

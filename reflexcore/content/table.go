@@ -961,6 +961,7 @@ vault_pass.txt
 .openai/**
 .config/openai/**
 .anthropic/**
+~/.claude
 .claude/.credentials.json
 .codex/auth.json
 .openai-codex/**
