@@ -1,6 +1,7 @@
 package terminal_test
 
 import (
+	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
@@ -97,9 +98,21 @@ func TestAnswersSayWhatTheScreenShowed(t *testing.T) {
 	more(3)
 	c.types("show 1")
 	want("y 1", 3)
-	out.mu.Lock() // the screen is stopped
 	e.Type, e.Rev, e.Card.Upto = terminal.EventUpdate, e.Rev+1, 4
-	c.show(e)
+	event, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for taken := false; !taken; { // what became of the last answer may have to be written first
+		out.mu.Lock() // the screen is stopped
+		select {
+		case c.events <- event:
+			taken = true
+		case <-time.After(100 * time.Millisecond):
+			out.mu.Unlock()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
 	c.types("y 1")
 	time.Sleep(20 * time.Millisecond)
 	out.mu.Unlock()
