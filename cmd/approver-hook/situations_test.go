@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -132,13 +133,17 @@ func meet(t *testing.T, s situation, script, home, agent, event string) {
 	if ctx.Err() != nil {
 		t.Errorf("%s %s: no end after %v", agent, event, took)
 	}
+	// The runtime may have said something before. Where nothing can be read there, the
+	// document has the reason: the daemon's, or on a slow machine that it came too late.
 	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
-	reason := lines[len(lines)-1] // the runtime may have said something before
-	if reason == "" {
-		reason = "denied"
+	reasons := []string{lines[len(lines)-1]}
+	if reasons[0] == "" {
+		reasons = []string{"denied", "approver had no answer within 1s, so the call was stopped; the user can see why with approver status"}
 	}
-	want := blocking.For(agent, event, reason)
-	whole := exit == want.Exit() && out.String() == string(want.Stdout) && (s.mute || errs.Len() > 0)
+	whole := slices.ContainsFunc(reasons, func(reason string) bool {
+		want := blocking.For(agent, event, reason)
+		return exit == want.Exit() && out.String() == string(want.Stdout)
+	}) && (s.mute || errs.Len() > 0)
 	switch {
 	case whole:
 	case exit == 0:
