@@ -1,9 +1,12 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"reflect"
 	"slices"
+	"strings"
 
 	"approver.example"
 )
@@ -64,42 +67,45 @@ func (c Config) PeopleHeldTo(granted []string) approver.People {
 	return people
 }
 
-// authorities are the settings that are on.
+// authorities are the settings of channels that are on and take people's yes.
 func (c *Channels) authorities() (on []authority) {
-	add := func(key, value string, drop func()) {
-		on = append(on, authority{"channels." + key + ": " + value, drop})
-	}
-	flag := func(key string, setting *bool) {
-		if *setting {
-			add(key, "true", func() { *setting = false })
-		}
-	}
-	// Whoever runs the server says who pressed.
-	server := func(key string, setting *string) {
-		if *setting != "" {
-			add(key, withoutPassword(*setting), func() { *setting = "" })
-		}
-	}
-	if s := c.Telegram; s != nil {
-		server("telegram.api_url", &s.APIURL)
-	}
-	if s := c.Discord; s != nil {
-		server("discord.api_url", &s.APIURL)
-		flag("discord.text_approvals", &s.TextApprovals)
-	}
-	if s := c.Slack; s != nil {
-		server("slack.api_url", &s.APIURL)
-		flag("slack.text_approvals", &s.TextApprovals)
-		for _, team := range s.Teams {
-			add("slack.teams", team, func() {
-				s.Teams = slices.DeleteFunc(slices.Clone(s.Teams), func(t string) bool { return t == team })
-			})
-		}
-	}
-	if s := c.Terminal; s != nil {
-		flag("terminal.allow_answers", &s.AllowAnswers)
+	for _, ch := range c.list() {
+		on = append(on, heldSettings("channels."+ch.name, ch.section)...)
 	}
 	return on
+}
+
+// heldSettings are those settings of a section that are on and take people's yes: all whose
+// field does not say `held:"no"`, so that a setting that nobody thought of waits.
+func heldSettings(name string, section any) (on []authority) {
+	settings := reflect.ValueOf(section).Elem()
+	for i := range settings.NumField() {
+		field := settings.Type().Field(i)
+		key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+		if !field.IsExported() || key == "-" || field.Tag.Get("held") == "no" || settings.Field(i).IsZero() {
+			continue
+		}
+		on = append(on, heldSetting(name+"."+cmp.Or(key, strings.ToLower(field.Name))+": ", settings.Field(i))...)
+	}
+	return on
+}
+
+// heldSetting is one line for a setting, or one for each text of a list.
+func heldSetting(key string, setting reflect.Value) (on []authority) {
+	switch value := setting.Interface().(type) {
+	case []string:
+		for _, one := range value {
+			on = append(on, authority{key + one, func() {
+				rest := slices.DeleteFunc(slices.Clone(setting.Interface().([]string)), func(s string) bool { return s == one })
+				setting.Set(reflect.ValueOf(rest))
+			}})
+		}
+		return on
+	case string: // an address, of which whoever runs the server says who pressed
+		return []authority{{key + withoutPassword(value), setting.SetZero}}
+	default:
+		return []authority{{fmt.Sprintf("%s%v", key, value), setting.SetZero}}
+	}
 }
 
 func withoutPassword(address string) string {

@@ -15,7 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"time"
 
@@ -205,7 +205,8 @@ type Store struct {
 	Redis   *redisstore.Config `yaml:"redis"`
 }
 
-// Channels are the ways to reach people. One that is nil is not in use.
+// Channels are the ways to reach people: all there are. One that is nil is not in use.
+// A channel's name is its key.
 type Channels struct {
 	Telegram *telegram.Config `yaml:"telegram"`
 	Discord  *discord.Config  `yaml:"discord"`
@@ -213,33 +214,38 @@ type Channels struct {
 	Terminal *terminal.Config `yaml:"terminal"`
 }
 
-// list returns the channels in use.
-func (c Channels) list() []channel {
-	all := []channel{
-		{telegram.Name, c.Telegram != nil, c.Telegram},
-		{discord.Name, c.Discord != nil, c.Discord},
-		{slack.Name, c.Slack != nil, c.Slack},
-		{terminal.Name, c.Terminal != nil, c.Terminal},
+// list returns the channels in use, in the order of the fields.
+func (c *Channels) list() (used []channel) {
+	all := reflect.ValueOf(c).Elem()
+	for i := range all.NumField() {
+		if field := all.Field(i); !field.IsNil() {
+			used = append(used, channel{all.Type().Field(i).Tag.Get("yaml"), field.Interface().(section)})
+		}
 	}
-	return slices.DeleteFunc(all, func(ch channel) bool { return !ch.used })
+	return used
 }
 
 // own makes what c points to its own.
 func (c *Channels) own() {
-	own(&c.Telegram)
-	own(&c.Discord)
-	own(&c.Slack)
-	own(&c.Terminal)
+	all := reflect.ValueOf(c).Elem()
+	for i := range all.NumField() {
+		if field := all.Field(i); !field.IsNil() {
+			own := reflect.New(field.Type().Elem())
+			own.Elem().Set(field.Elem())
+			field.Set(own)
+		}
+	}
 }
 
 // A channel is one of Channels with its name.
 type channel struct {
 	name string
-	used bool
 	section
 }
 
-// A section is what is asked of the configuration of each channel.
+// A section is the configuration of a channel: a pointer to a struct. What its file adds
+// counts once people have approved it, but for fields with the tag `held:"no"` and for
+// the approver list, whose entries are held one by one.
 type section interface {
 	// Validate returns all that is wrong, joined, or nil. It reads no file.
 	Validate() error

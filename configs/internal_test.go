@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,8 +79,45 @@ func TestEveryChannelIsListed(t *testing.T) {
 			t.Errorf("%s is not copied", ch.name)
 		}
 	}
-	if n := len((Channels{}).list()); n != 0 {
+	if n := len(new(Channels).list()); n != 0 {
 		t.Errorf("%d channels are in use of none", n)
+	}
+}
+
+// The story: a fifth channel gets a setting by which more answers count, nobody puts it
+// into the list of what takes people's yes, and an edit of the file has it in force.
+func TestASettingThatNobodyThoughtOfWaits(t *testing.T) {
+	fifth := struct {
+		Server    string   `yaml:"server"`
+		Open      bool     `yaml:"open,omitempty"`
+		Places    []string `yaml:"places"`
+		Level     int
+		Rooms     []string          `yaml:"rooms" held:"no"`
+		Key       approver.Secret   `yaml:"key"`
+		Isolated  bool              `yaml:"-"`
+		Left      string            `yaml:"left"`
+		Names     map[string]string `yaml:"names"`
+		forgotten bool
+	}{
+		Server: "https://u:hunter2@x", Open: true, Places: []string{"a", "b"}, Level: 3, Rooms: []string{"r"},
+		Key: approver.NewSecret("hunter2"), Isolated: true, Names: map[string]string{"a": "b"}, forgotten: true,
+	}
+	var lines []string
+	on := heldSettings("channels.fifth", &fifth)
+	for _, a := range on {
+		lines = append(lines, a.line)
+	}
+	want := []string{
+		"channels.fifth.server: https://u:xxxxx@x", "channels.fifth.open: true", "channels.fifth.places: a", "channels.fifth.places: b",
+		"channels.fifth.level: 3", "channels.fifth.key: <secret>", "channels.fifth.names: map[a:b]",
+	}
+	if !slices.Equal(lines, want) {
+		t.Errorf("%s", strings.Join(lines, "\n"))
+	}
+	held(on, []string{"channels.fifth.places: b"})
+	if fifth.Server != "" || fifth.Open || !slices.Equal(fifth.Places, []string{"b"}) || fifth.Level != 0 || !fifth.Key.IsZero() || fifth.Names != nil ||
+		len(fifth.Rooms) != 1 || !fifth.Isolated || !fifth.forgotten {
+		t.Errorf("%+v", fifth)
 	}
 }
 

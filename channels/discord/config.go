@@ -22,25 +22,25 @@ const defaultAPI = "https://discord.com/api"
 type Config struct {
 	// Token is the bot's token from the application's "Bot" page, without the
 	// word "Bot" in front. Prefer TokenFile.
-	Token approver.Secret `yaml:"token,omitempty"`
+	Token approver.Secret `yaml:"token,omitempty" held:"no"`
 	// TokenFile is a file that holds the token and nothing else.
-	TokenFile string `yaml:"token_file,omitempty"`
+	TokenFile string `yaml:"token_file,omitempty" held:"no"`
 	// Channels are the ids of the channels that get every card. A thread is a
 	// channel with an id of its own, and so is a direct conversation with the
 	// bot. The bot needs View Channel, Send Messages, Embed Links, Attach Files
 	// and Read Message History there. To copy an id, turn on Developer Mode in
 	// Discord and right-click the channel.
-	Channels []string `yaml:"channels"`
+	Channels []string `yaml:"channels" held:"no"`
 	// Approvers are the people who may answer, by their Discord user id. Names
 	// are refused: they change hands.
-	Approvers []approver.Approver `yaml:"approvers"`
+	Approvers []approver.Approver `yaml:"approvers" held:"no"`
 	// Guild is the id of the server that all channels lie in. When it is set,
 	// answers from any other server are refused, even for a listed channel.
-	Guild string `yaml:"guild,omitempty"`
+	Guild string `yaml:"guild,omitempty" held:"no"`
 	// ApplicationID is the id of the Discord application. It is read from
 	// Discord at the start; when it is set, a token of any other application is
 	// refused.
-	ApplicationID string `yaml:"application_id,omitempty"`
+	ApplicationID string `yaml:"application_id,omitempty" held:"no"`
 	// TextApprovals lets an ordinary message approve: a code typed into the
 	// channel, or "yes" as a reply to a card. It is off by default because
 	// whatever can write as a person could then approve, while a press or a

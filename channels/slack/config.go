@@ -19,26 +19,26 @@ type Config struct {
 	// conversation in use. Denying by message text needs the matching :history
 	// scopes and the message events too; docs/channels/slack.md has a manifest
 	// with all of them. Prefer BotTokenFile.
-	BotToken approver.Secret `yaml:"bot_token,omitempty"`
+	BotToken approver.Secret `yaml:"bot_token,omitempty" held:"no"`
 	// BotTokenFile is a file that holds the bot token.
-	BotTokenFile string `yaml:"bot_token_file,omitempty"`
+	BotTokenFile string `yaml:"bot_token_file,omitempty" held:"no"`
 	// AppToken is the app-level token (xapp-…) with the scope
 	// connections:write. Socket Mode must be enabled in the app. Prefer
 	// AppTokenFile.
-	AppToken approver.Secret `yaml:"app_token,omitempty"`
+	AppToken approver.Secret `yaml:"app_token,omitempty" held:"no"`
 	// AppTokenFile is a file that holds the app-level token.
-	AppTokenFile string `yaml:"app_token_file,omitempty"`
+	AppTokenFile string `yaml:"app_token_file,omitempty" held:"no"`
 	// AppID is the app's id (A…). Events of any other app are refused. Left
 	// empty, it is taken from Slack's greeting on the app's own connection.
-	AppID string `yaml:"app_id,omitempty"`
+	AppID string `yaml:"app_id,omitempty" held:"no"`
 	// Channels are the ids of the conversations that get cards: C… or G… for
 	// channels, D… for a direct message with the bot. The bot must be a member.
 	// A channel that is shared with another organisation is refused.
-	Channels []string `yaml:"channels"`
+	Channels []string `yaml:"channels" held:"no"`
 	// Approvers are the people who may answer, by user id (U… or W…, "Copy
 	// member ID" in the profile). A name or an e-mail address is refused,
 	// because those change hands.
-	Approvers []approver.Approver `yaml:"approvers"`
+	Approvers []approver.Approver `yaml:"approvers" held:"no"`
 	// Teams are further workspaces (T…) or Enterprise Grid organisations (E…)
 	// whose members count as our own. The bot's own workspace always does, and
 	// no other.
@@ -51,7 +51,7 @@ type Config struct {
 	// Connections is the number of Socket Mode connections that this process
 	// keeps open, 1 to 5; 0 means 2, so that one receives while Slack renews
 	// the other. Slack allows an app 10 in all, over all replicas.
-	Connections int `yaml:"connections,omitempty"`
+	Connections int `yaml:"connections,omitempty" held:"no"`
 	// APIURL is the base of the Web API, for a proxy or a test; empty means
 	// https://slack.com/api/.
 	APIURL string `yaml:"api_url,omitempty"`

@@ -19,20 +19,20 @@ const DefaultAPI = "https://api.telegram.org"
 type Config struct {
 	// Token is the bot's token as @BotFather gave it. Set either this or
 	// TokenFile. Whoever has the token can read and send as the bot.
-	Token approver.Secret `yaml:"token,omitempty"`
+	Token approver.Secret `yaml:"token,omitempty" held:"no"`
 	// TokenFile names a file that holds the token, best with mode 0600.
-	TokenFile string `yaml:"token_file,omitempty"`
+	TokenFile string `yaml:"token_file,omitempty" held:"no"`
 	// APIURL is the Bot API server; empty means DefaultAPI. Set it for a Bot API
 	// server of your own or a proxy. The token travels in the path, so use https
 	// on anything but loopback.
 	APIURL string `yaml:"api_url,omitempty"`
 	// Chats are the places that get cards and take answers. Each has a card, and
 	// a code, of its own.
-	Chats []Chat `yaml:"chats"`
+	Chats []Chat `yaml:"chats" held:"no"`
 	// Approvers are the people who may answer, by their Telegram user id, which
 	// is a number and never changes. A user name is not accepted: it can be given
 	// up and registered by somebody else.
-	Approvers []approver.Approver `yaml:"approvers"`
+	Approvers []approver.Approver `yaml:"approvers" held:"no"`
 }
 
 // A Chat is one place on Telegram.

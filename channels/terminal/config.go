@@ -22,7 +22,7 @@ const (
 type Config struct {
 	// Approvers lists the users of this machine who may watch, each by uid as a
 	// decimal number, never by login name. Nobody else is shown a card.
-	Approvers []approver.Approver `yaml:"approvers"`
+	Approvers []approver.Approver `yaml:"approvers" held:"no"`
 
 	// AllowAnswers lets the approvers answer in `approver watch`. It is off by
 	// default: they see every card there and answer in a chat. On a machine
