@@ -66,7 +66,7 @@ func TestReadmeSession(t *testing.T) {
 			t.Errorf("README shows what the demo does not print: %s", cell)
 		}
 	}
-	isPicture(t, "demo", "$ approver demo\n⋮\n"+scenes(string(out), "2", "5"))
+	isPicture(t, "demo", "$ approver demo\n⋮\n"+scenes(string(out), "2", "5"), picture)
 }
 
 // scenes are some scenes of the demo without the cards, which name the machine.
