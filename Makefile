@@ -26,4 +26,4 @@ demo: ## one approval, end to end, on fakes
 	go run ./cmd/approver demo
 
 pictures: ## draw docs/img anew from what the programs print
-	APPROVER_PICTURES=write go test -count=1 -run 'TestPictures|TestReadmeSession' ./cmd/approver
+	APPROVER_PICTURES=write go test -count=1 -run 'TestPictures|TestReadmeSession|TestHouse' . ./cmd/approver
