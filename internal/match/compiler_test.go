@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 // A compiler's matcher is that of New, and none is none: an interface with a nil set
