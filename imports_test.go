@@ -27,6 +27,7 @@ var layers = []struct {
 	prefix string
 	layer  int
 }{
+	{"internal/", 0}, // leaves: they import nothing of the project but each other
 	{"tokens", 0},
 	{"", 1}, // the root
 	{"agents", 2},

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
+	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore/heuristics"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // defaultHeuristics are the rules of Tier 1 as the generator has read them from

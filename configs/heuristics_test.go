@@ -14,7 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 	"approver.example/shieldcore/heuristics"
 )
 

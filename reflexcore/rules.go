@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/match"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
-	"approver.example/reflexcore/match"
 )
 
 // compiled is a condition as it is checked.

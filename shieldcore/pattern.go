@@ -7,7 +7,7 @@ import (
 	"regexp/syntax"
 	"strings"
 
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // Bounds of a regular expression, in bytes as written, in bytes after its

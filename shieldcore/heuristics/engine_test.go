@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 	"approver.example/shieldcore/heuristics"
 )
 
