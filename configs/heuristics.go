@@ -49,7 +49,7 @@ var Heuristics = sync.OnceValues(func() (*heuristics.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return heuristics.New(rules, match.Compiler{})
+	return heuristics.New(rules, match.Limits{})
 })
 
 // DefaultHeuristics returns the built-in heuristic rules.
