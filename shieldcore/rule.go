@@ -2,12 +2,11 @@ package shieldcore
 
 import (
 	"encoding/json"
-	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"approver.example"
+	"approver.example/internal/glob"
 )
 
 // A rule is one compiled rule. All of its conditions must hold; one that is
@@ -158,7 +157,7 @@ func (r *rule) matchesPaths(s *subject) bool {
 func matchesAny(globs []pathGlob, l location) bool {
 	for _, form := range l.folded {
 		for _, g := range globs {
-			if g.folded.match(form) {
+			if g.folded.Match(form) {
 				return true
 			}
 		}
@@ -169,12 +168,9 @@ func matchesAny(globs []pathGlob, l location) bool {
 // A toolGlob is a tool's name with * and ? and [a-z].
 type toolGlob string
 
-// noSlash lets * match a slash, which means nothing in a tool's name.
-var noSlash = strings.NewReplacer("/", "\x01")
-
 func anyTool(globs []toolGlob, tool string) bool {
 	for _, g := range globs {
-		if ok, err := path.Match(noSlash.Replace(string(g)), noSlash.Replace(tool)); ok && err == nil {
+		if glob.Name(string(g), tool) {
 			return true
 		}
 	}

@@ -141,5 +141,5 @@ func coversGlob(q, p pathGlob, exact bool) bool {
 	if exact || !literal(name) || len(p.folded) == 0 || p.folded[0] != q.folded[0] {
 		return false
 	}
-	return q.folded.match(strings.Join(p.folded, "/"))
+	return q.folded.Match(strings.Join(p.folded, "/"))
 }
