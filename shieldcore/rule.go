@@ -177,20 +177,17 @@ func anyTool(globs []toolGlob, tool string) bool {
 	return false
 }
 
-// A pattern is a regular expression with texts of which at least one must occur
-// in everything that it matches; those are looked for first because that is
-// many times faster.
+// A pattern is a regular expression with the literals that everything that it matches
+// has; those are looked for first, because that is many times faster.
 type pattern struct {
-	text   string // with its fragments put in
-	re     *regexp.Regexp
-	needs  []string // any of these; nil: unknown
-	folded bool     // needs are lower case, to be looked for in lower-case text
-	also   []need   // of each of these any must occur too
+	text     string // with its fragments put in
+	re       *regexp.Regexp
+	required [][]string // see [match.Required]
 }
 
 func (p *pattern) in(texts []*text) bool {
 	for _, t := range texts {
-		if t.hasAny(p.needs, p.folded) && t.hasAll(p.also) && p.re.MatchString(t.raw) {
+		if t.holds(p.required) && p.re.MatchString(t.raw) {
 			return true
 		}
 	}
