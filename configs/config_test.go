@@ -16,7 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 //go:generate go test -run "^(TestGeneratedRules|TestGeneratedHeuristics)$" -update .

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
+	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore/heuristics"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // defaultHeuristics are the rules of Tier 1 as the generator has read them from
@@ -49,7 +49,7 @@ var Heuristics = sync.OnceValues(func() (*heuristics.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return heuristics.New(rules, match.Compiler{})
+	return heuristics.New(rules, match.Limits{})
 })
 
 // DefaultHeuristics returns the built-in heuristic rules.

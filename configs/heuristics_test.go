@@ -14,7 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 	"approver.example/shieldcore/heuristics"
 )
 
@@ -219,7 +219,7 @@ func FuzzLoadHeuristics(f *testing.F) {
 			}
 			return
 		}
-		e, err := heuristics.New(rules, match.Compiler{})
+		e, err := heuristics.New(rules, match.Limits{})
 		if err != nil {
 			if e != nil {
 				t.Error("an engine with an error")
@@ -306,7 +306,7 @@ func BenchmarkHeuristics(b *testing.B) {
 	for _, n := range []int{10, 79, 1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			rules := slices.Clone(many[:n])
-			e, err := heuristics.New(rules, match.Compiler{Limits: match.Limits{Instructions: 4_000_000}})
+			e, err := heuristics.New(rules, match.Limits{Instructions: 4_000_000})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -334,7 +334,7 @@ func BenchmarkHeuristicsBuild(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := heuristics.New(rules, match.Compiler{}); err != nil {
+		if _, err := heuristics.New(rules, match.Limits{}); err != nil {
 			b.Fatal(err)
 		}
 	}

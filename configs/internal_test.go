@@ -12,7 +12,7 @@ import (
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // The story: a daemon with a user of its own reads a configuration that belongs

@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"approver.example"
+	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // A RuleSource is a layer of rules as it stands in its file.

@@ -13,8 +13,8 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
-	"approver.example/shieldcore/strictyaml"
 )
 
 var january = time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)

@@ -12,8 +12,8 @@ import (
 	"syscall"
 
 	"approver.example/httpapi/socketpath"
+	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // Load reads the configuration in a file. The file must belong to root or to

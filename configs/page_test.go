@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"approver.example/configs"
+	"approver.example/internal/match"
 	"approver.example/reflexcore"
-	"approver.example/reflexcore/match"
 )
 
 // rules.gen.json is the built-in rules of the files: a line for each.

@@ -6,7 +6,7 @@ import (
 
 	"approver.example"
 	"approver.example/httpapi/socketpath"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // A Place is where a daemon listens for people, as far as that shows of a configuration

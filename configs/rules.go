@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/internal/match"
+	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
-	"approver.example/reflexcore/match"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // defaultRules are the built-in rules as the generator has read them from the folder rules: reading YAML

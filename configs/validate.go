@@ -13,8 +13,8 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/httpapi/socketpath"
+	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore"
-	"approver.example/shieldcore/strictyaml"
 	"approver.example/tokens"
 )
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/internal/glob"
 	"approver.example/reflexcore/effect"
 )
 
@@ -114,42 +115,14 @@ func matchCommand(scope, command string) bool {
 }
 
 // matchWord compares a word. A wildcard stands for no way up.
-func matchWord(glob, word string) bool {
-	if !strings.Contains(glob, "*") {
-		return glob == word
+func matchWord(pattern, word string) bool {
+	if !strings.Contains(pattern, "*") {
+		return pattern == word
 	}
 	for part := range strings.SplitSeq(word, "/") {
 		if part == ".." {
 			return false
 		}
 	}
-	return wildcard(glob, word)
-}
-
-// wildcard compares a word, with all places in the pattern at once.
-func wildcard(glob, word string) bool {
-	at := make([]bool, len(glob)+1)
-	at[0] = true
-	skip := func() {
-		for i := range glob { // a star may be nothing
-			at[i+1] = at[i+1] || at[i] && glob[i] == '*'
-		}
-	}
-	skip()
-	for j := range len(word) {
-		next := make([]bool, len(glob)+1)
-		for i := range glob {
-			deep := i > 0 && glob[i-1] == '*' || i+1 < len(glob) && glob[i+1] == '*'
-			switch {
-			case !at[i]:
-			case glob[i] == '*':
-				next[i] = next[i] || deep || word[j] != '/'
-			case glob[i] == word[j]:
-				next[i+1] = true
-			}
-		}
-		at = next
-		skip()
-	}
-	return at[len(glob)]
+	return glob.Word(pattern, word)
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"approver.example"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 // A command whose text could not be searched to its end is asked about, also if a

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"approver.example"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 // A Remark is what is rarely meant about a rule that works.

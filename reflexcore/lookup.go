@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/internal/glob"
 	"approver.example/reflexcore/effect"
 )
 
@@ -70,12 +71,8 @@ func madeForSettings(pattern string) bool {
 	if len(pattern) > 64 || !strings.ContainsAny(pattern, "*?[") {
 		return false
 	}
-	flat := strings.NewReplacer("/", "\x01") // a pattern of paths goes through folders
-	pattern = flat.Replace(strings.TrimPrefix(pattern, "./"))
-	finds := func(name string) bool {
-		ok, err := path.Match(pattern, flat.Replace(name))
-		return ok && err == nil
-	}
+	pattern = strings.TrimPrefix(pattern, "./")
+	finds := func(name string) bool { return glob.Name(pattern, name) } // through folders
 	return slices.ContainsFunc(settingsSamples[:], finds) && !slices.ContainsFunc(otherSamples[:], finds)
 }
 

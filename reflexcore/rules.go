@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/match"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
-	"approver.example/reflexcore/match"
 )
 
 // compiled is a condition as it is checked.
@@ -19,9 +19,9 @@ type compiled struct {
 	places, never   Place
 	how, without    effect.Bits
 	from, fromAll   effect.Taint
-	targets, except []glob
-	what, by, notBy []glob
-	reads           []glob
+	targets, except []textGlob
+	what, by, notBy []textGlob
+	reads           []textGlob
 	readsAt         Place
 	moreThan        int
 	certain         bool
@@ -71,7 +71,7 @@ func (b *bucket) add(c compiled) {
 
 // hashes returns the keys of globs, or nil if one of them may match what has
 // another key. Of the first words only that has to be free of wildcards.
-func hashes(globs []glob, first bool) (out []uint32) {
+func hashes(globs []textGlob, first bool) (out []uint32) {
 	for _, g := range globs {
 		word, _, _ := strings.Cut(g.text, " ")
 		if !first {

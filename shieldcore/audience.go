@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // An Audience is whom an installation can ask: for each channel that shows cards

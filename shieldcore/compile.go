@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // MaxTier is the highest tier, which is people.

@@ -61,11 +61,10 @@ func newIndex(rules []rule) *index {
 // its bytes that the fewest rules are in so far. It returns nil if nothing is known of
 // the command, or a text is too short.
 func rarest(command *pattern, groups [][]int32) (out []uint16) {
-	if command == nil {
+	if command == nil || len(command.required) == 0 {
 		return nil
 	}
-	for _, need := range command.needs {
-		text := fold(need)
+	for _, text := range command.required[0] {
 		if len(text) < 3 {
 			return nil
 		}
@@ -99,7 +98,7 @@ func (x *index) candidates(s *subject) []uint64 {
 		return out
 	}
 	for _, t := range s.commands() {
-		text := t.folded().raw
+		text := t.lowered()
 		for i := 0; i+3 <= len(text); i++ {
 			if g := gram(text[i:]); x.first[g] < x.first[g+1] {
 				mark(x.commands[x.first[g]:x.first[g+1]])

@@ -1,52 +1,18 @@
 package shieldcore
 
 import (
-	"path"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
-)
 
-func TestNeeds(t *testing.T) {
-	for expr, want := range map[string]string{
-		`git\s+push`:                "push",
-		`(?:^|;)\s*rm\s+-rf`:        "-rf",
-		`foo|bar\d|(?:baz)+`:        "foo bar baz",
-		`foo|\d`:                    "?",
-		`(?i)DROP\s+table`:          "table folded",
-		`(?i)drop|keep`:             "drop keep folded",
-		`DROP|(?i)drop`:             "drop drop folded",
-		`(?:abc)?`:                  "?",
-		`(?:abc){0,3}`:              "?",
-		`(?:abc){2}x`:               "abc",
-		`.*`:                        "?",
-		`a�b`:                       "?",
-		`(?i)é`:                     "?",
-		`x(?:a|b|c|d)longest(?:e)?`: "longest",
-	} {
-		tree, err := syntax.Parse(expr, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts, folded, _ := needs(tree)
-		got := "?"
-		if texts != nil {
-			got = strings.Join(texts, " ")
-		}
-		if folded {
-			got += " folded"
-		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", expr, got, want)
-		}
-	}
-}
+	"approver.example/internal/match"
+)
 
 // The quick look never hides a match: whatever a regular expression matches
 // holds one of the texts that it is said to need.
-func FuzzNeeds(f *testing.F) {
+func FuzzRequired(f *testing.F) {
 	for _, s := range [][2]string{
 		{`(?i)drop\s+task`, "DROP taſK"}, {`(?i)k`, "\u212a"}, {`foo|bar`, "xbary"}, {`(?:ab){1,3}c`, "ababc"}, {`\x{FFFD}x`, "\xffx"}, {`a(?i)b`, "aB"},
 		{`[sS]udo|(?i:do)as`, "DOas"}, {`(?i)ſ`, "S"}, {`(?i)(?:é|e)x`, "ÉX"}, {`^git$`, "git"}, {`(?i)İ`, "i̇"}, {`(?i)ss`, "ſS"}, {`DROP|(?i)k`, "\u212a"},
@@ -63,13 +29,13 @@ func FuzzNeeds(f *testing.F) {
 		if err != nil {
 			return
 		}
-		texts, folded, also := needs(tree)
+		required := match.Required(tree)
 		long := in + strings.Repeat("\n", longText)
-		if re.MatchString(long) && (!(&text{raw: long}).hasAny(texts, folded) || !(&text{raw: long}).hasAll(also)) {
-			t.Fatalf("%q matches a long %q but none of %q (folded %v), or of each of %+v, is in it", expr, in, texts, folded, also)
+		if re.MatchString(long) && !(&text{raw: long}).holds(required) {
+			t.Fatalf("%q matches a long %q without one of each of %q in it", expr, in, required)
 		}
-		if re.MatchString(in) && (!(&text{raw: in}).hasAny(texts, folded) || !(&text{raw: in}).hasAll(also)) {
-			t.Fatalf("%q matches %q but none of %q (folded %v), or of each of %+v, is in it", expr, in, texts, folded, also)
+		if re.MatchString(in) && !(&text{raw: in}).holds(required) {
+			t.Fatalf("%q matches %q without one of each of %q in it", expr, in, required)
 		}
 	})
 }
@@ -91,47 +57,16 @@ func TestGlob(t *testing.T) {
 			t.Fatalf("%s: %v", tt.pattern, err)
 		}
 		for _, p := range tt.yes {
-			if !g.exact.match(p) {
+			if !g.exact.Match(p) {
 				t.Errorf("%s does not match %s", tt.pattern, p)
 			}
 		}
 		for _, p := range tt.no {
-			if g.exact.match(p) {
+			if g.exact.Match(p) {
 				t.Errorf("%s matches %s", tt.pattern, p)
 			}
 		}
 	}
-}
-
-// The matcher that never goes back further than the last ** agrees with the
-// plain recursive definition.
-func FuzzGlob(f *testing.F) {
-	f.Add("/a/**/b", "/a/x/b")
-	f.Add("/**/a/**/a", "/a/a/a")
-	f.Add("/**/**/x", "/x")
-	f.Fuzz(func(t *testing.T, pattern, p string) {
-		if len(pattern) > 40 || len(p) > 40 {
-			return
-		}
-		g, segs := strings.Split(pattern, "/"), strings.Split(p, "/")
-		if got, want := glob(g).match(p), slow(g, segs); got != want {
-			t.Fatalf("%q on %q: %v, by definition %v", pattern, p, got, want)
-		}
-	})
-}
-
-func slow(g, segs []string) bool {
-	if len(g) == 0 {
-		return len(segs) == 0
-	}
-	if g[0] == "**" {
-		return slow(g[1:], segs) || len(segs) > 0 && slow(g, segs[1:])
-	}
-	if len(segs) == 0 {
-		return false
-	}
-	ok, err := path.Match(g[0], segs[0])
-	return ok && err == nil && slow(g[1:], segs[1:])
 }
 
 func TestNormalise(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // Bounds of a policy file, beside those of package strictyaml.

@@ -10,45 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"approver.example/internal/glob"
 )
-
-// A glob is a path pattern cut at its slashes: * and ? and [a-z] within a
-// segment, ** for any number of segments.
-type glob []string
-
-func (g glob) match(p string) bool {
-	segs := strings.Split(p, "/")
-	gi, si := 0, 0
-	star, from := -1, 0 // where to go on after a mismatch: the last ** and what it took
-	for si < len(segs) {
-		if gi < len(g) && g[gi] == "**" {
-			star, from = gi, si
-			gi++
-			continue
-		}
-		if gi < len(g) {
-			if ok, err := path.Match(g[gi], segs[si]); ok && err == nil {
-				gi++
-				si++
-				continue
-			}
-		}
-		if star < 0 {
-			return false
-		}
-		from++
-		gi, si = star+1, from
-	}
-	for gi < len(g) && g[gi] == "**" {
-		gi++
-	}
-	return gi == len(g)
-}
 
 // A pathGlob is a rule's path pattern: exact for allow, folded to lower case
 // for ask and deny, because on some file systems case makes no difference.
 type pathGlob struct {
-	exact, folded glob
+	exact, folded glob.Path
 }
 
 // newPathGlob checks and compiles a pattern.
@@ -178,7 +147,7 @@ func (s *subject) allowed(globs []pathGlob, l location) bool {
 				}
 				exact = append(strings.Split(path.Clean(home), "/"), exact[1:]...)
 			}
-			ok = ok || exact.match(form)
+			ok = ok || exact.Match(form)
 		}
 		if !ok {
 			return false

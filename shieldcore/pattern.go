@@ -7,7 +7,8 @@ import (
 	"regexp/syntax"
 	"strings"
 
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/match"
+	"approver.example/internal/strictyaml"
 )
 
 // Bounds of a regular expression, in bytes as written, in bytes after its
@@ -93,9 +94,7 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	if !whole && re.MatchString("") && !c.Has(strings.TrimSuffix(at, at[strings.LastIndexByte(at, '.'):])+".tools") {
 		c.Report(at, "the regular expression matches the empty text and so every call: make some part of it required, or name the rule's tools if that is meant")
 	}
-	p := &pattern{text: written, re: re}
-	p.needs, p.folded, p.also = needs(tree)
-	return p
+	return &pattern{text: written, re: re, required: match.Required(tree)}
 }
 
 // expand puts the fragments in. It returns false after a problem.

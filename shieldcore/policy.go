@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 // By is the name under which a policy's verdicts appear.

@@ -2,12 +2,11 @@ package shieldcore
 
 import (
 	"encoding/json"
-	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"approver.example"
+	"approver.example/internal/glob"
 )
 
 // A rule is one compiled rule. All of its conditions must hold; one that is
@@ -158,7 +157,7 @@ func (r *rule) matchesPaths(s *subject) bool {
 func matchesAny(globs []pathGlob, l location) bool {
 	for _, form := range l.folded {
 		for _, g := range globs {
-			if g.folded.match(form) {
+			if g.folded.Match(form) {
 				return true
 			}
 		}
@@ -169,32 +168,26 @@ func matchesAny(globs []pathGlob, l location) bool {
 // A toolGlob is a tool's name with * and ? and [a-z].
 type toolGlob string
 
-// noSlash lets * match a slash, which means nothing in a tool's name.
-var noSlash = strings.NewReplacer("/", "\x01")
-
 func anyTool(globs []toolGlob, tool string) bool {
 	for _, g := range globs {
-		if ok, err := path.Match(noSlash.Replace(string(g)), noSlash.Replace(tool)); ok && err == nil {
+		if glob.Name(string(g), tool) {
 			return true
 		}
 	}
 	return false
 }
 
-// A pattern is a regular expression with texts of which at least one must occur
-// in everything that it matches; those are looked for first because that is
-// many times faster.
+// A pattern is a regular expression with the literals that everything that it matches
+// has; those are looked for first, because that is many times faster.
 type pattern struct {
-	text   string // with its fragments put in
-	re     *regexp.Regexp
-	needs  []string // any of these; nil: unknown
-	folded bool     // needs are lower case, to be looked for in lower-case text
-	also   []need   // of each of these any must occur too
+	text     string // with its fragments put in
+	re       *regexp.Regexp
+	required [][]string // see [match.Required]
 }
 
 func (p *pattern) in(texts []*text) bool {
 	for _, t := range texts {
-		if t.hasAny(p.needs, p.folded) && t.hasAll(p.also) && p.re.MatchString(t.raw) {
+		if t.holds(p.required) && p.re.MatchString(t.raw) {
 			return true
 		}
 	}

@@ -30,8 +30,10 @@ func (c *compiler) unreachable(p *Policy) {
 
 // impossible says why no call can meet all conditions of a rule, or nothing.
 func impossible(r *rule) string {
-	if r.command != nil && r.allows() && r.command.needs != nil && len(r.command.needs) > 0 &&
-		!slices.ContainsFunc(r.command.needs, func(need string) bool { return !strings.ContainsFunc(need, notPlain) }) {
+	beyondWords := func(group []string) bool {
+		return !slices.ContainsFunc(group, func(s string) bool { return !strings.ContainsFunc(s, notPlain) })
+	}
+	if r.command != nil && r.allows() && slices.ContainsFunc(r.command.required, beyondWords) {
 		return "it allows plain words only, and its command needs a character that means something to the shell"
 	}
 	if len(r.tools) == 0 || r.actions == nil {
@@ -141,5 +143,5 @@ func coversGlob(q, p pathGlob, exact bool) bool {
 	if exact || !literal(name) || len(p.folded) == 0 || p.folded[0] != q.folded[0] {
 		return false
 	}
-	return q.folded.match(strings.Join(p.folded, "/"))
+	return q.folded.Match(strings.Join(p.folded, "/"))
 }

@@ -44,52 +44,42 @@ func (s *subject) actions() []string {
 	return s.does
 }
 
-// A text is a string to be searched, with its lower-case form on demand.
+// A text is a string to be searched, with what is made of it on demand.
 type text struct {
-	raw   string
-	lower *text
-
-	pairs *pairs // of a long text, on demand
+	raw    string
+	lower  string // by fold
+	folded bool   // lower is there
+	pairs  *pairs // of a long text in lower case
 }
 
-// foldLower brings the two letters outside ASCII that a case-insensitive
-// regular expression takes for an ASCII one to that one.
-var foldLower = strings.NewReplacer("ſ", "s", "\u212a", "k")
+// fold brings a text to the one form in which case makes no difference. The long s is
+// a lower-case letter that a case-insensitive regular expression takes for s.
+func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ", "s") }
 
-// fold brings a text to the one form in which case makes no difference.
-func fold(s string) string { return foldLower.Replace(strings.ToLower(s)) }
-
-// folded is the text in lower case.
-func (t *text) folded() *text {
-	if t.lower == nil {
-		t.lower = &text{raw: fold(t.raw)}
+// lowered is the text as [fold] makes it.
+func (t *text) lowered() string {
+	if !t.folded {
+		t.lower, t.folded = fold(t.raw), true
 	}
 	return t.lower
 }
 
-// hasAny reports whether one of needs is in the text; nil needs are unknown
-// and taken to be there.
-func (t *text) hasAny(needs []string, folded bool) bool {
-	if needs == nil {
+// holds reports whether of each group one literal is in the text. Literals are as
+// [match.Required] returns them.
+func (t *text) holds(groups [][]string) bool {
+	if len(groups) == 0 {
 		return true
 	}
-	if folded {
-		return t.folded().hasAny(needs, false)
+	lower := t.lowered()
+	if t.pairs == nil && len(lower) > longText {
+		t.pairs = pairsOf(lower)
 	}
-	if t.pairs == nil && len(t.raw) > longText {
-		t.pairs = pairsOf(t.raw)
-	}
-	for _, n := range needs {
-		if t.pairs.mayHold(n) && strings.Contains(t.raw, n) {
-			return true
+	for _, group := range groups {
+		if !slices.ContainsFunc(group, func(s string) bool { return t.pairs.mayHold(s) && strings.Contains(lower, s) }) {
+			return false
 		}
 	}
-	return false
-}
-
-// hasAll reports whether of each list one is in the text.
-func (t *text) hasAll(lists []need) bool {
-	return !slices.ContainsFunc(lists, func(n need) bool { return !t.hasAny(n.any, n.folded) })
+	return true
 }
 
 // longText is the length in bytes from which listing the pairs of a text is

@@ -18,9 +18,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"approver.example/shieldcore/modeldir"
+	"approver.example/cmd/approver-classifier/scorer"
 	"approver.example/shieldcore/sidecar/protocol"
-	"approver.example/shieldcore/sidecar/scorer"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -62,7 +61,7 @@ func serve(dir, library string, threads int) error {
 
 func load(dir, library string, threads int) (scorer.Scorer, string, error) {
 	// Before the library: nothing is loaded for a model that nobody vouched for.
-	m, err := modeldir.Open(dir)
+	m, err := scorer.Open(dir)
 	if err != nil {
 		return scorer.Scorer{}, "", err
 	}

@@ -13,7 +13,7 @@ import (
 	"approver.example"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 type checkCmd struct {

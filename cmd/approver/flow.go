@@ -7,9 +7,9 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/flow"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // liveFlow is the policy of information flow in force, which the engine judges by.

@@ -50,7 +50,7 @@ type modelDoc struct {
 }
 
 func modelDocOf(dir string, m *modeldir.Model) modelDoc {
-	return modelDoc{Model: dir, Manifest: m.Sum, Label: m.Manifest.Label, Window: m.Manifest.Window, Tokens: m.Tokenizer.Size(), Files: m.Manifest.Files}
+	return modelDoc{Model: dir, Manifest: m.Sum, Label: m.Manifest.Label, Window: m.Manifest.Window, Tokens: m.Tokens, Files: m.Manifest.Files}
 }
 
 func (d modelDoc) print() {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 type policyTestCmd struct {

@@ -14,8 +14,8 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore"
-	"approver.example/shieldcore/strictyaml"
 )
 
 // A reloader watches the files of a standard. One that tightens takes effect at

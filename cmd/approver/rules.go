@@ -14,8 +14,8 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
-	"approver.example/shieldcore/strictyaml"
 )
 
 type rulesCmd struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/internal/glob"
 	"approver.example/reflexcore/effect"
 )
 
@@ -254,42 +255,23 @@ func (a *terms) matches(text string, surely bool) bool {
 	return !anyMatch(a.except, text, true)
 }
 
+// anyMatch reports whether one of the patterns is that of a text. A part that is not
+// known may be anything, so what stands before the first decides: surely says that the
+// text must match whatever the parts are.
 func anyMatch(globs []string, text string, surely bool) bool {
+	known, _, partly := strings.Cut(text, effect.Unknown)
 	for _, g := range globs {
-		if match(g, text, surely) {
+		if !partly {
+			if glob.Text(g, text) {
+				return true
+			}
+			continue
+		}
+		if may, sure := glob.Begins(g, known); sure || may && !surely {
 			return true
 		}
 	}
 	return false
-}
-
-// match compares a lower-case glob, in which * is any text, with a text. A part
-// that is not known may be anything: it matches what the glob still demands,
-// unless the match must be sure.
-func match(glob, text string, surely bool) bool {
-	star, at := -1, 0
-	i, j := 0, 0
-	for j < len(text) {
-		switch {
-		case i < len(glob) && glob[i] == '*':
-			star, at = i, j
-			i++
-		case text[j] == effect.Unknown[0]:
-			return !surely || star >= 0 && star == len(glob)-1
-		case i < len(glob) && glob[i] == lower(text[j]):
-			i++
-			j++
-		case star >= 0:
-			at++
-			i, j = star+1, at
-		default:
-			return false
-		}
-	}
-	for i < len(glob) && glob[i] == '*' {
-		i++
-	}
-	return i == len(glob)
 }
 
 func lower(c byte) byte {

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 // Characters appends what is not seen in a text, or changes how it is seen.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 // A hit is a word of the lexicon at its place in a text, counted in words. The

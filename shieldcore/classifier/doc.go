@@ -25,5 +25,5 @@
 // thresholds are 0, which every score reaches. A text beyond the limits is
 // scored up to them and marked [Score.Truncated].
 //
-// The weights are made by the program in shieldcore/train, and so is sums.go.
+// The weights are made by the program in cmd/approver-classifier/train, and so is sums.go.
 package classifier

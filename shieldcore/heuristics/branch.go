@@ -3,12 +3,12 @@ package heuristics
 import (
 	"slices"
 
-	"approver.example"
+	"approver.example/internal/match"
 )
 
 // keys are the keys of all rules, each once, and what has them.
 type keys struct {
-	patterns []approver.Pattern
+	patterns []match.Pattern
 	users    [][]branch     // by key: the branches of which it is the first
 	index    map[string]int // of patterns, by expression
 }
@@ -39,7 +39,7 @@ func (k *keys) key(id, expr string) int {
 	if !known {
 		at = len(k.patterns)
 		k.index[expr] = at
-		k.patterns = append(k.patterns, approver.Pattern{ID: id, Expr: expr})
+		k.patterns = append(k.patterns, match.Pattern{ID: id, Expr: expr})
 		k.users = append(k.users, nil)
 	}
 	return at

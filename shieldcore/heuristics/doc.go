@@ -18,7 +18,7 @@
 //
 // # How
 //
-// All rules are one matcher, see [approver.Matcher]: a text is read once however
+// All rules are one matcher, see [match.Set]: a text is read once however
 // many rules there are. A text that is too long or too complex is asked about. The
 // zero [Engine] denies.
 //

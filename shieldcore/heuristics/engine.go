@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"approver.example"
+	"approver.example/internal/match"
 )
 
 // By is what verdicts of the engine are signed with.
@@ -41,9 +42,8 @@ type Engine struct {
 	rules   []Rule
 	tried   []*regexp.Regexp // by rule
 	keys    keys
-	matcher approver.Matcher // of the keys, and of windowsText
-	fold    func(dst []byte, text string) []byte
-	pool    sync.Pool // of *scratch
+	matcher *match.Set // of the keys, and of windowsText
+	pool    sync.Pool  // of *scratch
 }
 
 // scratch is what a call needs, kept for the next one.
@@ -59,12 +59,9 @@ type scratch struct {
 
 // New compiles rules. The error names every rule that is wrong; there is no engine
 // with an error, so that nothing starts with fewer rules than it was given.
-func New(rules []Rule, compiler approver.PatternCompiler) (*Engine, error) {
+func New(rules []Rule, limits match.Limits) (*Engine, error) {
 	if len(rules) == 0 {
 		return nil, errors.New("there are no heuristic rules")
-	}
-	if compiler == nil {
-		return nil, errors.New("the heuristic rules have no matcher")
 	}
 	var errs []error
 	known := map[string]bool{}
@@ -95,15 +92,12 @@ func New(rules []Rule, compiler approver.PatternCompiler) (*Engine, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	matcher, err := compiler.Compile(append(keyed.patterns, approver.Pattern{ID: "windows", Expr: windowsText}))
+	matcher, err := match.New(append(keyed.patterns, match.Pattern{ID: "windows", Expr: windowsText}), limits)
 	if err != nil {
 		return nil, err
 	}
-	if matcher == nil {
-		return nil, errors.New("the heuristic rules were compiled to nothing")
-	}
 	keyed.index = nil // is of no more use
-	e := &Engine{rules: slices.Clone(rules), tried: tried, keys: keyed, matcher: matcher, fold: compiler.Fold}
+	e := &Engine{rules: slices.Clone(rules), tried: tried, keys: keyed, matcher: matcher}
 	e.pool.New = func() any {
 		return &scratch{seen: make([]Fields, len(e.rules)), has: make([]bool, len(e.keys.users))}
 	}
@@ -224,7 +218,7 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 		if bytes += len(raw); bytes > MaxBytes {
 			return asked(RuleLong, "the call has more text than approver looks at", fmt.Sprintf("more than %d bytes of commands, paths, addresses and prompts", MaxBytes)), nil
 		}
-		s.folded = e.fold(s.folded[:0], raw)
+		s.folded = match.Fold(s.folded[:0], raw)
 		ids, complete := e.matcher.MatchBytes(s.ids[:0], s.folded)
 		s.ids = ids
 		windows := shell == Windows || len(ids) > 0 && ids[len(ids)-1] == len(e.keys.patterns)

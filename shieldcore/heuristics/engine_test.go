@@ -2,14 +2,13 @@ package heuristics_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"approver.example"
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 	"approver.example/shieldcore/heuristics"
 )
 
@@ -42,7 +41,7 @@ func in(f heuristics.Fields) func(*heuristics.Rule) {
 
 func build(t testing.TB, rules ...heuristics.Rule) *heuristics.Engine {
 	t.Helper()
-	e, err := heuristics.New(rules, match.Compiler{})
+	e, err := heuristics.New(rules, match.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,43 +303,28 @@ func TestArgumentsThatAreNotJSON(t *testing.T) {
 	}
 }
 
-// gives is a compiler that gives up, or gives nothing.
-type gives struct {
-	match.Compiler
-	matcher approver.Matcher
-	err     error
-}
-
-func (g gives) Compile([]approver.Pattern) (approver.Matcher, error) { return g.matcher, g.err }
-
-type never struct{ ids []int }
-
-func (n never) MatchBytes(dst []int, _ []byte) ([]int, bool) { return append(dst, n.ids...), false }
-
 // One rule that cannot be built stops all.
 func TestNothingIsBuiltByHalves(t *testing.T) {
 	good := rule("XP-001", `\bgood\b`)
 	for name, c := range map[string]struct {
-		rules    []heuristics.Rule
-		compiler approver.PatternCompiler
-		want     string
+		rules  []heuristics.Rule
+		limits match.Limits
+		want   string
 	}{
-		"none":         {nil, match.Compiler{}, "no heuristic rules"},
-		"no compiler":  {[]heuristics.Rule{good}, nil, "no matcher"},
-		"syntax":       {[]heuristics.Rule{good, rule("XP-002", `(`)}, match.Compiler{}, `rule "XP-002": pattern`},
-		"no word":      {[]heuristics.Rule{good, rule("XP-002", `a.*b`)}, match.Compiler{}, "no word of two letters"},
-		"everything":   {[]heuristics.Rule{good, rule("XP-002", `(?:word)?`)}, match.Compiler{}, "no word of two letters"},
-		"twice":        {[]heuristics.Rule{good, good}, match.Compiler{}, "there twice"},
-		"fault":        {[]heuristics.Rule{good, rule("XP-002", `\bx1\b`, func(r *heuristics.Rule) { r.AlwaysBlock = true })}, match.Compiler{}, "exclude each other"},
-		"compiler":     {[]heuristics.Rule{good}, gives{err: errors.New("out of room")}, "out of room"},
-		"nil compiled": {[]heuristics.Rule{good}, gives{}, "compiled to nothing"},
+		"none":       {nil, match.Limits{}, "no heuristic rules"},
+		"syntax":     {[]heuristics.Rule{good, rule("XP-002", `(`)}, match.Limits{}, `rule "XP-002": pattern`},
+		"no word":    {[]heuristics.Rule{good, rule("XP-002", `a.*b`)}, match.Limits{}, "no word of two letters"},
+		"everything": {[]heuristics.Rule{good, rule("XP-002", `(?:word)?`)}, match.Limits{}, "no word of two letters"},
+		"twice":      {[]heuristics.Rule{good, good}, match.Limits{}, "there twice"},
+		"fault":      {[]heuristics.Rule{good, rule("XP-002", `\bx1\b`, func(r *heuristics.Rule) { r.AlwaysBlock = true })}, match.Limits{}, "exclude each other"},
+		"compiler":   {[]heuristics.Rule{good}, match.Limits{Instructions: 1}, "instructions"},
 	} {
-		e, err := heuristics.New(c.rules, c.compiler)
+		e, err := heuristics.New(c.rules, c.limits)
 		if e != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want an error with %q", name, e, err, c.want)
 		}
 	}
-	e, err := heuristics.New([]heuristics.Rule{good}, gives{matcher: never{}})
+	e, err := heuristics.New([]heuristics.Rule{good}, match.Limits{BuildWork: -1, MatchWork: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +430,7 @@ func FuzzPatterns(f *testing.F) {
 		if err != nil || len(pattern) > 200 || len(text) > 1000 {
 			return
 		}
-		e, err := heuristics.New([]heuristics.Rule{rule("XP-001", pattern, notes, in(heuristics.Path))}, match.Compiler{})
+		e, err := heuristics.New([]heuristics.Rule{rule("XP-001", pattern, notes, in(heuristics.Path))}, match.Limits{})
 		if err != nil {
 			return // it has no key, or is no pattern for a rule
 		}

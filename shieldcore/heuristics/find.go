@@ -3,6 +3,8 @@ package heuristics
 import (
 	"sort"
 	"unicode/utf8"
+
+	"approver.example/internal/match"
 )
 
 // A Found is where a rule matches a text, in bytes of the text. Rule is [RuleComplex]
@@ -33,7 +35,7 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 	for from := 0; from < len(text); {
 		to := min(from+findPiece, len(text))
 		piece := text[from:to]
-		folded = e.fold(folded[:0], piece)
+		folded = match.Fold(folded[:0], piece)
 		var complete bool
 		if ids, complete = e.matcher.MatchBytes(ids[:0], folded); !complete {
 			found = append(found, Found{RuleComplex, "too complex to be looked at", from, to})
@@ -44,7 +46,7 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 				continue
 			}
 			for _, at := range e.tried[id].FindAllIndex(folded, findMost) {
-				start, end := e.unfold(piece, at[0]), e.unfold(piece, at[1])
+				start, end := unfold(piece, at[0]), unfold(piece, at[1])
 				found = append(found, Found{e.rules[id].ID, e.rules[id].Name, from + start, from + max(start, end)})
 			}
 		}
@@ -57,10 +59,10 @@ func (e *Engine) Find(text string, fields Fields) []Found {
 }
 
 // unfold returns the place in a text that is at a place of its folded form.
-func (e *Engine) unfold(text string, at int) int {
+func unfold(text string, at int) int {
 	var buf []byte
 	i := sort.Search(len(text), func(i int) bool {
-		buf = e.fold(buf[:0], text[:i])
+		buf = match.Fold(buf[:0], text[:i])
 		return len(buf) >= at
 	})
 	for i < len(text) && !utf8.RuneStart(text[i]) {

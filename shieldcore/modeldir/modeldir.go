@@ -10,18 +10,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"approver.example/shieldcore/tokenizer"
 )
 
 // A Model is a directory whose files are those of its manifest.
 type Model struct {
-	Manifest  Manifest
-	Sum       string // SHA-256 of manifest.json
-	ONNX      []byte // nil from Check
-	Tokenizer *tokenizer.Tokenizer
-	Labels    []string // by index
-	Target    int      // the index of Manifest.Label
+	Manifest      Manifest
+	Sum           string   // SHA-256 of manifest.json
+	ONNX          []byte   // nil from Check
+	TokenizerJSON []byte   // what the file holds
+	Tokens        int      // one more than the highest id
+	Labels        []string // by index
+	Target        int      // the index of Manifest.Label
 }
 
 // Open checks a directory and returns what is in it.
@@ -42,7 +41,7 @@ func open(dir string, keep bool) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{Manifest: manifest, Sum: sum}
-	var config, tok []byte
+	var config []byte
 	for _, name := range slices.Sorted(maps.Keys(manifest.Files)) {
 		data, err := readFile(filepath.Join(dir, name), limit(name))
 		if err != nil {
@@ -55,7 +54,7 @@ func open(dir string, keep bool) (*Model, error) {
 		case ConfigFile:
 			config = data
 		case TokenizerFile:
-			tok = data
+			m.TokenizerJSON = data
 		case ModelFile:
 			if err := selfContained(data); err != nil {
 				return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
@@ -65,10 +64,7 @@ func open(dir string, keep bool) (*Model, error) {
 			}
 		}
 	}
-	if m.Tokenizer, err = tokenizer.Load(tok); err != nil {
-		return nil, err
-	}
-	if err := m.fits(); err != nil {
+	if m.Tokens, err = vocabulary(m.TokenizerJSON); err != nil {
 		return nil, err
 	}
 	c, err := readConfig(config)
@@ -90,15 +86,6 @@ func limit(name string) int64 {
 		return MaxModel
 	}
 	return MaxFile
-}
-
-// fits reports a window in which there is no room for text.
-func (m *Model) fits() error {
-	before, after := m.Tokenizer.Special()
-	if room := m.Manifest.Window - len(before) - len(after); room < minWindow/2 {
-		return fmt.Errorf("the manifest's window of %d tokens leaves %d for text", m.Manifest.Window, room)
-	}
-	return nil
 }
 
 // onlyThese reports a file that is not in the manifest.

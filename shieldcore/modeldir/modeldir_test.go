@@ -65,7 +65,7 @@ func TestOpen(t *testing.T) {
 	if string(m.ONNX) != onnx || m.Target != 1 || m.Labels[1] != "INJECTION" || m.Manifest.Window != 64 || m.Sum != Sum(data) || manifest.Label != "INJECTION" {
 		t.Errorf("%+v", m)
 	}
-	if c, err := Check(dir); err != nil || c.ONNX != nil || c.Tokenizer == nil {
+	if c, err := Check(dir); err != nil || c.ONNX != nil || c.Tokens != 4 {
 		t.Errorf("%+v %v", c, err)
 	}
 }

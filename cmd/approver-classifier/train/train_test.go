@@ -78,7 +78,7 @@ func TestReportAndHoldOut(t *testing.T) {
 		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
 	}
 	var out strings.Builder
-	err := run([]string{"--data", tiny, "--generated", "0.01", "--report", "--hold-out", "garak", "--cases", "../classifier/testdata"}, &out)
+	err := run([]string{"--data", tiny, "--generated", "0.01", "--report", "--hold-out", "garak", "--cases", "../../../shieldcore/classifier/testdata"}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestGeneratorKeepsAwayFromTheCases(t *testing.T) {
 		t.Errorf("only %d of %d texts differ", len(made), len(a))
 	}
 	for _, name := range []string{"attacks", "mentions"} {
-		file, err := os.ReadFile("../classifier/testdata/" + name + ".txt")
+		file, err := os.ReadFile("../../../shieldcore/classifier/testdata/" + name + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -199,7 +199,7 @@ func TestSentencePieceAsItIsHere(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var corpus []byte
-	pages, err := filepath.Glob("../../docs/*.md")
+	pages, err := filepath.Glob("../../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages to train on", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/shieldcore/strictyaml"
+	"approver.example/internal/strictyaml"
 )
 
 type inner struct {

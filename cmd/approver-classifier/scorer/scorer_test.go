@@ -3,12 +3,14 @@ package scorer
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"approver.example/cmd/approver-classifier/tokenizer"
 	"approver.example/shieldcore/modeldir"
 	"approver.example/shieldcore/sidecar/protocol"
-	"approver.example/shieldcore/tokenizer"
 )
 
 // The vocabulary: [UNK] 0, [CLS] 1, [SEP] 2, a 3, bad 4.
@@ -43,7 +45,9 @@ func scorer(t *testing.T, l *logits) Scorer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Scorer{&modeldir.Model{Manifest: modeldir.Manifest{Label: "INJECTION", Window: 18}, Sum: "00", Tokenizer: tok, Labels: []string{"SAFE", "INJECTION"}, Target: 1}, l}
+	return Scorer{&Model{&modeldir.Model{
+		Manifest: modeldir.Manifest{Label: "INJECTION", Window: 18}, Sum: "00", Labels: []string{"SAFE", "INJECTION"}, Target: 1,
+	}, tok}, l}
 }
 
 var low, high = 1 / (1 + math.Exp(2)), 1 / (1 + math.Exp(-2))
@@ -129,6 +133,46 @@ func TestServe(t *testing.T) {
 	for _, in := range []string{"x\n", `{"id":"1","text":"a"}`, `{"id":"1"}` + "x\n", strings.Repeat("x", protocol.MaxRequest+1) + "\n"} {
 		if err := scorer(t, &logits{of: bad}).Serve(strings.NewReader(in), &out, "x"); err == nil {
 			t.Errorf("%.30q was served", in)
+		}
+	}
+}
+
+// A model is served only with a tokenizer that is known in every part, so that its
+// window has room for text.
+func TestOpen(t *testing.T) {
+	const config = `{"id2label":{"0":"SAFE","1":"INJECTION"},"max_position_embeddings":64}`
+	long := strings.Replace(tokenizerJSON, `{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]}`,
+		`{"type":"TemplateProcessing","single":[`+strings.Repeat(`{"SpecialToken":{"id":"[CLS]","type_id":0}},`, 9)+
+			`{"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],"tokens":["[CLS]"]}}}`, 1)
+	for tokenizer, want := range map[string]string{
+		tokenizerJSON: "",
+		long:          "it puts 9 tokens around a text: at most 8 are possible",
+		strings.Replace(tokenizerJSON, "WordPiece", "BPE", 1): `the model "BPE" is not known here`,
+	} {
+		dir := t.TempDir()
+		files := map[string]string{modeldir.ModelFile: "\x08\x08\x3a\x00", modeldir.TokenizerFile: tokenizer, modeldir.ConfigFile: config}
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		manifest, err := modeldir.Make(dir, "", 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := manifest.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, modeldir.ManifestFile), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Open(dir)
+		if want == "" && (err != nil || m.Tokenizer.Size() != m.Tokens || m.Target != 1) {
+			t.Errorf("%+v %v", m, err)
+		}
+		if want != "" && (m != nil || err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%+v %v, want %s", m, err, want)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 // Command train makes the weights of package classifier.
 //
-//	go run ./shieldcore/train --data FILE                    write the weights
-//	go run ./shieldcore/train --data FILE --report           measure across sources
-//	go run ./shieldcore/train --data FILE --hold-out garak   measure on these sources
+//	go run ./train --data FILE                    write the weights
+//	go run ./train --data FILE --report           measure across sources
+//	go run ./train --data FILE --hold-out garak   measure on these sources
 //
 // FILE has lines of JSON: {"source": "…", "label": "injection" or "benign", "text": "…"}. Its
 // texts go into no file; what is written are hashed weights (weights.bin) and,
@@ -54,10 +54,10 @@ func parse(args []string, w io.Writer) (options, error) {
 	fs := flag.NewFlagSet("train", flag.ContinueOnError)
 	fs.SetOutput(w)
 	fs.StringVar(&o.data, "data", "", "`FILE` with the corpus")
-	fs.StringVar(&o.out, "out", "", "`FILE` to write; without --report and --hold-out it is shieldcore/classifier/weights.bin")
+	fs.StringVar(&o.out, "out", "", "`FILE` to write; without --report and --hold-out it is ../../shieldcore/classifier/weights.bin")
 	fs.StringVar(&holdOut, "hold-out", "", "`SOURCE,...` to leave out of the training and to measure on: sources, or groups such as garak")
 	fs.BoolVar(&o.report, "report", false, "measure across groups of sources, on the cases of our own, and the time")
-	fs.StringVar(&o.cases, "cases", "shieldcore/classifier/testdata", "`DIR` with the cases of our own, for --report")
+	fs.StringVar(&o.cases, "cases", "../../shieldcore/classifier/testdata", "`DIR` with the cases of our own, for --report")
 	fs.StringVar(&without, "without", "", "`KIND,...` of features to leave out: "+strings.Join(kinds, ", "))
 	fs.Float64Var(&o.generated, "generated", 1, "how much of the generator's texts to add, as a share; 0 is none")
 	if err := fs.Parse(args); err != nil {
@@ -77,7 +77,7 @@ func parse(args []string, w io.Writer) (options, error) {
 		o.holdOut = strings.Split(holdOut, ",")
 	}
 	if o.out == "" && !o.report && o.holdOut == nil {
-		o.out = "shieldcore/classifier/weights.bin"
+		o.out = "../../shieldcore/classifier/weights.bin"
 	}
 	return o, nil
 }

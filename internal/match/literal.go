@@ -38,8 +38,14 @@ func plain(r rune) byte {
 	return nonASCII
 }
 
-// required returns the best groups of a simplified expression: none, if every
+// Required returns groups of literals for an expression: every text that it matches has
+// one literal of each group. Literals are lower-case ASCII, whatever the case of the
+// expression; so the text must be made lower case before it is searched, where ſ is s and
+// the Kelvin sign k. The group that excludes most comes first; there is no group if every
 // text may match.
+func Required(re *syntax.Regexp) [][]string { return required(re.Simplify()) }
+
+// required is [Required] for a simplified expression.
 func required(re *syntax.Regexp) [][]string {
 	groups := literalsOf(re).groups()
 	slices.SortStableFunc(groups, func(a, b []string) int { return shortest(b) - shortest(a) })

@@ -3,7 +3,7 @@ package match_test
 import (
 	"fmt"
 
-	"approver.example/reflexcore/match"
+	"approver.example/internal/match"
 )
 
 func Example() {

@@ -17,7 +17,6 @@ import (
 	"io"
 	"math"
 
-	"approver.example/shieldcore/modeldir"
 	"approver.example/shieldcore/sidecar/protocol"
 )
 
@@ -31,7 +30,7 @@ type Runner interface {
 
 // A Scorer scores texts with a model. It is not safe for concurrent use.
 type Scorer struct {
-	Model  *modeldir.Model
+	Model  *Model
 	Runner Runner
 }
 
