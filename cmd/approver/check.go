@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -47,7 +48,7 @@ type checked struct {
 func (c checkCmd) Run(ctx context.Context) error {
 	out := c.look(ctx)
 	if out.unseen != nil && !c.JSON {
-		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, approver.AsRoot("check"))
+		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, display.AsRoot("check"))
 	}
 	if c.JSON {
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
@@ -108,7 +109,7 @@ func (c checkCmd) look(ctx context.Context) checked {
 		}
 		out.problem(limping(cfg))
 		out.hooks(cfg, c.Config)
-		if mode := approver.OneLine(doc.Control); mode != "" {
+		if mode := display.OneLine(doc.Control); mode != "" {
 			out.Warnings = append(out.Warnings, mode)
 		}
 	}

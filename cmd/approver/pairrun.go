@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/tokens"
 )
@@ -164,7 +165,7 @@ func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	printed(0, "%s sent it: user id %s, in %s %s\n", approver.Visible(strconv.Quote(who.Name)), visibly(who.ID), visibly(who.Chat), approver.Visible(who.Title))
+	printed(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), visibly(who.ID), visibly(who.Chat), display.Visible(who.Title))
 	if !typedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
 		return errors.New("not confirmed: nothing was changed")
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
@@ -186,7 +187,7 @@ func TestDecisions(t *testing.T) {
 			if strings.ContainsAny(claimed, "\n\u202e") || !strings.Contains(claimed, "line one") {
 				t.Errorf("claimed %q", claimed)
 			}
-			if len(v.Chain) != 1 || !strings.Contains(v.Chain[0].Note, evaluator.PromptHash()) || v.Chain[0].Decision != tt.want || approver.Mask(v.Chain[0].Note) != v.Chain[0].Note {
+			if len(v.Chain) != 1 || !strings.Contains(v.Chain[0].Note, evaluator.PromptHash()) || v.Chain[0].Decision != tt.want || display.Mask(v.Chain[0].Note) != v.Chain[0].Note {
 				t.Errorf("chain %+v", v.Chain)
 			}
 			if strings.Contains(v.Reason, "line one") {
