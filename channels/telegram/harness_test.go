@@ -15,6 +15,7 @@ import (
 	"approver.example"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/display"
+	"approver.example/internal/secret"
 	"approver.example/tokens"
 )
 
@@ -47,7 +48,7 @@ func newWorld(t testing.TB) *telegramtest.Server {
 
 func testConfig(s *telegramtest.Server) Config {
 	return Config{
-		Token: approver.NewSecret(s.Token()), APIURL: s.URL(),
+		Token: secret.New(s.Token()), APIURL: s.URL(),
 		Chats:     []Chat{{ID: text(teamChat)}, {ID: text(opsChat)}, {ID: text(teamChat), Thread: topic}, {ID: text(ann)}},
 		Approvers: []approver.Approver{{ID: text(ann), Name: "Ann"}, {ID: text(bob), Name: "Bob", Person: "bob"}},
 	}

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"approver.example"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
 	"approver.example/display"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -124,10 +124,10 @@ func apartElsewhere(err error) (elsewhere []error, rest error) {
 	}
 	var here []error
 	for _, one := range all {
-		if several, is := one.(interface{ Unwrap() []error }); is && !approver.OnlyElsewhere(one) {
+		if several, is := one.(interface{ Unwrap() []error }); is && !secret.OnlyElsewhere(one) {
 			more, inner := apartElsewhere(errors.Join(several.Unwrap()...))
 			here, elsewhere = append(here, inner), append(elsewhere, more...)
-		} else if approver.OnlyElsewhere(one) {
+		} else if secret.OnlyElsewhere(one) {
 			elsewhere = append(elsewhere, one)
 		} else {
 			here = append(here, one)

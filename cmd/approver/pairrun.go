@@ -18,6 +18,7 @@ import (
 	"approver.example/configs"
 	"approver.example/display"
 	"approver.example/httpapi"
+	"approver.example/internal/secret"
 	"approver.example/tokens"
 )
 
@@ -38,25 +39,25 @@ type platform struct {
 }
 
 // secret takes a secret's file from the command line, if it is named there.
-func (p *platform) secret(named, key string, value *approver.Secret, file *string) error {
+func (p *platform) secret(named, key string, value *secret.Text, file *string) error {
 	if named == "" {
 		return nil
 	}
-	if approver.IsPath(named) {
+	if secret.IsPath(named) {
 		abs, err := filepath.Abs(named)
 		if err != nil {
 			return err
 		}
 		named = abs
 	}
-	*value, *file = approver.Secret{}, named
+	*value, *file = secret.Text{}, named
 	p.fresh = append(p.fresh, key+": "+strconv.Quote(named))
 	return nil
 }
 
 // noToken says what to do where neither the command line nor the configuration has a
 // token. keys are the settings of it.
-func (p *platform) noToken(flag, key string, value approver.Secret, file string) error {
+func (p *platform) noToken(flag, key string, value secret.Text, file string) error {
 	if !value.IsZero() || file != "" {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
@@ -28,7 +29,7 @@ func start(t *testing.T) *evaluatortest.Server {
 
 func configOf(s *evaluatortest.Server, provider string) evaluator.Config {
 	return evaluator.Config{
-		Provider: provider, URL: s.URL(provider), Model: evaluatortest.Model, Key: approver.NewSecret(s.Key()), Deadline: 20 * time.Second,
+		Provider: provider, URL: s.URL(provider), Model: evaluatortest.Model, Key: secret.New(s.Key()), Deadline: 20 * time.Second,
 	}
 }
 

@@ -1,7 +1,8 @@
-package approver
+package secret
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -23,7 +24,7 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		s, err := SecretFrom("token", Secret{}, path)
+		s, err := From("token", Text{}, path)
 		if ok != (err == nil) || ok && s.Reveal() != "123456:abc" || !ok && !strings.Contains(err.Error(), "chmod 600") {
 			t.Errorf("mode %04o: %v", mode, err)
 		}
@@ -35,7 +36,7 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 	for mode, ok := range map[os.FileMode]bool{0o440: true, 0o444: false, 0o460: false} {
 		try(mode, ok)
 	}
-	if _, err := SecretFrom("token", Secret{}, dir); err == nil || !strings.Contains(err.Error(), "regular file") {
+	if _, err := From("token", Text{}, dir); err == nil || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("a folder: %v", err)
 	}
 	if os.Geteuid() == 0 {
@@ -44,7 +45,7 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 		if err := os.Chown(path, 4711, 4711); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := SecretFrom("token", Secret{}, path); err == nil || !strings.Contains(err.Error(), "belongs to neither") {
+		if _, err := From("token", Text{}, path); err == nil || !strings.Contains(err.Error(), "belongs to neither") {
 			t.Errorf("another user's file: %v", err)
 		}
 	}
@@ -55,12 +56,12 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 func TestASecretIsNeverPrinted(t *testing.T) {
 	type config struct {
 		name  string
-		token Secret
-		Token Secret
+		token Text
+		Token Text
 	}
-	c := config{"bot", NewSecret("s3cr3t"), NewSecret("s3cr3t")}
+	c := config{"bot", New("s3cr3t"), New("s3cr3t")}
 	nested := struct{ c *config }{&c}
-	list := []any{c, &c, nested, &nested, c.token, &c.token, []config{c}, map[string]Secret{"a": c.token}, struct{ list []Secret }{[]Secret{c.token}}}
+	list := []any{c, &c, nested, &nested, c.token, &c.token, []config{c}, map[string]Text{"a": c.token}, struct{ list []Text }{[]Text{c.token}}}
 	for _, v := range list {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			if out := fmt.Sprintf(verb, v); strings.Contains(out, "s3cr3t") || strings.Contains(out, hex.EncodeToString([]byte("s3cr3t"))) {
@@ -90,7 +91,7 @@ func TestSecretFromElsewhere(t *testing.T) {
 		"env:BOT_TOKEN": "", "credential:bot": "", "env:EMPTY": "the variable EMPTY is not set, or empty", "env:": "is not set",
 		"credential:none": "no such file", "credential:../bot": "is not the name of a credential", "credential:..": "is not the name", "credential:": "is not the name",
 	} {
-		s, err := SecretFrom("token", Secret{}, file)
+		s, err := From("token", Text{}, file)
 		if want == "" && (err != nil || s.Reveal() != "123456:abc") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !s.IsZero()) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}
@@ -99,14 +100,31 @@ func TestSecretFromElsewhere(t *testing.T) {
 		}
 	}
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
-	if _, err := SecretFrom("token", Secret{}, "credential:bot"); err == nil || !strings.Contains(err.Error(), "LoadCredential=bot") {
+	if _, err := From("token", Text{}, "credential:bot"); err == nil || !strings.Contains(err.Error(), "LoadCredential=bot") {
 		t.Errorf("without systemd: %v", err)
 	}
 }
 
 func TestSecretLines(t *testing.T) {
-	lines := NewSecret("new\n\n  old \r\nolder").Lines()
-	if len(lines) != 3 || lines[0].Reveal() != "new" || lines[1].Reveal() != "old" || lines[2].Reveal() != "older" || len((Secret{}).Lines()) != 0 {
+	lines := New("new\n\n  old \r\nolder").Lines()
+	if len(lines) != 3 || lines[0].Reveal() != "new" || lines[1].Reveal() != "old" || lines[2].Reveal() != "older" || len((Text{}).Lines()) != 0 {
 		t.Errorf("%d lines", len(lines))
+	}
+}
+
+func TestOnlyOneOfTheTwoSettings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(" abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := From("token", Text{}, file); err != nil || s.Reveal() != "abc" {
+		t.Errorf("%q, %v", s.Reveal(), err)
+	}
+	if _, err := From("token", New("x"), file); err == nil || !strings.Contains(err.Error(), "both") {
+		t.Errorf("both set: %v", err)
+	}
+	js, _ := json.Marshal(struct{ S Text }{New("hunter2")})
+	if strings.Contains(string(js), "hunter2") {
+		t.Errorf("a secret in JSON: %s", js)
 	}
 }

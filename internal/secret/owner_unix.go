@@ -1,6 +1,6 @@
 //go:build unix
 
-package approver
+package secret
 
 import (
 	"io/fs"
