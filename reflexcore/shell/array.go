@@ -232,7 +232,7 @@ func (in *interp) anyOrder(name string, v *variable) ([]data, bool) {
 }
 
 // at is the element of a number.
-func (in *interp) at(v *variable, n int64, ok bool) data {
+func (v *variable) at(n int64, ok bool) data {
 	if !v.array {
 		if ok && n == 0 {
 			return v.data
@@ -241,7 +241,7 @@ func (in *interp) at(v *variable, n int64, ok bool) data {
 	}
 	if at := v.resolve(n, ok); at >= 0 {
 		if v.keys != nil {
-			return in.element(v, data{text: strconv.Itoa(at)})
+			return v.element(data{text: strconv.Itoa(at)})
 		}
 		if at < len(v.list) {
 			return v.list[at]
@@ -256,7 +256,7 @@ func (in *interp) at(v *variable, n int64, ok bool) data {
 
 // element is what an array holds at the text of an index: it may be any of what was
 // assigned at an index that is not known.
-func (in *interp) element(v *variable, key data) data {
+func (v *variable) element(key data) data {
 	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
 		return v.list[0]
 	}

@@ -68,7 +68,7 @@ func (in *interp) maybe(p string) string {
 		if dir == "" || dir[0] != '/' {
 			return ""
 		}
-		p = in.concat(dir, "/", p)
+		p = dir + "/" + p
 	}
 	if p = path.Clean(p); len(p) > longest {
 		return ""
@@ -86,13 +86,13 @@ func (in *interp) mayBe(p string) string {
 		if in.dir != effect.Unknown || in.may[0] != '/' {
 			return ""
 		}
-		return path.Clean(in.concat(path.Dir(in.may), "/", p))
+		return path.Clean(path.Dir(in.may) + "/" + p)
 	}
 	rest, ok := strings.CutPrefix(p, effect.Unknown+"/")
 	if !ok {
 		return ""
 	}
-	return in.concat(in.may, "/", rest)
+	return in.may + "/" + rest
 }
 
 func (in *interp) popd(mark int, std *input, sink *data) {

@@ -151,7 +151,7 @@ func (in *interp) ifStill(p string) string {
 	if !ok || rest == "" {
 		return ""
 	}
-	return in.concat(in.beside, "/", rest)
+	return in.beside + "/" + rest
 }
 
 // surely reports whether cd from one folder to another does not fail: to one in which the

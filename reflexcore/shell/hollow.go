@@ -159,19 +159,19 @@ func (in *interp) omitting(how omission, seen unsure, from, below int, walk func
 	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque, counted.Unlisted
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
 	// What the tail has already is not added again, so that it is looked at too.
-	in.root(r.Effects[max(0, from-sameTail):before], r.Effects[before:], in.below[below:], seen&chosen != 0)
+	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], in.below[below:], seen&chosen != 0)
 	r.Effects = r.Effects[:before+fresh(r.Effects[from:before], r.Effects[before:])]
 	if len(r.Effects) == before {
 		r.Steps = r.Steps[:steps]
 	}
 }
 
-// root marks those of new whose target is one of old below the root: what begins with an
+// markRooted marks those of new whose target is one of old below the root: what begins with an
 // unknown folder is no folder of the system by itself, since that is how packages are put
 // together ("$DESTDIR/usr/bin/x"). Rules say for which that makes a difference. Of folders
 // that the call may have chosen itself only the root is marked: X=$(cat f) is nothing at
 // the agent's will.
-func (in *interp) root(old, new []effect.Effect, below []string, chosen bool) {
+func markRooted(old, new []effect.Effect, below []string, chosen bool) {
 	for i := range new {
 		e := &new[i]
 		if e.Target == "" || e.Target[0] != '/' || e.Bits&effect.Remote != 0 {

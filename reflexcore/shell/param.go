@@ -50,7 +50,7 @@ func (in *interp) value(name string) data {
 	case v.unset:
 		return data{}
 	case v.array:
-		return in.element(v, data{text: "0"})
+		return v.element(data{text: "0"})
 	case v.alts != nil:
 		return v.alts[in.pick(name, len(v.alts))]
 	}
@@ -247,13 +247,13 @@ func (in *interp) indexed(name string, index syntax.ArithmExpr) data {
 		return data{effect.Unknown, v.taint}
 	}
 	if v.assoc {
-		return in.element(v, in.key(index))
+		return v.element(in.key(index))
 	}
 	n, err := strconv.Atoi(in.arithmetic(index).text)
 	if v = in.lookup(name); v == nil {
 		return unknown
 	}
-	return in.at(v, int64(n), err == nil)
+	return v.at(int64(n), err == nil)
 }
 
 // key is the text of an index of an associative array.

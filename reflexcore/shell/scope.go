@@ -66,13 +66,13 @@ func (in *interp) referredElement(base, index string) *variable {
 		return &variable{name: base, data: unknown}
 	}
 	if v.assoc {
-		return &variable{name: base, data: in.element(v, data{text: index})}
+		return &variable{name: base, data: v.element(data{text: index})}
 	}
 	n, ok := in.integer(strings.TrimSpace(index), 0)
 	if v = in.lookup(base); v == nil {
 		return &variable{name: base, data: unknown}
 	}
-	return &variable{name: base, data: in.at(v, n, ok)}
+	return &variable{name: base, data: v.at(n, ok)}
 }
 
 func (in *interp) find(name string) *variable {

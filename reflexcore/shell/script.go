@@ -282,15 +282,15 @@ func (in *interp) environmentOf(name string) (text string, from effect.Taint, kn
 
 // assigned are the variables that awk's command line sets, before its program with -v
 // and among the files behind it.
-func (in *interp) assigned(argv []string) map[string]string {
+func (a *Analyzer) assigned(argv []string) map[string]string {
 	var out map[string]string
 	set := func(word string) {
 		if name, value, ok := strings.Cut(word, "="); ok && syntax.ValidName(name) {
 			if out == nil {
 				out = map[string]string{}
 			}
-			if in.Decode != nil && strings.Contains(value, `\`) {
-				plain, known := in.Decode("escape", value)
+			if a.Decode != nil && strings.Contains(value, `\`) {
+				plain, known := a.Decode("escape", value)
 				if value = plain; !known {
 					value = effect.Unknown
 				}

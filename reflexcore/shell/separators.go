@@ -71,7 +71,7 @@ func (in *interp) separators() (data, bool) {
 	case v == nil || v.unset:
 		return data{}, false
 	case v.array:
-		return in.element(v, data{text: "0"}), true
+		return v.element(data{text: "0"}), true
 	case v.alts != nil: // it was assigned in a branch
 		return v.alts[in.pick("IFS", len(v.alts))], true
 	}

@@ -29,8 +29,8 @@ func (in *interp) aside(walk func()) {
 
 // wellKnown reports whether a name is that of a program or a builtin that later
 // commands may mean by it.
-func (in *interp) wellKnown(name string) bool {
-	return in.Table.Find(name) != nil || builtinOf(name) != nil
+func (a *Analyzer) wellKnown(name string) bool {
+	return a.Table.Find(name) != nil || builtinOf(name) != nil
 }
 
 // shadowedBy walks a function that has the name of a well-known program: it will run

@@ -168,7 +168,7 @@ type interp struct {
 	chose      bool     // and whether one of the folders was chosen by the call
 	start      start    // what the present command begins with
 	first      bool     // the first of these counts, see [interp.fork]
-	below      []string // what stands below unknown folders that the environment names, see [interp.root]
+	below      []string // what stands below unknown folders that the environment names, see [markRooted]
 	choose     bool     // choices are open: the command is tried for each
 	configured bool     // the settings of git may be others
 	homeless   bool     // env takes HOME away from what runs

@@ -74,11 +74,11 @@ func (in *interp) tokens(src string) {
 // makes of it: it is one line, of which a shell runs nothing if it has an error, it has
 // nothing that a shell would expand, and none of its words, however they are cut or
 // glued, is the name of a program that does harm. It is a line of another language.
-func (in *interp) inert(src string) bool {
+func (a *Analyzer) inert(src string) bool {
 	if len(src) > 512 || strings.ContainsAny(src, "$`\n\r\x00") {
 		return false
 	}
-	if in.assignmentElsewhere(src) {
+	if a.assignmentElsewhere(src) {
 		return true
 	}
 	// A line in which the only quote does not end runs nothing. A shell that lives on may get
@@ -96,7 +96,7 @@ func (in *interp) inert(src string) bool {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
 			return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
 		}) {
-			if in.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
+			if a.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
 				return false
 			}
 		}
@@ -107,12 +107,12 @@ func (in *interp) inert(src string) bool {
 // assignmentElsewhere reports whether a text is an assignment of another language,
 // with spaces around its sign: to a shell that is one program of that name, or an
 // error.
-func (in *interp) assignmentElsewhere(src string) bool {
+func (a *Analyzer) assignmentElsewhere(src string) bool {
 	name, rest, ok := strings.Cut(strings.TrimSpace(src), " = ")
 	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	return in.Table.Find(name) == nil && !isKeyword(name)
+	return a.Table.Find(name) == nil && !isKeyword(name)
 }
 
 func isKeyword(s string) bool {

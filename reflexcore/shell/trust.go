@@ -38,7 +38,7 @@ func (in *interp) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
-		return in.isPlainCommand(c, s.Redirs, fed)
+		return isPlainCommand(c, s.Redirs, fed)
 	case *syntax.BinaryCmd:
 		switch {
 		case len(s.Redirs) > 0:
@@ -63,7 +63,7 @@ func isOneOf(s *syntax.Stmt, names ...string) bool {
 // isPlainCommand reports whether a command is plain words, and where it writes is too. What
 // echo and tests say goes to nobody: their words may be any. What changes how the shell
 // writes, or whether a file can be written, may be no part of such a call.
-func (in *interp) isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) bool {
+func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) bool {
 	if len(c.Assigns) > 0 || len(c.Args) == 0 || !arePlainRedirects(redirs) {
 		return false
 	}

@@ -21,5 +21,5 @@ func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
 		in.first, in.params = true, []data{}
 		walk(in)
 	})
-	in.root(out.Effects[:from], out.Effects[from:], below, chose)
+	markRooted(out.Effects[:from], out.Effects[from:], below, chose)
 }

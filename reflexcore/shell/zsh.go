@@ -12,12 +12,12 @@ import (
 
 // zshName is the program that a name of zsh stands for: =git is where git is, zf_rm is the
 // shell's own rm. It is empty for any other.
-func (in *interp) zshName(name string) string {
+func (a *Analyzer) zshName(name string) string {
 	if name == "" || name[0] != '=' && name[0] != 'z' {
 		return ""
 	}
 	for _, prefix := range [...]string{"=", "zf_"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && in.Table.Find(rest) != nil {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && a.Table.Find(rest) != nil {
 			return rest
 		}
 	}
