@@ -114,15 +114,15 @@ const (
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
 func (in *interp) mayBeAgent(name string, args []field) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
+	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
-	in.handsOn(Program{Path: in.home(name)}, args)
+	in.rep.handsOn(Program{Path: in.home(name)}, args)
 }
 
 // mayBeLink notes a program in a folder of people's own that has the name of another one.
 func (in *interp) mayBeLink(name string, args []field) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || !effect.IsKnown(name) {
+	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
 		return
 	}
 	file := in.home(name)
@@ -131,25 +131,25 @@ func (in *interp) mayBeLink(name string, args []field) {
 			return // who writes there is asked about
 		}
 	}
-	in.handsOn(Program{Path: file, Named: true}, args)
+	in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
 
 // handsOn notes a program, and a list of words that it is started with. A loop may start
 // one program many times: those are one program.
-func (in *interp) handsOn(p Program, args []field) {
-	i := slices.IndexFunc(in.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
+func (r *report) handsOn(p Program, args []field) {
+	i := slices.IndexFunc(r.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
 	if i < 0 {
-		if i = len(in.res.Programs); i >= maxPrograms {
-			in.over("programs")
+		if i = len(r.res.Programs); i >= maxPrograms {
+			r.over("programs")
 			return
 		}
-		in.res.Programs = append(in.res.Programs, p)
+		r.res.Programs = append(r.res.Programs, p)
 	}
 	args = args[:min(len(args), maxWords)]
 	same := func(words []string) bool {
 		return slices.EqualFunc(words, args, func(word string, f field) bool { return word == f.text })
 	}
-	switch q := &in.res.Programs[i]; {
+	switch q := &r.res.Programs[i]; {
 	case q.More || slices.ContainsFunc(q.Words, same):
 	case len(q.Words) >= maxLists:
 		q.More = true

@@ -195,7 +195,7 @@ func (in *interp) inherits(by string) {
 		if in.lookup(name) == nil {
 			continue
 		}
-		if now := in.value(name); !now.known() || now.text != in.environment(name).text {
+		if now := in.value(name); !now.known() || now.text != in.vars.environment(name).text {
 			in.environ(name, now)
 		}
 	}

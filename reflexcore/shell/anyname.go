@@ -27,14 +27,14 @@ func standsFor(name string, names []data) variable {
 // each of them.
 func (in *interp) setEach(names []string, d data) {
 	for _, name := range names {
-		if !in.spend() {
+		if !in.rep.spend() {
 			return
 		}
 		scope := in.branch()
 		in.set(name, d)
 		in.join(scope)
 		if effect.IsKnown(name) {
-			in.environ(in.referred(name), d)
+			in.environ(in.vars.referred(name), d)
 		}
 	}
 }
@@ -49,13 +49,13 @@ func (in *interp) setAny(name string, d data) {
 	first, _, _ := strings.Cut(name, effect.Unknown)
 	last := name[strings.LastIndex(name, effect.Unknown)+len(effect.Unknown):]
 	var names []string
-	for i := range in.vars {
-		n := in.vars[i].name
+	for i := range in.vars.list {
+		n := in.vars.list[i].name
 		fits := len(n) >= len(first)+len(last) && strings.HasPrefix(n, first) && strings.HasSuffix(n, last)
-		if n != "" && in.vars[i].ref == "" && fits && !slices.Contains(names, n) {
+		if n != "" && in.vars.list[i].ref == "" && fits && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
-	in.steps += len(in.vars) / 8
+	in.rep.steps += len(in.vars.list) / 8
 	in.setEach(names, d)
 }

@@ -20,8 +20,8 @@ func (in *interp) newProcess(bare bool) scope {
 	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}
 	in.params, in.others = []data{}, nil
 	for i := s.length - 1; i >= 0; i-- {
-		if v := in.vars[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !in.hides(i, s.length) {
-			in.inherit(&v, s.length)
+		if v := in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !in.vars.hides(i, s.length) {
+			in.vars.inherit(&v, s.length)
 		}
 	}
 	return s
@@ -29,9 +29,9 @@ func (in *interp) newProcess(bare bool) scope {
 
 // hides reports whether an inner scope of the shell has another variable of the name of
 // in.vars[i], which counts and not this one.
-func (in *interp) hides(i, end int) bool {
-	in.steps += (end - i) / 16 // looking through many is work
-	return slices.ContainsFunc(in.vars[i+1:end], func(v variable) bool { return v.name == in.vars[i].name })
+func (vs *variables) hides(i, end int) bool {
+	vs.rep.steps += (end - i) / 16 // looking through many is work
+	return slices.ContainsFunc(vs.list[i+1:end], func(v variable) bool { return v.name == vs.list[i].name })
 }
 
 // alwaysPassed reports whether every shell finds that variable in its environment, so
@@ -46,19 +46,19 @@ func alwaysPassed(name string) bool {
 
 // inherit makes a variable what a new process may have of it: its value or nothing.
 // From is where the variables of the process begin.
-func (in *interp) inherit(v *variable, from int) {
-	in.steps += (len(in.vars) - from) / 16 // looking through many is work
-	if slices.ContainsFunc(in.vars[from:], func(have variable) bool { return have.name == v.name }) {
+func (vs *variables) inherit(v *variable, from int) {
+	vs.rep.steps += (len(vs.list) - from) / 16 // looking through many is work
+	if slices.ContainsFunc(vs.list[from:], func(have variable) bool { return have.name == v.name }) {
 		return // an inner one of that name hides it
 	}
 	if v.name == "IFS" { // no shell inherits it
-		in.vars = append(in.vars, variable{name: v.name, data: data{text: " \t\n"}})
+		vs.list = append(vs.list, variable{name: v.name, data: data{text: " \t\n"}})
 		return
 	}
 	gone := variable{name: v.name, unset: true}
-	if _, known := in.ctx.Env[v.name]; v.array || v.unset || v.ref != "" ||
-		in.ctx.Unset && !known && !v.passed && !in.exportsAll {
-		in.vars = append(in.vars, gone)
+	if _, known := vs.ctx.Env[v.name]; v.array || v.unset || v.ref != "" ||
+		vs.ctx.Unset && !known && !v.passed && !vs.exportsAll {
+		vs.list = append(vs.list, gone)
 		return
 	}
 	child := gone
@@ -75,10 +75,10 @@ func (in *interp) inherit(v *variable, from int) {
 		child.forms = []variable{{name: v.name, data: v.data, place: v.place}, gone}
 	}
 	child.data = v.data
-	if len(child.forms) > in.lim.Alternatives {
+	if len(child.forms) > vs.rep.lim.Alternatives {
 		child.data, child.forms = data{effect.Unknown, v.taint}, nil
 	}
-	in.vars = append(in.vars, child)
+	vs.list = append(vs.list, child)
 }
 
 // separately walks what a process of its own does.
@@ -90,8 +90,8 @@ func (in *interp) separately(bare bool, walk func()) {
 
 // pass notes that a variable is exported from now on, or no longer for certain.
 func (in *interp) pass(name string, exported bool) {
-	if name = in.referred(name); in.find(name) != nil {
-		in.slot(name).passed = exported && in.branches == 0
+	if name = in.vars.referred(name); in.vars.find(name) != nil {
+		in.vars.slot(name).passed = exported && in.branches == 0
 	}
 }
 
@@ -107,7 +107,7 @@ func (in *interp) passFunction(name string) {
 // clears reports whether a program does not give all of its environment to what it
 // starts, or may not.
 func (a *applied) clears() bool {
-	if a.in.bits&effect.Remote != 0 {
+	if a.in.rep.bits&effect.Remote != 0 {
 		return true
 	}
 	switch a.p.Program.Name {
@@ -120,19 +120,19 @@ func (a *applied) clears() bool {
 }
 
 // fix makes a variable readonly: a name, perhaps with a value.
-func (in *interp) fix(word string) {
+func (vs *variables) fix(word string) {
 	name, _, _ := strings.Cut(word, "=")
-	if name = strings.TrimSuffix(name, "+"); !slices.Contains(in.readonly, name) {
-		in.readonly = append(in.readonly, name)
+	if name = strings.TrimSuffix(name, "+"); !slices.Contains(vs.readonly, name) {
+		vs.readonly = append(vs.readonly, name)
 	}
 }
 
 // heldReadonly are the readonly variables as they are before a command.
-func (in *interp) heldReadonly() []held {
-	out := make([]held, 0, len(in.readonly))
-	for _, name := range in.readonly {
-		in.steps++
-		if h := in.hold(name); h.was {
+func (vs *variables) heldReadonly() []held {
+	out := make([]held, 0, len(vs.readonly))
+	for _, name := range vs.readonly {
+		vs.rep.steps++
+		if h := vs.hold(name); h.was {
 			out = append(out, h)
 		}
 	}
@@ -140,12 +140,12 @@ func (in *interp) heldReadonly() []held {
 }
 
 // keepReadonly makes what they held one more possibility where a command changed them.
-func (in *interp) keepReadonly(before []held) {
+func (vs *variables) keepReadonly(before []held) {
 	for _, h := range before {
-		now := in.find(h.name)
+		now := vs.find(h.name)
 		if now == nil || now.text != h.text || now.unset != h.unset || now.array != h.array ||
 			!slices.Equal(now.alts, h.alts) || !slices.Equal(now.list, h.list) {
-			in.merge(h.variable)
+			vs.merge(h.variable)
 		}
 	}
 }

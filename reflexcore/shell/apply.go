@@ -11,20 +11,20 @@ import (
 // apply turns what the grammar says of a command into effects.
 func (in *interp) apply(a *applied, sink *data) {
 	p, argv, by := a.p, a.argv, a.by
-	held, locals := in.bits, len(in.locals)
+	held, locals := in.rep.bits, len(in.vars.locals)
 	a.sink = sink
 	p.Dry = p.Dry || a.asksHelp()
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
 	if p.Open && !printsPrompt(argv) {
-		in.res.Opaque++
+		in.rep.res.Opaque++
 		in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
 	}
-	dir := in.dir
+	dir := in.cwd.dir
 	for i := range p.Uses {
 		if u := &p.Uses[i]; u.Role == grammar.Dir {
-			in.dir = in.abs(u.Text)
+			in.cwd.dir = in.abs(u.Text)
 		}
 	}
 	// First what is read, then what is written or sent, then what is executed.
@@ -47,9 +47,9 @@ func (in *interp) apply(a *applied, sink *data) {
 	a.runsList(&out)
 	a.inserts()
 	a.editsTodo()
-	in.dir = dir
-	in.bits = held
-	in.unhold(locals)
+	in.cwd.dir = dir
+	in.rep.bits = held
+	in.vars.unhold(locals)
 	sink.append(out)
 }
 
@@ -173,7 +173,7 @@ func (a *applied) source(u *grammar.Use) {
 		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
-		} else if a.text += d.text; !a.in.made(len(d.text)) {
+		} else if a.text += d.text; !a.in.rep.made(len(d.text)) {
 			return
 		}
 	case grammar.Fetch:
@@ -213,7 +213,7 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 // another one than that of the command.
 func (a *applied) place() string {
 	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
-		if _, ok := a.in.ctx.Env[name]; ok || a.in.find(name) != nil {
+		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
 			return ""
 		}
 	}
@@ -222,7 +222,7 @@ func (a *applied) place() string {
 			return ""
 		}
 	}
-	return a.in.dir
+	return a.in.cwd.dir
 }
 
 // stdin takes in what the standard input does.
@@ -248,7 +248,7 @@ func (a *applied) output() data {
 			return data{text, a.taint}
 		case grammar.Decode:
 			if in.Decode != nil && effect.IsKnown(text) {
-				if plain, ok := in.Decode(u.Arg, text); ok && in.made(len(plain)) {
+				if plain, ok := in.Decode(u.Arg, text); ok && in.rep.made(len(plain)) {
 					return data{plain, a.taint | effect.Decoded}
 				}
 			}
@@ -360,11 +360,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Read:
 		a.encrypted(u)
 	case grammar.Host:
-		from := len(in.res.Effects)
+		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
 		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits && taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
-			for i := from; i < len(in.res.Effects); i++ {
-				in.res.Effects[i].Bits |= effect.Inherited
+			for i := from; i < len(in.rep.res.Effects); i++ {
+				in.rep.res.Effects[i].Bits |= effect.Inherited
 			}
 		}
 	case grammar.Fetch:
@@ -399,9 +399,9 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Env:
 		if name, value, ok := strings.Cut(text, "="); ok {
 			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
-				in.locals = append(in.locals, in.hold(name))
+				in.vars.locals = append(in.vars.locals, in.vars.hold(name))
 				in.set(name, data{value, taint})
-				in.slot(name).passed = true
+				in.vars.slot(name).passed = true
 				in.handsOver(name)
 			}
 			in.environ(name, data{value, taint})
@@ -437,7 +437,7 @@ func (a *applied) inserts() {
 	}
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
-			in.res.Texts = append(in.res.Texts, Text{Path: a.path(u), Text: in.inserted, Part: true})
+			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.path(u), Text: in.inserted, Part: true})
 		}
 	}
 	in.inserted = ""

@@ -53,16 +53,16 @@ func (a *applied) namesOf() (data, bool) {
 // the root, in a folder of it, or in the home.
 func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	in := a.in
-	if in.before == "" || in.before == in.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
+	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
 		return
 	}
-	if strings.LastIndexByte(in.before, '/') != 0 && in.before != in.value("HOME").text {
+	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.value("HOME").text {
 		return
 	}
-	dir := in.dir
-	in.dir = in.before
+	dir := in.cwd.dir
+	in.cwd.dir = in.cwd.before
 	a.add(effect.Delete, u, a.path(u), taint)
-	in.dir = dir
+	in.cwd.dir = dir
 }
 
 // takesAway reports whether a use writes the file that mv takes away, and notes that nobody
@@ -135,7 +135,7 @@ func (a *applied) another(to, from string, u *grammar.Use) {
 	default:
 		if a.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
 			// It leads on from its own folder.
-			from = a.in.abs(a.in.concat(path.Dir(to), "/", u.Text))
+			from = a.in.abs(a.in.arena.concat(path.Dir(to), "/", u.Text))
 			f = a.in.file(to)
 		}
 		if from != to && f != nil {

@@ -18,7 +18,7 @@ func (in *interp) arithmetic(x syntax.ArithmExpr) data {
 }
 
 func (in *interp) number(x syntax.ArithmExpr) (int64, bool) {
-	if x == nil || !in.spend() {
+	if x == nil || !in.rep.spend() {
 		return 0, x == nil
 	}
 	switch x := x.(type) {
@@ -52,7 +52,7 @@ func (in *interp) operand(w *syntax.Word) (int64, bool) {
 func (in *interp) oneOf(w *syntax.Word, evaluate func(data)) data {
 	values := in.values(func() data { return in.one(w) })
 	for _, d := range values[1:] {
-		if in.injected(d); d.known() && in.spend() {
+		if in.injected(d); d.known() && in.rep.spend() {
 			evaluate(d)
 		}
 	}
@@ -82,7 +82,7 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 	}
 	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
 		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
-			if in.spend() && in.lookup(name) != nil {
+			if in.rep.spend() && in.lookup(name) != nil {
 				in.integer(name, depth+1)
 			}
 		}
@@ -92,9 +92,9 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 		if _, ok := in.ctx.Env[text]; !ok {
 			return 0, false
 		}
-	} else if !in.choose { // what branches assigned is evaluated for what it runs
+	} else if !in.alt.choose { // what branches assigned is evaluated for what it runs
 		for _, d := range v.alts {
-			if in.spend() && d.known() {
+			if in.rep.spend() && d.known() {
 				in.integer(strings.TrimSpace(d.text), depth+1)
 			}
 		}

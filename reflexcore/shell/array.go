@@ -20,7 +20,7 @@ func (in *interp) assignArray(a *syntax.Assign) {
 	if old != nil && old.array {
 		v.assoc = v.assoc || old.assoc
 		if a.Append {
-			in.steps += len(old.list) / 16
+			in.rep.steps += len(old.list) / 16
 			v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
 			next = v.end()
 		}
@@ -61,7 +61,7 @@ func (in *interp) assignArray(a *syntax.Assign) {
 		}
 		return
 	}
-	slot := in.slot(v.name)
+	slot := in.vars.slot(v.name)
 	v.name = slot.name
 	*slot = v
 }
@@ -121,12 +121,12 @@ func (in *interp) indexText(base, index string) string {
 func (in *interp) arraySlot(name string) *variable {
 	was := in.lookup(name)
 	if was == nil || was.array {
-		v := in.slot(name)
+		v := in.vars.slot(name)
 		v.array = true
 		return v
 	}
 	first, unset := in.value(name), was.unset
-	v := in.slot(name)
+	v := in.vars.slot(name)
 	*v = variable{name: v.name, array: true, integer: v.integer}
 	if !unset {
 		v.list = append(v.list, first)
@@ -135,8 +135,8 @@ func (in *interp) arraySlot(name string) *variable {
 }
 
 // associative makes a variable an array whose keys are any text.
-func (in *interp) associative(name string) {
-	if v := in.slot(name); !v.assoc {
+func (vs *variables) associative(name string) {
+	if v := vs.slot(name); !v.assoc {
 		*v = variable{name: v.name, array: true, assoc: true, integer: v.integer}
 	}
 }
@@ -144,12 +144,12 @@ func (in *interp) associative(name string) {
 // unsetElement is unset 'name[index]'.
 func (in *interp) unsetElement(base, index string) {
 	if index == "@" || index == "*" {
-		v := in.slot(base)
+		v := in.vars.slot(base)
 		*v = variable{name: v.name, array: true, assoc: v.assoc}
 		return
 	}
 	index = in.indexText(base, index)
-	v := in.slot(base)
+	v := in.vars.slot(base)
 	if !v.array {
 		if index != "0" { // an array of which nothing is known, or no element
 			v.data = data{effect.Unknown, v.taint}
@@ -174,7 +174,7 @@ func (in *interp) declared(d data, array, assoc bool) {
 	}
 	plain := strings.TrimSuffix(name, "+")
 	if assoc && strings.IndexByte(plain, '[') < 0 {
-		in.associative(plain)
+		in.vars.associative(plain)
 	}
 	if !ok {
 		return
@@ -224,7 +224,7 @@ func (in *interp) anyOrder(name string, v *variable) ([]data, bool) {
 			orders = append(orders, slices.Concat(v.list[i+1:i+2], v.list[:i+1], v.list[i+2:]))
 		}
 	}
-	at := in.pick(in.concat(name, "[@]"), len(orders)+1)
+	at := in.alt.pick(in.arena.concat(name, "[@]"), len(orders)+1)
 	if at == len(orders) {
 		return []data{{effect.Unknown, join(v.list, "").taint}}, false
 	}
@@ -284,9 +284,9 @@ func (in *interp) rematch(x, y syntax.TestExpr) {
 	}
 	d, pat := in.one(left), in.one(right)
 	open := variable{name: "BASH_REMATCH", array: true, keys: []string{effect.Unknown}, list: []data{{effect.Unknown, d.taint}}}
-	v := in.slot(open.name)
+	v := in.vars.slot(open.name)
 	*v = open
-	if d.known() && pat.known() && in.work(64*len(pat.text)+len(d.text)) {
+	if d.known() && pat.known() && in.rep.work(64*len(pat.text)+len(d.text)) {
 		v.forms = []variable{{name: open.name, array: true, list: groups(d, pat.text)}, open}
 	}
 }

@@ -59,7 +59,7 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 		case a.Name != nil:
 			in.declareName(a, &d)
 			if d.fixed {
-				defer in.fix(a.Name.Value)
+				defer in.vars.fix(a.Name.Value)
 			}
 		case a.Value != nil && !d.flag(a.Value.Lit()):
 			in.combinations(func() { in.declareWord(a.Value, &d) })
@@ -93,19 +93,19 @@ func (in *interp) declarationPrints(c *syntax.DeclClause, sink *data) {
 func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	name := a.Name.Value
 	if len(in.active) > 0 && !d.global && (d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
-		in.locals = append(in.locals, in.hold(name))
+		in.vars.locals = append(in.vars.locals, in.vars.hold(name))
 	}
 	if d.assoc {
-		in.associative(name)
+		in.vars.associative(name)
 	}
 	if d.letters != 0 && !d.ref {
-		in.slot(name).letters = d.letters
+		in.vars.slot(name).letters = d.letters
 	}
 	if d.ref && a.Naked {
-		in.refer(name)
+		in.vars.refer(name)
 	}
 	if d.integer {
-		in.slot(name).integer = true
+		in.vars.slot(name).integer = true
 	}
 	if in.listed(a, d) {
 		return
@@ -123,7 +123,7 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 	in.passes(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
 		in.injected(in.value(name))
-		v := in.slot(name)
+		v := in.vars.slot(name)
 		*v = standsFor(name, append([]data{v.data}, v.alts...))
 	}
 }
@@ -132,10 +132,10 @@ func (in *interp) declareName(a *syntax.Assign, d *declaration) {
 // is expanded like any other although it was quoted. It is false for any other value.
 func (in *interp) listed(a *syntax.Assign, d *declaration) bool {
 	name := a.Name.Value
-	if a.Naked && d.array && len(in.lists) < in.lim.Alternatives {
+	if a.Naked && d.array && len(in.lists) < in.rep.lim.Alternatives {
 		in.lists = append(in.lists, name)
 	}
-	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !in.isArray(name) && !slices.Contains(in.lists, name) {
+	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !in.vars.isArray(name) && !slices.Contains(in.lists, name) {
 		return false
 	}
 	values := slices.DeleteFunc(slices.Clone(in.values(func() data { return in.one(a.Value) })), func(v data) bool {
@@ -153,7 +153,7 @@ func (in *interp) listed(a *syntax.Assign, d *declaration) bool {
 		if i > 0 {
 			scope = in.branch()
 		}
-		in.payload(data{in.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
+		in.payload(data{in.arena.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
 		if i > 0 {
 			in.join(scope)
 		}
@@ -167,11 +167,11 @@ func (in *interp) declareWord(w *syntax.Word, d *declaration) {
 	mark := len(in.fields)
 	in.word(w)
 	for _, f := range in.fields[mark:] {
-		in.letter(f.text, d.letters)
+		in.vars.letter(f.text, d.letters)
 		in.declared(f.data, d.array, d.assoc)
 		in.passes(f.text, d.exporting, d.exports)
 		if d.fixed {
-			in.fix(f.text)
+			in.vars.fix(f.text)
 		}
 	}
 	in.fields = in.fields[:mark]
@@ -179,8 +179,8 @@ func (in *interp) declareWord(w *syntax.Word, d *declaration) {
 
 // refer makes a variable stand for the one that its value names, or that the next value
 // names: declare -n y; y=x.
-func (in *interp) refer(name string) {
-	v := in.slot(name)
+func (vs *variables) refer(name string) {
+	v := vs.slot(name)
 	if d := v.data; d.known() && d.text != "" && !v.array {
 		*v = standsFor(v.name, append([]data{d}, v.alts...))
 		return
@@ -190,10 +190,10 @@ func (in *interp) refer(name string) {
 
 // letter says of one word of a declaration, a name, perhaps with a value, in which letters
 // its variable holds what it holds.
-func (in *interp) letter(word string, letters byte) {
+func (vs *variables) letter(word string, letters byte) {
 	name, _, _ := strings.Cut(word, "=")
 	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
-		in.slot(name).letters = letters
+		vs.slot(name).letters = letters
 	}
 }
 
@@ -206,9 +206,9 @@ func (in *interp) assign(a *syntax.Assign) {
 	case a.Index != nil:
 		in.assignEither(a, func() { in.assignIndex(name, a) })
 	case a.Append:
-		if v := in.find(in.referred(name)); v != nil && v.array {
+		if v := in.vars.find(in.vars.referred(name)); v != nil && v.array {
 			more := in.one(a.Value)
-			in.slot(name).each(func(v *variable) { v.more("0", more) })
+			in.vars.slot(name).each(func(v *variable) { v.more("0", more) })
 			return
 		}
 		in.assignAll(name, in.values(func() data {
@@ -216,19 +216,19 @@ func (in *interp) assign(a *syntax.Assign) {
 			if v := in.lookup(name); v != nil && v.integer {
 				return in.sum(old, more)
 			}
-			in.made(len(old.text) + len(more.text))
+			in.rep.made(len(old.text) + len(more.text))
 			return data{old.text + more.text, old.taint | more.taint}
 		}))
-	case in.isArray(name):
+	case in.vars.isArray(name):
 		more := in.one(a.Value)
-		in.slot(name).each(func(v *variable) { v.putText("0", more) })
+		in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
 		in.assignAll(name, in.values(func() data { return in.wordOrLess(a.Value) }))
 		if in.ofPlace(a.Value) {
-			in.slot(name).place = true
+			in.vars.slot(name).place = true
 		}
 		if in.ofBranch(a.Value) {
-			in.slot(name).branch = true
+			in.vars.slot(name).branch = true
 		}
 	}
 }
@@ -238,11 +238,11 @@ func (in *interp) assign(a *syntax.Assign) {
 // That is one more value.
 func (in *interp) wordOrLess(w *syntax.Word) data {
 	d := in.one(w)
-	if d.known() || !in.choose || !slices.ContainsFunc(w.Parts, substitutes) {
+	if d.known() || !in.alt.choose || !slices.ContainsFunc(w.Parts, substitutes) {
 		return d
 	}
 	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
-	if set == "" || !effect.IsKnown(set) || in.pick(in.concat("none ", d.text), 2) == 0 {
+	if set == "" || !effect.IsKnown(set) || in.alt.pick(in.arena.concat("none ", d.text), 2) == 0 {
 		return d
 	}
 	return data{set, d.taint}
@@ -287,32 +287,32 @@ func (in *interp) declarationFails(c *syntax.DeclClause) bool {
 
 // isArray reports whether a name is that of an array: what is assigned to it then is its
 // element 0, and the others stay.
-func (in *interp) isArray(name string) bool {
-	v := in.find(in.referred(name))
+func (vs *variables) isArray(name string) bool {
+	v := vs.find(vs.referred(name))
 	return v != nil && v.array
 }
 
 // assignAll gives a variable all the values that it may have.
 func (in *interp) assignAll(name string, values []data) {
-	if v := in.find(name); v != nil && v.refers && len(values) > 1 {
-		v = in.slot(name)
+	if v := in.vars.find(name); v != nil && v.refers && len(values) > 1 {
+		v = in.vars.slot(name)
 		*v = standsFor(v.name, values)
 		return
 	}
 	in.set(name, values[0])
-	if v := in.find(name); v != nil && v.refs != nil || !effect.IsKnown(in.referred(name)) {
+	if v := in.vars.find(name); v != nil && v.refs != nil || !effect.IsKnown(in.vars.referred(name)) {
 		for _, d := range values[1:] {
 			in.set(name, d)
 		}
 		return
 	}
-	if v := in.slot(name); len(values) > 1 {
+	if v := in.vars.slot(name); len(values) > 1 {
 		for _, d := range values[1:] {
 			if v.integer {
 				in.counted(v, d) // which may run something
 			}
 		}
-		v = in.slot(name)
+		v = in.vars.slot(name)
 		for i := range values {
 			values[i].text = cased(v.letters, values[i].text)
 		}

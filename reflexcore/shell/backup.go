@@ -38,7 +38,7 @@ func (a *applied) backs(u *grammar.Use, p string) {
 			suffix = "*" + suffix
 		}
 		name := strings.ReplaceAll(suffix, "*", base)
-		beside := in.abs(in.concat(path.Dir(p), "/", name))
+		beside := in.abs(in.arena.concat(path.Dir(p), "/", name))
 		if !strings.Contains(name, "/") {
 			if in.file(p) != nil {
 				in.write(beside, was, false)
@@ -110,7 +110,7 @@ func (a *applied) backsCopy(p string) {
 	replaced := []string{p}
 	for i := range a.p.Uses { // or what is so called in it
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			replaced = append(replaced, a.in.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
+			replaced = append(replaced, a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 		}
 	}
 	for _, p := range replaced {
@@ -119,7 +119,7 @@ func (a *applied) backsCopy(p string) {
 			continue
 		}
 		for _, suffix := range suffixes {
-			a.in.write(a.in.concat(p, suffix), was, false)
+			a.in.write(a.in.arena.concat(p, suffix), was, false)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (a *applied) packed(p string) {
 			}
 		}
 	}
-	to := a.in.concat(p, end)
+	to := a.in.arena.concat(p, end)
 	if unpacked, ok := strings.CutSuffix(p, end); ok {
 		to = unpacked
 	}
@@ -161,7 +161,7 @@ func (a *applied) encrypted(u *grammar.Use) {
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
 		p := a.path(u)
-		a.in.write(a.in.concat(p, end), data{effect.Unknown, a.taint}, false)
+		a.in.write(a.in.arena.concat(p, end), data{effect.Unknown, a.taint}, false)
 		if plain, ok := strings.CutSuffix(p, end); ok {
 			a.in.write(plain, data{effect.Unknown, a.taint}, false)
 		}

@@ -30,13 +30,13 @@ func (in *interp) braces(w *syntax.Word) []*syntax.Word {
 
 // brace calls done with each combination of what braces can be.
 func (in *interp) brace(rest, before []syntax.WordPart, done func([]syntax.WordPart)) {
-	if !in.spend() {
+	if !in.rep.spend() {
 		return
 	}
-	if in.level++; in.level > 64 {
-		in.over("braces")
+	if in.rep.level++; in.rep.level > 64 {
+		in.rep.over("braces")
 	}
-	defer func() { in.level-- }()
+	defer func() { in.rep.level-- }()
 	for i, part := range rest {
 		b, ok := part.(*syntax.BraceExp)
 		if !ok {
@@ -90,8 +90,8 @@ func (in *interp) sequence(b *syntax.BraceExp) []string {
 			}
 		}
 		out = append(out, text)
-		if len(out) > in.lim.Fields || !in.made(len(text)) {
-			in.over("braces")
+		if len(out) > in.rep.lim.Fields || !in.rep.made(len(text)) {
+			in.rep.over("braces")
 			return out
 		}
 		if lo <= hi {

@@ -96,7 +96,7 @@ func (in *interp) setParams(mark int, std *input, sink *data) {
 	}
 	for i, f := range args {
 		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && strings.Contains(f.text, "a") || f.text == "allexport" {
-			in.exportsAll = true
+			in.vars.exportsAll = true
 		}
 		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
 			in.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
@@ -131,21 +131,21 @@ func (in *interp) unset(mark int, std *input, sink *data) {
 			in.unsetFunction(f.text)
 			continue
 		}
-		if v := in.find(f.text); itself && v != nil && v.ref != "" {
-			in.unrefer(*v)
+		if v := in.vars.find(f.text); itself && v != nil && v.ref != "" {
+			in.vars.unrefer(*v)
 			continue
 		}
 		if strings.HasPrefix(f.text, "HIST") {
 			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "unset"})
 		}
-		if base, index, ok := cutIndex(in.referred(f.text)); ok {
+		if base, index, ok := cutIndex(in.vars.referred(f.text)); ok {
 			in.unsetElement(base, index)
 			continue
 		}
-		if in.frame > 0 && in.uncover(in.referred(f.text)) {
+		if in.vars.frame > 0 && in.vars.uncover(in.vars.referred(f.text)) {
 			continue
 		}
-		v := in.slot(f.text)
+		v := in.vars.slot(f.text)
 		*v = variable{name: v.name, unset: true}
 		if !variables {
 			in.unsetFunction(f.text)
@@ -170,21 +170,20 @@ func (in *interp) eval(mark int, std *input, sink *data) {
 		d.taint |= f.taint
 	}
 	if !d.known() {
-		in.odd(EvalUnknown, "eval")
+		in.rep.odd(EvalUnknown, "eval")
 		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
 			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
 		}
 	}
 	in.shakes(in.fields[mark+1:], "eval")
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+	outer := in.alt.setAside()
 	if args := in.fields[mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
 		in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
 		sink.append(unknown)
 	} else {
 		in.payload(d, "eval", std, sink)
 	}
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 }
 
 func (in *interp) exec(mark int, std *input, sink *data) {
@@ -204,21 +203,21 @@ func (in *interp) exec(mark int, std *input, sink *data) {
 
 // again runs the words from an index on as a command, functions left out.
 func (in *interp) again(from int, std *input, sink *data) {
-	mark, step := len(in.fields), in.step
+	mark, step := len(in.fields), in.rep.step
 	in.fields = append(in.fields, in.fields[from:]...)
 	in.note(mark)
 	in.shakes(in.fields[mark:mark+1], "")
-	in.level++
-	if in.level > in.lim.Nesting {
-		in.over(overDepth)
+	in.rep.level++
+	if in.rep.level > in.rep.lim.Nesting {
+		in.rep.over(overDepth)
 	} else if b := builtinOf(in.fields[mark].text); b != nil {
-		in.ran("", true)
+		in.rep.ran("", true)
 		in.builtin(b, mark, std, sink)
 	} else {
 		in.program(mark, std, sink)
 	}
-	in.level--
-	in.step = step
+	in.rep.level--
+	in.rep.step = step
 	in.fields = in.fields[:mark]
 }
 
@@ -244,19 +243,19 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 		in.sourced = in.sourced || in.exports
 	}
 	if f == nil {
-		in.shake(target)
+		in.vars.shake(target)
 		if f = in.mayRun(target); f == nil {
 			return
 		}
 		v = f.present()
 	}
 	if v.from != nil {
-		in.shake(target)
+		in.vars.shake(target)
 		in.runsFrom(f.path, &v)
 		return
 	}
 	if f.src != nil && !v.known() {
-		in.odd(SourceProcess, "source")
+		in.rep.odd(SourceProcess, "source")
 		if v.text == effect.Unknown && in.setsUp(f.src.Stmts) {
 			return
 		}
@@ -268,10 +267,9 @@ func (in *interp) dot(mark int, std *input, sink *data) {
 			in.params = append(in.params, a.data)
 		}
 	}
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+	outer := in.alt.setAside()
 	in.payload(v.data, "source", std, sink)
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 	in.params, in.others = held, others
 }
 
@@ -317,8 +315,8 @@ func (in *interp) defineAlias(mark int, std *input, sink *data) {
 }
 
 func (in *interp) setAlias(name, text string) {
-	if len(in.aliases) >= in.lim.Fields {
-		in.over("aliases")
+	if len(in.aliases) >= in.rep.lim.Fields {
+		in.rep.over("aliases")
 		return
 	}
 	if in.wellKnown(name) {
@@ -353,11 +351,11 @@ func (in *interp) export(mark int, std *input, sink *data) {
 			array = array || assoc || strings.Contains(f.text, "a")
 			continue
 		}
-		in.letter(f.text, letters)
+		in.vars.letter(f.text, letters)
 		in.declared(f.data, array, assoc)
 		in.passes(f.text, in.fields[mark].text, exports)
 		if in.fields[mark].text == "readonly" || fixed {
-			in.fix(f.text)
+			in.vars.fix(f.text)
 		}
 	}
 }
@@ -372,7 +370,7 @@ func (in *interp) passes(word, command string, exports bool) {
 
 // hash -p says where a program is.
 func (in *interp) hash(mark int, std *input, sink *data) {
-	if args := in.fields[mark+1:]; len(args) > 2 && args[0].text == "-p" && len(in.aliases) < in.lim.Fields {
+	if args := in.fields[mark+1:]; len(args) > 2 && args[0].text == "-p" && len(in.aliases) < in.rep.lim.Fields {
 		in.aliases = append(in.aliases, alias{name: args[2].text, text: quote(args[1].text)})
 	}
 }

@@ -23,7 +23,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		return
 	}
 	mark := len(in.fields)
-	if in.shared {
+	if in.alt.shared {
 		lasts := in.lasts
 		in.lasts = nil
 		in.simple(c, std, sink, background)
@@ -32,7 +32,7 @@ func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bo
 		in.fields, in.lasts = in.fields[:mark], lasts
 		return
 	}
-	in.choose = false
+	in.alt.choose = false
 	stdin, first, omits, lasts := *std, true, in.omits, in.lasts
 	in.lasts = nil
 	in.every(func() {
@@ -66,13 +66,13 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	}
 	in.expand(c.Args[1:])
 	if len(c.Assigns) > 0 {
-		locals, local := len(in.locals), in.local
-		defer in.unhold(locals)
+		locals, local := len(in.vars.locals), in.local
+		defer in.vars.unhold(locals)
 		in.local = in.isLocalGit(mark)
 		for _, a := range c.Assigns {
-			in.locals = append(in.locals, in.hold(in.referred(a.Name.Value)))
+			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
 			in.assign(a)
-			in.slot(a.Name.Value).passed = true
+			in.vars.slot(a.Name.Value).passed = true
 			in.environ(a.Name.Value, in.value(a.Name.Value))
 			in.handsOver(a.Name.Value)
 		}
@@ -81,17 +81,17 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 	in.standIn(mark)
 	n := len(in.fields) - mark
 	in.lasts = in.last(mark, in.lasts)
-	if n == 0 || in.stopped() {
+	if n == 0 || in.rep.stopped() {
 		return
 	}
 	if len(in.globals) > 0 {
 		in.globally(mark, std, background)
 	}
-	if in.shared || !says(in.fields[mark].text) {
+	if in.alt.shared || !says(in.fields[mark].text) {
 		in.look(mark)
 	}
 	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {
-		in.steps += len(in.aliases) / 64 // looking through many is work
+		in.rep.steps += len(in.aliases) / 64 // looking through many is work
 		if in.wellKnown(lit.Value) && slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == lit.Value }) {
 			in.perhapsAlias(lit.Value, mark, std, sink, background)
 			return
@@ -106,7 +106,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 // unwritten walks the process substitutions of a command, >(…), that nothing it does is
 // known to write to: they run all the same.
 func (in *interp) unwritten(from int) {
-	for i := from; i < len(in.files) && !in.stopped(); i++ {
+	for i := from; i < len(in.files) && !in.rep.stopped(); i++ {
 		if f := &in.files[i]; f.sink != nil && !f.ran {
 			f.ran = true
 			scope := in.enter()
@@ -119,21 +119,21 @@ func (in *interp) unwritten(from int) {
 // perhapsAlias walks a program or builtin that has an alias as both: a script expands no
 // alias, nor does the line that defines it.
 func (in *interp) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
-	dir, may, stdin := in.dir, in.may, *std
+	dir, may, stdin := in.cwd.dir, in.cwd.may, *std
 	var out, more data
 	scope := in.branch()
 	in.alias(name, mark, std, &out)
-	entered := in.dir
+	entered := in.cwd.dir
 	in.join(scope)
-	in.dir, in.may, *std = dir, may, stdin
+	in.cwd.dir, in.cwd.may, *std = dir, may, stdin
 	in.run(mark, std, &more, background)
-	if in.dir != entered {
+	if in.cwd.dir != entered {
 		if entered == dir { // the alias goes nowhere
-			entered = in.dir
+			entered = in.cwd.dir
 		}
-		in.dir = effect.Unknown
+		in.cwd.dir = effect.Unknown
 		if strings.HasPrefix(entered, "/") {
-			in.may = entered
+			in.cwd.may = entered
 		}
 	}
 	if more.text != out.text {
@@ -144,13 +144,13 @@ func (in *interp) perhapsAlias(name string, mark int, std *input, sink *data, ba
 }
 
 // unhold restores the variables that were held since then.
-func (in *interp) unhold(since int) {
-	for len(in.locals) > since {
-		last := len(in.locals) - 1
-		if !in.locals[last].gone {
-			in.restore(in.locals[last])
+func (vs *variables) unhold(since int) {
+	for len(vs.locals) > since {
+		last := len(vs.locals) - 1
+		if !vs.locals[last].gone {
+			vs.restore(vs.locals[last])
 		}
-		in.locals = in.locals[:last]
+		vs.locals = vs.locals[:last]
 	}
 }
 
@@ -201,29 +201,29 @@ func quote(s string) string {
 
 // run walks the command whose words are in.fields[mark:].
 func (in *interp) run(mark int, std *input, sink *data, background bool) {
-	if !in.spend() {
+	if !in.rep.spend() {
 		return
 	}
-	in.res.Commands++
-	step := in.step
-	defer func() { in.step = step }()
+	in.rep.res.Commands++
+	step := in.rep.step
+	defer func() { in.rep.step = step }()
 	in.note(mark)
 	in.oddName(mark)
 	in.shakes(in.fields[mark:mark+1], "")
 	args := in.fields[mark:]
 	for i := range args {
 		if f := &args[i]; f.splits || !f.known() {
-			in.res.Partial++
+			in.rep.res.Partial++
 			break
 		}
 	}
 	name := args[0]
 	if in.calls(mark, std, sink, background) {
-		in.ran("", true)
+		in.rep.ran("", true)
 		return
 	}
 	if b := builtinOf(name.text); b != nil {
-		in.ran("", true)
+		in.rep.ran("", true)
 		in.builtin(b, mark, std, sink)
 		return
 	}
@@ -244,28 +244,28 @@ func (in *interp) note(mark int) {
 		b.WriteString(effect.Show(quote(f.text)))
 		argv = append(argv, f.text)
 	}
-	in.res.Steps = append(in.res.Steps, Step{
-		Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv,
-		Dir: in.dir, May: in.may, Path: in.value("PATH").text, Remote: in.bits&effect.Remote != 0,
+	in.rep.res.Steps = append(in.rep.res.Steps, Step{
+		Parent: in.rep.step, Depth: in.rep.depth, Via: in.via, Command: b.String(), Argv: argv,
+		Dir: in.cwd.dir, May: in.cwd.may, Path: in.value("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
 	})
-	in.step = len(in.res.Steps) - 1
+	in.rep.step = len(in.rep.res.Steps) - 1
 }
 
 // ran adds to the trace what the present command is: a program of the tables, or one
 // of the shell itself.
-func (in *interp) ran(program string, shell bool) {
-	if !in.ctx.Explain || in.step < 0 {
+func (r *report) ran(program string, shell bool) {
+	if !r.ctx.Explain || r.step < 0 {
 		return
 	}
-	if s := &in.res.Steps[in.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
+	if s := &r.res.Steps[r.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
 		s.Program, s.Shell = program, shell
 	}
 }
 
 // connected adds to the trace what the present command may read.
-func (in *interp) connected(std *input) {
-	if in.ctx.Explain && in.step >= 0 && std.present {
-		s := &in.res.Steps[in.step]
+func (r *report) connected(std *input) {
+	if r.ctx.Explain && r.step >= 0 && std.present {
+		s := &r.res.Steps[r.step]
 		s.Fed, s.Input = true, std.text
 	}
 }
@@ -309,8 +309,8 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 		sink.append(unknown)
 		return
 	}
-	if len(in.active) >= in.lim.Depth {
-		in.over(overDepth)
+	if len(in.active) >= in.rep.lim.Depth {
+		in.rep.over(overDepth)
 		return
 	}
 	params := make([]data, 0, len(in.fields)-mark-1)
@@ -325,14 +325,14 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 	held, others := in.params, in.others
 	in.setPositional(params)
 	in.active = append(in.active, body)
-	choices, choose, shared, jumped, locals, frame := in.choices, in.choose, in.shared, in.jumped, len(in.locals), in.frame
-	in.frame = locals
-	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
+	outer, jumped, locals, frame := in.alt.setAside(), in.jumped, len(in.vars.locals), in.vars.frame
+	in.vars.frame = locals
+	in.jumped = 0
 	in.calledAs(in.fields[mark].text)
 	in.stmt(body, std, sink)
-	in.unhold(locals)
-	in.frame = frame
-	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped
+	in.vars.unhold(locals)
+	in.vars.frame = frame
+	in.alt.selection, in.jumped = outer, jumped
 	in.active = in.active[:len(in.active)-1]
 	in.params, in.others = held, others
 }
@@ -352,7 +352,7 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	in.moved(name.text)
 	base := programName(name.text)
 	in.startsAgent(mark, base, std)
-	in.connected(std)
+	in.rep.connected(std)
 	words := len(in.words)
 	for _, f := range args {
 		in.words = append(in.words, f.text)
@@ -361,16 +361,16 @@ func (in *interp) program(mark int, std *input, sink *data) {
 	a := in.borrow()
 	p := &a.parsed
 	in.Table.Parse(argv, p)
-	from := len(in.res.Effects)
+	from := len(in.rep.res.Effects)
 	switch {
-	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && in.level < in.lim.Nesting:
+	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && in.rep.level < in.rep.lim.Nesting:
 		in.pattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
 		in.unknownProgram(mark, std, sink)
 	case p.Program == nil:
 		in.unlisted(mark, std, sink)
 	default:
-		in.ran(p.Program.Name, false)
+		in.rep.ran(p.Program.Name, false)
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
 			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
@@ -425,7 +425,7 @@ func (in *interp) invoked(mark int, std *input, sink *data) {
 	name := in.fields[mark]
 	f := in.created(name.text)
 	if f != nil {
-		if v := in.version(f); v.alias != "" && in.Table.Find(v.alias) != nil {
+		if v := in.alt.version(f); v.alias != "" && in.Table.Find(v.alias) != nil {
 			in.fields[mark].text = v.alias
 			return
 		}
@@ -446,7 +446,7 @@ func (in *interp) created(name string) *virtual {
 	if strings.IndexByte(name, '/') >= 0 {
 		return in.file(in.abs(name))
 	}
-	if in.Table.Find(name) != nil && in.find("PATH") == nil {
+	if in.Table.Find(name) != nil && in.vars.find("PATH") == nil {
 		return nil
 	}
 	for i := len(in.files) - 1; i >= 0; i-- {

@@ -16,42 +16,42 @@ func (in *interp) cd(mark int, std *input, sink *data) {
 	for len(args) > 0 && (args[0].text == "" || len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
 		args = args[1:]
 	}
-	from := in.dir
+	from := in.cwd.dir
 	in.moves++
 	defer func() {
-		if in.before = from; !in.surely(in.dir, from) {
+		if in.cwd.before = from; !in.surely(in.cwd.dir, from) {
 			in.goesFrom(from)
 		}
 	}()
-	defer in.stacked(in.dir, in.fields[mark].text == "pushd")
+	defer in.stacked(in.cwd.dir, in.fields[mark].text == "pushd")
 	switch {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):
 	case len(args) == 0:
-		in.dir, in.may = in.value("HOME").text, ""
-	case in.refuses(args): // the folder stays
+		in.cwd.dir, in.cwd.may = in.value("HOME").text, ""
+	case in.cwd.refuses(args): // the folder stays
 	case len(args) > 1: // an error, or words that zsh replaces in its path
-		if in.may = ""; strings.HasPrefix(in.dir, "/") {
-			in.dir, in.may = effect.Unknown, in.dir
+		if in.cwd.may = ""; strings.HasPrefix(in.cwd.dir, "/") {
+			in.cwd.dir, in.cwd.may = effect.Unknown, in.cwd.dir
 		}
 	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") || in.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
-		in.dir, in.may = effect.Unknown, ""
-	case args[0].glob, in.may != "" && strings.HasPrefix(args[0].text, ".."):
-		in.may = in.maybe(args[0].text)
-		in.dir = effect.Unknown
+		in.cwd.dir, in.cwd.may = effect.Unknown, ""
+	case args[0].glob, in.cwd.may != "" && strings.HasPrefix(args[0].text, ".."):
+		in.cwd.may = in.cwd.maybe(args[0].text)
+		in.cwd.dir = effect.Unknown
 	default:
 		if c := args[0].text[0]; c == '/' || c == 0 {
-			in.may = ""
+			in.cwd.may = ""
 		}
-		in.dir = in.abs(args[0].text)
+		in.cwd.dir = in.abs(args[0].text)
 	}
-	if in.dir == "" {
-		in.dir = effect.Unknown
+	if in.cwd.dir == "" {
+		in.cwd.dir = effect.Unknown
 	}
 }
 
 // refuses reports whether cd with two words is an error in every shell.
-func (in *interp) refuses(args []field) bool {
-	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(in.dir) && !strings.Contains(in.dir, args[0].text)
+func (w *workdir) refuses(args []field) bool {
+	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
 }
 
 // longest is how long a folder may be of which only a pattern is known.
@@ -59,11 +59,11 @@ const longest = 256
 
 // maybe is the path that one may be in the folder that may be the present one; empty
 // if nothing is known of it.
-func (in *interp) maybe(p string) string {
+func (w *workdir) maybe(p string) string {
 	if p == "" || p[0] != '/' {
-		dir := in.dir
+		dir := w.dir
 		if rest, ok := strings.CutPrefix(dir, effect.Unknown); ok {
-			dir = in.may + rest
+			dir = w.may + rest
 		}
 		if dir == "" || dir[0] != '/' {
 			return ""
@@ -78,31 +78,31 @@ func (in *interp) maybe(p string) string {
 
 // mayBe is what a path below a folder that is not known may be: empty if there is
 // no folder that it may be.
-func (in *interp) mayBe(p string) string {
-	if in.may == "" {
+func (w *workdir) mayBe(p string) string {
+	if w.may == "" {
 		return ""
 	}
 	if p == "." || p == ".." || strings.HasPrefix(p, "../") { // the folder took one of the dots
-		if in.dir != effect.Unknown || in.may[0] != '/' {
+		if w.dir != effect.Unknown || w.may[0] != '/' {
 			return ""
 		}
-		return path.Clean(path.Dir(in.may) + "/" + p)
+		return path.Clean(path.Dir(w.may) + "/" + p)
 	}
 	rest, ok := strings.CutPrefix(p, effect.Unknown+"/")
 	if !ok {
 		return ""
 	}
-	return in.may + "/" + rest
+	return w.may + "/" + rest
 }
 
 func (in *interp) popd(mark int, std *input, sink *data) {
-	in.dir, in.may = effect.Unknown, ""
-	if in.find("DIRSTACK") != nil {
+	in.cwd.dir, in.cwd.may = effect.Unknown, ""
+	if in.vars.find("DIRSTACK") != nil {
 		in.set("DIRSTACK", unknown)
 	}
 }
 
-func (in *interp) pwd(mark int, std *input, sink *data) { sink.append(data{text: in.dir + "\n"}) }
+func (in *interp) pwd(mark int, std *input, sink *data) { sink.append(data{text: in.cwd.dir + "\n"}) }
 
 // An askedFolder is one that a script enters without knowing its name.
 type askedFolder uint8
@@ -156,23 +156,23 @@ func namesScript(w *syntax.Word) bool {
 // enters changes to such a folder, if it is known: a text that is no file's is where
 // it runs. Settings may say that the working tree is another one.
 func (in *interp) enters(folder askedFolder) bool {
-	if !strings.HasPrefix(in.dir, "/") || !effect.IsKnown(in.dir) || in.may != "" {
+	if !strings.HasPrefix(in.cwd.dir, "/") || !effect.IsKnown(in.cwd.dir) || in.cwd.may != "" {
 		return false
 	}
 	if folder == ownFolder {
-		return in.zero.text == "bash" && in.depth == 1 && !in.ctx.Written && in.dir == in.ctx.Dir && in.find("BASH_SOURCE") == nil
+		return in.zero.text == "bash" && in.rep.depth == 1 && !in.ctx.Written && in.cwd.dir == in.ctx.Dir && in.vars.find("BASH_SOURCE") == nil
 	}
 	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_GLOBAL", "PATH"} {
-		if _, set := in.ctx.Env[name]; in.find(name) != nil || set && name != "PATH" {
+		if _, set := in.ctx.Env[name]; in.vars.find(name) != nil || set && name != "PATH" {
 			return false
 		}
 	}
-	if in.Top == nil || in.configured || in.created("git") != nil || slices.ContainsFunc(in.res.Effects, changesGit) {
+	if in.Top == nil || in.configured || in.created("git") != nil || slices.ContainsFunc(in.rep.res.Effects, changesGit) {
 		return false
 	}
-	top := in.Top(in.dir)
+	top := in.Top(in.cwd.dir)
 	if top != "" {
-		in.dir = top
+		in.cwd.dir = top
 	}
 	return top != ""
 }

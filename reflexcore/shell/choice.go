@@ -11,78 +11,78 @@ type choice struct {
 	key  string
 	n    int
 	at   int
-	held []version // of a file: what the command found in it, see [interp.version]
+	held []version // of a file: what the command found in it, see [alternatives.version]
 }
 
 // combinations does something for each combination of what the variables in it may
 // be. What the later ones assign is one more possibility.
 func (in *interp) combinations(do func()) {
-	if in.choose {
+	if in.alt.choose {
 		do()
 		return
 	}
-	choices, stdin, snapshot := in.choices, input{}, in.snapshot
+	choices, stdin, snapshot := in.alt.choices, input{}, in.alt.snapshot
 	if in.stdin != nil {
 		stdin = *in.stdin
 	}
-	begin := start{dir: in.dir, may: in.may, before: in.before, beside: in.beside, params: in.params, others: in.others}
-	vars, began := len(in.vars), in.began
-	in.began = in.written
-	in.choices, in.choose, in.snapshot = in.choices[len(in.choices):], true, nil
+	begin := start{workdir: in.cwd, params: in.params, others: in.others}
+	vars, began := len(in.vars.list), in.alt.began
+	in.alt.began = in.written
+	in.alt.choices, in.alt.choose, in.alt.snapshot = in.alt.choices[len(in.alt.choices):], true, nil
 	do()
-	for try := 1; in.next() && !in.stopped(); try++ {
-		if try > in.lim.Alternatives {
+	for try := 1; in.alt.next() && !in.rep.stopped(); try++ {
+		if try > in.rep.lim.Alternatives {
 			if !in.lean { // the first ones are those that it is for
-				in.over(overAlternatives)
+				in.rep.over(overAlternatives)
 			}
 			break
 		}
-		in.choose, in.began = true, in.written
+		in.alt.choose, in.alt.began = true, in.written
 		if in.stdin != nil { // each reads the same
 			*in.stdin = stdin
 		}
 		scope := in.branch()
 		in.beginsAt(&begin)
-		in.undo(min(vars, len(in.vars)))
+		in.alt.undo(min(vars, len(in.vars.list)))
 		do()
 		in.join(scope)
 	}
-	in.choices, in.choose, in.snapshot, in.began = choices, false, snapshot, began
+	in.alt.choices, in.alt.choose, in.alt.snapshot, in.alt.began = choices, false, snapshot, began
 }
 
 // beginsAt goes back to what a command began with.
 func (in *interp) beginsAt(s *start) {
-	in.dir, in.may, in.before, in.beside, in.params, in.others = s.dir, s.may, s.before, s.beside, s.params, s.others
+	in.cwd, in.params, in.others = s.workdir, s.params, s.others
 }
 
 // undo gives the variables of a new branch the values that they had before the command whose
 // further combinations are tried. There were so many then.
-func (in *interp) undo(count int) {
-	if in.snapshot == nil { // nothing was chosen
+func (al *alternatives) undo(count int) {
+	if al.snapshot == nil { // nothing was chosen
 		return
 	}
-	for i := range len(in.vars) {
-		v := &in.vars[i]
+	for i := range len(al.vars.list) {
+		v := &al.vars.list[i]
 		switch {
 		case v.name == "":
 		case i >= count:
-			in.vars = append(in.vars, in.snapshotOf(v.name, count))
-		case i < len(in.snapshot) && !v.same(&in.snapshot[i]):
-			in.vars = append(in.vars, in.snapshot[i])
+			al.vars.list = append(al.vars.list, al.snapshotOf(v.name, count))
+		case i < len(al.snapshot) && !v.same(&al.snapshot[i]):
+			al.vars.list = append(al.vars.list, al.snapshot[i])
 		}
 	}
 }
 
 // snapshotOf is a variable that the command made in its own scope, as it was before.
-func (in *interp) snapshotOf(name string, count int) variable {
-	in.steps += count / 64 // looking through many is work
-	for i := min(count, len(in.snapshot)) - 1; i >= 0; i-- {
-		if in.snapshot[i].name == name {
-			return in.snapshot[i]
+func (al *alternatives) snapshotOf(name string, count int) variable {
+	al.rep.steps += count / 64 // looking through many is work
+	for i := min(count, len(al.snapshot)) - 1; i >= 0; i-- {
+		if al.snapshot[i].name == name {
+			return al.snapshot[i]
 		}
 	}
-	d := in.environment(name)
-	return variable{name: name, data: d, place: true, unset: in.ctx.Unset && d.text == ""}
+	d := al.vars.environment(name)
+	return variable{name: name, data: d, place: true, unset: al.ctx.Unset && d.text == ""}
 }
 
 // same reports whether a variable holds what it held. Elements of arrays are not looked at.
@@ -106,35 +106,35 @@ func (in *interp) values(w func() data) []data {
 
 // pick chooses one of n values of key. Within a command the same key gives the
 // same value; the command is tried for the others.
-func (in *interp) pick(key string, n int) int {
-	for i := range in.choices {
-		if in.choices[i].key == key {
-			return min(in.choices[i].at, n-1)
+func (al *alternatives) pick(key string, n int) int {
+	for i := range al.choices {
+		if al.choices[i].key == key {
+			return min(al.choices[i].at, n-1)
 		}
 	}
-	if !in.choose {
+	if !al.choose {
 		return 0
 	}
-	in.chooses(choice{key: key, n: n})
+	al.chooses(choice{key: key, n: n})
 	return 0
 }
 
 // chooses adds a choice.
-func (in *interp) chooses(c choice) {
-	if len(in.choices) == 0 { // before the command does anything
-		in.snapshot = append([]variable{}, in.vars...)
+func (al *alternatives) chooses(c choice) {
+	if len(al.choices) == 0 { // before the command does anything
+		al.snapshot = append([]variable{}, al.vars.list...)
 	}
-	in.choices = append(in.choices, c)
-	in.narrow()
+	al.choices = append(al.choices, c)
+	al.narrow()
 }
 
 // next moves to the next combination of choices.
-func (in *interp) next() bool {
-	for i := range in.choices {
-		if in.choices[i].at++; in.choices[i].at < in.choices[i].n {
+func (al *alternatives) next() bool {
+	for i := range al.choices {
+		if al.choices[i].at++; al.choices[i].at < al.choices[i].n {
 			return true
 		}
-		in.choices[i].at = 0
+		al.choices[i].at = 0
 	}
 	return false
 }

@@ -290,13 +290,13 @@ func claudeVariable(name, value string) bool {
 // bringsCode reports whether a variable that was set may have the Claude Code that starts run
 // or load something.
 func (in *interp) bringsCode() bool {
-	in.steps += len(in.vars) / 16 // looking through many is work
-	for i := range in.vars {
-		name := in.vars[i].name
-		if name == "" || in.vars[i].unset || !claudeVariable(name, in.vars[i].text) {
+	in.rep.steps += len(in.vars.list) / 16 // looking through many is work
+	for i := range in.vars.list {
+		name := in.vars.list[i].name
+		if name == "" || in.vars.list[i].unset || !claudeVariable(name, in.vars.list[i].text) {
 			continue
 		}
-		if now := in.value(name); !now.known() || now.text != in.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
+		if now := in.value(name); !now.known() || now.text != in.vars.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
 			return true
 		}
 	}

@@ -55,7 +55,7 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 
 // test walks the words of [[ ]] for what they run.
 func (in *interp) test(x syntax.TestExpr) {
-	if !in.spend() {
+	if !in.rep.spend() {
 		return
 	}
 	switch x := x.(type) {

@@ -25,10 +25,10 @@ func (in *interp) descriptorOf(p string) (n int, ok bool) {
 		return 0, false
 	}
 	if p[0] != '/' {
-		if !strings.HasPrefix(in.dir, "/dev") && !strings.HasPrefix(in.dir, "/proc") && in.links == 0 {
+		if !strings.HasPrefix(in.cwd.dir, "/dev") && !strings.HasPrefix(in.cwd.dir, "/proc") && in.links == 0 {
 			return 0, false
 		}
-		p = in.concat(in.dir, "/", p)
+		p = in.arena.concat(in.cwd.dir, "/", p)
 	}
 	p = path.Clean(p)
 	if in.links > 0 {

@@ -13,7 +13,7 @@ func (in *interp) document(r *syntax.Redirect) data {
 	}
 	literal := literalDelimiter(r.Word)
 	if text, ok := asItIs(r, literal); ok { // most
-		if !in.made(len(text)) && literal {
+		if !in.rep.made(len(text)) && literal {
 			text = ""
 		}
 		return data{text: text}
@@ -27,7 +27,7 @@ func (in *interp) document(r *syntax.Redirect) data {
 			default:
 				mark := len(in.buf)
 				in.buf = unescapeHeredoc(in.buf, lit.Value)
-				in.made(len(in.buf) - mark)
+				in.rep.made(len(in.buf) - mark)
 			}
 			continue
 		}

@@ -70,11 +70,11 @@ func (in *interp) changesShell(c syntax.Command) bool {
 func (in *interp) perhaps(walk func()) {
 	scope := in.branch()
 	walk()
-	dir, may := in.dir, in.may
+	dir, may := in.cwd.dir, in.cwd.may
 	in.join(scope)
 	if dir != scope.dir {
 		in.goesFrom(scope.dir)
-		in.dir, in.may = dir, may
+		in.cwd.dir, in.cwd.may = dir, may
 	}
 }
 
@@ -117,9 +117,9 @@ func (in *interp) doubtful(mark int) bool {
 // goesFrom notes the folder that cd leaves, where it stays if it fails. One of settings
 // or of the system is kept longer.
 func (in *interp) goesFrom(dir string) {
-	in.before = dir
+	in.cwd.before = dir
 	if in.isHidden(dir) {
-		in.beside = dir
+		in.cwd.beside = dir
 	}
 }
 
@@ -143,15 +143,15 @@ func (in *interp) isHidden(dir string) bool {
 
 // ifStill is what a path in the present folder is if the cd to that failed; empty where
 // it is nothing worse.
-func (in *interp) ifStill(p string) string {
-	if in.beside == "" || in.beside == in.dir {
+func (w *workdir) ifStill(p string) string {
+	if w.beside == "" || w.beside == w.dir {
 		return ""
 	}
-	rest, ok := strings.CutPrefix(p, in.dir+"/")
+	rest, ok := strings.CutPrefix(p, w.dir+"/")
 	if !ok || rest == "" {
 		return ""
 	}
-	return in.beside + "/" + rest
+	return w.beside + "/" + rest
 }
 
 // surely reports whether cd from one folder to another does not fail: to one in which the

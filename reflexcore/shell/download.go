@@ -23,7 +23,7 @@ func (a *applied) saved(url string) {
 	}
 	url, _, _ = strings.Cut(url, "?")
 	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
-	if name == "" || name == "." || name == "/" || a.in.dir == effect.Unknown {
+	if name == "" || name == "." || name == "/" || a.in.cwd.dir == effect.Unknown {
 		return
 	}
 	a.in.write(a.in.abs(name), data{effect.Unknown, effect.Network}, false)

@@ -40,7 +40,7 @@ func (in *interp) echoed(text string) {
 // where there is nothing of it.
 func (in *interp) spoken(text string) (other string, ok bool) {
 	for _, e := range in.echoes {
-		if strings.Contains(text, e) && in.made(len(text)) {
+		if strings.Contains(text, e) && in.rep.made(len(text)) {
 			text, ok = strings.ReplaceAll(text, e, decoded(e)), true
 		}
 	}
@@ -49,10 +49,10 @@ func (in *interp) spoken(text string) (other string, ok bool) {
 
 // eitherSpoken is one of the two texts, if there are two.
 func (in *interp) eitherSpoken(d data) data {
-	if len(in.echoes) == 0 || !in.choose {
+	if len(in.echoes) == 0 || !in.alt.choose {
 		return d
 	}
-	if other, ok := in.spoken(d.text); ok && in.pick("echo "+d.text, 2) == 1 {
+	if other, ok := in.spoken(d.text); ok && in.alt.pick("echo "+d.text, 2) == 1 {
 		return data{other, d.taint | spelled(d.text)}
 	}
 	return d

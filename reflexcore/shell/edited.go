@@ -40,7 +40,7 @@ func (a *applied) cameFrom(p string) {
 func (a *applied) inherits(to, from string) {
 	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
 	f := a.in.file(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.bits != 0 || !a.copiesAll() || !a.in.isPlainCall() {
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.rep.bits != 0 || !a.copiesAll() || !a.in.isPlainCall() {
 		return
 	}
 	o := &a.origins[i]
@@ -65,7 +65,7 @@ func (a *applied) edited(p string, from []string) {
 	if !a.edits() {
 		return
 	}
-	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.bits == 0 && a.in.isPlainCall() {
+	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.rep.bits == 0 && a.in.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}

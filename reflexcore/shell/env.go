@@ -37,28 +37,28 @@ func (in *interp) environ(name string, value data) {
 		}
 		return
 	}
-	in.level++
+	in.rep.level++
 	switch {
-	case in.level > in.lim.Nesting:
-		in.over(overDepth)
+	case in.rep.level > in.rep.lim.Nesting:
+		in.rep.over(overDepth)
 	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
 		in.hooked(name, func(*input) { in.variable(name, value) })
 	default:
 		in.variable(name, value)
 	}
-	in.level--
+	in.rep.level--
 }
 
 // handsOver notes the files of settings that a variable names for the programs that run with it:
 // GIT_TRACE, PIP_LOG and a hundred others name a file that is written.
 func (in *interp) handsOver(name string) {
 	value := in.value(name)
-	if in.ctx.Written || in.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
+	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
 		return
 	}
 	m := mentioner{in: in, by: name + "="}
 	m.scan(value.text)
-	m.tell(len(in.res.Effects))
+	m.tell(len(in.rep.res.Effects))
 }
 
 // imported walks a function that each shell finds in its environment: whether one of
@@ -74,7 +74,7 @@ func (in *interp) imported(name string, value data) {
 		in.payload(value, "function", &input{}, nil)
 		return
 	}
-	in.payload(data{in.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
+	in.payload(data{in.arena.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
 	if from < len(in.funcs) {
 		in.exported(name)
 	}
@@ -129,7 +129,7 @@ func (in *interp) moved(program string) {
 		return
 	}
 	for _, name := range homes {
-		if now, was := in.value(name), in.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
+		if now, was := in.value(name), in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
 			in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
 			return
 		}

@@ -132,7 +132,7 @@ func (in *interp) mayRewire(a *rewiring) {
 	case len(in.rewired) < rewirings:
 		in.rewired = append(in.rewired, *a)
 	case !in.lean:
-		in.over(overAlternatives)
+		in.rep.over(overAlternatives)
 	}
 }
 
@@ -143,7 +143,7 @@ func (in *interp) rewiredly(since int, std *input, sink *data, walk func()) {
 		walk()
 		return
 	}
-	r := in.res
+	r := in.rep.res
 	from := len(r.Effects)
 	in.onceMore(since, std, sink, walk)
 	before := len(r.Effects)
@@ -157,7 +157,7 @@ func (in *interp) onceMore(since int, std *input, sink *data, walk func()) {
 		return
 	}
 	for _, a := range slices.Clone(in.rewired[since:]) {
-		if in.stopped() {
+		if in.rep.stopped() {
 			return
 		}
 		scope := in.branch()
@@ -276,12 +276,12 @@ func (in *interp) body(s *syntax.Stmt, r *redirected) {
 		}
 		return
 	}
-	choose := in.choose
-	in.choose = choose && in.shared
+	choose := in.alt.choose
+	in.alt.choose = choose && in.alt.shared
 	if in.mayFail(s) {
 		in.perhaps(func() { in.cmd(s, r.std, r.sink) })
 	} else {
 		in.cmd(s, r.std, r.sink)
 	}
-	in.choose = choose
+	in.alt.choose = choose
 }

@@ -20,7 +20,7 @@ func (in *interp) home(p string) string {
 
 // secret is the taint of a file's content.
 func (in *interp) secret(p string) effect.Taint {
-	if may := in.mayBe(p); may != "" && in.Secret != nil && in.Secret(may) {
+	if may := in.cwd.mayBe(p); may != "" && in.Secret != nil && in.Secret(may) {
 		return effect.Secret | effect.File | in.label(may, true) | in.label(p, false)
 	}
 	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) || p == "/" || p == in.value("HOME").text {
@@ -43,13 +43,13 @@ func (in *interp) contentOf(p string) data {
 		return data{effect.Unknown, effect.Network}
 	}
 	if f := in.file(p); f != nil {
-		v := in.version(f)
+		v := in.alt.version(f)
 		for hops := 0; v.alias != "" && hops < 4; hops++ {
 			to := in.file(v.alias)
 			if to == nil {
 				return data{effect.Unknown, in.secret(v.alias)}
 			}
-			v = in.version(to)
+			v = in.alt.version(to)
 		}
 		return v.data
 	}
@@ -112,7 +112,7 @@ func (in *interp) wrote(p string, d data, more bool, by string) {
 type virtual struct {
 	path string
 	data
-	older   []version         // what it may hold besides, see [interp.version]
+	older   []version         // what it may hold besides, see [alternatives.version]
 	alias   string            // it is another file
 	link    bool              // and a link to it: what lies below it lies there
 	ran     bool              // it was walked as a program
@@ -135,13 +135,13 @@ func (in *interp) abs(p string) string {
 		if p[0] == 0 || p[0] == '\\' || len(p) > 2 && p[1] == ':' {
 			return p
 		}
-		p = in.concat(in.dir, "/", p)
+		p = in.arena.concat(in.cwd.dir, "/", p)
 	}
 	if strings.Contains(p, "/.") || strings.Contains(p, "//") || len(p) > 1 && p[len(p)-1] == '/' {
 		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {
 			return p // the part that is not known may be empty: this may be the root
 		}
-		in.dotted(p)
+		in.rep.dotted(p)
 		p = path.Clean(p)
 	}
 	return in.resolve(p)
@@ -151,20 +151,20 @@ func (in *interp) abs(p string) string {
 const maxDotted = 256
 
 // dotted notes the folder of a path in which ".." is written.
-func (in *interp) dotted(p string) {
+func (r *report) dotted(p string) {
 	i := strings.LastIndex(p, "/..")
 	if i < 0 || p[0] != '/' || len(p) > i+3 && p[i+3] != '/' {
 		return
 	}
 	d := Dotted{Written: p[:i+3], Path: path.Clean(p[:i+3])}
-	if slices.Contains(in.res.Dotted, d) {
+	if slices.Contains(r.res.Dotted, d) {
 		return
 	}
-	if len(in.res.Dotted) >= maxDotted {
-		in.over("folders")
+	if len(r.res.Dotted) >= maxDotted {
+		r.over("folders")
 		return
 	}
-	in.res.Dotted = append(in.res.Dotted, d)
+	r.res.Dotted = append(r.res.Dotted, d)
 }
 
 // maxHops is how many links a kernel follows for one path.
@@ -181,7 +181,7 @@ func (in *interp) resolve(p string) string {
 	}
 	for hops := 0; in.links > 0 && hops < maxHops; hops++ {
 		i := len(in.files) - 1
-		in.steps += i / 16
+		in.rep.steps += i / 16
 		for ; i >= 0; i-- {
 			if f := &in.files[i]; f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path {
 				break
@@ -197,14 +197,14 @@ func (in *interp) resolve(p string) string {
 
 // file finds what this text knows of a file.
 func (in *interp) file(p string) *virtual {
-	in.steps += len(in.files) / 64
+	in.rep.steps += len(in.files) / 64
 	for i := len(in.files) - 1; i >= 0; i-- {
 		if in.files[i].path == p {
 			return &in.files[i]
 		}
 	}
 	if strings.ContainsAny(p, "*?[") {
-		in.steps += len(in.files) / 4
+		in.rep.steps += len(in.files) / 4
 		for i := len(in.files) - 1; i >= 0; i-- {
 			if ok, err := path.Match(p, in.files[i].path); ok && err == nil {
 				return &in.files[i]
@@ -217,7 +217,7 @@ func (in *interp) file(p string) *virtual {
 // earlier finds what is known of a file from before this text, and takes it for
 // one that the text wrote.
 func (in *interp) earlier(p string) *virtual {
-	if in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) || len(in.files) >= in.lim.Fields {
+	if in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) || len(in.files) >= in.rep.lim.Fields {
 		return nil
 	}
 	t := in.ctx.Known(p)
@@ -241,10 +241,10 @@ func (in *interp) left() {
 			f = &in.files[i] // the list may have moved
 		}
 		if t &= told; t != 0 && f.sink == nil {
-			in.res.Files = append(in.res.Files, File{f.path, t, f.tree})
+			in.rep.res.Files = append(in.rep.res.Files, File{f.path, t, f.tree})
 			for _, end := range firstPieces {
 				if f.pieces {
-					in.res.Files = append(in.res.Files, File{in.concat(f.path, end), t, false})
+					in.rep.res.Files = append(in.rep.res.Files, File{in.arena.concat(f.path, end), t, false})
 				}
 			}
 		}
@@ -263,9 +263,9 @@ func (in *interp) leaves(f *virtual, v version) {
 	if v.alias != "" || text == "" {
 		return
 	}
-	in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: text})
+	in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: f.path, Text: text})
 	if other, ok := in.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
-		in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: other})
+		in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: f.path, Text: other})
 	}
 }
 
@@ -284,7 +284,7 @@ func (in *interp) write(p string, d data, more bool) {
 		}
 		if more || in.branches > 0 { // what was there may still be
 			f.built, f.from = false, nil
-			if !in.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
+			if !in.rep.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
 				return
 			}
 			if f.alias != "" { // which its own text does not change
@@ -305,8 +305,8 @@ func (in *interp) write(p string, d data, more bool) {
 		}
 		return
 	}
-	if len(in.files) >= in.lim.Fields {
-		in.over("files")
+	if len(in.files) >= in.rep.lim.Fields {
+		in.rep.over("files")
 		return
 	}
 	if more {

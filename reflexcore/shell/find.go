@@ -237,7 +237,7 @@ func (a *applied) roots() []string {
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, a.in.dir)
+		out = append(out, a.in.cwd.dir)
 	}
 	return out
 }

@@ -12,11 +12,11 @@ const flagWalks = 48 // flags that one word is tried as
 // asFlags walks a command once more as each flag of its program that a word may be of
 // which only the beginning is known: git push --$X. What is new in that counts.
 func (in *interp) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
-	if in.omits != omitsNothing || p.Program == nil || in.steps > in.lim.Steps/2 {
+	if in.omits != omitsNothing || p.Program == nil || in.rep.steps > in.rep.lim.Steps/2 {
 		return
 	}
 	n := len(in.fields)
-	for i := mark + 1; i < n && !in.stopped(); i++ {
+	for i := mark + 1; i < n && !in.rep.stopped(); i++ {
 		f := in.fields[i]
 		if f.text == "--" {
 			return

@@ -19,7 +19,7 @@ func (a *applied) filled(folder string, d data) {
 	if program, _, _ := strings.Cut(a.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
 		return
 	}
-	if folder != a.in.dir && !strings.HasPrefix(a.in.dir, folder+"/") && folder != "/" {
+	if folder != a.in.cwd.dir && !strings.HasPrefix(a.in.cwd.dir, folder+"/") && folder != "/" {
 		a.tree(folder, d.taint)
 		return
 	}
@@ -40,10 +40,10 @@ func (a *applied) cloned(url string) {
 }
 
 func (a *applied) tree(folder string, taint effect.Taint) {
-	if a.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.dir || !effect.IsKnown(folder) {
+	if a.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.cwd.dir || !effect.IsKnown(folder) {
 		return
 	}
-	if a.in.write(folder, data{effect.Unknown, taint}, true); a.in.stopped() {
+	if a.in.write(folder, data{effect.Unknown, taint}, true); a.in.rep.stopped() {
 		return
 	}
 	if f := a.in.file(folder); f != nil {

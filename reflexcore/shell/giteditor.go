@@ -28,7 +28,7 @@ func (a *applied) editsTodo() {
 		}
 	}
 	for _, name := range variables {
-		if in.find(name) != nil {
+		if in.vars.find(name) != nil {
 			a.editTodo(in.value(name))
 		}
 	}
@@ -49,12 +49,12 @@ func (a *applied) editTodo(editor data) {
 	case "", ":", "true", "false", "none":
 		return
 	}
-	if in.stopped() || in.level >= in.lim.Nesting {
+	if in.rep.stopped() || in.rep.level >= in.rep.lim.Nesting {
 		return
 	}
-	in.level++
+	in.rep.level++
 	in.separately(false, func() {
 		in.payload(data{editor.text + " " + rebaseTodo, editor.taint}, "git rebase", &input{}, nil)
 	})
-	in.level--
+	in.rep.level--
 }

@@ -43,7 +43,7 @@ func (a *applied) stdinArgs() []field {
 // traces reports whether a shell that is started writes each command that it runs to a
 // descriptor that the text chose: what it prints then is what PS4 says as well.
 func (a *applied) traces() bool {
-	if a.in.find("BASH_XTRACEFD") == nil {
+	if a.in.vars.find("BASH_XTRACEFD") == nil {
 		return false
 	}
 	for _, w := range a.argv[1:] {
@@ -62,10 +62,10 @@ func (in *interp) tracing(sink *data) {
 	if !in.xtrace {
 		return
 	}
-	if in.err != nil && in.find("PS4") != nil {
+	if in.err != nil && in.vars.find("PS4") != nil {
 		in.err.append(unknown)
 	}
-	if in.find("BASH_XTRACEFD") != nil {
+	if in.vars.find("BASH_XTRACEFD") != nil {
 		sink.append(unknown)
 	}
 }
@@ -74,14 +74,14 @@ func (in *interp) tracing(sink *data) {
 // each variable may be another one now. Where one of them is run, that is a question; as an
 // argument it stays what the text says. What lies outside of the working folder is no file
 // of the call, and what activates an environment of python sets its own names.
-func (in *interp) shake(target string) {
-	if path.Base(target) == "activate" || !strings.HasPrefix(target, in.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
+func (vs *variables) shake(target string) {
+	if path.Base(target) == "activate" || !strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
 		strings.HasPrefix(target, effect.Unknown) {
 		return
 	}
-	in.shaken = true
-	for i := range in.vars {
-		in.vars[i].shaken = true
+	vs.shaken = true
+	for i := range vs.list {
+		vs.list[i].shaken = true
 	}
 }
 

@@ -15,10 +15,10 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	in := a.in
 	plain := *u
 	plain.Arg = ""
-	before := len(in.res.Effects)
+	before := len(in.rep.res.Effects)
 	a.payload(&plain, out)
-	for i := before; i < len(in.res.Effects); i++ {
-		e := &in.res.Effects[i]
+	for i := before; i < len(in.rep.res.Effects); i++ {
+		e := &in.rep.res.Effects[i]
 		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil && (!in.local || !a.connects())) {
 			e.What = "helper"
 		}
@@ -29,8 +29,8 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 // as if it were given by -c. One whose name is not known may be any.
 func (in *interp) gitSetting(number string, value data) {
 	key := in.value("GIT_CONFIG_KEY_" + number)
-	if in.level >= in.lim.Nesting {
-		in.over(overDepth)
+	if in.rep.level >= in.rep.lim.Nesting {
+		in.rep.over(overDepth)
 		return
 	}
 	mark := len(in.fields)
@@ -38,9 +38,9 @@ func (in *interp) gitSetting(number string, value data) {
 		in.push(field{data: data{text: text}})
 	}
 	in.fields[mark+2].taint = key.taint | value.taint
-	in.level++
+	in.rep.level++
 	in.program(mark, &input{}, nil)
-	in.level--
+	in.rep.level--
 	in.fields = in.fields[:mark]
 }
 

@@ -11,15 +11,15 @@ import (
 // hidden walks what runs in a text that the parser takes for a pattern, @(…), while bash
 // expands it first. Single quotes in it are taken for none: that only finds more.
 func (in *interp) hidden(text string) {
-	if !expands(text) && !strings.Contains(text, "${") || in.stopped() {
+	if !expands(text) && !strings.Contains(text, "${") || in.rep.stopped() {
 		return
 	}
-	if in.level++; in.level > in.lim.Nesting {
-		in.over(overDepth)
+	if in.rep.level++; in.rep.level > in.rep.lim.Nesting {
+		in.rep.over(overDepth)
 		return
 	}
-	defer func() { in.level-- }()
-	in.steps += 8 + len(text)/256
+	defer func() { in.rep.level-- }()
+	in.rep.steps += 8 + len(text)/256
 	for i := process(text); i >= 0; i = process(text) {
 		text = text[:i] + "$" + text[i+1:]
 	}

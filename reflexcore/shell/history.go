@@ -40,7 +40,7 @@ func (in *interp) history(mark int, std *input, sink *data) {
 			return
 		}
 	}
-	in.typed = true
+	in.rep.typed = true
 	sink.append(data{effect.Unknown, effect.Secret | effect.File})
 }
 
@@ -70,7 +70,7 @@ func words(list []field) data {
 
 // record adds a text to the history.
 func (in *interp) record(d data) {
-	if d.text != "" && len(in.recorded) < in.lim.Alternatives {
+	if d.text != "" && len(in.recorded) < in.rep.lim.Alternatives {
 		in.recorded = append(in.recorded, d)
 	}
 }
@@ -85,7 +85,7 @@ func (in *interp) historyFile(args []field) string {
 
 // saveHistory writes the history to its file, where the text chose that.
 func (in *interp) saveHistory(args []field) {
-	if len(in.recorded) == 0 || len(args) == 0 && in.find("HISTFILE") == nil {
+	if len(in.recorded) == 0 || len(args) == 0 && in.vars.find("HISTFILE") == nil {
 		return
 	}
 	in.wrote(in.historyFile(args), join(in.recorded, "\n"), false, "history")
@@ -106,19 +106,18 @@ func (in *interp) rerun(args []field, sink *data) {
 			}
 			if editor.text != "-" {
 				known = false
-				in.sub(data{in.concat(editor.text, " ", effect.Unknown), editor.taint}, "fc", &input{}, nil)
+				in.sub(data{in.arena.concat(editor.text, " ", effect.Unknown), editor.taint}, "fc", &input{}, nil)
 			}
 		case strings.Contains(w, "=") || !effect.IsKnown(w):
 			known = false
 		}
 	}
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+	outer := in.alt.setAside()
 	for _, d := range in.recorded {
 		in.payload(d, "fc", &input{}, sink)
 	}
 	if !known {
 		in.payload(unknown, "fc", &input{}, sink)
 	}
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 }

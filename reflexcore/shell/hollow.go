@@ -40,11 +40,11 @@ const (
 // every does something for each combination of what the variables in it may be, and
 // once more for what is not known of its words being nothing.
 func (in *interp) every(do func()) {
-	if in.choose {
+	if in.alt.choose {
 		do()
 		return
 	}
-	saw, from, below, forks := in.saw, len(in.res.Effects), len(in.below), in.forks
+	saw, from, below, forks := in.saw, len(in.rep.res.Effects), len(in.below), in.forks
 	in.saw = 0
 	outer := in.starts()
 	in.combinations(do)
@@ -70,16 +70,16 @@ func (in *interp) every(do func()) {
 
 // start is what a command begins with: each of its readings does.
 type start struct {
-	files                    int
-	dir, may, before, beside string
-	params                   []data
-	others                   [][]data
+	workdir
+	files  int
+	params []data
+	others [][]data
 }
 
 // starts notes it, and returns that of the command around.
 func (in *interp) starts() (outer start) {
 	outer = in.start
-	in.start = start{len(in.files), in.dir, in.may, in.before, in.beside, in.params, in.others}
+	in.start = start{in.cwd, len(in.files), in.params, in.others}
 	return outer
 }
 
@@ -90,7 +90,7 @@ func (in *interp) restart() {
 
 // firstly walks something again in which there were forks, see [interp.fork].
 func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
-	if in.forks == forks || in.omits != omitsNothing || in.first || in.choose {
+	if in.forks == forks || in.omits != omitsNothing || in.first || in.alt.choose {
 		return
 	}
 	in.first = true
@@ -101,7 +101,7 @@ func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
 // either is every for what is no command but expands words: once for each combination, and
 // once with the first value of what forks.
 func (in *interp) either(walk func()) {
-	forks, from := in.forks, len(in.res.Effects)
+	forks, from := in.forks, len(in.rep.res.Effects)
 	in.combinations(walk)
 	if in.forks != forks {
 		outer := in.starts()
@@ -132,7 +132,7 @@ func (in *interp) fork(sink, out *data, again bool) {
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
 func (in *interp) omitting(how omission, seen unsure, from, below int, walk func()) {
-	if in.leaner = true; in.stopped() {
+	if in.leaner = true; in.rep.stopped() {
 		return
 	}
 	for i := in.start.files; i < len(in.files); i++ { // what another reading wrote may not be there
@@ -140,7 +140,7 @@ func (in *interp) omitting(how omission, seen unsure, from, below int, walk func
 			in.files[i].taint |= t
 		}
 	}
-	r := in.res
+	r := in.rep.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
 	in.omits = how
 	if seen&named != 0 {
@@ -222,7 +222,7 @@ func fresh(have, list []effect.Effect) (n int) {
 // omitted is a value in a walk that takes what is not known for nothing.
 func (in *interp) omitted(d data) data {
 	if !d.known() {
-		in.leaner = in.leaner || !in.stopped() // what the limit left unknown, a lean walk does not reach
+		in.leaner = in.leaner || !in.rep.stopped() // what the limit left unknown, a lean walk does not reach
 		if in.omits == omitsAll {
 			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
 		}
@@ -357,14 +357,14 @@ func says(name string) bool {
 // the system or a home, since what is not known of it may be nothing: cd "/$X" && rm *.
 // It is empty for any other, which scripts enter every day.
 func (in *interp) atTop(p string) string {
-	if effect.IsKnown(in.dir) || !strings.HasPrefix(p, in.dir) {
+	if effect.IsKnown(in.cwd.dir) || !strings.HasPrefix(p, in.cwd.dir) {
 		return ""
 	}
-	top := path.Clean(strings.ReplaceAll(in.dir, effect.Unknown, ""))
+	top := path.Clean(strings.ReplaceAll(in.cwd.dir, effect.Unknown, ""))
 	if !isTopFolder(top) && top != in.value("HOME").text {
 		return ""
 	}
-	return path.Clean(in.concat(top, "/", p[len(in.dir):]))
+	return path.Clean(in.arena.concat(top, "/", p[len(in.cwd.dir):]))
 }
 
 // isTopFolder reports whether a path is the root, or one of the folders of a system and

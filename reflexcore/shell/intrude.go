@@ -29,18 +29,18 @@ func (in *interp) intrudes(walk func(std *input)) {
 	if now := in.plumbed(); now != was || std.present || in.out != out {
 		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: in.out != out, stream: in.out.to})
 	}
-	for _, v := range in.vars[in.mark:] {
+	for _, v := range in.vars.list[in.vars.mark:] {
 		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
 			continue
 		}
 		if len(i.vars) >= intruders {
-			in.over("traps")
+			in.rep.over("traps")
 			return
 		}
 		i.vars = append(i.vars, v)
 	}
 	if in.moves != moves {
-		i.dir = in.dir
+		i.dir = in.cwd.dir
 	}
 }
 
@@ -48,31 +48,31 @@ func (in *interp) intrudes(walk func(std *input)) {
 func (in *interp) intrude() {
 	i := in.intruder
 	for _, v := range i.vars {
-		if now := in.find(v.name); now == nil || now.data != v.data || now.array != v.array {
-			in.merge(v)
+		if now := in.vars.find(v.name); now == nil || now.data != v.data || now.array != v.array {
+			in.vars.merge(v)
 		}
 	}
-	if i.dir != "" && in.dir != i.dir {
-		in.goesFrom(in.dir)
-		in.dir, in.may = effect.Unknown, i.dir
+	if i.dir != "" && in.cwd.dir != i.dir {
+		in.goesFrom(in.cwd.dir)
+		in.cwd.dir, in.cwd.may = effect.Unknown, i.dir
 	}
 }
 
 // signalled walks what a trap does while the text still runs, for what it sets alone: what
 // else it does is walked at the end.
 func (in *interp) signalled(walk func(std *input)) {
-	r := in.res
-	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), in.steps
+	r := in.rep.res
+	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), in.rep.steps
 	in.aside(func() { in.intrudes(walk) })
 	over, layers := r.Over, r.Layers
 	found, list := r.Effects, r.Steps
 	*r = counted
 	r.Effects, r.Steps, r.Layers = found[:effects], list[:steps], max(r.Layers, layers)
 	if over != "" && r.Over == "" { // what the trap does is not known: the text goes on
-		in.over(over)
+		in.rep.over(over)
 		r.Over = ""
 		if !in.repaid { // once: the text has its own steps
-			in.steps, in.repaid = spent, true
+			in.rep.steps, in.repaid = spent, true
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (in *interp) rewiredByTraps() {
 
 // callsDeclared walks once more what traps do, since they may call a function that is declared now.
 func (in *interp) callsDeclared() {
-	if len(in.hooks) == 0 || in.late || in.stopped() {
+	if len(in.hooks) == 0 || in.late || in.rep.stopped() {
 		return
 	}
 	in.late = true

@@ -17,7 +17,7 @@ const (
 // walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
 // but for one that goes deeper or that is not ended by the number of alternatives.
 func (in *interp) hidesMore() bool {
-	return in.leaner || in.res.Over == overDepth || in.res.Over == overAlternatives
+	return in.leaner || in.rep.res.Over == overDepth || in.rep.res.Over == overAlternatives
 }
 
 // A read is what a text was read as.
@@ -31,16 +31,16 @@ type read struct {
 // parse is [parse], but what was parsed once in this judgement is not parsed again: the
 // outermost text, which both walks read, and payloads, which calls like to repeat.
 func (in *interp) parse(src string) (*syntax.File, How, bool) {
-	if r := &in.outermost; in.depth == 0 && r.file != nil && r.src == src {
+	if r := &in.outermost; in.rep.depth == 0 && r.file != nil && r.src == src {
 		return r.file, r.how, r.strange
 	}
 	r, ok := in.ctx.Trees.of(src)
 	if !ok {
 		r.src = src
-		r.file, r.how, r.strange = parse(src, in.lim)
+		r.file, r.how, r.strange = parse(src, in.rep.lim)
 		in.ctx.Trees.keep(r)
 	}
-	if in.depth == 0 {
+	if in.rep.depth == 0 {
 		in.outermost = r
 	}
 	return r.file, r.how, r.strange
@@ -56,7 +56,7 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	lean, text := Result{}, in.outermost
 	in.reset(a, ctx, &lean)
 	in.outermost = text
-	in.lim, in.omits, in.lean = &limits, omitsAll, true
+	in.rep.lim, in.omits, in.lean = &limits, omitsAll, true
 	walk(in)
 	in.left()
 	steps := len(out.Steps)

@@ -31,7 +31,7 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 		in.reset(a, Context{Dir: "/srv/app"}, &out)
 		walk(in)
 		in.left()
-		if !in.stopped() {
+		if !in.rep.stopped() {
 			t.Errorf("%s: no limit was met", name)
 			continue
 		}

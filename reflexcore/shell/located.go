@@ -34,11 +34,11 @@ func (f *field) isKind() bool {
 // fixed reports whether a variable is known to hold a place although its value is not
 // known: it is inherited, so that no command chose it, or asked from a program that
 // prints where something is.
-func (in *interp) fixed(name string) bool {
+func (vs *variables) fixed(name string) bool {
 	if name == unknownName || !syntax.ValidName(name) {
 		return false
 	}
-	v := in.find(name)
+	v := vs.find(name)
 	return v == nil || v.place
 }
 
@@ -76,8 +76,8 @@ func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
 	if !in.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
 		return in.asked(stmts) != 0
 	}
-	for i := range in.vars {
-		if v := strings.ToLower(in.vars[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+	for i := range in.vars.list {
+		if v := strings.ToLower(in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
 			return false
 		}
 	}
@@ -118,7 +118,7 @@ func (in *interp) asksBranch(stmts []*syntax.Stmt) bool {
 		return false
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || in.find("GIT_DIR") != nil {
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || in.vars.find("GIT_DIR") != nil {
 		return false
 	}
 	return in.isOneOf(c.Args[1:], branches) && !in.replaced("git") && !in.configured
@@ -152,11 +152,11 @@ var tools = map[string]bool{
 }
 
 // isTool reports whether a variable is one of them, and inherited.
-func (in *interp) isTool(name string) bool {
-	if !tools[name] || in.find(name) != nil {
+func (vs *variables) isTool(name string) bool {
+	if !tools[name] || vs.find(name) != nil {
 		return false
 	}
-	_, ok := in.ctx.Env[name]
+	_, ok := vs.ctx.Env[name]
 	return !ok
 }
 
@@ -214,7 +214,7 @@ func sameWords(pattern string, words []string) bool {
 
 // replaced reports whether the text made something else of a program's name.
 func (in *interp) replaced(name string) bool {
-	return in.find("PATH") != nil || in.created(name) != nil ||
+	return in.vars.find("PATH") != nil || in.created(name) != nil ||
 		slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) ||
 		slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name })
 }

@@ -40,10 +40,10 @@ var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-
 // without an effect that says what becomes of them. By is the [programName] of the command,
 // and its effects are those from the given index on.
 func (in *interp) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || p.Dry {
+	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || p.Dry {
 		return
 	}
-	hidden := strings.Contains(in.dir, "/.") || strings.HasPrefix(in.dir, "/etc")
+	hidden := strings.Contains(in.cwd.dir, "/.") || strings.HasPrefix(in.cwd.dir, "/etc")
 	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
 	if !hidden && !hints(argv, fed, std.text) {
 		return
@@ -399,10 +399,10 @@ func (in *interp) unpacks(argv []string) {
 	}
 	switch base := programName(argv[0]); {
 	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
-		in.add(effect.Effect{Kind: effect.Write, Target: in.dir, Bits: effect.Append, By: base})
+		in.add(effect.Effect{Kind: effect.Write, Target: in.cwd.dir, Bits: effect.Append, By: base})
 	case len(argv) > 4 && strings.HasPrefix(base, "python") && argv[1] == "-m":
 		if extracts := argv[3] == "-e" || argv[3] == "--extract"; extracts && (argv[2] == "tarfile" || argv[2] == "zipfile") {
-			dir := in.dir
+			dir := in.cwd.dir
 			if len(argv) > 5 {
 				dir = in.home(argv[5])
 			}
@@ -416,14 +416,14 @@ func (m *mentioner) tell(from int) {
 	in := m.in
 	for i, p := range m.paths {
 		told := 0
-		for j := min(from, len(in.res.Effects)); j < len(in.res.Effects); j++ {
-			if ef := &in.res.Effects[j]; ef.Target == p && m.explains(ef) {
+		for j := min(from, len(in.rep.res.Effects)); j < len(in.rep.res.Effects); j++ {
+			if ef := &in.rep.res.Effects[j]; ef.Target == p && m.explains(ef) {
 				told++
 			}
 		}
 		mention := Mention{Path: p, By: m.by}
-		if p != "" && m.counts[i] > told && len(in.res.Mentions) < maxMentions && !slices.Contains(in.res.Mentions, mention) {
-			in.res.Mentions = append(in.res.Mentions, mention)
+		if p != "" && m.counts[i] > told && len(in.rep.res.Mentions) < maxMentions && !slices.Contains(in.rep.res.Mentions, mention) {
+			in.rep.res.Mentions = append(in.rep.res.Mentions, mention)
 		}
 	}
 }

@@ -53,10 +53,10 @@ func (o Oddity) String() string {
 }
 
 // odd notes an oddity of a command and what the command's name turned out to be.
-func (in *interp) odd(o Oddity, name string) {
-	in.res.Odd |= o
-	if in.res.OddName == "" {
-		in.res.OddName = name
+func (r *report) odd(o Oddity, name string) {
+	r.res.Odd |= o
+	if r.res.OddName == "" {
+		r.res.OddName = name
 	}
 }
 
@@ -69,13 +69,13 @@ func (in *interp) oddName(mark int) {
 			if o == GluedName && in.Table.Find(f.text) == nil {
 				continue // a name of one's own
 			}
-			in.odd(o, f.text)
+			in.rep.odd(o, f.text)
 		case i == 0 && o&CutName != 0:
-			in.odd(CutName, effect.Show(f.text))
+			in.rep.odd(CutName, effect.Show(f.text))
 		case o&(EmptyQuotes|Separator) != 0:
-			in.odd(o&(EmptyQuotes|Separator), f.text)
+			in.rep.odd(o&(EmptyQuotes|Separator), f.text)
 		case o&(CutName|EscapedName) != 0 && isCluster(f.text):
-			in.odd(o&(CutName|EscapedName), f.text)
+			in.rep.odd(o&(CutName|EscapedName), f.text)
 		}
 	}
 }

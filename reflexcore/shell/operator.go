@@ -117,7 +117,7 @@ func (in *interp) slice(d data, s *syntax.Slice) data {
 
 // regex compiles a shell pattern, or returns nil.
 func (in *interp) regex(pat string, mode pattern.Mode) *regexp.Regexp {
-	if len(pat) > 1024 || !effect.IsKnown(pat) || !in.work(64*len(pat)+256) {
+	if len(pat) > 1024 || !effect.IsKnown(pat) || !in.rep.work(64*len(pat)+256) {
 		return nil
 	}
 	expr, err := pattern.Regexp(pat, mode)
@@ -146,7 +146,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		anchor, pat = pat[0], pat[1:]
 	}
 	if !strings.ContainsAny(pat, `*?[\`) {
-		in.made(len(d.text))
+		in.rep.made(len(d.text))
 		switch {
 		case pat == "":
 			switch anchor {
@@ -167,7 +167,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 			}
 			return data{d.text, taint}
 		case r.All:
-			if !in.made(strings.Count(d.text, pat) * len(with.text)) {
+			if !in.rep.made(strings.Count(d.text, pat) * len(with.text)) {
 				return unknown
 			}
 			return data{strings.ReplaceAll(d.text, pat, with.text), taint}
@@ -175,7 +175,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		return data{strings.Replace(d.text, pat, with.text, 1), taint}
 	}
 	rx := in.regex(pat, 0)
-	if rx == nil || !in.work(len(d.text)) {
+	if rx == nil || !in.rep.work(len(d.text)) {
 		return data{effect.Unknown, taint}
 	}
 	var b strings.Builder
@@ -187,7 +187,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		b.WriteString(d.text[at:m[0]])
 		b.WriteString(with.text)
 		at = m[1]
-		if !in.made(len(with.text)) {
+		if !in.rep.made(len(with.text)) {
 			return unknown
 		}
 		if !r.All {
@@ -202,7 +202,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 	set, sure := in.isSet(name)
 	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull ||
-		(e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && in.isTool(name) {
+		(e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && in.vars.isTool(name) {
 		sure = true // it is set to another one of the same kind, if at all
 	}
 	switch e.Op {
@@ -229,9 +229,9 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		// It may be set, to what is not known, or not.
 		v := variable{name: name, data: d, alts: []data{other, d}}
 		if assign {
-			*in.slot(name) = v
+			*in.vars.slot(name) = v
 		}
-		return v.alts[in.pick("-"+name+other.text, 2)]
+		return v.alts[in.alt.pick("-"+name+other.text, 2)]
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		other := in.one(e.Word)
 		if sure && (!set || e.Op == syntax.AlternateUnsetOrNull && d.text == "") {
@@ -247,7 +247,7 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		if in.leaner = true; in.lean || in.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
-		return alts[in.pick("+"+name+other.text, 2)]
+		return alts[in.alt.pick("+"+name+other.text, 2)]
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		in.one(e.Word)
 		return d
@@ -304,7 +304,7 @@ func (in *interp) atOperator(d data, name, op string) data {
 			return quoted
 		}
 	case "A":
-		if v := in.find(name); plain && v != nil && !v.array && !v.integer && v.ref == "" {
+		if v := in.vars.find(name); plain && v != nil && !v.array && !v.integer && v.ref == "" {
 			return data{name + "=" + quoted.text, d.taint}
 		}
 	case "L":
@@ -345,7 +345,7 @@ func (in *interp) cut(text, pat string, op syntax.ParExpOperator) string {
 	}
 	small := op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix
 	for n := range len(text) + 1 {
-		if !in.work(len(text)) {
+		if !in.rep.work(len(text)) {
 			return effect.Unknown
 		}
 		size := n
@@ -375,7 +375,7 @@ func (in *interp) matches(text, pat string) (matched, sure bool) {
 		return true, true
 	}
 	rx := in.regex(pat, pattern.EntireString)
-	if rx == nil || !in.work(len(text)) {
+	if rx == nil || !in.rep.work(len(text)) {
 		return false, false
 	}
 	return rx.MatchString(text), true

@@ -61,8 +61,8 @@ func (in *interp) isOwnPackage(word string) bool {
 
 // tellsOwn walks words as those of approver.
 func (in *interp) tellsOwn(words []field) {
-	if in.level >= in.lim.Nesting {
-		in.over(overDepth)
+	if in.rep.level >= in.rep.lim.Nesting {
+		in.rep.over(overDepth)
 		return
 	}
 	mark := len(in.fields)
@@ -71,9 +71,9 @@ func (in *interp) tellsOwn(words []field) {
 	for _, f := range words {
 		in.push(f)
 	}
-	in.level++
+	in.rep.level++
 	in.separately(false, func() { in.run(mark, &input{}, &data{}, false) })
-	in.level--
+	in.rep.level--
 	in.fields = in.fields[:mark]
 }
 

@@ -174,7 +174,7 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
 		a.each(d, a.added(), out)
 		for i, row := range a.rows(u.Word) { // a line is one word: sh -c
-			if i > in.lim.Rounds || in.stopped() {
+			if i > in.rep.lim.Rounds || in.rep.stopped() {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
@@ -184,7 +184,7 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		return
 	}
 	for i, row := range a.rows(u.Word) {
-		if i > in.lim.Rounds || in.stopped() {
+		if i > in.rep.lim.Rounds || in.rep.stopped() {
 			return
 		}
 		text := filled(d, row, !unquoted)
@@ -219,7 +219,7 @@ func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
 // rows are the words of the runs of a command, as far as one walks them: one of each source
 // in a run. Columns of a word are words of their own.
 func (a *applied) rows(command int) [][]field {
-	most := a.in.lim.Rounds
+	most := a.in.rep.lim.Rounds
 	split, columns := a.flagValue(command, 'C', "--colsep")
 	rows := [][]field{nil}
 	sources := a.sources()

@@ -15,7 +15,7 @@ func (in *interp) value(name string) data {
 		return join(in.positional(), " ")
 	case "#":
 		if in.openParams() { // an agent's command is called with none, a script may be with any
-			return []data{{text: "0"}, {text: "1" + effect.Unknown}}[in.pick("#", 2)]
+			return []data{{text: "0"}, {text: "1" + effect.Unknown}}[in.alt.pick("#", 2)]
 		}
 		return data{text: strconv.Itoa(len(in.positional()))}
 	case "?":
@@ -46,13 +46,13 @@ func (in *interp) value(name string) data {
 	v := in.lookup(name)
 	switch {
 	case v == nil:
-		return in.environment(name)
+		return in.vars.environment(name)
 	case v.unset:
 		return data{}
 	case v.array:
 		return v.element(data{text: "0"})
 	case v.alts != nil:
-		return v.alts[in.pick(name, len(v.alts))]
+		return v.alts[in.alt.pick(name, len(v.alts))]
 	}
 	return v.data
 }
@@ -109,7 +109,7 @@ func (in *interp) elements(name string) ([]data, bool) {
 	case v == nil && in.ctx.Unset:
 		return nil, true
 	case v == nil:
-		return []data{in.environment(name)}, false
+		return []data{in.vars.environment(name)}, false
 	case v.unset:
 		return nil, true
 	case v.array && v.unordered() && !in.iterates:
@@ -140,7 +140,7 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	simple := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	switch {
 	case p.Names != 0:
-		names := in.prefixed(name)
+		names := in.vars.prefixed(name)
 		if len(names) == 0 {
 			b.value(unknown, quoted)
 			return
@@ -161,7 +161,7 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		list, sure := in.elements(name)
 		in.many(b, in.changed(list, p, sure), star, quoted, sure)
 	case simple && p.Index == nil && !quoted && in.spreads(name):
-		list, sure := in.elements(in.referred(name)) // zsh gives all of them, bash the first
+		list, sure := in.elements(in.vars.referred(name)) // zsh gives all of them, bash the first
 		in.many(b, list, false, false, sure)
 	default:
 		d := in.indexed(name, p.Index)
@@ -179,12 +179,12 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
 		}
 		b.stays = b.stays || p.Length || isNumber(name)
-		b.place = in.fixed(name)
+		b.place = in.vars.fixed(name)
 		if simple && p.Index == nil && b.start == len(in.buf) {
-			v := in.find(name)
+			v := in.vars.find(name)
 			b.branch = v != nil && v.branch
 		}
-		if v := in.find(name); v != nil && v.shaken {
+		if v := in.vars.find(name); v != nil && v.shaken {
 			b.shaken = true
 		}
 		b.value(d, quoted)
@@ -305,7 +305,7 @@ func (in *interp) keysOf(b *builder, name string, star, quoted bool) bool {
 	sure := true
 	if v.unordered() && !in.iterates {
 		v := &variable{name: name, list: keys}
-		keys, sure = in.anyOrder(in.concat("!", name), v)
+		keys, sure = in.anyOrder(in.arena.concat("!", name), v)
 	}
 	in.many(b, keys, star, quoted, sure)
 	return true

@@ -14,11 +14,11 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	if a.p.Dry && !strings.HasPrefix(a.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
 		return
 	}
-	held, unpassed := in.bits, in.unpassed
-	in.bits |= u.Bits & effect.Remote
+	held, unpassed := in.rep.bits, in.unpassed
+	in.rep.bits |= u.Bits & effect.Remote
 	in.unpassed = a.clears()
 	a.executes(u, out)
-	in.bits, in.unpassed = held, unpassed
+	in.rep.bits, in.unpassed = held, unpassed
 }
 
 // joined is the text of a use that may be of several words.
@@ -68,11 +68,11 @@ func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 	mark, placed := len(in.fields), false
 	end := min(u.End, len(a.argv))
 	var found []string
-	held := in.bits
+	held := in.rep.bits
 	if u.Arg == "found" {
 		found = a.found(u.Word - 1)
 		if a.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.near(p) }) {
-			in.bits |= effect.Recursive // whatever is done is done to all that is there
+			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
 	if found == nil && u.Word < end {
@@ -103,26 +103,26 @@ func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 	for _, f := range a.added() {
 		in.push(f)
 	}
-	if len(in.fields) > mark && strings.IndexByte(in.fields[mark].text, ' ') >= 0 && !in.stopped() && in.level < in.lim.Nesting {
+	if len(in.fields) > mark && strings.IndexByte(in.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.fields[mark:])
-		in.level++
+		in.rep.level++
 		in.separately(false, func() { in.sub(d, a.by, &input{}, nil) })
-		in.level--
+		in.rep.level--
 	}
-	if len(in.fields) > mark && !in.stopped() {
+	if len(in.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.homeless
 		in.via, in.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
-		in.level++
-		if in.level > in.lim.Nesting {
-			in.over(overDepth)
+		in.rep.level++
+		if in.rep.level > in.rep.lim.Nesting {
+			in.rep.over(overDepth)
 		} else {
 			in.separately(a.clears(), func() { in.run(mark, a.std, out, false) })
 		}
-		in.level--
+		in.rep.level--
 		in.via, in.homeless = via, homeless
 	}
-	in.fields, in.bits = in.fields[:mark], held
+	in.fields, in.rep.bits = in.fields[:mark], held
 }
 
 // module runs a module of Python, if it is not one that the table knows by its
@@ -158,7 +158,7 @@ func (a *applied) found(action int) []string {
 			}
 		}
 		if len(roots) == 0 {
-			roots = append(roots, a.in.dir)
+			roots = append(roots, a.in.cwd.dir)
 		}
 	} else if list := a.reaches(action, roots...); list != nil {
 		if i := slices.Index(list, empty); i < 0 {
@@ -212,7 +212,7 @@ func (a *applied) appendInput(mark int, std *input) {
 		for i := mark; i < len(in.fields); i++ {
 			if strings.Contains(in.fields[i].text, placeholder) {
 				if in.fields[i].text == placeholder && i > mark && in.fields[i-1].text == "-c" {
-					in.odd(InputAsCode, a.by)
+					in.rep.odd(InputAsCode, a.by)
 				}
 				in.fields[i].text = strings.ReplaceAll(in.fields[i].text, placeholder, value)
 				in.fields[i].taint |= std.taint
@@ -224,7 +224,7 @@ func (a *applied) appendInput(mark int, std *input) {
 		}
 	}
 	if len(in.fields) > mark && in.fields[len(in.fields)-1].text == "-c" {
-		in.odd(InputAsCode, a.by)
+		in.rep.odd(InputAsCode, a.by)
 	}
 	for _, w := range words {
 		in.push(field{data: w, splits: !w.known()})
@@ -265,8 +265,8 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		}
 		return
 	}
-	held := in.bits
-	in.bits |= u.Bits & effect.Remote
+	held := in.rep.bits
+	in.rep.bits |= u.Bits & effect.Remote
 	switch u.Role {
 	case grammar.Shell:
 		var more data
@@ -292,7 +292,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.by})
 	default: // nothing for the others
 	}
-	in.bits = held
+	in.rep.bits = held
 }
 
 // added are the words that a use of the role args adds to the command.
@@ -326,7 +326,7 @@ func (a *applied) each(d data, args []field, out *data) {
 		return
 	}
 	for i, f := range args {
-		if i >= a.in.lim.Rounds || a.in.stopped() {
+		if i >= a.in.rep.lim.Rounds || a.in.rep.stopped() {
 			return
 		}
 		a.in.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
@@ -345,7 +345,7 @@ func (a *applied) sql(dialect string, d data) {
 	in.SQL(dialect, d.text, func(f Found) bool {
 		if f.Shell != "" {
 			in.separately(false, func() { in.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil) })
-			return !in.stopped()
+			return !in.rep.stopped()
 		}
 		e := f.Effect
 		e.By, e.Taint = a.by, e.Taint|d.taint
@@ -353,6 +353,6 @@ func (a *applied) sql(dialect string, d data) {
 			in.write(in.home(e.Target), data{effect.Unknown, e.Taint}, true)
 		}
 		in.add(e)
-		return !in.stopped()
+		return !in.rep.stopped()
 	})
 }

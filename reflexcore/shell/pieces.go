@@ -39,7 +39,7 @@ func (a *applied) asItWas(text string) (data, bool) {
 	default:
 		return data{}, false
 	}
-	if a.in.choose && a.in.pick("as it was", 2) == 0 {
+	if a.in.alt.choose && a.in.alt.pick("as it was", 2) == 0 {
 		return same, true
 	}
 	return data{effect.Unknown, a.taint | effect.Decoded}, true
@@ -95,8 +95,8 @@ func (in *interp) pieces(argv []string, base string, taint effect.Taint) {
 			}
 		}
 	}
-	if len(in.files) >= in.lim.Fields {
-		in.over("files")
+	if len(in.files) >= in.rep.lim.Fields {
+		in.rep.over("files")
 		return
 	}
 	in.files = append(in.files, virtual{path: in.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
@@ -120,7 +120,7 @@ var firstPieces = [...]string{"aa", "ab", "ac", "ad", "ae", "af", "ag", "ah", "0
 // where there is none.
 func (in *interp) mayRun(p string) *virtual {
 	_, rest, open := cutLast(p, effect.Unknown)
-	in.steps += len(in.files) / 16
+	in.rep.steps += len(in.files) / 16
 	for i := len(in.files) - 1; i >= 0; i-- {
 		f := &in.files[i]
 		if f.pieces && strings.HasPrefix(p, f.path) || open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {

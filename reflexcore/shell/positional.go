@@ -16,9 +16,9 @@ func (in *interp) joinParams(params []data, others [][]data) {
 			all = append(all, list)
 		}
 	}
-	if len(all) > in.lim.Alternatives {
+	if len(all) > in.rep.lim.Alternatives {
 		if !in.lean {
-			in.over(overAlternatives)
+			in.rep.over(overAlternatives)
 		}
 		return
 	}
@@ -30,7 +30,7 @@ func (in *interp) joinParams(params []data, others [][]data) {
 
 // setPositional sets the positional parameters.
 func (in *interp) setPositional(list []data) {
-	in.steps += len(list) / 8 // each was copied
+	in.rep.steps += len(list) / 8 // each was copied
 	in.params, in.others = list, nil
 }
 
@@ -74,7 +74,7 @@ func begins(words []field, list []data) bool {
 // positional are the positional parameters.
 func (in *interp) positional() []data {
 	if in.others != nil {
-		n := in.pick("@", len(in.others))
+		n := in.alt.pick("@", len(in.others))
 		if in.first { // the first that is known changes places with the first
 			known := slices.IndexFunc(in.others, func(list []data) bool {
 				return !slices.ContainsFunc(list, func(d data) bool { return !d.known() })

@@ -49,12 +49,12 @@ func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
 // untouched reports whether nothing that this text said can have reached a program of
 // the project, but by its words and its input.
 func (in *interp) untouched() bool {
-	if in.bits != 0 || len(in.funcs)+len(in.aliases)+len(in.active) > 0 || !effect.IsKnown(in.dir) || !within(in.dir, in.ctx.Dir) {
+	if in.rep.bits != 0 || len(in.funcs)+len(in.aliases)+len(in.active) > 0 || !effect.IsKnown(in.cwd.dir) || !within(in.cwd.dir, in.ctx.Dir) {
 		return false
 	}
-	in.steps += (len(in.vars) + len(in.files)) / 16
-	for i := range in.vars {
-		switch in.vars[i].name {
+	in.rep.steps += (len(in.vars.list) + len(in.files)) / 16
+	for i := range in.vars.list {
+		switch in.vars.list[i].name {
 		case "", "PWD", "OLDPWD", "_":
 		default:
 			return false

@@ -24,8 +24,8 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
 	either := !escapes && !saysE(words[:len(words)-len(args)]) && slices.ContainsFunc(args, isEscaped)
-	if either && in.shared && in.choose {
-		escapes, either = in.pick("echo", 2) == 0, false // what bash prints comes last, and stays
+	if either && in.alt.shared && in.alt.choose {
+		escapes, either = in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
 	}
 	for i, f := range args {
 		if i > 0 {
@@ -46,7 +46,7 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	if newline {
 		buf = append(buf, '\n')
 	}
-	if in.made(len(buf)) {
+	if in.rep.made(len(buf)) {
 		sink.append(data{string(buf), taint})
 		if either && !escapes {
 			in.echoed(string(buf))
@@ -146,8 +146,8 @@ func (in *interp) format(format string, args []field) data {
 			buf = verb(buf, format[start:i], format[i], next)
 		}
 		args = args[used:]
-		if len(args) == 0 || used == 0 || !in.made(len(buf)) || round > in.lim.Fields {
-			in.made(len(buf))
+		if len(args) == 0 || used == 0 || !in.rep.made(len(buf)) || round > in.rep.lim.Fields {
+			in.rep.made(len(buf))
 			return data{string(buf), taint}
 		}
 	}

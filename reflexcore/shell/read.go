@@ -49,11 +49,11 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		line.text = string(unescape(nil, line.text))
 	}
 	if array != "" {
-		v := variable{name: array, array: true, integer: in.slot(array).integer}
+		v := variable{name: array, array: true, integer: in.vars.slot(array).integer}
 		for _, w := range in.cutIFS(line.text, -1) {
 			v.list = append(v.list, in.counted(&v, data{w, line.taint}))
 		}
-		*in.slot(array) = v
+		*in.vars.slot(array) = v
 		return
 	}
 	if len(names) == 0 {
@@ -89,7 +89,7 @@ func (in *interp) from(number string, std *input) *input {
 // line takes one line from the input.
 func (in *interp) line(std *input, delimiter string) data {
 	if !std.present {
-		in.typed = true
+		in.rep.typed = true
 		return unknown // the terminal
 	}
 	if std.text == "" {
@@ -158,7 +158,7 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 			std = in.from(value.text, std)
 		}
 	}
-	v := variable{name: name, array: true, integer: in.slot(name).integer}
+	v := variable{name: name, array: true, integer: in.vars.slot(name).integer}
 	if lines, ok := how.cut(std.text); ok && std.known() && std.present {
 		next := 0
 		if origin != "" { // what is there stays
@@ -173,7 +173,7 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 	if callback.text != "" {
 		in.callback(callback, &v)
 	}
-	*in.slot(name) = v
+	*in.vars.slot(name) = v
 }
 
 // unread is an array that mapfile fills with what is not known. From an origin on, what
@@ -192,18 +192,17 @@ func (in *interp) unread(name, origin string, taint effect.Taint) variable {
 
 // callback walks what mapfile runs for each line: with its number and the line.
 func (in *interp) callback(command data, lines *variable) {
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+	outer := in.alt.setAside()
 	list := lines.list
 	if len(list) == 0 { // it is not known what there is to read
 		list = []data{{effect.Unknown, lines.taint}}
 	}
 	for i, line := range list {
-		if i >= in.lim.Rounds || in.stopped() {
+		if i >= in.rep.lim.Rounds || in.rep.stopped() {
 			break
 		}
-		text := in.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
+		text := in.arena.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
 		in.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
 	}
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 }

@@ -48,7 +48,7 @@ func (in *interp) last(mark int, lasts []data) []data {
 // recall makes one of the words $_. What runs in the background changes it for itself
 // only.
 func (in *interp) recall(words []data, background bool) {
-	if in.recalls&recallsLast == 0 || background || in.stopped() || len(words) == 0 {
+	if in.recalls&recallsLast == 0 || background || in.rep.stopped() || len(words) == 0 {
 		return
 	}
 	in.assignAll("_", words)
@@ -68,7 +68,7 @@ func (in *interp) lastDeclared(c *syntax.DeclClause) data {
 		return unknown
 	default:
 		d := in.one(a.Value)
-		return data{in.concat(a.Name.Value, "=", d.text), d.taint}
+		return data{in.arena.concat(a.Name.Value, "=", d.text), d.taint}
 	}
 }
 
@@ -77,15 +77,15 @@ func (in *interp) calledAs(name string) {
 	if in.recalls&recallsName == 0 {
 		return
 	}
-	h := in.hold("FUNCNAME")
-	in.locals = append(in.locals, h)
+	h := in.vars.hold("FUNCNAME")
+	in.vars.locals = append(in.vars.locals, h)
 	list := append([]data{{text: name}}, h.list...)
-	*in.slot("FUNCNAME") = variable{name: "FUNCNAME", array: true, list: list}
+	*in.vars.slot("FUNCNAME") = variable{name: "FUNCNAME", array: true, list: list}
 }
 
 // stacked puts the folder that pushd left on the stack of folders, or changes its top.
 func (in *interp) stacked(before string, push bool) {
-	v := in.find("DIRSTACK")
+	v := in.vars.find("DIRSTACK")
 	if v == nil && !push {
 		return
 	}
@@ -94,17 +94,17 @@ func (in *interp) stacked(before string, push bool) {
 		list = slices.Clone(v.list)
 	}
 	if push {
-		list = slices.Insert(list, 0, data{text: in.dir})
+		list = slices.Insert(list, 0, data{text: in.cwd.dir})
 		list[1] = data{text: before}
 	}
-	list[0] = data{text: in.dir}
-	*in.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
+	list[0] = data{text: in.cwd.dir}
+	*in.vars.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
 }
 
 // stack is the element of the stack of folders that ~1 or ~-0 names.
 func (in *interp) stack(number string) data {
 	if number == "0" || number == "+0" {
-		return data{text: in.dir}
+		return data{text: in.cwd.dir}
 	}
 	v := in.lookup("DIRSTACK")
 	if v == nil || !v.array || len(v.list) == 0 {
@@ -130,7 +130,7 @@ func isStackNumber(s string) bool {
 // dirs prints the stack of folders.
 func (in *interp) dirs(mark int, _ *input, sink *data) {
 	args := in.fields[mark+1:]
-	list := []data{{text: in.dir}}
+	list := []data{{text: in.cwd.dir}}
 	if v := in.lookup("DIRSTACK"); v != nil {
 		if list = v.list; !v.array {
 			list = []data{unknown}
@@ -163,15 +163,15 @@ func (in *interp) dirs(mark int, _ *input, sink *data) {
 
 // prefixed are the names of the variables that ${!prefix*} gives, in their order; none
 // where the text set none, as the environment may have some.
-func (in *interp) prefixed(prefix string) (names []data) {
-	for i := range in.vars {
-		v := &in.vars[i]
-		if v.name != "" && strings.HasPrefix(v.name, prefix) && in.find(v.name) == v && !v.unset {
+func (vs *variables) prefixed(prefix string) (names []data) {
+	for i := range vs.list {
+		v := &vs.list[i]
+		if v.name != "" && strings.HasPrefix(v.name, prefix) && vs.find(v.name) == v && !v.unset {
 			names = append(names, data{text: v.name})
 		}
 	}
-	for name := range in.ctx.Env {
-		if strings.HasPrefix(name, prefix) && in.find(name) == nil {
+	for name := range vs.ctx.Env {
+		if strings.HasPrefix(name, prefix) && vs.find(name) == nil {
 			names = append(names, data{text: name})
 		}
 	}
@@ -195,7 +195,7 @@ func (in *interp) optionValues(args []field) []data {
 	}
 	out := []data{}
 	for i, w := range words {
-		if len(out) >= in.lim.Alternatives-1 || !w.known() {
+		if len(out) >= in.rep.lim.Alternatives-1 || !w.known() {
 			return []data{unknown}
 		}
 		if len(w.text) < 2 || w.text[0] != '-' {
@@ -219,7 +219,7 @@ func (a *applied) printed() (data, bool) {
 		return data{}, false
 	}
 	in, name := a.in, a.argv[1]
-	if _, ok := in.ctx.Env[name]; !ok && in.find(name) == nil {
+	if _, ok := in.ctx.Env[name]; !ok && in.vars.find(name) == nil {
 		return data{}, false
 	}
 	d := in.value(name)

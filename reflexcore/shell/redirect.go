@@ -143,7 +143,7 @@ func (in *interp) opened(p data, fd int, more bool, r *redirected, out *data) {
 		r.n++
 		return
 	}
-	in.over("redirections")
+	in.rep.over("redirections")
 }
 
 // duplicate is >&N, <&N, and >&FILE.

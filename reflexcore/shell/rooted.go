@@ -20,7 +20,7 @@ const maxTrees = 16
 func (in *interp) mayRoot() bool {
 	for ; in.searched < len(in.trees) && !in.rooted; in.searched++ {
 		syntax.Walk(in.trees[in.searched], func(n syntax.Node) bool {
-			in.steps++
+			in.rep.steps++
 			switch n := n.(type) {
 			case *syntax.Word:
 				in.rooted = in.rooted || namesRoot(n)

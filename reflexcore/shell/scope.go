@@ -27,7 +27,7 @@ type variable struct {
 	refers  bool       // what is assigned is the name that it stands for from then on
 	passed  bool       // programs inherit it
 	place   bool       // its value is where something is, as [interp.asksPlace] says
-	shaken  bool       // a file may have set it to something else, see [interp.shake]
+	shaken  bool       // a file may have set it to something else, see [variables.shake]
 	branch  bool       // its value is the name of a branch, as [interp.asksBranch] says
 }
 
@@ -42,15 +42,15 @@ type held struct {
 // lookup finds a variable, or nil.
 func (in *interp) lookup(name string) *variable {
 	for hops := 0; hops < 8; hops++ {
-		v := in.find(name)
+		v := in.vars.find(name)
 		if v == nil || v.ref == "" {
 			if v != nil && v.forms != nil {
-				return &v.forms[in.pick(name, len(v.forms))]
+				return &v.forms[in.alt.pick(name, len(v.forms))]
 			}
 			return v
 		}
 		if name = v.ref; v.refs != nil {
-			name = v.refs[in.pick(in.concat("&", v.name), len(v.refs))]
+			name = v.refs[in.alt.pick(in.arena.concat("&", v.name), len(v.refs))]
 		}
 		if base, index, ok := cutIndex(name); ok {
 			return in.referredElement(base, index)
@@ -75,98 +75,98 @@ func (in *interp) referredElement(base, index string) *variable {
 	return &variable{name: base, data: v.at(n, ok)}
 }
 
-func (in *interp) find(name string) *variable {
-	in.steps += len(in.vars) / 64 // looking through many is work
-	for i := len(in.vars) - 1; i >= 0; i-- {
-		if in.vars[i].name == name {
-			return &in.vars[i]
+func (vs *variables) find(name string) *variable {
+	vs.rep.steps += len(vs.list) / 64 // looking through many is work
+	for i := len(vs.list) - 1; i >= 0; i-- {
+		if vs.list[i].name == name {
+			return &vs.list[i]
 		}
 	}
 	return nil
 }
 
-// hold remembers a variable until [interp.restore].
-func (in *interp) hold(name string) held {
-	v := in.find(name)
+// hold remembers a variable until [variables.restore].
+func (vs *variables) hold(name string) held {
+	v := vs.find(name)
 	if v == nil {
-		return held{variable: variable{name: name}, mark: in.mark}
+		return held{variable: variable{name: name}, mark: vs.mark}
 	}
-	h := held{variable: *v, was: true, mark: in.mark}
+	h := held{variable: *v, was: true, mark: vs.mark}
 	h.list, h.keys = slices.Clone(v.list), slices.Clone(v.keys)
 	return h
 }
 
 // restore gives a variable back the value that it had.
-func (in *interp) restore(h held) {
-	for i := len(in.vars) - 1; i >= in.mark; i-- {
-		if in.vars[i].name == h.name {
-			in.vars[i] = h.variable
+func (vs *variables) restore(h held) {
+	for i := len(vs.list) - 1; i >= vs.mark; i-- {
+		if vs.list[i].name == h.name {
+			vs.list[i] = h.variable
 			if !h.was {
-				in.vars[i] = variable{}
-				if i == len(in.vars)-1 {
-					in.vars = in.vars[:i]
+				vs.list[i] = variable{}
+				if i == len(vs.list)-1 {
+					vs.list = vs.list[:i]
 				}
 			}
 			return
 		}
 	}
 	if h.was {
-		in.vars = append(in.vars, h.variable)
+		vs.list = append(vs.list, h.variable)
 	}
 }
 
 // uncover takes away the variable that a function which called this one has for itself, or
 // that was set for this call alone, so that the one that it hid is seen again. It is false
 // if there is none.
-func (in *interp) uncover(name string) bool {
-	for i := len(in.locals) - 1; i >= 0; i-- {
-		h := in.locals[i]
+func (vs *variables) uncover(name string) bool {
+	for i := len(vs.locals) - 1; i >= 0; i-- {
+		h := vs.locals[i]
 		if h.name != name || h.gone {
 			continue
 		}
-		if i >= in.frame { // its own stays, without a value
+		if i >= vs.frame { // its own stays, without a value
 			return false
 		}
-		in.restore(h)
-		in.locals[i].gone = in.mark == h.mark
+		vs.restore(h)
+		vs.locals[i].gone = vs.mark == h.mark
 		return true
 	}
 	return false
 }
 
 // slot returns the variable to assign to, in the present scope.
-func (in *interp) slot(name string) *variable {
+func (vs *variables) slot(name string) *variable {
 	for hops := 0; hops < 8; hops++ {
-		v := in.find(name)
+		v := vs.find(name)
 		if v == nil || v.ref == "" {
 			break
 		}
 		name = v.ref
 	}
-	for i := len(in.vars) - 1; i >= in.mark; i-- {
-		if in.vars[i].name == name {
-			return &in.vars[i]
+	for i := len(vs.list) - 1; i >= vs.mark; i-- {
+		if vs.list[i].name == name {
+			return &vs.list[i]
 		}
 	}
-	if len(in.vars) >= in.lim.Fields {
-		in.over("variables")
+	if len(vs.list) >= vs.rep.lim.Fields {
+		vs.rep.over("variables")
 	}
 	v := variable{name: name}
-	if outer := in.find(name); outer != nil {
+	if outer := vs.find(name); outer != nil {
 		v = *outer
 		v.list, v.keys = append([]data(nil), outer.list...), append([]string(nil), outer.keys...)
 	}
-	in.vars = append(in.vars, v)
-	return &in.vars[len(in.vars)-1]
+	vs.list = append(vs.list, v)
+	return &vs.list[len(vs.list)-1]
 }
 
 // set assigns to a variable, or to an element of an array.
 func (in *interp) set(name string, d data) {
-	if v := in.find(name); v != nil && v.refs != nil {
+	if v := in.vars.find(name); v != nil && v.refs != nil {
 		in.setEach(v.refs, d)
 		return
 	}
-	name = in.referred(name)
+	name = in.vars.referred(name)
 	if !effect.IsKnown(name) {
 		in.setAny(name, d)
 		return
@@ -181,7 +181,7 @@ func (in *interp) set(name string, d data) {
 	case "BASH_ARGV0":
 		in.zero = d
 	}
-	v := in.slot(name)
+	v := in.vars.slot(name)
 	if v.refers && d.known() && d.text != "" {
 		*v = variable{name: v.name, ref: d.text}
 		return
@@ -191,7 +191,7 @@ func (in *interp) set(name string, d data) {
 	*v = variable{name: v.name, data: d, integer: integer, letters: v.letters, refers: v.refers, passed: v.passed}
 	if integer {
 		d = in.reckoned(d)
-		v = in.slot(name)
+		v = in.vars.slot(name)
 		v.data = d
 	}
 }
@@ -225,20 +225,20 @@ func (in *interp) reckoned(d data) data {
 }
 
 // unrefer makes a reference a name that is not set.
-func (in *interp) unrefer(v variable) {
-	for i := len(in.vars) - 1; i >= in.mark; i-- {
-		if in.vars[i].name == v.name {
-			in.vars[i] = variable{name: v.name, unset: true}
+func (vs *variables) unrefer(v variable) {
+	for i := len(vs.list) - 1; i >= vs.mark; i-- {
+		if vs.list[i].name == v.name {
+			vs.list[i] = variable{name: v.name, unset: true}
 			return
 		}
 	}
-	in.vars = append(in.vars, variable{name: v.name, unset: true})
+	vs.list = append(vs.list, variable{name: v.name, unset: true})
 }
 
 // referred is the name of the variable, or of the element, that a name stands for.
-func (in *interp) referred(name string) string {
+func (vs *variables) referred(name string) string {
 	for range 8 {
-		v := in.find(name)
+		v := vs.find(name)
 		if v == nil || v.ref == "" {
 			break
 		}
@@ -249,10 +249,8 @@ func (in *interp) referred(name string) string {
 
 // A scope is what a subshell or a branch has for itself.
 type scope struct {
+	workdir
 	mark, length   int
-	dir, before    string
-	beside         string
-	may            string
 	out            connected
 	params         []data
 	others         [][]data
@@ -266,8 +264,12 @@ type scope struct {
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
-	s := scope{in.mark, len(in.vars), in.dir, in.before, in.beside, in.may, in.out, in.params, in.others, len(in.funcs), len(in.aliases), in.zero, in.apart, len(in.readonly), len(in.hooks), len(in.rewired)}
-	in.mark = s.length
+	s := scope{
+		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.out, params: in.params, others: in.others,
+		funcs: len(in.funcs), aliases: len(in.aliases), zero: in.zero, apart: in.apart, readonly: len(in.vars.readonly),
+		hooks: len(in.hooks), rewired: len(in.rewired),
+	}
+	in.vars.mark = s.length
 	return s
 }
 
@@ -280,17 +282,18 @@ func (in *interp) branch() scope {
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
 	in.runLate(s.hooks)
-	clear(in.vars[s.length:])
-	in.mark, in.vars, in.dir, in.before, in.beside, in.may, in.out, in.params, in.others = s.mark, in.vars[:s.length], s.dir, s.before, s.beside, s.may, s.out, s.params, s.others
+	clear(in.vars.list[s.length:])
+	in.vars.mark, in.vars.list, in.cwd = s.mark, in.vars.list[:s.length], s.workdir
+	in.out, in.params, in.others = s.out, s.params, s.others
 	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero, in.apart, in.readonly, in.rewired = s.zero, s.apart, in.readonly[:s.readonly], in.rewired[:min(s.rewired, len(in.rewired))]
+	in.zero, in.apart, in.vars.readonly, in.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly], in.rewired[:min(s.rewired, len(in.rewired))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
 func (in *interp) join(s scope) {
 	in.branches--
-	dir, params, others := in.dir, in.params, in.others
-	in.mark, in.params, in.others = s.mark, s.params, s.others
+	dir, params, others := in.cwd.dir, in.params, in.others
+	in.vars.mark, in.params, in.others = s.mark, s.params, s.others
 	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
 		in.joinParams(params, others)
 	}
@@ -300,24 +303,24 @@ func (in *interp) join(s scope) {
 	for i := s.aliases; i < len(in.aliases); i++ {
 		in.aliases[i].maybe = true
 	}
-	if len(in.vars) > s.length {
-		changed := append([]variable(nil), in.vars[s.length:]...)
-		clear(in.vars[s.length:])
-		in.vars = in.vars[:s.length]
+	if len(in.vars.list) > s.length {
+		changed := append([]variable(nil), in.vars.list[s.length:]...)
+		clear(in.vars.list[s.length:])
+		in.vars.list = in.vars.list[:s.length]
 		for _, v := range changed {
 			if v.name != "" {
-				in.merge(v)
+				in.vars.merge(v)
 			}
 		}
 	}
-	if in.dir = s.dir; dir != s.dir {
-		in.dir = effect.Unknown
+	if in.cwd.dir = s.dir; dir != s.dir {
+		in.cwd.dir = effect.Unknown
 		if strings.HasPrefix(dir, "/") {
-			in.may = dir // or the one from before
+			in.cwd.may = dir // or the one from before
 		}
 	}
-	if in.may == "" {
-		in.may = s.may
+	if in.cwd.may == "" {
+		in.cwd.may = s.may
 	}
 	if in.zero != s.zero {
 		in.zero = data{effect.Unknown, in.zero.taint | s.zero.taint}
@@ -325,16 +328,16 @@ func (in *interp) join(s scope) {
 }
 
 // merge makes what a branch assigned one more possible value.
-func (in *interp) merge(v variable) {
-	old := in.find(v.name)
+func (vs *variables) merge(v variable) {
+	old := vs.find(v.name)
 	if v.array || v.ref != "" || v.forms != nil || old != nil && (old.array || old.forms != nil) {
-		in.mergeArray(old, v)
+		vs.mergeArray(old, v)
 		return
 	}
 	var alts []data
 	switch {
 	case old == nil:
-		alts = append(alts, in.environment(v.name))
+		alts = append(alts, vs.environment(v.name))
 	case old.alts != nil:
 		alts = append(alts, old.alts...)
 	default:
@@ -359,9 +362,9 @@ func (in *interp) merge(v variable) {
 			alts = append(alts, d)
 		}
 	}
-	slot := in.slot(v.name)
+	slot := vs.slot(v.name)
 	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
-	if len(alts) > in.lim.Alternatives {
+	if len(alts) > vs.rep.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {
 			slot.taint |= d.taint
@@ -374,7 +377,7 @@ func (in *interp) merge(v variable) {
 }
 
 // mergeArray does it for arrays. One that only grew takes the place of the other.
-func (in *interp) mergeArray(old *variable, v variable) {
+func (vs *variables) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {
 		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) && sameKeys(old, &v)
@@ -391,9 +394,9 @@ func (in *interp) mergeArray(old *variable, v variable) {
 	} else if len(forms) > 0 {
 		forms = append(forms, v)
 	}
-	slot := in.slot(v.name)
+	slot := vs.slot(v.name)
 	*slot = v
-	if slot.forms = nil; len(forms) > 1 && len(forms) <= in.lim.Alternatives {
+	if slot.forms = nil; len(forms) > 1 && len(forms) <= vs.rep.lim.Alternatives {
 		slot.forms = forms
 	}
 }

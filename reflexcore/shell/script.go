@@ -97,7 +97,7 @@ func (in *interp) knownScript(name, lang string, args []field, std *input, sink 
 	default:
 		return false
 	}
-	if in.Table.Find(name) == nil || in.level >= in.lim.Nesting {
+	if in.Table.Find(name) == nil || in.rep.level >= in.rep.lim.Nesting {
 		return false
 	}
 	mark := len(in.fields)
@@ -105,9 +105,9 @@ func (in *interp) knownScript(name, lang string, args []field, std *input, sink 
 	for _, f := range args {
 		in.push(f)
 	}
-	in.level++
+	in.rep.level++
 	in.separately(false, func() { in.run(mark, std, sink, false) })
-	in.level--
+	in.rep.level--
 	in.fields = in.fields[:mark]
 	return true
 }
@@ -129,10 +129,9 @@ func Shebang(text string) string {
 // sub walks a text in a shell of its own.
 func (in *interp) sub(d data, via string, std *input, sink *data) {
 	scope := in.enter()
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+	outer := in.alt.setAside()
 	in.payload(d, via, std, sink)
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 	in.leave(scope)
 }
 
@@ -148,7 +147,7 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 	}
 	if d.text == "" || d.text == effect.Unknown {
 		if d.text != "" {
-			in.res.Opaque++
+			in.rep.res.Opaque++
 		}
 		sink.append(unknown)
 		return
@@ -161,9 +160,9 @@ func (in *interp) payload(d data, via string, std *input, sink *data) {
 		in.source(d.text, via, std, sink)
 		return
 	}
-	in.murky |= d.taint
+	in.vars.murky |= d.taint
 	in.leaner = true
-	from, stdin := len(in.res.Effects), *std
+	from, stdin := len(in.rep.res.Effects), *std
 	in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 	if in.omits == omitsNothing {
 		in.omitting(omitsAll, partly, from, len(in.below), func() {
@@ -199,10 +198,9 @@ func (in *interp) script(lang string, d data, args []field, std *input, sink *da
 			in.params = append(in.params, a.data)
 		}
 		in.named = false
-		choices, choose, shared := in.choices, in.choose, in.shared
-		in.choices, in.choose, in.shared = nil, false, false
+		outer := in.alt.setAside()
 		in.payload(d, via, std, sink)
-		in.choices, in.choose, in.shared = choices, choose, shared
+		in.alt.selection = outer
 		in.zero = zero
 		in.leave(scope)
 	default:
@@ -223,40 +221,40 @@ func (in *interp) code(lang string, d data, args []field, std *input, sink *data
 		in.add(e)
 	}
 	if in.Code == nil || d.text == effect.Unknown {
-		in.res.Opaque++
+		in.rep.res.Opaque++
 		sink.append(data{effect.Unknown, std.taint})
 		return
 	}
-	if in.depth >= in.lim.Depth {
-		in.over(overDepth)
+	if in.rep.depth >= in.rep.lim.Depth {
+		in.rep.over(overDepth)
 		return
 	}
 	in.agentCode(lang, d.text)
-	in.depth++
+	in.rep.depth++
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = a.text
 	}
 	taint, said, opens := std.taint|d.taint, data{}, len(in.opens)
 	ctx := in.ctx
-	ctx.Dir, ctx.Vars, ctx.Value = in.dir, in.given, in.environmentOf
+	ctx.Dir, ctx.Vars, ctx.Value = in.cwd.dir, in.given, in.environmentOf
 	if std.present && std.known() && !readsFiles(lang, texts) {
 		ctx.Input, ctx.InputTaint, ctx.HasInput = std.text, std.taint, true
 	}
 	walk := func(src string) {
 		in.Code(lang, src, texts, ctx, func(f Found) bool {
-			if !in.spend() {
+			if !in.rep.spend() {
 				return false
 			}
 			taint |= in.found(f, lang, std, taint, &said)
-			return !in.stopped()
+			return !in.rep.stopped()
 		})
 	}
 	walk(d.text)
 	if other, ok := in.spoken(d.text); ok { // as the echo of another shell wrote it
 		walk(other)
 	}
-	in.depth--
+	in.rep.depth--
 	in.unfilled(in.opens[opens:])
 	in.opens = in.opens[:opens]
 	sink.append(data{effect.Unknown, taint})
@@ -273,7 +271,7 @@ func readsFiles(lang string, args []string) bool {
 // environmentOf is what a program finds in a variable: of the environment, or one of
 // the text, which need not be told whether it is exported.
 func (in *interp) environmentOf(name string) (text string, from effect.Taint, known bool) {
-	if _, ok := in.ctx.Env[name]; !ok && in.find(name) == nil {
+	if _, ok := in.ctx.Env[name]; !ok && in.vars.find(name) == nil {
 		return "", 0, false
 	}
 	v := in.value(name)
@@ -315,7 +313,7 @@ func (a *Analyzer) assigned(argv []string) map[string]string {
 func (in *interp) encoded(d data) data {
 	if in.Decode != nil && d.known() {
 		if raw, ok := in.Decode("base64", d.text); ok {
-			if plain, ok := in.Decode("utf16le", raw); ok && in.made(len(plain)) {
+			if plain, ok := in.Decode("utf16le", raw); ok && in.rep.made(len(plain)) {
 				return data{plain, d.taint | effect.Decoded}
 			}
 		}
@@ -341,9 +339,9 @@ func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
 // command of awk's said last, it may hand to a shell.
 func (in *interp) found(f Found, lang string, std *input, taint effect.Taint, said *data) effect.Taint {
 	if f.Dir != "" {
-		dir, may := in.dir, in.may
-		in.dir, in.may = in.home(f.Dir), ""
-		defer func() { in.dir, in.may = dir, may }()
+		dir, may := in.cwd.dir, in.cwd.may
+		in.cwd.dir, in.cwd.may = in.home(f.Dir), ""
+		defer func() { in.cwd.dir, in.cwd.may = dir, may }()
 	}
 	switch {
 	case f.Insert != "":
@@ -387,7 +385,7 @@ func (in *interp) found(f Found, lang string, std *input, taint effect.Taint, sa
 			break
 		}
 		e.Taint |= taint
-		if e.Kind == effect.Write && !in.stopped() {
+		if e.Kind == effect.Write && !in.rep.stopped() {
 			text := f.Content
 			if text == "" && !strings.HasSuffix(e.By, "open") { // which empties the file for the writes that follow
 				text = effect.Unknown

@@ -19,23 +19,23 @@ func (in *interp) ifs() string {
 		if known == "" {
 			known = usualIFS
 		}
-		return []string{known, anyIFS}[in.pick("IFS?", 2)]
+		return []string{known, anyIFS}[in.alt.pick("IFS?", 2)]
 	}
 	return d.text
 }
 
 // ifsOf is what separates the words of a value: a file that was read into the shell may have
-// set it, see [interp.shake].
+// set it, see [variables.shake].
 func (in *interp) ifsOf(text string) string {
 	if !in.torn() || !strings.ContainsAny(text, tornIFS[len(usualIFS):]) || strings.Contains(text, "://") {
 		return in.ifs()
 	}
-	return []string{usualIFS, tornIFS}[in.pick("IFS?", 2)]
+	return []string{usualIFS, tornIFS}[in.alt.pick("IFS?", 2)]
 }
 
 // torn reports whether such a file may have set IFS.
 func (in *interp) torn() bool {
-	if !in.shaken {
+	if !in.vars.shaken {
 		return false
 	}
 	v := in.lookup("IFS")
@@ -49,7 +49,7 @@ func (in *interp) tearsUp(text string) bool {
 	if len(text) < 2 {
 		return false
 	}
-	return in.tears() || in.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && in.torn() && isOneWord(text) && !isPlainName(text)
+	return in.tears() || in.vars.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && in.torn() && isOneWord(text) && !isPlainName(text)
 }
 
 // isPlainName reports whether a text is letters, digits and single signs between them, as names of
@@ -73,7 +73,7 @@ func (in *interp) separators() (data, bool) {
 	case v.array:
 		return v.element(data{text: "0"}), true
 	case v.alts != nil: // it was assigned in a branch
-		return v.alts[in.pick("IFS", len(v.alts))], true
+		return v.alts[in.alt.pick("IFS", len(v.alts))], true
 	}
 	return v.data, true
 }
@@ -121,7 +121,7 @@ func (b *builder) wholes(list []data, quoted bool) (n int) {
 		return 0
 	}
 	torn := !quoted && (in.tears() || in.torn())
-	if room := min(len(list), in.lim.Fields-len(in.fields)); room > 0 {
+	if room := min(len(list), in.rep.lim.Fields-len(in.fields)); room > 0 {
 		in.fields = slices.Grow(in.fields, room)
 	}
 	for ; n < len(list); n++ {
@@ -130,7 +130,7 @@ func (b *builder) wholes(list []data, quoted bool) (n int) {
 		case d.text == "", torn && len(d.text) > 1, quoted && !d.known(), !quoted && !isKnownWord(d.text):
 			return n
 		}
-		if in.made(len(d.text)) {
+		if in.rep.made(len(d.text)) {
 			in.push(field{data: *d, quoted: quoted})
 		}
 	}

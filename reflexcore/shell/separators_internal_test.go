@@ -36,7 +36,7 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 					switch ifs {
 					case "":
 					case "unset":
-						in.vars = append(in.vars, variable{name: "IFS", unset: true})
+						in.vars.list = append(in.vars.list, variable{name: "IFS", unset: true})
 					case "none":
 						in.set("IFS", data{})
 					case "unknown":
@@ -44,7 +44,7 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 					case "partly":
 						in.set("IFS", data{text: ":" + effect.Unknown})
 					case "array":
-						in.vars = append(in.vars, variable{name: "IFS", array: true, list: []data{{text: "l"}}})
+						in.vars.list = append(in.vars.list, variable{name: "IFS", array: true, list: []data{{text: "l"}}})
 					default:
 						in.set("IFS", data{text: ifs})
 					}
@@ -93,8 +93,8 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 		in := &interp{}
 		in.reset(a, Context{Dir: "/srv/app"}, &Result{})
 		in.source(text, "", &input{}, nil)
-		if !in.stopped() || in.hidesMore() != want {
-			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.stopped(), in.hidesMore(), want)
+		if !in.rep.stopped() || in.hidesMore() != want {
+			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(), in.hidesMore(), want)
 		}
 	}
 }
@@ -102,7 +102,8 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 // What prints the name of the branch is known by its words. A word with anything else in it
 // is none of them: git branch --show-current$X prints what X says.
 func TestWordsThatAskForTheBranch(t *testing.T) {
-	in := &interp{Analyzer: &Analyzer{}}
+	in := &interp{}
+	in.reset(&Analyzer{}, Context{}, &Result{})
 	for text, want := range map[string]bool{
 		"git branch --show-current": true, "git rev-parse --abbrev-ref HEAD": true, "git symbolic-ref --short -q HEAD": true,
 		"git branch --show-current$X": false, "git branch --show-current ''": false, "git branch '--show-current'": false,

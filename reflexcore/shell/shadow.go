@@ -15,13 +15,13 @@ import (
 func (in *interp) aside(walk func()) {
 	scope := in.enter()
 	was, jumped, xtrace := in.plumbed(), in.jumped, in.xtrace
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
-	in.steps += 16 // it is walked once more when it is called
+	outer := in.alt.setAside()
+	in.jumped = 0
+	in.rep.steps += 16 // it is walked once more when it is called
 	in.branches++
 	walk()
 	in.branches--
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 	in.jumped, in.xtrace = jumped, xtrace
 	in.replumb(&was)
 	in.leave(scope)
@@ -89,16 +89,16 @@ func isCall(word, name string) bool {
 // program as well, so that nobody notices, what else it reaches or runs, it does by
 // itself from then on; and what it asks or writes down on the side, it spies out.
 func (in *interp) shadow(name string, wraps bool, walk func()) {
-	before, typed := len(in.res.Effects), in.typed
-	in.typed = false
+	before, typed := len(in.rep.res.Effects), in.rep.typed
+	in.rep.typed = false
 	in.aside(walk)
-	asks := in.typed
-	in.typed = typed
+	asks := in.rep.typed
+	in.rep.typed = typed
 	if !wraps {
 		return
 	}
 	reaches, spies := false, false
-	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
+	for _, e := range in.rep.res.Effects[min(before, len(in.rep.res.Effects)):] {
 		by, _, _ := strings.Cut(e.By, " ")
 		switch e.Kind {
 		case effect.NetIn, effect.NetOut:

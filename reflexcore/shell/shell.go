@@ -177,7 +177,7 @@ type Result struct {
 // Analyze says what the command line does.
 func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
-		in.texts.Grow(len(src) + 256)
+		in.arena.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
 		in.onceMore(0, &input{}, nil, in.ended)
 		in.ended()
@@ -199,42 +199,42 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in.reset(a, ctx, out)
 	walk(in)
 	in.left()
-	over, parted := in.stopped() && in.hidesMore(), in.parted()
+	over, parted := in.rep.stopped() && in.hidesMore(), in.parted()
 	if parted {
 		in.withNothing(ctx, out, walk)
 	}
 	if over {
 		in.leanly(ctx, out, walk)
 	}
-	in.tellsOver()
+	in.rep.tellsOver()
 	in.release()
 	interps.Put(in)
 }
 
 // source walks a text. Outermost it decides how the text was read.
 func (in *interp) source(src, via string, std *input, sink *data) {
-	if in.stopped() {
+	if in.rep.stopped() {
 		return
 	}
-	if in.depth >= in.lim.Depth {
-		in.over(overDepth)
+	if in.rep.depth >= in.rep.lim.Depth {
+		in.rep.over(overDepth)
 		return
 	}
-	in.steps += 8 + len(src)/256 // a parse costs more than a step
+	in.rep.steps += 8 + len(src)/256 // a parse costs more than a step
 	in.recalled(src)
 	file, how, strange := in.parse(src)
-	if how > in.res.How {
-		in.res.How = how
+	if how > in.rep.res.How {
+		in.rep.res.How = how
 	}
-	in.depth++
-	in.res.Layers = max(in.res.Layers, in.depth-1)
+	in.rep.depth++
+	in.rep.res.Layers = max(in.rep.res.Layers, in.rep.depth-1)
 	outer := in.via
 	if via != "" {
 		in.via = via
 	}
 	switch how {
 	case Refused:
-		in.over("size or nesting")
+		in.rep.over("size or nesting")
 	case Tokens:
 		in.tokens(src)
 	default:
@@ -249,6 +249,6 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		}
 		in.stmts(file.Stmts, std, sink)
 	}
-	in.depth--
+	in.rep.depth--
 	in.via = outer
 }

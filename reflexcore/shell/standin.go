@@ -39,11 +39,11 @@ const (
 
 // standing walks a command again for each word that may stand in it.
 func (in *interp) standing(seen unsure, from int, walk func()) {
-	if in.stopped() || in.steps > in.lim.Steps/2 {
+	if in.rep.stopped() || in.rep.steps > in.rep.lim.Steps/2 {
 		return
 	}
 	words := in.heldWords()
-	for len(words) > 0 && in.stands.walks < standWalks && !in.stopped() {
+	for len(words) > 0 && in.stands.walks < standWalks && !in.rep.stopped() {
 		n := 1
 		if len(words) > standIns && in.stands.walks%standIns == standIns-1 {
 			n = len(words)

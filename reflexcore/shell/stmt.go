@@ -10,7 +10,7 @@ import (
 
 func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
 	for i, s := range list {
-		if in.stopped() {
+		if in.rep.stopped() {
 			return
 		}
 		before, wired := in.jumped, len(in.rewired)
@@ -39,21 +39,21 @@ func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sin
 
 // stmt walks a statement with its redirections.
 func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
-	if s.Cmd == nil && len(s.Redirs) == 0 || !in.spend() {
+	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
 		return
 	}
 	if in.out.leads() && in.out.sink == sink {
 		in.captured(s, std)
 		return
 	}
-	if in.level++; in.level > 4*in.lim.Nesting {
-		in.over("nesting")
+	if in.rep.level++; in.rep.level > 4*in.rep.lim.Nesting {
+		in.rep.over("nesting")
 	}
 	stdin, stdout, wires := in.stdin, in.stdout, in.wires
 	in.stdin, in.stdout = std, sink
 	in.wires, in.aliased = in.aliased, nil
 	defer func() {
-		in.level--
+		in.rep.level--
 		in.stdin, in.stdout, in.wires = stdin, stdout, wires
 	}()
 	if in.intruder != nil {
@@ -68,8 +68,8 @@ func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 
 // cmd walks a command by its kind.
 func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
-	if len(in.readonly) > 0 {
-		defer in.keepReadonly(in.heldReadonly())
+	if len(in.vars.readonly) > 0 {
+		defer in.vars.keepReadonly(in.vars.heldReadonly())
 	}
 	if s.Background { // in a subshell
 		scope := in.enter()
@@ -130,18 +130,18 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	switch c.Op {
 	case syntax.AndStmt:
-		before, beside := in.before, in.beside
+		before, beside := in.cwd.before, in.cwd.beside
 		wired := len(in.rewired)
 		in.stmt(c.X, std, sink)
-		in.before, in.beside = before, beside
+		in.cwd.before, in.cwd.beside = before, beside
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
 		in.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
-		dir, may := in.dir, in.may
+		dir, may := in.cwd.dir, in.cwd.may
 		in.join(scope)
-		if in.dir != dir {
+		if in.cwd.dir != dir {
 			in.goesFrom(scope.dir)
-			in.dir, in.may = dir, may
+			in.cwd.dir, in.cwd.may = dir, may
 		}
 	case syntax.OrStmt:
 		wired := len(in.rewired)
@@ -150,15 +150,15 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		in.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
 		in.join(scope)
 	default:
-		if !in.shared && flat(c.X) && flat(c.Y) {
+		if !in.alt.shared && flat(c.X) && flat(c.Y) {
 			omits, to := in.omits, sink
 			in.every(func() {
 				if in.omits != omits {
 					to = &data{}
 				}
-				in.shared = true
+				in.alt.shared = true
 				in.pipe(c, std, to)
-				in.shared = false
+				in.alt.shared = false
 			})
 			return
 		}
@@ -235,7 +235,7 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		in.stmts(c.Cond, std, sink)
 		in.stmts(c.Do, std, sink)
 	})
-	for round := 0; round < in.lim.Rounds && in.spend(); round++ {
+	for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
 		before := len(std.text)
 		eof := in.eof
 		in.eof = false
@@ -249,16 +249,16 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		in.stmts(c.Do, std, sink)
 		in.join(scope)
 		if round == 0 {
-			in.settle()
+			in.vars.settle()
 		}
 		if round >= 1 && len(std.text) == before {
 			break
 		}
-		if round == in.lim.Rounds-2 {
+		if round == in.rep.lim.Rounds-2 {
 			std.data = data{effect.Unknown, std.taint} // more than is looked at one by one
 		}
 	}
-	if in.widen() {
+	if in.vars.widen() {
 		in.stmts(c.Cond, std, sink)
 		scope := in.branch()
 		in.stmts(c.Do, std, sink)
@@ -267,17 +267,17 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 }
 
 // settle notes how many values each variable has after the first round of a loop.
-func (in *interp) settle() {
-	for i := range in.vars {
-		in.vars[i].settled = len(in.vars[i].alts)
+func (vs *variables) settle() {
+	for i := range vs.list {
+		vs.list[i].settled = len(vs.list[i].alts)
 	}
 }
 
 // widen makes unknown what has more values with each round of a loop, and reports
 // whether there is such a variable.
-func (in *interp) widen() (any bool) {
-	for i := range in.vars {
-		v := &in.vars[i]
+func (vs *variables) widen() (any bool) {
+	for i := range vs.list {
+		v := &vs.list[i]
 		if len(v.alts) <= max(v.settled, 2) {
 			continue
 		}
@@ -302,14 +302,14 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		mark := len(in.fields)
 		lists := in.items(l)
 		n := len(in.fields) - mark
-		for i := 0; i < n && in.spend(); i++ {
+		for i := 0; i < n && in.rep.spend(); i++ {
 			f := in.fields[mark+i]
 			round := func() {
 				in.set(l.Name.Value, f.data)
 				in.stmts(c.Do, std, sink)
 			}
 			switch {
-			case i >= in.lim.Rounds:
+			case i >= in.rep.lim.Rounds:
 				f.text, n = effect.Unknown, i
 				round()
 			case c.Select, lists > 1, f.vanishes(): // it may run no time
@@ -325,7 +325,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		in.fields = in.fields[:mark]
 	case *syntax.CStyleLoop:
 		in.number(l.Init)
-		for round := 0; round < in.lim.Rounds && in.spend(); round++ {
+		for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
 			n, ok := in.number(l.Cond)
 			if ok && n == 0 && l.Cond != nil {
 				return
@@ -390,8 +390,8 @@ func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		return
 	}
 	for _, n := range names {
-		if len(in.funcs) >= in.lim.Fields {
-			in.over("functions")
+		if len(in.funcs) >= in.rep.lim.Fields {
+			in.rep.over("functions")
 			return
 		}
 		if in.wellKnown(n.Value) {

@@ -36,7 +36,7 @@ func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	switch {
 	case !tells:
 	case name == "cd":
-		sink.append(data{text: in.dir + "\n"})
+		sink.append(data{text: in.cwd.dir + "\n"})
 	case name == "pushd" || name == "popd":
 		in.dirs(len(in.fields)-1, std, sink)
 	default:

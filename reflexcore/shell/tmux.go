@@ -10,10 +10,10 @@ import (
 func (in *interp) terminals(mark int) {
 	args := slices.Clone(in.fields[mark+1:])
 	run := func(d data, via string) {
-		if in.level < in.lim.Nesting && !in.stopped() {
-			in.level++
+		if in.rep.level < in.rep.lim.Nesting && !in.rep.stopped() {
+			in.rep.level++
 			in.separately(false, func() { in.sub(d, via, &input{}, nil) })
-			in.level--
+			in.rep.level--
 		}
 	}
 	for i, f := range args {

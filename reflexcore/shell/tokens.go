@@ -29,14 +29,14 @@ func (in *interp) tokens(src string) {
 			copy(in.fields[mark:], in.fields[mark+1:])
 			in.fields = in.fields[:len(in.fields)-1]
 		}
-		if len(in.fields) > mark && in.spend() {
+		if len(in.fields) > mark && in.rep.spend() {
 			in.run(mark, &input{unknown, true}, nil, false)
 			in.bared(mark)
 		}
 		in.fields = in.fields[:mark]
 	}
 	var quote byte
-	for i := 0; i < len(src) && !in.stopped(); i++ {
+	for i := 0; i < len(src) && !in.rep.stopped(); i++ {
 		c := src[i]
 		switch {
 		case c == '\\' && quote != '\'' && i+1 < len(src):
@@ -134,7 +134,7 @@ func (in *interp) bared(mark int) {
 	for len(in.fields) > mark && in.fields[mark].text == "" {
 		in.fields = append(in.fields[:mark], in.fields[mark+1:]...)
 	}
-	if some && len(in.fields) > mark && in.spend() {
+	if some && len(in.fields) > mark && in.rep.spend() {
 		in.run(mark, &input{unknown, true}, nil, false)
 	}
 }

@@ -14,7 +14,7 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 		return
 	}
 	signals := false
-	atEnd := in.level == 1 && in.depth == 1 && len(in.active) == 0 && in.branches == 0 && len(in.traps) < 8
+	atEnd := in.rep.level == 1 && in.rep.depth == 1 && len(in.active) == 0 && in.branches == 0 && len(in.traps) < 8
 	for _, signal := range args[1:] {
 		signals = signals || signal.text != "EXIT" && signal.text != "0"
 		switch signal.text {
@@ -33,7 +33,7 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 		in.signalled(func(std *input) { in.payload(action, "trap", std, nil) })
 		in.rewiredByTraps()
 	}
-	in.traps, in.trapped = append(in.traps, args[0].data), in.res.Commands
+	in.traps, in.trapped = append(in.traps, args[0].data), in.rep.res.Commands
 }
 
 // hooked walks what the shell runs by itself beside other commands: before each one,
@@ -41,16 +41,16 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 // from then on; if it writes down the commands where nobody looks, they are spied out.
 func (in *interp) hooked(name string, walk func(std *input)) {
 	in.remember(walk)
-	before, typed := len(in.res.Effects), in.typed
-	in.typed = name == "preexec" // which is told the command
+	before, typed := len(in.rep.res.Effects), in.rep.typed
+	in.rep.typed = name == "preexec" // which is told the command
 	in.aside(func() { in.intrudes(walk) })
 	in.rewiredByTraps()
 	reaches, spies := false, false
-	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
+	for _, e := range in.rep.res.Effects[min(before, len(in.rep.res.Effects)):] {
 		reaches = reaches || e.Kind == effect.NetIn || e.Kind == effect.NetOut
-		spies = spies || in.typed && e.Kind == effect.Write && covert(e.Target)
+		spies = spies || in.rep.typed && e.Kind == effect.Write && covert(e.Target)
 	}
-	in.typed = typed
+	in.rep.typed = typed
 	if reaches {
 		in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
 	}
@@ -66,7 +66,7 @@ func (in *interp) remember(walk func(std *input)) {
 		return
 	}
 	if len(in.hooks) >= intruders {
-		in.over("traps")
+		in.rep.over("traps")
 		return
 	}
 	in.hooks = append(in.hooks, walk)
@@ -90,7 +90,7 @@ func (in *interp) runLate(since int) {
 // settled walks the traps before a variable changes, unless nothing ran since they
 // were walked or set.
 func (in *interp) settled() {
-	if len(in.traps) > 0 && in.res.Commands != in.trapped {
+	if len(in.traps) > 0 && in.rep.res.Commands != in.trapped {
 		in.ended()
 	}
 }
@@ -102,7 +102,7 @@ func (in *interp) ended() {
 	for _, d := range traps {
 		in.sub(d, "trap", &input{}, nil)
 	}
-	in.traps, in.trapped = traps, in.res.Commands
+	in.traps, in.trapped = traps, in.rep.res.Commands
 }
 
 // exit ends the script.

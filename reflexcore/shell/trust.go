@@ -32,7 +32,7 @@ func (in *interp) arePlain(list []*syntax.Stmt) bool {
 // isPlainStmt reports whether a statement is such a list. Fed is that it has the output of
 // another one for its input.
 func (in *interp) isPlainStmt(s *syntax.Stmt, fed bool) bool {
-	in.steps++
+	in.rep.steps++
 	if s.Background || s.Coprocess || s.Negated || s.Disown {
 		return false
 	}

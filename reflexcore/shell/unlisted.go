@@ -10,8 +10,8 @@ import (
 
 // unknownProgram is a command whose name is not known.
 func (in *interp) unknownProgram(mark int, std *input, sink *data) {
-	in.res.Opaque++
-	in.odd(NameUnknown, effect.Show(in.fields[mark].text))
+	in.rep.res.Opaque++
+	in.rep.odd(NameUnknown, effect.Show(in.fields[mark].text))
 	args := in.fields[mark:]
 	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
 	if args[0].isUnnamed() {
@@ -36,13 +36,13 @@ func wipes(s string) bool {
 // asRemoval walks a command of which only the name is not known as if it were rm.
 func (in *interp) asRemoval(from int) {
 	mark := len(in.fields)
-	before := len(in.res.Effects)
+	before := len(in.rep.res.Effects)
 	in.fields = append(in.fields, in.fields[from:]...)
 	in.fields[mark] = field{data: data{text: "rm"}}
 	in.program(mark, &input{}, nil)
 	in.fields = in.fields[:mark]
-	for i := before; i < len(in.res.Effects); i++ {
-		in.res.Effects[i].Bits |= effect.Partial
+	for i := before; i < len(in.rep.res.Effects); i++ {
+		in.rep.res.Effects[i].Bits |= effect.Partial
 	}
 }
 
@@ -62,9 +62,9 @@ func (in *interp) pattern(mark int, std *input, sink *data) {
 		from := len(in.fields)
 		in.fields = append(in.fields, in.fields[mark:]...)
 		in.fields[from] = field{data: data{text: name}}
-		in.level++
+		in.rep.level++
 		in.program(from, std, sink)
-		in.level--
+		in.rep.level--
 		in.fields = in.fields[:from]
 	}
 	if !found {
@@ -75,7 +75,7 @@ func (in *interp) pattern(mark int, std *input, sink *data) {
 // unlisted is a program that no table has: what it does is not known. What it
 // would run or touch if it were a wrapper is looked at.
 func (in *interp) unlisted(mark int, std *input, sink *data) {
-	in.res.Unlisted++
+	in.rep.res.Unlisted++
 	args := in.fields[mark:]
 	name := args[0].text
 	if strings.IndexByte(name, '/') < 0 {
@@ -180,7 +180,7 @@ const flagLetters = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 // suspects walks what an unknown wrapper may run: each word from which on the
 // words are a command that a table knows to do harm. Its effects are partial.
 func (in *interp) suspects(from int) {
-	if in.level > in.lim.Nesting {
+	if in.rep.level > in.rep.lim.Nesting {
 		return
 	}
 	n := len(in.fields)
@@ -205,19 +205,19 @@ func (in *interp) suspects(from int) {
 		if in.Table.Plausible(f.text) == nil || i == n-1 {
 			continue
 		}
-		in.level++
-		before := len(in.res.Effects)
+		in.rep.level++
+		before := len(in.rep.res.Effects)
 		mark := len(in.fields)
 		in.fields = append(in.fields, in.fields[i:n]...)
 		in.separately(false, func() { in.run(mark, &input{}, nil, false) })
 		in.fields = in.fields[:mark]
-		in.level--
-		if !slices.ContainsFunc(in.res.Effects[before:], harms) {
-			in.res.Effects = in.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
+		in.rep.level--
+		if !slices.ContainsFunc(in.rep.res.Effects[before:], harms) {
+			in.rep.res.Effects = in.rep.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
 			continue
 		}
-		for j := before; j < len(in.res.Effects); j++ {
-			in.res.Effects[j].Bits |= effect.Partial
+		for j := before; j < len(in.rep.res.Effects); j++ {
+			in.rep.res.Effects[j].Bits |= effect.Partial
 		}
 		return
 	}
@@ -245,11 +245,11 @@ func (in *interp) maybeShell(d data) {
 	if p := in.Table.Find(first); p == nil && builtinOf(first) == nil && (!assigns || strings.Trim(name, flagLetters) != "") {
 		return
 	}
-	before := len(in.res.Effects)
-	in.level++
+	before := len(in.rep.res.Effects)
+	in.rep.level++
 	in.separately(false, func() { in.sub(d, "argument of an unknown program", &input{}, nil) })
-	in.level--
-	for j := before; j < len(in.res.Effects); j++ {
-		in.res.Effects[j].Bits |= effect.Partial
+	in.rep.level--
+	for j := before; j < len(in.rep.res.Effects); j++ {
+		in.rep.res.Effects[j].Bits |= effect.Partial
 	}
 }

@@ -98,14 +98,14 @@ func (f *virtual) extend(d data) {
 // The versions are those that the file had when the command first looked. A walk writes, as mv
 // does to the file that it moves, so the next one would choose from another list and miss some.
 // What a walk finds after it wrote the file itself is added.
-func (in *interp) version(f *virtual) version {
-	if len(f.older) == 0 && len(in.choices) == 0 {
+func (al *alternatives) version(f *virtual) version {
+	if len(f.older) == 0 && len(al.choices) == 0 {
 		return f.present()
 	}
-	key := in.concat("file ", f.path)
-	for i := range in.choices {
-		if c := &in.choices[i]; c.key == key {
-			if f.written > in.began {
+	key := al.arena.concat("file ", f.path)
+	for i := range al.choices {
+		if c := &al.choices[i]; c.key == key {
+			if f.written > al.began {
 				c.finds(f)
 			}
 			return c.held[min(c.at, len(c.held)-1)]
@@ -114,10 +114,10 @@ func (in *interp) version(f *virtual) version {
 	switch {
 	case len(f.older) == 0:
 		return f.present()
-	case in.choose:
+	case al.choose:
 		held := f.versions()
-		in.chooses(choice{key: key, n: len(held), held: held})
-		return in.choices[len(in.choices)-1].held[0]
+		al.chooses(choice{key: key, n: len(held), held: held})
+		return al.choices[len(al.choices)-1].held[0]
 	}
 	v := version{data: data{effect.Unknown, f.taint}}
 	for i := range f.older {
@@ -129,13 +129,13 @@ func (in *interp) version(f *virtual) version {
 // narrow has a command walked for fewer versions of its files where there are too many
 // combinations of them. What is left out is one version of which nothing is known. The file
 // that is looked into now may be all unknown; of the others the command saw the first version.
-func (in *interp) narrow() {
-	last := len(in.choices) - 1
+func (al *alternatives) narrow() {
+	last := len(al.choices) - 1
 	for _, keep := range [...]int{olderVersions, 1, 0} {
-		for i := range in.choices {
-			c := &in.choices[i]
+		for i := range al.choices {
+			c := &al.choices[i]
 			unused := c.at < keep || keep == 0 && i == last
-			if unused && len(c.held) > keep+1 && in.walks() > in.lim.Alternatives {
+			if unused && len(c.held) > keep+1 && al.walks() > al.rep.lim.Alternatives {
 				c.keep(keep)
 			}
 		}
@@ -144,10 +144,10 @@ func (in *interp) narrow() {
 
 // walks is how many combinations of the present choices there are, or some number of them
 // that is too large.
-func (in *interp) walks() int {
+func (al *alternatives) walks() int {
 	n := 1
-	for i := range in.choices {
-		if n *= in.choices[i].n; n > in.lim.Alternatives {
+	for i := range al.choices {
+		if n *= al.choices[i].n; n > al.rep.lim.Alternatives {
 			break
 		}
 	}
@@ -211,5 +211,5 @@ func (in *interp) heldBy(p string) (*virtual, version) {
 	if f == nil {
 		return nil, version{}
 	}
-	return f, in.version(f)
+	return f, in.alt.version(f)
 }

@@ -29,7 +29,7 @@ func plain(s string) bool {
 // expand pushes the fields of the words.
 func (in *interp) expand(words []*syntax.Word) {
 	for _, w := range words {
-		if in.stopped() {
+		if in.rep.stopped() {
 			return
 		}
 		in.word(w)
@@ -66,8 +66,8 @@ func (in *interp) word(w *syntax.Word) {
 }
 
 func (in *interp) push(f field) {
-	if len(in.fields) >= in.lim.Fields {
-		in.over("words")
+	if len(in.fields) >= in.rep.lim.Fields {
+		in.rep.over("words")
 		return
 	}
 	in.fields = append(in.fields, f)
@@ -76,8 +76,8 @@ func (in *interp) push(f field) {
 // pushAll is push for the words of a command in a command. Such commands nest, and each
 // holds its words again.
 func (in *interp) pushAll(list []field) {
-	if room := max(in.lim.Fields-len(in.fields), 0); len(list) > room {
-		in.over("words")
+	if room := max(in.rep.lim.Fields-len(in.fields), 0); len(list) > room {
+		in.rep.over("words")
 		list = list[:room]
 	}
 	if cap(in.fields)-len(in.fields) < len(list) {
@@ -100,7 +100,7 @@ type builder struct {
 }
 
 func (b *builder) text(s string, quoted bool) {
-	if b.in.made(len(s)) {
+	if b.in.rep.made(len(s)) {
 		b.in.buf = append(b.in.buf, s...)
 		b.any = b.any || quoted || s != ""
 		b.quoted = b.quoted || quoted
@@ -110,7 +110,7 @@ func (b *builder) text(s string, quoted bool) {
 // flush ends a field.
 func (b *builder) flush() {
 	if b.any {
-		b.field.text = b.in.keep(b.in.buf[b.start:])
+		b.field.text = b.in.arena.keep(b.in.buf[b.start:])
 		if b.in.omits == omitsParts && b.hollow && strings.Trim(b.field.text, effect.Unknown) != "" {
 			b.field.text, b.splits = strings.ReplaceAll(b.field.text, effect.Unknown, ""), false
 		}
@@ -220,7 +220,7 @@ func (in *interp) tilde(b *builder, s string) {
 		b.taint |= home.taint
 		b.text(home.text, true)
 	case "+":
-		b.text(in.dir, true)
+		b.text(in.cwd.dir, true)
 	case "-":
 		b.text(effect.Unknown, true)
 	case "root":
@@ -240,7 +240,7 @@ func (in *interp) literal(b *builder, s string) {
 	}
 	mark := len(in.buf)
 	in.buf = unescape(in.buf, s)
-	if in.made(len(in.buf) - mark) {
+	if in.rep.made(len(in.buf) - mark) {
 		b.any = true
 	}
 	// A backslash before a star takes its meaning away; one that stays has it.
@@ -263,7 +263,7 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		if quoted {
 			mark := len(in.buf)
 			in.buf = unescapeDouble(in.buf, p.Value)
-			if in.made(len(in.buf) - mark) {
+			if in.rep.made(len(in.buf) - mark) {
 				b.any, b.quoted = true, true
 			}
 			return
@@ -279,7 +279,7 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		if i := strings.IndexByte(string(in.buf[mark:]), 0); i >= 0 {
 			in.buf = in.buf[:mark+i] // bash ends the word's part there
 		}
-		if in.made(len(in.buf) - mark) {
+		if in.rep.made(len(in.buf) - mark) {
 			b.any, b.quoted = true, true
 		}
 	case *syntax.DblQuoted:
@@ -373,7 +373,7 @@ func (in *interp) one(w *syntax.Word) data {
 			in.part(&b, part, true)
 		}
 	}
-	text, taint := in.keep(in.buf[b.start:]), b.taint
+	text, taint := in.arena.keep(in.buf[b.start:]), b.taint
 	in.buf = in.buf[:b.start]
 	for i := len(in.fields) - 1; i >= mark; i-- { // "$@" made fields of its own
 		text, taint = in.fields[i].text+" "+text, taint|in.fields[i].taint
@@ -385,11 +385,11 @@ func (in *interp) one(w *syntax.Word) data {
 // substitution runs a command substitution.
 func (in *interp) substitution(stmts []*syntax.Stmt) data {
 	var out data
-	if !in.spend() {
+	if !in.rep.spend() {
 		return unknown
 	}
-	if in.level++; in.level > 64 {
-		in.over(overDepth)
+	if in.rep.level++; in.rep.level > 64 {
+		in.rep.over(overDepth)
 	}
 	s := in.enter()
 	was := in.plumbed()
@@ -400,28 +400,27 @@ func (in *interp) substitution(stmts []*syntax.Stmt) data {
 	}
 	iterates := in.iterates
 	in.iterates = false
-	if in.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
-		shared := in.shared
-		in.shared = true
+	if in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
+		shared := in.alt.shared
+		in.alt.shared = true
 		in.stmts(stmts, std, &out)
-		in.shared = shared
+		in.alt.shared = shared
 	} else {
 		in.nested(stmts, std, &out)
 	}
 	in.leave(s)
 	in.replumb(&was)
 	in.iterates = iterates
-	in.level--
+	in.rep.level--
 	out.text = strings.TrimRight(out.text, "\n")
 	return in.eitherSpoken(out)
 }
 
 // nested walks statements inside the expansion of a command: its choices stay.
 func (in *interp) nested(stmts []*syntax.Stmt, std *input, sink *data) {
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+	outer := in.alt.setAside()
 	in.stmts(stmts, std, sink)
-	in.choices, in.choose, in.shared = choices, choose, shared
+	in.alt.selection = outer
 }
 
 // process makes the path that stands for a process substitution.

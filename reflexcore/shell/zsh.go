@@ -72,7 +72,7 @@ func (in *interp) flagged(p *syntax.ParamExp) data {
 // spreads reports whether an array stands for all of its elements where it has no index,
 // as in zsh: in bash it is the first one, so that a command is walked once more for that.
 func (in *interp) spreads(name string) bool {
-	if !in.isArray(name) {
+	if !in.vars.isArray(name) {
 		return false
 	}
 	in.saw |= spread
@@ -87,7 +87,7 @@ func (in *interp) subscript(parts []syntax.WordPart, i int) (d data, rest string
 		return data{}, "", false
 	}
 	lit, isLit := parts[i+1].(*syntax.Lit)
-	if !isLit || !strings.HasPrefix(lit.Value, "[") || in.find(p.Param.Value) == nil {
+	if !isLit || !strings.HasPrefix(lit.Value, "[") || in.vars.find(p.Param.Value) == nil {
 		return data{}, "", false
 	}
 	index, rest, closed := strings.Cut(lit.Value[1:], "]")
