@@ -44,9 +44,9 @@ var agentModules = []agentModule{
 }
 
 // agentCode notes that code imports a library of an agent, and uses it.
-func (in *interp) agentCode(lang, src string) {
+func (ag *agentReader) agentCode(lang, src string) {
 	loads := strings.Contains(src, "import") || strings.Contains(src, "require") || strings.Contains(src, "run_module")
-	if in.ctx.Written || len(src) > maxMentioned || !loads {
+	if ag.in.ctx.Written || len(src) > maxMentioned || !loads {
 		return
 	}
 	for i := range agentModules {
@@ -59,7 +59,7 @@ func (in *interp) agentCode(lang, src string) {
 			used = used || strings.Contains(src, use)
 		}
 		if used {
-			in.agentStarts(m.id, false, lang)
+			ag.agentStarts(m.id, false, lang)
 		}
 	}
 }
@@ -113,25 +113,25 @@ const (
 
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
-func (in *interp) mayBeAgent(name string, args []field) {
-	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
+func (ag *agentReader) mayBeAgent(name string, args []field) {
+	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
-	in.rep.handsOn(Program{Path: in.home(name)}, args)
+	ag.in.rep.handsOn(Program{Path: ag.in.fs.home(name)}, args)
 }
 
 // mayBeLink notes a program in a folder of people's own that has the name of another one.
-func (in *interp) mayBeLink(name string, args []field) {
-	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
+func (ag *agentReader) mayBeLink(name string, args []field) {
+	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
 		return
 	}
-	file := in.home(name)
+	file := ag.in.fs.home(name)
 	for _, dir := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/"} {
 		if strings.HasPrefix(file, dir) && !strings.Contains(file, "/..") {
 			return // who writes there is asked about
 		}
 	}
-	in.rep.handsOn(Program{Path: file, Named: true}, args)
+	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
 
 // handsOn notes a program, and a list of words that it is started with. A loop may start
@@ -234,7 +234,7 @@ func versionOf(file string) string {
 }
 
 // patternStarts notes that a pattern may find the program of an agent: ~/bin/cod?x.
-func (in *interp) patternStarts(base string, args []field, fed bool) {
+func (ag *agentReader) patternStarts(base string, args []field, fed bool) {
 	literal := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*?[]^!-", r) {
 			return -1
@@ -248,7 +248,7 @@ func (in *interp) patternStarts(base string, args []field, fed bool) {
 		a := &agentPrograms[i]
 		for name := range strings.FieldsSeq(a.names) {
 			if ok, err := path.Match(base, name); ok && err == nil && (elsewhere(a.id, args) || a.begins(args, fed)) {
-				in.agentStarts(a.id, true, base)
+				ag.agentStarts(a.id, true, base)
 				return
 			}
 		}
@@ -260,7 +260,7 @@ var installWords = wordSet("install i add upgrade use")
 
 // installs notes which agent a command installs in a version that it names, which may be
 // an old one, that does not stop where its hooks fail.
-func (in *interp) installs(base string, args []field) {
+func (ag *agentReader) installs(base string, args []field) {
 	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
 		return
 	}
@@ -276,7 +276,7 @@ func (in *interp) installs(base string, args []field) {
 			continue
 		}
 		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
-			in.installed = id
+			ag.installed = id
 		}
 	}
 }

@@ -8,6 +8,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// An agentReader finds the commands that start agents, and what they tell these.
+type agentReader struct {
+	in *interp
+
+	installed string // the agent that was installed in a version that the text names
+	homeless  bool   // env takes HOME away from what runs
+}
+
 // agentQuiet are the words with which an agent only says, fetches or stores something.
 var agentQuiet = wordSet(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
 	-h --help -help -v -V --version -version`)
@@ -49,7 +57,7 @@ var launchers = map[string]string{
 	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
 }
 
-// starters are the names of all programs that [interp.startsAgent] looks at.
+// starters are the names of all programs that [agentReader.startsAgent] looks at.
 var starters = func() map[string]bool {
 	m := map[string]bool{"python3": true}
 	for name := range agentsNamed {
@@ -67,14 +75,14 @@ var starters = func() map[string]bool {
 // startsAgent notes that a command starts an agent, and whether it is a second copy of
 // one: from a package or an image, or under another name than its program's. Base is the
 // [programName] of the command.
-func (in *interp) startsAgent(mark int, base string, std *input) {
-	args := in.fields[mark:]
+func (ag *agentReader) startsAgent(mark int, base string, std *input) {
+	args := ag.in.exp.fields[mark:]
 	name := args[0].text
 	if len(name) > 256 {
 		return
 	}
 	if u := unnumbered(base); name == base && !args[0].glob && !starters[u] && (u == base || !starters[base]) { // most
-		in.installs(base, args)
+		ag.installs(base, args)
 		return
 	}
 	for i, key := range [...]string{packageName(name), base} {
@@ -84,12 +92,12 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 		for _, a := range agentsNamed[key] {
 			apart := elsewhere(a.id, args[1:])
 			if apart || a.begins(args[1:], std.present) {
-				copied := apart || fetchers[in.via] ||
+				copied := apart || fetchers[ag.in.via] ||
 					base != name && (name[0] == '@' || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:"))
-				in.agentStarts(a.id, copied, name)
+				ag.agentStarts(a.id, copied, name)
 			}
 			if apart {
-				in.executesFlag(slices.Clone(args[1:]))
+				ag.executesFlag(slices.Clone(args[1:]))
 			}
 			if key != base {
 				return
@@ -97,38 +105,38 @@ func (in *interp) startsAgent(mark int, base string, std *input) {
 		}
 	}
 	if args[0].glob {
-		in.patternStarts(base, args[1:], std.present)
-		in.patternTells(base, args[1:])
+		ag.patternStarts(base, args[1:], std.present)
+		ag.patternTells(base, args[1:])
 	}
 	if packageManagers[base] {
-		in.renames(args)
-		in.runsInstalled(args)
+		ag.renames(args)
+		ag.runsInstalled(args)
 	}
-	in.installs(base, args)
-	if strings.IndexByte(name, '/') >= 0 && in.Table.Find(base) != nil {
-		in.mayBeLink(name, args[1:])
+	ag.installs(base, args)
+	if strings.IndexByte(name, '/') >= 0 && ag.in.Table.Find(base) != nil {
+		ag.mayBeLink(name, args[1:])
 	} else if strings.IndexByte(name, '/') >= 0 {
-		if f := in.created(name); f != nil && f.alias != "" {
+		if f := ag.in.fs.created(name); f != nil && f.alias != "" {
 			name = f.alias
 		}
-		in.mayBeAgent(name, args[1:])
+		ag.mayBeAgent(name, args[1:])
 		if id := versionOf(name); elsewhere(id, args[1:]) {
-			in.agentStarts(id, true, name)
+			ag.agentStarts(id, true, name)
 		}
 	}
 	if _, ok := launchers[unnumbered(base)]; !ok && base != "python3" {
 		return
 	}
-	in.launches(base, args)
+	ag.launches(base, args)
 }
 
 // fetchers run a program of a package that they fetch, under whatever name.
 var fetchers = map[string]bool{"npx": true, "pnpx": true, "bunx": true, "npx.cmd": true, "npm exec": true, "npm x": true, "pnpm dlx": true, "yarn dlx": true, "bun x": true, "uvx": true, "uv tool run": true, "pipx run": true, "uv x": true}
 
 // launches looks for an agent among the words of a program that starts others.
-func (in *interp) launches(base string, args []field) {
+func (ag *agentReader) launches(base string, args []field) {
 	if base == "go" {
-		in.runsOwn(args)
+		ag.runsOwn(args)
 	}
 	word := launchers[unnumbered(base)]
 	container := base == "docker" || base == "podman" || base == "nerdctl"
@@ -148,7 +156,7 @@ func (in *interp) launches(base string, args []field) {
 		script := first
 		first = false
 		if script && runsScripts[unnumbered(base)] && args[i-1].text != "-n" && !isCode(unnumbered(base), args[i-1].text) {
-			in.mayBeAgent(w, args[i+1:])
+			ag.mayBeAgent(w, args[i+1:])
 		}
 		switch {
 		case base == "cargo" && args[i-1].text != "--bin" && args[i-1].text != "-p" && args[i-1].text != "--package":
@@ -175,7 +183,7 @@ func (in *interp) launches(base string, args []field) {
 		if args[i-1].text != "-m" && !installedStarts(id, rest) {
 			return
 		}
-		in.agentStarts(id, true, base)
+		ag.agentStarts(id, true, base)
 		return
 	}
 }
@@ -190,25 +198,25 @@ var agentVariables = [...]string{
 
 // inherits notes the settings that an agent finds in variables, however they came there:
 // read, printf -v, ${A:=b} and references set them too, and are no assignments.
-func (in *interp) inherits(by string) {
+func (ag *agentReader) inherits(by string) {
 	for _, name := range agentVariables {
-		if in.lookup(name) == nil {
+		if ag.in.par.lookup(name) == nil {
 			continue
 		}
-		if now := in.value(name); !now.known() || now.text != in.vars.environment(name).text {
-			in.environ(name, now)
+		if now := ag.in.par.value(name); !now.known() || now.text != ag.in.vars.environment(name).text {
+			ag.in.env.affects(name, now)
 		}
 	}
-	if in.sourced || in.bringsCode() || slices.ContainsFunc(in.words, in.setsAgent) {
-		in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
+	if ag.in.env.sourced || ag.bringsCode() || slices.ContainsFunc(ag.in.programs.words, ag.setsAgent) {
+		ag.in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
 	}
 }
 
 // setsAgent reports whether a word of a command that leads to an agent, or code in it, sets a
 // variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
-func (in *interp) setsAgent(word string) bool {
+func (ag *agentReader) setsAgent(word string) bool {
 	if home, ok := strings.CutPrefix(word, "HOME="); ok {
-		return home != in.value("HOME").text
+		return home != ag.in.par.value("HOME").text
 	}
 	if setsClaude(word) {
 		return true
@@ -224,7 +232,7 @@ func (in *interp) setsAgent(word string) bool {
 
 // renames notes that a package manager is told to give an agent's package another name,
 // under which nobody knows it: npm i tool@npm:@openai/codex.
-func (in *interp) renames(args []field) {
+func (ag *agentReader) renames(args []field) {
 	for _, f := range args[1:] {
 		for _, sign := range [...]string{"@npm:", "=npm:"} {
 			name, pkg, ok := strings.Cut(f.text, sign)
@@ -232,7 +240,7 @@ func (in *interp) renames(args []field) {
 				continue
 			}
 			if id := packageOf(pkg); id != "" && packageOf(name[strings.LastIndexByte(name, '.')+1:]) != id {
-				in.agentStarts(id, true, args[0].text)
+				ag.agentStarts(id, true, args[0].text)
 			}
 		}
 	}
@@ -240,7 +248,7 @@ func (in *interp) renames(args []field) {
 
 // runsInstalled notes an agent that a package manager starts by the name of its program:
 // yarn codex, pnpm run gemini.
-func (in *interp) runsInstalled(args []field) {
+func (ag *agentReader) runsInstalled(args []field) {
 	if base := programName(args[0].text); base != "yarn" && base != "pnpm" && base != "bun" || len(args) < 2 {
 		return
 	}
@@ -250,7 +258,7 @@ func (in *interp) runsInstalled(args []field) {
 	}
 	for _, a := range agentsNamed[rest[0].text] {
 		if a.starts == "" && a.begins(rest[1:], false) {
-			in.agentStarts(a.id, true, args[0].text)
+			ag.agentStarts(a.id, true, args[0].text)
 			return
 		}
 	}
@@ -259,12 +267,12 @@ func (in *interp) runsInstalled(args []field) {
 // packageManagers are those that install a package under another name.
 var packageManagers = wordSet("npm pnpm yarn bun cnpm")
 
-func (in *interp) agentStarts(id string, copied bool, by string) {
-	in.inherits(by)
-	if (copied || in.homeless || in.installed == id) && !strings.HasPrefix(id, "copy of ") {
+func (ag *agentReader) agentStarts(id string, copied bool, by string) {
+	ag.inherits(by)
+	if (copied || ag.homeless || ag.installed == id) && !strings.HasPrefix(id, "copy of ") {
 		id = "copy of " + id
 	}
-	in.add(effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id, By: by})
+	ag.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id, By: by})
 }
 
 // begins reports whether the words behind an agent's name start it. Its input is what it

@@ -25,16 +25,16 @@ func standsFor(name string, names []data) variable {
 
 // setEach assigns to variables of which one gets the value: it is one more possibility for
 // each of them.
-func (in *interp) setEach(names []string, d data) {
+func (as *assigner) setEach(names []string, d data) {
 	for _, name := range names {
-		if !in.rep.spend() {
+		if !as.in.rep.spend() {
 			return
 		}
-		scope := in.branch()
-		in.set(name, d)
-		in.join(scope)
+		scope := as.in.branch()
+		as.set(name, d)
+		as.in.join(scope)
 		if effect.IsKnown(name) {
-			in.environ(in.vars.referred(name), d)
+			as.in.env.affects(as.in.vars.referred(name), d)
 		}
 	}
 }
@@ -42,20 +42,20 @@ func (in *interp) setEach(names []string, d data) {
 // setAny assigns to a variable whose name is not known, or only a part of it. Each that the
 // text has may be the one. Of a value of which nothing is known either nothing is said: a
 // file with settings is read in this way, line by line.
-func (in *interp) setAny(name string, d data) {
+func (as *assigner) setAny(name string, d data) {
 	if strings.Trim(d.text, effect.Unknown) == "" && d.text != "" {
 		return
 	}
 	first, _, _ := strings.Cut(name, effect.Unknown)
 	last := name[strings.LastIndex(name, effect.Unknown)+len(effect.Unknown):]
 	var names []string
-	for i := range in.vars.list {
-		n := in.vars.list[i].name
+	for i := range as.in.vars.list {
+		n := as.in.vars.list[i].name
 		fits := len(n) >= len(first)+len(last) && strings.HasPrefix(n, first) && strings.HasSuffix(n, last)
-		if n != "" && in.vars.list[i].ref == "" && fits && !slices.Contains(names, n) {
+		if n != "" && as.in.vars.list[i].ref == "" && fits && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
-	in.rep.steps += len(in.vars.list) / 8
-	in.setEach(names, d)
+	as.in.rep.steps += len(as.in.vars.list) / 8
+	as.setEach(names, d)
 }

@@ -15,13 +15,13 @@ type apart struct{ funcs, aliases, active int }
 // aliases, and only the functions and variables that are exported. Where that is not
 // certain, because a variable may have come with the environment, both possibilities count.
 // bare says that even what is exported may not reach it.
-func (in *interp) newProcess(bare bool) scope {
-	s := in.enter()
-	in.apart = apart{len(in.funcs), len(in.aliases), len(in.active)}
-	in.params, in.others = []data{}, nil
+func (df *definitions) newProcess(bare bool) scope {
+	s := df.in.enter()
+	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
+	df.in.par.params, df.in.par.others = []data{}, nil
 	for i := s.length - 1; i >= 0; i-- {
-		if v := in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !in.vars.hides(i, s.length) {
-			in.vars.inherit(&v, s.length)
+		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !df.in.vars.hides(i, s.length) {
+			df.in.vars.inherit(&v, s.length)
 		}
 	}
 	return s
@@ -83,23 +83,23 @@ func (vs *variables) inherit(v *variable, from int) {
 
 // separately walks what a process of its own does.
 func (in *interp) separately(bare bool, walk func()) {
-	s := in.newProcess(bare)
+	s := in.def.newProcess(bare)
 	walk()
 	in.leave(s)
 }
 
 // pass notes that a variable is exported from now on, or no longer for certain.
-func (in *interp) pass(name string, exported bool) {
-	if name = in.vars.referred(name); in.vars.find(name) != nil {
-		in.vars.slot(name).passed = exported && in.branches == 0
+func (as *assigner) pass(name string, exported bool) {
+	if name = as.in.vars.referred(name); as.in.vars.find(name) != nil {
+		as.in.vars.slot(name).passed = exported && as.in.branches == 0
 	}
 }
 
 // passFunction notes that a function is exported.
-func (in *interp) passFunction(name string) {
-	for i := range in.funcs {
-		if in.funcs[i].name == name {
-			in.funcs[i].passed = true
+func (df *definitions) passFunction(name string) {
+	for i := range df.funcs {
+		if df.funcs[i].name == name {
+			df.funcs[i].passed = true
 		}
 	}
 }

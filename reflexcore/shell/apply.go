@@ -9,22 +9,22 @@ import (
 )
 
 // apply turns what the grammar says of a command into effects.
-func (in *interp) apply(a *applied, sink *data) {
+func (pr *programRunner) apply(a *applied, sink *data) {
 	p, argv, by := a.p, a.argv, a.by
-	held, locals := in.rep.bits, len(in.vars.locals)
+	held, locals := pr.in.rep.bits, len(pr.in.vars.locals)
 	a.sink = sink
 	p.Dry = p.Dry || a.asksHelp()
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
 	if p.Open && !printsPrompt(argv) {
-		in.rep.res.Opaque++
-		in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
+		pr.in.rep.res.Opaque++
+		pr.in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
 	}
-	dir := in.cwd.dir
+	dir := pr.in.cwd.dir
 	for i := range p.Uses {
 		if u := &p.Uses[i]; u.Role == grammar.Dir {
-			in.cwd.dir = in.abs(u.Text)
+			pr.in.cwd.dir = pr.in.fs.abs(u.Text)
 		}
 	}
 	// First what is read, then what is written or sent, then what is executed.
@@ -47,9 +47,9 @@ func (in *interp) apply(a *applied, sink *data) {
 	a.runsList(&out)
 	a.inserts()
 	a.editsTodo()
-	in.cwd.dir = dir
-	in.rep.bits = held
-	in.vars.unhold(locals)
+	pr.in.cwd.dir = dir
+	pr.in.rep.bits = held
+	pr.in.vars.unhold(locals)
 	sink.append(out)
 }
 
@@ -92,7 +92,7 @@ type application struct {
 
 // field is the word that a use is about.
 func (a *applied) field(u *grammar.Use) field {
-	f := a.in.fields[a.mark+u.Word]
+	f := a.in.exp.fields[a.mark+u.Word]
 	f.text = u.Text
 	return f
 }
@@ -101,7 +101,7 @@ func (a *applied) field(u *grammar.Use) field {
 func (a *applied) how(u *grammar.Use) effect.Bits {
 	b := u.Bits | a.bits | a.p.Bits
 	if u.Word >= 0 && u.Word < len(a.argv) {
-		f := a.in.fields[a.mark+u.Word]
+		f := a.in.exp.fields[a.mark+u.Word]
 		if f.glob {
 			b |= effect.Glob
 		}
@@ -125,9 +125,9 @@ func (a *applied) path(u *grammar.Use) string {
 		if strings.IndexByte(u.Arg, ':') > 1 {
 			return u.Arg // no path: secret:aws
 		}
-		return a.in.home(u.Arg)
+		return a.in.fs.home(u.Arg)
 	}
-	return a.in.home(u.Text)
+	return a.in.fs.home(u.Text)
 }
 
 func isStdin(p string) bool {
@@ -143,7 +143,7 @@ func (a *applied) source(u *grammar.Use) {
 			return
 		}
 		p := a.path(u)
-		d := a.in.contentOf(p)
+		d := a.in.fs.contentOf(p)
 		if u.Word >= 0 {
 			d.taint |= a.field(u).taint
 		}
@@ -327,8 +327,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if p == "/dev/null" {
 			return
 		}
-		if n, ok := in.descriptorOf(u.Text); ok && u.Word >= 0 {
-			in.told(n, d, a.sink, a.by)
+		if n, ok := in.fs.descriptorOf(u.Text); ok && u.Word >= 0 {
+			in.io.told(n, d, a.sink, a.by)
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {
@@ -345,8 +345,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if a.backs(u, p); a.takesAway(u, p) {
 			return
 		}
-		from, own, fresh := in.madeBefore(p)
-		in.write(p, d, false)
+		from, own, fresh := in.fs.madeBefore(p)
+		in.fs.write(p, d, false)
 		a.built(p, d)
 		if own {
 			a.edited(p, from)
@@ -372,7 +372,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			a.add(effect.NetOut, u, text, t)
 		}
 	case grammar.Permission:
-		a.add(effect.Permission, u, in.targetOf(u, text), taint)
+		a.add(effect.Permission, u, in.programs.targetOf(u, text), taint)
 	case grammar.Kill:
 		if a.findsAll(u.Word, text) {
 			a.bits |= effect.Bulk
@@ -400,11 +400,11 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if name, value, ok := strings.Cut(text, "="); ok {
 			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
 				in.vars.locals = append(in.vars.locals, in.vars.hold(name))
-				in.set(name, data{value, taint})
+				in.assigner.set(name, data{value, taint})
 				in.vars.slot(name).passed = true
-				in.handsOver(name)
+				in.env.handsOver(name)
 			}
-			in.environ(name, data{value, taint})
+			in.env.affects(name, data{value, taint})
 		}
 	default: // nothing for the others
 	}
@@ -414,7 +414,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 func (a *applied) secrets() effect.Taint {
 	var t effect.Taint
 	for i := range a.argv {
-		t |= a.in.fields[a.mark+i].taint
+		t |= a.in.exp.fields[a.mark+i].taint
 	}
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
@@ -432,20 +432,20 @@ func (a *applied) secrets() effect.Taint {
 // inserts notes what a stream editor puts into the files that it edits in place.
 func (a *applied) inserts() {
 	in := a.in
-	if in.inserted == "" {
+	if in.payloads.inserted == "" {
 		return
 	}
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
-			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.path(u), Text: in.inserted, Part: true})
+			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.path(u), Text: in.payloads.inserted, Part: true})
 		}
 	}
-	in.inserted = ""
+	in.payloads.inserted = ""
 }
 
-func (in *interp) targetOf(u *grammar.Use, text string) string {
+func (pr *programRunner) targetOf(u *grammar.Use, text string) string {
 	if u.Word >= 0 && u.Arg != "name" {
-		return in.home(text)
+		return pr.in.fs.home(text)
 	}
 	return text
 }

@@ -43,7 +43,7 @@ func (a *applied) namesOf() (data, bool) {
 	d := data{taint: a.taint}
 	for _, w := range a.argv[1:] {
 		if !strings.HasPrefix(w, "-") {
-			d.text += a.in.home(w) + "\n"
+			d.text += a.in.fs.home(w) + "\n"
 		}
 	}
 	return d, d.text != "" && slices.Contains(a.argv, "-d") && len(d.text) < 4096
@@ -56,7 +56,7 @@ func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
 		return
 	}
-	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.value("HOME").text {
+	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.par.value("HOME").text {
 		return
 	}
 	dir := in.cwd.dir
@@ -68,7 +68,7 @@ func (a *applied) deleteBefore(u *grammar.Use, taint effect.Taint) {
 // takesAway reports whether a use writes the file that mv takes away, and notes that nobody
 // knows who made what lies there now. Its text is no new one: it is gone, or what it was.
 func (a *applied) takesAway(u *grammar.Use, p string) bool {
-	f := a.in.file(p)
+	f := a.in.fs.file(p)
 	if !a.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
 		return false
 	}
@@ -86,7 +86,7 @@ func (a *applied) takesAway(u *grammar.Use, p string) bool {
 func (a *applied) exchanged(u *grammar.Use, p string) {
 	for i := range a.p.Uses {
 		if o := &a.p.Uses[i]; o.Role == grammar.Write && o.Word >= 0 && o.Word != u.Word {
-			a.in.write(p, a.in.contentOf(a.path(o)), false)
+			a.in.fs.write(p, a.in.fs.contentOf(a.path(o)), false)
 		}
 	}
 }
@@ -111,8 +111,8 @@ func (a *applied) copiedInto(folder string) {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
 			from := a.path(u)
 			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
-				fresh := a.in.file(to) == nil
-				a.in.write(to, a.in.contentOf(from), false)
+				fresh := a.in.fs.file(to) == nil
+				a.in.fs.write(to, a.in.fs.contentOf(from), false)
 				a.another(to, from, u)
 				if fresh {
 					a.inherits(to, from)
@@ -124,24 +124,24 @@ func (a *applied) copiedInto(folder string) {
 
 // another notes that a file is another one now: a copy, or a link.
 func (a *applied) another(to, from string, u *grammar.Use) {
-	f := a.in.file(to)
+	f := a.in.fs.file(to)
 	switch {
 	case f == nil:
 	case u.Arg != "link":
-		if a.in.file(from) == nil {
-			a.in.agesInBranch(f)
+		if a.in.fs.file(from) == nil {
+			a.in.fs.agesInBranch(f)
 			f.alias = from
 		}
 	default:
 		if a.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
 			// It leads on from its own folder.
-			from = a.in.abs(a.in.arena.concat(path.Dir(to), "/", u.Text))
-			f = a.in.file(to)
+			from = a.in.fs.abs(a.in.arena.concat(path.Dir(to), "/", u.Text))
+			f = a.in.fs.file(to)
 		}
 		if from != to && f != nil {
-			a.in.agesInBranch(f)
+			a.in.fs.agesInBranch(f)
 			f.alias, f.link = from, true
-			a.in.links++
+			a.in.fs.links++
 		}
 	}
 }

@@ -12,81 +12,81 @@ import (
 )
 
 // assignArray is name=(…): what has no index follows what stands before it.
-func (in *interp) assignArray(a *syntax.Assign) {
+func (as *assigner) assignArray(a *syntax.Assign) {
 	v := variable{name: a.Name.Value, array: true, assoc: isTable(a.Name.Value)}
 	next := 0
-	old := in.lookup(v.name)
+	old := as.in.par.lookup(v.name)
 	v.integer = old != nil && old.integer
 	if old != nil && old.array {
 		v.assoc = v.assoc || old.assoc
 		if a.Append {
-			in.rep.steps += len(old.list) / 16
+			as.in.rep.steps += len(old.list) / 16
 			v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
 			next = v.end()
 		}
 	} else if a.Append {
-		v.list = in.asList(v.name)
+		v.list = as.in.par.asList(v.name)
 		next = v.end()
 	}
-	mark := len(in.fields)
+	mark := len(as.in.exp.fields)
 	for _, e := range a.Array.Elems {
 		switch {
 		case e.Index != nil && v.assoc:
-			v.putKey(in.key(e.Index).text, in.counted(&v, in.one(e.Value)))
+			v.putKey(as.in.par.key(e.Index).text, as.in.math.counted(&v, as.in.exp.one(e.Value)))
 		case e.Index != nil:
-			n, err := strconv.Atoi(in.arithmetic(e.Index).text)
-			next = v.put(v.resolve(int64(n), err == nil), in.counted(&v, in.one(e.Value)))
+			n, err := strconv.Atoi(as.in.math.evaluate(e.Index).text)
+			next = v.put(v.resolve(int64(n), err == nil), as.in.math.counted(&v, as.in.exp.one(e.Value)))
 		default:
-			in.word(e.Value)
+			as.in.exp.word(e.Value)
 			if v.assoc { // pairs, perhaps of several words
 				continue
 			}
-			for _, f := range in.fields[mark:] {
-				next = v.put(next, in.counted(&v, f.data))
+			for _, f := range as.in.exp.fields[mark:] {
+				next = v.put(next, as.in.math.counted(&v, f.data))
 			}
-			in.fields = in.fields[:mark]
+			as.in.exp.fields = as.in.exp.fields[:mark]
 		}
 	}
-	for i := mark; i < len(in.fields); i += 2 {
+	for i := mark; i < len(as.in.exp.fields); i += 2 {
 		var value data
-		if i+1 < len(in.fields) {
-			value = in.fields[i+1].data
+		if i+1 < len(as.in.exp.fields) {
+			value = as.in.exp.fields[i+1].data
 		}
-		v.putKey(in.fields[i].text, in.counted(&v, value))
+		v.putKey(as.in.exp.fields[i].text, as.in.math.counted(&v, value))
 	}
-	in.fields = in.fields[:mark]
+	as.in.exp.fields = as.in.exp.fields[:mark]
 	if isTable(v.name) {
 		for i, d := range v.list {
-			in.entered(v.name, v.keys[i], d)
+			as.entered(v.name, v.keys[i], d)
 		}
 		return
 	}
-	slot := in.vars.slot(v.name)
+	slot := as.in.vars.slot(v.name)
 	v.name = slot.name
 	*slot = v
 }
 
 // counted is what an element holds of an array that takes numbers only.
-func (in *interp) counted(v *variable, d data) data {
+func (ar *arithmetic) counted(v *variable, d data) data {
 	if v == nil || !v.integer {
 		return d
 	}
-	return in.reckoned(d)
+	return ar.reckoned(d)
 }
 
 // assignIndex is name[index]=value.
-func (in *interp) assignIndex(name string, a *syntax.Assign) {
-	value, index := in.wordOrLess(a.Value), data{}
+func (as *assigner) assignIndex(name string, a *syntax.Assign) {
+	value, index := as.wordOrLess(a.Value), data{}
 	if isTable(name) {
-		in.entered(name, in.key(a.Index).text, value)
+		as.entered(name, as.in.par.key(a.Index).text, value)
 		return
-	} else if v := in.lookup(name); v != nil && v.assoc {
-		index = in.key(a.Index)
+	} else if v := as.in.par.lookup(name); v != nil && v.assoc {
+		index = as.in.par.key(a.Index)
 	} else {
-		index = in.arithmetic(a.Index)
+		index = as.in.math.evaluate(a.Index)
 	}
-	value = in.counted(in.lookup(name), value)
-	in.arraySlot(name).each(func(v *variable) {
+	value = as.in.math.counted(as.in.par.lookup(name), value)
+	as.arraySlot(name).each(func(v *variable) {
 		if key := v.keyOf(index.text); a.Append {
 			v.more(key, value)
 		} else {
@@ -96,21 +96,21 @@ func (in *interp) assignIndex(name string, a *syntax.Assign) {
 }
 
 // setElement assigns to an element of an array by the text of its index.
-func (in *interp) setElement(base, index string, d data) {
+func (as *assigner) setElement(base, index string, d data) {
 	if isTable(base) {
-		in.entered(base, index, d)
+		as.entered(base, index, d)
 		return
 	}
-	index, d = in.indexText(base, index), in.counted(in.lookup(base), d)
-	in.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
+	index, d = as.in.par.indexText(base, index), as.in.math.counted(as.in.par.lookup(base), d)
+	as.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
 }
 
 // indexText is what the text of an index comes to.
-func (in *interp) indexText(base, index string) string {
-	if v := in.lookup(base); v != nil && v.assoc {
+func (pm *parameters) indexText(base, index string) string {
+	if v := pm.lookup(base); v != nil && v.assoc {
 		return index
 	}
-	if n, ok := in.integer(strings.TrimSpace(index), 0); ok {
+	if n, ok := pm.in.math.integer(strings.TrimSpace(index), 0); ok {
 		return strconv.FormatInt(n, 10)
 	}
 	return effect.Unknown
@@ -118,15 +118,15 @@ func (in *interp) indexText(base, index string) string {
 
 // arraySlot is the variable to assign an element to. What was no array is its
 // element 0.
-func (in *interp) arraySlot(name string) *variable {
-	was := in.lookup(name)
+func (as *assigner) arraySlot(name string) *variable {
+	was := as.in.par.lookup(name)
 	if was == nil || was.array {
-		v := in.vars.slot(name)
+		v := as.in.vars.slot(name)
 		v.array = true
 		return v
 	}
-	first, unset := in.value(name), was.unset
-	v := in.vars.slot(name)
+	first, unset := as.in.par.value(name), was.unset
+	v := as.in.vars.slot(name)
 	*v = variable{name: v.name, array: true, integer: v.integer}
 	if !unset {
 		v.list = append(v.list, first)
@@ -142,14 +142,14 @@ func (vs *variables) associative(name string) {
 }
 
 // unsetElement is unset 'name[index]'.
-func (in *interp) unsetElement(base, index string) {
+func (as *assigner) unsetElement(base, index string) {
 	if index == "@" || index == "*" {
-		v := in.vars.slot(base)
+		v := as.in.vars.slot(base)
 		*v = variable{name: v.name, array: true, assoc: v.assoc}
 		return
 	}
-	index = in.indexText(base, index)
-	v := in.vars.slot(base)
+	index = as.in.par.indexText(base, index)
+	v := as.in.vars.slot(base)
 	if !v.array {
 		if index != "0" { // an array of which nothing is known, or no element
 			v.data = data{effect.Unknown, v.taint}
@@ -163,68 +163,68 @@ func (in *interp) unsetElement(base, index string) {
 
 // declared is a word that declare and its like take. What is assigned to an array may
 // be a list in brackets, which is expanded like any other.
-func (in *interp) declared(d data, array, assoc bool) {
+func (as *assigner) declared(d data, array, assoc bool) {
 	name, value, ok := strings.Cut(d.text, "=")
-	in.injected(data{name, d.taint})
+	as.in.math.injected(data{name, d.taint})
 	if !effect.IsKnown(name) {
 		if ok {
-			in.setAny(strings.TrimSuffix(name, "+"), data{value, d.taint})
+			as.setAny(strings.TrimSuffix(name, "+"), data{value, d.taint})
 		}
 		return
 	}
 	plain := strings.TrimSuffix(name, "+")
 	if assoc && strings.IndexByte(plain, '[') < 0 {
-		in.vars.associative(plain)
+		as.in.vars.associative(plain)
 	}
 	if !ok {
 		return
 	}
-	if v := in.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") && (array || v != nil && v.array) {
-		in.payload(d, "declare", &input{}, nil)
+	if v := as.in.par.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") && (array || v != nil && v.array) {
+		as.in.payloads.payload(d, "declare", &input{}, nil)
 		return
 	}
 	if plain != name {
-		old := in.value(plain)
+		old := as.in.par.value(plain)
 		value, d.taint = old.text+value, d.taint|old.taint
 	}
-	in.set(plain, data{value, d.taint})
-	in.environ(plain, data{value, d.taint})
+	as.set(plain, data{value, d.taint})
+	as.in.env.affects(plain, data{value, d.taint})
 }
 
 // kept gives v the elements that the array of that name has, and says where what is
 // read begins.
-func (in *interp) kept(v *variable, name, origin string) int {
-	n, ok := in.integer(strings.TrimSpace(origin), 0)
-	if old := in.lookup(name); old != nil && old.array {
+func (lr *lineReader) kept(v *variable, name, origin string) int {
+	n, ok := lr.in.math.integer(strings.TrimSpace(origin), 0)
+	if old := lr.in.par.lookup(name); old != nil && old.array {
 		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
 	} else {
-		v.list = in.asList(name)
+		v.list = lr.in.par.asList(name)
 	}
 	return v.resolve(n, ok)
 }
 
 // asList is a variable that is no array as one: its value is the first element.
-func (in *interp) asList(name string) []data {
-	if v := in.lookup(name); v != nil && v.unset {
+func (pm *parameters) asList(name string) []data {
+	if v := pm.lookup(name); v != nil && v.unset {
 		return nil
-	} else if _, given := in.ctx.Env[name]; v == nil && !given {
+	} else if _, given := pm.in.ctx.Env[name]; v == nil && !given {
 		return nil
 	}
-	return []data{in.value(name)}
+	return []data{pm.value(name)}
 }
 
 // anyOrder are the elements of an array in an order that is not known: one in which they
 // were assigned, those in which a program is the first, or any other.
-func (in *interp) anyOrder(name string, v *variable) ([]data, bool) {
+func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
 	const most = 4
 	orders := [][]data{v.list}
 	for i, d := range v.list[1:] {
 		first, _, _ := strings.Cut(d.text, " ")
-		if len(orders) < most && in.wellKnown(first) {
+		if len(orders) < most && pm.in.wellKnown(first) {
 			orders = append(orders, slices.Concat(v.list[i+1:i+2], v.list[:i+1], v.list[i+2:]))
 		}
 	}
-	at := in.alt.pick(in.arena.concat(name, "[@]"), len(orders)+1)
+	at := pm.in.alt.pick(pm.in.arena.concat(name, "[@]"), len(orders)+1)
 	if at == len(orders) {
 		return []data{{effect.Unknown, join(v.list, "").taint}}, false
 	}
@@ -276,17 +276,17 @@ func (v *variable) element(key data) data {
 
 // rematch is what =~ leaves in BASH_REMATCH: what matched, as far as that can be told,
 // or something else of the text.
-func (in *interp) rematch(x, y syntax.TestExpr) {
+func (as *assigner) rematch(x, y syntax.TestExpr) {
 	left, isWord := x.(*syntax.Word)
 	right, isPattern := y.(*syntax.Word)
 	if !isWord || !isPattern {
 		return
 	}
-	d, pat := in.one(left), in.one(right)
+	d, pat := as.in.exp.one(left), as.in.exp.one(right)
 	open := variable{name: "BASH_REMATCH", array: true, keys: []string{effect.Unknown}, list: []data{{effect.Unknown, d.taint}}}
-	v := in.vars.slot(open.name)
+	v := as.in.vars.slot(open.name)
 	*v = open
-	if d.known() && pat.known() && in.rep.work(64*len(pat.text)+len(d.text)) {
+	if d.known() && pat.known() && as.in.rep.work(64*len(pat.text)+len(d.text)) {
 		v.forms = []variable{{name: open.name, array: true, list: groups(d, pat.text)}, open}
 	}
 }

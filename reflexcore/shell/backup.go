@@ -27,7 +27,7 @@ func (a *applied) backs(u *grammar.Use, p string) {
 		return
 	}
 	in := a.in
-	was := in.contentOf(p)
+	was := in.fs.contentOf(p)
 	for _, w := range a.argv[1:] {
 		suffix := backupSuffix(w, takes, takes == "efl")
 		if suffix == "" {
@@ -38,16 +38,16 @@ func (a *applied) backs(u *grammar.Use, p string) {
 			suffix = "*" + suffix
 		}
 		name := strings.ReplaceAll(suffix, "*", base)
-		beside := in.abs(in.arena.concat(path.Dir(p), "/", name))
+		beside := in.fs.abs(in.arena.concat(path.Dir(p), "/", name))
 		if !strings.Contains(name, "/") {
-			if in.file(p) != nil {
-				in.write(beside, was, false)
+			if in.fs.file(p) != nil {
+				in.fs.write(beside, was, false)
 			}
 			continue
 		}
-		for _, to := range [...]string{beside, in.abs(name)} { // some take it from the folder of the file
+		for _, to := range [...]string{beside, in.fs.abs(name)} { // some take it from the folder of the file
 			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: a.how(u), Taint: was.taint, By: a.by})
-			in.write(to, was, false)
+			in.fs.write(to, was, false)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (a *applied) backsCopy(p string) {
 	if !keeps {
 		return
 	}
-	if s := a.in.value("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
+	if s := a.in.par.value("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
@@ -114,12 +114,12 @@ func (a *applied) backsCopy(p string) {
 		}
 	}
 	for _, p := range replaced {
-		was := a.in.contentOf(p)
-		if a.in.file(p) == nil && was.taint&told == 0 {
+		was := a.in.fs.contentOf(p)
+		if a.in.fs.file(p) == nil && was.taint&told == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
-			a.in.write(a.in.arena.concat(p, suffix), was, false)
+			a.in.fs.write(a.in.arena.concat(p, suffix), was, false)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (a *applied) packed(p string) {
 	if unpacked, ok := strings.CutSuffix(p, end); ok {
 		to = unpacked
 	}
-	a.in.write(to, data{effect.Unknown, a.taint}, false)
+	a.in.fs.write(to, data{effect.Unknown, a.taint}, false)
 }
 
 // encrypted notes the files that gpg puts beside the one that it reads.
@@ -161,9 +161,9 @@ func (a *applied) encrypted(u *grammar.Use) {
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
 		p := a.path(u)
-		a.in.write(a.in.arena.concat(p, end), data{effect.Unknown, a.taint}, false)
+		a.in.fs.write(a.in.arena.concat(p, end), data{effect.Unknown, a.taint}, false)
 		if plain, ok := strings.CutSuffix(p, end); ok {
-			a.in.write(plain, data{effect.Unknown, a.taint}, false)
+			a.in.fs.write(plain, data{effect.Unknown, a.taint}, false)
 		}
 	}
 }

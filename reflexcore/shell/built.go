@@ -14,7 +14,7 @@ func (a *applied) built(p string, d data) {
 	if !compilers[a.by] || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(a.argv, isTextFlag) {
 		return
 	}
-	if f := a.in.file(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	if f := a.in.fs.file(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		f.built = true
 		if a.buildsOwn() {
 			f.alias = "/usr/bin/" + own

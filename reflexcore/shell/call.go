@@ -12,91 +12,91 @@ import (
 // may be.
 func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	if len(c.Args) == 0 {
-		in.settled()
+		in.traps.settled()
 		for _, a := range c.Assigns {
-			in.assign(a)
-			in.environ(a.Name.Value, in.value(a.Name.Value))
+			in.assigner.assign(a)
+			in.env.affects(a.Name.Value, in.par.value(a.Name.Value))
 		}
-		if in.recalls&recallsLast != 0 {
-			in.recall([]data{{}}, background)
+		if in.hist.recalls&recallsLast != 0 {
+			in.hist.recall([]data{{}}, background)
 		}
 		return
 	}
-	mark := len(in.fields)
+	mark := len(in.exp.fields)
 	if in.alt.shared {
-		lasts := in.lasts
-		in.lasts = nil
+		lasts := in.hist.lasts
+		in.hist.lasts = nil
 		in.simple(c, std, sink, background)
-		in.tracing(sink)
-		in.recall(in.lasts, background)
-		in.fields, in.lasts = in.fields[:mark], lasts
+		in.io.tracing(sink)
+		in.hist.recall(in.hist.lasts, background)
+		in.exp.fields, in.hist.lasts = in.exp.fields[:mark], lasts
 		return
 	}
 	in.alt.choose = false
-	stdin, first, omits, lasts := *std, true, in.omits, in.lasts
-	in.lasts = nil
-	in.every(func() {
+	stdin, first, omits, lasts := *std, true, in.readings.omits, in.hist.lasts
+	in.hist.lasts = nil
+	in.readings.every(func() {
 		*std = stdin
 		if sink == nil || first {
 			in.simple(c, std, sink, background)
 		} else {
 			out := new(data)
 			in.simple(c, std, out, background)
-			in.fork(sink, out, in.omits != omits)
+			in.readings.fork(sink, out, in.readings.omits != omits)
 		}
-		in.fields, first = in.fields[:mark], false
+		in.exp.fields, first = in.exp.fields[:mark], false
 	})
-	in.tracing(sink)
-	in.recall(in.lasts, background)
-	in.lasts = lasts
+	in.io.tracing(sink)
+	in.hist.recall(in.hist.lasts, background)
+	in.hist.lasts = lasts
 }
 
 // simple walks a simple command with the values that are chosen.
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
-	mark := len(in.fields)
-	defer in.unwritten(len(in.files))
-	if in.wires != nil {
-		in.wires.readings++
+	mark := len(in.exp.fields)
+	defer in.unwritten(len(in.fs.list))
+	if in.io.wires != nil {
+		in.io.wires.readings++
 	}
-	in.expand(c.Args[:1])                        // with what held before: the assignments come after the words
-	for i := mark + 1; i < len(in.fields); i++ { // $(echo c $X)d may be cd
-		if f := &in.fields[i]; f.hollow && !f.known() {
-			in.saw |= named | partly
+	in.exp.expand(c.Args[:1])                        // with what held before: the assignments come after the words
+	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
+		if f := &in.exp.fields[i]; f.hollow && !f.known() {
+			in.readings.saw |= named | partly
 		}
 	}
-	in.expand(c.Args[1:])
+	in.exp.expand(c.Args[1:])
 	if len(c.Assigns) > 0 {
-		locals, local := len(in.vars.locals), in.local
+		locals, local := len(in.vars.locals), in.env.local
 		defer in.vars.unhold(locals)
-		in.local = in.isLocalGit(mark)
+		in.env.local = in.def.isLocalGit(mark)
 		for _, a := range c.Assigns {
 			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
-			in.assign(a)
+			in.assigner.assign(a)
 			in.vars.slot(a.Name.Value).passed = true
-			in.environ(a.Name.Value, in.value(a.Name.Value))
-			in.handsOver(a.Name.Value)
+			in.env.affects(a.Name.Value, in.par.value(a.Name.Value))
+			in.env.handsOver(a.Name.Value)
 		}
-		in.local = local
+		in.env.local = local
 	}
-	in.standIn(mark)
-	n := len(in.fields) - mark
-	in.lasts = in.last(mark, in.lasts)
+	in.readings.standIn(mark)
+	n := len(in.exp.fields) - mark
+	in.hist.lasts = in.hist.last(mark, in.hist.lasts)
 	if n == 0 || in.rep.stopped() {
 		return
 	}
-	if len(in.globals) > 0 {
-		in.globally(mark, std, background)
+	if len(in.def.globals) > 0 {
+		in.def.globally(mark, std, background)
 	}
-	if in.alt.shared || !says(in.fields[mark].text) {
-		in.look(mark)
+	if in.alt.shared || !says(in.exp.fields[mark].text) {
+		in.readings.look(mark)
 	}
-	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {
-		in.rep.steps += len(in.aliases) / 64 // looking through many is work
-		if in.wellKnown(lit.Value) && slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == lit.Value }) {
-			in.perhapsAlias(lit.Value, mark, std, sink, background)
+	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.def.aliases) > 0 && len(c.Args[0].Parts) == 1 {
+		in.rep.steps += len(in.def.aliases) / 64 // looking through many is work
+		if in.wellKnown(lit.Value) && slices.ContainsFunc(in.def.aliases, func(a alias) bool { return a.name == lit.Value }) {
+			in.def.perhapsAlias(lit.Value, mark, std, sink, background)
 			return
 		}
-		if in.alias(lit.Value, mark, std, sink) {
+		if in.def.alias(lit.Value, mark, std, sink) {
 			return
 		}
 	}
@@ -106,11 +106,11 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 // unwritten walks the process substitutions of a command, >(…), that nothing it does is
 // known to write to: they run all the same.
 func (in *interp) unwritten(from int) {
-	for i := from; i < len(in.files) && !in.rep.stopped(); i++ {
-		if f := &in.files[i]; f.sink != nil && !f.ran {
+	for i := from; i < len(in.fs.list) && !in.rep.stopped(); i++ {
+		if f := &in.fs.list[i]; f.sink != nil && !f.ran {
 			f.ran = true
 			scope := in.enter()
-			in.nested(f.sink, &input{unknown, true}, f.to)
+			in.exp.nested(f.sink, &input{unknown, true}, f.to)
 			in.leave(scope)
 		}
 	}
@@ -118,22 +118,22 @@ func (in *interp) unwritten(from int) {
 
 // perhapsAlias walks a program or builtin that has an alias as both: a script expands no
 // alias, nor does the line that defines it.
-func (in *interp) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
-	dir, may, stdin := in.cwd.dir, in.cwd.may, *std
+func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
+	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
-	scope := in.branch()
-	in.alias(name, mark, std, &out)
-	entered := in.cwd.dir
-	in.join(scope)
-	in.cwd.dir, in.cwd.may, *std = dir, may, stdin
-	in.run(mark, std, &more, background)
-	if in.cwd.dir != entered {
+	scope := df.in.branch()
+	df.alias(name, mark, std, &out)
+	entered := df.in.cwd.dir
+	df.in.join(scope)
+	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
+	df.in.run(mark, std, &more, background)
+	if df.in.cwd.dir != entered {
 		if entered == dir { // the alias goes nowhere
-			entered = in.cwd.dir
+			entered = df.in.cwd.dir
 		}
-		in.cwd.dir = effect.Unknown
+		df.in.cwd.dir = effect.Unknown
 		if strings.HasPrefix(entered, "/") {
-			in.cwd.may = entered
+			df.in.cwd.may = entered
 		}
 	}
 	if more.text != out.text {
@@ -155,35 +155,35 @@ func (vs *variables) unhold(since int) {
 }
 
 // alias walks an alias that the text defined, with the words after it.
-func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
+func (df *definitions) alias(name string, mark int, std *input, sink *data) bool {
 	found := false
-	for i := len(in.aliases) - 1; i >= in.apart.aliases; i-- {
-		a := in.aliases[i]
+	for i := len(df.aliases) - 1; i >= df.apart.aliases; i-- {
+		a := df.aliases[i]
 		if a.name != name {
 			continue
 		}
 		text := a.text
-		for _, f := range in.fields[mark+1:] {
+		for _, f := range df.in.exp.fields[mark+1:] {
 			word := quote(f.text)
 			if strings.HasSuffix(text, " ") { // the next word may be an alias as well
-				for j := range in.aliases {
-					if in.aliases[j].name == word {
-						word = in.aliases[j].text
+				for j := range df.aliases {
+					if df.aliases[j].name == word {
+						word = df.aliases[j].text
 					}
 				}
 			}
 			text += " " + word
 		}
-		held := in.aliases
-		in.aliases = in.aliases[:i:i] // an alias does not expand itself
-		in.aliased = in.wires
+		held := df.aliases
+		df.aliases = df.aliases[:i:i] // an alias does not expand itself
+		df.in.io.aliased = df.in.io.wires
 		if effect.IsKnown(text) {
-			in.source(text, "alias", std, sink)
+			df.in.source(text, "alias", std, sink)
 		} else {
-			in.payload(data{text: text}, "alias", std, sink)
+			df.in.payloads.payload(data{text: text}, "alias", std, sink)
 		}
-		in.aliased = nil
-		in.aliases = held
+		df.in.io.aliased = nil
+		df.aliases = held
 		if found = true; !a.maybe {
 			break
 		}
@@ -208,9 +208,9 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	step := in.rep.step
 	defer func() { in.rep.step = step }()
 	in.note(mark)
-	in.oddName(mark)
-	in.shakes(in.fields[mark:mark+1], "")
-	args := in.fields[mark:]
+	in.exp.oddName(mark)
+	in.shakes(in.exp.fields[mark:mark+1], "")
+	args := in.exp.fields[mark:]
 	for i := range args {
 		if f := &args[i]; f.splits || !f.known() {
 			in.rep.res.Partial++
@@ -218,7 +218,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 		}
 	}
 	name := args[0]
-	if in.calls(mark, std, sink, background) {
+	if in.def.calls(mark, std, sink, background) {
 		in.rep.ran("", true)
 		return
 	}
@@ -227,7 +227,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 		in.builtin(b, mark, std, sink)
 		return
 	}
-	in.program(mark, std, sink)
+	in.programs.program(mark, std, sink)
 }
 
 // note adds a step to the trace.
@@ -237,7 +237,7 @@ func (in *interp) note(mark int) {
 	}
 	var b strings.Builder
 	var argv []string
-	for i, f := range in.fields[mark:] {
+	for i, f := range in.exp.fields[mark:] {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
@@ -246,7 +246,7 @@ func (in *interp) note(mark int) {
 	}
 	in.rep.res.Steps = append(in.rep.res.Steps, Step{
 		Parent: in.rep.step, Depth: in.rep.depth, Via: in.via, Command: b.String(), Argv: argv,
-		Dir: in.cwd.dir, May: in.cwd.may, Path: in.value("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
+		Dir: in.cwd.dir, May: in.cwd.may, Path: in.par.value("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
 	})
 	in.rep.step = len(in.rep.res.Steps) - 1
 }
@@ -272,18 +272,18 @@ func (r *report) connected(std *input) {
 
 // calls walks the function of that name, and where it is defined in a branch those
 // that it may be as well. It is false where there may be none.
-func (in *interp) calls(mark int, std *input, sink *data, background bool) bool {
-	name := in.fields[mark].text
-	for i := len(in.funcs) - 1; i >= 0; i-- {
-		f := in.funcs[i]
-		if f.name != name || i < in.apart.funcs && !f.passed {
+func (df *definitions) calls(mark int, std *input, sink *data, background bool) bool {
+	name := df.in.exp.fields[mark].text
+	for i := len(df.funcs) - 1; i >= 0; i-- {
+		f := df.funcs[i]
+		if f.name != name || i < df.apart.funcs && !f.passed {
 			continue
 		}
-		if i < in.apart.funcs && in.Table.Find(name) != nil { // not every shell takes it over
+		if i < df.apart.funcs && df.in.Table.Find(name) != nil { // not every shell takes it over
 			f.maybe = true
 		}
 		if f.body != nil {
-			in.invoke(f.body, mark, std, sink, background)
+			df.invoke(f.body, mark, std, sink, background)
 		}
 		if !f.maybe {
 			return f.body != nil
@@ -293,15 +293,15 @@ func (in *interp) calls(mark int, std *input, sink *data, background bool) bool 
 }
 
 // invoke walks a function's body.
-func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, background bool) {
+func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *data, background bool) {
 	rounds := 0
-	for _, b := range in.active {
+	for _, b := range df.active {
 		if b == body {
 			rounds++
 		}
 	}
-	if rounds > 0 && (background || in.via == "pipe") {
-		in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
+	if rounds > 0 && (background || df.in.via == "pipe") {
+		df.in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
 		rounds++
 	}
 	if rounds > 2 {
@@ -309,106 +309,106 @@ func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, ba
 		sink.append(unknown)
 		return
 	}
-	if len(in.active) >= in.rep.lim.Depth {
-		in.rep.over(overDepth)
+	if len(df.active) >= df.in.rep.lim.Depth {
+		df.in.rep.over(overDepth)
 		return
 	}
-	params := make([]data, 0, len(in.fields)-mark-1)
-	for _, p := range in.fields[mark+1:] {
+	params := make([]data, 0, len(df.in.exp.fields)-mark-1)
+	for _, p := range df.in.exp.fields[mark+1:] {
 		params = append(params, p.data)
 	}
-	if rounds > 1 && !slices.Equal(params, in.params) { // it may go on with anything
+	if rounds > 1 && !slices.Equal(params, df.in.par.params) { // it may go on with anything
 		for i := range params {
 			params[i].text = effect.Unknown
 		}
 	}
-	held, others := in.params, in.others
-	in.setPositional(params)
-	in.active = append(in.active, body)
-	outer, jumped, locals, frame := in.alt.setAside(), in.jumped, len(in.vars.locals), in.vars.frame
-	in.vars.frame = locals
-	in.jumped = 0
-	in.calledAs(in.fields[mark].text)
-	in.stmt(body, std, sink)
-	in.vars.unhold(locals)
-	in.vars.frame = frame
-	in.alt.selection, in.jumped = outer, jumped
-	in.active = in.active[:len(in.active)-1]
-	in.params, in.others = held, others
+	held, others := df.in.par.params, df.in.par.others
+	df.in.par.setPositional(params)
+	df.active = append(df.active, body)
+	outer, jumped, locals, frame := df.in.alt.setAside(), df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
+	df.in.vars.frame = locals
+	df.in.jumped = 0
+	df.in.hist.calledAs(df.in.exp.fields[mark].text)
+	df.in.stmt(body, std, sink)
+	df.in.vars.unhold(locals)
+	df.in.vars.frame = frame
+	df.in.alt.selection, df.in.jumped = outer, jumped
+	df.active = df.active[:len(df.active)-1]
+	df.in.par.params, df.in.par.others = held, others
 }
 
 // program walks a command that is no function and no builtin.
-func (in *interp) program(mark int, std *input, sink *data) {
-	args := in.fields[mark:]
-	if in.wires != nil {
-		defer func(w *wires) { in.wires = w }(in.wires)
-		in.wires = nil
+func (pr *programRunner) program(mark int, std *input, sink *data) {
+	args := pr.in.exp.fields[mark:]
+	if pr.in.io.wires != nil {
+		defer func(w *wires) { pr.in.io.wires = w }(pr.in.io.wires)
+		pr.in.io.wires = nil
 	}
-	in.invoked(mark, std, sink)
-	if name := in.zshName(args[0].text); name != "" {
+	pr.invoked(mark, std, sink)
+	if name := pr.in.zshName(args[0].text); name != "" {
 		args[0].text = name
 	}
 	name := args[0]
-	in.moved(name.text)
+	pr.in.env.moved(name.text)
 	base := programName(name.text)
-	in.startsAgent(mark, base, std)
-	in.rep.connected(std)
-	words := len(in.words)
+	pr.in.agents.startsAgent(mark, base, std)
+	pr.in.rep.connected(std)
+	words := len(pr.words)
 	for _, f := range args {
-		in.words = append(in.words, f.text)
+		pr.words = append(pr.words, f.text)
 	}
-	argv := in.words[words:]
-	a := in.borrow()
+	argv := pr.words[words:]
+	a := pr.borrow()
 	p := &a.parsed
-	in.Table.Parse(argv, p)
-	from := len(in.rep.res.Effects)
+	pr.in.Table.Parse(argv, p)
+	from := len(pr.in.rep.res.Effects)
 	switch {
-	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && in.rep.level < in.rep.lim.Nesting:
-		in.pattern(mark, std, sink)
+	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && pr.in.rep.level < pr.in.rep.lim.Nesting:
+		pr.pattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
-		in.unknownProgram(mark, std, sink)
+		pr.unknownProgram(mark, std, sink)
 	case p.Program == nil:
-		in.unlisted(mark, std, sink)
+		pr.unlisted(mark, std, sink)
 	default:
-		in.rep.ran(p.Program.Name, false)
+		pr.in.rep.ran(p.Program.Name, false)
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
-			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
+			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
-		a.application = application{in: in, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
-		in.configured = in.configured || a.by == "git config"
-		in.apply(a, sink)
+		a.application = application{in: pr.in, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
+		pr.in.dirs.configured = pr.in.dirs.configured || a.by == "git config"
+		pr.apply(a, sink)
 	}
-	in.complains(std, sink)
+	pr.in.io.complains(std, sink)
 	if base == "tmux" || base == "byobu" {
-		in.terminals(mark)
+		pr.terminals(mark)
 	}
-	in.unpacks(argv)
-	in.pieces(argv, base, std.taint|a.taint)
-	in.mentions(argv, base, from, p, std)
+	pr.unpacks(argv)
+	pr.in.fs.pieces(argv, base, std.taint|a.taint)
+	pr.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
-			in.asFlags(mark, p, std, from)
+			pr.in.readings.asFlags(mark, p, std, from)
 			break
 		}
 	}
-	in.giveBack(a)
-	in.words = in.words[:words]
+	pr.giveBack(a)
+	pr.words = pr.words[:words]
 }
 
 // borrow returns the memory for one command; commands run in commands.
-func (in *interp) borrow() *applied {
-	if n := len(in.spare); n > 0 {
-		a := in.spare[n-1]
-		in.spare = in.spare[:n-1]
+func (pr *programRunner) borrow() *applied {
+	if n := len(pr.spare); n > 0 {
+		a := pr.spare[n-1]
+		pr.spare = pr.spare[:n-1]
 		return a
 	}
 	return &applied{}
 }
 
-func (in *interp) giveBack(a *applied) {
-	if len(in.spare) < 32 {
+func (pr *programRunner) giveBack(a *applied) {
+	if len(pr.spare) < 32 {
 		a.forget()
-		in.spare = append(in.spare, a)
+		pr.spare = append(pr.spare, a)
 	}
 }
 
@@ -421,37 +421,37 @@ func (a *applied) forget() {
 
 // invoked notes that a file runs which this text made, or which is given by its
 // path. A copy of a program is that program.
-func (in *interp) invoked(mark int, std *input, sink *data) {
-	name := in.fields[mark]
-	f := in.created(name.text)
+func (pr *programRunner) invoked(mark int, std *input, sink *data) {
+	name := pr.in.exp.fields[mark]
+	f := pr.in.fs.created(name.text)
 	if f != nil {
-		if v := in.alt.version(f); v.alias != "" && in.Table.Find(v.alias) != nil {
-			in.fields[mark].text = v.alias
+		if v := pr.in.alt.version(f); v.alias != "" && pr.in.Table.Find(v.alias) != nil {
+			pr.in.exp.fields[mark].text = v.alias
 			return
 		}
 	}
 	if f != nil {
-		in.execute(data{f.path, name.taint}, "", in.fields[mark+1:], std, sink, name.text)
+		pr.in.payloads.execute(data{f.path, name.taint}, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 	} else if strings.IndexByte(name.text, '/') >= 0 {
-		in.execute(name.data, "", in.fields[mark+1:], std, sink, name.text)
+		pr.in.payloads.execute(name.data, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 	}
 }
 
 // created finds a file that this text made, by its path or, where PATH may lead to
 // it, by its name.
-func (in *interp) created(name string) *virtual {
-	if len(in.files) == 0 {
+func (fsys *filesystem) created(name string) *virtual {
+	if len(fsys.list) == 0 {
 		return nil
 	}
 	if strings.IndexByte(name, '/') >= 0 {
-		return in.file(in.abs(name))
+		return fsys.file(fsys.abs(name))
 	}
-	if in.Table.Find(name) != nil && in.vars.find("PATH") == nil {
+	if fsys.in.Table.Find(name) != nil && fsys.in.vars.find("PATH") == nil {
 		return nil
 	}
-	for i := len(in.files) - 1; i >= 0; i-- {
-		if base := strings.TrimSuffix(in.files[i].path, name); base != in.files[i].path && strings.HasSuffix(base, "/") {
-			return &in.files[i]
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		if base := strings.TrimSuffix(fsys.list[i].path, name); base != fsys.list[i].path && strings.HasSuffix(base, "/") {
+			return &fsys.list[i]
 		}
 	}
 	return nil

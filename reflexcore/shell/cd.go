@@ -9,43 +9,51 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// Directories is how the working directory changes: by cd, by cd that may fail, by pushd.
+type directories struct {
+	in *interp
+
+	moves      int  // how often cd was walked
+	configured bool // the settings of git may be others
+}
+
 // cd changes the folder. Which one a pattern enters is not known; what it may be is
 // kept beside.
-func (in *interp) cd(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) cd() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	for len(args) > 0 && (args[0].text == "" || len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
 		args = args[1:]
 	}
-	from := in.cwd.dir
-	in.moves++
+	from := bc.in.cwd.dir
+	bc.in.dirs.moves++
 	defer func() {
-		if in.cwd.before = from; !in.surely(in.cwd.dir, from) {
-			in.goesFrom(from)
+		if bc.in.cwd.before = from; !bc.in.dirs.surely(bc.in.cwd.dir, from) {
+			bc.in.dirs.goesFrom(from)
 		}
 	}()
-	defer in.stacked(in.cwd.dir, in.fields[mark].text == "pushd")
+	defer bc.in.dirs.stacked(bc.in.cwd.dir, bc.in.exp.fields[bc.mark].text == "pushd")
 	switch {
-	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && in.enters(args[0].folder):
+	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && bc.in.dirs.enters(args[0].folder):
 	case len(args) == 0:
-		in.cwd.dir, in.cwd.may = in.value("HOME").text, ""
-	case in.cwd.refuses(args): // the folder stays
+		bc.in.cwd.dir, bc.in.cwd.may = bc.in.par.value("HOME").text, ""
+	case bc.in.cwd.refuses(args): // the folder stays
 	case len(args) > 1: // an error, or words that zsh replaces in its path
-		if in.cwd.may = ""; strings.HasPrefix(in.cwd.dir, "/") {
-			in.cwd.dir, in.cwd.may = effect.Unknown, in.cwd.dir
+		if bc.in.cwd.may = ""; strings.HasPrefix(bc.in.cwd.dir, "/") {
+			bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, bc.in.cwd.dir
 		}
-	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") || in.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
-		in.cwd.dir, in.cwd.may = effect.Unknown, ""
-	case args[0].glob, in.cwd.may != "" && strings.HasPrefix(args[0].text, ".."):
-		in.cwd.may = in.cwd.maybe(args[0].text)
-		in.cwd.dir = effect.Unknown
+	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") || bc.in.par.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
+		bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
+	case args[0].glob, bc.in.cwd.may != "" && strings.HasPrefix(args[0].text, ".."):
+		bc.in.cwd.may = bc.in.cwd.maybe(args[0].text)
+		bc.in.cwd.dir = effect.Unknown
 	default:
 		if c := args[0].text[0]; c == '/' || c == 0 {
-			in.cwd.may = ""
+			bc.in.cwd.may = ""
 		}
-		in.cwd.dir = in.abs(args[0].text)
+		bc.in.cwd.dir = bc.in.fs.abs(args[0].text)
 	}
-	if in.cwd.dir == "" {
-		in.cwd.dir = effect.Unknown
+	if bc.in.cwd.dir == "" {
+		bc.in.cwd.dir = effect.Unknown
 	}
 }
 
@@ -95,14 +103,14 @@ func (w *workdir) mayBe(p string) string {
 	return w.may + "/" + rest
 }
 
-func (in *interp) popd(mark int, std *input, sink *data) {
-	in.cwd.dir, in.cwd.may = effect.Unknown, ""
-	if in.vars.find("DIRSTACK") != nil {
-		in.set("DIRSTACK", unknown)
+func (bc builtinCall) popd() {
+	bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
+	if bc.in.vars.find("DIRSTACK") != nil {
+		bc.in.assigner.set("DIRSTACK", unknown)
 	}
 }
 
-func (in *interp) pwd(mark int, std *input, sink *data) { sink.append(data{text: in.cwd.dir + "\n"}) }
+func (bc builtinCall) pwd() { bc.sink.append(data{text: bc.in.cwd.dir + "\n"}) }
 
 // An askedFolder is one that a script enters without knowing its name.
 type askedFolder uint8
@@ -114,7 +122,7 @@ const (
 
 // asked says which folder a substitution asks for, if it is one of those that scripts
 // enter first.
-func (in *interp) asked(stmts []*syntax.Stmt) askedFolder {
+func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
 	if len(stmts) != 1 {
 		return 0
 	}
@@ -123,7 +131,7 @@ func (in *interp) asked(stmts []*syntax.Stmt) askedFolder {
 		return 0
 	}
 	name := c.Args[0].Lit()
-	if slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name }) {
+	if slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name }) {
 		return 0
 	}
 	last := c.Args[len(c.Args)-1]
@@ -155,24 +163,24 @@ func namesScript(w *syntax.Word) bool {
 
 // enters changes to such a folder, if it is known: a text that is no file's is where
 // it runs. Settings may say that the working tree is another one.
-func (in *interp) enters(folder askedFolder) bool {
-	if !strings.HasPrefix(in.cwd.dir, "/") || !effect.IsKnown(in.cwd.dir) || in.cwd.may != "" {
+func (ds *directories) enters(folder askedFolder) bool {
+	if !strings.HasPrefix(ds.in.cwd.dir, "/") || !effect.IsKnown(ds.in.cwd.dir) || ds.in.cwd.may != "" {
 		return false
 	}
 	if folder == ownFolder {
-		return in.zero.text == "bash" && in.rep.depth == 1 && !in.ctx.Written && in.cwd.dir == in.ctx.Dir && in.vars.find("BASH_SOURCE") == nil
+		return ds.in.par.zero.text == "bash" && ds.in.rep.depth == 1 && !ds.in.ctx.Written && ds.in.cwd.dir == ds.in.ctx.Dir && ds.in.vars.find("BASH_SOURCE") == nil
 	}
 	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_GLOBAL", "PATH"} {
-		if _, set := in.ctx.Env[name]; in.vars.find(name) != nil || set && name != "PATH" {
+		if _, set := ds.in.ctx.Env[name]; ds.in.vars.find(name) != nil || set && name != "PATH" {
 			return false
 		}
 	}
-	if in.Top == nil || in.configured || in.created("git") != nil || slices.ContainsFunc(in.rep.res.Effects, changesGit) {
+	if ds.in.Top == nil || ds.configured || ds.in.fs.created("git") != nil || slices.ContainsFunc(ds.in.rep.res.Effects, changesGit) {
 		return false
 	}
-	top := in.Top(in.cwd.dir)
+	top := ds.in.Top(ds.in.cwd.dir)
 	if top != "" {
-		in.cwd.dir = top
+		ds.in.cwd.dir = top
 	}
 	return top != ""
 }

@@ -16,43 +16,43 @@ type choice struct {
 
 // combinations does something for each combination of what the variables in it may
 // be. What the later ones assign is one more possibility.
-func (in *interp) combinations(do func()) {
-	if in.alt.choose {
+func (rg *readings) combinations(do func()) {
+	if rg.in.alt.choose {
 		do()
 		return
 	}
-	choices, stdin, snapshot := in.alt.choices, input{}, in.alt.snapshot
-	if in.stdin != nil {
-		stdin = *in.stdin
+	choices, stdin, snapshot := rg.in.alt.choices, input{}, rg.in.alt.snapshot
+	if rg.in.io.stdin != nil {
+		stdin = *rg.in.io.stdin
 	}
-	begin := start{workdir: in.cwd, params: in.params, others: in.others}
-	vars, began := len(in.vars.list), in.alt.began
-	in.alt.began = in.written
-	in.alt.choices, in.alt.choose, in.alt.snapshot = in.alt.choices[len(in.alt.choices):], true, nil
+	begin := start{workdir: rg.in.cwd, params: rg.in.par.params, others: rg.in.par.others}
+	vars, began := len(rg.in.vars.list), rg.in.alt.began
+	rg.in.alt.began = rg.in.fs.written
+	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot = rg.in.alt.choices[len(rg.in.alt.choices):], true, nil
 	do()
-	for try := 1; in.alt.next() && !in.rep.stopped(); try++ {
-		if try > in.rep.lim.Alternatives {
-			if !in.lean { // the first ones are those that it is for
-				in.rep.over(overAlternatives)
+	for try := 1; rg.in.alt.next() && !rg.in.rep.stopped(); try++ {
+		if try > rg.in.rep.lim.Alternatives {
+			if !rg.lean { // the first ones are those that it is for
+				rg.in.rep.over(overAlternatives)
 			}
 			break
 		}
-		in.alt.choose, in.alt.began = true, in.written
-		if in.stdin != nil { // each reads the same
-			*in.stdin = stdin
+		rg.in.alt.choose, rg.in.alt.began = true, rg.in.fs.written
+		if rg.in.io.stdin != nil { // each reads the same
+			*rg.in.io.stdin = stdin
 		}
-		scope := in.branch()
-		in.beginsAt(&begin)
-		in.alt.undo(min(vars, len(in.vars.list)))
+		scope := rg.in.branch()
+		rg.beginsAt(&begin)
+		rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
 		do()
-		in.join(scope)
+		rg.in.join(scope)
 	}
-	in.alt.choices, in.alt.choose, in.alt.snapshot, in.alt.began = choices, false, snapshot, began
+	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot, rg.in.alt.began = choices, false, snapshot, began
 }
 
 // beginsAt goes back to what a command began with.
-func (in *interp) beginsAt(s *start) {
-	in.cwd, in.params, in.others = s.workdir, s.params, s.others
+func (rg *readings) beginsAt(s *start) {
+	rg.in.cwd, rg.in.par.params, rg.in.par.others = s.workdir, s.params, s.others
 }
 
 // undo gives the variables of a new branch the values that they had before the command whose
@@ -92,7 +92,7 @@ func (v *variable) same(was *variable) bool {
 }
 
 // values are all that an expansion may give.
-func (in *interp) values(w func() data) []data {
+func (rg *readings) values(w func() data) []data {
 	var one [1]data
 	out := one[:0]
 	take := func() {
@@ -100,7 +100,7 @@ func (in *interp) values(w func() data) []data {
 			out = append(out, d)
 		}
 	}
-	in.either(take)
+	rg.either(take)
 	return out
 }
 

@@ -8,21 +8,21 @@ import (
 )
 
 // jobs lists; with -x it runs a command, in which only the numbers of jobs are replaced.
-func (in *interp) jobs(mark int, std *input, sink *data) {
-	from, runs := mark+1, false
-	for from < len(in.fields) && strings.HasPrefix(in.fields[from].text, "-") {
-		runs = runs || strings.Contains(in.fields[from].text, "x")
+func (bc builtinCall) jobs() {
+	from, runs := bc.mark+1, false
+	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
+		runs = runs || strings.Contains(bc.in.exp.fields[from].text, "x")
 		from++
 	}
-	if runs && from < len(in.fields) {
-		in.again(from, std, sink)
+	if runs && from < len(bc.in.exp.fields) {
+		bc.in.again(from, bc.std, bc.sink)
 	}
 }
 
 // compgen prints what could follow, tokens and all. It expands the words of -W, and runs
 // the command of -C and the function of -F.
-func (in *interp) compgen(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) compgen() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {
 		if len(f.text) < 2 || f.text[0] != '-' {
 			continue
@@ -36,21 +36,21 @@ func (in *interp) compgen(mark int, std *input, sink *data) {
 			value = args[i+1].data
 		}
 		if f.text[at] == 'W' {
-			in.hidden(value.text)
+			bc.in.exp.hidden(value.text)
 			continue
 		}
-		in.sub(value, "compgen", &input{}, nil)
+		bc.in.payloads.sub(value, "compgen", &input{}, nil)
 	}
-	in.environs(mark, std, sink)
+	bc.environs()
 }
 
 // letters takes a line from the input, or as many letters as read -n says.
-func (in *interp) letters(std *input, delimiter string, most *string, raw bool) data {
+func (lr *lineReader) letters(std *input, delimiter string, most *string, raw bool) data {
 	if most == nil {
-		return in.line(std, delimiter)
+		return lr.line(std, delimiter)
 	}
 	whole := std.text
-	line := in.line(std, delimiter)
+	line := lr.line(std, delimiter)
 	n, err := strconv.Atoi(*most)
 	switch {
 	case !std.present || !line.known() || line.text == "":

@@ -14,12 +14,12 @@ import (
 
 // mayFail reports whether a statement changes the shell, and may not run because one of
 // its redirections cannot be made.
-func (in *interp) mayFail(s *syntax.Stmt) bool {
-	return slices.ContainsFunc(s.Redirs, in.mayNotOpen) && in.changesShell(s.Cmd)
+func (dt *descriptorTable) mayFail(s *syntax.Stmt) bool {
+	return slices.ContainsFunc(s.Redirs, dt.mayNotOpen) && dt.in.def.changesShell(s.Cmd)
 }
 
 // mayNotOpen reports whether a redirection may fail.
-func (in *interp) mayNotOpen(r *syntax.Redirect) bool {
+func (dt *descriptorTable) mayNotOpen(r *syntax.Redirect) bool {
 	if r.Word == nil {
 		return false
 	}
@@ -29,7 +29,7 @@ func (in *interp) mayNotOpen(r *syntax.Redirect) bool {
 		return false
 	case syntax.DplIn, syntax.DplOut:
 		if len(word) == 1 && word[0] > '2' && word[0] <= '9' {
-			return in.fds[word[0]-'0'] == ""
+			return dt.fds[word[0]-'0'] == ""
 		}
 		return word != "-" && word != "0" && word != "1" && word != "2"
 	default:
@@ -42,7 +42,7 @@ func (in *interp) mayNotOpen(r *syntax.Redirect) bool {
 }
 
 // changesShell reports whether a command may change what later ones mean.
-func (in *interp) changesShell(c syntax.Command) bool {
+func (df *definitions) changesShell(c syntax.Command) bool {
 	switch c := c.(type) {
 	case *syntax.Subshell, *syntax.TestClause, *syntax.CoprocClause, nil:
 		return false
@@ -58,8 +58,8 @@ func (in *interp) changesShell(c syntax.Command) bool {
 		case "":
 			return true
 		default:
-			return builtinOf(name) != nil || slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) ||
-				slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name })
+			return builtinOf(name) != nil || slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+				slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
 		}
 	}
 	return true
@@ -67,22 +67,22 @@ func (in *interp) changesShell(c syntax.Command) bool {
 
 // perhaps walks what may not happen: what it assigns is one more possibility. The folder
 // that it enters counts, and the one before is kept beside.
-func (in *interp) perhaps(walk func()) {
-	scope := in.branch()
+func (ds *directories) perhaps(walk func()) {
+	scope := ds.in.branch()
 	walk()
-	dir, may := in.cwd.dir, in.cwd.may
-	in.join(scope)
+	dir, may := ds.in.cwd.dir, ds.in.cwd.may
+	ds.in.join(scope)
 	if dir != scope.dir {
-		in.goesFrom(scope.dir)
-		in.cwd.dir, in.cwd.may = dir, may
+		ds.goesFrom(scope.dir)
+		ds.in.cwd.dir, ds.in.cwd.may = dir, may
 	}
 }
 
 // doubtful reports whether a builtin may not do what it is for: it was disabled, or it
 // has flags with which it fails.
 func (in *interp) doubtful(mark int) bool {
-	args := in.fields[mark:]
-	if slices.Contains(in.disabled, args[0].text) {
+	args := in.exp.fields[mark:]
+	if slices.Contains(in.def.disabled, args[0].text) {
 		return true
 	}
 	letters := ""
@@ -116,16 +116,16 @@ func (in *interp) doubtful(mark int) bool {
 
 // goesFrom notes the folder that cd leaves, where it stays if it fails. One of settings
 // or of the system is kept longer.
-func (in *interp) goesFrom(dir string) {
-	in.cwd.before = dir
-	if in.isHidden(dir) {
-		in.cwd.beside = dir
+func (ds *directories) goesFrom(dir string) {
+	ds.in.cwd.before = dir
+	if ds.isHidden(dir) {
+		ds.in.cwd.beside = dir
 	}
 }
 
 // isHidden reports whether a folder is one whose files change what a program or the
 // system does.
-func (in *interp) isHidden(dir string) bool {
+func (ds *directories) isHidden(dir string) bool {
 	if !effect.IsKnown(dir) || dir == "" || dir[0] != '/' {
 		return false
 	}
@@ -137,7 +137,7 @@ func (in *interp) isHidden(dir string) bool {
 	if strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
 		return true
 	}
-	rest, ok := strings.CutPrefix(dir, in.ctx.Dir+"/")
+	rest, ok := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
 	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
 }
 
@@ -156,29 +156,29 @@ func (w *workdir) ifStill(p string) string {
 
 // surely reports whether cd from one folder to another does not fail: to one in which the
 // first is, or that every machine has.
-func (in *interp) surely(to, from string) bool {
-	return to == "/" || to == "/tmp" || to == in.value("HOME").text || to == from || strings.HasPrefix(from, to+"/")
+func (ds *directories) surely(to, from string) bool {
+	return to == "/" || to == "/tmp" || to == ds.in.par.value("HOME").text || to == from || strings.HasPrefix(from, to+"/")
 }
 
 // vanishing pushes the words of a builtin without those that may be none, where what they
 // mean depends on how many there are, and reports whether that is another reading.
-func (in *interp) vanishing(mark int) bool {
-	if in.omits != omitsNothing && in.omits != omitsParts {
+func (ex *expander) vanishing(mark int) bool {
+	if ex.in.readings.omits != omitsNothing && ex.in.readings.omits != omitsParts {
 		return false
 	}
-	switch in.fields[mark].text {
+	switch ex.fields[mark].text {
 	case "cd", "pushd", "read", "printf", "mapfile", "readarray", "shift", "getopts", "hash":
 	default:
 		return false
 	}
-	n := len(in.fields)
-	for _, f := range in.fields[mark:n] {
+	n := len(ex.fields)
+	for _, f := range ex.fields[mark:n] {
 		if !f.vanishes() {
-			in.push(f)
+			ex.push(f)
 		}
 	}
-	if kept := len(in.fields) - n; kept < 2 || kept == n-mark {
-		in.fields = in.fields[:n]
+	if kept := len(ex.fields) - n; kept < 2 || kept == n-mark {
+		ex.fields = ex.fields[:n]
 		return false
 	}
 	return true

@@ -26,7 +26,7 @@ func (a *applied) saved(url string) {
 	if name == "" || name == "." || name == "/" || a.in.cwd.dir == effect.Unknown {
 		return
 	}
-	a.in.write(a.in.abs(name), data{effect.Unknown, effect.Network}, false)
+	a.in.fs.write(a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
 }
 
 // fetchedInto notes what a download is called in the folder that it is put into.
@@ -38,7 +38,7 @@ func (a *applied) fetchedInto(folder string) {
 		if u := &a.p.Uses[i]; u.Role == grammar.Fetch && u.Word >= 0 {
 			name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
 			if name != "" && name != "." && name != "/" {
-				a.in.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
+				a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
 			}
 		}
 	}

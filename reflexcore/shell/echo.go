@@ -5,6 +5,15 @@ import (
 	"strings"
 )
 
+// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
+// one what they stand for.
+type echoLog struct {
+	rep *report
+	alt *alternatives
+
+	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
+}
+
 // Whether echo reads backslashes is up to the shell: dash and zsh do, and bash with
 // xpg_echo. Which shell it is, and how it was set, need not stand in the text: so what is
 // printed may be either.
@@ -29,18 +38,18 @@ func decoded(text string) string {
 const mostEchoes = 16
 
 // echoed keeps a text that echo printed, and that another shell prints otherwise.
-func (in *interp) echoed(text string) {
+func (el *echoLog) echoed(text string) {
 	text = strings.TrimRight(text, "\n")
-	if len(in.echoes) < mostEchoes && !slices.Contains(in.echoes, text) {
-		in.echoes = append(in.echoes, text)
+	if len(el.list) < mostEchoes && !slices.Contains(el.list, text) {
+		el.list = append(el.list, text)
 	}
 }
 
 // spoken is a text as another shell would have printed what is in it of echo. It is false
 // where there is nothing of it.
-func (in *interp) spoken(text string) (other string, ok bool) {
-	for _, e := range in.echoes {
-		if strings.Contains(text, e) && in.rep.made(len(text)) {
+func (el *echoLog) spoken(text string) (other string, ok bool) {
+	for _, e := range el.list {
+		if strings.Contains(text, e) && el.rep.made(len(text)) {
 			text, ok = strings.ReplaceAll(text, e, decoded(e)), true
 		}
 	}
@@ -48,11 +57,11 @@ func (in *interp) spoken(text string) (other string, ok bool) {
 }
 
 // eitherSpoken is one of the two texts, if there are two.
-func (in *interp) eitherSpoken(d data) data {
-	if len(in.echoes) == 0 || !in.alt.choose {
+func (el *echoLog) eitherSpoken(d data) data {
+	if len(el.list) == 0 || !el.alt.choose {
 		return d
 	}
-	if other, ok := in.spoken(d.text); ok && in.alt.pick("echo "+d.text, 2) == 1 {
+	if other, ok := el.spoken(d.text); ok && el.alt.pick("echo "+d.text, 2) == 1 {
 		return data{other, d.taint | spelled(d.text)}
 	}
 	return d

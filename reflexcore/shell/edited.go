@@ -25,10 +25,10 @@ func (a *applied) cameFrom(p string) {
 		return
 	}
 	o := origin{path: p}
-	switch f := a.in.file(p); {
+	switch f := a.in.fs.file(p); {
 	case f == nil:
 		o.alone, o.itself = true, p
-	case f.alias != "" && a.in.file(f.alias) == nil:
+	case f.alias != "" && a.in.fs.file(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
 	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
@@ -39,8 +39,8 @@ func (a *applied) cameFrom(p string) {
 // inherits makes a copy, or a file under its new name, what the file was.
 func (a *applied) inherits(to, from string) {
 	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
-	f := a.in.file(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.rep.bits != 0 || !a.copiesAll() || !a.in.isPlainCall() {
+	f := a.in.fs.file(to)
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.rep.bits != 0 || !a.copiesAll() || !a.in.src.isPlainCall() {
 		return
 	}
 	o := &a.origins[i]
@@ -65,7 +65,7 @@ func (a *applied) edited(p string, from []string) {
 	if !a.edits() {
 		return
 	}
-	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.rep.bits == 0 && a.in.isPlainCall() {
+	if f := a.in.fs.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.rep.bits == 0 && a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -74,8 +74,8 @@ func (a *applied) edited(p string, from []string) {
 
 // madeBefore is what a file was made of before a program writes to it. It is not own if the
 // text made it of something else, and fresh if nothing was known of it.
-func (in *interp) madeBefore(p string) (from []string, own, fresh bool) {
-	f := in.file(p)
+func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
+	f := fsys.file(p)
 	if f == nil {
 		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?["), true
 	}
@@ -83,7 +83,9 @@ func (in *interp) madeBefore(p string) (from []string, own, fresh bool) {
 }
 
 // isFresh reports whether nothing is known of the file that a redirection writes.
-func (in *interp) isFresh(p string) bool { return effect.IsKnown(p) && in.file(in.abs(p)) == nil }
+func (fsys *filesystem) isFresh(p string) bool {
+	return effect.IsKnown(p) && fsys.file(fsys.abs(p)) == nil
+}
 
 // edits reports whether a command changes files in their place only in the way that
 // [applied.edited] says.
@@ -120,7 +122,7 @@ var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
 // as -n, -u, -i and -b it may leave that, or keep it beside.
 func (a *applied) copiesAll() bool {
 	for i, w := range a.argv[1:] {
-		if !isPlain(w) || a.in.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
+		if !isPlain(w) || a.in.exp.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
 			return false
 		}
 	}
@@ -157,14 +159,14 @@ func isShown(target, by string) bool {
 func (a *applied) fedFile() string {
 	in := a.in
 	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
-	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.fds[0] == "" || !effect.IsKnown(in.fds[0]) {
+	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.io.fds[0] == "" || !effect.IsKnown(in.io.fds[0]) {
 		return ""
 	}
-	p := in.abs(in.fds[0])
-	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.under(p) != 0 {
+	p := in.fs.abs(in.io.fds[0])
+	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.fs.under(p) != 0 {
 		return ""
 	}
-	if f := in.file(p); f != nil && (f.from == nil || len(f.older) > 0) {
+	if f := in.fs.file(p); f != nil && (f.from == nil || len(f.older) > 0) {
 		return ""
 	}
 	return p

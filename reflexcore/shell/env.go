@@ -7,18 +7,27 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-// environ notes what an assignment makes later programs do, as the grammar's
+// An exporter hands variables to the programs that the text runs.
+type exporter struct {
+	in *interp
+
+	exports bool // set -a is on
+	local   bool // the variables that are walked are those of a git that stays on this machine
+	sourced bool // a file that is not known was read with set -a, and may have set any variable
+}
+
+// affects notes what an assignment makes later programs do, as the grammar's
 // block of the environment says. Most names are not in it, and cost nothing.
-func (in *interp) environ(name string, value data) {
+func (en *exporter) affects(name string, value data) {
 	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // what is not known of it may be nothing
-		in.environ(name, data{strings.ReplaceAll(value.text, effect.Unknown, ""), value.taint})
+		en.affects(name, data{strings.ReplaceAll(value.text, effect.Unknown, ""), value.taint})
 	}
 	if number, ok := strings.CutPrefix(name, "GIT_CONFIG_VALUE_"); ok {
-		in.gitSetting(number, value)
+		en.gitSetting(number, value)
 		return
 	}
 	if function, ok := strings.CutPrefix(name, "BASH_FUNC_"); ok {
-		in.imported(function, value)
+		en.in.def.imported(function, value)
 		return
 	}
 	if target, ok := strings.CutPrefix(name, "CARGO_TARGET_"); ok { // of any target
@@ -28,74 +37,74 @@ func (in *interp) environ(name string, value data) {
 			}
 		}
 	}
-	if !in.Table.Variable(name) {
+	if !en.in.Table.Variable(name) {
 		if name == "BASH_XTRACEFD" {
-			in.traced()
+			en.in.io.traced()
 		}
 		if disables(name) && value.text != "" && value.text != "0" && value.text != "false" {
-			in.add(effect.Effect{Kind: effect.Permission, Target: "guard:" + name, By: name + "="})
+			en.in.add(effect.Effect{Kind: effect.Permission, Target: "guard:" + name, By: name + "="})
 		}
 		return
 	}
-	in.rep.level++
+	en.in.rep.level++
 	switch {
-	case in.rep.level > in.rep.lim.Nesting:
-		in.rep.over(overDepth)
+	case en.in.rep.level > en.in.rep.lim.Nesting:
+		en.in.rep.over(overDepth)
 	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
-		in.hooked(name, func(*input) { in.variable(name, value) })
+		en.in.traps.hooked(name, func(*input) { en.variable(name, value) })
 	default:
-		in.variable(name, value)
+		en.variable(name, value)
 	}
-	in.rep.level--
+	en.in.rep.level--
 }
 
 // handsOver notes the files of settings that a variable names for the programs that run with it:
 // GIT_TRACE, PIP_LOG and a hundred others name a file that is written.
-func (in *interp) handsOver(name string) {
-	value := in.value(name)
-	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
+func (en *exporter) handsOver(name string) {
+	value := en.in.par.value(name)
+	if en.in.ctx.Written || en.in.rep.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
 		return
 	}
-	m := mentioner{in: in, by: name + "="}
+	m := mentioner{in: en.in, by: name + "="}
 	m.scan(value.text)
-	m.tell(len(in.rep.res.Effects))
+	m.tell(len(en.in.rep.res.Effects))
 }
 
 // imported walks a function that each shell finds in its environment: whether one of
 // them calls it is not known, so that it counts as called and as one that may be there.
-func (in *interp) imported(name string, value data) {
+func (df *definitions) imported(name string, value data) {
 	name, _ = strings.CutSuffix(name, "%%")
 	name, _ = strings.CutSuffix(name, "()")
 	if value.known() && !strings.HasPrefix(strings.TrimSpace(value.text), "()") {
 		return // no shell takes it for a function
 	}
-	from := len(in.funcs)
+	from := len(df.funcs)
 	if strings.HasPrefix(value.text, effect.Unknown) {
-		in.payload(value, "function", &input{}, nil)
+		df.in.payloads.payload(value, "function", &input{}, nil)
 		return
 	}
-	in.payload(data{in.arena.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
-	if from < len(in.funcs) {
-		in.exported(name)
+	df.in.payloads.payload(data{df.in.arena.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
+	if from < len(df.funcs) {
+		df.exported(name)
 	}
-	for i := from; i < len(in.funcs); i++ {
-		in.funcs[i].maybe = true
+	for i := from; i < len(df.funcs); i++ {
+		df.funcs[i].maybe = true
 	}
 }
 
-func (in *interp) variable(name string, value data) {
-	mark, words := len(in.fields), len(in.words)
-	in.push(field{data: data{text: "="}})
-	in.push(field{data: data{name + "=" + value.text, value.taint}})
-	in.words = append(in.words, "=", in.fields[mark+1].text)
-	argv := in.words[words:]
-	a := in.borrow()
+func (en *exporter) variable(name string, value data) {
+	mark, words := len(en.in.exp.fields), len(en.in.programs.words)
+	en.in.exp.push(field{data: data{text: "="}})
+	en.in.exp.push(field{data: data{name + "=" + value.text, value.taint}})
+	en.in.programs.words = append(en.in.programs.words, "=", en.in.exp.fields[mark+1].text)
+	argv := en.in.programs.words[words:]
+	a := en.in.programs.borrow()
 	p := &a.parsed
-	in.Table.Parse(argv, p)
-	a.application = application{in: in, p: p, argv: argv, mark: mark, std: &input{}, by: name + "="}
-	in.apply(a, nil)
-	in.giveBack(a)
-	in.fields, in.words = in.fields[:mark], in.words[:words]
+	en.in.Table.Parse(argv, p)
+	a.application = application{in: en.in, p: p, argv: argv, mark: mark, std: &input{}, by: name + "="}
+	en.in.programs.apply(a, nil)
+	en.in.programs.giveBack(a)
+	en.in.exp.fields, en.in.programs.words = en.in.exp.fields[:mark], en.in.programs.words[:words]
 }
 
 // disables reports whether a variable of that name turns a guard off.
@@ -124,13 +133,13 @@ var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}
 
 // moved notes that an agent is started with another home than its own: it finds no
 // hooks there, or others.
-func (in *interp) moved(program string) {
+func (en *exporter) moved(program string) {
 	if !agents[program[strings.LastIndexByte(program, '/')+1:]] {
 		return
 	}
 	for _, name := range homes {
-		if now, was := in.value(name), in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
-			in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
+		if now, was := en.in.par.value(name), en.in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
+			en.in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
 			return
 		}
 	}

@@ -33,7 +33,7 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 		a.runsFile(u, out)
 	case grammar.Args:
 		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			a.in.separately(false, func() { a.in.sub(a.field(u).data, a.by, &input{}, out) }) // parallel ::: COMMANDS
+			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.by, &input{}, out) }) // parallel ::: COMMANDS
 		}
 	case grammar.Sql:
 		if u.Word >= 0 {
@@ -50,7 +50,7 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	}
 	in := a.in
 	d := a.joined(u)
-	in.shakes(in.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.by)
+	in.shakes(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.by)
 	if a.p.Program.Name == "fish" {
 		d.text = fishText(d.text)
 	}
@@ -58,10 +58,10 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	switch u.Arg {
 	case "commas", "toml": // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
 		d.text = unlisted.Replace(d.text)
-		in.script("", d, nil, a.std, &more, a.by)
+		in.payloads.script("", d, nil, a.std, &more, a.by)
 	case "alias":
 		d.text = a.argv[0] + " " + d.text + a.aliased(u)
-		in.script("", d, nil, a.std, &more, a.by)
+		in.payloads.script("", d, nil, a.std, &more, a.by)
 	default:
 		if isParallel(a.p.Program.Name) {
 			a.inEach(u, d, &more)
@@ -71,9 +71,9 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 			a.each(d, args, &more)
 			break
 		}
-		in.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
-		in.script(u.Arg, d, a.after(u), a.std, &more, a.by)
-		in.named = false
+		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
+		in.payloads.script(u.Arg, d, a.after(u), a.std, &more, a.by)
+		in.par.named = false
 	}
 	*out = more
 	if a.traces() {
@@ -91,15 +91,15 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 	std := a.std
 	if u.Arg == "awk" { // the files that it is given are its input
 		std = &input{data{std.text, std.taint | a.taint}, std.present}
-		given := in.given
-		in.given = in.assigned(a.argv)
-		defer func() { in.given = given }()
+		given := in.payloads.given
+		in.payloads.given = in.assigned(a.argv)
+		defer func() { in.payloads.given = given }()
 	}
 	if u.Word < 0 { // no word has it: nothing is known of it
-		in.code(u.Arg, unknown, nil, std, &more, a.by)
+		in.payloads.code(u.Arg, unknown, nil, std, &more, a.by)
 	} else {
-		in.shakes(in.fields[a.mark+u.Word:][:1], a.by)
-		in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
+		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.by)
+		in.payloads.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read
 	*out = more
@@ -116,10 +116,10 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	case u.Arg == "package" || u.Arg == "url" || u.Arg == "options":
 		a.add(effect.Exec, u, f.text, f.taint)
 	case u.Arg == "search": // whatever lies in that folder
-		a.add(effect.Exec, u, a.in.abs(cmp.Or(f.text, "."))+"/*", f.taint)
+		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 	case isStdin(f.text):
-		a.in.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.by+" -")
+		a.in.payloads.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.by+" -")
 	default:
-		a.in.execute(data{a.in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
+		a.in.payloads.execute(data{a.in.fs.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
 	}
 }

@@ -189,7 +189,7 @@ func (a *applied) reaches(action int, roots ...string) []string {
 	}
 	var out []string
 	for _, root := range roots {
-		if !effect.IsKnown(root) || !a.in.near(root) && !a.in.atHome(root) {
+		if !effect.IsKnown(root) || !a.in.fs.near(root) && !a.in.atHome(root) {
 			return nil
 		}
 		for _, name := range names {
@@ -205,8 +205,8 @@ func (a *applied) reaches(action int, roots ...string) []string {
 
 // near reports whether a folder lies in the working directory of the call, or in a
 // folder for temporary files.
-func (in *interp) near(p string) bool {
-	for _, dir := range [...]string{strings.TrimSuffix(in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
+func (fsys *filesystem) near(p string) bool {
+	for _, dir := range [...]string{strings.TrimSuffix(fsys.in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
 		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/")) {
 			return true
 		}
@@ -216,7 +216,7 @@ func (in *interp) near(p string) bool {
 
 // atHome reports whether a path is the home or lies in it.
 func (in *interp) atHome(p string) bool {
-	home := strings.TrimSuffix(in.value("HOME").text, "/")
+	home := strings.TrimSuffix(in.par.value("HOME").text, "/")
 	rest, ok := strings.CutPrefix(p, home)
 	return ok && strings.Count(home, "/") > 1 && effect.IsKnown(home) && (rest == "" || rest[0] == '/')
 }
@@ -269,7 +269,7 @@ func (a *applied) listed() (data, bool) {
 	names := reach(argv, action)
 	var text strings.Builder
 	for _, root := range a.roots() {
-		if effect.IsKnown(root) && !a.in.near(root) { // whatever it is called, it is not of the project
+		if effect.IsKnown(root) && !a.in.fs.near(root) { // whatever it is called, it is not of the project
 			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
 			continue
 		}
@@ -312,7 +312,7 @@ func ancestor(paths []string) string {
 // mktemp is the name of a new temporary file, as far as it is known.
 func (a *applied) mktemp() string {
 	in := a.in
-	tmp, template, inTmp := in.value("TMPDIR").text, "", false
+	tmp, template, inTmp := in.par.value("TMPDIR").text, "", false
 	if tmp == "" {
 		tmp = "/tmp"
 	}
@@ -348,5 +348,5 @@ func (a *applied) mktemp() string {
 	if inTmp && !strings.HasPrefix(stem, "/") {
 		stem = strings.TrimSuffix(tmp, "/") + "/" + stem
 	}
-	return in.home(stem) + effect.Unknown + "\n"
+	return in.fs.home(stem) + effect.Unknown + "\n"
 }

@@ -11,13 +11,13 @@ const flagWalks = 48 // flags that one word is tried as
 
 // asFlags walks a command once more as each flag of its program that a word may be of
 // which only the beginning is known: git push --$X. What is new in that counts.
-func (in *interp) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
-	if in.omits != omitsNothing || p.Program == nil || in.rep.steps > in.rep.lim.Steps/2 {
+func (rg *readings) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
+	if rg.omits != omitsNothing || p.Program == nil || rg.in.rep.steps > rg.in.rep.lim.Steps/2 {
 		return
 	}
-	n := len(in.fields)
-	for i := mark + 1; i < n && !in.rep.stopped(); i++ {
-		f := in.fields[i]
+	n := len(rg.in.exp.fields)
+	for i := mark + 1; i < n && !rg.in.rep.stopped(); i++ {
+		f := rg.in.exp.fields[i]
 		if f.text == "--" {
 			return
 		}
@@ -26,11 +26,11 @@ func (in *interp) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
 			continue
 		}
 		for _, flag := range p.Flags(f.text[:at], flagWalks) {
-			in.fields = append(in.fields, in.fields[mark:n]...)
-			in.fields[n+i-mark] = field{data: data{flag, f.taint}}
+			rg.in.exp.fields = append(rg.in.exp.fields, rg.in.exp.fields[mark:n]...)
+			rg.in.exp.fields[n+i-mark] = field{data: data{flag, f.taint}}
 			own := *std
-			in.omitting(omitsFor, 0, from, len(in.below), func() { in.program(n, &own, &data{}) })
-			in.fields = in.fields[:n]
+			rg.omitting(omitsFor, 0, from, len(rg.below), func() { rg.in.programs.program(n, &own, &data{}) })
+			rg.in.exp.fields = rg.in.exp.fields[:n]
 		}
 	}
 }

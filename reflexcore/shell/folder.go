@@ -25,7 +25,7 @@ func (a *applied) filled(folder string, d data) {
 	}
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			a.tree(a.in.abs(stem(path.Base(a.path(u)))), d.taint)
+			a.tree(a.in.fs.abs(stem(path.Base(a.path(u)))), d.taint)
 		}
 	}
 }
@@ -36,26 +36,26 @@ func (a *applied) cloned(url string) {
 		return
 	}
 	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
-	a.tree(a.in.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+	a.tree(a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
 }
 
 func (a *applied) tree(folder string, taint effect.Taint) {
 	if a.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.cwd.dir || !effect.IsKnown(folder) {
 		return
 	}
-	if a.in.write(folder, data{effect.Unknown, taint}, true); a.in.rep.stopped() {
+	if a.in.fs.write(folder, data{effect.Unknown, taint}, true); a.in.rep.stopped() {
 		return
 	}
-	if f := a.in.file(folder); f != nil {
+	if f := a.in.fs.file(folder); f != nil {
 		f.tree = true
 	}
 }
 
 // under is the taint of the folders that this text filled and in which a file lies.
-func (in *interp) under(file string) effect.Taint {
+func (fsys *filesystem) under(file string) effect.Taint {
 	var t effect.Taint
-	for i := range in.files {
-		if f := &in.files[i]; f.tree && strings.HasPrefix(file, f.path) && strings.HasPrefix(file[len(f.path):], "/") {
+	for i := range fsys.list {
+		if f := &fsys.list[i]; f.tree && strings.HasPrefix(file, f.path) && strings.HasPrefix(file[len(f.path):], "/") {
 			t |= f.taint
 		}
 	}

@@ -24,19 +24,19 @@ func (a *applied) editsTodo() {
 	case "git config", "git config set":
 		i := slices.IndexFunc(a.argv, func(w string) bool { return strings.EqualFold(w, "sequence.editor") })
 		if i > 0 && i+1 < len(a.argv) {
-			a.editTodo(a.in.fields[a.mark+i+1].data)
+			a.editTodo(a.in.exp.fields[a.mark+i+1].data)
 		}
 	}
 	for _, name := range variables {
 		if in.vars.find(name) != nil {
-			a.editTodo(in.value(name))
+			a.editTodo(in.par.value(name))
 		}
 	}
 	for i, w := range a.argv {
 		w = strings.TrimPrefix(w, "-c")
 		for _, setting := range settings {
 			if len(w) > len(setting) && strings.EqualFold(w[:len(setting)], setting) {
-				a.editTodo(data{w[len(setting):], in.fields[a.mark+i].taint})
+				a.editTodo(data{w[len(setting):], in.exp.fields[a.mark+i].taint})
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func (a *applied) editTodo(editor data) {
 	}
 	in.rep.level++
 	in.separately(false, func() {
-		in.payload(data{editor.text + " " + rebaseTodo, editor.taint}, "git rebase", &input{}, nil)
+		in.payloads.payload(data{editor.text + " " + rebaseTodo, editor.taint}, "git rebase", &input{}, nil)
 	})
 	in.rep.level--
 }

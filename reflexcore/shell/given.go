@@ -14,7 +14,7 @@ import (
 // stdinArgs are the parameters of a script that a shell reads from its standard input: the
 // words behind -s.
 func (a *applied) stdinArgs() []field {
-	words := a.in.fields[a.mark+1 : min(a.mark+len(a.argv), len(a.in.fields))]
+	words := a.in.exp.fields[a.mark+1 : min(a.mark+len(a.argv), len(a.in.exp.fields))]
 	reads := false
 	for len(words) > 0 {
 		text := words[0].text
@@ -58,14 +58,14 @@ func (a *applied) traces() bool {
 }
 
 // tracing adds what set -x prints to the output of a command.
-func (in *interp) tracing(sink *data) {
-	if !in.xtrace {
+func (dt *descriptorTable) tracing(sink *data) {
+	if !dt.xtrace {
 		return
 	}
-	if in.err != nil && in.vars.find("PS4") != nil {
-		in.err.append(unknown)
+	if dt.err != nil && dt.in.vars.find("PS4") != nil {
+		dt.err.append(unknown)
 	}
-	if in.vars.find("BASH_XTRACEFD") != nil {
+	if dt.in.vars.find("BASH_XTRACEFD") != nil {
 		sink.append(unknown)
 	}
 }
@@ -97,9 +97,9 @@ func (in *interp) shakes(words []field, by string) {
 
 // shift takes a number, zsh an expression as well. Of one that is not known, or that a shell
 // may refuse, each number counts.
-func (in *interp) shift(mark int, std *input, sink *data) {
-	list := in.positional()
-	args := in.fields[mark+1:]
+func (bc builtinCall) shift() {
+	list := bc.in.par.positional()
+	args := bc.in.exp.fields[bc.mark+1:]
 	if len(args) > 0 && args[0].text == "--" {
 		args = args[1:]
 	}
@@ -107,18 +107,18 @@ func (in *interp) shift(mark int, std *input, sink *data) {
 	if len(args) > 0 {
 		var err error
 		if n, err = strconv.Atoi(args[0].text); err != nil {
-			in.reckoned(args[0].data) // which may run something
+			bc.in.math.reckoned(args[0].data) // which may run something
 			var all [][]data
 			for i := range list {
 				all = append(all, list[i:])
 			}
 			if len(all) > 0 {
-				in.joinParams(nil, append(all, []data{}))
+				bc.in.par.joinParams(nil, append(all, []data{}))
 			}
 			return
 		}
 	}
 	if list != nil && n >= 0 && n <= len(list) { // more than there are is an error
-		in.setPositional(list[n:])
+		bc.in.par.setPositional(list[n:])
 	}
 }

@@ -19,7 +19,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	a.payload(&plain, out)
 	for i := before; i < len(in.rep.res.Effects); i++ {
 		e := &in.rep.res.Effects[i]
-		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.file(e.Target) == nil && (!in.local || !a.connects())) {
+		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.file(e.Target) == nil && (!in.env.local || !a.connects())) {
 			e.What = "helper"
 		}
 	}
@@ -27,21 +27,21 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 
 // gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git,
 // as if it were given by -c. One whose name is not known may be any.
-func (in *interp) gitSetting(number string, value data) {
-	key := in.value("GIT_CONFIG_KEY_" + number)
-	if in.rep.level >= in.rep.lim.Nesting {
-		in.rep.over(overDepth)
+func (en *exporter) gitSetting(number string, value data) {
+	key := en.in.par.value("GIT_CONFIG_KEY_" + number)
+	if en.in.rep.level >= en.in.rep.lim.Nesting {
+		en.in.rep.over(overDepth)
 		return
 	}
-	mark := len(in.fields)
+	mark := len(en.in.exp.fields)
 	for _, text := range [...]string{"git", "-c", key.text + "=" + value.text, "version"} {
-		in.push(field{data: data{text: text}})
+		en.in.exp.push(field{data: data{text: text}})
 	}
-	in.fields[mark+2].taint = key.taint | value.taint
-	in.rep.level++
-	in.program(mark, &input{}, nil)
-	in.rep.level--
-	in.fields = in.fields[:mark]
+	en.in.exp.fields[mark+2].taint = key.taint | value.taint
+	en.in.rep.level++
+	en.in.programs.program(mark, &input{}, nil)
+	en.in.rep.level--
+	en.in.exp.fields = en.in.exp.fields[:mark]
 }
 
 // aliased is what stands behind the alias where git is told of it and runs it at once,
@@ -73,9 +73,9 @@ func (a *applied) connects() bool {
 // isLocalGit reports whether a command is one of git that only looks at the repository:
 // GIT_SSH_COMMAND=./x git status. What the variable names counts as run all the same, as
 // any program is: a repository of which only a part was fetched may fetch more.
-func (in *interp) isLocalGit(mark int) bool {
-	words := in.fields[mark:]
-	if len(words) < 2 || words[0].text != "git" || len(in.funcs)+len(in.aliases) > 0 {
+func (df *definitions) isLocalGit(mark int) bool {
+	words := df.in.exp.fields[mark:]
+	if len(words) < 2 || words[0].text != "git" || len(df.funcs)+len(df.aliases) > 0 {
 		return false
 	}
 	for _, w := range words {

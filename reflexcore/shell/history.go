@@ -6,42 +6,51 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// A history is what the shell remembers of its own commands: the list of them, $_ and FUNCNAME.
+type history struct {
+	in *interp
+
+	recorded []data // the history of the shell, as far as the text wrote it
+	recalls  recalls
+	lasts    []data // what $_ may be after the present command
+}
+
 // history lists what was typed, and writes to that list: a file, or a line that fc runs.
-func (in *interp) history(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
-	if in.fields[mark].text == "fc" && !strings.HasPrefix(lettersIn(args), "l") {
-		in.rerun(args, sink)
+func (bc builtinCall) history() {
+	args := bc.in.exp.fields[bc.mark+1:]
+	if bc.in.exp.fields[bc.mark].text == "fc" && !strings.HasPrefix(lettersIn(args), "l") {
+		bc.in.hist.rerun(args, bc.sink)
 		return
 	}
 	for i, f := range args {
-		if len(f.text) < 2 || f.text[0] != '-' || in.fields[mark].text == "fc" {
+		if len(f.text) < 2 || f.text[0] != '-' || bc.in.exp.fields[bc.mark].text == "fc" {
 			continue
 		}
 		rest := args[i+1:]
 		switch letters := f.text[1:]; {
 		case strings.Contains(letters, "s"):
-			in.record(words(rest))
+			bc.in.hist.record(words(rest))
 			return
 		case strings.Contains(letters, "p"):
 			d := words(rest)
 			if strings.ContainsAny(d.text, "!^") {
 				d.text = effect.Unknown
 			}
-			sink.append(data{d.text + "\n", d.taint})
+			bc.sink.append(data{d.text + "\n", d.taint})
 			return
 		case strings.ContainsAny(letters, "aw"):
-			in.saveHistory(rest)
+			bc.in.hist.saveHistory(rest)
 		case strings.ContainsAny(letters, "rn"):
-			in.record(in.contentOf(in.historyFile(rest)))
+			bc.in.hist.record(bc.in.fs.contentOf(bc.in.hist.historyFile(rest)))
 			return
 		}
 		if strings.ContainsAny(f.text, "cdw") {
-			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "history"})
+			bc.in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "history"})
 			return
 		}
 	}
-	in.rep.typed = true
-	sink.append(data{effect.Unknown, effect.Secret | effect.File})
+	bc.in.rep.typed = true
+	bc.sink.append(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // lettersIn are the flags of fc, l first if there is one: it lists and runs nothing.
@@ -69,32 +78,32 @@ func words(list []field) data {
 }
 
 // record adds a text to the history.
-func (in *interp) record(d data) {
-	if d.text != "" && len(in.recorded) < in.rep.lim.Alternatives {
-		in.recorded = append(in.recorded, d)
+func (hs *history) record(d data) {
+	if d.text != "" && len(hs.recorded) < hs.in.rep.lim.Alternatives {
+		hs.recorded = append(hs.recorded, d)
 	}
 }
 
 // historyFile is the file that a command of the history is for.
-func (in *interp) historyFile(args []field) string {
+func (hs *history) historyFile(args []field) string {
 	if len(args) > 0 {
-		return in.home(args[0].text)
+		return hs.in.fs.home(args[0].text)
 	}
-	return in.home(in.value("HISTFILE").text)
+	return hs.in.fs.home(hs.in.par.value("HISTFILE").text)
 }
 
 // saveHistory writes the history to its file, where the text chose that.
-func (in *interp) saveHistory(args []field) {
-	if len(in.recorded) == 0 || len(args) == 0 && in.vars.find("HISTFILE") == nil {
+func (hs *history) saveHistory(args []field) {
+	if len(hs.recorded) == 0 || len(args) == 0 && hs.in.vars.find("HISTFILE") == nil {
 		return
 	}
-	in.wrote(in.historyFile(args), join(in.recorded, "\n"), false, "history")
+	hs.in.fs.wrote(hs.historyFile(args), join(hs.recorded, "\n"), false, "history")
 }
 
 // rerun is fc without -l: it runs lines of the history once more, perhaps changed by an
 // editor, or with one text in the place of another.
-func (in *interp) rerun(args []field, sink *data) {
-	known := len(in.recorded) > 0
+func (hs *history) rerun(args []field, sink *data) {
+	known := len(hs.recorded) > 0
 	for i := 0; i < len(args); i++ {
 		switch w := args[i].text; {
 		case w == "-s" || w == "-e-":
@@ -106,18 +115,18 @@ func (in *interp) rerun(args []field, sink *data) {
 			}
 			if editor.text != "-" {
 				known = false
-				in.sub(data{in.arena.concat(editor.text, " ", effect.Unknown), editor.taint}, "fc", &input{}, nil)
+				hs.in.payloads.sub(data{hs.in.arena.concat(editor.text, " ", effect.Unknown), editor.taint}, "fc", &input{}, nil)
 			}
 		case strings.Contains(w, "=") || !effect.IsKnown(w):
 			known = false
 		}
 	}
-	outer := in.alt.setAside()
-	for _, d := range in.recorded {
-		in.payload(d, "fc", &input{}, sink)
+	outer := hs.in.alt.setAside()
+	for _, d := range hs.recorded {
+		hs.in.payloads.payload(d, "fc", &input{}, sink)
 	}
 	if !known {
-		in.payload(unknown, "fc", &input{}, sink)
+		hs.in.payloads.payload(unknown, "fc", &input{}, sink)
 	}
-	in.alt.selection = outer
+	hs.in.alt.selection = outer
 }

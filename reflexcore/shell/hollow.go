@@ -20,7 +20,7 @@ type omission uint8
 const (
 	omitsNothing omission = iota
 	omitsAll              // every one; a word that is nothing else is no word
-	omitsFor              // none: a word of which nothing is known is one that the call holds, see [interp.standing]
+	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
 	omitsSpread           // none: arrays are all of their elements
 	omitsParts            // those in words of which something is known; a whole word stays what it is
 )
@@ -39,33 +39,33 @@ const (
 
 // every does something for each combination of what the variables in it may be, and
 // once more for what is not known of its words being nothing.
-func (in *interp) every(do func()) {
-	if in.alt.choose {
+func (rg *readings) every(do func()) {
+	if rg.in.alt.choose {
 		do()
 		return
 	}
-	saw, from, below, forks := in.saw, len(in.rep.res.Effects), len(in.below), in.forks
-	in.saw = 0
-	outer := in.starts()
-	in.combinations(do)
-	all := in.saw
-	if all&spread != 0 && in.omits == omitsNothing {
-		via := in.via
-		in.via = "zsh array"
-		in.omitting(omitsSpread, all&^named, from, below, do)
-		in.via = via
+	saw, from, below, forks := rg.saw, len(rg.in.rep.res.Effects), len(rg.below), rg.forks
+	rg.saw = 0
+	outer := rg.starts()
+	rg.combinations(do)
+	all := rg.saw
+	if all&spread != 0 && rg.omits == omitsNothing {
+		via := rg.in.via
+		rg.in.via = "zsh array"
+		rg.omitting(omitsSpread, all&^named, from, below, do)
+		rg.in.via = via
 	}
-	if seen := all &^ (whole | spread | chosen); seen != 0 && in.omits == omitsNothing {
-		in.omitting(omitsAll, all, from, below, do)
+	if seen := all &^ (whole | spread | chosen); seen != 0 && rg.omits == omitsNothing {
+		rg.omitting(omitsAll, all, from, below, do)
 		if seen&partly != 0 && all&(wholly|whole) != 0 {
-			in.omitting(omitsParts, all, from, below, do)
+			rg.omitting(omitsParts, all, from, below, do)
 		}
 	}
-	if all&whole != 0 && in.omits == omitsNothing {
-		in.standing(all, from, do)
+	if all&whole != 0 && rg.omits == omitsNothing {
+		rg.standing(all, from, do)
 	}
-	in.firstly(forks, all|named, from, do)
-	in.saw, in.below, in.start = saw, in.below[:min(below, len(in.below))], outer
+	rg.firstly(forks, all|named, from, do)
+	rg.saw, rg.below, rg.start = saw, rg.below[:min(below, len(rg.below))], outer
 }
 
 // start is what a command begins with: each of its readings does.
@@ -77,36 +77,36 @@ type start struct {
 }
 
 // starts notes it, and returns that of the command around.
-func (in *interp) starts() (outer start) {
-	outer = in.start
-	in.start = start{in.cwd, len(in.files), in.params, in.others}
+func (rg *readings) starts() (outer start) {
+	outer = rg.start
+	rg.start = start{rg.in.cwd, len(rg.in.fs.list), rg.in.par.params, rg.in.par.others}
 	return outer
 }
 
 // restart goes back to it.
-func (in *interp) restart() {
-	in.beginsAt(&in.start)
+func (rg *readings) restart() {
+	rg.beginsAt(&rg.start)
 }
 
-// firstly walks something again in which there were forks, see [interp.fork].
-func (in *interp) firstly(forks int, seen unsure, from int, walk func()) {
-	if in.forks == forks || in.omits != omitsNothing || in.first || in.alt.choose {
+// firstly walks something again in which there were forks, see [readings.fork].
+func (rg *readings) firstly(forks int, seen unsure, from int, walk func()) {
+	if rg.forks == forks || rg.omits != omitsNothing || rg.first || rg.in.alt.choose {
 		return
 	}
-	in.first = true
-	in.omitting(omitsAll, seen, from, len(in.below), walk)
-	in.first = false
+	rg.first = true
+	rg.omitting(omitsAll, seen, from, len(rg.below), walk)
+	rg.first = false
 }
 
 // either is every for what is no command but expands words: once for each combination, and
 // once with the first value of what forks.
-func (in *interp) either(walk func()) {
-	forks, from := in.forks, len(in.rep.res.Effects)
-	in.combinations(walk)
-	if in.forks != forks {
-		outer := in.starts()
-		in.firstly(forks, named, from, walk)
-		in.start = outer
+func (rg *readings) either(walk func()) {
+	forks, from := rg.forks, len(rg.in.rep.res.Effects)
+	rg.combinations(walk)
+	if rg.forks != forks {
+		outer := rg.starts()
+		rg.firstly(forks, named, from, walk)
+		rg.start = outer
 	}
 }
 
@@ -114,15 +114,15 @@ func (in *interp) either(walk func()) {
 // that differs it is not known what the command prints. But a command that has it among
 // its words is walked once more with what the first walk printed at each of the forks,
 // in.first, in which what may not be set is not.
-func (in *interp) fork(sink, out *data, again bool) {
+func (rg *readings) fork(sink, out *data, again bool) {
 	switch {
 	case again:
 		sink.taint |= out.taint
 	case *out == *sink:
-	case in.first:
+	case rg.first:
 		sink.taint |= out.taint
 	default:
-		in.forks++
+		rg.forks++
 		*sink = data{effect.Unknown, sink.taint | out.taint}
 	}
 }
@@ -131,35 +131,35 @@ func (in *interp) fork(sink, out *data, again bool) {
 // among the effects since from: an effect counts once. What it assigns is forgotten,
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
-func (in *interp) omitting(how omission, seen unsure, from, below int, walk func()) {
-	if in.leaner = true; in.rep.stopped() {
+func (rg *readings) omitting(how omission, seen unsure, from, below int, walk func()) {
+	if rg.leaner = true; rg.in.rep.stopped() {
 		return
 	}
-	for i := in.start.files; i < len(in.files); i++ { // what another reading wrote may not be there
-		if t := in.secret(in.files[i].path); t&effect.Secret != 0 {
-			in.files[i].taint |= t
+	for i := rg.start.files; i < len(rg.in.fs.list); i++ { // what another reading wrote may not be there
+		if t := rg.in.fs.secret(rg.in.fs.list[i].path); t&effect.Secret != 0 {
+			rg.in.fs.list[i].taint |= t
 		}
 	}
-	r := in.rep.res
+	r := rg.in.rep.res
 	before, steps, counted := len(r.Effects), len(r.Steps), *r
-	in.omits = how
+	rg.omits = how
 	if seen&named != 0 {
-		in.partings++
-		scope := in.branch()
-		in.restart()
-		in.combinations(walk)
-		in.join(scope)
+		rg.partings++
+		scope := rg.in.branch()
+		rg.restart()
+		rg.combinations(walk)
+		rg.in.join(scope)
 	} else {
-		scope := in.enter()
-		in.restart()
-		in.combinations(walk)
-		in.leave(scope)
+		scope := rg.in.enter()
+		rg.restart()
+		rg.combinations(walk)
+		rg.in.leave(scope)
 	}
-	in.omits = omitsNothing
+	rg.omits = omitsNothing
 	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque, counted.Unlisted
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
 	// What the tail has already is not added again, so that it is looked at too.
-	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], in.below[below:], seen&chosen != 0)
+	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], rg.below[below:], seen&chosen != 0)
 	r.Effects = r.Effects[:before+fresh(r.Effects[from:before], r.Effects[before:])]
 	if len(r.Effects) == before {
 		r.Steps = r.Steps[:steps]
@@ -220,10 +220,10 @@ func fresh(have, list []effect.Effect) (n int) {
 }
 
 // omitted is a value in a walk that takes what is not known for nothing.
-func (in *interp) omitted(d data) data {
+func (rg *readings) omitted(d data) data {
 	if !d.known() {
-		in.leaner = in.leaner || !in.rep.stopped() // what the limit left unknown, a lean walk does not reach
-		if in.omits == omitsAll {
+		rg.leaner = rg.leaner || !rg.in.rep.stopped() // what the limit left unknown, a lean walk does not reach
+		if rg.omits == omitsAll {
 			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
 		}
 	}
@@ -232,7 +232,7 @@ func (in *interp) omitted(d data) data {
 
 // fewer makes the parameters that set gets without what is not known of its words one
 // more possibility.
-func (in *interp) fewer(args []field) {
+func (pm *parameters) fewer(args []field) {
 	some := false
 	for i := range args {
 		some = some || args[i].hollow && !args[i].known()
@@ -260,41 +260,41 @@ func (in *interp) fewer(args []field) {
 	if len(params) == 0 {
 		params = nil
 	}
-	in.others = [][]data{in.params, params}
-	in.partings++
+	pm.others = [][]data{pm.params, params}
+	pm.in.readings.partings++
 }
 
 // look notes which words of a command may be other words.
-func (in *interp) look(mark int) {
-	for i := range in.fields[mark:] {
-		f := &in.fields[mark+i]
+func (rg *readings) look(mark int) {
+	for i := range rg.in.exp.fields[mark:] {
+		f := &rg.in.exp.fields[mark+i]
 		if f.known() { // most
 			if i > 0 && f.isPattern() {
-				in.saw |= whole
+				rg.saw |= whole
 			}
 			continue
 		}
 		if i > 0 && f.isWhole() {
-			in.saw |= whole
+			rg.saw |= whole
 		}
 		switch rest, ok := f.below(); {
-		case ok && f.based && len(in.below) < 64:
-			in.below = append(in.below, rest)
-			if len(in.founded) < 64 && !slices.Contains(in.founded, rest) {
-				in.founded = append(in.founded, rest)
+		case ok && f.based && len(rg.below) < 64:
+			rg.below = append(rg.below, rest)
+			if len(rg.founded) < 64 && !slices.Contains(rg.founded, rest) {
+				rg.founded = append(rg.founded, rest)
 			}
 		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
-			in.saw |= chosen
-			in.chose = true
+			rg.saw |= chosen
+			rg.chose = true
 		}
 		if !f.hollow {
 			continue
 		}
 		if i == 0 && (f.splits || strings.Trim(f.text, effect.Unknown) != "") {
-			in.saw |= named
+			rg.saw |= named
 		}
 		if i == 0 || !isPage(f.text) {
-			in.lookAt(f.text, f.splits)
+			rg.lookAt(f.text, f.splits)
 		}
 	}
 }
@@ -323,12 +323,12 @@ func firstOf(p string) string {
 }
 
 // lookAt notes it for one text. Bare says that it was not quoted.
-func (in *interp) lookAt(text string, bare bool) {
+func (rg *readings) lookAt(text string, bare bool) {
 	switch {
 	case strings.Trim(text, effect.Unknown) != "":
-		in.saw |= partly
+		rg.saw |= partly
 	case bare && text != "":
-		in.saw |= wholly
+		rg.saw |= wholly
 	}
 }
 
@@ -356,15 +356,15 @@ func says(name string) bool {
 // atTop is a path below the working directory where that may be the root, a folder of
 // the system or a home, since what is not known of it may be nothing: cd "/$X" && rm *.
 // It is empty for any other, which scripts enter every day.
-func (in *interp) atTop(p string) string {
-	if effect.IsKnown(in.cwd.dir) || !strings.HasPrefix(p, in.cwd.dir) {
+func (ds *directories) atTop(p string) string {
+	if effect.IsKnown(ds.in.cwd.dir) || !strings.HasPrefix(p, ds.in.cwd.dir) {
 		return ""
 	}
-	top := path.Clean(strings.ReplaceAll(in.cwd.dir, effect.Unknown, ""))
-	if !isTopFolder(top) && top != in.value("HOME").text {
+	top := path.Clean(strings.ReplaceAll(ds.in.cwd.dir, effect.Unknown, ""))
+	if !isTopFolder(top) && top != ds.in.par.value("HOME").text {
 		return ""
 	}
-	return path.Clean(in.arena.concat(top, "/", p[len(in.cwd.dir):]))
+	return path.Clean(ds.in.arena.concat(top, "/", p[len(ds.in.cwd.dir):]))
 }
 
 // isTopFolder reports whether a path is the root, or one of the folders of a system and

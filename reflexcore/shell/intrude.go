@@ -12,92 +12,92 @@ import (
 type intruder struct {
 	vars []variable
 	dir  string     // empty: it stays where it is
-	left []rewiring // what it connected to descriptors, for [interp.rewiredByTraps]
+	left []rewiring // what it connected to descriptors, for [traps.rewiredByTraps]
 }
 
 const intruders = 32 // variables that traps may set
 
 // intrudes walks what a trap does, in a scope of its own, and notes what that sets.
-func (in *interp) intrudes(walk func(std *input)) {
-	moves, was, out, wired, std := in.moves, in.plumbed(), in.out, len(in.rewired), input{}
+func (tr *traps) intrudes(walk func(std *input)) {
+	moves, was, out, wired, std := tr.in.dirs.moves, tr.in.io.plumbed(), tr.in.io.out, len(tr.in.io.rewired), input{}
 	walk(&std)
-	if in.intruder == nil {
-		in.intruder = &intruder{}
+	if tr.intruder == nil {
+		tr.intruder = &intruder{}
 	}
-	i := in.intruder
-	i.left = append(i.left, in.rewired[min(wired, len(in.rewired)):]...)
-	if now := in.plumbed(); now != was || std.present || in.out != out {
-		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: in.out != out, stream: in.out.to})
+	i := tr.intruder
+	i.left = append(i.left, tr.in.io.rewired[min(wired, len(tr.in.io.rewired)):]...)
+	if now := tr.in.io.plumbed(); now != was || std.present || tr.in.io.out != out {
+		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: tr.in.io.out != out, stream: tr.in.io.out.to})
 	}
-	for _, v := range in.vars.list[in.vars.mark:] {
+	for _, v := range tr.in.vars.list[tr.in.vars.mark:] {
 		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
 			continue
 		}
 		if len(i.vars) >= intruders {
-			in.rep.over("traps")
+			tr.in.rep.over("traps")
 			return
 		}
 		i.vars = append(i.vars, v)
 	}
-	if in.moves != moves {
-		i.dir = in.cwd.dir
+	if tr.in.dirs.moves != moves {
+		i.dir = tr.in.cwd.dir
 	}
 }
 
 // intrude does it before a command.
-func (in *interp) intrude() {
-	i := in.intruder
+func (tr *traps) intrude() {
+	i := tr.intruder
 	for _, v := range i.vars {
-		if now := in.vars.find(v.name); now == nil || now.data != v.data || now.array != v.array {
-			in.vars.merge(v)
+		if now := tr.in.vars.find(v.name); now == nil || now.data != v.data || now.array != v.array {
+			tr.in.vars.merge(v)
 		}
 	}
-	if i.dir != "" && in.cwd.dir != i.dir {
-		in.goesFrom(in.cwd.dir)
-		in.cwd.dir, in.cwd.may = effect.Unknown, i.dir
+	if i.dir != "" && tr.in.cwd.dir != i.dir {
+		tr.in.dirs.goesFrom(tr.in.cwd.dir)
+		tr.in.cwd.dir, tr.in.cwd.may = effect.Unknown, i.dir
 	}
 }
 
 // signalled walks what a trap does while the text still runs, for what it sets alone: what
 // else it does is walked at the end.
-func (in *interp) signalled(walk func(std *input)) {
-	r := in.rep.res
-	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), in.rep.steps
-	in.aside(func() { in.intrudes(walk) })
+func (tr *traps) signalled(walk func(std *input)) {
+	r := tr.in.rep.res
+	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), tr.in.rep.steps
+	tr.in.aside(func() { tr.intrudes(walk) })
 	over, layers := r.Over, r.Layers
 	found, list := r.Effects, r.Steps
 	*r = counted
 	r.Effects, r.Steps, r.Layers = found[:effects], list[:steps], max(r.Layers, layers)
 	if over != "" && r.Over == "" { // what the trap does is not known: the text goes on
-		in.rep.over(over)
+		tr.in.rep.over(over)
 		r.Over = ""
-		if !in.repaid { // once: the text has its own steps
-			in.rep.steps, in.repaid = spent, true
+		if !tr.repaid { // once: the text has its own steps
+			tr.in.rep.steps, tr.repaid = spent, true
 		}
 	}
 }
 
 // rewiredByTraps makes what traps connected to descriptors one more possibility for all that
 // follows, as what a command did that may have been exec.
-func (in *interp) rewiredByTraps() {
-	if in.intruder == nil {
+func (tr *traps) rewiredByTraps() {
+	if tr.intruder == nil {
 		return
 	}
-	for i := range in.intruder.left {
-		in.mayRewire(&in.intruder.left[i])
+	for i := range tr.intruder.left {
+		tr.in.io.mayRewire(&tr.intruder.left[i])
 	}
-	in.intruder.left = nil
+	tr.intruder.left = nil
 }
 
 // callsDeclared walks once more what traps do, since they may call a function that is declared now.
-func (in *interp) callsDeclared() {
-	if len(in.hooks) == 0 || in.late || in.rep.stopped() {
+func (tr *traps) callsDeclared() {
+	if len(tr.hooks) == 0 || tr.late || tr.in.rep.stopped() {
 		return
 	}
-	in.late = true
-	for _, walk := range in.hooks {
-		in.signalled(walk)
+	tr.late = true
+	for _, walk := range tr.hooks {
+		tr.signalled(walk)
 	}
-	in.late = false
-	in.rewiredByTraps()
+	tr.late = false
+	tr.rewiredByTraps()
 }

@@ -16,8 +16,8 @@ const (
 // hidesMore reports whether a lean walk of a text that met a limit may see what the first
 // walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
 // but for one that goes deeper or that is not ended by the number of alternatives.
-func (in *interp) hidesMore() bool {
-	return in.leaner || in.rep.res.Over == overDepth || in.rep.res.Over == overAlternatives
+func (rg *readings) hidesMore() bool {
+	return rg.leaner || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
 }
 
 // A read is what a text was read as.
@@ -30,18 +30,18 @@ type read struct {
 
 // parse is [parse], but what was parsed once in this judgement is not parsed again: the
 // outermost text, which both walks read, and payloads, which calls like to repeat.
-func (in *interp) parse(src string) (*syntax.File, How, bool) {
-	if r := &in.outermost; in.rep.depth == 0 && r.file != nil && r.src == src {
+func (so *sources) parse(src string) (*syntax.File, How, bool) {
+	if r := &so.outermost; so.rep.depth == 0 && r.file != nil && r.src == src {
 		return r.file, r.how, r.strange
 	}
-	r, ok := in.ctx.Trees.of(src)
+	r, ok := so.ctx.Trees.of(src)
 	if !ok {
 		r.src = src
-		r.file, r.how, r.strange = parse(src, in.rep.lim)
-		in.ctx.Trees.keep(r)
+		r.file, r.how, r.strange = parse(src, so.rep.lim)
+		so.ctx.Trees.keep(r)
 	}
-	if in.rep.depth == 0 {
-		in.outermost = r
+	if so.rep.depth == 0 {
+		so.outermost = r
 	}
 	return r.file, r.how, r.strange
 }
@@ -53,12 +53,12 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	limits := a.Limits
 	limits.Steps /= 2 // it takes fewer, and the first walk took all
 	limits.Depth *= 2 // each level of quotes makes a text longer: that is a bound as well
-	lean, text := Result{}, in.outermost
+	lean, text := Result{}, in.src.outermost
 	in.reset(a, ctx, &lean)
-	in.outermost = text
-	in.rep.lim, in.omits, in.lean = &limits, omitsAll, true
+	in.src.outermost = text
+	in.rep.lim, in.readings.omits, in.readings.lean = &limits, omitsAll, true
 	walk(in)
-	in.left()
+	in.fs.left()
 	steps := len(out.Steps)
 	for i := range lean.Steps {
 		if lean.Steps[i].Parent >= 0 {

@@ -53,12 +53,12 @@ var places = map[string][]string{
 // asksPlace reports whether a substitution prints where something is. The text must
 // not have changed what the program says: by a variable of its own, or by taking its
 // name.
-func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
+func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
 		return false
 	}
 	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
-		return in.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
+		return df.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
@@ -66,22 +66,22 @@ func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
 	}
 	name := c.Args[0].Lit()
 	if _, ok := places[name]; !ok { // most
-		return in.asked(stmts) != 0
+		return df.asked(stmts) != 0
 	}
 	for _, w := range c.Args {
 		if lit := w.Lit(); lit == "" || !plain(lit) {
-			return in.asked(stmts) != 0
+			return df.asked(stmts) != 0
 		}
 	}
-	if !in.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
-		return in.asked(stmts) != 0
+	if !df.in.exp.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
+		return df.asked(stmts) != 0
 	}
-	for i := range in.vars.list {
-		if v := strings.ToLower(in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+	for i := range df.in.vars.list {
+		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
 			return false
 		}
 	}
-	return !in.replaced(name)
+	return !df.replaced(name)
 }
 
 func isCalled(s *syntax.Stmt, name string) bool {
@@ -90,9 +90,9 @@ func isCalled(s *syntax.Stmt, name string) bool {
 }
 
 // ofPlace reports whether what is assigned is such a place and nothing else.
-func (in *interp) ofPlace(w *syntax.Word) bool {
+func (df *definitions) ofPlace(w *syntax.Word) bool {
 	s := substitutionIn(w)
-	return s != nil && in.asksPlace(s.Stmts)
+	return s != nil && df.asksPlace(s.Stmts)
 }
 
 // substitutionIn is the command substitution that a word is, or nil.
@@ -113,35 +113,35 @@ func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 var branches = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
 
 // asksBranch reports whether a substitution prints that name.
-func (in *interp) asksBranch(stmts []*syntax.Stmt) bool {
+func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 {
 		return false
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || in.vars.find("GIT_DIR") != nil {
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
 		return false
 	}
-	return in.isOneOf(c.Args[1:], branches) && !in.replaced("git") && !in.configured
+	return df.in.exp.isOneOf(c.Args[1:], branches) && !df.replaced("git") && !df.in.dirs.configured
 }
 
 // isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
-func (in *interp) isOneOf(words []*syntax.Word, texts []string) bool {
-	mark := len(in.buf)
+func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
+	mark := len(ex.buf)
 	for i, w := range words {
 		if i > 0 {
-			in.buf = append(in.buf, ' ')
+			ex.buf = append(ex.buf, ' ')
 		}
-		in.buf = append(in.buf, w.Lit()...)
+		ex.buf = append(ex.buf, w.Lit()...)
 	}
-	is := slices.ContainsFunc(texts, func(t string) bool { return string(in.buf[mark:]) == t })
-	in.buf = in.buf[:mark]
+	is := slices.ContainsFunc(texts, func(t string) bool { return string(ex.buf[mark:]) == t })
+	ex.buf = ex.buf[:mark]
 	return is
 }
 
 // ofBranch reports whether what is assigned is that name and nothing else.
-func (in *interp) ofBranch(w *syntax.Word) bool {
+func (df *definitions) ofBranch(w *syntax.Word) bool {
 	s := substitutionIn(w)
-	return s != nil && in.asksBranch(s.Stmts)
+	return s != nil && df.asksBranch(s.Stmts)
 }
 
 // tools are variables that name a program where people have set them to another than
@@ -179,7 +179,7 @@ var setups = map[string][]string{
 
 // setsUp reports whether a substitution is one of them, that the text did not put
 // there itself.
-func (in *interp) setsUp(stmts []*syntax.Stmt) bool {
+func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 {
 		return false
 	}
@@ -200,7 +200,7 @@ func (in *interp) setsUp(stmts []*syntax.Stmt) bool {
 	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
 		return false
 	}
-	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !in.replaced(name)
+	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !df.replaced(name)
 }
 
 // sameWords compares words with those of a pattern.
@@ -213,8 +213,8 @@ func sameWords(pattern string, words []string) bool {
 }
 
 // replaced reports whether the text made something else of a program's name.
-func (in *interp) replaced(name string) bool {
-	return in.vars.find("PATH") != nil || in.created(name) != nil ||
-		slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) ||
-		slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name })
+func (df *definitions) replaced(name string) bool {
+	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
+		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
 }

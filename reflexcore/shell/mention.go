@@ -39,16 +39,16 @@ var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-
 // mentions notes what files the words of a command name, and its input where that is code,
 // without an effect that says what becomes of them. By is the [programName] of the command,
 // and its effects are those from the given index on.
-func (in *interp) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
-	if in.ctx.Written || in.rep.bits&effect.Remote != 0 || p.Dry {
+func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
+	if pr.in.ctx.Written || pr.in.rep.bits&effect.Remote != 0 || p.Dry {
 		return
 	}
-	hidden := strings.Contains(in.cwd.dir, "/.") || strings.HasPrefix(in.cwd.dir, "/etc")
+	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
 	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
 	if !hidden && !hints(argv, fed, std.text) {
 		return
 	}
-	m := mentioner{in: in, by: by, hidden: hidden, odd: p.Odd}
+	m := mentioner{in: pr.in, by: by, hidden: hidden, odd: p.Odd}
 	m.kind(argv)
 	m.fills(argv)
 	for i := 1; i < len(argv); i++ {
@@ -295,7 +295,7 @@ func (m *mentioner) name(token string) {
 }
 
 func (m *mentioner) add(token string, n int) {
-	p := m.in.home(token)
+	p := m.in.fs.home(token)
 	if i := slices.Index(m.paths, p); i >= 0 {
 		m.counts[i] += n
 		return
@@ -393,20 +393,20 @@ func (m *mentioner) fills(argv []string) {
 }
 
 // unpacks adds where archives are unpacked by programs of which no table says so.
-func (in *interp) unpacks(argv []string) {
+func (pr *programRunner) unpacks(argv []string) {
 	if len(argv) < 3 || !strings.HasSuffix(argv[0], "jar") && !strings.Contains(argv[0], "python") {
 		return
 	}
 	switch base := programName(argv[0]); {
 	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
-		in.add(effect.Effect{Kind: effect.Write, Target: in.cwd.dir, Bits: effect.Append, By: base})
+		pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.cwd.dir, Bits: effect.Append, By: base})
 	case len(argv) > 4 && strings.HasPrefix(base, "python") && argv[1] == "-m":
 		if extracts := argv[3] == "-e" || argv[3] == "--extract"; extracts && (argv[2] == "tarfile" || argv[2] == "zipfile") {
-			dir := in.cwd.dir
+			dir := pr.in.cwd.dir
 			if len(argv) > 5 {
-				dir = in.home(argv[5])
+				dir = pr.in.fs.home(argv[5])
 			}
-			in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
+			pr.in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
 		}
 	}
 }

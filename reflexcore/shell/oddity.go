@@ -61,21 +61,21 @@ func (r *report) odd(o Oddity, name string) {
 }
 
 // oddName notes how the name of a command, and its flags, were written.
-func (in *interp) oddName(mark int) {
-	for i, f := range in.fields[mark:] {
+func (ex *expander) oddName(mark int) {
+	for i, f := range ex.fields[mark:] {
 		switch o := f.odd; {
 		case o == 0:
 		case i == 0 && f.known() && !f.splits && !strings.Contains(f.text, " "):
-			if o == GluedName && in.Table.Find(f.text) == nil {
+			if o == GluedName && ex.in.Table.Find(f.text) == nil {
 				continue // a name of one's own
 			}
-			in.rep.odd(o, f.text)
+			ex.in.rep.odd(o, f.text)
 		case i == 0 && o&CutName != 0:
-			in.rep.odd(CutName, effect.Show(f.text))
+			ex.in.rep.odd(CutName, effect.Show(f.text))
 		case o&(EmptyQuotes|Separator) != 0:
-			in.rep.odd(o&(EmptyQuotes|Separator), f.text)
+			ex.in.rep.odd(o&(EmptyQuotes|Separator), f.text)
 		case o&(CutName|EscapedName) != 0 && isCluster(f.text):
-			in.rep.odd(o&(CutName|EscapedName), f.text)
+			ex.in.rep.odd(o&(CutName|EscapedName), f.text)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func hidesLetters(s string) bool {
 // seam reports whether a part that was added from n on, and the letters before it,
 // make one run of letters of which one side is a value: a name is put together.
 func (b *builder) seam(n int, value, before bool) bool {
-	buf := b.in.buf
+	buf := b.in.exp.buf
 	return (value || before) && n > b.start && len(buf) > n && isLetter(buf[n-1]) && isLetter(buf[n])
 }
 

@@ -74,7 +74,7 @@ func (a *applied) runsList(out *data) {
 	for i := range a.p.Uses {
 		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
 			for _, std := range a.contents(u) {
-				a.in.script("sh", std.data, nil, a.std, out, a.by)
+				a.in.payloads.script("sh", std.data, nil, a.std, out, a.by)
 			}
 		}
 	}
@@ -152,13 +152,13 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		if strings.Contains(code, "uq") {
 			place = "{= uq() =}"
 		}
-		in.code("perl", data{text: code}, nil, &input{}, out, a.by)
+		in.payloads.code("perl", data{text: code}, nil, &input{}, out, a.by)
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
 	unquoted := path.Base(a.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
-			in.code("perl", data{text: code}, nil, &input{}, out, a.by)
+			in.payloads.code("perl", data{text: code}, nil, &input{}, out, a.by)
 		}
 		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
@@ -178,7 +178,7 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
-				in.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, a.std, out, a.by)
+				in.payloads.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, a.std, out, a.by)
 			}
 		}
 		return
@@ -191,7 +191,7 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
-		in.script("sh", text, nil, a.std, out, a.by)
+		in.payloads.script("sh", text, nil, a.std, out, a.by)
 	}
 }
 
@@ -208,12 +208,12 @@ func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
 		std = &input{data: unknown, present: true}
 	}
 	if a.hasFlag(u.Word, "--cat", "--fifo") {
-		a.in.procs++
-		name := "/dev/fd/" + strconv.Itoa(62+a.in.procs)
-		a.in.files = append(a.in.files, virtual{path: name, data: std.data})
+		a.in.fs.procs++
+		name := "/dev/fd/" + strconv.Itoa(62+a.in.fs.procs)
+		a.in.fs.list = append(a.in.fs.list, virtual{path: name, data: std.data})
 		d.text = strings.ReplaceAll(d.text, "{}", name)
 	}
-	a.in.script("sh", d, nil, std, out, a.by)
+	a.in.payloads.script("sh", d, nil, std, out, a.by)
 }
 
 // rows are the words of the runs of a command, as far as one walks them: one of each source

@@ -14,11 +14,11 @@ func (a *applied) payload(u *grammar.Use, out *data) {
 	if a.p.Dry && !strings.HasPrefix(a.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
 		return
 	}
-	held, unpassed := in.rep.bits, in.unpassed
+	held, unpassed := in.rep.bits, in.payloads.unpassed
 	in.rep.bits |= u.Bits & effect.Remote
-	in.unpassed = a.clears()
+	in.payloads.unpassed = a.clears()
 	a.executes(u, out)
-	in.rep.bits, in.unpassed = held, unpassed
+	in.rep.bits, in.payloads.unpassed = held, unpassed
 }
 
 // joined is the text of a use that may be of several words.
@@ -28,7 +28,7 @@ func (a *applied) joined(u *grammar.Use) data {
 	}
 	var d data
 	for i := u.Word; i < u.End; i++ {
-		f := a.in.fields[a.mark+i]
+		f := a.in.exp.fields[a.mark+i]
 		if i > u.Word {
 			d.text += " "
 		}
@@ -40,12 +40,12 @@ func (a *applied) joined(u *grammar.Use) data {
 
 // after are the words behind the one of a use.
 func (a *applied) after(u *grammar.Use) []field {
-	from := min(a.mark+max(u.End, u.Word+1), len(a.in.fields))
-	to := min(a.mark+len(a.argv), len(a.in.fields))
+	from := min(a.mark+max(u.End, u.Word+1), len(a.in.exp.fields))
+	to := min(a.mark+len(a.argv), len(a.in.exp.fields))
 	if from >= to {
 		return nil
 	}
-	return a.in.fields[from:to]
+	return a.in.exp.fields[from:to]
 }
 
 // vector walks the words of a use as a command, with each list that xargs may read.
@@ -65,54 +65,54 @@ func (a *applied) vector(u *grammar.Use, out *data) {
 // found; xargs adds its list.
 func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 	in := a.in
-	mark, placed := len(in.fields), false
+	mark, placed := len(in.exp.fields), false
 	end := min(u.End, len(a.argv))
 	var found []string
 	held := in.rep.bits
 	if u.Arg == "found" {
 		found = a.found(u.Word - 1)
-		if a.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.near(p) }) {
+		if a.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }) {
 			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
 	if found == nil && u.Word < end {
-		in.pushAll(in.fields[a.mark+u.Word : a.mark+end])
+		in.exp.pushAll(in.exp.fields[a.mark+u.Word : a.mark+end])
 	}
 	for i := u.Word; i < end && found != nil; i++ {
-		f := in.fields[a.mark+i]
+		f := in.exp.fields[a.mark+i]
 		if !strings.Contains(f.text, "{}") {
-			in.push(f)
+			in.exp.push(f)
 			continue
 		}
 		placed = true
 		text := f.text
 		for _, p := range found {
 			f.text = strings.ReplaceAll(text, "{}", p)
-			in.push(f)
+			in.exp.push(f)
 		}
 	}
 	if !placed {
 		for _, p := range found {
-			in.push(field{data: data{text: p}})
+			in.exp.push(field{data: data{text: p}})
 		}
 	}
 	if u.Arg == "stdin" {
 		a.appendInput(mark, list)
-		in.fed(mark)
+		in.readings.fed(mark)
 	}
 	for _, f := range a.added() {
-		in.push(f)
+		in.exp.push(f)
 	}
-	if len(in.fields) > mark && strings.IndexByte(in.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
+	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
-		d := words(in.fields[mark:])
+		d := words(in.exp.fields[mark:])
 		in.rep.level++
-		in.separately(false, func() { in.sub(d, a.by, &input{}, nil) })
+		in.separately(false, func() { in.payloads.sub(d, a.by, &input{}, nil) })
 		in.rep.level--
 	}
-	if len(in.fields) > mark && !in.rep.stopped() {
-		via, homeless := in.via, in.homeless
-		in.via, in.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
+	if len(in.exp.fields) > mark && !in.rep.stopped() {
+		via, homeless := in.via, in.agents.homeless
+		in.via, in.agents.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
 		in.rep.level++
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
@@ -120,15 +120,15 @@ func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 			in.separately(a.clears(), func() { in.run(mark, a.std, out, false) })
 		}
 		in.rep.level--
-		in.via, in.homeless = via, homeless
+		in.via, in.agents.homeless = via, homeless
 	}
-	in.fields, in.rep.bits = in.fields[:mark], held
+	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
 }
 
 // module runs a module of Python, if it is not one that the table knows by its
 // name: it is code of the module search path, and no program.
 func (a *applied) module(u *grammar.Use, out *data) bool {
-	in, f := a.in, a.in.fields[a.mark+u.Word]
+	in, f := a.in, a.in.exp.fields[a.mark+u.Word]
 	f.text = u.Text
 	if f.text == "" {
 		f.text = a.argv[u.Word]
@@ -136,12 +136,12 @@ func (a *applied) module(u *grammar.Use, out *data) bool {
 	if in.Table.Module(f.text) {
 		return false
 	}
-	if target := in.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.file(target) != nil {
-		in.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.by)
+	if target := in.fs.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.fs.file(target) != nil {
+		in.payloads.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.by)
 		return true
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.by})
-	in.saysDelete(a.after(&grammar.Use{Word: u.Word}), f.text)
+	in.payloads.saysDelete(a.after(&grammar.Use{Word: u.Word}), f.text)
 	out.append(data{effect.Unknown, f.taint | a.std.taint})
 	return true
 }
@@ -209,13 +209,13 @@ func (a *applied) appendInput(mark int, std *input) {
 			value = join(append(list, words...), "\n").text
 		}
 		done := false
-		for i := mark; i < len(in.fields); i++ {
-			if strings.Contains(in.fields[i].text, placeholder) {
-				if in.fields[i].text == placeholder && i > mark && in.fields[i-1].text == "-c" {
+		for i := mark; i < len(in.exp.fields); i++ {
+			if strings.Contains(in.exp.fields[i].text, placeholder) {
+				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
 					in.rep.odd(InputAsCode, a.by)
 				}
-				in.fields[i].text = strings.ReplaceAll(in.fields[i].text, placeholder, value)
-				in.fields[i].taint |= std.taint
+				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
+				in.exp.fields[i].taint |= std.taint
 				done = true
 			}
 		}
@@ -223,11 +223,11 @@ func (a *applied) appendInput(mark int, std *input) {
 			return
 		}
 	}
-	if len(in.fields) > mark && in.fields[len(in.fields)-1].text == "-c" {
+	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
 		in.rep.odd(InputAsCode, a.by)
 	}
 	for _, w := range words {
-		in.push(field{data: w, splits: !w.known()})
+		in.exp.push(field{data: w, splits: !w.known()})
 	}
 }
 
@@ -274,12 +274,12 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		if a.p.Program.Name == "fish" {
 			d.text = fishText(d.text)
 		}
-		in.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.by+" (stdin)")
+		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.by+" (stdin)")
 		if *out = more; a.traces() {
 			out.append(unknown)
 		}
 	case grammar.Code:
-		in.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
+		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
 	case grammar.Exec: // not code, but it says what runs
 		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.by})
 	case grammar.Sql:
@@ -322,14 +322,14 @@ func (a *applied) each(d data, args []field, out *data) {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
 		}
-		a.in.script("sh", d, nil, a.std, out, a.by)
+		a.in.payloads.script("sh", d, nil, a.std, out, a.by)
 		return
 	}
 	for i, f := range args {
 		if i >= a.in.rep.lim.Rounds || a.in.rep.stopped() {
 			return
 		}
-		a.in.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
+		a.in.payloads.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
 	}
 }
 
@@ -344,13 +344,13 @@ func (a *applied) sql(dialect string, d data) {
 	}
 	in.SQL(dialect, d.text, func(f Found) bool {
 		if f.Shell != "" {
-			in.separately(false, func() { in.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil) })
+			in.separately(false, func() { in.payloads.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil) })
 			return !in.rep.stopped()
 		}
 		e := f.Effect
 		e.By, e.Taint = a.by, e.Taint|d.taint
 		if e.Kind == effect.Write && strings.HasPrefix(a.p.Program.Name, "sqlite") {
-			in.write(in.home(e.Target), data{effect.Unknown, e.Taint}, true)
+			in.fs.write(in.fs.home(e.Target), data{effect.Unknown, e.Taint}, true)
 		}
 		in.add(e)
 		return !in.rep.stopped()

@@ -57,16 +57,16 @@ func (a *applied) keepsLines() bool {
 
 // unfilled makes unknown what code put into the files that it opened: it was not seen to
 // write anything, and need not have said it in a way that is followed.
-func (in *interp) unfilled(paths []string) {
+func (fsys *filesystem) unfilled(paths []string) {
 	for _, p := range paths {
-		if f := in.file(p); f != nil && f.text == "" {
+		if f := fsys.file(p); f != nil && f.text == "" {
 			f.text = effect.Unknown
 		}
 	}
 }
 
 // pieces notes the files that split and csplit write: all that begin with a name.
-func (in *interp) pieces(argv []string, base string, taint effect.Taint) {
+func (fsys *filesystem) pieces(argv []string, base string, taint effect.Taint) {
 	prefix, operands := "x", 0
 	valued := "abCnlN"
 	switch base {
@@ -95,17 +95,17 @@ func (in *interp) pieces(argv []string, base string, taint effect.Taint) {
 			}
 		}
 	}
-	if len(in.files) >= in.rep.lim.Fields {
-		in.rep.over("files")
+	if len(fsys.list) >= fsys.in.rep.lim.Fields {
+		fsys.in.rep.over("files")
 		return
 	}
-	in.files = append(in.files, virtual{path: in.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
+	fsys.list = append(fsys.list, virtual{path: fsys.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
 }
 
 // pieceOf is the taint of what was split into pieces of which a path may be one.
-func (in *interp) pieceOf(p string) (t effect.Taint) {
-	for i := range in.files {
-		if f := &in.files[i]; f.pieces && strings.HasPrefix(p, f.path) {
+func (fsys *filesystem) pieceOf(p string) (t effect.Taint) {
+	for i := range fsys.list {
+		if f := &fsys.list[i]; f.pieces && strings.HasPrefix(p, f.path) {
 			t |= f.taint
 		}
 	}
@@ -118,11 +118,11 @@ var firstPieces = [...]string{"aa", "ab", "ac", "ad", "ae", "af", "ag", "ah", "0
 // mayRun is the file of this text that a path may be: a piece of one that was split, or one
 // whose path ends like what is known of it, behind a folder that is not known. It is nil
 // where there is none.
-func (in *interp) mayRun(p string) *virtual {
+func (fsys *filesystem) mayRun(p string) *virtual {
 	_, rest, open := cutLast(p, effect.Unknown)
-	in.rep.steps += len(in.files) / 16
-	for i := len(in.files) - 1; i >= 0; i-- {
-		f := &in.files[i]
+	fsys.in.rep.steps += len(fsys.list) / 16
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		f := &fsys.list[i]
 		if f.pieces && strings.HasPrefix(p, f.path) || open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {
 			return f
 		}

@@ -3,10 +3,10 @@ package shell
 import "slices"
 
 // joinParams makes what a branch set the parameters to one more possibility.
-func (in *interp) joinParams(params []data, others [][]data) {
-	all := slices.Clone(in.others)
+func (pm *parameters) joinParams(params []data, others [][]data) {
+	all := slices.Clone(pm.others)
 	if all == nil {
-		all = append(all, in.params)
+		all = append(all, pm.params)
 	}
 	if others == nil {
 		others = append(others, params)
@@ -16,22 +16,22 @@ func (in *interp) joinParams(params []data, others [][]data) {
 			all = append(all, list)
 		}
 	}
-	if len(all) > in.rep.lim.Alternatives {
-		if !in.lean {
-			in.rep.over(overAlternatives)
+	if len(all) > pm.in.rep.lim.Alternatives {
+		if !pm.in.readings.lean {
+			pm.in.rep.over(overAlternatives)
 		}
 		return
 	}
 	if len(all) > 1 {
-		in.others = all
-		in.partings++
+		pm.others = all
+		pm.in.readings.partings++
 	}
 }
 
 // setPositional sets the positional parameters.
-func (in *interp) setPositional(list []data) {
-	in.rep.steps += len(list) / 8 // each was copied
-	in.params, in.others = list, nil
+func (pm *parameters) setPositional(list []data) {
+	pm.in.rep.steps += len(list) / 8 // each was copied
+	pm.params, pm.others = list, nil
 }
 
 // longList is from how many words on a list is kept to be added to.
@@ -40,9 +40,9 @@ const longList = 16
 // listOf is the list of what words are. A list that only adds to an earlier one shares its
 // memory, as in set -- "$@" more: else that takes the square of it. What is shared does not
 // change: behind the end of a kept list nobody else has anything.
-func (in *interp) listOf(words []field) []data {
-	for i := range in.grown {
-		g := &in.grown[i]
+func (pm *parameters) listOf(words []field) []data {
+	for i := range pm.grown {
+		g := &pm.grown[i]
 		if n := len(*g); n > 0 && n < len(words) && begins(words, *g) {
 			for j := n; j < len(words); j++ {
 				*g = append(*g, words[j].data)
@@ -55,8 +55,8 @@ func (in *interp) listOf(words []field) []data {
 		list[i] = words[i].data
 	}
 	if len(list) >= longList {
-		in.grown[in.oldest] = list
-		in.oldest = (in.oldest + 1) % len(in.grown)
+		pm.grown[pm.oldest] = list
+		pm.oldest = (pm.oldest + 1) % len(pm.grown)
 	}
 	return slices.Clip(list)
 }
@@ -72,11 +72,11 @@ func begins(words []field, list []data) bool {
 }
 
 // positional are the positional parameters.
-func (in *interp) positional() []data {
-	if in.others != nil {
-		n := in.alt.pick("@", len(in.others))
-		if in.first { // the first that is known changes places with the first
-			known := slices.IndexFunc(in.others, func(list []data) bool {
+func (pm *parameters) positional() []data {
+	if pm.others != nil {
+		n := pm.in.alt.pick("@", len(pm.others))
+		if pm.in.readings.first { // the first that is known changes places with the first
+			known := slices.IndexFunc(pm.others, func(list []data) bool {
 				return !slices.ContainsFunc(list, func(d data) bool { return !d.known() })
 			})
 			switch {
@@ -87,7 +87,7 @@ func (in *interp) positional() []data {
 				n = 0
 			}
 		}
-		return in.others[n]
+		return pm.others[n]
 	}
-	return in.params
+	return pm.params
 }

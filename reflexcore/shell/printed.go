@@ -14,15 +14,15 @@ import (
 // files of the project as they are: python gen.py > a.sh. To run it is to run those; that
 // its text is not known says no more of it than of them. Nothing that the text of the
 // call says may have got into it: no variable, file, function or word but plain names.
-func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
+func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" || d.taint&^effect.File != 0 {
 		return
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || s.Background || !in.untouched() || !in.isPlainCall() {
+	if !ok || len(call.Assigns) > 0 || s.Background || !fsys.untouched() || !fsys.in.src.isPlainCall() {
 		return
 	}
-	from, ok := in.fedBy(s.Redirs)
+	from, ok := fsys.fedBy(s.Redirs)
 	if !ok {
 		return
 	}
@@ -34,13 +34,13 @@ func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
 		}
 		words = append(words, text)
 	}
-	if from = in.madeOf(words, from); len(from) == 0 {
+	if from = fsys.madeOf(words, from); len(from) == 0 {
 		return
 	}
-	p := in.abs(t.path)
-	if f := in.file(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	p := fsys.abs(t.path)
+	if f := fsys.file(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		for i := range from {
-			from[i] = in.abs(from[i])
+			from[i] = fsys.abs(from[i])
 		}
 		f.from = from
 	}
@@ -48,19 +48,19 @@ func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
 
 // untouched reports whether nothing that this text said can have reached a program of
 // the project, but by its words and its input.
-func (in *interp) untouched() bool {
-	if in.rep.bits != 0 || len(in.funcs)+len(in.aliases)+len(in.active) > 0 || !effect.IsKnown(in.cwd.dir) || !within(in.cwd.dir, in.ctx.Dir) {
+func (fsys *filesystem) untouched() bool {
+	if fsys.in.rep.bits != 0 || len(fsys.in.def.funcs)+len(fsys.in.def.aliases)+len(fsys.in.def.active) > 0 || !effect.IsKnown(fsys.in.cwd.dir) || !within(fsys.in.cwd.dir, fsys.in.ctx.Dir) {
 		return false
 	}
-	in.rep.steps += (len(in.vars.list) + len(in.files)) / 16
-	for i := range in.vars.list {
-		switch in.vars.list[i].name {
+	fsys.in.rep.steps += (len(fsys.in.vars.list) + len(fsys.list)) / 16
+	for i := range fsys.in.vars.list {
+		switch fsys.in.vars.list[i].name {
 		case "", "PWD", "OLDPWD", "_":
 		default:
 			return false
 		}
 	}
-	return !slices.ContainsFunc(in.files, func(f virtual) bool {
+	return !slices.ContainsFunc(fsys.list, func(f virtual) bool {
 		return f.taint&^effect.File != 0 || f.sink != nil || strings.Trim(f.text, effect.Unknown) != ""
 	})
 }
@@ -72,7 +72,7 @@ func within(p, dir string) bool {
 
 // fedBy is the file that a statement has for its input, if any. It is false if its
 // redirections do anything but that, send its output to one file, or drop its errors.
-func (in *interp) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
+func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
 	for _, r := range redirs {
 		word, plain := "", false
 		if r.Word != nil {
@@ -82,7 +82,7 @@ func (in *interp) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
 		case !plain:
 			return nil, false
 		case r.Op == syntax.RdrOut && (r.N == nil || r.N.Value == "1" || word == "/dev/null"):
-		case r.Op == syntax.RdrIn && r.N == nil && len(from) == 0 && in.isOwn(word):
+		case r.Op == syntax.RdrIn && r.N == nil && len(from) == 0 && fsys.isOwn(word):
 			from = append(from, word)
 		default:
 			return nil, false
@@ -116,12 +116,12 @@ func isPlain(word string) bool {
 
 // isOwn reports whether a word is the path of a file of the project that this text, and
 // what is known of earlier ones, has nothing to do with.
-func (in *interp) isOwn(word string) bool {
+func (fsys *filesystem) isOwn(word string) bool {
 	if !isPlain(word) || word[0] == '-' || word[0] == '/' || slices.Contains(strings.Split(word, "/"), "..") {
 		return false
 	}
-	p := in.abs(word)
-	return within(p, in.ctx.Dir) && in.Table.Find(path.Base(p)) == nil && in.file(p) == nil && in.under(p) == 0 && in.mayRun(p) == nil
+	p := fsys.abs(word)
+	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.file(p) == nil && fsys.under(p) == 0 && fsys.mayRun(p) == nil
 }
 
 // printers print what they make of the files that they are given: of all of their words, or,
@@ -134,7 +134,7 @@ var printers = map[string]bool{
 
 // madeOf are the files of the project that decide what a command prints; none if others
 // may. Input is what it has for its input.
-func (in *interp) madeOf(words, input []string) []string {
+func (fsys *filesystem) madeOf(words, input []string) []string {
 	name, rest := words[0], words[1:]
 	switch {
 	case name == "go" && len(rest) > 0:
@@ -149,22 +149,22 @@ func (in *interp) madeOf(words, input []string) []string {
 		}
 		return input
 	case name == "sed":
-		return in.filledIn(rest, input)
+		return fsys.filledIn(rest, input)
 	case known && all:
-		if len(input) > 0 && name != "cat" || !in.areOwn(rest) {
+		if len(input) > 0 && name != "cat" || !fsys.areOwn(rest) {
 			return nil
 		}
 		return append(input, rest...)
-	case known && len(rest) > 0 && in.isOwn(rest[0]):
+	case known && len(rest) > 0 && fsys.isOwn(rest[0]):
 		return plainBehind(rest, input)
-	case strings.Contains(name, "/") && in.isOwn(name):
+	case strings.Contains(name, "/") && fsys.isOwn(name):
 		return plainBehind(words, input)
 	}
 	return nil
 }
 
-func (in *interp) areOwn(words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !in.isOwn(w) })
+func (fsys *filesystem) areOwn(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !fsys.isOwn(w) })
 }
 
 // plainBehind is a program, and its input, if its words are plain.
@@ -182,7 +182,7 @@ var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + m
 const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
 
 // filledIn is the template that sed fills in, if that is all that it does.
-func (in *interp) filledIn(words, input []string) []string {
+func (fsys *filesystem) filledIn(words, input []string) []string {
 	programs := 0
 	for len(words) > 1 && words[0] == "-e" && placeholder.MatchString(words[1]) {
 		words, programs = words[2:], programs+1
@@ -190,15 +190,15 @@ func (in *interp) filledIn(words, input []string) []string {
 	if programs == 0 && len(words) > 0 && placeholder.MatchString(words[0]) {
 		words, programs = words[1:], 1
 	}
-	if programs == 0 || len(words) > 0 && len(input) > 0 || !in.areOwn(words) {
+	if programs == 0 || len(words) > 0 && len(input) > 0 || !fsys.areOwn(words) {
 		return nil
 	}
 	return append(input, words...)
 }
 
 // runsFrom adds what runs where a file of that kind does.
-func (in *interp) runsFrom(file string, v *version) {
+func (fsys *filesystem) runsFrom(file string, v *version) {
 	for _, p := range v.from {
-		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | in.under(p), By: "file " + file})
+		fsys.in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | fsys.under(p), By: "file " + file})
 	}
 }

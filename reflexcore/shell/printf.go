@@ -10,11 +10,11 @@ import (
 
 // echo gives its words, with escapes if -e says so or the shell may be one that
 // needs no -e.
-func (in *interp) echo(mark int, std *input, sink *data) {
-	if sink == nil {
+func (bc builtinCall) echo() {
+	if bc.sink == nil {
 		return
 	}
-	args := in.fields[mark+1:]
+	args := bc.in.exp.fields[bc.mark+1:]
 	escapes, newline := false, true
 	words := args
 	for len(args) > 0 && len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "neE") == "" {
@@ -24,8 +24,8 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
 	either := !escapes && !saysE(words[:len(words)-len(args)]) && slices.ContainsFunc(args, isEscaped)
-	if either && in.alt.shared && in.alt.choose {
-		escapes, either = in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
+	if either && bc.in.alt.shared && bc.in.alt.choose {
+		escapes, either = bc.in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
 	}
 	for i, f := range args {
 		if i > 0 {
@@ -46,29 +46,29 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	if newline {
 		buf = append(buf, '\n')
 	}
-	if in.rep.made(len(buf)) {
-		sink.append(data{string(buf), taint})
+	if bc.in.rep.made(len(buf)) {
+		bc.sink.append(data{string(buf), taint})
 		if either && !escapes {
-			in.echoed(string(buf))
+			bc.in.echoes.echoed(string(buf))
 		}
 	}
 }
 
 // printf formats; what it cannot format is not known.
-func (in *interp) printf(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) printf() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	into := ""
 	if len(args) > 1 && args[0].text == "-v" {
-		in.injected(args[1].data)
+		bc.in.math.injected(args[1].data)
 		into, args = args[1].text, args[2:]
 	}
 	if len(args) > 0 && args[0].text == "--" {
 		args = args[1:]
 	}
-	if len(args) == 0 || sink == nil && into == "" {
+	if len(args) == 0 || bc.sink == nil && into == "" {
 		return
 	}
-	d := in.format(args[0].text, args[1:])
+	d := bc.in.format(args[0].text, args[1:])
 	d.taint |= args[0].taint | spelled(args[0].text)
 	if strings.Contains(args[0].text, "%b") {
 		for _, f := range args[1:] {
@@ -76,11 +76,11 @@ func (in *interp) printf(mark int, std *input, sink *data) {
 		}
 	}
 	if into != "" {
-		in.set(into, d)
-		in.environ(into, d)
+		bc.in.assigner.set(into, d)
+		bc.in.env.affects(into, d)
 		return
 	}
-	sink.append(d)
+	bc.sink.append(d)
 }
 
 // spelled is the taint of a text in which letters are written as their numbers: it is

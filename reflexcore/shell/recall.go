@@ -18,26 +18,26 @@ const (
 )
 
 // recalled notes what a text asks for.
-func (in *interp) recalled(src string) {
-	if in.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
+func (hs *history) recalled(src string) {
+	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
 		strings.Contains(src, "{!_")) {
-		in.recalls |= recallsLast
+		hs.recalls |= recallsLast
 	}
 	if strings.Contains(src, "FUNCNAME") {
-		in.recalls |= recallsName
+		hs.recalls |= recallsName
 	}
 }
 
 // last adds the last word of a command to those that $_ may be when it has ended.
-func (in *interp) last(mark int, lasts []data) []data {
-	if in.recalls&recallsLast == 0 || len(lasts) > 4 {
+func (hs *history) last(mark int, lasts []data) []data {
+	if hs.recalls&recallsLast == 0 || len(lasts) > 4 {
 		return lasts
 	}
 	d := data{}
 	if len(lasts) == 4 {
 		d = unknown
-	} else if len(in.fields) > mark {
-		d = in.fields[len(in.fields)-1].data
+	} else if len(hs.in.exp.fields) > mark {
+		d = hs.in.exp.fields[len(hs.in.exp.fields)-1].data
 	}
 	if slices.Contains(lasts, d) {
 		return lasts
@@ -47,45 +47,45 @@ func (in *interp) last(mark int, lasts []data) []data {
 
 // recall makes one of the words $_. What runs in the background changes it for itself
 // only.
-func (in *interp) recall(words []data, background bool) {
-	if in.recalls&recallsLast == 0 || background || in.rep.stopped() || len(words) == 0 {
+func (hs *history) recall(words []data, background bool) {
+	if hs.recalls&recallsLast == 0 || background || hs.in.rep.stopped() || len(words) == 0 {
 		return
 	}
-	in.assignAll("_", words)
+	hs.in.assigner.assignAll("_", words)
 }
 
 // lastDeclared is the last word of a declaration.
-func (in *interp) lastDeclared(c *syntax.DeclClause) data {
+func (hs *history) lastDeclared(c *syntax.DeclClause) data {
 	if len(c.Args) == 0 {
 		return data{}
 	}
 	switch a := c.Args[len(c.Args)-1]; {
 	case a.Name == nil:
-		return in.one(a.Value)
+		return hs.in.exp.one(a.Value)
 	case a.Naked:
 		return data{text: a.Name.Value}
 	case a.Array != nil || a.Index != nil:
 		return unknown
 	default:
-		d := in.one(a.Value)
-		return data{in.arena.concat(a.Name.Value, "=", d.text), d.taint}
+		d := hs.in.exp.one(a.Value)
+		return data{hs.in.arena.concat(a.Name.Value, "=", d.text), d.taint}
 	}
 }
 
 // calledAs makes a function's name the first of FUNCNAME until the function ends.
-func (in *interp) calledAs(name string) {
-	if in.recalls&recallsName == 0 {
+func (hs *history) calledAs(name string) {
+	if hs.recalls&recallsName == 0 {
 		return
 	}
-	h := in.vars.hold("FUNCNAME")
-	in.vars.locals = append(in.vars.locals, h)
+	h := hs.in.vars.hold("FUNCNAME")
+	hs.in.vars.locals = append(hs.in.vars.locals, h)
 	list := append([]data{{text: name}}, h.list...)
-	*in.vars.slot("FUNCNAME") = variable{name: "FUNCNAME", array: true, list: list}
+	*hs.in.vars.slot("FUNCNAME") = variable{name: "FUNCNAME", array: true, list: list}
 }
 
 // stacked puts the folder that pushd left on the stack of folders, or changes its top.
-func (in *interp) stacked(before string, push bool) {
-	v := in.vars.find("DIRSTACK")
+func (ds *directories) stacked(before string, push bool) {
+	v := ds.in.vars.find("DIRSTACK")
 	if v == nil && !push {
 		return
 	}
@@ -94,24 +94,24 @@ func (in *interp) stacked(before string, push bool) {
 		list = slices.Clone(v.list)
 	}
 	if push {
-		list = slices.Insert(list, 0, data{text: in.cwd.dir})
+		list = slices.Insert(list, 0, data{text: ds.in.cwd.dir})
 		list[1] = data{text: before}
 	}
-	list[0] = data{text: in.cwd.dir}
-	*in.vars.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
+	list[0] = data{text: ds.in.cwd.dir}
+	*ds.in.vars.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
 }
 
 // stack is the element of the stack of folders that ~1 or ~-0 names.
-func (in *interp) stack(number string) data {
+func (ds *directories) stack(number string) data {
 	if number == "0" || number == "+0" {
-		return data{text: in.cwd.dir}
+		return data{text: ds.in.cwd.dir}
 	}
-	v := in.lookup("DIRSTACK")
+	v := ds.in.par.lookup("DIRSTACK")
 	if v == nil || !v.array || len(v.list) == 0 {
 		return unknown
 	}
 	list, digits := v.list, strings.TrimLeft(number, "+-")
-	n, ok := in.integer(digits, 0)
+	n, ok := ds.in.math.integer(digits, 0)
 	if number[0] == '-' {
 		n = int64(len(list)) - 1 - n
 	}
@@ -128,10 +128,10 @@ func isStackNumber(s string) bool {
 }
 
 // dirs prints the stack of folders.
-func (in *interp) dirs(mark int, _ *input, sink *data) {
-	args := in.fields[mark+1:]
-	list := []data{{text: in.cwd.dir}}
-	if v := in.lookup("DIRSTACK"); v != nil {
+func (bc builtinCall) dirs() {
+	args := bc.in.exp.fields[bc.mark+1:]
+	list := []data{{text: bc.in.cwd.dir}}
+	if v := bc.in.par.lookup("DIRSTACK"); v != nil {
 		if list = v.list; !v.array {
 			list = []data{unknown}
 		}
@@ -143,13 +143,13 @@ func (in *interp) dirs(mark int, _ *input, sink *data) {
 	switch {
 	case len(args) == 0:
 	case len(args) == 1 && isStackNumber(args[0].text):
-		list = []data{in.stack(args[0].text)}
+		list = []data{bc.in.dirs.stack(args[0].text)}
 	case len(args) == 1 && args[0].text == "-c":
 		return
 	default:
 		list = []data{unknown}
 	}
-	if home := in.value("HOME").text; !long && len(home) > 1 {
+	if home := bc.in.par.value("HOME").text; !long && len(home) > 1 {
 		list = slices.Clone(list)
 		for i := range list {
 			if rest, ok := strings.CutPrefix(list[i].text, home); ok && (rest == "" || rest[0] == '/') {
@@ -158,7 +158,7 @@ func (in *interp) dirs(mark int, _ *input, sink *data) {
 		}
 	}
 	d := join(list, " ")
-	sink.append(data{d.text + "\n", d.taint})
+	bc.sink.append(data{d.text + "\n", d.taint})
 }
 
 // prefixed are the names of the variables that ${!prefix*} gives, in their order; none
@@ -181,21 +181,21 @@ func (vs *variables) prefixed(prefix string) (names []data) {
 
 // optionValues are what OPTARG may be after getopts: each word behind a flag, and what is
 // glued to one.
-func (in *interp) optionValues(args []field) []data {
+func (pm *parameters) optionValues(args []field) []data {
 	words := make([]data, 0, 8)
 	if len(args) > 2 {
 		for _, f := range args[2:] {
 			words = append(words, f.data)
 		}
 	} else {
-		if in.openParams() {
+		if pm.openParams() {
 			return []data{unknown}
 		}
-		words = append(words, in.positional()...)
+		words = append(words, pm.positional()...)
 	}
 	out := []data{}
 	for i, w := range words {
-		if len(out) >= in.rep.lim.Alternatives-1 || !w.known() {
+		if len(out) >= pm.in.rep.lim.Alternatives-1 || !w.known() {
 			return []data{unknown}
 		}
 		if len(w.text) < 2 || w.text[0] != '-' {
@@ -222,7 +222,7 @@ func (a *applied) printed() (data, bool) {
 	if _, ok := in.ctx.Env[name]; !ok && in.vars.find(name) == nil {
 		return data{}, false
 	}
-	d := in.value(name)
+	d := in.par.value(name)
 	return data{d.text + "\n", d.taint | a.taint}, true
 }
 
@@ -250,7 +250,7 @@ func (a *applied) baseOf() (data, bool) {
 		}
 	}
 	taint := a.taint
-	for _, f := range a.in.fields[a.mark : a.mark+len(a.argv)] {
+	for _, f := range a.in.exp.fields[a.mark : a.mark+len(a.argv)] {
 		taint |= f.taint
 	}
 	return data{text + "\n", taint}, true

@@ -17,22 +17,22 @@ const maxTrees = 16
 
 // mayRoot reports whether a text of the call names the root or the home, or asks for the
 // folder above another one.
-func (in *interp) mayRoot() bool {
-	for ; in.searched < len(in.trees) && !in.rooted; in.searched++ {
-		syntax.Walk(in.trees[in.searched], func(n syntax.Node) bool {
-			in.rep.steps++
+func (so *sources) mayRoot() bool {
+	for ; so.searched < len(so.trees) && !so.rooted; so.searched++ {
+		syntax.Walk(so.trees[so.searched], func(n syntax.Node) bool {
+			so.rep.steps++
 			switch n := n.(type) {
 			case *syntax.Word:
-				in.rooted = in.rooted || namesRoot(n)
+				so.rooted = so.rooted || namesRoot(n)
 			case *syntax.CmdSubst:
-				in.rooted = in.rooted || asksAbove(n)
+				so.rooted = so.rooted || asksAbove(n)
 			case *syntax.ParamExp:
-				in.rooted = in.rooted || n.Slice != nil || n.Length // ${PWD:0:1} is the root, and ${#X} tells that it is
+				so.rooted = so.rooted || n.Slice != nil || n.Length // ${PWD:0:1} is the root, and ${#X} tells that it is
 			}
-			return !in.rooted
+			return !so.rooted
 		})
 	}
-	return in.rooted || len(in.trees) >= maxTrees
+	return so.rooted || len(so.trees) >= maxTrees
 }
 
 // namesRoot reports whether a word is the root, the home or a pattern of the root.
@@ -136,5 +136,5 @@ func mounts(word string) bool {
 // shown reports whether an operand of rm begins with a folder that a guard shows to be
 // something, and nothing in the call says that it may be the root.
 func (a *applied) shown(f *field) bool {
-	return f.filled && a.p.Program.Name == "rm" && !a.in.mayRoot() && effect.IsKnown(a.argv[0])
+	return f.filled && a.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.argv[0])
 }

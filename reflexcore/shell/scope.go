@@ -26,9 +26,9 @@ type variable struct {
 	letters byte       // what is assigned becomes lower (l) or upper case (u)
 	refers  bool       // what is assigned is the name that it stands for from then on
 	passed  bool       // programs inherit it
-	place   bool       // its value is where something is, as [interp.asksPlace] says
+	place   bool       // its value is where something is, as [definitions.asksPlace] says
 	shaken  bool       // a file may have set it to something else, see [variables.shake]
-	branch  bool       // its value is the name of a branch, as [interp.asksBranch] says
+	branch  bool       // its value is the name of a branch, as [definitions.asksBranch] says
 }
 
 // A held variable is restored when a function or a command ends.
@@ -40,36 +40,36 @@ type held struct {
 }
 
 // lookup finds a variable, or nil.
-func (in *interp) lookup(name string) *variable {
+func (pm *parameters) lookup(name string) *variable {
 	for hops := 0; hops < 8; hops++ {
-		v := in.vars.find(name)
+		v := pm.in.vars.find(name)
 		if v == nil || v.ref == "" {
 			if v != nil && v.forms != nil {
-				return &v.forms[in.alt.pick(name, len(v.forms))]
+				return &v.forms[pm.in.alt.pick(name, len(v.forms))]
 			}
 			return v
 		}
 		if name = v.ref; v.refs != nil {
-			name = v.refs[in.alt.pick(in.arena.concat("&", v.name), len(v.refs))]
+			name = v.refs[pm.in.alt.pick(pm.in.arena.concat("&", v.name), len(v.refs))]
 		}
 		if base, index, ok := cutIndex(name); ok {
-			return in.referredElement(base, index)
+			return pm.referredElement(base, index)
 		}
 	}
 	return nil
 }
 
 // referredElement is an element as a variable of its own.
-func (in *interp) referredElement(base, index string) *variable {
-	v := in.lookup(base)
+func (pm *parameters) referredElement(base, index string) *variable {
+	v := pm.lookup(base)
 	if v == nil || !v.array {
 		return &variable{name: base, data: unknown}
 	}
 	if v.assoc {
 		return &variable{name: base, data: v.element(data{text: index})}
 	}
-	n, ok := in.integer(strings.TrimSpace(index), 0)
-	if v = in.lookup(base); v == nil {
+	n, ok := pm.in.math.integer(strings.TrimSpace(index), 0)
+	if v = pm.lookup(base); v == nil {
 		return &variable{name: base, data: unknown}
 	}
 	return &variable{name: base, data: v.at(n, ok)}
@@ -161,27 +161,27 @@ func (vs *variables) slot(name string) *variable {
 }
 
 // set assigns to a variable, or to an element of an array.
-func (in *interp) set(name string, d data) {
-	if v := in.vars.find(name); v != nil && v.refs != nil {
-		in.setEach(v.refs, d)
+func (as *assigner) set(name string, d data) {
+	if v := as.in.vars.find(name); v != nil && v.refs != nil {
+		as.setEach(v.refs, d)
 		return
 	}
-	name = in.vars.referred(name)
+	name = as.in.vars.referred(name)
 	if !effect.IsKnown(name) {
-		in.setAny(name, d)
+		as.setAny(name, d)
 		return
 	}
 	if base, index, ok := cutIndex(name); ok {
-		in.setElement(base, index, d)
+		as.setElement(base, index, d)
 		return
 	}
 	switch name {
 	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO":
-		in.reckoned(d) // which may run something
+		as.in.math.reckoned(d) // which may run something
 	case "BASH_ARGV0":
-		in.zero = d
+		as.in.par.zero = d
 	}
-	v := in.vars.slot(name)
+	v := as.in.vars.slot(name)
 	if v.refers && d.known() && d.text != "" {
 		*v = variable{name: v.name, ref: d.text}
 		return
@@ -190,8 +190,8 @@ func (in *interp) set(name string, d data) {
 	d.text = cased(v.letters, d.text)
 	*v = variable{name: v.name, data: d, integer: integer, letters: v.letters, refers: v.refers, passed: v.passed}
 	if integer {
-		d = in.reckoned(d)
-		v = in.vars.slot(name)
+		d = as.in.math.reckoned(d)
+		v = as.in.vars.slot(name)
 		v.data = d
 	}
 }
@@ -217,8 +217,8 @@ func lettersOf(flags string) byte {
 }
 
 // reckoned is what a variable holds that takes numbers only.
-func (in *interp) reckoned(d data) data {
-	if n, ok := in.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
+func (ar *arithmetic) reckoned(d data) data {
+	if n, ok := ar.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
 		return data{strconv.FormatInt(n, 10), d.taint}
 	}
 	return data{"1" + effect.Unknown, d.taint}
@@ -265,9 +265,9 @@ type scope struct {
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
 	s := scope{
-		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.out, params: in.params, others: in.others,
-		funcs: len(in.funcs), aliases: len(in.aliases), zero: in.zero, apart: in.apart, readonly: len(in.vars.readonly),
-		hooks: len(in.hooks), rewired: len(in.rewired),
+		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.io.out, params: in.par.params, others: in.par.others,
+		funcs: len(in.def.funcs), aliases: len(in.def.aliases), zero: in.par.zero, apart: in.def.apart, readonly: len(in.vars.readonly),
+		hooks: len(in.traps.hooks), rewired: len(in.io.rewired),
 	}
 	in.vars.mark = s.length
 	return s
@@ -281,27 +281,27 @@ func (in *interp) branch() scope {
 
 // leave ends a scope and forgets what became of it, as a subshell does.
 func (in *interp) leave(s scope) {
-	in.runLate(s.hooks)
+	in.traps.runLate(s.hooks)
 	clear(in.vars.list[s.length:])
 	in.vars.mark, in.vars.list, in.cwd = s.mark, in.vars.list[:s.length], s.workdir
-	in.out, in.params, in.others = s.out, s.params, s.others
-	in.funcs, in.aliases = in.funcs[:s.funcs], in.aliases[:min(s.aliases, len(in.aliases))]
-	in.zero, in.apart, in.vars.readonly, in.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly], in.rewired[:min(s.rewired, len(in.rewired))]
+	in.io.out, in.par.params, in.par.others = s.out, s.params, s.others
+	in.def.funcs, in.def.aliases = in.def.funcs[:s.funcs], in.def.aliases[:min(s.aliases, len(in.def.aliases))]
+	in.par.zero, in.def.apart, in.vars.readonly, in.io.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly], in.io.rewired[:min(s.rewired, len(in.io.rewired))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
 func (in *interp) join(s scope) {
 	in.branches--
-	dir, params, others := in.cwd.dir, in.params, in.others
-	in.vars.mark, in.params, in.others = s.mark, s.params, s.others
+	dir, params, others := in.cwd.dir, in.par.params, in.par.others
+	in.vars.mark, in.par.params, in.par.others = s.mark, s.params, s.others
 	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
-		in.joinParams(params, others)
+		in.par.joinParams(params, others)
 	}
-	for i := s.funcs; i < len(in.funcs); i++ {
-		in.funcs[i].maybe = true
+	for i := s.funcs; i < len(in.def.funcs); i++ {
+		in.def.funcs[i].maybe = true
 	}
-	for i := s.aliases; i < len(in.aliases); i++ {
-		in.aliases[i].maybe = true
+	for i := s.aliases; i < len(in.def.aliases); i++ {
+		in.def.aliases[i].maybe = true
 	}
 	if len(in.vars.list) > s.length {
 		changed := append([]variable(nil), in.vars.list[s.length:]...)
@@ -322,8 +322,8 @@ func (in *interp) join(s scope) {
 	if in.cwd.may == "" {
 		in.cwd.may = s.may
 	}
-	if in.zero != s.zero {
-		in.zero = data{effect.Unknown, in.zero.taint | s.zero.taint}
+	if in.par.zero != s.zero {
+		in.par.zero = data{effect.Unknown, in.par.zero.taint | s.zero.taint}
 	}
 }
 

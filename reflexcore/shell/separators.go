@@ -9,8 +9,8 @@ import (
 
 // ifs is what separates words. Where nothing is known of it, words end where they usually
 // do, or at any sign that is neither a letter nor part of a path.
-func (in *interp) ifs() string {
-	d, ok := in.separators()
+func (pm *parameters) ifs() string {
+	d, ok := pm.separators()
 	if !ok {
 		return usualIFS
 	}
@@ -19,37 +19,37 @@ func (in *interp) ifs() string {
 		if known == "" {
 			known = usualIFS
 		}
-		return []string{known, anyIFS}[in.alt.pick("IFS?", 2)]
+		return []string{known, anyIFS}[pm.in.alt.pick("IFS?", 2)]
 	}
 	return d.text
 }
 
 // ifsOf is what separates the words of a value: a file that was read into the shell may have
 // set it, see [variables.shake].
-func (in *interp) ifsOf(text string) string {
-	if !in.torn() || !strings.ContainsAny(text, tornIFS[len(usualIFS):]) || strings.Contains(text, "://") {
-		return in.ifs()
+func (pm *parameters) ifsOf(text string) string {
+	if !pm.torn() || !strings.ContainsAny(text, tornIFS[len(usualIFS):]) || strings.Contains(text, "://") {
+		return pm.ifs()
 	}
-	return []string{usualIFS, tornIFS}[in.alt.pick("IFS?", 2)]
+	return []string{usualIFS, tornIFS}[pm.in.alt.pick("IFS?", 2)]
 }
 
 // torn reports whether such a file may have set IFS.
-func (in *interp) torn() bool {
-	if !in.vars.shaken {
+func (pm *parameters) torn() bool {
+	if !pm.in.vars.shaken {
 		return false
 	}
-	v := in.lookup("IFS")
+	v := pm.lookup("IFS")
 	return v == nil || v.unset || v.shaken
 }
 
 // tearsUp reports whether a value that is written as one word may run as another command. What
 // begins with a folder begins with it wherever it is split, and a plain name has no room for
 // the words of another command.
-func (in *interp) tearsUp(text string) bool {
+func (pm *parameters) tearsUp(text string) bool {
 	if len(text) < 2 {
 		return false
 	}
-	return in.tears() || in.vars.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && in.torn() && isOneWord(text) && !isPlainName(text)
+	return pm.tears() || pm.in.vars.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && pm.torn() && isOneWord(text) && !isPlainName(text)
 }
 
 // isPlainName reports whether a text is letters, digits and single signs between them, as names of
@@ -65,23 +65,23 @@ func isPlainName(text string) bool {
 }
 
 // separators is the value of IFS, if it has one.
-func (in *interp) separators() (data, bool) {
-	v := in.lookup("IFS")
+func (pm *parameters) separators() (data, bool) {
+	v := pm.lookup("IFS")
 	switch {
 	case v == nil || v.unset:
 		return data{}, false
 	case v.array:
 		return v.element(data{text: "0"}), true
 	case v.alts != nil: // it was assigned in a branch
-		return v.alts[in.alt.pick("IFS", len(v.alts))], true
+		return v.alts[pm.in.alt.pick("IFS", len(v.alts))], true
 	}
 	return v.data, true
 }
 
 // tears reports whether nothing is known of IFS, so that what is written as one word may be
 // several: a command then is another one than it is written as.
-func (in *interp) tears() bool {
-	d, ok := in.separators()
+func (pm *parameters) tears() bool {
+	d, ok := pm.separators()
 	return ok && !d.known()
 }
 
@@ -117,12 +117,12 @@ func isOneWord(s string) bool {
 // list is pushed by every command that takes it, so a long one has to be quick.
 func (b *builder) wholes(list []data, quoted bool) (n int) {
 	in := b.in
-	if len(list) == 0 || !quoted && in.ifs() != usualIFS {
+	if len(list) == 0 || !quoted && in.par.ifs() != usualIFS {
 		return 0
 	}
-	torn := !quoted && (in.tears() || in.torn())
-	if room := min(len(list), in.rep.lim.Fields-len(in.fields)); room > 0 {
-		in.fields = slices.Grow(in.fields, room)
+	torn := !quoted && (in.par.tears() || in.par.torn())
+	if room := min(len(list), in.rep.lim.Fields-len(in.exp.fields)); room > 0 {
+		in.exp.fields = slices.Grow(in.exp.fields, room)
 	}
 	for ; n < len(list); n++ {
 		d := &list[n]
@@ -131,7 +131,7 @@ func (b *builder) wholes(list []data, quoted bool) (n int) {
 			return n
 		}
 		if in.rep.made(len(d.text)) {
-			in.push(field{data: *d, quoted: quoted})
+			in.exp.push(field{data: *d, quoted: quoted})
 		}
 	}
 	return n

@@ -32,30 +32,30 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 				fields := func(walk func(in *interp, b *builder)) []field {
 					in := &interp{}
 					in.reset(a, Context{Dir: "/srv/app"}, &Result{})
-					in.omits = omits
+					in.readings.omits = omits
 					switch ifs {
 					case "":
 					case "unset":
 						in.vars.list = append(in.vars.list, variable{name: "IFS", unset: true})
 					case "none":
-						in.set("IFS", data{})
+						in.assigner.set("IFS", data{})
 					case "unknown":
-						in.set("IFS", unknown)
+						in.assigner.set("IFS", unknown)
 					case "partly":
-						in.set("IFS", data{text: ":" + effect.Unknown})
+						in.assigner.set("IFS", data{text: ":" + effect.Unknown})
 					case "array":
 						in.vars.list = append(in.vars.list, variable{name: "IFS", array: true, list: []data{{text: "l"}}})
 					default:
-						in.set("IFS", data{text: ifs})
+						in.assigner.set("IFS", data{text: ifs})
 					}
-					b := builder{in: in, start: len(in.buf)}
+					b := builder{in: in, start: len(in.exp.buf)}
 					b.text("before", false)
 					walk(in, &b)
 					b.text("after", false)
 					b.flush()
-					return slices.Clone(in.fields)
+					return slices.Clone(in.exp.fields)
 				}
-				got := fields(func(in *interp, b *builder) { in.many(b, list, false, quoted, true) })
+				got := fields(func(in *interp, b *builder) { in.exp.many(b, list, false, quoted, true) })
 				want := fields(func(_ *interp, b *builder) {
 					for i, d := range list {
 						if i > 0 {
@@ -93,8 +93,8 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 		in := &interp{}
 		in.reset(a, Context{Dir: "/srv/app"}, &Result{})
 		in.source(text, "", &input{}, nil)
-		if !in.rep.stopped() || in.hidesMore() != want {
-			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(), in.hidesMore(), want)
+		if !in.rep.stopped() || in.readings.hidesMore() != want {
+			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(), in.readings.hidesMore(), want)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestWordsThatAskForTheBranch(t *testing.T) {
 		"git branch --show-$(cat f)": false, "git rev-parse --abbrev-ref HEAD HEAD": false, "X=y git branch --show-current": false,
 	} {
 		file, _, _ := parse(text, &DefaultLimits)
-		if got := in.asksBranch(file.Stmts); got != want {
+		if got := in.def.asksBranch(file.Stmts); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ func (a *applied) asksSetting(u *grammar.Use) bool {
 	n, quiet := 0, false
 	for i, w := range a.argv[1:] {
 		switch {
-		case a.in.fields[a.mark+i+1].glob || a.in.fields[a.mark+i+1].splits:
+		case a.in.exp.fields[a.mark+i+1].glob || a.in.exp.fields[a.mark+i+1].splits:
 			return false
 		case a.by == "wc":
 			if strings.HasPrefix(w, "--") {

@@ -14,7 +14,7 @@ import (
 // follows, and what it writes may be there or not.
 func (in *interp) aside(walk func()) {
 	scope := in.enter()
-	was, jumped, xtrace := in.plumbed(), in.jumped, in.xtrace
+	was, jumped, xtrace := in.io.plumbed(), in.jumped, in.io.xtrace
 	outer := in.alt.setAside()
 	in.jumped = 0
 	in.rep.steps += 16 // it is walked once more when it is called
@@ -22,8 +22,8 @@ func (in *interp) aside(walk func()) {
 	walk()
 	in.branches--
 	in.alt.selection = outer
-	in.jumped, in.xtrace = jumped, xtrace
-	in.replumb(&was)
+	in.jumped, in.io.xtrace = jumped, xtrace
+	in.io.replumb(&was)
 	in.leave(scope)
 }
 
@@ -35,7 +35,7 @@ func (a *Analyzer) wellKnown(name string) bool {
 
 // shadowedBy walks a function that has the name of a well-known program: it will run
 // whenever the program is called, and nobody will look at it then.
-func (in *interp) shadowedBy(name string, body *syntax.Stmt) {
+func (df *definitions) shadowedBy(name string, body *syntax.Stmt) {
 	wraps := false
 	syntax.Walk(body, func(n syntax.Node) bool {
 		if lit, ok := n.(*syntax.Lit); ok && isCall(lit.Value, name) {
@@ -43,24 +43,24 @@ func (in *interp) shadowedBy(name string, body *syntax.Stmt) {
 		}
 		return !wraps
 	})
-	in.shadow(name, wraps, func() { in.bare(name, body) })
+	df.shadow(name, wraps, func() { df.bare(name, body) })
 }
 
 // bare walks a function as if it had been called without words.
-func (in *interp) bare(name string, body *syntax.Stmt) {
-	mark := len(in.fields)
-	in.push(field{data: data{text: name}})
-	in.invoke(body, mark, &input{}, nil, false)
-	in.fields = in.fields[:mark]
+func (df *definitions) bare(name string, body *syntax.Stmt) {
+	mark := len(df.in.exp.fields)
+	df.in.exp.push(field{data: data{text: name}})
+	df.invoke(body, mark, &input{}, nil, false)
+	df.in.exp.fields = df.in.exp.fields[:mark]
 }
 
 // exported walks a function that other shells will have, unless it was walked when it
 // was defined.
-func (in *interp) exported(name string) {
-	in.passFunction(name)
-	for i := len(in.funcs) - 1; i >= 0; i-- {
-		if f := in.funcs[i]; f.name == name && f.body != nil && !in.wellKnown(name) {
-			in.aside(func() { in.bare(name, f.body) })
+func (df *definitions) exported(name string) {
+	df.passFunction(name)
+	for i := len(df.funcs) - 1; i >= 0; i-- {
+		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {
+			df.in.aside(func() { df.bare(name, f.body) })
 			return
 		}
 	}
@@ -68,13 +68,13 @@ func (in *interp) exported(name string) {
 
 // shadowedByAlias does it for an alias. One that only puts sudo or the like before the
 // program does what the program does.
-func (in *interp) shadowedByAlias(name, text string) {
+func (df *definitions) shadowedByAlias(name, text string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`$\"'", r) })
 	wraps := slices.ContainsFunc(words, func(w string) bool { return isCall(w, name) })
 	if plain := strings.Fields(text); len(plain) > 0 && plain[len(plain)-1] == name && !slices.ContainsFunc(plain[:len(plain)-1], func(w string) bool { return !harmless[w] }) {
 		return
 	}
-	in.shadow(name, wraps, func() { in.sub(data{text: text}, "alias", &input{}, nil) })
+	df.shadow(name, wraps, func() { df.in.payloads.sub(data{text: text}, "alias", &input{}, nil) })
 }
 
 // harmless are words before a program that change nothing of what it does.
@@ -88,17 +88,17 @@ func isCall(word, name string) bool {
 // shadow walks what is put in the place of a well-known program. If it calls the
 // program as well, so that nobody notices, what else it reaches or runs, it does by
 // itself from then on; and what it asks or writes down on the side, it spies out.
-func (in *interp) shadow(name string, wraps bool, walk func()) {
-	before, typed := len(in.rep.res.Effects), in.rep.typed
-	in.rep.typed = false
-	in.aside(walk)
-	asks := in.rep.typed
-	in.rep.typed = typed
+func (df *definitions) shadow(name string, wraps bool, walk func()) {
+	before, typed := len(df.in.rep.res.Effects), df.in.rep.typed
+	df.in.rep.typed = false
+	df.in.aside(walk)
+	asks := df.in.rep.typed
+	df.in.rep.typed = typed
 	if !wraps {
 		return
 	}
 	reaches, spies := false, false
-	for _, e := range in.rep.res.Effects[min(before, len(in.rep.res.Effects)):] {
+	for _, e := range df.in.rep.res.Effects[min(before, len(df.in.rep.res.Effects)):] {
 		by, _, _ := strings.Cut(e.By, " ")
 		switch e.Kind {
 		case effect.NetIn, effect.NetOut:
@@ -112,10 +112,10 @@ func (in *interp) shadow(name string, wraps bool, walk func()) {
 		}
 	}
 	if reaches {
-		in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
+		df.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
 	}
 	if spies {
-		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
+		df.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
 	}
 }
 
@@ -136,18 +136,18 @@ func temporary(p string) bool {
 }
 
 // traced looks at where the shell writes each command that it runs, while set -x is on.
-func (in *interp) traced() {
-	if !in.xtrace {
+func (dt *descriptorTable) traced() {
+	if !dt.xtrace {
 		return
 	}
 	fd := 2
-	if v := in.lookup("BASH_XTRACEFD"); v != nil {
-		if fd = len(in.fds) - 1; len(v.text) == 1 && v.text[0] >= '0' && v.text[0] <= '9' {
+	if v := dt.in.par.lookup("BASH_XTRACEFD"); v != nil {
+		if fd = len(dt.fds) - 1; len(v.text) == 1 && v.text[0] >= '0' && v.text[0] <= '9' {
 			fd = int(v.text[0] - '0')
 		}
 	}
-	if covert(in.abs(in.fds[fd])) {
-		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: "set -x"})
+	if covert(dt.in.fs.abs(dt.fds[fd])) {
+		dt.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: "set -x"})
 	}
 }
 

@@ -179,16 +179,16 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.arena.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
-		in.onceMore(0, &input{}, nil, in.ended)
-		in.ended()
-		in.runLate(0)
+		in.io.onceMore(0, &input{}, nil, in.traps.ended)
+		in.traps.ended()
+		in.traps.runLate(0)
 	})
 }
 
 // AnalyzeCode says what code in another language than shell does.
 func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
-		in.code(lang, data{text: src}, nil, &input{}, nil, lang)
+		in.payloads.code(lang, data{text: src}, nil, &input{}, nil, lang)
 	})
 }
 
@@ -198,8 +198,8 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in := interps.Get().(*interp)
 	in.reset(a, ctx, out)
 	walk(in)
-	in.left()
-	over, parted := in.rep.stopped() && in.hidesMore(), in.parted()
+	in.fs.left()
+	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.parted()
 	if parted {
 		in.withNothing(ctx, out, walk)
 	}
@@ -221,8 +221,8 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		return
 	}
 	in.rep.steps += 8 + len(src)/256 // a parse costs more than a step
-	in.recalled(src)
-	file, how, strange := in.parse(src)
+	in.hist.recalled(src)
+	file, how, strange := in.src.parse(src)
 	if how > in.rep.res.How {
 		in.rep.res.How = how
 	}
@@ -241,11 +241,11 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		if strange || how == Recovered && !in.inert(src) {
 			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 		}
-		if in.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
+		if in.readings.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
 			in.stands.files = append(in.stands.files, file)
 		}
-		if len(in.trees) < maxTrees {
-			in.trees = append(in.trees, file)
+		if len(in.src.trees) < maxTrees {
+			in.src.trees = append(in.src.trees, file)
 		}
 		in.stmts(file.Stmts, std, sink)
 	}

@@ -75,103 +75,36 @@ type interp struct {
 
 	ctx Context
 
-	funcs   []function
-	aliases []alias
-	globals []alias // those of zsh that stand for any word
-	files   []virtual
-	apart   apart
-
-	unpassed bool // the program that starts a script may keep variables from it
-	params   []data
-	others   [][]data  // more than one list of parameters is possible
-	grown    [2][]data // long lists of parameters that may be added to, see [interp.listOf]
-	oldest   int       // of these
-
-	lists    []string // arrays that are declared and were given nothing yet
-	recorded []data   // the history of the shell, as far as the text wrote it
-	branches int      // how many branches, which may not be taken, enclose this
+	branches int // how many branches, which may not be taken, enclose this
 	jumped   jump
-	vague    bool // numbers that are assigned are not known
-
-	xtrace bool  // set -x is on
-	err    *data // where the error output goes; nil: nowhere
-
-	zero  data // $0
-	named bool // the first word after a script is $0
-	local bool // the variables that are walked are those of a git that stays on this machine
-
-	traps   []data             // what is done when the script ends
-	trapped int                // how many commands there were when they were walked last
-	hooks   []func(std *input) // what shells run by themselves, see [interp.remember]
-
-	late   bool // they are walked
-	repaid bool // a trap met a limit, and its steps were given back
 
 	via string
 
-	fds      [descriptors]string // the paths of open descriptors
-	outs     [descriptors]*data  // the streams of those that lead into one; those of 1 and 2 are kept elsewhere
-	numbered int                 // how many descriptors have a variable for their number
-	stdin    *input              // the standard input of the statement that is walked
-	stdout   *data               // and its output
-	out      connected           // where exec sends the output of what follows
-	wires    *wires              // the statement with redirections whose command is walked
-	aliased  *wires              // the same while an alias is taken for that command
-	rewired  []rewiring          // what commands connected that may have been exec
-	// connections is how often exec connected the standard input.
-	connections int
-	eof         bool           // read found nothing more
-	active      []*syntax.Stmt // bodies of functions that are running
+	stands stands // what a word may be of which nothing is known
 
-	fields   []field // a stack
-	words    []string
-	buf      []byte
-	given    map[string]string // the variables that awk's command line sets
-	inserted string            // what a stream editor put into its stream
-	spare    []*applied
-	conduits []*conduit
-
-	written int // how often files were written
-
-	omits      omission
-	disabled   []string // builtins that the shell may not have
-	intruder   *intruder
-	moves      int            // how often cd was walked
-	lean       bool           // all of the text is walked with what is not known taken for nothing
-	leaner     bool           // a lean walk may see what this one does not
-	trees      []*syntax.File // the texts that were walked, for [interp.mayRoot]
-	searched   int            // how many of them it has looked through
-	rooted     bool           // and what it found
-	plainTrees int            // how many of them are plain, see [interp.isPlainCall]
-	outermost  read           // the text that is walked, as it was read
-	saw        unsure
-	forks      int      // commands that may print one thing or another
-	partings   int      // commands that may be others, or set other parameters, see [interp.parted]
-	founded    []string // all that was in below, for [interp.withNothing]
-	chose      bool     // and whether one of the folders was chosen by the call
-	start      start    // what the present command begins with
-	first      bool     // the first of these counts, see [interp.fork]
-	below      []string // what stands below unknown folders that the environment names, see [markRooted]
-
-	configured bool   // the settings of git may be others
-	homeless   bool   // env takes HOME away from what runs
-	installed  string // the agent that was installed in a version that the text names
-	exports    bool   // set -a is on
-	sourced    bool   // a file that is not known was read with set -a, and may have set any variable
-	iterates   bool   // the words are taken one after the other: their order does not matter
-	procs      int
-	opens      []string // files that code opened to write
-	echoes     []string // what echo printed with backslashes in it, see [interp.echoed]
-	links      int      // how many files are links
-	recalls    recalls
-	lasts      []data // what $_ may be after the present command
-	stands     stands // what a word may be of which nothing is known
-
-	rep   report // what was found, and what is left of the limits
-	arena arena
-	cwd   workdir      // the working directory
-	vars  variables    // what the shell's variables hold
-	alt   alternatives // which of several values the present command is walked with
+	rep      report // what was found, and what is left of the limits
+	arena    arena
+	cwd      workdir         // the working directory
+	vars     variables       // what the shell's variables hold
+	alt      alternatives    // which of several values the present command is walked with
+	par      parameters      // $1, $name, ${name[i]}: what a word reads
+	math     arithmetic      // $((…))
+	assigner assigner        // name=value, declare, export
+	exp      expander        // words become fields
+	fs       filesystem      // files as the text leaves them
+	io       descriptorTable // redirections and pipes
+	def      definitions     // functions and aliases
+	traps    traps           // what the shell runs by itself
+	hist     history         // the list of commands, $_, FUNCNAME
+	lines    lineReader      // read and mapfile
+	echoes   echoLog         // what echo printed with backslashes
+	dirs     directories     // cd, pushd, popd
+	readings readings        // the ways to read one command
+	src      sources         // the texts that are walked
+	agents   agentReader     // commands that start agents
+	env      exporter        // variables that programs inherit
+	payloads payloadRunner   // sh -c, eval, scripts, code
+	programs programRunner   // what the tables say of a program
 }
 
 // A jump leaves a loop or a function: what stands after it may not run.
@@ -187,14 +120,20 @@ var interps = sync.Pool{New: func() any { return &interp{} }}
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
 	*in = interp{
-		Analyzer: a, ctx: ctx, zero: data{text: "bash"},
-		rep:   report{res: out, lim: &a.Limits, step: -1},
-		cwd:   workdir{dir: ctx.Dir},
-		vars:  variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
-		alt:   alternatives{selection: selection{choices: in.alt.choices[:0]}},
-		funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0],
-		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, below: in.below[:0],
-		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]}, trees: in.trees[:0],
+		Analyzer: a, ctx: ctx,
+		rep:      report{res: out, lim: &a.Limits, step: -1},
+		cwd:      workdir{dir: ctx.Dir},
+		vars:     variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
+		alt:      alternatives{selection: selection{choices: in.alt.choices[:0]}},
+		par:      parameters{zero: data{text: "bash"}},
+		def:      definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
+		fs:       filesystem{list: in.fs.list[:0]},
+		exp:      expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
+		io:       descriptorTable{conduits: in.io.conduits},
+		readings: readings{below: in.readings.below[:0]},
+		stands:   stands{files: in.stands.files[:0], words: in.stands.words[:0]},
+		src:      sources{trees: in.src.trees[:0]},
+		programs: programRunner{words: in.programs.words[:0], spare: in.programs.spare},
 	}
 	in.assemble()
 	if in.cwd.dir == "" {
@@ -207,6 +146,11 @@ func (in *interp) assemble() {
 	in.rep.ctx = &in.ctx
 	in.vars.rep, in.vars.ctx, in.vars.cwd = &in.rep, &in.ctx, &in.cwd
 	in.alt.rep, in.alt.vars, in.alt.arena, in.alt.ctx = &in.rep, &in.vars, &in.arena, &in.ctx
+	in.echoes.rep, in.echoes.alt = &in.rep, &in.alt
+	in.src.rep, in.src.ctx = &in.rep, &in.ctx
+	in.par.in, in.math.in, in.assigner.in, in.exp.in, in.fs.in, in.io.in = in, in, in, in, in, in
+	in.def.in, in.traps.in, in.hist.in, in.lines.in, in.dirs.in, in.readings.in = in, in, in, in, in, in
+	in.stands.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
 }
 
 // wiped returns the memory of a list for the next text, or none if it is large.
@@ -220,16 +164,16 @@ func wiped[T any](list []T) []T {
 
 // release forgets what the text was, so that nothing of it is kept.
 func (in *interp) release() {
-	in.vars.list, in.funcs, in.aliases = wiped(in.vars.list), wiped(in.funcs), wiped(in.aliases)
-	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
+	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
+	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
 	in.arena.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
-	in.vars.locals, in.trees = wiped(in.vars.locals), wiped(in.trees)
-	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
-	in.wires, in.aliased, in.rewired, in.alt.snapshot = nil, nil, nil, nil
-	in.outermost = read{}
-	in.Analyzer, in.rep.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
-	in.grown = [2][]data{}
+	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)
+	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil
+	in.src.outermost = read{}
+	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{}, nil, nil, nil, nil
+	in.par.grown = [2][]data{}
 }
 
 // keep returns bytes as a text.
@@ -306,7 +250,7 @@ func (in *interp) add(e effect.Effect) {
 			e.Target = p
 			in.rep.effect(e)
 		}
-		if p := in.atTop(target); p != "" {
+		if p := in.dirs.atTop(target); p != "" {
 			e.Target = p
 			in.rep.effect(e)
 		}

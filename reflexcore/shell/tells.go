@@ -6,39 +6,39 @@ import "strings"
 // own state where nothing else does: $(dirs), $(alias), $(trap) are not nothing.
 func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 	if in.doubtful(mark) {
-		in.perhaps(func() { in.does(b, mark, std, sink) })
+		in.dirs.perhaps(func() { in.does(b, mark, std, sink) })
 		return
 	}
-	n, fewer := len(in.fields), in.vanishing(mark)
+	n, fewer := len(in.exp.fields), in.exp.vanishing(mark)
 	if !fewer {
 		in.does(b, mark, std, sink)
 		return
 	}
 	own := *std
-	if name := in.fields[mark].text; name == "cd" || name == "pushd" { // with more words they fail
+	if name := in.exp.fields[mark].text; name == "cd" || name == "pushd" { // with more words they fail
 		in.does(b, n, std, sink)
-		in.fields = in.fields[:n]
+		in.exp.fields = in.exp.fields[:n]
 		return
 	}
 	in.does(b, mark, std, sink)
-	in.perhaps(func() { in.does(b, n, &own, &data{}) })
-	in.fields = in.fields[:n]
+	in.dirs.perhaps(func() { in.does(b, n, &own, &data{}) })
+	in.exp.fields = in.exp.fields[:n]
 }
 
 // does walks it.
 func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	if sink == nil {
-		b(in, mark, std, sink)
+		b(builtinCall{in, mark, std, sink})
 		return
 	}
-	name, tells := in.fields[mark].text, in.tells(mark)
-	b(in, mark, std, sink)
+	name, tells := in.exp.fields[mark].text, in.tells(mark)
+	b(builtinCall{in, mark, std, sink})
 	switch {
 	case !tells:
 	case name == "cd":
 		sink.append(data{text: in.cwd.dir + "\n"})
 	case name == "pushd" || name == "popd":
-		in.dirs(len(in.fields)-1, std, sink)
+		builtinCall{in, len(in.exp.fields) - 1, std, sink}.dirs()
 	default:
 		sink.append(unknown)
 	}
@@ -46,7 +46,7 @@ func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 
 // tells reports whether a command of the shell itself prints what the shell knows.
 func (in *interp) tells(mark int) bool {
-	args := in.fields[mark+1:]
+	args := in.exp.fields[mark+1:]
 	letters, words := "", 0
 	for _, f := range args {
 		if strings.HasPrefix(f.text, "-") && len(f.text) > 1 {
@@ -55,11 +55,11 @@ func (in *interp) tells(mark int) bool {
 			words++
 		}
 	}
-	switch in.fields[mark].text {
+	switch in.exp.fields[mark].text {
 	case "times", "jobs", "caller", "pushd", "popd":
 		return true
 	case "cd":
-		return words > 0 && len(args) > 0 && (args[len(args)-1].text == "-" || in.lookup("CDPATH") != nil)
+		return words > 0 && len(args) > 0 && (args[len(args)-1].text == "-" || in.par.lookup("CDPATH") != nil)
 	case "alias":
 		for _, f := range args {
 			if !strings.Contains(f.text, "=") {

@@ -13,27 +13,27 @@ func (in *interp) tokens(src string) {
 	if !in.inert(src) {
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 	}
-	mark := len(in.fields)
+	mark := len(in.exp.fields)
 	var word strings.Builder
 	some := false
 	endWord := func() {
 		if some {
-			in.push(field{data: data{text: word.String()}})
+			in.exp.push(field{data: data{text: word.String()}})
 		}
 		word.Reset()
 		some = false
 	}
 	endCommand := func() {
 		endWord()
-		for len(in.fields) > mark+1 && isKeyword(in.fields[mark].text) {
-			copy(in.fields[mark:], in.fields[mark+1:])
-			in.fields = in.fields[:len(in.fields)-1]
+		for len(in.exp.fields) > mark+1 && isKeyword(in.exp.fields[mark].text) {
+			copy(in.exp.fields[mark:], in.exp.fields[mark+1:])
+			in.exp.fields = in.exp.fields[:len(in.exp.fields)-1]
 		}
-		if len(in.fields) > mark && in.rep.spend() {
+		if len(in.exp.fields) > mark && in.rep.spend() {
 			in.run(mark, &input{unknown, true}, nil, false)
 			in.bared(mark)
 		}
-		in.fields = in.fields[:mark]
+		in.exp.fields = in.exp.fields[:mark]
 	}
 	var quote byte
 	for i := 0; i < len(src) && !in.rep.stopped(); i++ {
@@ -126,15 +126,15 @@ func isKeyword(s string) bool {
 // bared runs the words of a command once more without what is not known of them.
 func (in *interp) bared(mark int) {
 	some := false
-	for i := mark; i < len(in.fields); i++ {
-		if f := &in.fields[i]; !f.known() {
+	for i := mark; i < len(in.exp.fields); i++ {
+		if f := &in.exp.fields[i]; !f.known() {
 			some, f.text = true, strings.ReplaceAll(f.text, effect.Unknown, "")
 		}
 	}
-	for len(in.fields) > mark && in.fields[mark].text == "" {
-		in.fields = append(in.fields[:mark], in.fields[mark+1:]...)
+	for len(in.exp.fields) > mark && in.exp.fields[mark].text == "" {
+		in.exp.fields = append(in.exp.fields[:mark], in.exp.fields[mark+1:]...)
 	}
-	if some && len(in.fields) > mark && in.rep.spend() {
+	if some && len(in.exp.fields) > mark && in.rep.spend() {
 		in.run(mark, &input{unknown, true}, nil, false)
 	}
 }

@@ -13,26 +13,26 @@ import (
 
 // isPlainCall reports whether all that was read so far is a list of commands written out
 // word for word, so that what each of them writes, and in which order, is known.
-func (in *interp) isPlainCall() bool {
-	if len(in.trees) == 0 || len(in.trees) >= maxTrees {
+func (so *sources) isPlainCall() bool {
+	if len(so.trees) == 0 || len(so.trees) >= maxTrees {
 		return false
 	}
-	for ; in.plainTrees < len(in.trees); in.plainTrees++ {
-		if !in.arePlain(in.trees[in.plainTrees].Stmts) {
+	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
+		if !so.arePlain(so.trees[so.plainTrees].Stmts) {
 			return false
 		}
 	}
 	return true
 }
 
-func (in *interp) arePlain(list []*syntax.Stmt) bool {
-	return !slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return !in.isPlainStmt(s, false) })
+func (so *sources) arePlain(list []*syntax.Stmt) bool {
+	return !slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) })
 }
 
 // isPlainStmt reports whether a statement is such a list. Fed is that it has the output of
 // another one for its input.
-func (in *interp) isPlainStmt(s *syntax.Stmt, fed bool) bool {
-	in.rep.steps++
+func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
+	so.rep.steps++
 	if s.Background || s.Coprocess || s.Negated || s.Disown {
 		return false
 	}
@@ -44,11 +44,11 @@ func (in *interp) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 		case len(s.Redirs) > 0:
 			return false
 		case c.Op == syntax.AndStmt:
-			return in.isPlainStmt(c.X, false) && in.isPlainStmt(c.Y, false)
+			return so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
 		case c.Op == syntax.OrStmt: // what comes behind a command that failed
-			return isOneOf(c.Y, "true", ":", "echo", "exit") && in.isPlainStmt(c.X, false) && in.isPlainStmt(c.Y, false)
+			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
 		case c.Op == syntax.Pipe:
-			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 && in.isPlainStmt(c.X, false) && in.isPlainStmt(c.Y, true)
+			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
 		}
 	}
 	return false

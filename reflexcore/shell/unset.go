@@ -9,16 +9,16 @@ package shell
 
 // parted reports whether the readings of a command left more than one possibility to what
 // follows: it prints one thing or another, sets parameters, or is another command.
-func (in *interp) parted() bool { return in.forks > 0 || in.partings > 0 }
+func (rg *readings) parted() bool { return rg.forks > 0 || rg.partings > 0 }
 
 // withNothing walks a text once more with what is not known not set, and adds what is new to the
 // result. Only a few texts in a thousand need it.
 func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
-	from, below, chose := len(out.Effects), in.founded, in.chose
-	in.founded = nil
+	from, below, chose := len(out.Effects), in.readings.founded, in.readings.chose
+	in.readings.founded = nil
 	ctx.Unset = true
 	in.leanly(ctx, out, func(in *interp) {
-		in.first, in.params = true, []data{}
+		in.readings.first, in.par.params = true, []data{}
 		walk(in)
 	})
 	markRooted(out.Effects[:from], out.Effects[from:], below, chose)

@@ -78,8 +78,8 @@ func (f *virtual) mayHoldBesides(d data) {
 }
 
 // agesInBranch keeps what a file holds that becomes another one in a branch.
-func (in *interp) agesInBranch(f *virtual) {
-	if v := f.present(); in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
+func (fsys *filesystem) agesInBranch(f *virtual) {
+	if v := f.present(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
 		f.mayHold(v)
 	}
 }
@@ -206,10 +206,10 @@ func (f *virtual) versions() []version {
 }
 
 // heldBy is a file of this text and the version of it that a command finds; nil: it has none.
-func (in *interp) heldBy(p string) (*virtual, version) {
-	f := in.file(p)
+func (fsys *filesystem) heldBy(p string) (*virtual, version) {
+	f := fsys.file(p)
 	if f == nil {
 		return nil, version{}
 	}
-	return f, in.alt.version(f)
+	return f, fsys.in.alt.version(f)
 }

@@ -41,7 +41,7 @@ func (a *applied) resolved() (data, bool) {
 			continue
 		}
 		if (len(agentsNamed[packageName(w)]) > 0 || w == own) && inPath(w) {
-			return data{w + "\n", a.in.fields[a.mark+1+i].taint}, true
+			return data{w + "\n", a.in.exp.fields[a.mark+1+i].taint}, true
 		}
 	}
 	return data{}, false

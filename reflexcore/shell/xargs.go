@@ -116,14 +116,14 @@ func shortValue(letters string) (letter byte, value string) {
 // contents are what a use reads its words from: the standard input, or a file, and if it is
 // not known what that holds the text of the input besides. The name may be another one of it.
 func (a *applied) contents(u *grammar.Use) []input {
-	n, descriptor := a.in.descriptorOf(a.path(u))
+	n, descriptor := a.in.fs.descriptorOf(a.path(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
 		if a.std.present {
 			return []input{*a.std}
 		}
 		return []input{{data: unknown, present: true}}
 	}
-	file := input{data: a.in.contentOf(a.path(u)), present: true}
+	file := input{data: a.in.fs.contentOf(a.path(u)), present: true}
 	if !file.known() && a.std.present {
 		return []input{file, *a.std}
 	}
