@@ -106,15 +106,12 @@ func (df *definitions) passFunction(name string) {
 
 // clears reports whether a program does not give all of its environment to what it
 // starts, or may not.
-func (a *applied) clears() bool {
-	if a.in.rep.bits&effect.Remote != 0 {
-		return true
-	}
-	switch a.p.Program.Name {
+func (l *commandLine) clears() bool {
+	switch l.p.Program.Name {
 	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
 		return true
 	case "env":
-		return slices.ContainsFunc(a.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
+		return slices.ContainsFunc(l.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
 	}
 	return false
 }

@@ -10,10 +10,10 @@ import (
 
 // apply turns what the grammar says of a command into effects.
 func (pr *programRunner) apply(a *applied, sink *data) {
-	p, argv, by := a.p, a.argv, a.by
+	p, argv, by := a.line.p, a.line.argv, a.line.by
 	held, locals := pr.in.rep.bits, len(pr.in.vars.locals)
 	a.sink = sink
-	p.Dry = p.Dry || a.asksHelp()
+	p.Dry = p.Dry || a.line.asksHelp(a.std.present)
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
@@ -44,7 +44,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
-	a.runsList(&out)
+	a.lists.runsList(&out)
 	a.inserts()
 	a.editsTodo()
 	pr.in.cwd.dir = dir
@@ -56,38 +56,42 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 // asksHelp reports whether a command is only the words of its program and a flag that
 // asks for help: there is nothing that it would be done to. Shells take -h for another
 // flag and then run their input, and programs that stop the host may stop it.
-func (a *applied) asksHelp() bool {
-	switch a.argv[len(a.argv)-1] {
+func (l *commandLine) asksHelp(fed bool) bool {
+	switch l.argv[len(l.argv)-1] {
 	case "-h", "-help", "--help", "--version":
 	default:
 		return false
 	}
-	if len(a.argv) < 2 || a.p.Program.Words() != len(a.argv)-1 || a.std.present && len(a.p.Stdin) > 0 {
+	if len(l.argv) < 2 || l.p.Program.Words() != len(l.argv)-1 || fed && len(l.p.Stdin) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
+	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
 }
 
 // applied is one command while its uses become effects.
 type applied struct {
-	parsed  grammar.Parsed // the memory of p
-	origins []origin       // of the files that it copies or moves
+	parsed grammar.Parsed // the memory of the command line
+	notes  fileNotes
+	lists  listRunner
 	application
 }
 
 // application is what applied has that is no memory.
 type application struct {
 	in    *interp
-	p     *grammar.Parsed
-	argv  []string
+	line  commandLine
 	mark  int
 	std   *input
 	sink  *data
-	by    string
 	bits  effect.Bits
 	taint effect.Taint // of all that it read
 	text  string       // of the only file that it read
 	reads int
+}
+
+// begin takes over the next command.
+func (a *applied) begin(in *interp, argv []string, mark int, std *input, by string) {
+	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}
 }
 
 // field is the word that a use is about.
@@ -97,10 +101,13 @@ func (a *applied) field(u *grammar.Use) field {
 	return f
 }
 
+// words are all words of the command.
+func (a *applied) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
+
 // how is the bits of an effect on a use's word.
 func (a *applied) how(u *grammar.Use) effect.Bits {
-	b := u.Bits | a.bits | a.p.Bits
-	if u.Word >= 0 && u.Word < len(a.argv) {
+	b := u.Bits | a.bits | a.line.p.Bits
+	if u.Word >= 0 && u.Word < len(a.line.argv) {
 		f := a.in.exp.fields[a.mark+u.Word]
 		if f.glob {
 			b |= effect.Glob
@@ -112,7 +119,7 @@ func (a *applied) how(u *grammar.Use) effect.Bits {
 			b |= effect.Filled
 		}
 		// Another word, of which not all is known, makes no delete of this one uncertain.
-		if a.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
+		if a.line.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
 			b &^= effect.Partial
 		}
 	}
@@ -147,16 +154,16 @@ func (a *applied) source(u *grammar.Use) {
 		if u.Word >= 0 {
 			d.taint |= a.field(u).taint
 		}
-		if a.p.Dry {
+		if a.line.p.Dry {
 			return
 		}
 		what := ""
 		switch {
 		case u.Arg == "link" && u.Word >= 0:
 			what = u.Arg
-		case u.Word >= 0 && a.inside(u.Text):
+		case u.Word >= 0 && a.line.inside(u.Text):
 			what = "inside"
-		case a.asksSetting(u):
+		case a.line.asksSetting(u, a.words()):
 			what = "setting"
 		case u.Arg == "cookies": // the jar of one's own requests
 			what = u.Arg
@@ -165,11 +172,11 @@ func (a *applied) source(u *grammar.Use) {
 			}
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") && p != "/dev/null" {
-			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.by})
+			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.line.by})
 		}
 		a.taint |= d.taint
 		if u.Word >= 0 {
-			a.cameFrom(p)
+			a.notes.cameFrom(p)
 		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
@@ -185,8 +192,8 @@ func (a *applied) source(u *grammar.Use) {
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
 		a.taint |= effect.Network
-		a.saved(f.text)
-		a.cloned(f.text)
+		a.notes.saved(f.text)
+		a.notes.cloned(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
@@ -196,10 +203,10 @@ func (a *applied) source(u *grammar.Use) {
 }
 
 func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
-	if a.p.Dry {
+	if a.line.p.Dry {
 		return
 	}
-	e := effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.by}
+	e := effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.line.by}
 	if u.Word >= 0 {
 		e.What = u.Arg
 	}
@@ -217,7 +224,7 @@ func (a *applied) place() string {
 			return ""
 		}
 	}
-	for _, w := range a.argv {
+	for _, w := range a.line.argv {
 		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
 			return ""
 		}
@@ -242,8 +249,8 @@ func (a *applied) output() data {
 		text = a.std.text
 		a.taint |= a.std.taint
 	}
-	for i := range a.p.Stdout {
-		switch u := &a.p.Stdout[i]; u.Role {
+	for i := range a.line.p.Stdout {
+		switch u := &a.line.p.Stdout[i]; u.Role {
 		case grammar.Pass:
 			return data{text, a.taint}
 		case grammar.Decode:
@@ -258,10 +265,10 @@ func (a *applied) output() data {
 		default: // nothing for the others
 		}
 	}
-	if d, ok := a.resolved(); ok {
+	if d, ok := a.line.resolved(a.words()); ok {
 		return d
 	}
-	switch a.p.Program.Name {
+	switch a.line.p.Program.Name {
 	case "mktemp":
 		return data{a.mktemp(), a.taint}
 	case "find":
@@ -279,8 +286,8 @@ func (a *applied) output() data {
 			return d
 		}
 	}
-	if a.by == "basename" {
-		if d, ok := a.baseOf(); ok {
+	if a.line.by == "basename" {
+		if d, ok := a.line.baseOf(a.words(), a.taint); ok {
 			return d
 		}
 	}
@@ -288,7 +295,7 @@ func (a *applied) output() data {
 		if d, ok := a.asItWas(text); ok {
 			return d
 		}
-		switch a.by {
+		switch a.line.by {
 		case "tr", "sed", "awk", "gawk", "cut", "grep", "egrep", "fold", "fmt", "paste", "column", "jq", "dd", "iconv", "nl", "expand", "perl":
 			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
 		}
@@ -306,21 +313,21 @@ func (a *applied) target(u *grammar.Use, out data) {
 	}
 	switch u.Role {
 	case grammar.Delete:
-		if a.isFind() && a.deletesFound(u, taint) {
+		if a.line.isFind() && a.notes.deletesFound(u, taint) {
 			return
 		}
 		a.add(effect.Delete, u, a.path(u), taint)
-		a.deleteBefore(u, taint)
+		a.notes.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
-		if a.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
+		if a.line.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
 		}
 		p := a.path(u)
 		d := out
-		if !a.p.Copies && a.p.Stdout == nil {
+		if !a.line.p.Copies && a.line.p.Stdout == nil {
 			d = data{effect.Unknown, a.taint}
 		}
-		if a.p.Copies && a.reads == 1 {
+		if a.line.p.Copies && a.reads == 1 {
 			d = data{a.text, a.taint}
 		}
 		d.taint |= taint
@@ -328,7 +335,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			return
 		}
 		if n, ok := in.fs.descriptorOf(u.Text); ok && u.Word >= 0 {
-			in.io.told(n, d, a.sink, a.by)
+			in.io.told(n, d, a.sink, a.line.by)
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {
@@ -340,25 +347,25 @@ func (a *applied) target(u *grammar.Use, out data) {
 			if u.Word >= 0 {
 				what = u.Arg // a folder
 			}
-			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
+			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.line.by})
 		}
-		if a.backs(u, p); a.takesAway(u, p) {
+		if a.notes.backs(u, p); a.notes.takesAway(u, p) {
 			return
 		}
 		from, own, fresh := in.fs.madeBefore(p)
 		in.fs.write(p, d, false)
-		a.built(p, d)
+		a.notes.built(p, d)
 		if own {
-			a.edited(p, from)
+			a.notes.edited(p, from)
 		}
-		a.filled(p, d)
-		a.fetchedInto(p)
-		if a.p.Copies {
-			a.copied(p, fresh)
+		a.notes.filled(p, d)
+		a.notes.fetchedInto(p)
+		if a.line.p.Copies {
+			a.notes.copied(p, fresh)
 		}
-		a.packed(p)
+		a.notes.packed(p)
 	case grammar.Read:
-		a.encrypted(u)
+		a.notes.encrypted(u)
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
@@ -374,7 +381,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Permission:
 		a.add(effect.Permission, u, in.programs.targetOf(u, text), taint)
 	case grammar.Kill:
-		if a.findsAll(u.Word, text) {
+		if a.line.findsAll(u.Word, text) {
 			a.bits |= effect.Bulk
 		}
 		a.add(effect.Kill, u, text, taint)
@@ -413,16 +420,16 @@ func (a *applied) target(u *grammar.Use, out data) {
 // secrets is the taint of words that carry secrets somewhere.
 func (a *applied) secrets() effect.Taint {
 	var t effect.Taint
-	for i := range a.argv {
+	for i := range a.line.argv {
 		t |= a.in.exp.fields[a.mark+i].taint
 	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
+	for i := range a.line.p.Uses {
+		if u := &a.line.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
 			t |= a.taint
 		}
 	}
-	for i := range a.p.Stdin {
-		if a.p.Stdin[i].Role == grammar.Send {
+	for i := range a.line.p.Stdin {
+		if a.line.p.Stdin[i].Role == grammar.Send {
 			t |= a.std.taint
 		}
 	}
@@ -435,8 +442,8 @@ func (a *applied) inserts() {
 	if in.payloads.inserted == "" {
 		return
 	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
+	for i := range a.line.p.Uses {
+		if u := &a.line.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
 			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.path(u), Text: in.payloads.inserted, Part: true})
 		}
 	}

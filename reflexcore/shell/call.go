@@ -374,8 +374,8 @@ func (pr *programRunner) program(mark int, std *input, sink *data) {
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
 			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
-		a.application = application{in: pr.in, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
-		pr.in.dirs.configured = pr.in.dirs.configured || a.by == "git config"
+		a.begin(pr.in, argv, mark, std, p.Typed(argv))
+		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"
 		pr.apply(a, sink)
 	}
 	pr.in.io.complains(std, sink)
@@ -402,7 +402,9 @@ func (pr *programRunner) borrow() *applied {
 		pr.spare = pr.spare[:n-1]
 		return a
 	}
-	return &applied{}
+	a := &applied{}
+	a.notes.a, a.lists.a = a, a
+	return a
 }
 
 func (pr *programRunner) giveBack(a *applied) {
@@ -415,8 +417,8 @@ func (pr *programRunner) giveBack(a *applied) {
 // forget drops what the command was, and keeps the memory.
 func (a *applied) forget() {
 	clear(a.parsed.Uses)
-	clear(a.origins)
-	a.origins, a.application = a.origins[:0], application{}
+	clear(a.notes.origins)
+	a.notes.origins, a.application = a.notes.origins[:0], application{}
 }
 
 // invoked notes that a file runs which this text made, or which is given by its

@@ -14,31 +14,31 @@ import (
 var downloaders = []string{"wget", "curl", "aria2c", "axel", "scp", "rsync", "sftp"}
 
 // saved notes the file that a download is saved as where no flag names one.
-func (a *applied) saved(url string) {
-	if a.p.Dry || a.by == "curl" && !slices.ContainsFunc(a.argv, savesByName) {
+func (fn *fileNotes) saved(url string) {
+	if fn.a.line.p.Dry || fn.a.line.by == "curl" && !slices.ContainsFunc(fn.a.line.argv, savesByName) {
 		return
 	}
-	if !strings.Contains(url, "://") && !slices.Contains(downloaders, a.p.Program.Name) {
+	if !strings.Contains(url, "://") && !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
 		return // the name of a package
 	}
 	url, _, _ = strings.Cut(url, "?")
 	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
-	if name == "" || name == "." || name == "/" || a.in.cwd.dir == effect.Unknown {
+	if name == "" || name == "." || name == "/" || fn.a.in.cwd.dir == effect.Unknown {
 		return
 	}
-	a.in.fs.write(a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
+	fn.a.in.fs.write(fn.a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
 }
 
 // fetchedInto notes what a download is called in the folder that it is put into.
-func (a *applied) fetchedInto(folder string) {
-	if !slices.Contains(downloaders, a.p.Program.Name) {
+func (fn *fileNotes) fetchedInto(folder string) {
+	if !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
 		return
 	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Fetch && u.Word >= 0 {
+	for i := range fn.a.line.p.Uses {
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Fetch && u.Word >= 0 {
 			name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
 			if name != "" && name != "." && name != "/" {
-				a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
+				fn.a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
 			}
 		}
 	}

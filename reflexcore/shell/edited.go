@@ -20,34 +20,34 @@ type origin struct {
 
 // cameFrom notes what a file was before a program copies or moves it: mv writes to both
 // names, and nothing would be known of either.
-func (a *applied) cameFrom(p string) {
-	if !a.p.Copies || !effect.IsKnown(p) {
+func (fn *fileNotes) cameFrom(p string) {
+	if !fn.a.line.p.Copies || !effect.IsKnown(p) {
 		return
 	}
 	o := origin{path: p}
-	switch f := a.in.fs.file(p); {
+	switch f := fn.a.in.fs.file(p); {
 	case f == nil:
 		o.alone, o.itself = true, p
-	case f.alias != "" && a.in.fs.file(f.alias) == nil:
+	case f.alias != "" && fn.a.in.fs.file(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
 	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
 	}
-	a.origins = append(a.origins, o)
+	fn.origins = append(fn.origins, o)
 }
 
 // inherits makes a copy, or a file under its new name, what the file was.
-func (a *applied) inherits(to, from string) {
-	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
-	f := a.in.fs.file(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.rep.bits != 0 || !a.copiesAll() || !a.in.src.isPlainCall() {
+func (fn *fileNotes) inherits(to, from string) {
+	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
+	f := fn.a.in.fs.file(to)
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 || !fn.copiesAll() || !fn.a.in.src.isPlainCall() {
 		return
 	}
-	o := &a.origins[i]
+	o := &fn.origins[i]
 	if o.alone {
 		o.from = []string{o.itself}
 	}
-	if !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
+	if !slices.ContainsFunc(o.from, func(p string) bool { return fn.a.in.Table.Find(path.Base(p)) != nil }) {
 		f.built, f.from = o.built, o.from
 	}
 }
@@ -61,11 +61,11 @@ func (f *virtual) isBlank() bool {
 // edited notes that a program changed a file in its place and left it what it was: a
 // formatter, or sed where it puts in no more than a plain word. From is what the file
 // was made of before; nil: it was one of the disk.
-func (a *applied) edited(p string, from []string) {
-	if !a.edits() {
+func (fn *fileNotes) edited(p string, from []string) {
+	if !fn.a.line.edits() {
 		return
 	}
-	if f := a.in.fs.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.rep.bits == 0 && a.in.src.isPlainCall() {
+	if f := fn.a.in.fs.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -89,29 +89,29 @@ func (fsys *filesystem) isFresh(p string) bool {
 
 // edits reports whether a command changes files in their place only in the way that
 // [applied.edited] says.
-func (a *applied) edits() bool {
-	if a.by != "sed" && !formatters[a.by] {
+func (l *commandLine) edits() bool {
+	if l.by != "sed" && !formatters[l.by] {
 		return false
 	}
 	programs := 0
-	for i, w := range a.argv[1:] {
+	for i, w := range l.argv[1:] {
 		switch {
 		case !effect.IsKnown(w):
 			return false
-		case a.by != "sed":
+		case l.by != "sed":
 			if !isPlain(w) || w[0] == '-' && !slices.Contains(plainFlags[:], w) {
 				return false
 			}
-		case w == "" && a.argv[i] == "-i", strings.HasPrefix(w, "-i") && isPlain(w), w == "-e", w == "-E", w == "-r":
+		case w == "" && l.argv[i] == "-i", strings.HasPrefix(w, "-i") && isPlain(w), w == "-e", w == "-E", w == "-r":
 		case w != "" && w[0] == '-':
 			return false
-		case programs == 0 || a.argv[i] == "-e":
+		case programs == 0 || l.argv[i] == "-e":
 			if programs++; !plainEdit.MatchString(w) {
 				return false
 			}
 		}
 	}
-	return a.by != "sed" || programs > 0
+	return l.by != "sed" || programs > 0
 }
 
 // plainFlags are the flags with which a formatter still takes no rule, setting or other file
@@ -120,9 +120,9 @@ var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
 
 // copiesAll reports whether a program that copies or moves replaces what it finds: with flags
 // as -n, -u, -i and -b it may leave that, or keep it beside.
-func (a *applied) copiesAll() bool {
-	for i, w := range a.argv[1:] {
-		if !isPlain(w) || a.in.exp.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
+func (fn *fileNotes) copiesAll() bool {
+	for i, w := range fn.a.line.argv[1:] {
+		if !isPlain(w) || fn.a.in.exp.fields[fn.a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
 			return false
 		}
 	}

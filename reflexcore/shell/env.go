@@ -101,7 +101,7 @@ func (en *exporter) variable(name string, value data) {
 	a := en.in.programs.borrow()
 	p := &a.parsed
 	en.in.Table.Parse(argv, p)
-	a.application = application{in: en.in, p: p, argv: argv, mark: mark, std: &input{}, by: name + "="}
+	a.begin(en.in, argv, mark, &input{}, name+"=")
 	en.in.programs.apply(a, nil)
 	en.in.programs.giveBack(a)
 	en.in.exp.fields, en.in.programs.words = en.in.exp.fields[:mark], en.in.programs.words[:words]
@@ -147,15 +147,15 @@ func (en *exporter) moved(program string) {
 
 // takesHome reports whether env starts a program without the variable HOME, or without
 // any.
-func (a *applied) takesHome(u *grammar.Use) bool {
-	if a.p.Program.Name != "env" && a.by != "env" && a.by != "genv" {
+func (l *commandLine) takesHome(u *grammar.Use) bool {
+	if l.p.Program.Name != "env" && l.by != "env" && l.by != "genv" {
 		return false
 	}
-	for i := 1; i < len(a.argv) && i < u.Word; i++ {
-		switch w := a.argv[i]; {
+	for i := 1; i < len(l.argv) && i < u.Word; i++ {
+		switch w := l.argv[i]; {
 		case w == "-", w == "--ignore-environment", w == "--unset=HOME", w == "-uHOME":
 			return true
-		case w == "HOME" && (a.argv[i-1] == "-u" || a.argv[i-1] == "--unset"):
+		case w == "HOME" && (l.argv[i-1] == "-u" || l.argv[i-1] == "--unset"):
 			return true
 		case len(w) > 1 && w[0] == '-' && w[1] != '-' && w[1] != 'u' && w[1] != 'C' && strings.Contains(w, "i"):
 			return true

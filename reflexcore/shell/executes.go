@@ -17,12 +17,12 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	}
 	switch u.Role {
 	case grammar.Argv:
-		if u.Word < 0 || u.Word >= len(a.argv) {
+		if u.Word < 0 || u.Word >= len(a.line.argv) {
 			return
 		}
 		var more data
 		if u.Arg != "module" || !a.module(u, &more) {
-			a.vector(u, &more)
+			a.lists.vector(u, &more)
 		}
 		*out = more
 	case grammar.Shell:
@@ -32,8 +32,8 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	case grammar.Exec:
 		a.runsFile(u, out)
 	case grammar.Args:
-		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.by, &input{}, out) }) // parallel ::: COMMANDS
+		if !slices.ContainsFunc(a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
+			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.line.by, &input{}, out) }) // parallel ::: COMMANDS
 		}
 	case grammar.Sql:
 		if u.Word >= 0 {
@@ -50,33 +50,33 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	}
 	in := a.in
 	d := a.joined(u)
-	in.shakes(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.by)
-	if a.p.Program.Name == "fish" {
+	in.shakes(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.line.by)
+	if a.line.p.Program.Name == "fish" {
 		d.text = fishText(d.text)
 	}
 	var more data
 	switch u.Arg {
 	case "commas", "toml": // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
 		d.text = unlisted.Replace(d.text)
-		in.payloads.script("", d, nil, a.std, &more, a.by)
+		in.payloads.script("", d, nil, a.std, &more, a.line.by)
 	case "alias":
-		d.text = a.argv[0] + " " + d.text + a.aliased(u)
-		in.payloads.script("", d, nil, a.std, &more, a.by)
+		d.text = a.line.argv[0] + " " + d.text + a.line.aliased(u)
+		in.payloads.script("", d, nil, a.std, &more, a.line.by)
 	default:
-		if isParallel(a.p.Program.Name) {
-			a.inEach(u, d, &more)
+		if isParallel(a.line.p.Program.Name) {
+			a.lists.inEach(u, d, &more)
 			break
 		}
-		if args := a.added(); len(args) > 0 {
-			a.each(d, args, &more)
+		if args := a.lists.added(); len(args) > 0 {
+			a.lists.each(d, args, &more)
 			break
 		}
 		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
-		in.payloads.script(u.Arg, d, a.after(u), a.std, &more, a.by)
+		in.payloads.script(u.Arg, d, a.after(u), a.std, &more, a.line.by)
 		in.par.named = false
 	}
 	*out = more
-	if a.traces() {
+	if a.line.traces(&in.vars) {
 		out.append(unknown)
 	}
 }
@@ -92,14 +92,14 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 	if u.Arg == "awk" { // the files that it is given are its input
 		std = &input{data{std.text, std.taint | a.taint}, std.present}
 		given := in.payloads.given
-		in.payloads.given = in.assigned(a.argv)
+		in.payloads.given = in.assigned(a.line.argv)
 		defer func() { in.payloads.given = given }()
 	}
 	if u.Word < 0 { // no word has it: nothing is known of it
-		in.payloads.code(u.Arg, unknown, nil, std, &more, a.by)
+		in.payloads.code(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
-		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.by)
-		in.payloads.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
+		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
+		in.payloads.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.line.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read
 	*out = more
@@ -118,8 +118,8 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	case u.Arg == "search": // whatever lies in that folder
 		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 	case isStdin(f.text):
-		a.in.payloads.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.by+" -")
+		a.in.payloads.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.line.by+" -")
 	default:
-		a.in.payloads.execute(data{a.in.fs.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
+		a.in.payloads.execute(data{a.in.fs.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.line.by)
 	}
 }

@@ -182,14 +182,14 @@ func narrowed(test string, words []string) []string {
 // reaches are the targets of an action of find, where it is restricted and looks
 // only below the working directory, the home or in a temporary folder; nil: the
 // folders that are searched, with all that is in them.
-func (a *applied) reaches(action int, roots ...string) []string {
-	names := reach(a.argv, action)
+func (lr *listRunner) reaches(action int, roots ...string) []string {
+	names := reach(lr.a.line.argv, action)
 	if names == nil {
 		return nil
 	}
 	var out []string
 	for _, root := range roots {
-		if !effect.IsKnown(root) || !a.in.fs.near(root) && !a.in.atHome(root) {
+		if !effect.IsKnown(root) || !lr.a.in.fs.near(root) && !lr.a.in.atHome(root) {
 			return nil
 		}
 		for _, name := range names {
@@ -222,30 +222,30 @@ func (in *interp) atHome(p string) bool {
 }
 
 // isFind reports whether a command is find.
-func (a *applied) isFind() bool {
-	return a.p.Program != nil && a.p.Program.Name == "find"
+func (l *commandLine) isFind() bool {
+	return l.p.Program != nil && l.p.Program.Name == "find"
 }
 
 // roots are the folders that find searches.
-func (a *applied) roots() []string {
+func (lr *listRunner) roots() []string {
 	var out []string
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Word >= 0 && u.Word < len(a.argv) && (u.Arg == "" || u.Arg == "found") && a.isOperand(u.Word) {
-			if p := a.path(u); !slices.Contains(out, p) {
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") && lr.a.line.isOperand(u.Word) {
+			if p := lr.a.path(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, a.in.cwd.dir)
+		out = append(out, lr.a.in.cwd.dir)
 	}
 	return out
 }
 
 // isOperand reports whether a word of find stands before its expression.
-func (a *applied) isOperand(word int) bool {
+func (l *commandLine) isOperand(word int) bool {
 	for i := 1; i <= word; i++ {
-		w := a.argv[i]
+		w := l.argv[i]
 		if w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P" {
 			return false
 		}
@@ -255,20 +255,20 @@ func (a *applied) isOperand(word int) bool {
 
 // listed is what find prints, as far as it is known.
 func (a *applied) listed() (data, bool) {
-	if slices.ContainsFunc(a.argv, func(w string) bool {
+	if slices.ContainsFunc(a.line.argv, func(w string) bool {
 		return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") || w == "-printf" || w == "-ls" || strings.HasPrefix(w, "-fprint") || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}
-	action := slices.IndexFunc(a.argv, func(w string) bool { return w == "-print" || w == "-print0" })
-	argv := a.argv
+	action := slices.IndexFunc(a.line.argv, func(w string) bool { return w == "-print" || w == "-print0" })
+	argv := a.line.argv
 	if action < 0 { // the action of an expression that has none is that of all of it
-		argv = slices.Concat(argv[:1], a.wrapped(), []string{"-print"})
+		argv = slices.Concat(argv[:1], a.line.wrapped(), []string{"-print"})
 		action = len(argv) - 1
 	}
 	names := reach(argv, action)
 	var text strings.Builder
-	for _, root := range a.roots() {
+	for _, root := range a.lists.roots() {
 		if effect.IsKnown(root) && !a.in.fs.near(root) { // whatever it is called, it is not of the project
 			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
 			continue
@@ -287,12 +287,12 @@ func (a *applied) listed() (data, bool) {
 }
 
 // wrapped is the expression in brackets.
-func (a *applied) wrapped() []string {
+func (l *commandLine) wrapped() []string {
 	at := 1
-	for at < len(a.argv) && a.isOperand(at) {
+	for at < len(l.argv) && l.isOperand(at) {
 		at++
 	}
-	return slices.Concat(a.argv[1:at], []string{"("}, a.argv[at:], []string{")"})
+	return slices.Concat(l.argv[1:at], []string{"("}, l.argv[at:], []string{")"})
 }
 
 // ancestor is the folder that all of some paths lie in.
@@ -316,12 +316,12 @@ func (a *applied) mktemp() string {
 	if tmp == "" {
 		tmp = "/tmp"
 	}
-	for i := 1; i < len(a.argv); i++ {
-		w := a.argv[i]
+	for i := 1; i < len(a.line.argv); i++ {
+		w := a.line.argv[i]
 		switch {
-		case w == "-p" && i+1 < len(a.argv):
+		case w == "-p" && i+1 < len(a.line.argv):
 			i++
-			tmp, inTmp = a.argv[i], true
+			tmp, inTmp = a.line.argv[i], true
 		case strings.HasPrefix(w, "--tmpdir="):
 			tmp, inTmp = w[len("--tmpdir="):], true
 		case strings.HasPrefix(w, "-p"):

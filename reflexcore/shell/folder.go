@@ -15,38 +15,38 @@ var unpackers = []string{"tar", "bsdtar", "unzip", "7z", "7za", "7zz", "cpio", "
 // filled notes that a folder is full of what came from somewhere, for the texts
 // that follow. If that is the working directory, or a folder above it, not all in
 // it came from there: then it is the folder in it that has the archive's name.
-func (a *applied) filled(folder string, d data) {
-	if program, _, _ := strings.Cut(a.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
+func (fn *fileNotes) filled(folder string, d data) {
+	if program, _, _ := strings.Cut(fn.a.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
 		return
 	}
-	if folder != a.in.cwd.dir && !strings.HasPrefix(a.in.cwd.dir, folder+"/") && folder != "/" {
-		a.tree(folder, d.taint)
+	if folder != fn.a.in.cwd.dir && !strings.HasPrefix(fn.a.in.cwd.dir, folder+"/") && folder != "/" {
+		fn.tree(folder, d.taint)
 		return
 	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			a.tree(a.in.fs.abs(stem(path.Base(a.path(u)))), d.taint)
+	for i := range fn.a.line.p.Uses {
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			fn.tree(fn.a.in.fs.abs(stem(path.Base(fn.a.path(u)))), d.taint)
 		}
 	}
 }
 
 // cloned notes the folder that a clone makes where no word names one.
-func (a *applied) cloned(url string) {
-	if a.by != "git clone" {
+func (fn *fileNotes) cloned(url string) {
+	if fn.a.line.by != "git clone" {
 		return
 	}
 	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
-	a.tree(a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+	fn.tree(fn.a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
 }
 
-func (a *applied) tree(folder string, taint effect.Taint) {
-	if a.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == a.in.cwd.dir || !effect.IsKnown(folder) {
+func (fn *fileNotes) tree(folder string, taint effect.Taint) {
+	if fn.a.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == fn.a.in.cwd.dir || !effect.IsKnown(folder) {
 		return
 	}
-	if a.in.fs.write(folder, data{effect.Unknown, taint}, true); a.in.rep.stopped() {
+	if fn.a.in.fs.write(folder, data{effect.Unknown, taint}, true); fn.a.in.rep.stopped() {
 		return
 	}
-	if f := a.in.fs.file(folder); f != nil {
+	if f := fn.a.in.fs.file(folder); f != nil {
 		f.tree = true
 	}
 }

@@ -13,17 +13,17 @@ const rebaseTodo = ".git/rebase-merge/git-rebase-todo"
 // everywhere: an alias may start one.
 func (a *applied) editsTodo() {
 	in := a.in
-	if a.by != "git" && !strings.HasPrefix(a.by, "git ") {
+	if a.line.by != "git" && !strings.HasPrefix(a.line.by, "git ") {
 		return
 	}
 	variables, settings := []string{"GIT_SEQUENCE_EDITOR"}, []string{"sequence.editor="}
-	switch a.by {
+	switch a.line.by {
 	case "git rebase", "git pull":
 		variables = append(variables, "GIT_EDITOR", "VISUAL", "EDITOR")
 		settings = append(settings, "core.editor=")
 	case "git config", "git config set":
-		i := slices.IndexFunc(a.argv, func(w string) bool { return strings.EqualFold(w, "sequence.editor") })
-		if i > 0 && i+1 < len(a.argv) {
+		i := slices.IndexFunc(a.line.argv, func(w string) bool { return strings.EqualFold(w, "sequence.editor") })
+		if i > 0 && i+1 < len(a.line.argv) {
 			a.editTodo(a.in.exp.fields[a.mark+i+1].data)
 		}
 	}
@@ -32,7 +32,7 @@ func (a *applied) editsTodo() {
 			a.editTodo(in.par.value(name))
 		}
 	}
-	for i, w := range a.argv {
+	for i, w := range a.line.argv {
 		w = strings.TrimPrefix(w, "-c")
 		for _, setting := range settings {
 			if len(w) > len(setting) && strings.EqualFold(w[:len(setting)], setting) {

@@ -14,7 +14,7 @@ import (
 // stdinArgs are the parameters of a script that a shell reads from its standard input: the
 // words behind -s.
 func (a *applied) stdinArgs() []field {
-	words := a.in.exp.fields[a.mark+1 : min(a.mark+len(a.argv), len(a.in.exp.fields))]
+	words := a.in.exp.fields[a.mark+1 : min(a.mark+len(a.line.argv), len(a.in.exp.fields))]
 	reads := false
 	for len(words) > 0 {
 		text := words[0].text
@@ -42,11 +42,11 @@ func (a *applied) stdinArgs() []field {
 
 // traces reports whether a shell that is started writes each command that it runs to a
 // descriptor that the text chose: what it prints then is what PS4 says as well.
-func (a *applied) traces() bool {
-	if a.in.vars.find("BASH_XTRACEFD") == nil {
+func (l *commandLine) traces(vars *variables) bool {
+	if vars.find("BASH_XTRACEFD") == nil {
 		return false
 	}
-	for _, w := range a.argv[1:] {
+	for _, w := range l.argv[1:] {
 		if len(w) < 2 || w[0] != '-' {
 			return false
 		}

@@ -19,7 +19,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	a.payload(&plain, out)
 	for i := before; i < len(in.rep.res.Effects); i++ {
 		e := &in.rep.res.Effects[i]
-		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.file(e.Target) == nil && (!in.env.local || !a.connects())) {
+		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.file(e.Target) == nil && (!in.env.local || !a.line.connects())) {
 			e.What = "helper"
 		}
 	}
@@ -46,11 +46,11 @@ func (en *exporter) gitSetting(number string, value data) {
 
 // aliased is what stands behind the alias where git is told of it and runs it at once,
 // as in git -c alias.x='branch -D' x main.
-func (a *applied) aliased(u *grammar.Use) (rest string) {
-	name, _, _ := strings.Cut(a.argv[u.Word], "=")
+func (l *commandLine) aliased(u *grammar.Use) (rest string) {
+	name, _, _ := strings.Cut(l.argv[u.Word], "=")
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	found := false
-	for _, word := range a.argv[u.Word+1:] {
+	for _, word := range l.argv[u.Word+1:] {
 		if found {
 			rest += " " + quote(word)
 		}
@@ -61,8 +61,8 @@ func (a *applied) aliased(u *grammar.Use) (rest string) {
 
 // connects reports whether a variable names what git starts only to speak to another
 // machine.
-func (a *applied) connects() bool {
-	name, _, _ := strings.Cut(a.argv[len(a.argv)-1], "=")
+func (l *commandLine) connects() bool {
+	name, _, _ := strings.Cut(l.argv[len(l.argv)-1], "=")
 	switch name {
 	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_PROXY_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS":
 		return true

@@ -78,8 +78,8 @@ func (ag *agentReader) tellsOwn(words []field) {
 }
 
 // buildsOwn reports whether a command line of go build makes approver's program.
-func (a *applied) buildsOwn() bool {
-	return a.by == "go build" && slices.ContainsFunc(a.argv[1:], a.in.fs.isOwnPackage)
+func (fn *fileNotes) buildsOwn() bool {
+	return fn.a.line.by == "go build" && slices.ContainsFunc(fn.a.line.argv[1:], fn.a.in.fs.isOwnPackage)
 }
 
 // patternTells walks what approver is told where a pattern finds its program.

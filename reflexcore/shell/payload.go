@@ -11,12 +11,12 @@ import (
 // payload walks what a use executes.
 func (a *applied) payload(u *grammar.Use, out *data) {
 	in := a.in
-	if a.p.Dry && !strings.HasPrefix(a.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
+	if a.line.p.Dry && !strings.HasPrefix(a.line.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
 		return
 	}
 	held, unpassed := in.rep.bits, in.payloads.unpassed
 	in.rep.bits |= u.Bits & effect.Remote
-	in.payloads.unpassed = a.clears()
+	in.payloads.unpassed = in.rep.bits&effect.Remote != 0 || a.line.clears()
 	a.executes(u, out)
 	in.rep.bits, in.payloads.unpassed = held, unpassed
 }
@@ -41,7 +41,7 @@ func (a *applied) joined(u *grammar.Use) data {
 // after are the words behind the one of a use.
 func (a *applied) after(u *grammar.Use) []field {
 	from := min(a.mark+max(u.End, u.Word+1), len(a.in.exp.fields))
-	to := min(a.mark+len(a.argv), len(a.in.exp.fields))
+	to := min(a.mark+len(a.line.argv), len(a.in.exp.fields))
 	if from >= to {
 		return nil
 	}
@@ -49,37 +49,37 @@ func (a *applied) after(u *grammar.Use) []field {
 }
 
 // vector walks the words of a use as a command, with each list that xargs may read.
-func (a *applied) vector(u *grammar.Use, out *data) {
+func (lr *listRunner) vector(u *grammar.Use, out *data) {
 	if u.Arg != "stdin" {
-		a.vectorWith(u, nil, out)
+		lr.vectorWith(u, nil, out)
 		return
 	}
-	lists := a.lists()
+	lists := lr.read()
 	for i := range lists[1:] {
-		a.in.separately(false, func() { a.vectorWith(u, &lists[i+1], out) })
+		lr.a.in.separately(false, func() { lr.vectorWith(u, &lists[i+1], out) })
 	}
-	a.vectorWith(u, &lists[0], out)
+	lr.vectorWith(u, &lists[0], out)
 }
 
 // vectorWith walks the words of a use as a command. For find's {} stands what was
 // found; xargs adds its list.
-func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
-	in := a.in
+func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
+	in := lr.a.in
 	mark, placed := len(in.exp.fields), false
-	end := min(u.End, len(a.argv))
+	end := min(u.End, len(lr.a.line.argv))
 	var found []string
 	held := in.rep.bits
 	if u.Arg == "found" {
-		found = a.found(u.Word - 1)
-		if a.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }) {
+		found = lr.found(u.Word - 1)
+		if lr.a.line.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }) {
 			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
 	if found == nil && u.Word < end {
-		in.exp.pushAll(in.exp.fields[a.mark+u.Word : a.mark+end])
+		in.exp.pushAll(in.exp.fields[lr.a.mark+u.Word : lr.a.mark+end])
 	}
 	for i := u.Word; i < end && found != nil; i++ {
-		f := in.exp.fields[a.mark+i]
+		f := in.exp.fields[lr.a.mark+i]
 		if !strings.Contains(f.text, "{}") {
 			in.exp.push(f)
 			continue
@@ -97,27 +97,27 @@ func (a *applied) vectorWith(u *grammar.Use, list *input, out *data) {
 		}
 	}
 	if u.Arg == "stdin" {
-		a.appendInput(mark, list)
+		lr.appendInput(mark, list)
 		in.readings.fed(mark)
 	}
-	for _, f := range a.added() {
+	for _, f := range lr.added() {
 		in.exp.push(f)
 	}
 	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.exp.fields[mark:])
 		in.rep.level++
-		in.separately(false, func() { in.payloads.sub(d, a.by, &input{}, nil) })
+		in.separately(false, func() { in.payloads.sub(d, lr.a.line.by, &input{}, nil) })
 		in.rep.level--
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = a.by, homeless || a.takesHome(u) || isolates[a.p.Program.Name]
+		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || isolates[lr.a.line.p.Program.Name]
 		in.rep.level++
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
 		} else {
-			in.separately(a.clears(), func() { in.run(mark, a.std, out, false) })
+			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.run(mark, lr.a.std, out, false) })
 		}
 		in.rep.level--
 		in.via, in.agents.homeless = via, homeless
@@ -131,16 +131,16 @@ func (a *applied) module(u *grammar.Use, out *data) bool {
 	in, f := a.in, a.in.exp.fields[a.mark+u.Word]
 	f.text = u.Text
 	if f.text == "" {
-		f.text = a.argv[u.Word]
+		f.text = a.line.argv[u.Word]
 	}
 	if in.Table.Module(f.text) {
 		return false
 	}
 	if target := in.fs.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.fs.file(target) != nil {
-		in.payloads.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.by)
+		in.payloads.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
 		return true
 	}
-	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.by})
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.line.by})
 	in.payloads.saysDelete(a.after(&grammar.Use{Word: u.Word}), f.text)
 	out.append(data{effect.Unknown, f.taint | a.std.taint})
 	return true
@@ -148,40 +148,40 @@ func (a *applied) module(u *grammar.Use, out *data) bool {
 
 // found are what find, or a program like it, would put in the place of {}. Action
 // is the index of the word that asks for it.
-func (a *applied) found(action int) []string {
-	roots := a.roots()
-	if !a.isFind() {
+func (lr *listRunner) found(action int) []string {
+	roots := lr.roots()
+	if !lr.a.line.isFind() {
 		roots = nil
-		for i := range a.p.Uses {
-			if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-				roots = append(roots, a.path(u))
+		for i := range lr.a.line.p.Uses {
+			if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+				roots = append(roots, lr.a.path(u))
 			}
 		}
 		if len(roots) == 0 {
-			roots = append(roots, a.in.cwd.dir)
+			roots = append(roots, lr.a.in.cwd.dir)
 		}
-	} else if list := a.reaches(action, roots...); list != nil {
+	} else if list := lr.reaches(action, roots...); list != nil {
 		if i := slices.Index(list, empty); i < 0 {
 			return list
 		}
 	}
-	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + a.named()}
+	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + lr.a.line.named()}
 }
 
 // named is the name that find looks for.
-func (a *applied) named() string {
-	if i := slices.Index(a.argv, "-name"); i > 0 && i+1 < len(a.argv) && !strings.ContainsAny(a.argv[i+1], "*?[") && !slices.ContainsFunc(a.argv, func(w string) bool { return w == "-o" || w == "-or" || w == "!" || w == "-not" || w == "," }) {
-		return "/" + a.argv[i+1]
+func (l *commandLine) named() string {
+	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") && !slices.ContainsFunc(l.argv, func(w string) bool { return w == "-o" || w == "-or" || w == "!" || w == "-not" || w == "," }) {
+		return "/" + l.argv[i+1]
 	}
 	return ""
 }
 
 // appendInput adds the words of a list, as xargs does.
-func (a *applied) appendInput(mark int, std *input) {
-	in := a.in
-	placeholder := replaced(a.argv)
+func (lr *listRunner) appendInput(mark int, std *input) {
+	in := lr.a.in
+	placeholder := replaced(lr.a.line.argv)
 	words := []data{{effect.Unknown, std.taint}}
-	if !std.known() && a.isList(std) {
+	if !std.known() && lr.a.line.isList(std) {
 		words = words[:0]
 		for line := range strings.SplitSeq(strings.TrimSpace(std.text), "\n") {
 			words = append(words, data{line, std.taint})
@@ -189,7 +189,7 @@ func (a *applied) appendInput(mark int, std *input) {
 	}
 	if std.known() {
 		words = words[:0]
-		if a.lines() {
+		if lr.a.line.lines() {
 			for w := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
 				words = append(words, data{w, std.taint})
 			}
@@ -201,10 +201,10 @@ func (a *applied) appendInput(mark int, std *input) {
 	}
 	if placeholder != "" {
 		value := effect.Unknown
-		if std.known() || a.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
+		if std.known() || lr.a.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
 			value = strings.TrimSpace(std.text)
 		}
-		if std.known() && !a.lines() {
+		if std.known() && !lr.a.line.lines() {
 			list := make([]data, 0, len(words))
 			value = join(append(list, words...), "\n").text
 		}
@@ -212,7 +212,7 @@ func (a *applied) appendInput(mark int, std *input) {
 		for i := mark; i < len(in.exp.fields); i++ {
 			if strings.Contains(in.exp.fields[i].text, placeholder) {
 				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
-					in.rep.odd(InputAsCode, a.by)
+					in.rep.odd(InputAsCode, lr.a.line.by)
 				}
 				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
 				in.exp.fields[i].taint |= std.taint
@@ -224,7 +224,7 @@ func (a *applied) appendInput(mark int, std *input) {
 		}
 	}
 	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
-		in.rep.odd(InputAsCode, a.by)
+		in.rep.odd(InputAsCode, lr.a.line.by)
 	}
 	for _, w := range words {
 		in.exp.push(field{data: w, splits: !w.known()})
@@ -233,18 +233,18 @@ func (a *applied) appendInput(mark int, std *input) {
 
 // isList reports whether the standard input is paths, of each of which it is known
 // where it begins, one a line.
-func (a *applied) isList(std *input) bool {
+func (l *commandLine) isList(std *input) bool {
 	for line := range strings.Lines(std.text) {
 		if line[0] != '/' || !strings.HasSuffix(line, "\n") {
 			return false
 		}
 	}
-	return std.text != "" && !slices.ContainsFunc(a.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
+	return std.text != "" && !slices.ContainsFunc(l.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
 }
 
 // lines reports whether xargs takes each line for a word.
-func (a *applied) lines() bool {
-	for _, w := range a.argv {
+func (l *commandLine) lines() bool {
+	for _, w := range l.argv {
 		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
 			return true
 		}
@@ -255,13 +255,13 @@ func (a *applied) lines() bool {
 // stdinPayload walks what the standard input executes.
 func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	in := a.in
-	if a.p.Dry {
+	if a.line.p.Dry {
 		return
 	}
 	if !a.std.present {
 		if u.Role == grammar.Shell {
 			// Nothing is written down of what a shell of its own will be told.
-			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.by})
+			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.line.by})
 		}
 		return
 	}
@@ -271,65 +271,65 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 	case grammar.Shell:
 		var more data
 		d := a.std.data
-		if a.p.Program.Name == "fish" {
+		if a.line.p.Program.Name == "fish" {
 			d.text = fishText(d.text)
 		}
-		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.by+" (stdin)")
-		if *out = more; a.traces() {
+		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.line.by+" (stdin)")
+		if *out = more; a.line.traces(&in.vars) {
 			out.append(unknown)
 		}
 	case grammar.Code:
-		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.by+" (stdin)")
+		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
 	case grammar.Exec: // not code, but it says what runs
-		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.by})
+		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.line.by})
 	case grammar.Sql:
 		if p := a.fedFile(); p != "" { // psql < x.sql does what psql -f x.sql does
-			in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: a.std.taint, By: a.by})
+			in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: a.std.taint, By: a.line.by})
 			break
 		}
 		a.sql(u.Arg, a.std.data)
 	case grammar.Persist:
-		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.by})
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.line.by})
 	default: // nothing for the others
 	}
 	in.rep.bits = held
 }
 
 // added are the words that a use of the role args adds to the command.
-func (a *applied) added() []field {
+func (lr *listRunner) added() []field {
 	var out []field
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
-			out = append(out, a.field(u))
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
+			out = append(out, lr.a.field(u))
 		}
 	}
-	for i := range a.p.Stdin {
-		if a.p.Stdin[i].Role == grammar.Args {
-			out = append(out, wordsOf(a.std)...)
+	for i := range lr.a.line.p.Stdin {
+		if lr.a.line.p.Stdin[i].Role == grammar.Args {
+			out = append(out, wordsOf(lr.a.std)...)
 		}
 	}
-	if isParallel(a.p.Program.Name) {
-		out = append(out, a.fromLists()...)
+	if isParallel(lr.a.line.p.Program.Name) {
+		out = append(out, lr.fromLists()...)
 	}
 	return out
 }
 
 // each runs a command line with words that are added to it: each in the place of {}, or all
 // at its end.
-func (a *applied) each(d data, args []field, out *data) {
+func (lr *listRunner) each(d data, args []field, out *data) {
 	if !strings.Contains(d.text, "{}") {
 		for _, f := range args {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
 		}
-		a.in.payloads.script("sh", d, nil, a.std, out, a.by)
+		lr.a.in.payloads.script("sh", d, nil, lr.a.std, out, lr.a.line.by)
 		return
 	}
 	for i, f := range args {
-		if i >= a.in.rep.lim.Rounds || a.in.rep.stopped() {
+		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
 			return
 		}
-		a.in.payloads.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, a.std, out, a.by)
+		lr.a.in.payloads.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
 	}
 }
 
@@ -337,19 +337,19 @@ func (a *applied) each(d data, args []field, out *data) {
 func (a *applied) sql(dialect string, d data) {
 	in := a.in
 	if !d.known() {
-		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.by})
+		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.line.by})
 	}
 	if in.SQL == nil {
 		return
 	}
 	in.SQL(dialect, d.text, func(f Found) bool {
 		if f.Shell != "" {
-			in.separately(false, func() { in.payloads.sub(data{f.Shell, f.Taint | d.taint}, a.by, &input{}, nil) })
+			in.separately(false, func() { in.payloads.sub(data{f.Shell, f.Taint | d.taint}, a.line.by, &input{}, nil) })
 			return !in.rep.stopped()
 		}
 		e := f.Effect
-		e.By, e.Taint = a.by, e.Taint|d.taint
-		if e.Kind == effect.Write && strings.HasPrefix(a.p.Program.Name, "sqlite") {
+		e.By, e.Taint = a.line.by, e.Taint|d.taint
+		if e.Kind == effect.Write && strings.HasPrefix(a.line.p.Program.Name, "sqlite") {
 			in.fs.write(in.fs.home(e.Target), data{effect.Unknown, e.Taint}, true)
 		}
 		in.add(e)

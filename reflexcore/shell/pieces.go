@@ -27,12 +27,12 @@ func keepsLine(flag string) bool {
 // nothing known of it.
 func (a *applied) asItWas(text string) (data, bool) {
 	same := data{text, a.taint}
-	switch a.by {
+	switch a.line.by {
 	case "head", "tail", "sort", "gsort", "tac", "uniq", "shuf":
-		if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && a.keepsLines() {
+		if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && a.line.keepsLines() {
 			return same, true // one line is what it was
 		}
-		if a.by == "head" || a.by == "tail" {
+		if a.line.by == "head" || a.line.by == "tail" {
 			return data{effect.Unknown, a.taint | effect.Decoded}, true
 		}
 	case "envsubst", "m4", "dos2unix", "unix2dos", "shfmt", "prettier", "gofmt", "expand", "unexpand", "fold", "fmt":
@@ -46,8 +46,8 @@ func (a *applied) asItWas(text string) (data, bool) {
 }
 
 // keepsLines reports whether all flags of a command leave one line what it is.
-func (a *applied) keepsLines() bool {
-	for _, w := range a.argv[1:] {
+func (l *commandLine) keepsLines() bool {
+	for _, w := range l.argv[1:] {
 		if len(w) > 1 && w[0] == '-' && !keepsLine(w) {
 			return false
 		}

@@ -215,10 +215,10 @@ func (pm *parameters) optionValues(args []field) []data {
 
 // printed is what printenv prints of one variable that the text or the environment sets.
 func (a *applied) printed() (data, bool) {
-	if len(a.argv) != 2 {
+	if len(a.line.argv) != 2 {
 		return data{}, false
 	}
-	in, name := a.in, a.argv[1]
+	in, name := a.in, a.line.argv[1]
 	if _, ok := in.ctx.Env[name]; !ok && in.vars.find(name) == nil {
 		return data{}, false
 	}
@@ -227,8 +227,8 @@ func (a *applied) printed() (data, bool) {
 }
 
 // baseOf is what basename prints of words that are known.
-func (a *applied) baseOf() (data, bool) {
-	args := a.argv[1:]
+func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
+	args := l.argv[1:]
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	} else if len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -249,8 +249,7 @@ func (a *applied) baseOf() (data, bool) {
 			text = strings.TrimSuffix(text, args[1])
 		}
 	}
-	taint := a.taint
-	for _, f := range a.in.exp.fields[a.mark : a.mark+len(a.argv)] {
+	for _, f := range words {
 		taint |= f.taint
 	}
 	return data{text + "\n", taint}, true

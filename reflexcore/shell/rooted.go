@@ -136,5 +136,5 @@ func mounts(word string) bool {
 // shown reports whether an operand of rm begins with a folder that a guard shows to be
 // something, and nothing in the call says that it may be the root.
 func (a *applied) shown(f *field) bool {
-	return f.filled && a.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.argv[0])
+	return f.filled && a.line.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.line.argv[0])
 }

@@ -154,8 +154,8 @@ func (dt *descriptorTable) traced() {
 // recorded looks at where script writes what is typed in the shell that it starts.
 func (a *applied) recorded() {
 	file := ""
-	for i := range a.p.Uses {
-		switch u := &a.p.Uses[i]; u.Role {
+	for i := range a.line.p.Uses {
+		switch u := &a.line.p.Uses[i]; u.Role {
 		case grammar.Shell, grammar.Argv:
 			return // one command, of which nothing is typed
 		case grammar.Write, grammar.Append:
@@ -164,6 +164,6 @@ func (a *applied) recorded() {
 		}
 	}
 	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
-		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.by})
+		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.line.by})
 	}
 }

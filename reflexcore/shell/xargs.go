@@ -8,6 +8,12 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
+// A listRunner runs the command of a program once for each list of words that it reads or finds:
+// xargs, parallel, find -exec.
+type listRunner struct {
+	a *applied
+}
+
 // xargsWords takes the input of xargs apart: at blanks, or at ends of lines where it puts
 // each line in the place of a text. Quotes and backslashes are its own, as in a shell: a
 // quote ends at the end of its line at the latest.
@@ -115,31 +121,31 @@ func shortValue(letters string) (letter byte, value string) {
 
 // contents are what a use reads its words from: the standard input, or a file, and if it is
 // not known what that holds the text of the input besides. The name may be another one of it.
-func (a *applied) contents(u *grammar.Use) []input {
-	n, descriptor := a.in.fs.descriptorOf(a.path(u))
+func (lr *listRunner) contents(u *grammar.Use) []input {
+	n, descriptor := lr.a.in.fs.descriptorOf(lr.a.path(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
-		if a.std.present {
-			return []input{*a.std}
+		if lr.a.std.present {
+			return []input{*lr.a.std}
 		}
 		return []input{{data: unknown, present: true}}
 	}
-	file := input{data: a.in.fs.contentOf(a.path(u)), present: true}
-	if !file.known() && a.std.present {
-		return []input{file, *a.std}
+	file := input{data: lr.a.in.fs.contentOf(lr.a.path(u)), present: true}
+	if !file.known() && lr.a.std.present {
+		return []input{file, *lr.a.std}
 	}
 	return []input{file}
 }
 
-// lists are what xargs reads its words from: a file that it is told, or else its input, and
+// read are what xargs reads its words from: a file that it is told, or else its input, and
 // if nobody gave it one whatever the call has. More than one: it is not known which.
-func (a *applied) lists() []input {
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && a.p.Program.Name == "xargs" {
-			return a.contents(u)
+func (lr *listRunner) read() []input {
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && lr.a.line.p.Program.Name == "xargs" {
+			return lr.contents(u)
 		}
 	}
-	if a.std.present {
-		return []input{*a.std}
+	if lr.a.std.present {
+		return []input{*lr.a.std}
 	}
 	return []input{{data: unknown, present: true}}
 }
@@ -160,14 +166,14 @@ func wordsOf(std *input) []field {
 }
 
 // fromLists are the words that parallel reads from files, or from an input that nobody gave it.
-func (a *applied) fromLists() []field {
+func (lr *listRunner) fromLists() []field {
 	var out []field
-	given := a.std.present
-	for i := range a.p.Uses {
-		switch u := &a.p.Uses[i]; {
+	given := lr.a.std.present
+	for i := range lr.a.line.p.Uses {
+		switch u := &lr.a.line.p.Uses[i]; {
 		case u.Role == grammar.Read && u.Word > 0:
 			given = true
-			for _, std := range a.contents(u) {
+			for _, std := range lr.contents(u) {
 				out = append(out, wordsOf(&std)...)
 			}
 		case u.Role == grammar.Args:
