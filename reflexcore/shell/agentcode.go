@@ -134,34 +134,6 @@ func (ag *agentReader) mayBeLink(name string, args []field) {
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
 
-// handsOn notes a program, and a list of words that it is started with. A loop may start
-// one program many times: those are one program.
-func (r *report) handsOn(p Program, args []field) {
-	i := slices.IndexFunc(r.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
-	if i < 0 {
-		if i = len(r.res.Programs); i >= maxPrograms {
-			r.over("programs")
-			return
-		}
-		r.res.Programs = append(r.res.Programs, p)
-	}
-	args = args[:min(len(args), maxWords)]
-	same := func(words []string) bool {
-		return slices.EqualFunc(words, args, func(word string, f field) bool { return word == f.text })
-	}
-	switch q := &r.res.Programs[i]; {
-	case q.More || slices.ContainsFunc(q.Words, same):
-	case len(q.Words) >= maxLists:
-		q.More = true
-	default:
-		words := make([]string, len(args))
-		for i, f := range args {
-			words[i] = f.text
-		}
-		q.Words = append(q.Words, words)
-	}
-}
-
 // AgentOf is the agent that a file is, by its path, if those words start it; empty: it is
 // none, or is not started.
 func AgentOf(file string, words []string) string {

@@ -8,14 +8,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An agentReader finds the commands that start agents, and what they tell these.
-type agentReader struct {
-	in *interp
-
-	installed string // the agent that was installed in a version that the text names
-	homeless  bool   // env takes HOME away from what runs
-}
-
 // agentQuiet are the words with which an agent only says, fetches or stores something.
 var agentQuiet = wordSet(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
 	-h --help -help -v -V --version -version`)

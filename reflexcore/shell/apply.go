@@ -68,27 +68,6 @@ func (l *commandLine) asksHelp(fed bool) bool {
 	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
 }
 
-// applied is one command while its uses become effects.
-type applied struct {
-	parsed grammar.Parsed // the memory of the command line
-	notes  fileNotes
-	lists  listRunner
-	application
-}
-
-// application is what applied has that is no memory.
-type application struct {
-	in    *interp
-	line  commandLine
-	mark  int
-	std   *input
-	sink  *data
-	bits  effect.Bits
-	taint effect.Taint // of all that it read
-	text  string       // of the only file that it read
-	reads int
-}
-
 // begin takes over the next command.
 func (a *applied) begin(in *interp, argv []string, mark int, std *input, by string) {
 	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}

@@ -9,13 +9,6 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
-// archives, downloads, and what it was built of.
-type fileNotes struct {
-	a       *applied
-	origins []origin // of the files that it copies or moves
-}
-
 // This file is what uses of a program do to files that others named: those that a
 // search found, and copies.
 

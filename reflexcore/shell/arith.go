@@ -8,13 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
-type arithmetic struct {
-	in *interp
-
-	vague bool // numbers that are assigned are not known
-}
-
 // evaluate evaluates an expression to a number, or to what is not known.
 func (ar *arithmetic) evaluate(x syntax.ArithmExpr) data {
 	n, ok := ar.number(x)

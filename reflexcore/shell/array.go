@@ -134,13 +134,6 @@ func (as *assigner) arraySlot(name string) *variable {
 	return v
 }
 
-// associative makes a variable an array whose keys are any text.
-func (vs *variables) associative(name string) {
-	if v := vs.slot(name); !v.assoc {
-		*v = variable{name: v.name, array: true, assoc: true, integer: v.integer}
-	}
-}
-
 // unsetElement is unset 'name[index]'.
 func (as *assigner) unsetElement(base, index string) {
 	if index == "@" || index == "*" {

@@ -8,14 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An assigner gives variables and elements of arrays their values: by assignments, and by
-// export, declare, local, readonly and typeset.
-type assigner struct {
-	in *interp
-
-	lists []string // arrays that are declared and were given nothing yet
-}
-
 // A declaration is what the words of export, declare, local, readonly and typeset say of
 // the names behind them.
 type declaration struct {
@@ -185,26 +177,6 @@ func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	as.in.exp.fields = as.in.exp.fields[:mark]
 }
 
-// refer makes a variable stand for the one that its value names, or that the next value
-// names: declare -n y; y=x.
-func (vs *variables) refer(name string) {
-	v := vs.slot(name)
-	if d := v.data; d.known() && d.text != "" && !v.array {
-		*v = standsFor(v.name, append([]data{d}, v.alts...))
-		return
-	}
-	v.refers = true
-}
-
-// letter says of one word of a declaration, a name, perhaps with a value, in which letters
-// its variable holds what it holds.
-func (vs *variables) letter(word string, letters byte) {
-	name, _, _ := strings.Cut(word, "=")
-	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
-		vs.slot(name).letters = letters
-	}
-}
-
 // assign makes an assignment.
 func (as *assigner) assign(a *syntax.Assign) {
 	name := a.Name.Value
@@ -291,13 +263,6 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 		flag := a.Value.Lit()
 		return len(flag) > 1 && flag[0] == '-' && flag != "--" && strings.Trim(flag[1:], "aAgilnrtux") != ""
 	})
-}
-
-// isArray reports whether a name is that of an array: what is assigned to it then is its
-// element 0, and the others stay.
-func (vs *variables) isArray(name string) bool {
-	v := vs.find(vs.referred(name))
-	return v != nil && v.array
 }
 
 // assignAll gives a variable all the values that it may have.

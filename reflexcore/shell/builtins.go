@@ -7,14 +7,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A builtinCall is one command of the shell itself. Its words are in.exp.fields[mark:].
-type builtinCall struct {
-	in   *interp
-	mark int
-	std  *input
-	sink *data
-}
-
 // A builtin walks a command of the shell itself. Its words are in.fields[mark:].
 type builtin func(builtinCall)
 

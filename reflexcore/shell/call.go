@@ -143,17 +143,6 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 	sink.append(out)
 }
 
-// unhold restores the variables that were held since then.
-func (vs *variables) unhold(since int) {
-	for len(vs.locals) > since {
-		last := len(vs.locals) - 1
-		if !vs.locals[last].gone {
-			vs.restore(vs.locals[last])
-		}
-		vs.locals = vs.locals[:last]
-	}
-}
-
 // alias walks an alias that the text defined, with the words after it.
 func (df *definitions) alias(name string, mark int, std *input, sink *data) bool {
 	found := false
@@ -249,25 +238,6 @@ func (in *interp) note(mark int) {
 		Dir: in.cwd.dir, May: in.cwd.may, Path: in.par.value("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
 	})
 	in.rep.step = len(in.rep.res.Steps) - 1
-}
-
-// ran adds to the trace what the present command is: a program of the tables, or one
-// of the shell itself.
-func (r *report) ran(program string, shell bool) {
-	if !r.ctx.Explain || r.step < 0 {
-		return
-	}
-	if s := &r.res.Steps[r.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
-		s.Program, s.Shell = program, shell
-	}
-}
-
-// connected adds to the trace what the present command may read.
-func (r *report) connected(std *input) {
-	if r.ctx.Explain && r.step >= 0 && std.present {
-		s := &r.res.Steps[r.step]
-		s.Fed, s.Input = true, std.text
-	}
 }
 
 // calls walks the function of that name, and where it is defined in a branch those

@@ -1,21 +1,12 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// Directories is how the working directory changes: by cd, by cd that may fail, by pushd.
-type directories struct {
-	in *interp
-
-	moves      int  // how often cd was walked
-	configured bool // the settings of git may be others
-}
 
 // cd changes the folder. Which one a pattern enters is not known; what it may be is
 // kept beside.
@@ -57,51 +48,8 @@ func (bc builtinCall) cd() {
 	}
 }
 
-// refuses reports whether cd with two words is an error in every shell.
-func (w *workdir) refuses(args []field) bool {
-	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
-}
-
 // longest is how long a folder may be of which only a pattern is known.
 const longest = 256
-
-// maybe is the path that one may be in the folder that may be the present one; empty
-// if nothing is known of it.
-func (w *workdir) maybe(p string) string {
-	if p == "" || p[0] != '/' {
-		dir := w.dir
-		if rest, ok := strings.CutPrefix(dir, effect.Unknown); ok {
-			dir = w.may + rest
-		}
-		if dir == "" || dir[0] != '/' {
-			return ""
-		}
-		p = dir + "/" + p
-	}
-	if p = path.Clean(p); len(p) > longest {
-		return ""
-	}
-	return p
-}
-
-// mayBe is what a path below a folder that is not known may be: empty if there is
-// no folder that it may be.
-func (w *workdir) mayBe(p string) string {
-	if w.may == "" {
-		return ""
-	}
-	if p == "." || p == ".." || strings.HasPrefix(p, "../") { // the folder took one of the dots
-		if w.dir != effect.Unknown || w.may[0] != '/' {
-			return ""
-		}
-		return path.Clean(path.Dir(w.may) + "/" + p)
-	}
-	rest, ok := strings.CutPrefix(p, effect.Unknown+"/")
-	if !ok {
-		return ""
-	}
-	return w.may + "/" + rest
-}
 
 func (bc builtinCall) popd() {
 	bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
@@ -111,9 +59,6 @@ func (bc builtinCall) popd() {
 }
 
 func (bc builtinCall) pwd() { bc.sink.append(data{text: bc.in.cwd.dir + "\n"}) }
-
-// An askedFolder is one that a script enters without knowing its name.
-type askedFolder uint8
 
 const (
 	topFolder askedFolder = iota + 1 // of the working tree of git

@@ -6,14 +6,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A choice is a value that may be one of several.
-type choice struct {
-	key  string
-	n    int
-	at   int
-	held []version // of a file: what the command found in it, see [alternatives.version]
-}
-
 // combinations does something for each combination of what the variables in it may
 // be. What the later ones assign is one more possibility.
 func (rg *readings) combinations(do func()) {
@@ -55,42 +47,6 @@ func (rg *readings) beginsAt(s *start) {
 	rg.in.cwd, rg.in.par.params, rg.in.par.others = s.workdir, s.params, s.others
 }
 
-// undo gives the variables of a new branch the values that they had before the command whose
-// further combinations are tried. There were so many then.
-func (al *alternatives) undo(count int) {
-	if al.snapshot == nil { // nothing was chosen
-		return
-	}
-	for i := range len(al.vars.list) {
-		v := &al.vars.list[i]
-		switch {
-		case v.name == "":
-		case i >= count:
-			al.vars.list = append(al.vars.list, al.snapshotOf(v.name, count))
-		case i < len(al.snapshot) && !v.same(&al.snapshot[i]):
-			al.vars.list = append(al.vars.list, al.snapshot[i])
-		}
-	}
-}
-
-// snapshotOf is a variable that the command made in its own scope, as it was before.
-func (al *alternatives) snapshotOf(name string, count int) variable {
-	al.rep.steps += count / 64 // looking through many is work
-	for i := min(count, len(al.snapshot)) - 1; i >= 0; i-- {
-		if al.snapshot[i].name == name {
-			return al.snapshot[i]
-		}
-	}
-	d := al.vars.environment(name)
-	return variable{name: name, data: d, place: true, unset: al.ctx.Unset && d.text == ""}
-}
-
-// same reports whether a variable holds what it held. Elements of arrays are not looked at.
-func (v *variable) same(was *variable) bool {
-	return v.name != was.name || v.data == was.data && v.unset == was.unset && v.array == was.array && v.ref == was.ref &&
-		len(v.list) == len(was.list) && len(v.alts) == len(was.alts) && len(v.forms) == len(was.forms)
-}
-
 // values are all that an expansion may give.
 func (rg *readings) values(w func() data) []data {
 	var one [1]data
@@ -102,41 +58,6 @@ func (rg *readings) values(w func() data) []data {
 	}
 	rg.either(take)
 	return out
-}
-
-// pick chooses one of n values of key. Within a command the same key gives the
-// same value; the command is tried for the others.
-func (al *alternatives) pick(key string, n int) int {
-	for i := range al.choices {
-		if al.choices[i].key == key {
-			return min(al.choices[i].at, n-1)
-		}
-	}
-	if !al.choose {
-		return 0
-	}
-	al.chooses(choice{key: key, n: n})
-	return 0
-}
-
-// chooses adds a choice.
-func (al *alternatives) chooses(c choice) {
-	if len(al.choices) == 0 { // before the command does anything
-		al.snapshot = append([]variable{}, al.vars.list...)
-	}
-	al.choices = append(al.choices, c)
-	al.narrow()
-}
-
-// next moves to the next combination of choices.
-func (al *alternatives) next() bool {
-	for i := range al.choices {
-		if al.choices[i].at++; al.choices[i].at < al.choices[i].n {
-			return true
-		}
-		al.choices[i].at = 0
-	}
-	return false
 }
 
 // flat reports whether a statement is simple commands in a pipe: what they choose

@@ -9,36 +9,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A descriptorTable says where the descriptors of the shell lead, and those of the statement
-// that is walked.
-type descriptorTable struct {
-	in *interp
-
-	fds      [descriptors]string // the paths of open descriptors
-	outs     [descriptors]*data  // the streams of those that lead into one; those of 1 and 2 are kept elsewhere
-	err      *data               // where the error output goes; nil: nowhere
-	numbered int                 // how many descriptors have a variable for their number
-	stdin    *input              // the standard input of the statement that is walked
-	stdout   *data               // and its output
-	out      connected           // where exec sends the output of what follows
-	wires    *wires              // the statement with redirections whose command is walked
-	aliased  *wires              // the same while an alias is taken for that command
-	rewired  []rewiring          // what commands connected that may have been exec
-	// connections is how often exec connected the standard input.
-	connections int
-	conduits    []*conduit
-	xtrace      bool // set -x is on
-}
-
-// A descriptor leads to a path, or into a stream that something reads: a pipe, or the
-// output of a substitution. Those below 10 have their numbers; [descriptorTable.redirect] gives the
-// next ones to {name}; the last one stands for all others.
-const (
-	firstNamed  = 10
-	descriptors = 16
-	otherOnes   = descriptors - 1
-)
-
 // descriptorOf is the number of the descriptor that a path names, below 0 if it is not
 // known which. What is written to /dev/stdout goes where the standard output goes.
 func (fsys *filesystem) descriptorOf(p string) (n int, ok bool) {
@@ -196,13 +166,6 @@ func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 	dt.numbered++
 	dt.in.assigner.set(name, data{text: strconv.Itoa(fd)})
 	return fd
-}
-
-// A plumbing is where the descriptors lead, for [descriptorTable.replumb].
-type plumbing struct {
-	fds  [descriptors]string
-	outs [descriptors]*data
-	err  *data
 }
 
 // plumbed is where the descriptors lead now.

@@ -141,19 +141,6 @@ func (ds *directories) isHidden(dir string) bool {
 	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
 }
 
-// ifStill is what a path in the present folder is if the cd to that failed; empty where
-// it is nothing worse.
-func (w *workdir) ifStill(p string) string {
-	if w.beside == "" || w.beside == w.dir {
-		return ""
-	}
-	rest, ok := strings.CutPrefix(p, w.dir+"/")
-	if !ok || rest == "" {
-		return ""
-	}
-	return w.beside + "/" + rest
-}
-
 // surely reports whether cd from one folder to another does not fail: to one in which the
 // first is, or that every machine has.
 func (ds *directories) surely(to, from string) bool {
@@ -183,6 +170,3 @@ func (ex *expander) vanishing(mark int) bool {
 	}
 	return true
 }
-
-// vanishes reports whether a word of which nothing is known may be none.
-func (f *field) vanishes() bool { return f.splits && f.isWhole() }

@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
-// one what they stand for.
-type echoLog struct {
-	rep *report
-	alt *alternatives
-
-	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
-}
-
 // Whether echo reads backslashes is up to the shell: dash and zsh do, and bash with
 // xpg_echo. Which shell it is, and how it was set, need not stand in the text: so what is
 // printed may be either.

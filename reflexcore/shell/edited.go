@@ -9,15 +9,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An origin is what was known of a file when a program read it.
-type origin struct {
-	path   string
-	built  bool
-	from   []string
-	alone  bool // from is itself, which is made a list where that is needed
-	itself string
-}
-
 // cameFrom notes what a file was before a program copies or moves it: mv writes to both
 // names, and nothing would be known of either.
 func (fn *fileNotes) cameFrom(p string) {
@@ -50,12 +41,6 @@ func (fn *fileNotes) inherits(to, from string) {
 	if !slices.ContainsFunc(o.from, func(p string) bool { return fn.a.in.Table.Find(path.Base(p)) != nil }) {
 		f.built, f.from = o.built, o.from
 	}
-}
-
-// isBlank reports whether nothing is known of a file's text, and nothing bad of where it
-// comes from.
-func (f *virtual) isBlank() bool {
-	return f.sink == nil && f.taint&^effect.File == 0 && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
 }
 
 // edited notes that a program changed a file in its place and left it what it was: a

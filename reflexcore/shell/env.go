@@ -7,15 +7,6 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-// An exporter hands variables to the programs that the text runs.
-type exporter struct {
-	in *interp
-
-	exports bool // set -a is on
-	local   bool // the variables that are walked are those of a git that stays on this machine
-	sourced bool // a file that is not known was read with set -a, and may have set any variable
-}
-
 // affects notes what an assignment makes later programs do, as the grammar's
 // block of the environment says. Most names are not in it, and cost nothing.
 func (en *exporter) affects(name string, value data) {

@@ -12,31 +12,6 @@ import (
 // command exec. Where it is exec in some readings and not in others, what follows is walked
 // with what it connected, and without.
 
-// wires is what is noted of a statement with redirections while its command is walked.
-type wires struct {
-	readings, stays int // how often its command was walked, and how often that was exec
-	passes          int
-	kept            []rewiring // what exec left, once for each time
-	was             plumbing   // before the statement
-	out             connected
-	ends            plumbing // after its first walk
-	own             input
-	led             connected
-	reads           bool   // an exec in it connected the standard input
-	touched         uint32 // the descriptors that its redirections are for
-	pending         int    // how many rewirings there were
-	connections     int    // how often exec had connected the standard input
-}
-
-// A rewiring is what a command connected that may have been exec.
-type rewiring struct {
-	plumbing
-	std    input
-	reads  bool  // another standard input
-	moves  bool  // another standard output
-	stream *data // which leads there
-}
-
 // rewirings is how many of them one text may leave.
 const rewirings = 8
 
@@ -168,14 +143,6 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 		dt.replumb(&was)
 		dt.in.join(scope)
 	}
-}
-
-// connected is where exec sends the output of the commands that follow.
-type connected struct {
-	sink  *data  // where it would go otherwise
-	path  string // empty: exec sends it to no file
-	to    *data  // nil: exec sends it into no other stream
-	maybe bool   // exec may not have run: it goes to both
 }
 
 // leads reports whether exec sent the output anywhere else.

@@ -2,12 +2,10 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // home makes a path absolute, and expands ~.
@@ -108,24 +106,6 @@ func (fsys *filesystem) wrote(p string, d data, more bool, by string) {
 	fsys.write(target, d, more)
 }
 
-// A virtual file is a file that this text wrote, copied, or connected.
-type virtual struct {
-	path string
-	data
-	older   []version         // what it may hold besides, see [alternatives.version]
-	alias   string            // it is another file
-	link    bool              // and a link to it: what lies below it lies there
-	ran     bool              // it was walked as a program
-	written int               // when it was written: the number of the write
-	built   bool              // a compiler made it, of what was there
-	from    []string          // it was made of these, see [filesystem.printed]
-	pieces  bool              // what begins with the path is a part of it
-	tree    bool              // a folder that was filled: what lies below it is like it
-	sink    []*syntax.Stmt    // what is written there is read by these
-	to      *data             // where the output of those goes
-	src     *syntax.ProcSubst // for which they were made
-}
-
 // abs makes a path absolute where the directory is known, and clean.
 func (fsys *filesystem) abs(p string) string {
 	if p == "" {
@@ -149,23 +129,6 @@ func (fsys *filesystem) abs(p string) string {
 
 // maxDotted bounds the folders of one text that are written with "..".
 const maxDotted = 256
-
-// dotted notes the folder of a path in which ".." is written.
-func (r *report) dotted(p string) {
-	i := strings.LastIndex(p, "/..")
-	if i < 0 || p[0] != '/' || len(p) > i+3 && p[i+3] != '/' {
-		return
-	}
-	d := Dotted{Written: p[:i+3], Path: path.Clean(p[:i+3])}
-	if slices.Contains(r.res.Dotted, d) {
-		return
-	}
-	if len(r.res.Dotted) >= maxDotted {
-		r.over("folders")
-		return
-	}
-	r.res.Dotted = append(r.res.Dotted, d)
-}
 
 // maxHops is how many links a kernel follows for one path.
 const maxHops = 40

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"strconv"
 	"strings"
 
@@ -67,21 +66,6 @@ func (dt *descriptorTable) tracing(sink *data) {
 	}
 	if dt.in.vars.find("BASH_XTRACEFD") != nil {
 		sink.append(unknown)
-	}
-}
-
-// shake notes that a file was read into the shell of which it is not known what it sets:
-// each variable may be another one now. Where one of them is run, that is a question; as an
-// argument it stays what the text says. What lies outside of the working folder is no file
-// of the call, and what activates an environment of python sets its own names.
-func (vs *variables) shake(target string) {
-	if path.Base(target) == "activate" || !strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
-		strings.HasPrefix(target, effect.Unknown) {
-		return
-	}
-	vs.shaken = true
-	for i := range vs.list {
-		vs.list[i].shaken = true
 	}
 }
 

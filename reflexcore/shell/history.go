@@ -6,15 +6,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A history is what the shell remembers of its own commands: the list of them, $_ and FUNCNAME.
-type history struct {
-	in *interp
-
-	recorded []data // the history of the shell, as far as the text wrote it
-	recalls  recalls
-	lasts    []data // what $_ may be after the present command
-}
-
 // history lists what was typed, and writes to that list: a file, or a line that fc runs.
 func (bc builtinCall) history() {
 	args := bc.in.exp.fields[bc.mark+1:]

@@ -14,9 +14,6 @@ import (
 // that is not known is left out at once, and below the command too: a walk for
 // each variable would cost 2^n of them.
 
-// An omission says which unknown parts of words are taken for nothing.
-type omission uint8
-
 const (
 	omitsNothing omission = iota
 	omitsAll              // every one; a word that is nothing else is no word
@@ -24,9 +21,6 @@ const (
 	omitsSpread           // none: arrays are all of their elements
 	omitsParts            // those in words of which something is known; a whole word stays what it is
 )
-
-// unsure says which words a command has of which not all is known.
-type unsure uint8
 
 const (
 	partly unsure = 1 << iota // a word has a known part and an unknown one
@@ -66,14 +60,6 @@ func (rg *readings) every(do func()) {
 	}
 	rg.firstly(forks, all|named, from, do)
 	rg.saw, rg.below, rg.start = saw, rg.below[:min(below, len(rg.below))], outer
-}
-
-// start is what a command begins with: each of its readings does.
-type start struct {
-	workdir
-	files  int
-	params []data
-	others [][]data
 }
 
 // starts notes it, and returns that of the command around.
@@ -230,40 +216,6 @@ func (rg *readings) omitted(d data) data {
 	return d
 }
 
-// fewer makes the parameters that set gets without what is not known of its words one
-// more possibility.
-func (pm *parameters) fewer(args []field) {
-	some := false
-	for i := range args {
-		some = some || args[i].hollow && !args[i].known()
-	}
-	if !some {
-		return
-	}
-	params := make([]data, 0, len(args))
-	ended := false
-	for i := range args {
-		f := &args[i]
-		text := f.text
-		if !f.known() {
-			text = strings.ReplaceAll(text, effect.Unknown, "")
-		}
-		switch {
-		case text == "" && !f.known() && f.splits, !ended && strings.HasPrefix(text, "-") && text != "--":
-		case !ended && text == "--":
-			ended = true
-		default:
-			ended = true
-			params = append(params, data{text, f.taint})
-		}
-	}
-	if len(params) == 0 {
-		params = nil
-	}
-	pm.others = [][]data{pm.params, params}
-	pm.in.readings.partings++
-}
-
 // look notes which words of a command may be other words.
 func (rg *readings) look(mark int) {
 	for i := range rg.in.exp.fields[mark:] {
@@ -297,21 +249,6 @@ func (rg *readings) look(mark int) {
 			rg.lookAt(f.text, f.splits)
 		}
 	}
-}
-
-// below is what a word has below an unknown folder that it begins with.
-func (f *field) below() (rest string, ok bool) {
-	if rest, ok = strings.CutPrefix(f.text, effect.Unknown+"/"); ok {
-		rest = path.Clean("/" + strings.ReplaceAll(rest, effect.Unknown, ""))
-	}
-	return rest, ok
-}
-
-// inPath reports whether what is not known of a word stands in a path, behind a folder
-// of it.
-func (f *field) inPath() bool {
-	known, _, _ := strings.Cut(f.text, effect.Unknown)
-	return strings.Contains(known, "/") && known[0] != '-' || strings.Contains(known, ".")
 }
 
 // firstOf is the first folder of a path from the root.

@@ -6,15 +6,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An intruder is what a trap may do to the shell before any command, or at any signal:
-// trap 'x=/' DEBUG. What it sets is one more possibility from then on, whatever else is
-// assigned.
-type intruder struct {
-	vars []variable
-	dir  string     // empty: it stays where it is
-	left []rewiring // what it connected to descriptors, for [traps.rewiredByTraps]
-}
-
 const intruders = 32 // variables that traps may set
 
 // intrudes walks what a trap does, in a scope of its own, and notes what that sets.

@@ -20,14 +20,6 @@ func (rg *readings) hidesMore() bool {
 	return rg.leaner || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
 }
 
-// A read is what a text was read as.
-type read struct {
-	src     string
-	file    *syntax.File
-	how     How
-	strange bool
-}
-
 // parse is [parse], but what was parsed once in this judgement is not parsed again: the
 // outermost text, which both walks read, and payloads, which calls like to repeat.
 func (so *sources) parse(src string) (*syntax.File, How, bool) {

@@ -4,43 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // A program is unknown if its name is. "$GOPATH/bin/golangci-lint" has a name in a
 // folder that is not known, which honest commands have every day; "$X", "./$X" and
 // "$(cat f)/x", of which the first word may be anything, have none.
-
-// isUnnamed reports whether a word says nothing of the program, or the script, that
-// it stands for.
-func (f *field) isUnnamed() bool {
-	return !f.known() && !f.isKind() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
-}
-
-// isKind reports whether a word is a file of a known kind in a folder that is known:
-// "./scripts/$NAME.sh" is one script of several, as it is for "bash scripts/$NAME.sh".
-func (f *field) isKind() bool {
-	if f.strange || strings.Count(f.text, effect.Unknown) != 1 {
-		return false
-	}
-	folder, rest, _ := strings.Cut(f.text, effect.Unknown)
-	folder, in := strings.CutPrefix(folder, "./")
-	dot := strings.LastIndexByte(rest, '.')
-	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' && !strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
-		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
-}
-
-// fixed reports whether a variable is known to hold a place although its value is not
-// known: it is inherited, so that no command chose it, or asked from a program that
-// prints where something is.
-func (vs *variables) fixed(name string) bool {
-	if name == unknownName || !syntax.ValidName(name) {
-		return false
-	}
-	v := vs.find(name)
-	return v == nil || v.place
-}
 
 // places are programs that print where something is, with the words that ask it.
 var places = map[string][]string{
@@ -142,22 +111,6 @@ func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
 func (df *definitions) ofBranch(w *syntax.Word) bool {
 	s := substitutionIn(w)
 	return s != nil && df.asksBranch(s.Stmts)
-}
-
-// tools are variables that name a program where people have set them to another than
-// the one that a command gives as its default: ${PYTHON:-python3}.
-var tools = map[string]bool{
-	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
-	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
-}
-
-// isTool reports whether a variable is one of them, and inherited.
-func (vs *variables) isTool(name string) bool {
-	if !tools[name] || vs.find(name) != nil {
-		return false
-	}
-	_, ok := vs.ctx.Env[name]
-	return !ok
 }
 
 // setups are programs that print what a shell is to run when it starts, by the words

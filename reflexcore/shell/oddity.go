@@ -52,14 +52,6 @@ func (o Oddity) String() string {
 	return b.String()
 }
 
-// odd notes an oddity of a command and what the command's name turned out to be.
-func (r *report) odd(o Oddity, name string) {
-	r.res.Odd |= o
-	if r.res.OddName == "" {
-		r.res.OddName = name
-	}
-}
-
 // oddName notes how the name of a command, and its flags, were written.
 func (ex *expander) oddName(mark int) {
 	for i, f := range ex.fields[mark:] {

@@ -284,24 +284,6 @@ func (l *commandLine) together(command int, words []field) (rows [][]field) {
 	return rows
 }
 
-// columns takes a word apart at a separator.
-func (f *field) columns(separator string) []field {
-	if separator == `\t` {
-		separator = "\t"
-	}
-	if separator == `\s+` || separator == " +" {
-		separator = " "
-	}
-	if !f.known() || !literal.MatchString(separator) {
-		return []field{{data: data{effect.Unknown, f.taint}}}
-	}
-	var out []field
-	for cell := range strings.SplitSeq(f.text, separator) {
-		out = append(out, field{data: data{cell, f.taint}})
-	}
-	return out
-}
-
 // filled is a command line with words in its places.
 func filled(d data, row []field, quoted bool) data {
 	say := func(f *field, change string) string {

@@ -57,24 +57,6 @@ func (pm *parameters) value(name string) data {
 	return v.data
 }
 
-// openParams reports whether the positional parameters are not known: those of
-// the script itself are those that it was called with.
-func (pm *parameters) openParams() bool {
-	return pm.params == nil && pm.others == nil && len(pm.in.def.active) == 0
-}
-
-func join(list []data, sep string) data {
-	var out data
-	for i, d := range list {
-		if i > 0 {
-			out.text += sep
-		}
-		out.text += d.text
-		out.taint |= d.taint
-	}
-	return out
-}
-
 // isSet reports whether a parameter is set, and whether that is known.
 func (pm *parameters) isSet(name string) (set, sure bool) {
 	if name == "@" || name == "*" || name != "" && name[0] >= '0' && name[0] <= '9' {

@@ -7,13 +7,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A lineReader takes lines from the standard input for read and mapfile.
-type lineReader struct {
-	in *interp
-
-	eof bool // read found nothing more
-}
-
 // read takes one line of the standard input into variables.
 func (bc builtinCall) read() {
 	bc.names()

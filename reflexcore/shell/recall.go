@@ -8,10 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// recalls says which values of the shell itself a text asks for. They are kept only
-// then: each command changes them.
-type recalls uint8
-
 const (
 	recallsLast recalls = 1 << iota // $_
 	recallsName                     // FUNCNAME
@@ -159,24 +155,6 @@ func (bc builtinCall) dirs() {
 	}
 	d := join(list, " ")
 	bc.sink.append(data{d.text + "\n", d.taint})
-}
-
-// prefixed are the names of the variables that ${!prefix*} gives, in their order; none
-// where the text set none, as the environment may have some.
-func (vs *variables) prefixed(prefix string) (names []data) {
-	for i := range vs.list {
-		v := &vs.list[i]
-		if v.name != "" && strings.HasPrefix(v.name, prefix) && vs.find(v.name) == v && !v.unset {
-			names = append(names, data{text: v.name})
-		}
-	}
-	for name := range vs.ctx.Env {
-		if strings.HasPrefix(name, prefix) && vs.find(name) == nil {
-			names = append(names, data{text: name})
-		}
-	}
-	slices.SortFunc(names, func(a, b data) int { return strings.Compare(a.text, b.text) })
-	return names
 }
 
 // optionValues are what OPTARG may be after getopts: each word behind a flag, and what is

@@ -8,16 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A conduit is the memory for what flows between two commands, or into files.
-type conduit struct {
-	out data
-	in  input
-	// The rest is for redirections, and large: a pipe has nothing in it to clear.
-	redirects bool
-	to        redirected
-	wires
-}
-
 // conduit returns an empty one.
 func (dt *descriptorTable) conduit() *conduit {
 	if n := len(dt.conduits); n > 0 {
@@ -38,20 +28,6 @@ func (dt *descriptorTable) drop(p *conduit) {
 		*p = conduit{}
 	}
 	dt.conduits = append(dt.conduits, p)
-}
-
-// redirected is where the streams of a statement go.
-type redirected struct {
-	std     *input
-	sink    *data
-	targets [8]target
-	n       int
-}
-
-type target struct {
-	path string
-	more bool
-	fd   int
 }
 
 // redirect applies one redirection.

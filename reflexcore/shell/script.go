@@ -9,17 +9,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A payloadRunner walks what commands run in turn: texts for a shell, scripts, and code of other
-// languages.
-type payloadRunner struct {
-	in *interp
-
-	given    map[string]string // the variables that awk's command line sets
-	inserted string            // what a stream editor put into its stream
-	opens    []string          // files that code opened to write
-	unpassed bool              // the program that starts a script may keep variables from it
-}
-
 // execute runs a file: by what the text wrote to it, or as a file of the disk.
 func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, sink *data, by string) {
 	target := pl.in.fs.abs(p.text)

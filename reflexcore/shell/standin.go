@@ -16,23 +16,6 @@ import (
 // or in what is printed, kept or named. A word that is a flag of its own program does not
 // count. A pattern may match a file that the call made with such a name: touch -- -rf; rm *.
 
-// stands is what a word may be of which nothing is known.
-type stands struct {
-	in *interp
-
-	files []*syntax.File // that were walked
-	read  int            // how many of them the words below are from
-	words []heldWord
-	text  []heldWord // what stands at present
-	walks int        // that were made for it
-}
-
-// A heldWord is a word that the call holds. File says that a file may have that name.
-type heldWord struct {
-	text string
-	file bool
-}
-
 const (
 	standIns   = 8  // words that are tried one by one; further ones are tried together
 	standWords = 64 // that are looked at
@@ -94,16 +77,6 @@ func (rg *readings) fed(mark int) {
 func matchesName(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return err == nil && ok
-}
-
-// isWhole reports whether nothing is known of a word.
-func (f *field) isWhole() bool {
-	return f.hollow && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
-}
-
-// isPattern reports whether a word is a pattern of names in the present folder.
-func (f *field) isPattern() bool {
-	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
 }
 
 // mayHold reports whether a text may have words that [stands.holdsWord] takes: they have a

@@ -1,60 +1,13 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// data is what flows: a value, a file's content, a stream.
-type data struct {
-	text  string // with [effect.Unknown] for what is not known
-	taint effect.Taint
-}
-
-var unknown = data{text: effect.Unknown}
-
-func (d data) known() bool { return effect.IsKnown(d.text) }
-
-// append adds more to a stream.
-func (d *data) append(more data) {
-	if d == nil {
-		return
-	}
-	if d.text == "" {
-		d.text = more.text
-	} else if more.text != "" && (more.text != effect.Unknown || !strings.HasSuffix(d.text, effect.Unknown)) {
-		d.text += more.text
-	}
-	d.taint |= more.taint
-}
-
-// input is the standard input of a command.
-type input struct {
-	data
-	present bool // something is connected
-}
-
-// A field is one word after expansion.
-type field struct {
-	data
-	branch   bool // it is the name of the branch that is checked out, which git printed
-	splits   bool // it may be any number of words, as it was not quoted
-	glob     bool // it is a pattern of file names
-	quoted   bool // some of it was quoted
-	hollow   bool // what is not known of it may be nothing
-	filled   bool // it begins with what is not known, which is something: "${X:?}/x"
-	strange  bool // what is not known of it may be several words, and anybody's: $(cat f)
-	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
-	inherits bool // what is not known of it is in variables of the environment, all of it
-	folder   askedFolder
-	shaken   bool // it is a variable that a file may have set, see [variables.shake]
-	setup    bool // it is what a program prints for a shell to run, and that alone
-	odd      Oddity
-}
 
 type function struct {
 	name  string
@@ -176,156 +129,531 @@ func (in *interp) release() {
 	in.par.grown = [2][]data{}
 }
 
-// keep returns bytes as a text.
-func (m *arena) keep(b []byte) string {
-	start := m.texts.Len()
-	m.texts.Write(b)
-	return m.texts.String()[start:]
+// An agentReader finds the commands that start agents, and what they tell these.
+type agentReader struct {
+	in *interp
+
+	installed string // the agent that was installed in a version that the text names
+	homeless  bool   // env takes HOME away from what runs
 }
 
-// concat joins texts.
-func (m *arena) concat(parts ...string) string {
-	start := m.texts.Len()
-	for _, p := range parts {
-		m.texts.WriteString(p)
-	}
-	return m.texts.String()[start:]
+// Alternatives are the values of which one is chosen for the command that is walked now. The
+// command is walked once for each combination of them.
+type alternatives struct {
+	rep   *report
+	vars  *variables
+	arena *arena
+	ctx   *Context
+
+	selection
+	snapshot []variable // the variables before the first of them was made
+	began    int        // and when the present walk of a command began
 }
 
-func (r *report) stopped() bool { return r.res.Over != "" }
-
-// over ends the analysis: what comes after is not known.
-func (r *report) over(limit string) {
-	if r.res.Over == "" {
-		r.res.Over = limit
-		r.res.Effects = append(r.res.Effects, effect.Effect{Kind: effect.Opaque, Target: "too complex: " + limit, Step: r.step})
-	}
+// A selection is what a command has chosen.
+type selection struct {
+	choices []choice
+	choose  bool // choices are open: the command is tried for each
+	shared  bool // a command chooses for the one that it is part of
 }
 
-// tellsOver makes sure that a limit is an effect as well: only effects are judged.
-func (r *report) tellsOver() {
-	if over := r.res.Over; over != "" && !slices.ContainsFunc(r.res.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) {
-		r.res.Over = ""
-		r.over(over)
-	}
+// apart says what of a shell a process that it starts does not have: the functions and
+// aliases before these indexes, and the functions that were running.
+type apart struct{ funcs, aliases, active int }
+
+// applied is one command while its uses become effects.
+type applied struct {
+	parsed grammar.Parsed // the memory of the command line
+	notes  fileNotes
+	lists  listRunner
+	application
 }
 
-// spend takes one step.
-func (r *report) spend() bool {
-	if r.steps++; r.steps > r.lim.Steps {
-		r.over("steps")
-	}
-	return !r.stopped()
+// application is what applied has that is no memory.
+type application struct {
+	in    *interp
+	line  commandLine
+	mark  int
+	std   *input
+	sink  *data
+	bits  effect.Bits
+	taint effect.Taint // of all that it read
+	text  string       // of the only file that it read
+	reads int
 }
 
-// work takes the steps that looking for a pattern in so many bytes is worth.
-func (r *report) work(bytes int) bool {
-	r.steps += bytes / 8
-	return r.spend()
+// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
+// archives, downloads, and what it was built of.
+type fileNotes struct {
+	a       *applied
+	origins []origin // of the files that it copies or moves
 }
 
-// made counts bytes that an expansion made.
-func (r *report) made(n int) bool {
-	if r.expanded += n; r.expanded > r.lim.Expanded {
-		r.over("expansion")
-	}
-	return !r.stopped()
+// An arena keeps the texts that a walk makes in one piece of memory.
+type arena struct {
+	texts strings.Builder // what words are made of, in one piece of memory
 }
 
-// add adds an effect, and where its path is only known to be in a folder that may be
-// one or another, what it is in that one as well.
-func (in *interp) add(e effect.Effect) {
-	in.rep.effect(e)
-	switch e.Kind {
-	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
-		if e.Bits&effect.Remote != 0 {
-			break
-		}
-		target := e.Target
-		if p := in.cwd.mayBe(target); p != "" {
-			e.Target = p
-			in.rep.effect(e)
-		}
-		if p := in.cwd.ifStill(target); p != "" && e.Kind != effect.Read && e.Kind != effect.Exec {
-			e.Target = p
-			in.rep.effect(e)
-		}
-		if p := in.dirs.atTop(target); p != "" {
-			e.Target = p
-			in.rep.effect(e)
-		}
-	default: // the others have no path
-	}
+// Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
+type arithmetic struct {
+	in *interp
+
+	vague bool // numbers that are assigned are not known
 }
 
-// sameTail is how many effects an effect is compared with, so that it is not added twice.
-const sameTail = 4
+// An assigner gives variables and elements of arrays their values: by assignments, and by
+// export, declare, local, readonly and typeset.
+type assigner struct {
+	in *interp
 
-func (r *report) effect(e effect.Effect) {
-	if len(r.res.Effects) >= r.lim.Effects {
-		r.over("effects")
-		return
-	}
-	// What a pattern may name is found out by looking through many places.
-	if strings.Count(e.Target, "*") > 1 {
-		r.steps += 96
-	} else if strings.ContainsAny(e.Target, "*?[{\x00") {
-		r.steps += 16
-	}
-	e.Bits |= r.bits
-	e.Step = r.step
-	for i := len(r.res.Effects) - 1; i >= max(0, len(r.res.Effects)-sameTail); i-- {
-		if have := r.res.Effects[i]; have.Kind == e.Kind {
-			if have.Step = e.Step; have == e {
-				return
-			}
-		}
-	}
-	r.res.Effects = append(r.res.Effects, e)
+	lists []string // arrays that are declared and were given nothing yet
 }
 
-// environment is the value of a variable that the text did not assign.
-func (vs *variables) environment(name string) data {
-	switch name {
-	case "PWD":
-		return data{text: vs.cwd.dir}
-	case "BASH":
-		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
-	case "BASH_COMMAND":
-		vs.rep.typed = true
-		return unknown
-	case "_":
-		return unknown // the shell's own path, or a word of the command before this text
-	case "DIRSTACK":
-		return data{text: vs.cwd.dir}
-	case unknownName:
-		return data{effect.Unknown, vs.murky}
-	}
-	if v, ok := vs.ctx.Env[name]; ok {
-		return data{text: v}
-	}
-	if vs.ctx.Unset {
-		return data{}
-	}
-	switch name {
-	case "TMPDIR": // where it is not set, programs use this
-		return data{text: "/tmp"}
-	case "SHELL":
-		return data{text: "/bin/bash"} // or another one that takes -c
-	}
-	if secretName(name) {
-		return data{text: effect.Unknown, taint: effect.Secret}
-	}
-	return unknown
+// A builtinCall is one command of the shell itself. Its words are in.exp.fields[mark:].
+type builtinCall struct {
+	in   *interp
+	mark int
+	std  *input
+	sink *data
 }
 
-// secretName reports whether a variable of that name holds a credential.
-func secretName(name string) bool {
-	upper := strings.ToUpper(name)
-	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
-		if strings.Contains(upper, part) {
-			return true
-		}
-	}
-	return false
+// Directories is how the working directory changes: by cd, by cd that may fail, by pushd.
+type directories struct {
+	in *interp
+
+	moves      int  // how often cd was walked
+	configured bool // the settings of git may be others
+}
+
+// An askedFolder is one that a script enters without knowing its name.
+type askedFolder uint8
+
+// A choice is a value that may be one of several.
+type choice struct {
+	key  string
+	n    int
+	at   int
+	held []version // of a file: what the command found in it, see [alternatives.version]
+}
+
+// A commandLine is the words of one program, and what the tables say of them.
+type commandLine struct {
+	p    *grammar.Parsed
+	argv []string
+	by   string
+}
+
+// Definitions are the functions and aliases of the shell: what a name means that is no program.
+type definitions struct {
+	in *interp
+
+	funcs    []function
+	aliases  []alias
+	globals  []alias        // those of zsh that stand for any word
+	active   []*syntax.Stmt // bodies of functions that are running
+	apart    apart
+	disabled []string // builtins that the shell may not have
+}
+
+// A descriptorTable says where the descriptors of the shell lead, and those of the statement
+// that is walked.
+type descriptorTable struct {
+	in *interp
+
+	fds      [descriptors]string // the paths of open descriptors
+	outs     [descriptors]*data  // the streams of those that lead into one; those of 1 and 2 are kept elsewhere
+	err      *data               // where the error output goes; nil: nowhere
+	numbered int                 // how many descriptors have a variable for their number
+	stdin    *input              // the standard input of the statement that is walked
+	stdout   *data               // and its output
+	out      connected           // where exec sends the output of what follows
+	wires    *wires              // the statement with redirections whose command is walked
+	aliased  *wires              // the same while an alias is taken for that command
+	rewired  []rewiring          // what commands connected that may have been exec
+	// connections is how often exec connected the standard input.
+	connections int
+	conduits    []*conduit
+	xtrace      bool // set -x is on
+}
+
+// A descriptor leads to a path, or into a stream that something reads: a pipe, or the
+// output of a substitution. Those below 10 have their numbers; [descriptorTable.redirect] gives the
+// next ones to {name}; the last one stands for all others.
+const (
+	firstNamed  = 10
+	descriptors = 16
+	otherOnes   = descriptors - 1
+)
+
+// A plumbing is where the descriptors lead, for [descriptorTable.replumb].
+type plumbing struct {
+	fds  [descriptors]string
+	outs [descriptors]*data
+	err  *data
+}
+
+// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
+// one what they stand for.
+type echoLog struct {
+	rep *report
+	alt *alternatives
+
+	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
+}
+
+// An origin is what was known of a file when a program read it.
+type origin struct {
+	path   string
+	built  bool
+	from   []string
+	alone  bool // from is itself, which is made a list where that is needed
+	itself string
+}
+
+// An exporter hands variables to the programs that the text runs.
+type exporter struct {
+	in *interp
+
+	exports bool // set -a is on
+	local   bool // the variables that are walked are those of a git that stays on this machine
+	sourced bool // a file that is not known was read with set -a, and may have set any variable
+}
+
+// wires is what is noted of a statement with redirections while its command is walked.
+type wires struct {
+	readings, stays int // how often its command was walked, and how often that was exec
+	passes          int
+	kept            []rewiring // what exec left, once for each time
+	was             plumbing   // before the statement
+	out             connected
+	ends            plumbing // after its first walk
+	own             input
+	led             connected
+	reads           bool   // an exec in it connected the standard input
+	touched         uint32 // the descriptors that its redirections are for
+	pending         int    // how many rewirings there were
+	connections     int    // how often exec had connected the standard input
+}
+
+// A rewiring is what a command connected that may have been exec.
+type rewiring struct {
+	plumbing
+	std    input
+	reads  bool  // another standard input
+	moves  bool  // another standard output
+	stream *data // which leads there
+}
+
+// connected is where exec sends the output of the commands that follow.
+type connected struct {
+	sink  *data  // where it would go otherwise
+	path  string // empty: exec sends it to no file
+	to    *data  // nil: exec sends it into no other stream
+	maybe bool   // exec may not have run: it goes to both
+}
+
+// An expander makes fields of the words of a command.
+type expander struct {
+	in *interp
+
+	fields []field // a stack
+	buf    []byte
+}
+
+// A virtual file is a file that this text wrote, copied, or connected.
+type virtual struct {
+	path string
+	data
+	older   []version         // what it may hold besides, see [alternatives.version]
+	alias   string            // it is another file
+	link    bool              // and a link to it: what lies below it lies there
+	ran     bool              // it was walked as a program
+	written int               // when it was written: the number of the write
+	built   bool              // a compiler made it, of what was there
+	from    []string          // it was made of these, see [filesystem.printed]
+	pieces  bool              // what begins with the path is a part of it
+	tree    bool              // a folder that was filled: what lies below it is like it
+	sink    []*syntax.Stmt    // what is written there is read by these
+	to      *data             // where the output of those goes
+	src     *syntax.ProcSubst // for which they were made
+}
+
+// A filesystem is what the text wrote, copied, linked and connected, as far as later commands
+// read or run it. What it does not know lies on the disk, and is not looked at.
+type filesystem struct {
+	in *interp
+
+	list    []virtual
+	links   int // how many files are links
+	procs   int
+	written int // how often files were written
+}
+
+// A history is what the shell remembers of its own commands: the list of them, $_ and FUNCNAME.
+type history struct {
+	in *interp
+
+	recorded []data // the history of the shell, as far as the text wrote it
+	recalls  recalls
+	lasts    []data // what $_ may be after the present command
+}
+
+// An omission says which unknown parts of words are taken for nothing.
+type omission uint8
+
+// unsure says which words a command has of which not all is known.
+type unsure uint8
+
+// start is what a command begins with: each of its readings does.
+type start struct {
+	workdir
+	files  int
+	params []data
+	others [][]data
+}
+
+// An intruder is what a trap may do to the shell before any command, or at any signal:
+// trap 'x=/' DEBUG. What it sets is one more possibility from then on, whatever else is
+// assigned.
+type intruder struct {
+	vars []variable
+	dir  string     // empty: it stays where it is
+	left []rewiring // what it connected to descriptors, for [traps.rewiredByTraps]
+}
+
+// A read is what a text was read as.
+type read struct {
+	src     string
+	file    *syntax.File
+	how     How
+	strange bool
+}
+
+// Parameters are the positional parameters of the shell, and how a word reads them and its
+// variables.
+type parameters struct {
+	in *interp
+
+	params   []data
+	others   [][]data  // more than one list of parameters is possible
+	grown    [2][]data // long lists of parameters that may be added to, see [parameters.listOf]
+	oldest   int       // of these
+	zero     data      // $0
+	named    bool      // the first word after a script is $0
+	iterates bool      // the words are taken one after the other: their order does not matter
+}
+
+// A programRunner walks a command that is no function and no builtin, by what the tables say
+// of its program.
+type programRunner struct {
+	in *interp
+
+	spare []*applied
+	words []string
+}
+
+// A lineReader takes lines from the standard input for read and mapfile.
+type lineReader struct {
+	in *interp
+
+	eof bool // read found nothing more
+}
+
+// Readings are the ways in which one command is walked: for each combination of what its
+// variables may be, and once more for what is not known of its words being nothing.
+type readings struct {
+	in *interp
+
+	omits    omission
+	saw      unsure
+	start    start    // what the present command begins with
+	below    []string // what stands below unknown folders that the environment names, see [markRooted]
+	founded  []string // all that was in below, for [interp.withNothing]
+	chose    bool     // and whether one of the folders was chosen by the call
+	leaner   bool     // a lean walk may see what this one does not
+	lean     bool     // all of the text is walked with what is not known taken for nothing
+	forks    int      // commands that may print one thing or another
+	first    bool     // the first of these counts, see [readings.fork]
+	partings int      // commands that may be others, or set other parameters, see [readings.parted]
+}
+
+// recalls says which values of the shell itself a text asks for. They are kept only
+// then: each command changes them.
+type recalls uint8
+
+// A conduit is the memory for what flows between two commands, or into files.
+type conduit struct {
+	out data
+	in  input
+	// The rest is for redirections, and large: a pipe has nothing in it to clear.
+	redirects bool
+	to        redirected
+	wires
+}
+
+// redirected is where the streams of a statement go.
+type redirected struct {
+	std     *input
+	sink    *data
+	targets [8]target
+	n       int
+}
+
+type target struct {
+	path string
+	more bool
+	fd   int
+}
+
+// A report collects what a walk finds, and counts what it uses of the limits. Beyond a limit
+// nothing is added: [report.stopped].
+type report struct {
+	ctx *Context
+
+	lim      *Limits
+	res      *Result
+	step     int
+	bits     effect.Bits // of the place: remote
+	depth    int
+	level    int
+	steps    int
+	expanded int
+	typed    bool // something asked what is typed
+}
+
+// A variable has one value, or one of several.
+type variable struct {
+	name string
+	data
+	alts    []data   // more than one value is possible
+	list    []data   // an array
+	keys    []string // of its elements, where they are not 0, 1, 2 …; numbers in their order
+	array   bool
+	assoc   bool // its keys are any text
+	unset   bool
+	forms   []variable // more than one array is possible
+	settled int        // how many alts it had after a loop's first round
+	ref     string     // it stands for the variable of this name, or for an element
+	refs    []string   // for one of these, ref is the first
+	integer bool       // what is assigned is reckoned
+	letters byte       // what is assigned becomes lower (l) or upper case (u)
+	refers  bool       // what is assigned is the name that it stands for from then on
+	passed  bool       // programs inherit it
+	place   bool       // its value is where something is, as [definitions.asksPlace] says
+	shaken  bool       // a file may have set it to something else, see [variables.shake]
+	branch  bool       // its value is the name of a branch, as [definitions.asksBranch] says
+}
+
+// A held variable is restored when a function or a command ends.
+type held struct {
+	variable
+	was  bool // there was one
+	gone bool // unset uncovered it: it is restored already
+	mark int  // the scope in which it was held
+}
+
+// A scope is what a subshell or a branch has for itself.
+type scope struct {
+	workdir
+	mark, length   int
+	out            connected
+	params         []data
+	others         [][]data
+	funcs, aliases int
+	zero           data
+	apart          apart
+	readonly       int
+	hooks          int
+	rewired        int
+}
+
+// A payloadRunner walks what commands run in turn: texts for a shell, scripts, and code of other
+// languages.
+type payloadRunner struct {
+	in *interp
+
+	given    map[string]string // the variables that awk's command line sets
+	inserted string            // what a stream editor put into its stream
+	opens    []string          // files that code opened to write
+	unpassed bool              // the program that starts a script may keep variables from it
+}
+
+// Sources are the texts of a walk as they were parsed.
+type sources struct {
+	rep *report
+	ctx *Context
+
+	trees      []*syntax.File // the texts that were walked, for [sources.mayRoot]
+	searched   int            // how many of them it has looked through
+	rooted     bool           // and what it found
+	plainTrees int            // how many of them are plain, see [sources.isPlainCall]
+	outermost  read           // the text that is walked, as it was read
+}
+
+// stands is what a word may be of which nothing is known.
+type stands struct {
+	in *interp
+
+	files []*syntax.File // that were walked
+	read  int            // how many of them the words below are from
+	words []heldWord
+	text  []heldWord // what stands at present
+	walks int        // that were made for it
+}
+
+// A heldWord is a word that the call holds. File says that a file may have that name.
+type heldWord struct {
+	text string
+	file bool
+}
+
+// Traps are what the shell runs by itself: at its end, at signals, beside other commands.
+type traps struct {
+	in *interp
+
+	list     []data             // what is done when the script ends
+	trapped  int                // how many commands there were when they were walked last
+	hooks    []func(std *input) // what shells run by themselves, see [traps.remember]
+	late     bool               // they are walked
+	repaid   bool               // a trap met a limit, and its steps were given back
+	intruder *intruder
+}
+
+// Variables are those of the shell, in their scopes: the last one of a name counts.
+type variables struct {
+	rep *report
+	ctx *Context
+	cwd *workdir
+
+	list     []variable // the last one of a name counts
+	mark     int        // variables before it belong to an outer scope
+	locals   []held     // what functions that are running restore
+	frame    int        // how many of them the function that runs now found
+	readonly []string   // the variables that may not be assigned to
+	// exportsAll says that set -a is on, or was.
+	exportsAll bool
+	shaken     bool         // a file may have set any variable, see [variables.shake]
+	murky      effect.Taint // of what is not known in texts that are parsed once more
+}
+
+// A version is what a file may hold.
+type version struct {
+	data
+	alias string // it is this file
+	built bool
+	from  []string
+}
+
+// A workdir is the working directory of the shell, as far as it is known.
+type workdir struct {
+	dir    string
+	may    string // what stands before the first slash of dir may be this folder, where that is not known
+	before string // where it still is if the last cd failed; empty: it did not
+	beside string // where it may still be if one of the last cd failed: a folder of settings
+}
+
+// A listRunner runs the command of a program once for each list of words that it reads or finds:
+// xargs, parallel, find -exec.
+type listRunner struct {
+	a *applied
 }

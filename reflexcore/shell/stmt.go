@@ -2,7 +2,6 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
@@ -264,34 +263,6 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		in.stmts(c.Do, std, sink)
 		in.join(scope)
 	}
-}
-
-// settle notes how many values each variable has after the first round of a loop.
-func (vs *variables) settle() {
-	for i := range vs.list {
-		vs.list[i].settled = len(vs.list[i].alts)
-	}
-}
-
-// widen makes unknown what has more values with each round of a loop, and reports
-// whether there is such a variable.
-func (vs *variables) widen() (any bool) {
-	for i := range vs.list {
-		v := &vs.list[i]
-		if len(v.alts) <= max(v.settled, 2) {
-			continue
-		}
-		any = true
-		d := data{text: "1" + effect.Unknown}
-		for _, a := range v.alts {
-			d.taint |= a.taint
-			if _, err := strconv.Atoi(a.text); err != nil {
-				d.text = effect.Unknown
-			}
-		}
-		v.data, v.alts = d, nil
-	}
-	return any
 }
 
 func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {

@@ -2,18 +2,6 @@ package shell
 
 import "approver.example/reflexcore/effect"
 
-// Traps are what the shell runs by itself: at its end, at signals, beside other commands.
-type traps struct {
-	in *interp
-
-	list     []data             // what is done when the script ends
-	trapped  int                // how many commands there were when they were walked last
-	hooks    []func(std *input) // what shells run by themselves, see [traps.remember]
-	late     bool               // they are walked
-	repaid   bool               // a trap met a limit, and its steps were given back
-	intruder *intruder
-}
-
 // trap is the builtin. What a script does when it ends, it does with the values
 // that its variables have then: at its end, at each exit, and before an assignment
 // that changes them, if something could have ended it before.

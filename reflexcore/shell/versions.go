@@ -12,14 +12,6 @@ import (
 // once more may still have what it had. What it had is kept as further versions, and each
 // command that reads or runs the file is walked for each of them.
 
-// A version is what a file may hold.
-type version struct {
-	data
-	alias string // it is this file
-	built bool
-	from  []string
-}
-
 // olderVersions is how many of them are kept for one file, besides the present one. Of short
 // ones there may be more: a script that is written and run a few times.
 const (
@@ -154,33 +146,6 @@ func (al *alternatives) walks() int {
 	return n
 }
 
-// keep takes the versions behind the first n together.
-func (c *choice) keep(n int) {
-	rest := version{data: data{text: effect.Unknown}}
-	for _, v := range c.held[n:] {
-		rest.taint |= v.taint
-	}
-	c.held = append(c.held[:n], rest)
-	c.n = len(c.held)
-}
-
-// finds adds what the command itself left in a file that it looks into again.
-func (c *choice) finds(f *virtual) {
-	for _, v := range f.versions() {
-		if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
-			continue
-		}
-		if len(c.held) > 2*olderVersions {
-			v = version{data: data{effect.Unknown, v.taint}}
-			if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
-				continue
-			}
-		}
-		c.held = append(c.held, v)
-	}
-	c.n = len(c.held)
-}
-
 // like reports whether it makes no difference which of two versions a file holds.
 func (v *version) like(o *version) bool {
 	same := v.text == o.text || v.blank() && o.blank()
@@ -212,4 +177,10 @@ func (fsys *filesystem) heldBy(p string) (*virtual, version) {
 		return nil, version{}
 	}
 	return f, fsys.in.alt.version(f)
+}
+
+// isBlank reports whether nothing is known of a file's text, and nothing bad of where it
+// comes from.
+func (f *virtual) isBlank() bool {
+	return f.sink == nil && f.taint&^effect.File == 0 && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
 }

@@ -8,12 +8,6 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-// A listRunner runs the command of a program once for each list of words that it reads or finds:
-// xargs, parallel, find -exec.
-type listRunner struct {
-	a *applied
-}
-
 // xargsWords takes the input of xargs apart: at blanks, or at ends of lines where it puts
 // each line in the place of a text. Quotes and backslashes are its own, as in a shell: a
 // quote ends at the end of its line at the latest.

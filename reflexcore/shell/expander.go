@@ -1,9 +1,0 @@
-package shell
-
-// An expander makes fields of the words of a command.
-type expander struct {
-	in *interp
-
-	fields []field // a stack
-	buf    []byte
-}
