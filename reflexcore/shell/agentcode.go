@@ -117,7 +117,7 @@ func (ag *agentReader) mayBeAgent(name string, args []field) {
 	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
-	ag.in.rep.handsOn(Program{Path: ag.in.fs.home(name)}, args)
+	ag.in.rep.handsOn(Program{Path: ag.in.fs.expandHome(name)}, args)
 }
 
 // mayBeLink notes a program in a folder of people's own that has the name of another one.
@@ -125,7 +125,7 @@ func (ag *agentReader) mayBeLink(name string, args []field) {
 	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
 		return
 	}
-	file := ag.in.fs.home(name)
+	file := ag.in.fs.expandHome(name)
 	for _, dir := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/"} {
 		if strings.HasPrefix(file, dir) && !strings.Contains(file, "/..") {
 			return // who writes there is asked about

@@ -195,7 +195,7 @@ func (ag *agentReader) inherits(by string) {
 		if ag.in.par.lookup(name) == nil {
 			continue
 		}
-		if now := ag.in.par.value(name); !now.known() || now.text != ag.in.vars.environment(name).text {
+		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text {
 			ag.in.env.affects(name, now)
 		}
 	}
@@ -208,7 +208,7 @@ func (ag *agentReader) inherits(by string) {
 // variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
 func (ag *agentReader) setsAgent(word string) bool {
 	if home, ok := strings.CutPrefix(word, "HOME="); ok {
-		return home != ag.in.par.value("HOME").text
+		return home != ag.in.par.valueOf("HOME").text
 	}
 	if setsClaude(word) {
 		return true

@@ -74,8 +74,8 @@ func (al *alternatives) chooses(c choice) {
 	al.narrow()
 }
 
-// next moves to the next combination of choices.
-func (al *alternatives) next() bool {
+// nextCombination moves to the next combination of choices.
+func (al *alternatives) nextCombination() bool {
 	for i := range al.choices {
 		if al.choices[i].at++; al.choices[i].at < al.choices[i].n {
 			return true

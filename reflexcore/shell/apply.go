@@ -32,7 +32,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 		a.source(&p.Uses[i])
 	}
 	for i := range p.Stdin {
-		a.stdin(&p.Stdin[i])
+		a.readStdin(&p.Stdin[i])
 	}
 	out := a.output()
 	for i := range p.Uses {
@@ -50,7 +50,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	pr.in.cwd.dir = dir
 	pr.in.rep.bits = held
 	pr.in.vars.unhold(locals)
-	sink.append(out)
+	sink.add(out)
 }
 
 // asksHelp reports whether a command is only the words of its program and a flag that
@@ -83,8 +83,8 @@ func (a *applied) field(u *grammar.Use) field {
 // words are all words of the command.
 func (a *applied) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
 
-// how is the bits of an effect on a use's word.
-func (a *applied) how(u *grammar.Use) effect.Bits {
+// bitsOf is the bits of an effect on a use's word.
+func (a *applied) bitsOf(u *grammar.Use) effect.Bits {
 	b := u.Bits | a.bits | a.line.p.Bits
 	if u.Word >= 0 && u.Word < len(a.line.argv) {
 		f := a.in.exp.fields[a.mark+u.Word]
@@ -105,15 +105,15 @@ func (a *applied) how(u *grammar.Use) effect.Bits {
 	return b
 }
 
-// path is the path that a use names.
-func (a *applied) path(u *grammar.Use) string {
+// pathOf is the path that a use names.
+func (a *applied) pathOf(u *grammar.Use) string {
 	if u.Word < 0 {
 		if strings.IndexByte(u.Arg, ':') > 1 {
 			return u.Arg // no path: secret:aws
 		}
-		return a.in.fs.home(u.Arg)
+		return a.in.fs.expandHome(u.Arg)
 	}
-	return a.in.fs.home(u.Text)
+	return a.in.fs.expandHome(u.Text)
 }
 
 func isStdin(p string) bool {
@@ -128,7 +128,7 @@ func (a *applied) source(u *grammar.Use) {
 			a.taint |= a.std.taint
 			return
 		}
-		p := a.path(u)
+		p := a.pathOf(u)
 		d := a.in.fs.contentOf(p)
 		if u.Word >= 0 {
 			d.taint |= a.field(u).taint
@@ -151,7 +151,7 @@ func (a *applied) source(u *grammar.Use) {
 			}
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") && p != "/dev/null" {
-			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.line.by})
+			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.bitsOf(u), Taint: d.taint, By: a.line.by})
 		}
 		a.taint |= d.taint
 		if u.Word >= 0 {
@@ -185,19 +185,19 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 	if a.line.p.Dry {
 		return
 	}
-	e := effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.line.by}
+	e := effect.Effect{Kind: k, Target: target, Bits: a.bitsOf(u), Taint: taint, By: a.line.by}
 	if u.Word >= 0 {
 		e.What = u.Arg
 	}
 	if k == effect.Discard {
-		e.Dir = a.place()
+		e.Dir = a.gitFolder()
 	}
 	a.in.add(e)
 }
 
-// place is the folder in which a command of git happens; empty if it may be
+// gitFolder is the folder in which a command of git happens; empty if it may be
 // another one than that of the command.
-func (a *applied) place() string {
+func (a *applied) gitFolder() string {
 	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
 		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
 			return ""
@@ -211,8 +211,8 @@ func (a *applied) place() string {
 	return a.in.cwd.dir
 }
 
-// stdin takes in what the standard input does.
-func (a *applied) stdin(u *grammar.Use) {
+// readStdin takes in what the standard input does.
+func (a *applied) readStdin(u *grammar.Use) {
 	switch u.Role {
 	case grammar.Send, grammar.Read, grammar.SendFile:
 		a.taint |= a.std.taint
@@ -255,7 +255,7 @@ func (a *applied) output() data {
 			return d
 		}
 	case "script":
-		a.recorded()
+		a.watchTyping()
 	case "ls":
 		if d, ok := a.namesOf(); ok {
 			return d
@@ -295,13 +295,13 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if a.line.isFind() && a.notes.deletesFound(u, taint) {
 			return
 		}
-		a.add(effect.Delete, u, a.path(u), taint)
+		a.add(effect.Delete, u, a.pathOf(u), taint)
 		a.notes.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
 		if a.line.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
 		}
-		p := a.path(u)
+		p := a.pathOf(u)
 		d := out
 		if !a.line.p.Copies && a.line.p.Stdout == nil {
 			d = data{effect.Unknown, a.taint}
@@ -318,7 +318,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {
-			bits := a.how(u)
+			bits := a.bitsOf(u)
 			if u.Role == grammar.Append {
 				bits |= effect.Append
 			}
@@ -333,7 +333,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		}
 		from, own, fresh := in.fs.madeBefore(p)
 		in.fs.write(p, d, false)
-		a.notes.built(p, d)
+		a.notes.noteBuilt(p, d)
 		if own {
 			a.notes.edited(p, from)
 		}
@@ -423,7 +423,7 @@ func (a *applied) inserts() {
 	}
 	for i := range a.line.p.Uses {
 		if u := &a.line.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
-			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.path(u), Text: in.payloads.inserted, Part: true})
+			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
 		}
 	}
 	in.payloads.inserted = ""
@@ -431,7 +431,7 @@ func (a *applied) inserts() {
 
 func (pr *programRunner) targetOf(u *grammar.Use, text string) string {
 	if u.Word >= 0 && u.Arg != "name" {
-		return pr.in.fs.home(text)
+		return pr.in.fs.expandHome(text)
 	}
 	return text
 }

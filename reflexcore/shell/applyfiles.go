@@ -19,16 +19,16 @@ func (fn *fileNotes) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 		if w != "-delete" && w != "-rm" {
 			continue
 		}
-		more := fn.a.lists.reaches(i, fn.a.path(u))
+		more := fn.a.lists.findTargets(i, fn.a.pathOf(u))
 		if more == nil {
 			return false
 		}
 		list = append(list, more...)
 	}
 	for _, p := range list {
-		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: fn.a.how(u) | effect.Glob, Taint: taint, By: fn.a.line.by}
+		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: fn.a.bitsOf(u) | effect.Glob, Taint: taint, By: fn.a.line.by}
 		if p == empty { // only what has nothing in it
-			e.Target = fn.a.path(u) + "/" + effect.Unknown
+			e.Target = fn.a.pathOf(u) + "/" + effect.Unknown
 			e.Bits &^= effect.Recursive
 		}
 		if !fn.a.line.p.Dry {
@@ -43,7 +43,7 @@ func (a *applied) namesOf() (data, bool) {
 	d := data{taint: a.taint}
 	for _, w := range a.line.argv[1:] {
 		if !strings.HasPrefix(w, "-") {
-			d.text += a.in.fs.home(w) + "\n"
+			d.text += a.in.fs.expandHome(w) + "\n"
 		}
 	}
 	return d, d.text != "" && slices.Contains(a.line.argv, "-d") && len(d.text) < 4096
@@ -56,19 +56,19 @@ func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
 		return
 	}
-	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.par.value("HOME").text {
+	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.par.valueOf("HOME").text {
 		return
 	}
 	dir := in.cwd.dir
 	in.cwd.dir = in.cwd.before
-	fn.a.add(effect.Delete, u, fn.a.path(u), taint)
+	fn.a.add(effect.Delete, u, fn.a.pathOf(u), taint)
 	in.cwd.dir = dir
 }
 
 // takesAway reports whether a use writes the file that mv takes away, and notes that nobody
 // knows who made what lies there now. Its text is no new one: it is gone, or what it was.
 func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
-	f := fn.a.in.fs.file(p)
+	f := fn.a.in.fs.fileAt(p)
 	if !fn.a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
 		return false
 	}
@@ -86,7 +86,7 @@ func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 func (fn *fileNotes) exchanged(u *grammar.Use, p string) {
 	for i := range fn.a.line.p.Uses {
 		if o := &fn.a.line.p.Uses[i]; o.Role == grammar.Write && o.Word >= 0 && o.Word != u.Word {
-			fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.path(o)), false)
+			fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.pathOf(o)), false)
 		}
 	}
 }
@@ -96,9 +96,9 @@ func (fn *fileNotes) exchanged(u *grammar.Use, p string) {
 func (fn *fileNotes) copied(to string, fresh bool) {
 	for i := range fn.a.line.p.Uses {
 		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && fn.a.reads == 1 {
-			fn.another(to, fn.a.path(u), u)
+			fn.another(to, fn.a.pathOf(u), u)
 			if fresh {
-				fn.inherits(to, fn.a.path(u))
+				fn.inherits(to, fn.a.pathOf(u))
 			}
 		}
 	}
@@ -109,9 +109,9 @@ func (fn *fileNotes) copied(to string, fresh bool) {
 func (fn *fileNotes) copiedInto(folder string) {
 	for i := range fn.a.line.p.Uses {
 		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			from := fn.a.path(u)
+			from := fn.a.pathOf(u)
 			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
-				fresh := fn.a.in.fs.file(to) == nil
+				fresh := fn.a.in.fs.fileAt(to) == nil
 				fn.a.in.fs.write(to, fn.a.in.fs.contentOf(from), false)
 				fn.another(to, from, u)
 				if fresh {
@@ -124,11 +124,11 @@ func (fn *fileNotes) copiedInto(folder string) {
 
 // another notes that a file is another one now: a copy, or a link.
 func (fn *fileNotes) another(to, from string, u *grammar.Use) {
-	f := fn.a.in.fs.file(to)
+	f := fn.a.in.fs.fileAt(to)
 	switch {
 	case f == nil:
 	case u.Arg != "link":
-		if fn.a.in.fs.file(from) == nil {
+		if fn.a.in.fs.fileAt(from) == nil {
 			fn.a.in.fs.agesInBranch(f)
 			f.alias = from
 		}
@@ -136,7 +136,7 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use) {
 		if fn.a.line.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
 			// It leads on from its own folder.
 			from = fn.a.in.fs.abs(fn.a.in.arena.concat(path.Dir(to), "/", u.Text))
-			f = fn.a.in.fs.file(to)
+			f = fn.a.in.fs.fileAt(to)
 		}
 		if from != to && f != nil {
 			fn.a.in.fs.agesInBranch(f)

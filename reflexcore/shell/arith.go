@@ -99,7 +99,7 @@ func (ar *arithmetic) integer(text string, depth int) (int64, bool) {
 			}
 		}
 	}
-	d := ar.in.par.value(text)
+	d := ar.in.par.valueOf(text)
 	if !d.known() {
 		return 0, false
 	}
@@ -268,8 +268,8 @@ func (ar *arithmetic) sum(a, b data) data {
 	return data{strconv.FormatInt(x+y, 10), a.taint | b.taint}
 }
 
-// names is for builtins that take names or numbers: each may have an index.
-func (bc builtinCall) names() {
+// evaluateNames is for builtins that take names or numbers: each may have an index.
+func (bc builtinCall) evaluateNames() {
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		bc.in.math.injected(f.data)
 		if base, index, ok := cutIndex(f.text); ok {

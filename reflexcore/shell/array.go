@@ -22,22 +22,22 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 		if a.Append {
 			as.in.rep.steps += len(old.list) / 16
 			v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
-			next = v.end()
+			next = v.nextIndex()
 		}
 	} else if a.Append {
 		v.list = as.in.par.asList(v.name)
-		next = v.end()
+		next = v.nextIndex()
 	}
 	mark := len(as.in.exp.fields)
 	for _, e := range a.Array.Elems {
 		switch {
 		case e.Index != nil && v.assoc:
-			v.putKey(as.in.par.key(e.Index).text, as.in.math.counted(&v, as.in.exp.one(e.Value)))
+			v.putKey(as.in.par.keyText(e.Index).text, as.in.math.counted(&v, as.in.exp.one(e.Value)))
 		case e.Index != nil:
 			n, err := strconv.Atoi(as.in.math.evaluate(e.Index).text)
 			next = v.put(v.resolve(int64(n), err == nil), as.in.math.counted(&v, as.in.exp.one(e.Value)))
 		default:
-			as.in.exp.word(e.Value)
+			as.in.exp.expandWord(e.Value)
 			if v.assoc { // pairs, perhaps of several words
 				continue
 			}
@@ -78,17 +78,17 @@ func (ar *arithmetic) counted(v *variable, d data) data {
 func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 	value, index := as.wordOrLess(a.Value), data{}
 	if isTable(name) {
-		as.entered(name, as.in.par.key(a.Index).text, value)
+		as.entered(name, as.in.par.keyText(a.Index).text, value)
 		return
 	} else if v := as.in.par.lookup(name); v != nil && v.assoc {
-		index = as.in.par.key(a.Index)
+		index = as.in.par.keyText(a.Index)
 	} else {
 		index = as.in.math.evaluate(a.Index)
 	}
 	value = as.in.math.counted(as.in.par.lookup(name), value)
 	as.arraySlot(name).each(func(v *variable) {
 		if key := v.keyOf(index.text); a.Append {
-			v.more(key, value)
+			v.appendAt(key, value)
 		} else {
 			v.putText(key, value)
 		}
@@ -125,7 +125,7 @@ func (as *assigner) arraySlot(name string) *variable {
 		v.array = true
 		return v
 	}
-	first, unset := as.in.par.value(name), was.unset
+	first, unset := as.in.par.valueOf(name), was.unset
 	v := as.in.vars.slot(name)
 	*v = variable{name: v.name, array: true, integer: v.integer}
 	if !unset {
@@ -177,7 +177,7 @@ func (as *assigner) declared(d data, array, assoc bool) {
 		return
 	}
 	if plain != name {
-		old := as.in.par.value(plain)
+		old := as.in.par.valueOf(plain)
 		value, d.taint = old.text+value, d.taint|old.taint
 	}
 	as.set(plain, data{value, d.taint})
@@ -203,7 +203,7 @@ func (pm *parameters) asList(name string) []data {
 	} else if _, given := pm.in.ctx.Env[name]; v == nil && !given {
 		return nil
 	}
-	return []data{pm.value(name)}
+	return []data{pm.valueOf(name)}
 }
 
 // anyOrder are the elements of an array in an order that is not known: one in which they
@@ -224,8 +224,8 @@ func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
 	return orders[at], true
 }
 
-// at is the element of a number.
-func (v *variable) at(n int64, ok bool) data {
+// elementAt is the element of a number.
+func (v *variable) elementAt(n int64, ok bool) data {
 	if !v.array {
 		if ok && n == 0 {
 			return v.data

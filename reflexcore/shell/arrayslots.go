@@ -29,8 +29,8 @@ func (v *variable) number() {
 	}
 }
 
-// end is the number after the last one; below 0 if that is not known.
-func (v *variable) end() int {
+// nextIndex is the number after the last one; below 0 if that is not known.
+func (v *variable) nextIndex() int {
 	if v.keys == nil {
 		return len(v.list)
 	}
@@ -49,7 +49,7 @@ func (v *variable) end() int {
 func (v *variable) resolve(n int64, ok bool) int {
 	const most = 1 << 31 // so that no key is written in two ways
 	if n < 0 && ok {
-		end := v.end()
+		end := v.nextIndex()
 		if end < 0 {
 			return -1
 		}
@@ -103,7 +103,7 @@ func (v *variable) put(n int, d data) int {
 		v.keys, v.list = append(v.keys, effect.Unknown), append(v.list, d)
 		return -1
 	}
-	i := v.before(n)
+	i := v.countBelow(n)
 	if key := strconv.Itoa(n); i < len(v.keys) && v.keys[i] == key {
 		v.list[i] = d
 	} else {
@@ -112,8 +112,8 @@ func (v *variable) put(n int, d data) int {
 	return n + 1
 }
 
-// before is how many elements have a lower number.
-func (v *variable) before(n int) int {
+// countBelow is how many elements have a lower number.
+func (v *variable) countBelow(n int) int {
 	i := 0
 	for i < len(v.keys) {
 		if k, err := strconv.Atoi(v.keys[i]); err != nil || k >= n {
@@ -129,7 +129,7 @@ func (v *variable) position(n int) int {
 	if n = v.resolve(int64(n), true); n < 0 {
 		return 0
 	}
-	return v.before(n)
+	return v.countBelow(n)
 }
 
 // putKey assigns to an element by its key.
@@ -141,15 +141,15 @@ func (v *variable) putKey(key string, d data) {
 	v.keys, v.list = append(v.keys, key), append(v.list, d)
 }
 
-// more is += for an element.
-func (v *variable) more(key string, d data) {
+// appendAt is += for an element.
+func (v *variable) appendAt(key string, d data) {
 	if v.keys == nil && key == "0" && len(v.list) > 0 {
-		v.list[0].append(d)
+		v.list[0].add(d)
 		return
 	}
 	v.number()
 	if i := slices.Index(v.keys, key); i >= 0 && effect.IsKnown(key) {
-		v.list[i].append(d)
+		v.list[i].add(d)
 		return
 	}
 	if !effect.IsKnown(key) || v.unordered() && !v.assoc { // after what it was

@@ -17,8 +17,8 @@ type declaration struct {
 	letters                                                      byte // in which it holds what it is given
 }
 
-// flag takes in a word of flags, and reports whether it is one.
-func (d *declaration) flag(flag string) bool {
+// takeFlag takes in a word of flags, and reports whether it is one.
+func (d *declaration) takeFlag(flag string) bool {
 	switch {
 	case flag == "":
 		return false
@@ -61,13 +61,13 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 			if d.fixed {
 				defer as.in.vars.fix(a.Name.Value)
 			}
-		case a.Value != nil && !d.flag(a.Value.Lit()):
+		case a.Value != nil && !d.takeFlag(a.Value.Lit()):
 			as.in.readings.combinations(func() { as.declareWord(a.Value, &d) })
 		}
 	}
 	for _, a := range c.Args {
 		if a.Name != nil && !a.Naked && !d.ref {
-			as.in.env.affects(a.Name.Value, as.in.par.value(a.Name.Value))
+			as.in.env.affects(a.Name.Value, as.in.par.valueOf(a.Name.Value))
 		}
 		if a.Name != nil && d.exports {
 			as.in.env.handsOver(a.Name.Value)
@@ -83,7 +83,7 @@ func (as *assigner) declarationPrints(c *syntax.DeclClause, sink *data) {
 	for _, a := range c.Args {
 		if a.Name == nil && a.Value != nil {
 			if flags := a.Value.Lit(); strings.HasPrefix(flags, "-") && strings.ContainsAny(flags, "pfF") {
-				sink.append(unknown) // it prints values, or functions
+				sink.add(unknown) // it prints values, or functions
 			}
 		}
 	}
@@ -117,12 +117,12 @@ func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	}
 	if d.integer {
 		if !a.Naked && a.Array == nil {
-			as.set(name, as.in.par.value(name))
+			as.set(name, as.in.par.valueOf(name))
 		}
 	}
 	as.passes(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
-		as.in.math.injected(as.in.par.value(name))
+		as.in.math.injected(as.in.par.valueOf(name))
 		v := as.in.vars.slot(name)
 		*v = standsFor(name, append([]data{v.data}, v.alts...))
 	}
@@ -165,9 +165,9 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 // declareWord declares what a word expands to, which may itself be an assignment.
 func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	mark := len(as.in.exp.fields)
-	as.in.exp.word(w)
+	as.in.exp.expandWord(w)
 	for _, f := range as.in.exp.fields[mark:] {
-		as.in.vars.letter(f.text, d.letters)
+		as.in.vars.setLetterCase(f.text, d.letters)
 		as.declared(f.data, d.array, d.assoc)
 		as.passes(f.text, d.exporting, d.exports)
 		if d.fixed {
@@ -188,11 +188,11 @@ func (as *assigner) assign(a *syntax.Assign) {
 	case a.Append:
 		if v := as.in.vars.find(as.in.vars.referred(name)); v != nil && v.array {
 			more := as.in.exp.one(a.Value)
-			as.in.vars.slot(name).each(func(v *variable) { v.more("0", more) })
+			as.in.vars.slot(name).each(func(v *variable) { v.appendAt("0", more) })
 			return
 		}
 		as.assignAll(name, as.in.readings.values(func() data {
-			old, more := as.in.par.value(name), as.wordOrLess(a.Value)
+			old, more := as.in.par.valueOf(name), as.wordOrLess(a.Value)
 			if v := as.in.par.lookup(name); v != nil && v.integer {
 				return as.in.math.sum(old, more)
 			}

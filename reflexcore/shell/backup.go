@@ -40,13 +40,13 @@ func (fn *fileNotes) backs(u *grammar.Use, p string) {
 		name := strings.ReplaceAll(suffix, "*", base)
 		beside := in.fs.abs(in.arena.concat(path.Dir(p), "/", name))
 		if !strings.Contains(name, "/") {
-			if in.fs.file(p) != nil {
+			if in.fs.fileAt(p) != nil {
 				in.fs.write(beside, was, false)
 			}
 			continue
 		}
 		for _, to := range [...]string{beside, in.fs.abs(name)} { // some take it from the folder of the file
-			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: fn.a.how(u), Taint: was.taint, By: fn.a.line.by})
+			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: fn.a.bitsOf(u), Taint: was.taint, By: fn.a.line.by})
 			in.fs.write(to, was, false)
 		}
 	}
@@ -104,7 +104,7 @@ func (fn *fileNotes) backsCopy(p string) {
 	if !keeps {
 		return
 	}
-	if s := fn.a.in.par.value("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
+	if s := fn.a.in.par.valueOf("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
@@ -115,7 +115,7 @@ func (fn *fileNotes) backsCopy(p string) {
 	}
 	for _, p := range replaced {
 		was := fn.a.in.fs.contentOf(p)
-		if fn.a.in.fs.file(p) == nil && was.taint&told == 0 {
+		if fn.a.in.fs.fileAt(p) == nil && was.taint&told == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
@@ -160,7 +160,7 @@ func (fn *fileNotes) encrypted(u *grammar.Use) {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
-		p := fn.a.path(u)
+		p := fn.a.pathOf(u)
 		fn.a.in.fs.write(fn.a.in.arena.concat(p, end), data{effect.Unknown, fn.a.taint}, false)
 		if plain, ok := strings.CutSuffix(p, end); ok {
 			fn.a.in.fs.write(plain, data{effect.Unknown, fn.a.taint}, false)

@@ -7,17 +7,17 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// built notes that a compiler made a file. To run it is to run the project's code, as
+// noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
 // ./a.out and go run are; that its text is not known says nothing of it. What a
 // preprocessor prints, and what comes from a network or was decoded, is any text.
-func (fn *fileNotes) built(p string, d data) {
+func (fn *fileNotes) noteBuilt(p string, d data) {
 	if !compilers[fn.a.line.by] || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
 		return
 	}
-	if f := fn.a.in.fs.file(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		f.built = true
 		if fn.buildsOwn() {
-			f.alias = "/usr/bin/" + own
+			f.alias = "/usr/bin/" + ownName
 		}
 	}
 }

@@ -29,7 +29,7 @@ func builtinOf(name string) builtin {
 	case "shift":
 		return builtinCall.shift
 	case "unset":
-		return builtinCall.unset
+		return builtinCall.unsetNames
 	case "eval":
 		return builtinCall.eval
 	case "exec":
@@ -39,7 +39,7 @@ func builtinOf(name string) builtin {
 	case "trap":
 		return builtinCall.trap
 	case "command", "builtin", "noglob", "nocorrect", "-": // the last one is zsh's
-		return builtinCall.command
+		return builtinCall.runCommand
 	case "type", "which":
 		return builtinCall.which
 	case "alias":
@@ -63,9 +63,9 @@ func builtinOf(name string) builtin {
 	case ":", "true", "false", "umask", "shopt", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
 		return quiet
 	case "dirs":
-		return builtinCall.dirs
+		return builtinCall.printDirs
 	case "test", "[", "let", "wait":
-		return builtinCall.names
+		return builtinCall.evaluateNames
 	case "return":
 		return builtinCall.leaveFunction
 	case "break", "continue":
@@ -116,8 +116,8 @@ func (bc builtinCall) setParams() {
 	}
 }
 
-func (bc builtinCall) unset() {
-	bc.names()
+func (bc builtinCall) unsetNames() {
+	bc.evaluateNames()
 	itself := false // a reference, and not what it stands for
 	functions, variables := false, false
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
@@ -179,7 +179,7 @@ func (bc builtinCall) eval() {
 	outer := bc.in.alt.setAside()
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
 		bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
-		bc.sink.append(unknown)
+		bc.sink.add(unknown)
 	} else {
 		bc.in.payloads.payload(d, "eval", bc.std, bc.sink)
 	}
@@ -195,14 +195,14 @@ func (bc builtinCall) exec() {
 		from++
 	}
 	if from < len(bc.in.exp.fields) {
-		bc.in.again(from, bc.std, bc.sink)
+		bc.in.runAgain(from, bc.std, bc.sink)
 	} else if bc.in.io.wires != nil {
 		bc.in.io.wires.stays++
 	}
 }
 
-// again runs the words from an index on as a command, functions left out.
-func (in *interp) again(from int, std *input, sink *data) {
+// runAgain runs the words from an index on as a command, functions left out.
+func (in *interp) runAgain(from int, std *input, sink *data) {
 	mark, step := len(in.exp.fields), in.rep.step
 	in.exp.fields = append(in.exp.fields, in.exp.fields[from:]...)
 	in.note(mark)
@@ -232,7 +232,7 @@ func (bc builtinCall) dot() {
 		bc.in.payloads.payload(bc.std.data, "source", &input{}, bc.sink)
 		return
 	}
-	target := bc.in.fs.home(p.text)
+	target := bc.in.fs.expandHome(p.text)
 	f, v := bc.in.fs.heldBy(target)
 	taint := p.taint
 	if f != nil {
@@ -247,7 +247,7 @@ func (bc builtinCall) dot() {
 		if f = bc.in.fs.mayRun(target); f == nil {
 			return
 		}
-		v = f.present()
+		v = f.current()
 	}
 	if v.from != nil {
 		bc.in.vars.shake(target)
@@ -273,8 +273,8 @@ func (bc builtinCall) dot() {
 	bc.in.par.params, bc.in.par.others = held, others
 }
 
-// command is command, builtin: what follows, functions left out.
-func (bc builtinCall) command() {
+// runCommand is command, builtin: what follows, functions left out.
+func (bc builtinCall) runCommand() {
 	from := bc.mark + 1
 	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
 		if strings.ContainsAny(bc.in.exp.fields[from].text, "vV") {
@@ -284,7 +284,7 @@ func (bc builtinCall) command() {
 		from++
 	}
 	if from < len(bc.in.exp.fields) {
-		bc.in.again(from, bc.std, bc.sink)
+		bc.in.runAgain(from, bc.std, bc.sink)
 	}
 }
 
@@ -292,9 +292,9 @@ func (bc builtinCall) command() {
 func (bc builtinCall) which() {
 	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		if slices.ContainsFunc(bc.in.def.aliases, func(a alias) bool { return a.name == f.text }) {
-			bc.sink.append(unknown) // it prints what the alias stands for
+			bc.sink.add(unknown) // it prints what the alias stands for
 		} else if !strings.HasPrefix(f.text, "-") {
-			bc.sink.append(data{f.text + "\n", f.taint})
+			bc.sink.add(data{f.text + "\n", f.taint})
 		}
 	}
 }
@@ -351,7 +351,7 @@ func (bc builtinCall) export() {
 			array = array || assoc || strings.Contains(f.text, "a")
 			continue
 		}
-		bc.in.vars.letter(f.text, letters)
+		bc.in.vars.setLetterCase(f.text, letters)
 		bc.in.assigner.declared(f.data, array, assoc)
 		bc.in.assigner.passes(f.text, bc.in.exp.fields[bc.mark].text, exports)
 		if bc.in.exp.fields[bc.mark].text == "readonly" || fixed {
@@ -377,7 +377,7 @@ func (bc builtinCall) hash() {
 
 // environs prints what the shell knows, tokens and all.
 func (bc builtinCall) environs() {
-	bc.sink.append(data{effect.Unknown, effect.Secret | effect.File})
+	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // enable -f loads a library into the shell.
@@ -386,7 +386,7 @@ func (bc builtinCall) enable() {
 	takes := false
 	for i, f := range args {
 		if f.text == "-f" && i+1 < len(args) {
-			bc.in.add(effect.Effect{Kind: effect.Exec, Target: bc.in.fs.home(args[i+1].text), By: "enable"})
+			bc.in.add(effect.Effect{Kind: effect.Exec, Target: bc.in.fs.expandHome(args[i+1].text), By: "enable"})
 		}
 		if takes = takes || f.text == "-n"; takes && f.text != "-n" && len(bc.in.def.disabled) < 64 {
 			bc.in.def.disabled = append(bc.in.def.disabled, f.text)

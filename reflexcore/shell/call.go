@@ -8,14 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call walks a simple command: once for each combination of what its variables
+// callExpr walks a simple command: once for each combination of what its variables
 // may be.
-func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bool) {
+func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	if len(c.Args) == 0 {
 		in.traps.settled()
 		for _, a := range c.Assigns {
 			in.assigner.assign(a)
-			in.env.affects(a.Name.Value, in.par.value(a.Name.Value))
+			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 		}
 		if in.hist.recalls&recallsLast != 0 {
 			in.hist.recall([]data{{}}, background)
@@ -73,14 +73,14 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
 			in.assigner.assign(a)
 			in.vars.slot(a.Name.Value).passed = true
-			in.env.affects(a.Name.Value, in.par.value(a.Name.Value))
+			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 			in.env.handsOver(a.Name.Value)
 		}
 		in.env.local = local
 	}
 	in.readings.standIn(mark)
 	n := len(in.exp.fields) - mark
-	in.hist.lasts = in.hist.last(mark, in.hist.lasts)
+	in.hist.lasts = in.hist.lastWord(mark, in.hist.lasts)
 	if n == 0 || in.rep.stopped() {
 		return
 	}
@@ -140,7 +140,7 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 		out.text = effect.Unknown
 	}
 	out.taint |= more.taint
-	sink.append(out)
+	sink.add(out)
 }
 
 // alias walks an alias that the text defined, with the words after it.
@@ -235,7 +235,7 @@ func (in *interp) note(mark int) {
 	}
 	in.rep.res.Steps = append(in.rep.res.Steps, Step{
 		Parent: in.rep.step, Depth: in.rep.depth, Via: in.via, Command: b.String(), Argv: argv,
-		Dir: in.cwd.dir, May: in.cwd.may, Path: in.par.value("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
+		Dir: in.cwd.dir, May: in.cwd.may, Path: in.par.valueOf("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
 	})
 	in.rep.step = len(in.rep.res.Steps) - 1
 }
@@ -276,7 +276,7 @@ func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *dat
 	}
 	if rounds > 2 {
 		// A function that calls itself: it ends somehow, or floods the host.
-		sink.append(unknown)
+		sink.add(unknown)
 		return
 	}
 	if len(df.active) >= df.in.rep.lim.Depth {
@@ -334,7 +334,7 @@ func (pr *programRunner) program(mark int, std *input, sink *data) {
 	from := len(pr.in.rep.res.Effects)
 	switch {
 	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && pr.in.rep.level < pr.in.rep.lim.Nesting:
-		pr.pattern(mark, std, sink)
+		pr.tryPattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
 		pr.unknownProgram(mark, std, sink)
 	case p.Program == nil:
@@ -416,7 +416,7 @@ func (fsys *filesystem) created(name string) *virtual {
 		return nil
 	}
 	if strings.IndexByte(name, '/') >= 0 {
-		return fsys.file(fsys.abs(name))
+		return fsys.fileAt(fsys.abs(name))
 	}
 	if fsys.in.Table.Find(name) != nil && fsys.in.vars.find("PATH") == nil {
 		return nil

@@ -26,7 +26,7 @@ func (bc builtinCall) cd() {
 	switch {
 	case len(args) == 1 && args[0].folder != 0 && args[0].text == effect.Unknown && bc.in.dirs.enters(args[0].folder):
 	case len(args) == 0:
-		bc.in.cwd.dir, bc.in.cwd.may = bc.in.par.value("HOME").text, ""
+		bc.in.cwd.dir, bc.in.cwd.may = bc.in.par.valueOf("HOME").text, ""
 	case bc.in.cwd.refuses(args): // the folder stays
 	case len(args) > 1: // an error, or words that zsh replaces in its path
 		if bc.in.cwd.may = ""; strings.HasPrefix(bc.in.cwd.dir, "/") {
@@ -35,7 +35,7 @@ func (bc builtinCall) cd() {
 	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") || bc.in.par.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
 		bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
 	case args[0].glob, bc.in.cwd.may != "" && strings.HasPrefix(args[0].text, ".."):
-		bc.in.cwd.may = bc.in.cwd.maybe(args[0].text)
+		bc.in.cwd.may = bc.in.cwd.possiblePath(args[0].text)
 		bc.in.cwd.dir = effect.Unknown
 	default:
 		if c := args[0].text[0]; c == '/' || c == 0 {
@@ -58,7 +58,7 @@ func (bc builtinCall) popd() {
 	}
 }
 
-func (bc builtinCall) pwd() { bc.sink.append(data{text: bc.in.cwd.dir + "\n"}) }
+func (bc builtinCall) pwd() { bc.sink.add(data{text: bc.in.cwd.dir + "\n"}) }
 
 const (
 	topFolder askedFolder = iota + 1 // of the working tree of git

@@ -22,7 +22,7 @@ func (rg *readings) combinations(do func()) {
 	rg.in.alt.began = rg.in.fs.written
 	rg.in.alt.choices, rg.in.alt.choose, rg.in.alt.snapshot = rg.in.alt.choices[len(rg.in.alt.choices):], true, nil
 	do()
-	for try := 1; rg.in.alt.next() && !rg.in.rep.stopped(); try++ {
+	for try := 1; rg.in.alt.nextCombination() && !rg.in.rep.stopped(); try++ {
 		if try > rg.in.rep.lim.Alternatives {
 			if !rg.lean { // the first ones are those that it is for
 				rg.in.rep.over(overAlternatives)

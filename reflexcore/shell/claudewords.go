@@ -296,7 +296,7 @@ func (ag *agentReader) bringsCode() bool {
 		if name == "" || ag.in.vars.list[i].unset || !claudeVariable(name, ag.in.vars.list[i].text) {
 			continue
 		}
-		if now := ag.in.par.value(name); !now.known() || now.text != ag.in.vars.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
+		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
 			return true
 		}
 	}

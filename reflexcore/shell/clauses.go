@@ -53,8 +53,8 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 	}
 }
 
-// test walks the words of [[ ]] for what they run.
-func (in *interp) test(x syntax.TestExpr) {
+// testExpr walks the words of [[ ]] for what they run.
+func (in *interp) testExpr(x syntax.TestExpr) {
 	if !in.rep.spend() {
 		return
 	}
@@ -62,14 +62,14 @@ func (in *interp) test(x syntax.TestExpr) {
 	case *syntax.Word:
 		in.exp.one(x)
 	case *syntax.BinaryTest:
-		in.test(x.X)
+		in.testExpr(x.X)
 		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
 			scope := in.branch()
-			in.test(x.Y)
+			in.testExpr(x.Y)
 			in.join(scope)
 			return
 		}
-		in.test(x.Y)
+		in.testExpr(x.Y)
 		if x.Op == syntax.TsReMatch {
 			in.assigner.rematch(x.X, x.Y)
 		}
@@ -78,12 +78,12 @@ func (in *interp) test(x syntax.TestExpr) {
 			in.math.testNumber(x.Y)
 		}
 	case *syntax.UnaryTest:
-		in.test(x.X)
+		in.testExpr(x.X)
 		if x.Op == syntax.TsVarSet {
 			in.math.testNumber(x.X)
 		}
 	case *syntax.ParenTest:
-		in.test(x.X)
+		in.testExpr(x.X)
 	}
 }
 

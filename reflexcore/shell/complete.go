@@ -15,7 +15,7 @@ func (bc builtinCall) jobs() {
 		from++
 	}
 	if runs && from < len(bc.in.exp.fields) {
-		bc.in.again(from, bc.std, bc.sink)
+		bc.in.runAgain(from, bc.std, bc.sink)
 	}
 }
 
@@ -44,13 +44,13 @@ func (bc builtinCall) compgen() {
 	bc.environs()
 }
 
-// letters takes a line from the input, or as many letters as read -n says.
-func (lr *lineReader) letters(std *input, delimiter string, most *string, raw bool) data {
+// readLetters takes a line from the input, or as many letters as read -n says.
+func (lr *lineReader) readLetters(std *input, delimiter string, most *string, raw bool) data {
 	if most == nil {
-		return lr.line(std, delimiter)
+		return lr.readLine(std, delimiter)
 	}
 	whole := std.text
-	line := lr.line(std, delimiter)
+	line := lr.readLine(std, delimiter)
 	n, err := strconv.Atoi(*most)
 	switch {
 	case !std.present || !line.known() || line.text == "":

@@ -94,8 +94,8 @@ var unknown = data{text: effect.Unknown}
 
 func (d data) known() bool { return effect.IsKnown(d.text) }
 
-// append adds more to a stream.
-func (d *data) append(more data) {
+// add adds more to a stream.
+func (d *data) add(more data) {
 	if d == nil {
 		return
 	}

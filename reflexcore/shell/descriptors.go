@@ -51,7 +51,7 @@ func (fsys *filesystem) descriptorOf(p string) (n int, ok bool) {
 func (fsys *filesystem) linked(p string) string {
 	p = fsys.resolve(p)
 	for range maxHops {
-		f := fsys.file(p)
+		f := fsys.fileAt(p)
 		if f == nil || !f.link {
 			break
 		}
@@ -151,7 +151,7 @@ func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 	name = strings.TrimSuffix(name, "}")
 	if redir.Op == syntax.DplIn || redir.Op == syntax.DplOut {
 		if redir.Word.Lit() == "-" { // it closes the one that the variable names
-			n, err := strconv.Atoi(dt.in.par.value(name).text)
+			n, err := strconv.Atoi(dt.in.par.valueOf(name).text)
 			if err != nil || n < 0 || n > otherOnes {
 				n = otherOnes
 			}
@@ -182,16 +182,16 @@ func (dt *descriptorTable) replumb(p *plumbing) {
 func (dt *descriptorTable) told(n int, d data, sink *data, by string) {
 	switch {
 	case n == 1:
-		sink.append(d)
+		sink.add(d)
 	case n < 0:
-		sink.append(unknown)
-		dt.err.append(unknown)
+		sink.add(unknown)
+		dt.err.add(unknown)
 	case dt.fds[n] != "":
 		dt.in.fs.wrote(dt.fds[n], d, true, by)
 	case n == 2:
-		dt.err.append(d)
+		dt.err.add(d)
 	default:
-		dt.outs[n].append(d)
+		dt.outs[n].add(d)
 	}
 }
 
@@ -199,6 +199,6 @@ func (dt *descriptorTable) told(n int, d data, sink *data, by string) {
 // is read and the output is not read by the same.
 func (dt *descriptorTable) complains(std *input, sink *data) {
 	if dt.err != nil && dt.err != sink {
-		dt.err.append(data{effect.Unknown, std.taint})
+		dt.err.add(data{effect.Unknown, std.taint})
 	}
 }

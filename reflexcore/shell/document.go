@@ -23,7 +23,7 @@ func (ex *expander) document(r *syntax.Redirect) data {
 		if lit, ok := part.(*syntax.Lit); ok {
 			switch {
 			case literal:
-				b.text(lit.Value, true)
+				b.addText(lit.Value, true)
 			default:
 				mark := len(ex.buf)
 				ex.buf = unescapeHeredoc(ex.buf, lit.Value)
@@ -31,7 +31,7 @@ func (ex *expander) document(r *syntax.Redirect) data {
 			}
 			continue
 		}
-		ex.part(&b, part, true)
+		ex.expandPart(&b, part, true)
 	}
 	d := data{string(ex.buf[b.start:]), b.taint}
 	ex.buf = ex.buf[:b.start]

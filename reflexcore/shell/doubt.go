@@ -144,7 +144,7 @@ func (ds *directories) isHidden(dir string) bool {
 // surely reports whether cd from one folder to another does not fail: to one in which the
 // first is, or that every machine has.
 func (ds *directories) surely(to, from string) bool {
-	return to == "/" || to == "/tmp" || to == ds.in.par.value("HOME").text || to == from || strings.HasPrefix(from, to+"/")
+	return to == "/" || to == "/tmp" || to == ds.in.par.valueOf("HOME").text || to == from || strings.HasPrefix(from, to+"/")
 }
 
 // vanishing pushes the words of a builtin without those that may be none, where what they

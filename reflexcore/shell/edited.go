@@ -16,10 +16,10 @@ func (fn *fileNotes) cameFrom(p string) {
 		return
 	}
 	o := origin{path: p}
-	switch f := fn.a.in.fs.file(p); {
+	switch f := fn.a.in.fs.fileAt(p); {
 	case f == nil:
 		o.alone, o.itself = true, p
-	case f.alias != "" && fn.a.in.fs.file(f.alias) == nil:
+	case f.alias != "" && fn.a.in.fs.fileAt(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
 	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
@@ -30,7 +30,7 @@ func (fn *fileNotes) cameFrom(p string) {
 // inherits makes a copy, or a file under its new name, what the file was.
 func (fn *fileNotes) inherits(to, from string) {
 	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
-	f := fn.a.in.fs.file(to)
+	f := fn.a.in.fs.fileAt(to)
 	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 || !fn.copiesAll() || !fn.a.in.src.isPlainCall() {
 		return
 	}
@@ -50,7 +50,7 @@ func (fn *fileNotes) edited(p string, from []string) {
 	if !fn.a.line.edits() {
 		return
 	}
-	if f := fn.a.in.fs.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
+	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -60,7 +60,7 @@ func (fn *fileNotes) edited(p string, from []string) {
 // madeBefore is what a file was made of before a program writes to it. It is not own if the
 // text made it of something else, and fresh if nothing was known of it.
 func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
-	f := fsys.file(p)
+	f := fsys.fileAt(p)
 	if f == nil {
 		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?["), true
 	}
@@ -69,7 +69,7 @@ func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
 
 // isFresh reports whether nothing is known of the file that a redirection writes.
 func (fsys *filesystem) isFresh(p string) bool {
-	return effect.IsKnown(p) && fsys.file(fsys.abs(p)) == nil
+	return effect.IsKnown(p) && fsys.fileAt(fsys.abs(p)) == nil
 }
 
 // edits reports whether a command changes files in their place only in the way that
@@ -151,7 +151,7 @@ func (a *applied) fedFile() string {
 	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.fs.under(p) != 0 {
 		return ""
 	}
-	if f := in.fs.file(p); f != nil && (f.from == nil || len(f.older) > 0) {
+	if f := in.fs.fileAt(p); f != nil && (f.from == nil || len(f.older) > 0) {
 		return ""
 	}
 	return p

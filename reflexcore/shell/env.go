@@ -52,7 +52,7 @@ func (en *exporter) affects(name string, value data) {
 // handsOver notes the files of settings that a variable names for the programs that run with it:
 // GIT_TRACE, PIP_LOG and a hundred others name a file that is written.
 func (en *exporter) handsOver(name string) {
-	value := en.in.par.value(name)
+	value := en.in.par.valueOf(name)
 	if en.in.ctx.Written || en.in.rep.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
 		return
 	}
@@ -115,7 +115,7 @@ func disables(name string) bool {
 
 // agents are the programs that ask before they act because their settings, which
 // they find below the home, tell them to.
-var agents = map[string]bool{
+var settingsReaders = map[string]bool{
 	"claude": true, "claude-code": true, "codex": true, "gemini": true, "gemini-cli": true, "qwen": true, "qwen-code": true, "opencode": true, "cursor-agent": true, "copilot": true, "droid": true, "kiro-cli": true, "amp": true, "goose": true, "crush": true,
 }
 
@@ -125,11 +125,11 @@ var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}
 // moved notes that an agent is started with another home than its own: it finds no
 // hooks there, or others.
 func (en *exporter) moved(program string) {
-	if !agents[program[strings.LastIndexByte(program, '/')+1:]] {
+	if !settingsReaders[program[strings.LastIndexByte(program, '/')+1:]] {
 		return
 	}
 	for _, name := range homes {
-		if now, was := en.in.par.value(name), en.in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
+		if now, was := en.in.par.valueOf(name), en.in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
 			en.in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
 			return
 		}

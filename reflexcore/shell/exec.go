@@ -123,7 +123,7 @@ func (dt *descriptorTable) rewiredly(since int, std *input, sink *data, walk fun
 	dt.onceMore(since, std, sink, walk)
 	before := len(r.Effects)
 	walk()
-	r.Effects = r.Effects[:before+fresh(r.Effects[from:before], r.Effects[before:])]
+	r.Effects = r.Effects[:before+keepFresh(r.Effects[from:before], r.Effects[before:])]
 }
 
 // onceMore walks something once more with what each of these commands connected.
@@ -171,10 +171,10 @@ func (dt *descriptorTable) captured(s *syntax.Stmt, std *input) {
 		dt.out.sink = to.sink
 	}
 	if to.maybe {
-		to.sink.append(*out)
+		to.sink.add(*out)
 	}
 	if to.to != nil {
-		to.to.append(*out)
+		to.to.add(*out)
 		return
 	}
 	if out.text != "" || out.taint != 0 {
@@ -204,7 +204,7 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 			dt.redirect(redir, r, out)
 		}
 		stays := w.stays
-		dt.body(s, r)
+		dt.walkBody(s, r)
 		opened := false // another standard output
 		for _, t := range r.targets[:r.n] {
 			d := data{taint: out.taint}
@@ -232,14 +232,14 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 	dt.drop(p)
 }
 
-// body walks the command of a statement whose redirections are made.
-func (dt *descriptorTable) body(s *syntax.Stmt, r *redirected) {
+// walkBody walks the command of a statement whose redirections are made.
+func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
 	if !isSimple(s.Cmd) { // whose words are expanded before
 		dt.stdin, dt.stdout = r.std, r.sink
 	}
 	if s.Cmd == nil {
 		if r.std.present {
-			r.sink.append(r.std.data) // $(<FILE)
+			r.sink.add(r.std.data) // $(<FILE)
 		}
 		return
 	}

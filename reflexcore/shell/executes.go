@@ -21,7 +21,7 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 			return
 		}
 		var more data
-		if u.Arg != "module" || !a.module(u, &more) {
+		if u.Arg != "module" || !a.runModule(u, &more) {
 			a.lists.vector(u, &more)
 		}
 		*out = more
@@ -72,12 +72,12 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 			break
 		}
 		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
-		in.payloads.script(u.Arg, d, a.after(u), a.std, &more, a.line.by)
+		in.payloads.script(u.Arg, d, a.wordsAfter(u), a.std, &more, a.line.by)
 		in.par.named = false
 	}
 	*out = more
 	if a.line.traces(&in.vars) {
-		out.append(unknown)
+		out.add(unknown)
 	}
 }
 
@@ -99,7 +99,7 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 		in.payloads.code(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
 		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
-		in.payloads.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.line.by)
+		in.payloads.code(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read
 	*out = more
@@ -118,8 +118,8 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	case u.Arg == "search": // whatever lies in that folder
 		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 	case isStdin(f.text):
-		a.in.payloads.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.line.by+" -")
+		a.in.payloads.script(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")
 	default:
-		a.in.payloads.execute(data{a.in.fs.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.line.by)
+		a.in.payloads.execute(data{a.in.fs.expandHome(f.text), f.taint}, u.Arg, a.wordsAfter(u), a.std, out, a.line.by)
 	}
 }

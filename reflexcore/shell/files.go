@@ -8,10 +8,10 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// home makes a path absolute, and expands ~.
-func (fsys *filesystem) home(p string) string {
+// expandHome makes a path absolute, and expands ~.
+func (fsys *filesystem) expandHome(p string) string {
 	if p == "~" || strings.HasPrefix(p, "~/") {
-		p = fsys.in.par.value("HOME").text + p[1:]
+		p = fsys.in.par.valueOf("HOME").text + p[1:]
 	}
 	return fsys.abs(p)
 }
@@ -21,7 +21,7 @@ func (fsys *filesystem) secret(p string) effect.Taint {
 	if may := fsys.in.cwd.mayBe(p); may != "" && fsys.in.Secret != nil && fsys.in.Secret(may) {
 		return effect.Secret | effect.File | fsys.label(may, true) | fsys.label(p, false)
 	}
-	if strings.HasPrefix(p, "secret:") || fsys.in.Secret != nil && fsys.in.Secret(p) || p == "/" || p == fsys.in.par.value("HOME").text {
+	if strings.HasPrefix(p, "secret:") || fsys.in.Secret != nil && fsys.in.Secret(p) || p == "/" || p == fsys.in.par.valueOf("HOME").text {
 		return effect.Secret | effect.File | fsys.label(p, true)
 	}
 	return effect.File | fsys.label(p, false)
@@ -40,10 +40,10 @@ func (fsys *filesystem) contentOf(p string) data {
 	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
 		return data{effect.Unknown, effect.Network}
 	}
-	if f := fsys.file(p); f != nil {
+	if f := fsys.fileAt(p); f != nil {
 		v := fsys.in.alt.version(f)
 		for hops := 0; v.alias != "" && hops < 4; hops++ {
-			to := fsys.file(v.alias)
+			to := fsys.fileAt(v.alias)
 			if to == nil {
 				return data{effect.Unknown, fsys.secret(v.alias)}
 			}
@@ -158,8 +158,8 @@ func (fsys *filesystem) resolve(p string) string {
 	return p
 }
 
-// file finds what this text knows of a file.
-func (fsys *filesystem) file(p string) *virtual {
+// fileAt finds what this text knows of a file.
+func (fsys *filesystem) fileAt(p string) *virtual {
 	fsys.in.rep.steps += len(fsys.list) / 64
 	for i := len(fsys.list) - 1; i >= 0; i-- {
 		if fsys.list[i].path == p {
@@ -191,8 +191,8 @@ func (fsys *filesystem) earlier(p string) *virtual {
 	return &fsys.list[len(fsys.list)-1]
 }
 
-// left reports what the text leaves in files.
-func (fsys *filesystem) left() {
+// reportLeft reports what the text leaves in files.
+func (fsys *filesystem) reportLeft() {
 	for i := range fsys.list {
 		f := &fsys.list[i]
 		t := f.taint
@@ -212,7 +212,7 @@ func (fsys *filesystem) left() {
 			}
 		}
 		if f.sink == nil && !f.ran && !strings.HasPrefix(f.path, "/dev/") {
-			fsys.leaves(f, f.present())
+			fsys.leaves(f, f.current())
 			for _, v := range f.older {
 				fsys.leaves(f, v)
 			}
@@ -235,7 +235,7 @@ func (fsys *filesystem) leaves(f *virtual, v version) {
 // write notes that data was written to a path.
 func (fsys *filesystem) write(p string, d data, more bool) {
 	fsys.written++
-	if f := fsys.file(p); f != nil {
+	if f := fsys.fileAt(p); f != nil {
 		f.written = fsys.written
 		if f.sink != nil {
 			f.built, f.from, f.ran = false, nil, true
@@ -261,7 +261,7 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 			if !more && f.text != "" && d.text != "" {
 				d.text = "\n" + d.text
 			}
-			f.append(d)
+			f.add(d)
 		} else {
 			f.ages()
 			f.data, f.alias, f.built, f.from = d, "", false, nil

@@ -35,12 +35,12 @@ func reach(argv []string, action int) []string {
 	for x.next < len(argv) && !strings.HasPrefix(argv[x.next], "-") && argv[x.next] != "(" && argv[x.next] != "!" {
 		x.next++
 	}
-	x.any(nil)
+	x.anyOf(nil)
 	return x.names
 }
 
-// any reads alternatives, and returns what holds in all of them.
-func (x *expression) any(outer []string) []string {
+// anyOf reads alternatives, and returns what holds in all of them.
+func (x *expression) anyOf(outer []string) []string {
 	var out []string
 	open := false
 	if x.depth++; x.depth > 32 {
@@ -48,7 +48,7 @@ func (x *expression) any(outer []string) []string {
 		return nil
 	}
 	for {
-		one := x.all(outer)
+		one := x.allOf(outer)
 		open = open || one == nil
 		out = append(out, one...)
 		if x.next < len(x.words) && (x.words[x.next] == "-o" || x.words[x.next] == "-or" || x.words[x.next] == ",") {
@@ -64,8 +64,8 @@ func (x *expression) any(outer []string) []string {
 	return out
 }
 
-// all reads what must hold together.
-func (x *expression) all(now []string) []string {
+// allOf reads what must hold together.
+func (x *expression) allOf(now []string) []string {
 	folders, nothing := false, false
 	for x.next < len(x.words) {
 		w := x.words[x.next]
@@ -79,7 +79,7 @@ func (x *expression) all(now []string) []string {
 		case "!", "-not":
 			x.negated(now)
 		case "(":
-			inner := x.any(now)
+			inner := x.anyOf(now)
 			x.next++ // the bracket
 			if inner != nil {
 				now = inner
@@ -128,7 +128,7 @@ func (x *expression) negated(now []string) {
 		x.names = now
 	}
 	if x.next++; w == "(" {
-		x.any(now)
+		x.anyOf(now)
 		x.next++
 		return
 	}
@@ -179,10 +179,10 @@ func narrowed(test string, words []string) []string {
 	return []string{p}
 }
 
-// reaches are the targets of an action of find, where it is restricted and looks
+// findTargets are the targets of an action of find, where it is restricted and looks
 // only below the working directory, the home or in a temporary folder; nil: the
 // folders that are searched, with all that is in them.
-func (lr *listRunner) reaches(action int, roots ...string) []string {
+func (lr *listRunner) findTargets(action int, roots ...string) []string {
 	names := reach(lr.a.line.argv, action)
 	if names == nil {
 		return nil
@@ -216,7 +216,7 @@ func (fsys *filesystem) near(p string) bool {
 
 // atHome reports whether a path is the home or lies in it.
 func (in *interp) atHome(p string) bool {
-	home := strings.TrimSuffix(in.par.value("HOME").text, "/")
+	home := strings.TrimSuffix(in.par.valueOf("HOME").text, "/")
 	rest, ok := strings.CutPrefix(p, home)
 	return ok && strings.Count(home, "/") > 1 && effect.IsKnown(home) && (rest == "" || rest[0] == '/')
 }
@@ -231,7 +231,7 @@ func (lr *listRunner) roots() []string {
 	var out []string
 	for i := range lr.a.line.p.Uses {
 		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") && lr.a.line.isOperand(u.Word) {
-			if p := lr.a.path(u); !slices.Contains(out, p) {
+			if p := lr.a.pathOf(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 		}
@@ -312,7 +312,7 @@ func ancestor(paths []string) string {
 // mktemp is the name of a new temporary file, as far as it is known.
 func (a *applied) mktemp() string {
 	in := a.in
-	tmp, template, inTmp := in.par.value("TMPDIR").text, "", false
+	tmp, template, inTmp := in.par.valueOf("TMPDIR").text, "", false
 	if tmp == "" {
 		tmp = "/tmp"
 	}
@@ -348,5 +348,5 @@ func (a *applied) mktemp() string {
 	if inTmp && !strings.HasPrefix(stem, "/") {
 		stem = strings.TrimSuffix(tmp, "/") + "/" + stem
 	}
-	return in.fs.home(stem) + effect.Unknown + "\n"
+	return in.fs.expandHome(stem) + effect.Unknown + "\n"
 }

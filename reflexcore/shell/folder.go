@@ -20,12 +20,12 @@ func (fn *fileNotes) filled(folder string, d data) {
 		return
 	}
 	if folder != fn.a.in.cwd.dir && !strings.HasPrefix(fn.a.in.cwd.dir, folder+"/") && folder != "/" {
-		fn.tree(folder, d.taint)
+		fn.fillTree(folder, d.taint)
 		return
 	}
 	for i := range fn.a.line.p.Uses {
 		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			fn.tree(fn.a.in.fs.abs(stem(path.Base(fn.a.path(u)))), d.taint)
+			fn.fillTree(fn.a.in.fs.abs(stem(path.Base(fn.a.pathOf(u)))), d.taint)
 		}
 	}
 }
@@ -36,17 +36,17 @@ func (fn *fileNotes) cloned(url string) {
 		return
 	}
 	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
-	fn.tree(fn.a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+	fn.fillTree(fn.a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
 }
 
-func (fn *fileNotes) tree(folder string, taint effect.Taint) {
+func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
 	if fn.a.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == fn.a.in.cwd.dir || !effect.IsKnown(folder) {
 		return
 	}
 	if fn.a.in.fs.write(folder, data{effect.Unknown, taint}, true); fn.a.in.rep.stopped() {
 		return
 	}
-	if f := fn.a.in.fs.file(folder); f != nil {
+	if f := fn.a.in.fs.fileAt(folder); f != nil {
 		f.tree = true
 	}
 }

@@ -29,7 +29,7 @@ func (a *applied) editsTodo() {
 	}
 	for _, name := range variables {
 		if in.vars.find(name) != nil {
-			a.editTodo(in.par.value(name))
+			a.editTodo(in.par.valueOf(name))
 		}
 	}
 	for i, w := range a.line.argv {

@@ -62,10 +62,10 @@ func (dt *descriptorTable) tracing(sink *data) {
 		return
 	}
 	if dt.err != nil && dt.in.vars.find("PS4") != nil {
-		dt.err.append(unknown)
+		dt.err.add(unknown)
 	}
 	if dt.in.vars.find("BASH_XTRACEFD") != nil {
-		sink.append(unknown)
+		sink.add(unknown)
 	}
 }
 

@@ -19,7 +19,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	a.payload(&plain, out)
 	for i := before; i < len(in.rep.res.Effects); i++ {
 		e := &in.rep.res.Effects[i]
-		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.file(e.Target) == nil && (!in.env.local || !a.line.connects())) {
+		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.fileAt(e.Target) == nil && (!in.env.local || !a.line.connects())) {
 			e.What = "helper"
 		}
 	}
@@ -28,7 +28,7 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 // gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git,
 // as if it were given by -c. One whose name is not known may be any.
 func (en *exporter) gitSetting(number string, value data) {
-	key := en.in.par.value("GIT_CONFIG_KEY_" + number)
+	key := en.in.par.valueOf("GIT_CONFIG_KEY_" + number)
 	if en.in.rep.level >= en.in.rep.lim.Nesting {
 		en.in.rep.over(overDepth)
 		return

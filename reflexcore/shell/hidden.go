@@ -32,7 +32,7 @@ func (ex *expander) hidden(text string) {
 	mark := len(ex.fields)
 	for _, part := range w.Parts {
 		if _, ok := part.(*syntax.Lit); !ok {
-			ex.part(&b, part, true)
+			ex.expandPart(&b, part, true)
 		}
 	}
 	ex.buf = ex.buf[:b.start]

@@ -27,7 +27,7 @@ func (bc builtinCall) history() {
 			if strings.ContainsAny(d.text, "!^") {
 				d.text = effect.Unknown
 			}
-			bc.sink.append(data{d.text + "\n", d.taint})
+			bc.sink.add(data{d.text + "\n", d.taint})
 			return
 		case strings.ContainsAny(letters, "aw"):
 			bc.in.hist.saveHistory(rest)
@@ -41,7 +41,7 @@ func (bc builtinCall) history() {
 		}
 	}
 	bc.in.rep.typed = true
-	bc.sink.append(data{effect.Unknown, effect.Secret | effect.File})
+	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // lettersIn are the flags of fc, l first if there is one: it lists and runs nothing.
@@ -78,9 +78,9 @@ func (hs *history) record(d data) {
 // historyFile is the file that a command of the history is for.
 func (hs *history) historyFile(args []field) string {
 	if len(args) > 0 {
-		return hs.in.fs.home(args[0].text)
+		return hs.in.fs.expandHome(args[0].text)
 	}
-	return hs.in.fs.home(hs.in.par.value("HISTFILE").text)
+	return hs.in.fs.expandHome(hs.in.par.valueOf("HISTFILE").text)
 }
 
 // saveHistory writes the history to its file, where the text chose that.

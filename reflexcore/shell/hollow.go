@@ -23,12 +23,12 @@ const (
 )
 
 const (
-	partly unsure = 1 << iota // a word has a known part and an unknown one
-	wholly                    // a word that may be no word
-	whole                     // a word of which nothing is known, or a pattern of names
-	spread                    // an array without an index
-	named                     // one of these is the command's name
-	chosen                    // the call chose the unknown folder that a folder of the system stands below
+	partly       unsure = 1 << iota // a word has a known part and an unknown one
+	wholly                          // a word that may be no word
+	wholeUnknown                    // a word of which nothing is known, or a pattern of names
+	spread                          // an array without an index
+	named                           // one of these is the command's name
+	chosen                          // the call chose the unknown folder that a folder of the system stands below
 )
 
 // every does something for each combination of what the variables in it may be, and
@@ -40,7 +40,7 @@ func (rg *readings) every(do func()) {
 	}
 	saw, from, below, forks := rg.saw, len(rg.in.rep.res.Effects), len(rg.below), rg.forks
 	rg.saw = 0
-	outer := rg.starts()
+	outer := rg.beginCommand()
 	rg.combinations(do)
 	all := rg.saw
 	if all&spread != 0 && rg.omits == omitsNothing {
@@ -49,21 +49,21 @@ func (rg *readings) every(do func()) {
 		rg.omitting(omitsSpread, all&^named, from, below, do)
 		rg.in.via = via
 	}
-	if seen := all &^ (whole | spread | chosen); seen != 0 && rg.omits == omitsNothing {
+	if seen := all &^ (wholeUnknown | spread | chosen); seen != 0 && rg.omits == omitsNothing {
 		rg.omitting(omitsAll, all, from, below, do)
-		if seen&partly != 0 && all&(wholly|whole) != 0 {
+		if seen&partly != 0 && all&(wholly|wholeUnknown) != 0 {
 			rg.omitting(omitsParts, all, from, below, do)
 		}
 	}
-	if all&whole != 0 && rg.omits == omitsNothing {
+	if all&wholeUnknown != 0 && rg.omits == omitsNothing {
 		rg.standing(all, from, do)
 	}
 	rg.firstly(forks, all|named, from, do)
 	rg.saw, rg.below, rg.start = saw, rg.below[:min(below, len(rg.below))], outer
 }
 
-// starts notes it, and returns that of the command around.
-func (rg *readings) starts() (outer start) {
+// beginCommand notes it, and returns that of the command around.
+func (rg *readings) beginCommand() (outer start) {
 	outer = rg.start
 	rg.start = start{rg.in.cwd, len(rg.in.fs.list), rg.in.par.params, rg.in.par.others}
 	return outer
@@ -90,7 +90,7 @@ func (rg *readings) either(walk func()) {
 	forks, from := rg.forks, len(rg.in.rep.res.Effects)
 	rg.combinations(walk)
 	if rg.forks != forks {
-		outer := rg.starts()
+		outer := rg.beginCommand()
 		rg.firstly(forks, named, from, walk)
 		rg.start = outer
 	}
@@ -146,7 +146,7 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
 	// What the tail has already is not added again, so that it is looked at too.
 	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], rg.below[below:], seen&chosen != 0)
-	r.Effects = r.Effects[:before+fresh(r.Effects[from:before], r.Effects[before:])]
+	r.Effects = r.Effects[:before+keepFresh(r.Effects[from:before], r.Effects[before:])]
 	if len(r.Effects) == before {
 		r.Steps = r.Steps[:steps]
 	}
@@ -176,9 +176,9 @@ func markRooted(old, new []effect.Effect, below []string, chosen bool) {
 	}
 }
 
-// fresh moves what is not in have to the beginning of a list, and returns how many
+// keepFresh moves what is not in have to the beginning of a list, and returns how many
 // that are.
-func fresh(have, list []effect.Effect) (n int) {
+func keepFresh(have, list []effect.Effect) (n int) {
 	var set map[effect.Effect]bool
 	if len(have) > 16 && len(list) > 16 {
 		set = make(map[effect.Effect]bool, len(have))
@@ -222,12 +222,12 @@ func (rg *readings) look(mark int) {
 		f := &rg.in.exp.fields[mark+i]
 		if f.known() { // most
 			if i > 0 && f.isPattern() {
-				rg.saw |= whole
+				rg.saw |= wholeUnknown
 			}
 			continue
 		}
 		if i > 0 && f.isWhole() {
-			rg.saw |= whole
+			rg.saw |= wholeUnknown
 		}
 		switch rest, ok := f.below(); {
 		case ok && f.based && len(rg.below) < 64:
@@ -298,7 +298,7 @@ func (ds *directories) atTop(p string) string {
 		return ""
 	}
 	top := path.Clean(strings.ReplaceAll(ds.in.cwd.dir, effect.Unknown, ""))
-	if !isTopFolder(top) && top != ds.in.par.value("HOME").text {
+	if !isTopFolder(top) && top != ds.in.par.valueOf("HOME").text {
 		return ""
 	}
 	return path.Clean(ds.in.arena.concat(top, "/", p[len(ds.in.cwd.dir):]))

@@ -50,7 +50,7 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 	in.src.outermost = text
 	in.rep.lim, in.readings.omits, in.readings.lean = &limits, omitsAll, true
 	walk(in)
-	in.fs.left()
+	in.fs.reportLeft()
 	steps := len(out.Steps)
 	for i := range lean.Steps {
 		if lean.Steps[i].Parent >= 0 {
@@ -63,7 +63,7 @@ func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
 		}
 	}
 	out.Steps = append(out.Steps, lean.Steps...)
-	out.Effects = append(out.Effects, lean.Effects[:fresh(out.Effects, lean.Effects)]...)
+	out.Effects = append(out.Effects, lean.Effects[:keepFresh(out.Effects, lean.Effects)]...)
 	out.Files = adding(out.Files, lean.Files)
 	out.Texts = adding(out.Texts, lean.Texts)
 	out.Dotted = adding(out.Dotted, lean.Dotted)

@@ -30,7 +30,7 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 		}
 		in.reset(a, Context{Dir: "/srv/app"}, &out)
 		walk(in)
-		in.fs.left()
+		in.fs.reportLeft()
 		if !in.rep.stopped() {
 			t.Errorf("%s: no limit was met", name)
 			continue

@@ -38,7 +38,7 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 		return df.asked(stmts) != 0
 	}
 	for _, w := range c.Args {
-		if lit := w.Lit(); lit == "" || !plain(lit) {
+		if lit := w.Lit(); lit == "" || !isLiteral(lit) {
 			return df.asked(stmts) != 0
 		}
 	}
@@ -79,7 +79,7 @@ func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 
 // branches are the words with which git prints the name of the branch that is checked out.
 // It begins with no + unless somebody made such a branch, which is asked about.
-var branches = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
+var branchQueries = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
 
 // asksBranch reports whether a substitution prints that name.
 func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
@@ -90,7 +90,7 @@ func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
 	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
 		return false
 	}
-	return df.in.exp.isOneOf(c.Args[1:], branches) && !df.replaced("git") && !df.in.dirs.configured
+	return df.in.exp.isOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
 }
 
 // isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
@@ -146,7 +146,7 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	}
 	words := make([]string, len(c.Args))
 	for i, w := range c.Args {
-		if words[i] = w.Lit(); words[i] == "" || !plain(strings.TrimPrefix(words[i], "~/")) {
+		if words[i] = w.Lit(); words[i] == "" || !isLiteral(strings.TrimPrefix(words[i], "~/")) {
 			return false
 		}
 	}

@@ -266,17 +266,17 @@ func (m *mentioner) scan(w string) {
 		}
 		if at := strings.Index(token, "//"); at >= 0 && start > 0 && w[start-1] == ':' { // an address
 			if _, path, ok := strings.Cut(token[at+2:], "/"); ok {
-				m.name(path)
-				m.name(path[strings.IndexByte(path, '/')+1:])
+				m.addName(path)
+				m.addName(path[strings.IndexByte(path, '/')+1:])
 			}
 			continue
 		}
-		m.name(token)
+		m.addName(token)
 	}
 }
 
-// name notes one name of a file.
-func (m *mentioner) name(token string) {
+// addName notes one name of a file.
+func (m *mentioner) addName(token string) {
 	if token == "" || len(m.paths) >= maxMentions {
 		return
 	}
@@ -295,7 +295,7 @@ func (m *mentioner) name(token string) {
 }
 
 func (m *mentioner) add(token string, n int) {
-	p := m.in.fs.home(token)
+	p := m.in.fs.expandHome(token)
 	if i := slices.Index(m.paths, p); i >= 0 {
 		m.counts[i] += n
 		return
@@ -404,7 +404,7 @@ func (pr *programRunner) unpacks(argv []string) {
 		if extracts := argv[3] == "-e" || argv[3] == "--extract"; extracts && (argv[2] == "tarfile" || argv[2] == "zipfile") {
 			dir := pr.in.cwd.dir
 			if len(argv) > 5 {
-				dir = pr.in.fs.home(argv[5])
+				dir = pr.in.fs.expandHome(argv[5])
 			}
 			pr.in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
 		}

@@ -77,8 +77,8 @@ func isCluster(s string) bool {
 	return len(s) > 1 && s[0] == '-' && strings.Trim(s, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// written says how a word is written, as far as that is in its syntax.
-func written(w *syntax.Word) (o Oddity) {
+// writtenOddly says how a word is written, as far as that is in its syntax.
+func writtenOddly(w *syntax.Word) (o Oddity) {
 	quoted, bare, slash := 0, 0, false
 	for i, part := range w.Parts {
 		switch p := part.(type) {

@@ -12,7 +12,7 @@ import (
 // pattern finds it. What it is told then is judged as its own words.
 
 // own is the name of approver's program and of the last folder of its package.
-const own = "approver"
+const ownName = "approver"
 
 // goValues are the flags of go run and go tool that take the next word.
 var goValues = wordSet("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
@@ -33,7 +33,7 @@ func (ag *agentReader) runsOwn(args []field) {
 			rest = rest[1:]
 		}
 	}
-	if len(rest) == 0 || !ag.in.fs.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != own) {
+	if len(rest) == 0 || !ag.in.fs.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != ownName) {
 		return
 	}
 	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 && strings.HasSuffix(rest[1].text, ".go") {
@@ -56,7 +56,7 @@ func (fsys *filesystem) isOwnPackage(word string) bool {
 	if word == "." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") {
 		word = fsys.abs(word)
 	}
-	return path.Base(word) == own
+	return path.Base(word) == ownName
 }
 
 // tellsOwn walks words as those of approver.
@@ -67,7 +67,7 @@ func (ag *agentReader) tellsOwn(words []field) {
 	}
 	mark := len(ag.in.exp.fields)
 	words = slices.Clone(words) // they may lie in the list that grows
-	ag.in.exp.push(field{data: data{text: own}})
+	ag.in.exp.push(field{data: data{text: ownName}})
 	for _, f := range words {
 		ag.in.exp.push(f)
 	}
@@ -84,7 +84,7 @@ func (fn *fileNotes) buildsOwn() bool {
 
 // patternTells walks what approver is told where a pattern finds its program.
 func (ag *agentReader) patternTells(base string, args []field) {
-	if ok, err := path.Match(base, own); ok && err == nil && strings.Trim(base, "*?[]") != "" {
+	if ok, err := path.Match(base, ownName); ok && err == nil && strings.Trim(base, "*?[]") != "" {
 		ag.tellsOwn(args)
 	}
 }

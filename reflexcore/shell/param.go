@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// value is the value of a variable or a special parameter, joined if it is many.
-func (pm *parameters) value(name string) data {
+// valueOf is the value of a variable or a special parameter, joined if it is many.
+func (pm *parameters) valueOf(name string) data {
 	switch name {
 	case "@", "*":
 		return join(pm.positional(), " ")
@@ -99,17 +99,17 @@ func (pm *parameters) elements(name string) ([]data, bool) {
 	case v.array:
 		return v.list, true
 	}
-	return []data{pm.value(name)}, true
+	return []data{pm.valueOf(name)}, true
 }
 
 // param adds a parameter expansion.
 func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil && len(p.Modifiers) == 0 {
-		b.value(ex.flagged(p), quoted)
+		b.addValue(ex.flagged(p), quoted)
 		return
 	}
 	if p.Param == nil || p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 {
-		b.value(unknown, quoted)
+		b.addValue(unknown, quoted)
 		return
 	}
 	name := p.Param.Value
@@ -124,7 +124,7 @@ func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	case p.Names != 0:
 		names := ex.in.vars.prefixed(name)
 		if len(names) == 0 {
-			b.value(unknown, quoted)
+			b.addValue(unknown, quoted)
 			return
 		}
 		ex.many(b, names, p.Names == syntax.NamesPrefix, quoted, true)
@@ -133,10 +133,10 @@ func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	case all && p.Length:
 		list, sure := ex.in.par.elements(name)
 		if v := ex.in.par.lookup(name); !sure || v != nil && v.array && v.unordered() && !v.assoc {
-			b.value(unknown, quoted)
+			b.addValue(unknown, quoted)
 			return
 		}
-		b.value(data{text: strconv.Itoa(len(list))}, quoted)
+		b.addValue(data{text: strconv.Itoa(len(list))}, quoted)
 	case all && p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.EqualFold(p.Exp.Word.Lit(), "k"):
 		ex.pairs(b, p, name, star, quoted)
 	case all && (simple || p.Slice != nil || p.Repl != nil || p.Exp != nil):
@@ -169,7 +169,7 @@ func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		if v := ex.in.vars.find(name); v != nil && v.shaken {
 			b.shaken = true
 		}
-		b.value(d, quoted)
+		b.addValue(d, quoted)
 		b.stays, b.place = false, false
 	}
 }
@@ -187,7 +187,7 @@ func isNumber(name string) bool {
 func (ex *expander) many(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
 		sep := ex.in.par.ifs()
-		b.value(join(list, sep[:min(1, len(sep))]), true)
+		b.addValue(join(list, sep[:min(1, len(sep))]), true)
 		return
 	}
 	if ex.in.readings.leaner = ex.in.readings.leaner || !sure; !sure && ex.in.readings.omits == omitsAll {
@@ -200,7 +200,7 @@ func (ex *expander) many(b *builder, list []data, star, quoted, sure bool) {
 				i += b.wholes(list[i:len(list)-1], quoted)
 			}
 		}
-		b.value(list[i], quoted)
+		b.addValue(list[i], quoted)
 		if !sure {
 			b.splits = true
 		}
@@ -213,7 +213,7 @@ func (ex *expander) many(b *builder, list []data, star, quoted, sure bool) {
 // indexed is the value of a variable at an index, if there is one.
 func (pm *parameters) indexed(name string, index syntax.ArithmExpr) data {
 	if index == nil {
-		return pm.value(name)
+		return pm.valueOf(name)
 	}
 	v := pm.lookup(name)
 	if v == nil || !v.array {
@@ -224,22 +224,22 @@ func (pm *parameters) indexed(name string, index syntax.ArithmExpr) data {
 		case v == nil:
 			return unknown
 		case at.known():
-			return pm.value(name)
+			return pm.valueOf(name)
 		}
 		return data{effect.Unknown, v.taint}
 	}
 	if v.assoc {
-		return v.element(pm.key(index))
+		return v.element(pm.keyText(index))
 	}
 	n, err := strconv.Atoi(pm.in.math.evaluate(index).text)
 	if v = pm.lookup(name); v == nil {
 		return unknown
 	}
-	return v.at(int64(n), err == nil)
+	return v.elementAt(int64(n), err == nil)
 }
 
-// key is the text of an index of an associative array.
-func (pm *parameters) key(index syntax.ArithmExpr) data {
+// keyText is the text of an index of an associative array.
+func (pm *parameters) keyText(index syntax.ArithmExpr) data {
 	if w, ok := index.(*syntax.Word); ok {
 		return pm.in.exp.one(w)
 	}
@@ -250,7 +250,7 @@ func (pm *parameters) key(index syntax.ArithmExpr) data {
 func (ex *expander) pairs(b *builder, p *syntax.ParamExp, name string, star, quoted bool) {
 	v := ex.in.par.lookup(name)
 	if v == nil || !v.array || v.unset || v.keys == nil && v.assoc {
-		b.value(unknown, quoted)
+		b.addValue(unknown, quoted)
 		return
 	}
 	list := make([]data, 0, 2*len(v.list))
@@ -265,7 +265,7 @@ func (ex *expander) pairs(b *builder, p *syntax.ParamExp, name string, star, quo
 		list = append(list, key, d)
 	}
 	if p.Exp.Word.Lit() == "K" || star {
-		b.value(join(list, " "), quoted)
+		b.addValue(join(list, " "), quoted)
 		return
 	}
 	ex.many(b, list, star, quoted, !v.unordered())
@@ -298,19 +298,19 @@ func (ex *expander) indirect(b *builder, p *syntax.ParamExp, name string, quoted
 	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && ex.keysOf(b, name, w.Lit() == "*", quoted) {
 		return
 	}
-	to := ex.in.par.value(name)
+	to := ex.in.par.valueOf(name)
 	if p.Index != nil || !to.known() || to.text == "" {
-		b.value(data{effect.Unknown, to.taint}, quoted)
+		b.addValue(data{effect.Unknown, to.taint}, quoted)
 		return
 	}
 	if base, _, isArray := strings.Cut(to.text, "["); isArray {
 		ex.in.math.injected(to)
-		b.value(data{effect.Unknown, ex.in.par.value(base).taint}, quoted)
+		b.addValue(data{effect.Unknown, ex.in.par.valueOf(base).taint}, quoted)
 		return
 	}
-	d := ex.in.par.value(to.text)
+	d := ex.in.par.valueOf(to.text)
 	if p.Exp != nil || p.Repl != nil || p.Slice != nil {
 		d = ex.operate(d, to.text, p)
 	}
-	b.value(d, quoted)
+	b.addValue(d, quoted)
 }

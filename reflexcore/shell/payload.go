@@ -38,8 +38,8 @@ func (a *applied) joined(u *grammar.Use) data {
 	return d
 }
 
-// after are the words behind the one of a use.
-func (a *applied) after(u *grammar.Use) []field {
+// wordsAfter are the words behind the one of a use.
+func (a *applied) wordsAfter(u *grammar.Use) []field {
 	from := min(a.mark+max(u.End, u.Word+1), len(a.in.exp.fields))
 	to := min(a.mark+len(a.line.argv), len(a.in.exp.fields))
 	if from >= to {
@@ -125,9 +125,9 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
 }
 
-// module runs a module of Python, if it is not one that the table knows by its
+// runModule runs a module of Python, if it is not one that the table knows by its
 // name: it is code of the module search path, and no program.
-func (a *applied) module(u *grammar.Use, out *data) bool {
+func (a *applied) runModule(u *grammar.Use, out *data) bool {
 	in, f := a.in, a.in.exp.fields[a.mark+u.Word]
 	f.text = u.Text
 	if f.text == "" {
@@ -136,13 +136,13 @@ func (a *applied) module(u *grammar.Use, out *data) bool {
 	if in.Table.Module(f.text) {
 		return false
 	}
-	if target := in.fs.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.fs.file(target) != nil {
-		in.payloads.execute(data{target, f.taint}, "python", a.after(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
+	if target := in.fs.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.fs.fileAt(target) != nil {
+		in.payloads.execute(data{target, f.taint}, "python", a.wordsAfter(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
 		return true
 	}
 	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.line.by})
-	in.payloads.saysDelete(a.after(&grammar.Use{Word: u.Word}), f.text)
-	out.append(data{effect.Unknown, f.taint | a.std.taint})
+	in.payloads.saysDelete(a.wordsAfter(&grammar.Use{Word: u.Word}), f.text)
+	out.add(data{effect.Unknown, f.taint | a.std.taint})
 	return true
 }
 
@@ -154,13 +154,13 @@ func (lr *listRunner) found(action int) []string {
 		roots = nil
 		for i := range lr.a.line.p.Uses {
 			if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-				roots = append(roots, lr.a.path(u))
+				roots = append(roots, lr.a.pathOf(u))
 			}
 		}
 		if len(roots) == 0 {
 			roots = append(roots, lr.a.in.cwd.dir)
 		}
-	} else if list := lr.reaches(action, roots...); list != nil {
+	} else if list := lr.findTargets(action, roots...); list != nil {
 		if i := slices.Index(list, empty); i < 0 {
 			return list
 		}
@@ -189,7 +189,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 	}
 	if std.known() {
 		words = words[:0]
-		if lr.a.line.lines() {
+		if lr.a.line.takesLines() {
 			for w := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
 				words = append(words, data{w, std.taint})
 			}
@@ -204,7 +204,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		if std.known() || lr.a.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
 			value = strings.TrimSpace(std.text)
 		}
-		if std.known() && !lr.a.line.lines() {
+		if std.known() && !lr.a.line.takesLines() {
 			list := make([]data, 0, len(words))
 			value = join(append(list, words...), "\n").text
 		}
@@ -242,8 +242,8 @@ func (l *commandLine) isList(std *input) bool {
 	return std.text != "" && !slices.ContainsFunc(l.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
 }
 
-// lines reports whether xargs takes each line for a word.
-func (l *commandLine) lines() bool {
+// takesLines reports whether xargs takes each line for a word.
+func (l *commandLine) takesLines() bool {
 	for _, w := range l.argv {
 		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
 			return true
@@ -276,7 +276,7 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		}
 		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.line.by+" (stdin)")
 		if *out = more; a.line.traces(&in.vars) {
-			out.append(unknown)
+			out.add(unknown)
 		}
 	case grammar.Code:
 		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
@@ -350,7 +350,7 @@ func (a *applied) sql(dialect string, d data) {
 		e := f.Effect
 		e.By, e.Taint = a.line.by, e.Taint|d.taint
 		if e.Kind == effect.Write && strings.HasPrefix(a.line.p.Program.Name, "sqlite") {
-			in.fs.write(in.fs.home(e.Target), data{effect.Unknown, e.Taint}, true)
+			in.fs.write(in.fs.expandHome(e.Target), data{effect.Unknown, e.Taint}, true)
 		}
 		in.add(e)
 		return !in.rep.stopped()

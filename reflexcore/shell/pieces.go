@@ -59,7 +59,7 @@ func (l *commandLine) keepsLines() bool {
 // write anything, and need not have said it in a way that is followed.
 func (fsys *filesystem) unfilled(paths []string) {
 	for _, p := range paths {
-		if f := fsys.file(p); f != nil && f.text == "" {
+		if f := fsys.fileAt(p); f != nil && f.text == "" {
 			f.text = effect.Unknown
 		}
 	}

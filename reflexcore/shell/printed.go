@@ -38,7 +38,7 @@ func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 		return
 	}
 	p := fsys.abs(t.path)
-	if f := fsys.file(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	if f := fsys.fileAt(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		for i := range from {
 			from[i] = fsys.abs(from[i])
 		}
@@ -121,7 +121,7 @@ func (fsys *filesystem) isOwn(word string) bool {
 		return false
 	}
 	p := fsys.abs(word)
-	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.file(p) == nil && fsys.under(p) == 0 && fsys.mayRun(p) == nil
+	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.fileAt(p) == nil && fsys.under(p) == 0 && fsys.mayRun(p) == nil
 }
 
 // printers print what they make of the files that they are given: of all of their words, or,

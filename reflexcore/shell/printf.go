@@ -47,7 +47,7 @@ func (bc builtinCall) echo() {
 		buf = append(buf, '\n')
 	}
 	if bc.in.rep.made(len(buf)) {
-		bc.sink.append(data{string(buf), taint})
+		bc.sink.add(data{string(buf), taint})
 		if either && !escapes {
 			bc.in.echoes.echoed(string(buf))
 		}
@@ -80,7 +80,7 @@ func (bc builtinCall) printf() {
 		bc.in.env.affects(into, d)
 		return
 	}
-	bc.sink.append(d)
+	bc.sink.add(d)
 }
 
 // spelled is the taint of a text in which letters are written as their numbers: it is
@@ -190,7 +190,7 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 				text = text[:n]
 			}
 		}
-		return append(buf, pad(text, flags)...)
+		return append(buf, padWord(text, flags)...)
 	case 'c':
 		if text := next(); text != "" {
 			return append(buf, text[0])
@@ -216,14 +216,14 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 		if verb == 'X' {
 			out = strings.ToUpper(out)
 		}
-		return append(buf, pad(out, flags)...)
+		return append(buf, padWord(out, flags)...)
 	}
 	next()
 	return append(buf, effect.Unknown...)
 }
 
-// pad fills to the width in the flags of a verb.
-func pad(text, flags string) string {
+// padWord fills to the width in the flags of a verb.
+func padWord(text, flags string) string {
 	flags, _, _ = strings.Cut(flags[1:], ".")
 	digits := strings.TrimLeft(flags, "#- +'0")
 	width, err := strconv.Atoi(digits)

@@ -9,7 +9,7 @@ import (
 
 // read takes one line of the standard input into variables.
 func (bc builtinCall) read() {
-	bc.names()
+	bc.evaluateNames()
 	var names []string
 	array := ""
 	delimiter, raw := "\n", false
@@ -41,10 +41,10 @@ func (bc builtinCall) read() {
 		case 'N', 'k', 'q':
 			delimiter, most = "", &value // newlines and all
 		case 'u':
-			bc.std = bc.in.lines.from(value, bc.std)
+			bc.std = bc.in.lines.inputOf(value, bc.std)
 		}
 	}
-	line := bc.in.echoes.eitherSpoken(bc.in.lines.letters(bc.std, delimiter, most, raw))
+	line := bc.in.echoes.eitherSpoken(bc.in.lines.readLetters(bc.std, delimiter, most, raw))
 	if !raw && line.known() {
 		line.text = string(unescape(nil, line.text))
 	}
@@ -74,8 +74,8 @@ func (bc builtinCall) read() {
 	}
 }
 
-// from is what is read from the descriptor of a number.
-func (lr *lineReader) from(number string, std *input) *input {
+// inputOf is what is read from the descriptor of a number.
+func (lr *lineReader) inputOf(number string, std *input) *input {
 	n, err := strconv.Atoi(number)
 	switch {
 	case err != nil && !effect.IsKnown(number):
@@ -86,8 +86,8 @@ func (lr *lineReader) from(number string, std *input) *input {
 	return std
 }
 
-// line takes one line from the input.
-func (lr *lineReader) line(std *input, delimiter string) data {
+// readLine takes one line from the input.
+func (lr *lineReader) readLine(std *input, delimiter string) data {
 	if !std.present {
 		lr.in.rep.typed = true
 		return unknown // the terminal
@@ -155,7 +155,7 @@ func (bc builtinCall) mapfile() {
 		case 's':
 			how.skips = value.text
 		case 'u':
-			bc.std = bc.in.lines.from(value.text, bc.std)
+			bc.std = bc.in.lines.inputOf(value.text, bc.std)
 		}
 	}
 	v := variable{name: name, array: true, integer: bc.in.vars.slot(name).integer}

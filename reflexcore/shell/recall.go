@@ -24,8 +24,8 @@ func (hs *history) recalled(src string) {
 	}
 }
 
-// last adds the last word of a command to those that $_ may be when it has ended.
-func (hs *history) last(mark int, lasts []data) []data {
+// lastWord adds the last word of a command to those that $_ may be when it has ended.
+func (hs *history) lastWord(mark int, lasts []data) []data {
 	if hs.recalls&recallsLast == 0 || len(lasts) > 4 {
 		return lasts
 	}
@@ -123,8 +123,8 @@ func isStackNumber(s string) bool {
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && len(s)-len(digits) < 2
 }
 
-// dirs prints the stack of folders.
-func (bc builtinCall) dirs() {
+// printDirs prints the stack of folders.
+func (bc builtinCall) printDirs() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	list := []data{{text: bc.in.cwd.dir}}
 	if v := bc.in.par.lookup("DIRSTACK"); v != nil {
@@ -145,7 +145,7 @@ func (bc builtinCall) dirs() {
 	default:
 		list = []data{unknown}
 	}
-	if home := bc.in.par.value("HOME").text; !long && len(home) > 1 {
+	if home := bc.in.par.valueOf("HOME").text; !long && len(home) > 1 {
 		list = slices.Clone(list)
 		for i := range list {
 			if rest, ok := strings.CutPrefix(list[i].text, home); ok && (rest == "" || rest[0] == '/') {
@@ -154,7 +154,7 @@ func (bc builtinCall) dirs() {
 		}
 	}
 	d := join(list, " ")
-	bc.sink.append(data{d.text + "\n", d.taint})
+	bc.sink.add(data{d.text + "\n", d.taint})
 }
 
 // optionValues are what OPTARG may be after getopts: each word behind a flag, and what is
@@ -200,7 +200,7 @@ func (a *applied) printed() (data, bool) {
 	if _, ok := in.ctx.Env[name]; !ok && in.vars.find(name) == nil {
 		return data{}, false
 	}
-	d := in.par.value(name)
+	d := in.par.valueOf(name)
 	return data{d.text + "\n", d.taint | a.taint}, true
 }
 

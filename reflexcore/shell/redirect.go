@@ -83,7 +83,7 @@ func (dt *descriptorTable) target(w *syntax.Word) data {
 		}
 		return d
 	}
-	dt.in.readings.saw |= whole
+	dt.in.readings.saw |= wholeUnknown
 	for _, w := range dt.in.stands.text {
 		if dt.in.readings.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
 			d.text = w.text
@@ -146,7 +146,7 @@ func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirect
 	case err != nil:
 		n = otherOnes
 	case n >= descriptors: // one of a process substitution, if it is known
-		if name := "/dev/fd/" + strconv.FormatUint(n, 10); dt.in.fs.file(name) != nil {
+		if name := "/dev/fd/" + strconv.FormatUint(n, 10); dt.in.fs.fileAt(name) != nil {
 			dt.fds[otherOnes] = name
 		}
 		n = otherOnes

@@ -40,7 +40,7 @@ func (pm *parameters) referredElement(base, index string) *variable {
 	if v = pm.lookup(base); v == nil {
 		return &variable{name: base, data: unknown}
 	}
-	return &variable{name: base, data: v.at(n, ok)}
+	return &variable{name: base, data: v.elementAt(n, ok)}
 }
 
 // set assigns to a variable, or to an element of an array.

@@ -149,7 +149,7 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 		if d.text != "" {
 			pl.in.rep.res.Opaque++
 		}
-		sink.append(unknown)
+		sink.add(unknown)
 		return
 	}
 	if other, ok := pl.in.echoes.spoken(d.text); ok { // the shell may have printed that
@@ -222,7 +222,7 @@ func (pl *payloadRunner) code(lang string, d data, args []field, std *input, sin
 	}
 	if pl.in.Code == nil || d.text == effect.Unknown {
 		pl.in.rep.res.Opaque++
-		sink.append(data{effect.Unknown, std.taint})
+		sink.add(data{effect.Unknown, std.taint})
 		return
 	}
 	if pl.in.rep.depth >= pl.in.rep.lim.Depth {
@@ -257,7 +257,7 @@ func (pl *payloadRunner) code(lang string, d data, args []field, std *input, sin
 	pl.in.rep.depth--
 	pl.in.fs.unfilled(pl.opens[opens:])
 	pl.opens = pl.opens[:opens]
-	sink.append(data{effect.Unknown, taint})
+	sink.add(data{effect.Unknown, taint})
 }
 
 // readsFiles reports whether a stream editor has operands to read instead of its input.
@@ -274,7 +274,7 @@ func (en *exporter) environmentOf(name string) (text string, from effect.Taint, 
 	if _, ok := en.in.ctx.Env[name]; !ok && en.in.vars.find(name) == nil {
 		return "", 0, false
 	}
-	v := en.in.par.value(name)
+	v := en.in.par.valueOf(name)
 	return v.text, v.taint, true
 }
 
@@ -340,7 +340,7 @@ func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
 func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Taint, said *data) effect.Taint {
 	if f.Dir != "" {
 		dir, may := pl.in.cwd.dir, pl.in.cwd.may
-		pl.in.cwd.dir, pl.in.cwd.may = pl.in.fs.home(f.Dir), ""
+		pl.in.cwd.dir, pl.in.cwd.may = pl.in.fs.expandHome(f.Dir), ""
 		defer func() { pl.in.cwd.dir, pl.in.cwd.may = dir, may }()
 	}
 	switch {
@@ -378,7 +378,7 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 	switch e.Kind {
 	case effect.Read, effect.Write, effect.Delete:
 		if e.Target != "environment" {
-			e.Target = pl.in.fs.home(e.Target)
+			e.Target = pl.in.fs.expandHome(e.Target)
 		}
 		if e.Kind == effect.Read {
 			e.Taint |= pl.in.fs.secret(e.Target)

@@ -49,9 +49,9 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 						in.assigner.set("IFS", data{text: ifs})
 					}
 					b := builder{in: in, start: len(in.exp.buf)}
-					b.text("before", false)
+					b.addText("before", false)
 					walk(in, &b)
-					b.text("after", false)
+					b.addText("after", false)
 					b.flush()
 					return slices.Clone(in.exp.fields)
 				}
@@ -61,7 +61,7 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 						if i > 0 {
 							b.flush()
 						}
-						b.value(d, quoted)
+						b.addValue(d, quoted)
 						b.any = b.any || quoted
 					}
 				})

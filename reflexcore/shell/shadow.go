@@ -43,11 +43,11 @@ func (df *definitions) shadowedBy(name string, body *syntax.Stmt) {
 		}
 		return !wraps
 	})
-	df.shadow(name, wraps, func() { df.bare(name, body) })
+	df.shadow(name, wraps, func() { df.invokeBare(name, body) })
 }
 
-// bare walks a function as if it had been called without words.
-func (df *definitions) bare(name string, body *syntax.Stmt) {
+// invokeBare walks a function as if it had been called without words.
+func (df *definitions) invokeBare(name string, body *syntax.Stmt) {
 	mark := len(df.in.exp.fields)
 	df.in.exp.push(field{data: data{text: name}})
 	df.invoke(body, mark, &input{}, nil, false)
@@ -60,7 +60,7 @@ func (df *definitions) exported(name string) {
 	df.passFunction(name)
 	for i := len(df.funcs) - 1; i >= 0; i-- {
 		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {
-			df.in.aside(func() { df.bare(name, f.body) })
+			df.in.aside(func() { df.invokeBare(name, f.body) })
 			return
 		}
 	}
@@ -151,15 +151,15 @@ func (dt *descriptorTable) traced() {
 	}
 }
 
-// recorded looks at where script writes what is typed in the shell that it starts.
-func (a *applied) recorded() {
+// watchTyping looks at where script writes what is typed in the shell that it starts.
+func (a *applied) watchTyping() {
 	file := ""
 	for i := range a.line.p.Uses {
 		switch u := &a.line.p.Uses[i]; u.Role {
 		case grammar.Shell, grammar.Argv:
 			return // one command, of which nothing is typed
 		case grammar.Write, grammar.Append:
-			file = a.path(u)
+			file = a.pathOf(u)
 		default: // nothing of it is typed
 		}
 	}

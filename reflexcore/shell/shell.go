@@ -198,7 +198,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in := interps.Get().(*interp)
 	in.reset(a, ctx, out)
 	walk(in)
-	in.fs.left()
+	in.fs.reportLeft()
 	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.parted()
 	if parted {
 		in.withNothing(ctx, out, walk)

@@ -68,7 +68,7 @@ func (rg *readings) fed(mark int) {
 	for i := mark; i < len(rg.in.exp.fields); i++ {
 		if f := &rg.in.exp.fields[i]; i > mark && f.splits && f.text == effect.Unknown {
 			f.hollow = true
-			rg.saw |= whole
+			rg.saw |= wholeUnknown
 		}
 	}
 	rg.standIn(mark)
@@ -254,7 +254,7 @@ func (sd *stands) holdsWord(word string, file bool) {
 		}
 	case strings.Contains(word, "/.") && strings.IndexByte("/~@", word[0]) >= 0:
 		if word[0] == '~' {
-			word = sd.in.fs.home(word)
+			word = sd.in.fs.expandHome(word)
 		}
 	default:
 		return

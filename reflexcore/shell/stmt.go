@@ -77,7 +77,7 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		in.call(c, std, sink, s.Background)
+		in.callExpr(c, std, sink, s.Background)
 	case *syntax.BinaryCmd:
 		in.binaryCmd(c, std, sink)
 	case *syntax.Subshell:
@@ -105,7 +105,7 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 			in.math.number(x)
 		}
 	case *syntax.TestClause:
-		in.test(c.X)
+		in.testExpr(c.X)
 	case *syntax.DeclClause:
 		in.assigner.declClause(c, sink)
 		if in.hist.recalls&recallsLast != 0 {

@@ -36,11 +36,11 @@ func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	switch {
 	case !tells:
 	case name == "cd":
-		sink.append(data{text: in.cwd.dir + "\n"})
+		sink.add(data{text: in.cwd.dir + "\n"})
 	case name == "pushd" || name == "popd":
-		builtinCall{in, len(in.exp.fields) - 1, std, sink}.dirs()
+		builtinCall{in, len(in.exp.fields) - 1, std, sink}.printDirs()
 	default:
-		sink.append(unknown)
+		sink.add(unknown)
 	}
 }
 

@@ -25,7 +25,7 @@ func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 	}
 	pr.in.add(e)
 	pr.suspects(mark + 1)
-	sink.append(data{effect.Unknown, e.Taint})
+	sink.add(data{effect.Unknown, e.Taint})
 }
 
 // wipes reports whether a word is the flags of rm that nothing else has.
@@ -49,9 +49,9 @@ func (pr *programRunner) asRemoval(from int) {
 // patterns are the programs that a pattern of a path is tried for.
 var patterns = [...]string{"rm", "sh", "bash", "dash", "zsh", "dd", "cat", "nc", "cp", "mv", "tee", "curl", "wget", "find", "chmod", "shred", "python3", "perl", "node", "ruby", "base64", "xargs", "env", "sudo", "ssh", "scp"}
 
-// pattern walks a command whose program is a pattern, such as /bin/r?, as each of
+// tryPattern walks a command whose program is a pattern, such as /bin/r?, as each of
 // the programs that do harm and that it matches.
-func (pr *programRunner) pattern(mark int, std *input, sink *data) {
+func (pr *programRunner) tryPattern(mark int, std *input, sink *data) {
 	base := path.Base(pr.in.exp.fields[mark].text)
 	found := false
 	for _, name := range patterns {
@@ -95,7 +95,7 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // as words of a sentence end, and no wrapper's name
 		pr.suspects(mark + 1)
 	}
-	sink.append(data{effect.Unknown, taint})
+	sink.add(data{effect.Unknown, taint})
 }
 
 // unchecks reports whether a flag tells a program to ask nobody and to check nothing:

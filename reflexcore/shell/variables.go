@@ -113,9 +113,9 @@ func (vs *variables) refer(name string) {
 	v.refers = true
 }
 
-// letter says of one word of a declaration, a name, perhaps with a value, in which letters
+// setLetterCase says of one word of a declaration, a name, perhaps with a value, in which letters
 // its variable holds what it holds.
-func (vs *variables) letter(word string, letters byte) {
+func (vs *variables) setLetterCase(word string, letters byte) {
 	name, _, _ := strings.Cut(word, "=")
 	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
 		vs.slot(name).letters = letters

@@ -23,8 +23,8 @@ const (
 // told is what counts of the taint of a file when the file itself is gone.
 const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
-// present is the version that the file has if all that was written to it was.
-func (f *virtual) present() version { return version{f.data, f.alias, f.built, f.from} }
+// current is the version that the file has if all that was written to it was.
+func (f *virtual) current() version { return version{f.data, f.alias, f.built, f.from} }
 
 // says reports whether it makes a difference that a file may hold this version.
 func (v *version) says() bool {
@@ -35,7 +35,7 @@ func (v *version) says() bool {
 func (v *version) blank() bool { return strings.Trim(v.text, effect.Unknown) == "" }
 
 // ages keeps what a file holds as one more version, since it is written.
-func (f *virtual) ages() { f.mayHold(f.present()) }
+func (f *virtual) ages() { f.mayHold(f.current()) }
 
 // mayHold makes something one more version of a file. Of more than are kept nothing is known.
 func (f *virtual) mayHold(v version) {
@@ -71,7 +71,7 @@ func (f *virtual) mayHoldBesides(d data) {
 
 // agesInBranch keeps what a file holds that becomes another one in a branch.
 func (fsys *filesystem) agesInBranch(f *virtual) {
-	if v := f.present(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
+	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
 		f.mayHold(v)
 	}
 }
@@ -80,7 +80,7 @@ func (fsys *filesystem) agesInBranch(f *virtual) {
 func (f *virtual) extend(d data) {
 	f.older = slices.Clone(f.older)
 	for i := range f.older {
-		f.older[i].append(d)
+		f.older[i].add(d)
 	}
 }
 
@@ -92,7 +92,7 @@ func (f *virtual) extend(d data) {
 // What a walk finds after it wrote the file itself is added.
 func (al *alternatives) version(f *virtual) version {
 	if len(f.older) == 0 && len(al.choices) == 0 {
-		return f.present()
+		return f.current()
 	}
 	key := al.arena.concat("file ", f.path)
 	for i := range al.choices {
@@ -105,7 +105,7 @@ func (al *alternatives) version(f *virtual) version {
 	}
 	switch {
 	case len(f.older) == 0:
-		return f.present()
+		return f.current()
 	case al.choose:
 		held := f.versions()
 		al.chooses(choice{key: key, n: len(held), held: held})
@@ -127,16 +127,16 @@ func (al *alternatives) narrow() {
 		for i := range al.choices {
 			c := &al.choices[i]
 			unused := c.at < keep || keep == 0 && i == last
-			if unused && len(c.held) > keep+1 && al.walks() > al.rep.lim.Alternatives {
+			if unused && len(c.held) > keep+1 && al.countWalks() > al.rep.lim.Alternatives {
 				c.keep(keep)
 			}
 		}
 	}
 }
 
-// walks is how many combinations of the present choices there are, or some number of them
+// countWalks is how many combinations of the present choices there are, or some number of them
 // that is too large.
-func (al *alternatives) walks() int {
+func (al *alternatives) countWalks() int {
 	n := 1
 	for i := range al.choices {
 		if n *= al.choices[i].n; n > al.rep.lim.Alternatives {
@@ -158,7 +158,7 @@ func (f *virtual) versions() []version {
 	all := make([]version, 0, len(f.older)+1)
 	for _, blank := range [...]bool{false, true} {
 		for i := len(f.older); i >= 0; i-- {
-			v := f.present()
+			v := f.current()
 			if i < len(f.older) {
 				v = f.older[i]
 			}
@@ -172,7 +172,7 @@ func (f *virtual) versions() []version {
 
 // heldBy is a file of this text and the version of it that a command finds; nil: it has none.
 func (fsys *filesystem) heldBy(p string) (*virtual, version) {
-	f := fsys.file(p)
+	f := fsys.fileAt(p)
 	if f == nil {
 		return nil, version{}
 	}

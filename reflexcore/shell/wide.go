@@ -40,7 +40,7 @@ func (l *commandLine) resolved(words []field) (data, bool) {
 		if w == "" || w[0] == '-' || !effect.IsKnown(w) {
 			continue
 		}
-		if (len(agentsNamed[packageName(w)]) > 0 || w == own) && inPath(w) {
+		if (len(agentsNamed[packageName(w)]) > 0 || w == ownName) && inPath(w) {
 			return data{w + "\n", words[1+i].taint}, true
 		}
 	}

@@ -17,7 +17,7 @@ var special = func() (t [256]bool) {
 	return t
 }()
 
-func plain(s string) bool {
+func isLiteral(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if special[s[i]] {
 			return false
@@ -32,16 +32,16 @@ func (ex *expander) expand(words []*syntax.Word) {
 		if ex.in.rep.stopped() {
 			return
 		}
-		ex.word(w)
+		ex.expandWord(w)
 	}
 }
 
-// word pushes the fields of one word.
-func (ex *expander) word(w *syntax.Word) {
+// expandWord pushes the fields of one word.
+func (ex *expander) expandWord(w *syntax.Word) {
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0].(type) {
 		case *syntax.Lit:
-			if plain(p.Value) {
+			if isLiteral(p.Value) {
 				ex.push(field{data: data{text: p.Value}})
 				return
 			}
@@ -55,14 +55,14 @@ func (ex *expander) word(w *syntax.Word) {
 	if hasBrace(w) {
 		mark := len(ex.fields)
 		for _, b := range ex.braces(w) {
-			ex.parts(b)
+			ex.expandParts(b)
 		}
 		if mark < len(ex.fields) {
 			ex.fields[mark].odd |= BracedName
 		}
 		return
 	}
-	ex.parts(w)
+	ex.expandParts(w)
 }
 
 func (ex *expander) push(f field) {
@@ -99,7 +99,7 @@ type builder struct {
 	joins   bool // it has more than one part
 }
 
-func (b *builder) text(s string, quoted bool) {
+func (b *builder) addText(s string, quoted bool) {
 	if b.in.rep.made(len(s)) {
 		b.in.exp.buf = append(b.in.exp.buf, s...)
 		b.any = b.any || quoted || s != ""
@@ -120,8 +120,8 @@ func (b *builder) flush() {
 	b.field, b.any, b.foreign = field{}, false, false
 }
 
-// value adds what an expansion gave, split at IFS unless it is quoted.
-func (b *builder) value(d data, quoted bool) {
+// addValue adds what an expansion gave, split at IFS unless it is quoted.
+func (b *builder) addValue(d data, quoted bool) {
 	b.taint |= d.taint
 	if !d.known() {
 		b.foreign = b.foreign || !b.place
@@ -133,7 +133,7 @@ func (b *builder) value(d data, quoted bool) {
 		}
 	}
 	if quoted {
-		b.text(d.text, true)
+		b.addText(d.text, true)
 		return
 	}
 	if !d.known() {
@@ -147,18 +147,18 @@ func (b *builder) value(d data, quoted bool) {
 	ifs := b.in.par.ifsOf(d.text)
 	b.shaken = b.shaken || d.known() && b.in.par.tearsUp(d.text)
 	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
-		b.text(d.text, false)
+		b.addText(d.text, false)
 		return
 	}
 	rest, taint := d.text, b.taint
 	for rest != "" {
 		i := strings.IndexAny(rest, ifs)
 		if i < 0 {
-			b.text(rest, false)
+			b.addText(rest, false)
 			return
 		}
 		if i > 0 {
-			b.text(rest[:i], false)
+			b.addText(rest[:i], false)
 		}
 		splits, odd, hollow, strange, foreign := b.splits, b.odd, b.hollow, b.strange, b.foreign
 		b.flush()
@@ -170,8 +170,8 @@ func (b *builder) value(d data, quoted bool) {
 	}
 }
 
-// parts pushes the fields of a word without braces.
-func (ex *expander) parts(w *syntax.Word) {
+// expandParts pushes the fields of a word without braces.
+func (ex *expander) expandParts(w *syntax.Word) {
 	b := builder{in: ex.in, start: len(ex.buf), joins: len(w.Parts) > 1}
 	first, before := len(ex.fields), false
 	for i := 0; i < len(w.Parts); i++ {
@@ -181,19 +181,19 @@ func (ex *expander) parts(w *syntax.Word) {
 			continue
 		}
 		if d, rest, ok := ex.in.par.subscript(w.Parts, i); ok {
-			b.value(d, false)
+			b.addValue(d, false)
 			ex.literal(&b, rest)
 			i++
 			continue
 		}
 		n, value := len(ex.buf), isValue(part)
-		ex.part(&b, part, false)
+		ex.expandPart(&b, part, false)
 		if b.seam(n, value, before) {
 			b.odd |= GluedName
 		}
 		before = value
 	}
-	how := written(w)
+	how := writtenOddly(w)
 	b.odd |= how
 	b.flush()
 	if how != 0 && first < len(ex.fields) {
@@ -209,24 +209,24 @@ func (ex *expander) tilde(b *builder, s string) {
 		slash = "/"
 	}
 	if isStackNumber(user) {
-		b.text(ex.in.dirs.stack(user).text, true)
+		b.addText(ex.in.dirs.stack(user).text, true)
 		b.quoted = false
 		ex.literal(b, slash+rest)
 		return
 	}
 	switch user {
 	case "":
-		home := ex.in.par.value("HOME")
+		home := ex.in.par.valueOf("HOME")
 		b.taint |= home.taint
-		b.text(home.text, true)
+		b.addText(home.text, true)
 	case "+":
-		b.text(ex.in.cwd.dir, true)
+		b.addText(ex.in.cwd.dir, true)
 	case "-":
-		b.text(effect.Unknown, true)
+		b.addText(effect.Unknown, true)
 	case "root":
-		b.text("/root", true)
+		b.addText("/root", true)
 	default:
-		b.text("/home/"+user, true)
+		b.addText("/home/"+user, true)
 	}
 	b.quoted = false
 	ex.literal(b, slash+rest)
@@ -234,8 +234,8 @@ func (ex *expander) tilde(b *builder, s string) {
 
 // literal adds an unquoted literal.
 func (ex *expander) literal(b *builder, s string) {
-	if plain(s) {
-		b.text(s, false)
+	if isLiteral(s) {
+		b.addText(s, false)
 		return
 	}
 	mark := len(ex.buf)
@@ -256,8 +256,8 @@ func (ex *expander) literal(b *builder, s string) {
 	}
 }
 
-// part adds one part of a word.
-func (ex *expander) part(b *builder, part syntax.WordPart, quoted bool) {
+// expandPart adds one part of a word.
+func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		if quoted {
@@ -271,7 +271,7 @@ func (ex *expander) part(b *builder, part syntax.WordPart, quoted bool) {
 		ex.literal(b, p.Value)
 	case *syntax.SglQuoted:
 		if !p.Dollar {
-			b.text(p.Value, true)
+			b.addText(p.Value, true)
 			return
 		}
 		mark := len(ex.buf)
@@ -289,13 +289,13 @@ func (ex *expander) part(b *builder, part syntax.WordPart, quoted bool) {
 		for i := 0; i < len(p.Parts); i++ {
 			inner := p.Parts[i]
 			if d, rest, ok := ex.in.par.subscript(p.Parts, i); ok {
-				b.value(d, true)
-				b.text(rest, true)
+				b.addValue(d, true)
+				b.addText(rest, true)
 				i++
 				continue
 			}
 			n, value := len(ex.buf), isValue(inner)
-			ex.part(b, inner, true)
+			ex.expandPart(b, inner, true)
 			if b.seam(n, value, before) {
 				b.odd |= GluedName
 			}
@@ -319,20 +319,20 @@ func (ex *expander) part(b *builder, part syntax.WordPart, quoted bool) {
 		b.setup = b.start == len(ex.buf) && d.text == effect.Unknown && ex.in.def.setsUp(p.Stmts)
 		b.place = !d.known() && ex.in.def.asksPlace(p.Stmts)
 		b.branch = d.text == effect.Unknown && b.start == len(ex.buf) && ex.in.def.asksBranch(p.Stmts)
-		b.value(d, quoted)
+		b.addValue(d, quoted)
 		b.place = false
 	case *syntax.ArithmExp:
 		b.stays, b.place = true, true
-		b.value(ex.in.math.evaluate(p.X), quoted)
+		b.addValue(ex.in.math.evaluate(p.X), quoted)
 		b.stays, b.place = false, false
 	case *syntax.ProcSubst:
-		b.text(ex.process(p), true)
+		b.addText(ex.process(p), true)
 	case *syntax.ExtGlob:
 		ex.hidden(p.Pattern.Value)
-		b.text(p.Op.String()+p.Pattern.Value+")", false)
+		b.addText(p.Op.String()+p.Pattern.Value+")", false)
 		b.glob = true
 	default:
-		b.value(unknown, quoted)
+		b.addValue(unknown, quoted)
 	}
 }
 
@@ -356,7 +356,7 @@ func (ex *expander) one(w *syntax.Word) data {
 		return data{}
 	}
 	if len(w.Parts) == 1 {
-		if lit, ok := w.Parts[0].(*syntax.Lit); ok && plain(lit.Value) {
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && isLiteral(lit.Value) {
 			return data{text: lit.Value}
 		}
 	}
@@ -370,7 +370,7 @@ func (ex *expander) one(w *syntax.Word) data {
 		case ok:
 			ex.literal(&b, lit.Value)
 		default:
-			ex.part(&b, part, true)
+			ex.expandPart(&b, part, true)
 		}
 	}
 	text, taint := ex.in.arena.keep(ex.buf[b.start:]), b.taint

@@ -12,9 +12,9 @@ func (w *workdir) refuses(args []field) bool {
 	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
 }
 
-// maybe is the path that one may be in the folder that may be the present one; empty
+// possiblePath is the path that one may be in the folder that may be the present one; empty
 // if nothing is known of it.
-func (w *workdir) maybe(p string) string {
+func (w *workdir) possiblePath(p string) string {
 	if p == "" || p[0] != '/' {
 		dir := w.dir
 		if rest, ok := strings.CutPrefix(dir, effect.Unknown); ok {

@@ -116,14 +116,14 @@ func shortValue(letters string) (letter byte, value string) {
 // contents are what a use reads its words from: the standard input, or a file, and if it is
 // not known what that holds the text of the input besides. The name may be another one of it.
 func (lr *listRunner) contents(u *grammar.Use) []input {
-	n, descriptor := lr.a.in.fs.descriptorOf(lr.a.path(u))
+	n, descriptor := lr.a.in.fs.descriptorOf(lr.a.pathOf(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
 		if lr.a.std.present {
 			return []input{*lr.a.std}
 		}
 		return []input{{data: unknown, present: true}}
 	}
-	file := input{data: lr.a.in.fs.contentOf(lr.a.path(u)), present: true}
+	file := input{data: lr.a.in.fs.contentOf(lr.a.pathOf(u)), present: true}
 	if !file.known() && lr.a.std.present {
 		return []input{file, *lr.a.std}
 	}

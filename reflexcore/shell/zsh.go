@@ -56,7 +56,7 @@ func (ex *expander) flagged(p *syntax.ParamExp) data {
 			if !d.known() || d.text == "" {
 				return data{effect.Unknown, d.taint}
 			}
-			d = ex.in.par.value(d.text)
+			d = ex.in.par.valueOf(d.text)
 		case 'Q', 'e':
 			if strings.ContainsAny(d.text, "'\"\\$`") {
 				return data{effect.Unknown, d.taint}
@@ -112,7 +112,7 @@ func (pm *parameters) subscripted(name, index string) data {
 		return unknown
 	}
 	var letters []rune
-	whole := pm.value(name)
+	whole := pm.valueOf(name)
 	n := len(v.list)
 	if !v.array {
 		if !whole.known() {
