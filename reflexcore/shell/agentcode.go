@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -96,21 +95,6 @@ func imports(src, module string) bool {
 	}
 }
 
-// A Program is a program that is named by its path. Only the disk can tell what it is: it
-// may be a link to an agent, or to approver's own program.
-type Program struct {
-	Path  string
-	Words [][]string // the lists of words that it is started with, each once
-	More  bool       // it is started with others too, of which nothing is known here
-	Named bool       // its name is that of another program, which it is unless it is a link
-}
-
-const (
-	maxPrograms = 128 // of one text that are handed on
-	maxLists    = 64  // of words of one of them
-	maxWords    = 32  // of one list
-)
-
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
 func (ag *agentReader) mayBeAgent(name string, args []field) {
@@ -132,77 +116,6 @@ func (ag *agentReader) mayBeLink(name string, args []field) {
 		}
 	}
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
-}
-
-// AgentOf is the agent that a file is, by its path, if those words start it; empty: it is
-// none, or is not started.
-func AgentOf(file string, words []string) string {
-	base := programName(file)
-	args := make([]field, len(words))
-	for i, w := range words {
-		args[i].text = w
-	}
-	for _, a := range agentsNamed[base] {
-		if elsewhere(a.id, args) {
-			return "copy of " + a.id
-		}
-		if a.begins(args, false) {
-			return a.id
-		}
-	}
-	id := installedOf(file)
-	if id == "" {
-		id = versionOf(file)
-	}
-	if ClaudeInstalled(file) {
-		id = "claude"
-	}
-	if elsewhere(id, args) {
-		return "copy of " + id
-	}
-	if installedStarts(id, args) {
-		return id
-	}
-	return ""
-}
-
-// installedStarts reports whether those words start an agent that is known by where it is
-// installed, and not by a name that means other programs too.
-func installedStarts(id string, args []field) bool {
-	return slices.ContainsFunc(agentPrograms, func(a agent) bool {
-		return a.id == id && a.starts == "" && (elsewhere(id, args) || a.begins(args, false))
-	})
-}
-
-// IsAgent reports whether a program of that name is an agent, however it is started.
-func IsAgent(name string) bool {
-	return slices.ContainsFunc(agentsNamed[programName(name)], func(a *agent) bool { return a.starts == "" })
-}
-
-// MayBeAgent reports whether a file is an agent by its path, with some words.
-func MayBeAgent(file string) bool {
-	return len(agentsNamed[programName(file)]) > 0 || installedOf(file) != "" || versionOf(file) != ""
-}
-
-// moduleOf is the agent that a module of Python is, if those words start it.
-func moduleOf(module string, args []field) string {
-	module, _, _ = strings.Cut(module, ".")
-	for _, a := range agentsNamed[strings.ReplaceAll(module, "_", "-")] {
-		if a.begins(args, false) {
-			return a.id
-		}
-	}
-	return ""
-}
-
-// versionOf is the agent that keeps its programs in a folder of its own, by their
-// versions: ~/.local/share/claude/versions/2.1.0.
-func versionOf(file string) string {
-	dir := path.Dir(file)
-	if path.Base(dir) == "versions" {
-		return packageOf(path.Base(path.Dir(dir)))
-	}
-	return ""
 }
 
 // patternStarts notes that a pattern may find the program of an agent: ~/bin/cod?x.

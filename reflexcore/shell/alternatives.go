@@ -111,3 +111,73 @@ func (c *choice) finds(f *virtual) {
 	}
 	c.n = len(c.held)
 }
+
+// olderVersions is how many of them are kept for one file, besides the present one. Of short
+// ones there may be more: a script that is written and run a few times.
+const (
+	olderVersions = 3
+	shortVersions = 12
+	versionBytes  = 4096 // of all those of a file
+)
+
+// version is the one that a command finds in a file: it is walked for each of them, those of
+// which the text is known first. Where no command chooses, it may be any of them.
+//
+// The versions are those that the file had when the command first looked. A walk writes, as mv
+// does to the file that it moves, so the next one would choose from another list and miss some.
+// What a walk finds after it wrote the file itself is added.
+func (al *alternatives) version(f *virtual) version {
+	if len(f.older) == 0 && len(al.choices) == 0 {
+		return f.current()
+	}
+	key := al.arena.concat("file ", f.path)
+	for i := range al.choices {
+		if c := &al.choices[i]; c.key == key {
+			if f.written > al.began {
+				c.finds(f)
+			}
+			return c.held[min(c.at, len(c.held)-1)]
+		}
+	}
+	switch {
+	case len(f.older) == 0:
+		return f.current()
+	case al.choose:
+		held := f.versions()
+		al.chooses(choice{key: key, n: len(held), held: held})
+		return al.choices[len(al.choices)-1].held[0]
+	}
+	v := version{data: data{effect.Unknown, f.taint}}
+	for i := range f.older {
+		v.taint |= f.older[i].taint
+	}
+	return v
+}
+
+// narrow has a command walked for fewer versions of its files where there are too many
+// combinations of them. What is left out is one version of which nothing is known. The file
+// that is looked into now may be all unknown; of the others the command saw the first version.
+func (al *alternatives) narrow() {
+	last := len(al.choices) - 1
+	for _, keep := range [...]int{olderVersions, 1, 0} {
+		for i := range al.choices {
+			c := &al.choices[i]
+			unused := c.at < keep || keep == 0 && i == last
+			if unused && len(c.held) > keep+1 && al.countWalks() > al.rep.lim.Alternatives {
+				c.keep(keep)
+			}
+		}
+	}
+}
+
+// countWalks is how many combinations of the present choices there are, or some number of them
+// that is too large.
+func (al *alternatives) countWalks() int {
+	n := 1
+	for i := range al.choices {
+		if n *= al.choices[i].n; n > al.rep.lim.Alternatives {
+			break
+		}
+	}
+	return n
+}

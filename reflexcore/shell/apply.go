@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -51,73 +50,6 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	pr.in.rep.bits = held
 	pr.in.vars.unhold(locals)
 	sink.add(out)
-}
-
-// asksHelp reports whether a command is only the words of its program and a flag that
-// asks for help: there is nothing that it would be done to. Shells take -h for another
-// flag and then run their input, and programs that stop the host may stop it.
-func (l *commandLine) asksHelp(fed bool) bool {
-	switch l.argv[len(l.argv)-1] {
-	case "-h", "-help", "--help", "--version":
-	default:
-		return false
-	}
-	if len(l.argv) < 2 || l.p.Program.Words() != len(l.argv)-1 || fed && len(l.p.Stdin) > 0 {
-		return false
-	}
-	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
-}
-
-// begin takes over the next command.
-func (a *applied) begin(in *interp, argv []string, mark int, std *input, by string) {
-	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}
-}
-
-// field is the word that a use is about.
-func (a *applied) field(u *grammar.Use) field {
-	f := a.in.exp.fields[a.mark+u.Word]
-	f.text = u.Text
-	return f
-}
-
-// words are all words of the command.
-func (a *applied) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
-
-// bitsOf is the bits of an effect on a use's word.
-func (a *applied) bitsOf(u *grammar.Use) effect.Bits {
-	b := u.Bits | a.bits | a.line.p.Bits
-	if u.Word >= 0 && u.Word < len(a.line.argv) {
-		f := a.in.exp.fields[a.mark+u.Word]
-		if f.glob {
-			b |= effect.Glob
-		}
-		if f.splits {
-			b |= effect.Splits
-		}
-		if a.shown(&f) {
-			b |= effect.Filled
-		}
-		// Another word, of which not all is known, makes no delete of this one uncertain.
-		if a.line.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
-			b &^= effect.Partial
-		}
-	}
-	return b
-}
-
-// pathOf is the path that a use names.
-func (a *applied) pathOf(u *grammar.Use) string {
-	if u.Word < 0 {
-		if strings.IndexByte(u.Arg, ':') > 1 {
-			return u.Arg // no path: secret:aws
-		}
-		return a.in.fs.expandHome(u.Arg)
-	}
-	return a.in.fs.expandHome(u.Text)
-}
-
-func isStdin(p string) bool {
-	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
 }
 
 // source takes in what a use reads.
@@ -179,36 +111,6 @@ func (a *applied) source(u *grammar.Use) {
 		}
 	default: // nothing for the others
 	}
-}
-
-func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
-	if a.line.p.Dry {
-		return
-	}
-	e := effect.Effect{Kind: k, Target: target, Bits: a.bitsOf(u), Taint: taint, By: a.line.by}
-	if u.Word >= 0 {
-		e.What = u.Arg
-	}
-	if k == effect.Discard {
-		e.Dir = a.gitFolder()
-	}
-	a.in.add(e)
-}
-
-// gitFolder is the folder in which a command of git happens; empty if it may be
-// another one than that of the command.
-func (a *applied) gitFolder() string {
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
-		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
-			return ""
-		}
-	}
-	for _, w := range a.line.argv {
-		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
-			return ""
-		}
-	}
-	return a.in.cwd.dir
 }
 
 // readStdin takes in what the standard input does.
@@ -394,25 +296,6 @@ func (a *applied) target(u *grammar.Use, out data) {
 		}
 	default: // nothing for the others
 	}
-}
-
-// secrets is the taint of words that carry secrets somewhere.
-func (a *applied) secrets() effect.Taint {
-	var t effect.Taint
-	for i := range a.line.argv {
-		t |= a.in.exp.fields[a.mark+i].taint
-	}
-	for i := range a.line.p.Uses {
-		if u := &a.line.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
-			t |= a.taint
-		}
-	}
-	for i := range a.line.p.Stdin {
-		if a.line.p.Stdin[i].Role == grammar.Send {
-			t |= a.std.taint
-		}
-	}
-	return t
 }
 
 // inserts notes what a stream editor puts into the files that it edits in place.

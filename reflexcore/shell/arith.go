@@ -277,3 +277,29 @@ func (bc builtinCall) evaluateNames() {
 		}
 	}
 }
+
+// counted is what an element holds of an array that takes numbers only.
+func (ar *arithmetic) counted(v *variable, d data) data {
+	if v == nil || !v.integer {
+		return d
+	}
+	return ar.reckoned(d)
+}
+
+// testNumber walks what the index in a number or a name of [[ ]] runs.
+func (ar *arithmetic) testNumber(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		d := ar.oneOf(w, func(d data) { ar.integer(strings.TrimSpace(d.text), 0) })
+		if ar.injected(d); d.known() {
+			ar.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
+		}
+	}
+}
+
+// reckoned is what a variable holds that takes numbers only.
+func (ar *arithmetic) reckoned(d data) data {
+	if n, ok := ar.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
+		return data{strconv.FormatInt(n, 10), d.taint}
+	}
+	return data{"1" + effect.Unknown, d.taint}
+}

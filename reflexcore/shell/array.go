@@ -66,14 +66,6 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 	*slot = v
 }
 
-// counted is what an element holds of an array that takes numbers only.
-func (ar *arithmetic) counted(v *variable, d data) data {
-	if v == nil || !v.integer {
-		return d
-	}
-	return ar.reckoned(d)
-}
-
 // assignIndex is name[index]=value.
 func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 	value, index := as.wordOrLess(a.Value), data{}
@@ -93,65 +85,6 @@ func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 			v.putText(key, value)
 		}
 	})
-}
-
-// setElement assigns to an element of an array by the text of its index.
-func (as *assigner) setElement(base, index string, d data) {
-	if isTable(base) {
-		as.entered(base, index, d)
-		return
-	}
-	index, d = as.in.par.indexText(base, index), as.in.math.counted(as.in.par.lookup(base), d)
-	as.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
-}
-
-// indexText is what the text of an index comes to.
-func (pm *parameters) indexText(base, index string) string {
-	if v := pm.lookup(base); v != nil && v.assoc {
-		return index
-	}
-	if n, ok := pm.in.math.integer(strings.TrimSpace(index), 0); ok {
-		return strconv.FormatInt(n, 10)
-	}
-	return effect.Unknown
-}
-
-// arraySlot is the variable to assign an element to. What was no array is its
-// element 0.
-func (as *assigner) arraySlot(name string) *variable {
-	was := as.in.par.lookup(name)
-	if was == nil || was.array {
-		v := as.in.vars.slot(name)
-		v.array = true
-		return v
-	}
-	first, unset := as.in.par.valueOf(name), was.unset
-	v := as.in.vars.slot(name)
-	*v = variable{name: v.name, array: true, integer: v.integer}
-	if !unset {
-		v.list = append(v.list, first)
-	}
-	return v
-}
-
-// unsetElement is unset 'name[index]'.
-func (as *assigner) unsetElement(base, index string) {
-	if index == "@" || index == "*" {
-		v := as.in.vars.slot(base)
-		*v = variable{name: v.name, array: true, assoc: v.assoc}
-		return
-	}
-	index = as.in.par.indexText(base, index)
-	v := as.in.vars.slot(base)
-	if !v.array {
-		if index != "0" { // an array of which nothing is known, or no element
-			v.data = data{effect.Unknown, v.taint}
-			return
-		}
-		*v = variable{name: v.name, unset: true}
-		return
-	}
-	v.each(func(v *variable) { v.drop(index) })
 }
 
 // declared is a word that declare and its like take. What is assigned to an array may
@@ -196,77 +129,6 @@ func (lr *lineReader) kept(v *variable, name, origin string) int {
 	return v.resolve(n, ok)
 }
 
-// asList is a variable that is no array as one: its value is the first element.
-func (pm *parameters) asList(name string) []data {
-	if v := pm.lookup(name); v != nil && v.unset {
-		return nil
-	} else if _, given := pm.in.ctx.Env[name]; v == nil && !given {
-		return nil
-	}
-	return []data{pm.valueOf(name)}
-}
-
-// anyOrder are the elements of an array in an order that is not known: one in which they
-// were assigned, those in which a program is the first, or any other.
-func (pm *parameters) anyOrder(name string, v *variable) ([]data, bool) {
-	const most = 4
-	orders := [][]data{v.list}
-	for i, d := range v.list[1:] {
-		first, _, _ := strings.Cut(d.text, " ")
-		if len(orders) < most && pm.in.wellKnown(first) {
-			orders = append(orders, slices.Concat(v.list[i+1:i+2], v.list[:i+1], v.list[i+2:]))
-		}
-	}
-	at := pm.in.alt.pick(pm.in.arena.concat(name, "[@]"), len(orders)+1)
-	if at == len(orders) {
-		return []data{{effect.Unknown, join(v.list, "").taint}}, false
-	}
-	return orders[at], true
-}
-
-// elementAt is the element of a number.
-func (v *variable) elementAt(n int64, ok bool) data {
-	if !v.array {
-		if ok && n == 0 {
-			return v.data
-		}
-		return data{effect.Unknown, v.taint}
-	}
-	if at := v.resolve(n, ok); at >= 0 {
-		if v.keys != nil {
-			return v.element(data{text: strconv.Itoa(at)})
-		}
-		if at < len(v.list) {
-			return v.list[at]
-		}
-		return data{}
-	}
-	if ok && !v.unordered() { // before the first
-		return data{}
-	}
-	return data{effect.Unknown, join(v.list, "").taint}
-}
-
-// element is what an array holds at the text of an index: it may be any of what was
-// assigned at an index that is not known.
-func (v *variable) element(key data) data {
-	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
-		return v.list[0]
-	}
-	for i := len(v.keys) - 1; i >= 0; i-- {
-		if v.keys[i] == key.text && key.known() {
-			return v.list[i]
-		}
-		if !effect.IsKnown(v.keys[i]) {
-			return data{effect.Unknown, join(v.list, "").taint}
-		}
-	}
-	if key.known() {
-		return data{}
-	}
-	return data{effect.Unknown, join(v.list, "").taint}
-}
-
 // rematch is what =~ leaves in BASH_REMATCH: what matched, as far as that can be told,
 // or something else of the text.
 func (as *assigner) rematch(x, y syntax.TestExpr) {
@@ -300,13 +162,4 @@ func groups(d data, pat string) []data {
 		}
 	}
 	return slices.Repeat([]data{d}, most)
-}
-
-// cutIndex takes the name of an element apart.
-func cutIndex(name string) (base, index string, ok bool) {
-	i := strings.IndexByte(name, '[')
-	if i < 1 || name[len(name)-1] != ']' {
-		return "", "", false
-	}
-	return name[:i], name[i+1 : len(name)-1], true
 }

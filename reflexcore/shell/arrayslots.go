@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"approver.example/reflexcore/effect"
 )
@@ -186,3 +187,58 @@ func (v *variable) drop(index string) {
 		v.keys, v.list = slices.Delete(v.keys, i, i+1), slices.Delete(v.list, i, i+1)
 	}
 }
+
+// elementAt is the element of a number.
+func (v *variable) elementAt(n int64, ok bool) data {
+	if !v.array {
+		if ok && n == 0 {
+			return v.data
+		}
+		return data{effect.Unknown, v.taint}
+	}
+	if at := v.resolve(n, ok); at >= 0 {
+		if v.keys != nil {
+			return v.element(data{text: strconv.Itoa(at)})
+		}
+		if at < len(v.list) {
+			return v.list[at]
+		}
+		return data{}
+	}
+	if ok && !v.unordered() { // before the first
+		return data{}
+	}
+	return data{effect.Unknown, join(v.list, "").taint}
+}
+
+// element is what an array holds at the text of an index: it may be any of what was
+// assigned at an index that is not known.
+func (v *variable) element(key data) data {
+	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
+		return v.list[0]
+	}
+	for i := len(v.keys) - 1; i >= 0; i-- {
+		if v.keys[i] == key.text && key.known() {
+			return v.list[i]
+		}
+		if !effect.IsKnown(v.keys[i]) {
+			return data{effect.Unknown, join(v.list, "").taint}
+		}
+	}
+	if key.known() {
+		return data{}
+	}
+	return data{effect.Unknown, join(v.list, "").taint}
+}
+
+// cutIndex takes the name of an element apart.
+func cutIndex(name string) (base, index string, ok bool) {
+	i := strings.IndexByte(name, '[')
+	if i < 1 || name[len(name)-1] != ']' {
+		return "", "", false
+	}
+	return name[:i], name[i+1 : len(name)-1], true
+}
+
+// isTable reports whether a variable is one of the shell's own tables of names.
+func isTable(name string) bool { return name == "BASH_CMDS" || name == "BASH_ALIASES" }

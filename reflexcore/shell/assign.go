@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -213,30 +212,6 @@ func (as *assigner) assign(a *syntax.Assign) {
 	}
 }
 
-// wordOrLess is the text of a word that is assigned. What a command within it prints of words of
-// which nothing is known is not there if these are none: "r" for $(echo r $@), and no space.
-// That is one more value.
-func (as *assigner) wordOrLess(w *syntax.Word) data {
-	d := as.in.exp.one(w)
-	if d.known() || !as.in.alt.choose || !slices.ContainsFunc(w.Parts, substitutes) {
-		return d
-	}
-	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
-	if set == "" || !effect.IsKnown(set) || as.in.alt.pick(as.in.arena.concat("none ", d.text), 2) == 0 {
-		return d
-	}
-	return data{set, d.taint}
-}
-
-// substitutes reports whether a part of a word is what a command prints.
-func substitutes(part syntax.WordPart) bool {
-	if q, ok := part.(*syntax.DblQuoted); ok {
-		return slices.ContainsFunc(q.Parts, substitutes)
-	}
-	_, ok := part.(*syntax.CmdSubst)
-	return ok
-}
-
 // assignEither assigns to elements of an array what they may be.
 func (as *assigner) assignEither(a *syntax.Assign, assign func()) {
 	if a.Append { // which would be done twice
@@ -263,32 +238,4 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 		flag := a.Value.Lit()
 		return len(flag) > 1 && flag[0] == '-' && flag != "--" && strings.Trim(flag[1:], "aAgilnrtux") != ""
 	})
-}
-
-// assignAll gives a variable all the values that it may have.
-func (as *assigner) assignAll(name string, values []data) {
-	if v := as.in.vars.find(name); v != nil && v.refers && len(values) > 1 {
-		v = as.in.vars.slot(name)
-		*v = standsFor(v.name, values)
-		return
-	}
-	as.set(name, values[0])
-	if v := as.in.vars.find(name); v != nil && v.refs != nil || !effect.IsKnown(as.in.vars.referred(name)) {
-		for _, d := range values[1:] {
-			as.set(name, d)
-		}
-		return
-	}
-	if v := as.in.vars.slot(name); len(values) > 1 {
-		for _, d := range values[1:] {
-			if v.integer {
-				as.in.math.counted(v, d) // which may run something
-			}
-		}
-		v = as.in.vars.slot(name)
-		for i := range values {
-			values[i].text = cased(v.letters, values[i].text)
-		}
-		v.alts = values
-	}
 }

@@ -153,13 +153,6 @@ func (bc builtinCall) unsetNames() {
 	}
 }
 
-// unsetFunction takes a function back.
-func (df *definitions) unsetFunction(name string) {
-	if slices.ContainsFunc(df.funcs, func(have function) bool { return have.name == name }) {
-		df.funcs = append(df.funcs, function{name: name})
-	}
-}
-
 func (bc builtinCall) eval() {
 	var d data
 	for i, f := range bc.in.exp.fields[bc.mark+1:] {
@@ -314,29 +307,6 @@ func (bc builtinCall) defineAlias() {
 	}
 }
 
-func (df *definitions) setAlias(name, text string) {
-	if len(df.aliases) >= df.in.rep.lim.Fields {
-		df.in.rep.over("aliases")
-		return
-	}
-	if df.in.wellKnown(name) {
-		df.shadowedByAlias(name, text)
-	}
-	df.aliases = append(df.aliases, alias{name: name, text: text})
-}
-
-// isTable reports whether a variable is one of the shell's own tables of names.
-func isTable(name string) bool { return name == "BASH_CMDS" || name == "BASH_ALIASES" }
-
-// entered is what an element of such a table does: it says where a program is, as
-// hash -p does, or what an alias stands for.
-func (as *assigner) entered(table, name string, d data) {
-	if table == "BASH_CMDS" {
-		d.text = quote(d.text)
-	}
-	as.in.def.setAlias(name, d.text)
-}
-
 // export is export and its like where they are not a declaration of the syntax.
 func (bc builtinCall) export() {
 	array, assoc, fixed := false, false, false
@@ -357,14 +327,6 @@ func (bc builtinCall) export() {
 		if bc.in.exp.fields[bc.mark].text == "readonly" || fixed {
 			bc.in.vars.fix(f.text)
 		}
-	}
-}
-
-// passes notes what export and its like say of one word: a name, perhaps with a value.
-func (as *assigner) passes(word, command string, exports bool) {
-	name, _, _ := strings.Cut(word, "=")
-	if exports || command == "export" {
-		as.pass(strings.TrimSuffix(name, "+"), exports)
 	}
 }
 

@@ -116,78 +116,6 @@ func (in *interp) unwritten(from int) {
 	}
 }
 
-// perhapsAlias walks a program or builtin that has an alias as both: a script expands no
-// alias, nor does the line that defines it.
-func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
-	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
-	var out, more data
-	scope := df.in.branch()
-	df.alias(name, mark, std, &out)
-	entered := df.in.cwd.dir
-	df.in.join(scope)
-	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
-	df.in.run(mark, std, &more, background)
-	if df.in.cwd.dir != entered {
-		if entered == dir { // the alias goes nowhere
-			entered = df.in.cwd.dir
-		}
-		df.in.cwd.dir = effect.Unknown
-		if strings.HasPrefix(entered, "/") {
-			df.in.cwd.may = entered
-		}
-	}
-	if more.text != out.text {
-		out.text = effect.Unknown
-	}
-	out.taint |= more.taint
-	sink.add(out)
-}
-
-// alias walks an alias that the text defined, with the words after it.
-func (df *definitions) alias(name string, mark int, std *input, sink *data) bool {
-	found := false
-	for i := len(df.aliases) - 1; i >= df.apart.aliases; i-- {
-		a := df.aliases[i]
-		if a.name != name {
-			continue
-		}
-		text := a.text
-		for _, f := range df.in.exp.fields[mark+1:] {
-			word := quote(f.text)
-			if strings.HasSuffix(text, " ") { // the next word may be an alias as well
-				for j := range df.aliases {
-					if df.aliases[j].name == word {
-						word = df.aliases[j].text
-					}
-				}
-			}
-			text += " " + word
-		}
-		held := df.aliases
-		df.aliases = df.aliases[:i:i] // an alias does not expand itself
-		df.in.io.aliased = df.in.io.wires
-		if effect.IsKnown(text) {
-			df.in.source(text, "alias", std, sink)
-		} else {
-			df.in.payloads.payload(data{text: text}, "alias", std, sink)
-		}
-		df.in.io.aliased = nil
-		df.aliases = held
-		if found = true; !a.maybe {
-			break
-		}
-	}
-	return found
-}
-
-// quote makes a text one word of a shell again.
-func quote(s string) string {
-	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // run walks the command whose words are in.fields[mark:].
 func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	if !in.rep.spend() {
@@ -238,73 +166,6 @@ func (in *interp) note(mark int) {
 		Dir: in.cwd.dir, May: in.cwd.may, Path: in.par.valueOf("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
 	})
 	in.rep.step = len(in.rep.res.Steps) - 1
-}
-
-// calls walks the function of that name, and where it is defined in a branch those
-// that it may be as well. It is false where there may be none.
-func (df *definitions) calls(mark int, std *input, sink *data, background bool) bool {
-	name := df.in.exp.fields[mark].text
-	for i := len(df.funcs) - 1; i >= 0; i-- {
-		f := df.funcs[i]
-		if f.name != name || i < df.apart.funcs && !f.passed {
-			continue
-		}
-		if i < df.apart.funcs && df.in.Table.Find(name) != nil { // not every shell takes it over
-			f.maybe = true
-		}
-		if f.body != nil {
-			df.invoke(f.body, mark, std, sink, background)
-		}
-		if !f.maybe {
-			return f.body != nil
-		}
-	}
-	return false
-}
-
-// invoke walks a function's body.
-func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *data, background bool) {
-	rounds := 0
-	for _, b := range df.active {
-		if b == body {
-			rounds++
-		}
-	}
-	if rounds > 0 && (background || df.in.via == "pipe") {
-		df.in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
-		rounds++
-	}
-	if rounds > 2 {
-		// A function that calls itself: it ends somehow, or floods the host.
-		sink.add(unknown)
-		return
-	}
-	if len(df.active) >= df.in.rep.lim.Depth {
-		df.in.rep.over(overDepth)
-		return
-	}
-	params := make([]data, 0, len(df.in.exp.fields)-mark-1)
-	for _, p := range df.in.exp.fields[mark+1:] {
-		params = append(params, p.data)
-	}
-	if rounds > 1 && !slices.Equal(params, df.in.par.params) { // it may go on with anything
-		for i := range params {
-			params[i].text = effect.Unknown
-		}
-	}
-	held, others := df.in.par.params, df.in.par.others
-	df.in.par.setPositional(params)
-	df.active = append(df.active, body)
-	outer, jumped, locals, frame := df.in.alt.setAside(), df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
-	df.in.vars.frame = locals
-	df.in.jumped = 0
-	df.in.hist.calledAs(df.in.exp.fields[mark].text)
-	df.in.stmt(body, std, sink)
-	df.in.vars.unhold(locals)
-	df.in.vars.frame = frame
-	df.in.alt.selection, df.in.jumped = outer, jumped
-	df.active = df.active[:len(df.active)-1]
-	df.in.par.params, df.in.par.others = held, others
 }
 
 // program walks a command that is no function and no builtin.
@@ -365,32 +226,6 @@ func (pr *programRunner) program(mark int, std *input, sink *data) {
 	pr.words = pr.words[:words]
 }
 
-// borrow returns the memory for one command; commands run in commands.
-func (pr *programRunner) borrow() *applied {
-	if n := len(pr.spare); n > 0 {
-		a := pr.spare[n-1]
-		pr.spare = pr.spare[:n-1]
-		return a
-	}
-	a := &applied{}
-	a.notes.a, a.lists.a = a, a
-	return a
-}
-
-func (pr *programRunner) giveBack(a *applied) {
-	if len(pr.spare) < 32 {
-		a.forget()
-		pr.spare = append(pr.spare, a)
-	}
-}
-
-// forget drops what the command was, and keeps the memory.
-func (a *applied) forget() {
-	clear(a.parsed.Uses)
-	clear(a.notes.origins)
-	a.notes.origins, a.application = a.notes.origins[:0], application{}
-}
-
 // invoked notes that a file runs which this text made, or which is given by its
 // path. A copy of a program is that program.
 func (pr *programRunner) invoked(mark int, std *input, sink *data) {
@@ -407,24 +242,4 @@ func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 	} else if strings.IndexByte(name.text, '/') >= 0 {
 		pr.in.payloads.execute(name.data, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 	}
-}
-
-// created finds a file that this text made, by its path or, where PATH may lead to
-// it, by its name.
-func (fsys *filesystem) created(name string) *virtual {
-	if len(fsys.list) == 0 {
-		return nil
-	}
-	if strings.IndexByte(name, '/') >= 0 {
-		return fsys.fileAt(fsys.abs(name))
-	}
-	if fsys.in.Table.Find(name) != nil && fsys.in.vars.find("PATH") == nil {
-		return nil
-	}
-	for i := len(fsys.list) - 1; i >= 0; i-- {
-		if base := strings.TrimSuffix(fsys.list[i].path, name); base != fsys.list[i].path && strings.HasSuffix(base, "/") {
-			return &fsys.list[i]
-		}
-	}
-	return nil
 }

@@ -48,9 +48,6 @@ func (bc builtinCall) cd() {
 	}
 }
 
-// longest is how long a folder may be of which only a pattern is known.
-const longest = 256
-
 func (bc builtinCall) popd() {
 	bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
 	if bc.in.vars.find("DIRSTACK") != nil {
@@ -64,30 +61,6 @@ const (
 	topFolder askedFolder = iota + 1 // of the working tree of git
 	ownFolder                        // of the script itself
 )
-
-// asked says which folder a substitution asks for, if it is one of those that scripts
-// enter first.
-func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
-	if len(stmts) != 1 {
-		return 0
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 2 || len(c.Args) > 3 {
-		return 0
-	}
-	name := c.Args[0].Lit()
-	if slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name }) {
-		return 0
-	}
-	last := c.Args[len(c.Args)-1]
-	switch {
-	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" && (last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
-		return topFolder
-	case name == "dirname" && len(c.Args) == 2 && namesScript(last):
-		return ownFolder
-	}
-	return 0
-}
 
 // namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
 func namesScript(w *syntax.Word) bool {
@@ -133,4 +106,82 @@ func (ds *directories) enters(folder askedFolder) bool {
 // changesGit reports whether an effect may change which folder git takes for the top.
 func changesGit(e effect.Effect) bool {
 	return (e.Kind == effect.Write || e.Kind == effect.Delete) && (!effect.IsKnown(e.Target) || strings.Contains(e.Target, ".git"))
+}
+
+// stacked puts the folder that pushd left on the stack of folders, or changes its top.
+func (ds *directories) stacked(before string, push bool) {
+	v := ds.in.vars.find("DIRSTACK")
+	if v == nil && !push {
+		return
+	}
+	list := []data{{text: before}}
+	if v != nil && v.array && len(v.list) > 0 {
+		list = slices.Clone(v.list)
+	}
+	if push {
+		list = slices.Insert(list, 0, data{text: ds.in.cwd.dir})
+		list[1] = data{text: before}
+	}
+	list[0] = data{text: ds.in.cwd.dir}
+	*ds.in.vars.slot("DIRSTACK") = variable{name: "DIRSTACK", array: true, list: list}
+}
+
+// stack is the element of the stack of folders that ~1 or ~-0 names.
+func (ds *directories) stack(number string) data {
+	if number == "0" || number == "+0" {
+		return data{text: ds.in.cwd.dir}
+	}
+	v := ds.in.par.lookup("DIRSTACK")
+	if v == nil || !v.array || len(v.list) == 0 {
+		return unknown
+	}
+	list, digits := v.list, strings.TrimLeft(number, "+-")
+	n, ok := ds.in.math.integer(digits, 0)
+	if number[0] == '-' {
+		n = int64(len(list)) - 1 - n
+	}
+	if !ok || n < 0 || n >= int64(len(list)) {
+		return unknown
+	}
+	return list[n]
+}
+
+// isStackNumber reports whether what follows a tilde is a number of the stack of folders.
+func isStackNumber(s string) bool {
+	digits := strings.TrimLeft(s, "+-")
+	return digits != "" && strings.Trim(digits, "0123456789") == "" && len(s)-len(digits) < 2
+}
+
+// printDirs prints the stack of folders.
+func (bc builtinCall) printDirs() {
+	args := bc.in.exp.fields[bc.mark+1:]
+	list := []data{{text: bc.in.cwd.dir}}
+	if v := bc.in.par.lookup("DIRSTACK"); v != nil {
+		if list = v.list; !v.array {
+			list = []data{unknown}
+		}
+	}
+	long := len(args) > 0 && args[0].text == "-l"
+	if long {
+		args = args[1:]
+	}
+	switch {
+	case len(args) == 0:
+	case len(args) == 1 && isStackNumber(args[0].text):
+		list = []data{bc.in.dirs.stack(args[0].text)}
+	case len(args) == 1 && args[0].text == "-c":
+		return
+	default:
+		list = []data{unknown}
+	}
+	if home := bc.in.par.valueOf("HOME").text; !long && len(home) > 1 {
+		list = slices.Clone(list)
+		for i := range list {
+			if rest, ok := strings.CutPrefix(list[i].text, home); ok && (rest == "" || rest[0] == '/') {
+				list[i].text = "~" + rest
+			}
+		}
+	}
+	d := join(list, " ")
+	bc.sink.add(data{d.text + "\n", d.taint})
 }

@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -84,15 +82,5 @@ func (in *interp) testExpr(x syntax.TestExpr) {
 		}
 	case *syntax.ParenTest:
 		in.testExpr(x.X)
-	}
-}
-
-// testNumber walks what the index in a number or a name of [[ ]] runs.
-func (ar *arithmetic) testNumber(x syntax.TestExpr) {
-	if w, ok := x.(*syntax.Word); ok {
-		d := ar.oneOf(w, func(d data) { ar.integer(strings.TrimSpace(d.text), 0) })
-		if ar.injected(d); d.known() {
-			ar.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
-		}
 	}
 }

@@ -60,26 +60,6 @@ func (fsys *filesystem) linked(p string) string {
 	return p
 }
 
-// isDescriptors reports whether a folder is that of the descriptors of this process, or
-// may be: /proc/$$/fd.
-func isDescriptors(folder string) bool {
-	if folder == "/dev/fd/" {
-		return true
-	}
-	rest, ok := strings.CutPrefix(folder, "/proc/")
-	if !ok {
-		return false
-	}
-	process, rest, _ := strings.Cut(rest, "/")
-	if process != "self" && process != "thread-self" && effect.IsKnown(process) {
-		return false
-	}
-	if _, thread, found := strings.Cut(rest, "task/"); found {
-		_, rest, _ = strings.Cut(thread, "/")
-	}
-	return rest == "fd/"
-}
-
 // matchedDescriptor is the first descriptor for output whose path a pattern matches.
 func matchedDescriptor(pattern string) (int, bool) {
 	if !strings.ContainsAny(pattern, "*?[") || !strings.HasPrefix(pattern, "/") {

@@ -61,28 +61,6 @@ func (en *exporter) handsOver(name string) {
 	m.tell(len(en.in.rep.res.Effects))
 }
 
-// imported walks a function that each shell finds in its environment: whether one of
-// them calls it is not known, so that it counts as called and as one that may be there.
-func (df *definitions) imported(name string, value data) {
-	name, _ = strings.CutSuffix(name, "%%")
-	name, _ = strings.CutSuffix(name, "()")
-	if value.known() && !strings.HasPrefix(strings.TrimSpace(value.text), "()") {
-		return // no shell takes it for a function
-	}
-	from := len(df.funcs)
-	if strings.HasPrefix(value.text, effect.Unknown) {
-		df.in.payloads.payload(value, "function", &input{}, nil)
-		return
-	}
-	df.in.payloads.payload(data{df.in.arena.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
-	if from < len(df.funcs) {
-		df.exported(name)
-	}
-	for i := from; i < len(df.funcs); i++ {
-		df.funcs[i].maybe = true
-	}
-}
-
 func (en *exporter) variable(name string, value data) {
 	mark, words := len(en.in.exp.fields), len(en.in.programs.words)
 	en.in.exp.push(field{data: data{text: "="}})
@@ -153,4 +131,33 @@ func (l *commandLine) takesHome(u *grammar.Use) bool {
 		}
 	}
 	return false
+}
+
+// gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git,
+// as if it were given by -c. One whose name is not known may be any.
+func (en *exporter) gitSetting(number string, value data) {
+	key := en.in.par.valueOf("GIT_CONFIG_KEY_" + number)
+	if en.in.rep.level >= en.in.rep.lim.Nesting {
+		en.in.rep.over(overDepth)
+		return
+	}
+	mark := len(en.in.exp.fields)
+	for _, text := range [...]string{"git", "-c", key.text + "=" + value.text, "version"} {
+		en.in.exp.push(field{data: data{text: text}})
+	}
+	en.in.exp.fields[mark+2].taint = key.taint | value.taint
+	en.in.rep.level++
+	en.in.programs.program(mark, &input{}, nil)
+	en.in.rep.level--
+	en.in.exp.fields = en.in.exp.fields[:mark]
+}
+
+// environmentOf is what a program finds in a variable: of the environment, or one of
+// the text, which need not be told whether it is exported.
+func (en *exporter) environmentOf(name string) (text string, from effect.Taint, known bool) {
+	if _, ok := en.in.ctx.Env[name]; !ok && en.in.vars.find(name) == nil {
+		return "", 0, false
+	}
+	v := en.in.par.valueOf(name)
+	return v.text, v.taint, true
 }

@@ -123,3 +123,104 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 		a.in.payloads.execute(data{a.in.fs.expandHome(f.text), f.taint}, u.Arg, a.wordsAfter(u), a.std, out, a.line.by)
 	}
 }
+
+// payload walks what a use executes.
+func (a *applied) payload(u *grammar.Use, out *data) {
+	in := a.in
+	if a.line.p.Dry && !strings.HasPrefix(a.line.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
+		return
+	}
+	held, unpassed := in.rep.bits, in.payloads.unpassed
+	in.rep.bits |= u.Bits & effect.Remote
+	in.payloads.unpassed = in.rep.bits&effect.Remote != 0 || a.line.clears()
+	a.executes(u, out)
+	in.rep.bits, in.payloads.unpassed = held, unpassed
+}
+
+// runModule runs a module of Python, if it is not one that the table knows by its
+// name: it is code of the module search path, and no program.
+func (a *applied) runModule(u *grammar.Use, out *data) bool {
+	in, f := a.in, a.in.exp.fields[a.mark+u.Word]
+	f.text = u.Text
+	if f.text == "" {
+		f.text = a.line.argv[u.Word]
+	}
+	if in.Table.Module(f.text) {
+		return false
+	}
+	if target := in.fs.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.fs.fileAt(target) != nil {
+		in.payloads.execute(data{target, f.taint}, "python", a.wordsAfter(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
+		return true
+	}
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.line.by})
+	in.payloads.saysDelete(a.wordsAfter(&grammar.Use{Word: u.Word}), f.text)
+	out.add(data{effect.Unknown, f.taint | a.std.taint})
+	return true
+}
+
+// stdinPayload walks what the standard input executes.
+func (a *applied) stdinPayload(u *grammar.Use, out *data) {
+	in := a.in
+	if a.line.p.Dry {
+		return
+	}
+	if !a.std.present {
+		if u.Role == grammar.Shell {
+			// Nothing is written down of what a shell of its own will be told.
+			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.line.by})
+		}
+		return
+	}
+	held := in.rep.bits
+	in.rep.bits |= u.Bits & effect.Remote
+	switch u.Role {
+	case grammar.Shell:
+		var more data
+		d := a.std.data
+		if a.line.p.Program.Name == "fish" {
+			d.text = fishText(d.text)
+		}
+		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.line.by+" (stdin)")
+		if *out = more; a.line.traces(&in.vars) {
+			out.add(unknown)
+		}
+	case grammar.Code:
+		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
+	case grammar.Exec: // not code, but it says what runs
+		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.line.by})
+	case grammar.Sql:
+		if p := a.fedFile(); p != "" { // psql < x.sql does what psql -f x.sql does
+			in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: a.std.taint, By: a.line.by})
+			break
+		}
+		a.sql(u.Arg, a.std.data)
+	case grammar.Persist:
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.line.by})
+	default: // nothing for the others
+	}
+	in.rep.bits = held
+}
+
+// sql walks what a database client is told.
+func (a *applied) sql(dialect string, d data) {
+	in := a.in
+	if !d.known() {
+		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.line.by})
+	}
+	if in.SQL == nil {
+		return
+	}
+	in.SQL(dialect, d.text, func(f Found) bool {
+		if f.Shell != "" {
+			in.separately(false, func() { in.payloads.sub(data{f.Shell, f.Taint | d.taint}, a.line.by, &input{}, nil) })
+			return !in.rep.stopped()
+		}
+		e := f.Effect
+		e.By, e.Taint = a.line.by, e.Taint|d.taint
+		if e.Kind == effect.Write && strings.HasPrefix(a.line.p.Program.Name, "sqlite") {
+			in.fs.write(in.fs.expandHome(e.Target), data{effect.Unknown, e.Taint}, true)
+		}
+		in.add(e)
+		return !in.rep.stopped()
+	})
+}

@@ -74,17 +74,6 @@ func (fsys *filesystem) readFile(p data, by string) data {
 	return d
 }
 
-// socket is the host and port of bash's /dev/tcp.
-func socket(p string) (string, bool) {
-	for _, kind := range []string{"/dev/tcp/", "/dev/udp/"} {
-		if rest, ok := strings.CutPrefix(p, kind); ok {
-			host, port, _ := strings.Cut(rest, "/")
-			return host + ":" + port, true
-		}
-	}
-	return "", false
-}
-
 // wrote notes that data was written to a path.
 func (fsys *filesystem) wrote(p string, d data, more bool, by string) {
 	target := fsys.abs(p)
@@ -126,9 +115,6 @@ func (fsys *filesystem) abs(p string) string {
 	}
 	return fsys.resolve(p)
 }
-
-// maxDotted bounds the folders of one text that are written with "..".
-const maxDotted = 256
 
 // maxHops is how many links a kernel follows for one path.
 const maxHops = 40
@@ -276,4 +262,31 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 		d = data{effect.Unknown + d.text, d.taint}
 	}
 	fsys.list = append(fsys.list, virtual{path: p, data: d, written: fsys.written})
+}
+
+// created finds a file that this text made, by its path or, where PATH may lead to
+// it, by its name.
+func (fsys *filesystem) created(name string) *virtual {
+	if len(fsys.list) == 0 {
+		return nil
+	}
+	if strings.IndexByte(name, '/') >= 0 {
+		return fsys.fileAt(fsys.abs(name))
+	}
+	if fsys.in.Table.Find(name) != nil && fsys.in.vars.find("PATH") == nil {
+		return nil
+	}
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		if base := strings.TrimSuffix(fsys.list[i].path, name); base != fsys.list[i].path && strings.HasSuffix(base, "/") {
+			return &fsys.list[i]
+		}
+	}
+	return nil
+}
+
+// agesInBranch keeps what a file holds that becomes another one in a branch.
+func (fsys *filesystem) agesInBranch(f *virtual) {
+	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
+		f.mayHold(v)
+	}
 }

@@ -221,11 +221,6 @@ func (in *interp) atHome(p string) bool {
 	return ok && strings.Count(home, "/") > 1 && effect.IsKnown(home) && (rest == "" || rest[0] == '/')
 }
 
-// isFind reports whether a command is find.
-func (l *commandLine) isFind() bool {
-	return l.p.Program != nil && l.p.Program.Name == "find"
-}
-
 // roots are the folders that find searches.
 func (lr *listRunner) roots() []string {
 	var out []string

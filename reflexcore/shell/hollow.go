@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -13,23 +12,6 @@ import (
 // so that a variable in the right place hides neither a program nor a flag. All
 // that is not known is left out at once, and below the command too: a walk for
 // each variable would cost 2^n of them.
-
-const (
-	omitsNothing omission = iota
-	omitsAll              // every one; a word that is nothing else is no word
-	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
-	omitsSpread           // none: arrays are all of their elements
-	omitsParts            // those in words of which something is known; a whole word stays what it is
-)
-
-const (
-	partly       unsure = 1 << iota // a word has a known part and an unknown one
-	wholly                          // a word that may be no word
-	wholeUnknown                    // a word of which nothing is known, or a pattern of names
-	spread                          // an array without an index
-	named                           // one of these is the command's name
-	chosen                          // the call chose the unknown folder that a folder of the system stands below
-)
 
 // every does something for each combination of what the variables in it may be, and
 // once more for what is not known of its words being nothing.
@@ -152,59 +134,6 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	}
 }
 
-// markRooted marks those of new whose target is one of old below the root: what begins with an
-// unknown folder is no folder of the system by itself, since that is how packages are put
-// together ("$DESTDIR/usr/bin/x"). Rules say for which that makes a difference. Of folders
-// that the call may have chosen itself only the root is marked: X=$(cat f) is nothing at
-// the agent's will.
-func markRooted(old, new []effect.Effect, below []string, chosen bool) {
-	for i := range new {
-		e := &new[i]
-		if e.Target == "" || e.Target[0] != '/' || e.Bits&effect.Remote != 0 {
-			continue
-		}
-		target := path.Clean(e.Target)
-		if bare := strings.Trim(target, "/*."); bare != "" && (chosen || !slices.Contains(below, target) && !slices.Contains(below, path.Dir(target))) {
-			continue
-		}
-		if slices.ContainsFunc(old, func(h effect.Effect) bool {
-			return h.Kind == e.Kind && h.By == e.By && strings.HasPrefix(h.Target, effect.Unknown+"/") && !strings.Contains(h.Target, "/..") &&
-				path.Clean(strings.ReplaceAll(h.Target, effect.Unknown, "")) == target
-		}) {
-			e.Bits |= effect.Rooted
-		}
-	}
-}
-
-// keepFresh moves what is not in have to the beginning of a list, and returns how many
-// that are.
-func keepFresh(have, list []effect.Effect) (n int) {
-	var set map[effect.Effect]bool
-	if len(have) > 16 && len(list) > 16 {
-		set = make(map[effect.Effect]bool, len(have))
-		for _, e := range have {
-			e.Step = 0
-			set[e] = true
-		}
-	}
-	for _, e := range list {
-		bare := e
-		bare.Step = 0
-		is := set[bare]
-		if set == nil {
-			is = slices.ContainsFunc(have, func(h effect.Effect) bool {
-				h.Step = 0
-				return h == bare
-			})
-		}
-		if !is {
-			list[n] = e
-			n++
-		}
-	}
-	return n
-}
-
 // omitted is a value in a walk that takes what is not known for nothing.
 func (rg *readings) omitted(d data) data {
 	if !d.known() {
@@ -251,14 +180,6 @@ func (rg *readings) look(mark int) {
 	}
 }
 
-// firstOf is the first folder of a path from the root.
-func firstOf(p string) string {
-	if end := strings.IndexByte(p[1:], '/'); end >= 0 {
-		return p[:end+1]
-	}
-	return p
-}
-
 // lookAt notes it for one text. Bare says that it was not quoted.
 func (rg *readings) lookAt(text string, bare bool) {
 	switch {
@@ -285,30 +206,6 @@ func isPage(text string) bool {
 func says(name string) bool {
 	switch name {
 	case "echo", "printf", ":", "true", "false", "test", "[":
-		return true
-	}
-	return false
-}
-
-// atTop is a path below the working directory where that may be the root, a folder of
-// the system or a home, since what is not known of it may be nothing: cd "/$X" && rm *.
-// It is empty for any other, which scripts enter every day.
-func (ds *directories) atTop(p string) string {
-	if effect.IsKnown(ds.in.cwd.dir) || !strings.HasPrefix(p, ds.in.cwd.dir) {
-		return ""
-	}
-	top := path.Clean(strings.ReplaceAll(ds.in.cwd.dir, effect.Unknown, ""))
-	if !isTopFolder(top) && top != ds.in.par.valueOf("HOME").text {
-		return ""
-	}
-	return path.Clean(ds.in.arena.concat(top, "/", p[len(ds.in.cwd.dir):]))
-}
-
-// isTopFolder reports whether a path is the root, or one of the folders of a system and
-// of its people that lie in it.
-func isTopFolder(p string) bool {
-	switch p {
-	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/proc", "/sys", "/run", "/nix", "/Users", "/System", "/Library", "/Applications", "/private":
 		return true
 	}
 	return false

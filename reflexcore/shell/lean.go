@@ -7,12 +7,6 @@ import "mvdan.cc/sh/v3/syntax"
 // depth that what they might run leads to, use up the limits, and what the text does
 // when they are all empty is never looked at. So that reading has its own walk.
 
-// The limits that a lean walk does not meet where the first walk did.
-const (
-	overDepth        = "depth"
-	overAlternatives = "alternatives"
-)
-
 // hidesMore reports whether a lean walk of a text that met a limit may see what the first
 // walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
 // but for one that goes deeper or that is not ended by the number of alternatives.
@@ -82,4 +76,28 @@ func adding[T comparable](list, more []T) []T {
 		}
 	}
 	return list
+}
+
+// A command with words that are not known is read once more with nothing in their place,
+// command by command. Where one command decides what the next one is, as its output, the
+// parameters or the folder, these readings part: what the first one leaves in each of them
+// is one more possibility for the second one, and not all of them are tried together. But
+// one reading goes through all of the text, and is the one that a shell takes most often:
+// what is not known is not set, and there are no parameters.
+
+// parted reports whether the readings of a command left more than one possibility to what
+// follows: it prints one thing or another, sets parameters, or is another command.
+func (rg *readings) parted() bool { return rg.forks > 0 || rg.partings > 0 }
+
+// withNothing walks a text once more with what is not known not set, and adds what is new to the
+// result. Only a few texts in a thousand need it.
+func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
+	from, below, chose := len(out.Effects), in.readings.founded, in.readings.chose
+	in.readings.founded = nil
+	ctx.Unset = true
+	in.leanly(ctx, out, func(in *interp) {
+		in.readings.first, in.par.params = true, []data{}
+		walk(in)
+	})
+	markRooted(out.Effects[:from], out.Effects[from:], below, chose)
 }

@@ -19,49 +19,9 @@ var places = map[string][]string{
 	"rustc": {"--print sysroot", "--print=sysroot"}, "gem": {"environment gemdir"}, "pg_config": {"--bindir"}, "llvm-config": {"--bindir"}, "pwd": {"", "-P", "-L"},
 }
 
-// asksPlace reports whether a substitution prints where something is. The text must
-// not have changed what the program says: by a variable of its own, or by taking its
-// name.
-func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
-		return false
-	}
-	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
-		return df.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
-		return false
-	}
-	name := c.Args[0].Lit()
-	if _, ok := places[name]; !ok { // most
-		return df.asked(stmts) != 0
-	}
-	for _, w := range c.Args {
-		if lit := w.Lit(); lit == "" || !isLiteral(lit) {
-			return df.asked(stmts) != 0
-		}
-	}
-	if !df.in.exp.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
-		return df.asked(stmts) != 0
-	}
-	for i := range df.in.vars.list {
-		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
-			return false
-		}
-	}
-	return !df.replaced(name)
-}
-
 func isCalled(s *syntax.Stmt, name string) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && len(c.Args) > 0 && c.Args[0].Lit() == name
-}
-
-// ofPlace reports whether what is assigned is such a place and nothing else.
-func (df *definitions) ofPlace(w *syntax.Word) bool {
-	s := substitutionIn(w)
-	return s != nil && df.asksPlace(s.Stmts)
 }
 
 // substitutionIn is the command substitution that a word is, or nil.
@@ -81,18 +41,6 @@ func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 // It begins with no + unless somebody made such a branch, which is asked about.
 var branchQueries = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
 
-// asksBranch reports whether a substitution prints that name.
-func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 {
-		return false
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
-		return false
-	}
-	return df.in.exp.isOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
-}
-
 // isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
 func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
 	mark := len(ex.buf)
@@ -105,12 +53,6 @@ func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
 	is := slices.ContainsFunc(texts, func(t string) bool { return string(ex.buf[mark:]) == t })
 	ex.buf = ex.buf[:mark]
 	return is
-}
-
-// ofBranch reports whether what is assigned is that name and nothing else.
-func (df *definitions) ofBranch(w *syntax.Word) bool {
-	s := substitutionIn(w)
-	return s != nil && df.asksBranch(s.Stmts)
 }
 
 // setups are programs that print what a shell is to run when it starts, by the words
@@ -130,32 +72,6 @@ var setups = map[string][]string{
 	"pnpm": {"completion *"}, "yq": {"shell-completion *"}, "golangci-lint": {"completion *"}, "hugo": {"completion *"}, "task": {"--completion *"}, "stack": {"--bash-completion-script *"},
 }
 
-// setsUp reports whether a substitution is one of them, that the text did not put
-// there itself.
-func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 {
-		return false
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
-		return false
-	}
-	name := c.Args[0].Lit()
-	if name = name[strings.LastIndexByte(name, '/')+1:]; setups[name] == nil { // most
-		return false
-	}
-	words := make([]string, len(c.Args))
-	for i, w := range c.Args {
-		if words[i] = w.Lit(); words[i] == "" || !isLiteral(strings.TrimPrefix(words[i], "~/")) {
-			return false
-		}
-	}
-	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
-		return false
-	}
-	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !df.replaced(name)
-}
-
 // sameWords compares words with those of a pattern.
 func sameWords(pattern string, words []string) bool {
 	list := strings.Fields(pattern)
@@ -163,11 +79,4 @@ func sameWords(pattern string, words []string) bool {
 		start, any := strings.CutSuffix(p, "*")
 		return p == w || any && strings.HasPrefix(w, start)
 	})
-}
-
-// replaced reports whether the text made something else of a program's name.
-func (df *definitions) replaced(name string) bool {
-	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
-		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
-		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
 }

@@ -12,12 +12,6 @@ import (
 // a file to write, nor the small languages of databases and editors. So the names of
 // files in the words of a command are noted wherever no effect tells what becomes of them.
 
-// A Mention is a file that a command names, where nothing says that it only reads it.
-type Mention struct {
-	Path string
-	By   string // the program
-}
-
 const (
 	maxMentions  = 64       // of one text
 	maxMentioned = 64 << 10 // bytes of one word that are looked through

@@ -7,51 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An Oddity is a way of writing a command that hides what it is from whoever
-// reads it, or that runs what nobody wrote down. What the command does is in its
-// effects; this is how it is said.
-type Oddity uint16
-
-// The oddities. They add up.
-const (
-	// Of the name of a command, or of its flags: it is only there after expansion.
-	SplitName    Oddity = 1 << iota // quotes or backslashes inside it: r""m
-	GluedName                       // letters of variables side by side: $a$b
-	CutName                         // a part of a value, or a value changed: ${x:0:1}
-	ComputedName                    // what a command prints: $(echo rm)
-	EscapedName                     // its letters as numbers: $'\x72m'
-	BracedName                      // one word in braces is name and arguments: {rm,-rf,/}
-	GuessedName                     // a pattern of the system's programs: /bin/r?
-	// Of any word.
-	EmptyQuotes // quotes around nothing between two letters: /et''c
-	Separator   // the separator of words written as a variable: rm${IFS}x
-	// Of what runs.
-	EvalUnknown   // eval of a text that is not known
-	SourceProcess // the output of a process is sourced
-	InputAsCode   // each line of an input becomes shell code: xargs sh -c
-	NameUnknown   // a variable whose value is not known is the command
-)
-
-// oddities are the words for them.
-var oddities = [...]string{
-	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes", "separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
-}
-
-// String lists the words, separated by +.
-func (o Oddity) String() string {
-	var b strings.Builder
-	for i, name := range oddities {
-		if o&(1<<i) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('+')
-		}
-		b.WriteString(name)
-	}
-	return b.String()
-}
-
 // oddName notes how the name of a command, and its flags, were written.
 func (ex *expander) oddName(mark int) {
 	for i, f := range ex.fields[mark:] {

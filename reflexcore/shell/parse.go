@@ -22,22 +22,6 @@ var pool = sync.Pool{New: func() any {
 	}
 }}
 
-// How says how a text was read.
-type How uint8
-
-// The ways, from the best.
-const (
-	Parsed    How = iota // as bash, or zsh
-	Recovered            // as bash, with what was missing put in
-	Tokens               // not at all: split at quotes and operators
-	Refused              // beyond a limit
-)
-
-// String returns the word.
-func (h How) String() string {
-	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
-}
-
 // maxRetried is the longest text that is parsed again when it is no bash.
 const maxRetried = 32 << 10
 

@@ -129,11 +129,3 @@ func (fsys *filesystem) mayRun(p string) *virtual {
 	}
 	return nil
 }
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}

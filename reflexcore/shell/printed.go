@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -65,11 +64,6 @@ func (fsys *filesystem) untouched() bool {
 	})
 }
 
-// within reports whether a folder is the other one, or lies in it.
-func within(p, dir string) bool {
-	return dir != "" && (p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
-}
-
 // fedBy is the file that a statement has for its input, if any. It is false if its
 // redirections do anything but that, send its output to one file, or drop its errors.
 func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
@@ -89,29 +83,6 @@ func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool
 		}
 	}
 	return from, true
-}
-
-// verbatim is a word that is written without anything for the shell to expand.
-func verbatim(w *syntax.Word) (string, bool) {
-	if len(w.Parts) == 1 {
-		if q, ok := w.Parts[0].(*syntax.SglQuoted); ok && !q.Dollar {
-			return q.Value, true
-		}
-	}
-	text := w.Lit()
-	return text, text != "" && isPlain(text)
-}
-
-// isPlain reports whether a word has nothing in it that a shell, or a reader, could take
-// for more than a name, a number or an option.
-func isPlain(word string) bool {
-	for i := range len(word) {
-		c := word[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("_./:=@%+,-", c) < 0 {
-			return false
-		}
-	}
-	return word != ""
 }
 
 // isOwn reports whether a word is the path of a file of the project that this text, and
@@ -174,12 +145,6 @@ func plainBehind(words, input []string) []string {
 	}
 	return append(input, words[0])
 }
-
-// placeholder is a command of sed that puts a plain word in the place of a marked name: it
-// says nothing that the template does not.
-var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked + `#[\w./:@%+=-]+#)g?$`)
-
-const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
 
 // filledIn is the template that sed fills in, if that is all that it does.
 func (fsys *filesystem) filledIn(words, input []string) []string {

@@ -136,32 +136,6 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
-// add adds an effect, and where its path is only known to be in a folder that may be
-// one or another, what it is in that one as well.
-func (in *interp) add(e effect.Effect) {
-	in.rep.effect(e)
-	switch e.Kind {
-	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
-		if e.Bits&effect.Remote != 0 {
-			break
-		}
-		target := e.Target
-		if p := in.cwd.mayBe(target); p != "" {
-			e.Target = p
-			in.rep.effect(e)
-		}
-		if p := in.cwd.ifStill(target); p != "" && e.Kind != effect.Read && e.Kind != effect.Exec {
-			e.Target = p
-			in.rep.effect(e)
-		}
-		if p := in.dirs.atTop(target); p != "" {
-			e.Target = p
-			in.rep.effect(e)
-		}
-	default: // the others have no path
-	}
-}
-
 // sameTail is how many effects an effect is compared with, so that it is not added twice.
 const sameTail = 4
 
@@ -187,3 +161,71 @@ func (r *report) effect(e effect.Effect) {
 	}
 	r.res.Effects = append(r.res.Effects, e)
 }
+
+const (
+	maxPrograms = 128 // of one text that are handed on
+	maxLists    = 64  // of words of one of them
+	maxWords    = 32  // of one list
+)
+
+// maxDotted bounds the folders of one text that are written with "..".
+const maxDotted = 256
+
+// markRooted marks those of new whose target is one of old below the root: what begins with an
+// unknown folder is no folder of the system by itself, since that is how packages are put
+// together ("$DESTDIR/usr/bin/x"). Rules say for which that makes a difference. Of folders
+// that the call may have chosen itself only the root is marked: X=$(cat f) is nothing at
+// the agent's will.
+func markRooted(old, new []effect.Effect, below []string, chosen bool) {
+	for i := range new {
+		e := &new[i]
+		if e.Target == "" || e.Target[0] != '/' || e.Bits&effect.Remote != 0 {
+			continue
+		}
+		target := path.Clean(e.Target)
+		if bare := strings.Trim(target, "/*."); bare != "" && (chosen || !slices.Contains(below, target) && !slices.Contains(below, path.Dir(target))) {
+			continue
+		}
+		if slices.ContainsFunc(old, func(h effect.Effect) bool {
+			return h.Kind == e.Kind && h.By == e.By && strings.HasPrefix(h.Target, effect.Unknown+"/") && !strings.Contains(h.Target, "/..") &&
+				path.Clean(strings.ReplaceAll(h.Target, effect.Unknown, "")) == target
+		}) {
+			e.Bits |= effect.Rooted
+		}
+	}
+}
+
+// keepFresh moves what is not in have to the beginning of a list, and returns how many
+// that are.
+func keepFresh(have, list []effect.Effect) (n int) {
+	var set map[effect.Effect]bool
+	if len(have) > 16 && len(list) > 16 {
+		set = make(map[effect.Effect]bool, len(have))
+		for _, e := range have {
+			e.Step = 0
+			set[e] = true
+		}
+	}
+	for _, e := range list {
+		bare := e
+		bare.Step = 0
+		is := set[bare]
+		if set == nil {
+			is = slices.ContainsFunc(have, func(h effect.Effect) bool {
+				h.Step = 0
+				return h == bare
+			})
+		}
+		if !is {
+			list[n] = e
+			n++
+		}
+	}
+	return n
+}
+
+// The limits that a lean walk does not meet where the first walk did.
+const (
+	overDepth        = "depth"
+	overAlternatives = "alternatives"
+)

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -131,10 +130,4 @@ func mounts(word string) bool {
 		return true
 	}
 	return false
-}
-
-// shown reports whether an operand of rm begins with a folder that a guard shows to be
-// something, and nothing in the call says that it may be the root.
-func (a *applied) shown(f *field) bool {
-	return f.filled && a.line.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.line.argv[0])
 }

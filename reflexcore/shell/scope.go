@@ -1,91 +1,10 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
 )
-
-// lookup finds a variable, or nil.
-func (pm *parameters) lookup(name string) *variable {
-	for hops := 0; hops < 8; hops++ {
-		v := pm.in.vars.find(name)
-		if v == nil || v.ref == "" {
-			if v != nil && v.forms != nil {
-				return &v.forms[pm.in.alt.pick(name, len(v.forms))]
-			}
-			return v
-		}
-		if name = v.ref; v.refs != nil {
-			name = v.refs[pm.in.alt.pick(pm.in.arena.concat("&", v.name), len(v.refs))]
-		}
-		if base, index, ok := cutIndex(name); ok {
-			return pm.referredElement(base, index)
-		}
-	}
-	return nil
-}
-
-// referredElement is an element as a variable of its own.
-func (pm *parameters) referredElement(base, index string) *variable {
-	v := pm.lookup(base)
-	if v == nil || !v.array {
-		return &variable{name: base, data: unknown}
-	}
-	if v.assoc {
-		return &variable{name: base, data: v.element(data{text: index})}
-	}
-	n, ok := pm.in.math.integer(strings.TrimSpace(index), 0)
-	if v = pm.lookup(base); v == nil {
-		return &variable{name: base, data: unknown}
-	}
-	return &variable{name: base, data: v.elementAt(n, ok)}
-}
-
-// set assigns to a variable, or to an element of an array.
-func (as *assigner) set(name string, d data) {
-	if v := as.in.vars.find(name); v != nil && v.refs != nil {
-		as.setEach(v.refs, d)
-		return
-	}
-	name = as.in.vars.referred(name)
-	if !effect.IsKnown(name) {
-		as.setAny(name, d)
-		return
-	}
-	if base, index, ok := cutIndex(name); ok {
-		as.setElement(base, index, d)
-		return
-	}
-	switch name {
-	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO":
-		as.in.math.reckoned(d) // which may run something
-	case "BASH_ARGV0":
-		as.in.par.zero = d
-	}
-	v := as.in.vars.slot(name)
-	if v.refers && d.known() && d.text != "" {
-		*v = variable{name: v.name, ref: d.text}
-		return
-	}
-	integer := v.integer
-	d.text = cased(v.letters, d.text)
-	*v = variable{name: v.name, data: d, integer: integer, letters: v.letters, refers: v.refers, passed: v.passed}
-	if integer {
-		d = as.in.math.reckoned(d)
-		v = as.in.vars.slot(name)
-		v.data = d
-	}
-}
-
-// reckoned is what a variable holds that takes numbers only.
-func (ar *arithmetic) reckoned(d data) data {
-	if n, ok := ar.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
-		return data{strconv.FormatInt(n, 10), d.taint}
-	}
-	return data{"1" + effect.Unknown, d.taint}
-}
 
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {

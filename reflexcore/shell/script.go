@@ -61,34 +61,6 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 	pl.script(lang, v.data, args, std, sink, "file "+target)
 }
 
-// anyFile is the kind of an execution of a file of whose path nothing is known.
-func anyFile(path string) string {
-	if folder := path[:strings.LastIndexByte(path, '/')+1]; isDescriptors(folder) && !effect.IsKnown(path[len(folder):]) {
-		return "any"
-	}
-	if path != "" && strings.Trim(path, effect.Unknown+"./") == "" && !effect.IsKnown(path) {
-		return "any"
-	}
-	return ""
-}
-
-// installed reports whether a program lies where only an installation puts one, or a
-// package manager, so that it is what its name says. What is called git in another folder is taken for
-// git, and for whatever else somebody put there.
-func installed(file string) bool {
-	for _, folder := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/bin/", "/System/", "/Library/", "/Applications/", "/home/linuxbrew/"} {
-		if strings.HasPrefix(file, folder) {
-			return true
-		}
-	}
-	for _, folder := range [...]string{"/node_modules/.bin/", "/.venv/bin/", "/venv/bin/", "/.cargo/bin/", "/go/bin/", "/.local/bin/"} {
-		if strings.Contains(file, folder) {
-			return true
-		}
-	}
-	return !strings.HasPrefix(file, "/") // not a path of this kind of machine
-}
-
 // knownScript runs a script of an interpreter that is a program of the tables, as
 // in php artisan and python manage.py.
 func (pl *payloadRunner) knownScript(name, lang string, args []field, std *input, sink *data) bool {
@@ -124,15 +96,6 @@ func Shebang(text string) string {
 		}
 	}
 	return "sh"
-}
-
-// sub walks a text in a shell of its own.
-func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
-	scope := pl.in.enter()
-	outer := pl.in.alt.setAside()
-	pl.payload(d, via, std, sink)
-	pl.in.alt.selection = outer
-	pl.in.leave(scope)
 }
 
 // payload walks a text as shell in the present shell. What is not known of it is
@@ -268,16 +231,6 @@ func readsFiles(lang string, args []string) bool {
 	return slices.ContainsFunc(args, func(w string) bool { return w != "-" && !strings.Contains(w, "=") })
 }
 
-// environmentOf is what a program finds in a variable: of the environment, or one of
-// the text, which need not be told whether it is exported.
-func (en *exporter) environmentOf(name string) (text string, from effect.Taint, known bool) {
-	if _, ok := en.in.ctx.Env[name]; !ok && en.in.vars.find(name) == nil {
-		return "", 0, false
-	}
-	v := en.in.par.valueOf(name)
-	return v.text, v.taint, true
-}
-
 // assigned are the variables that awk's command line sets, before its program with -v
 // and among the files behind it.
 func (a *Analyzer) assigned(argv []string) map[string]string {
@@ -319,20 +272,6 @@ func (pl *payloadRunner) encoded(d data) data {
 		}
 	}
 	return data{effect.Unknown, d.taint | effect.Decoded}
-}
-
-// fed is the further taint of a line for a shell that code made of what it read, or of
-// what is not known: of its input, and in awk, of which nearly all programs are one loop,
-// of what commands in it printed before.
-func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
-	const counts = effect.Network | effect.Decoded
-	switch {
-	case f.Shell != effect.Unknown && (f.Taint&effect.File == 0 || effect.IsKnown(f.Shell)):
-		return 0
-	case lang == "awk":
-		return before & counts
-	}
-	return std & counts
 }
 
 // found takes over one finding in code, and returns the taint that it adds. What a

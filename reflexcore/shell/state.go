@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -161,34 +160,6 @@ type selection struct {
 // aliases before these indexes, and the functions that were running.
 type apart struct{ funcs, aliases, active int }
 
-// applied is one command while its uses become effects.
-type applied struct {
-	parsed grammar.Parsed // the memory of the command line
-	notes  fileNotes
-	lists  listRunner
-	application
-}
-
-// application is what applied has that is no memory.
-type application struct {
-	in    *interp
-	line  commandLine
-	mark  int
-	std   *input
-	sink  *data
-	bits  effect.Bits
-	taint effect.Taint // of all that it read
-	text  string       // of the only file that it read
-	reads int
-}
-
-// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
-// archives, downloads, and what it was built of.
-type fileNotes struct {
-	a       *applied
-	origins []origin // of the files that it copies or moves
-}
-
 // An arena keeps the texts that a walk makes in one piece of memory.
 type arena struct {
 	texts strings.Builder // what words are made of, in one piece of memory
@@ -234,13 +205,6 @@ type choice struct {
 	n    int
 	at   int
 	held []version // of a file: what the command found in it, see [alternatives.version]
-}
-
-// A commandLine is the words of one program, and what the tables say of them.
-type commandLine struct {
-	p    *grammar.Parsed
-	argv []string
-	by   string
 }
 
 // Definitions are the functions and aliases of the shell: what a name means that is no program.
@@ -299,15 +263,6 @@ type echoLog struct {
 	alt *alternatives
 
 	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
-}
-
-// An origin is what was known of a file when a program read it.
-type origin struct {
-	path   string
-	built  bool
-	from   []string
-	alone  bool // from is itself, which is made a list where that is needed
-	itself string
 }
 
 // An exporter hands variables to the programs that the text runs.
@@ -652,8 +607,19 @@ type workdir struct {
 	beside string // where it may still be if one of the last cd failed: a folder of settings
 }
 
-// A listRunner runs the command of a program once for each list of words that it reads or finds:
-// xargs, parallel, find -exec.
-type listRunner struct {
-	a *applied
-}
+const (
+	omitsNothing omission = iota
+	omitsAll              // every one; a word that is nothing else is no word
+	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
+	omitsSpread           // none: arrays are all of their elements
+	omitsParts            // those in words of which something is known; a whole word stays what it is
+)
+
+const (
+	partly       unsure = 1 << iota // a word has a known part and an unknown one
+	wholly                          // a word that may be no word
+	wholeUnknown                    // a word of which nothing is known, or a pattern of names
+	spread                          // an array without an index
+	named                           // one of these is the command's name
+	chosen                          // the call chose the unknown folder that a folder of the system stands below
+)

@@ -7,35 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
-	for i, s := range list {
-		if in.rep.stopped() {
-			return
-		}
-		before, wired := in.jumped, len(in.io.rewired)
-		in.stmt(s, std, sink)
-		if len(in.io.rewired) > wired && i+1 < len(list) {
-			in.io.rewiredly(wired, std, sink, func() { in.perhapsStmts(in.jumped != before, list[i+1:], std, sink) })
-			return
-		}
-		if in.jumped != before && i+1 < len(list) { // the rest may not run
-			in.perhapsStmts(true, list[i+1:], std, sink)
-			return
-		}
-	}
-}
-
-// perhapsStmts walks statements that may not run.
-func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sink *data) {
-	if !jumped {
-		in.stmts(list, std, sink)
-		return
-	}
-	scope := in.branch()
-	in.stmts(list, std, sink)
-	in.join(scope)
-}
-
 // stmt walks a statement with its redirections.
 func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
 	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
@@ -350,29 +321,3 @@ func (in *interp) items(l *syntax.WordIter) (lists int) {
 
 // landed ends a loop: what left it goes on behind it.
 func (in *interp) landed(before jump) { in.jumped = in.jumped&^leavesLoop | before&leavesLoop }
-
-func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
-	names := c.Names
-	if c.Name != nil {
-		names = []*syntax.Lit{c.Name}
-	}
-	if len(names) == 0 { // an anonymous function runs at once
-		df.in.stmt(c.Body, std, sink)
-		return
-	}
-	for _, n := range names {
-		if len(df.funcs) >= df.in.rep.lim.Fields {
-			df.in.rep.over("functions")
-			return
-		}
-		if df.in.wellKnown(n.Value) {
-			df.shadowedBy(n.Value, c.Body)
-		}
-		df.funcs = append(df.funcs, function{name: n.Value, body: c.Body})
-		switch n.Value {
-		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
-			df.in.traps.hooked(n.Value, func(std *input) { df.in.stmt(c.Body, std, nil) }) // nobody needs to call it
-		}
-	}
-	df.in.traps.callsDeclared()
-}

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // builtin walks a command of the shell itself, and says what it prints of the shell's
 // own state where nothing else does: $(dirs), $(alias), $(trap) are not nothing.
@@ -83,4 +86,64 @@ func (in *interp) tells(mark int) bool {
 		return true
 	}
 	return false
+}
+
+// doubtful reports whether a builtin may not do what it is for: it was disabled, or it
+// has flags with which it fails.
+func (in *interp) doubtful(mark int) bool {
+	args := in.exp.fields[mark:]
+	if slices.Contains(in.def.disabled, args[0].text) {
+		return true
+	}
+	letters := ""
+	switch args[0].text {
+	case "read":
+		letters = "adeinNprsA"
+	case "mapfile", "readarray":
+		letters = "dnOstcC"
+	case "printf":
+		letters = "v"
+	case "unset", "export", "readonly", "declare", "typeset":
+		letters = "aAfgiIlnrtuxv"
+	default:
+		return false
+	}
+	for _, f := range args[1:] {
+		if len(f.text) < 2 || f.text[0] != '-' || f.text == "--" {
+			break
+		}
+		for i := 1; i < len(f.text); i++ {
+			if strings.IndexByte(letters, f.text[i]) < 0 {
+				return true
+			}
+			if args[0].text != "unset" && strings.IndexByte("adinNpvOcC", f.text[i]) >= 0 {
+				break // what follows is a value
+			}
+		}
+	}
+	return false
+}
+
+// vanishing pushes the words of a builtin without those that may be none, where what they
+// mean depends on how many there are, and reports whether that is another reading.
+func (ex *expander) vanishing(mark int) bool {
+	if ex.in.readings.omits != omitsNothing && ex.in.readings.omits != omitsParts {
+		return false
+	}
+	switch ex.fields[mark].text {
+	case "cd", "pushd", "read", "printf", "mapfile", "readarray", "shift", "getopts", "hash":
+	default:
+		return false
+	}
+	n := len(ex.fields)
+	for _, f := range ex.fields[mark:n] {
+		if !f.vanishes() {
+			ex.push(f)
+		}
+	}
+	if kept := len(ex.fields) - n; kept < 2 || kept == n-mark {
+		ex.fields = ex.fields[:n]
+		return false
+	}
+	return true
 }

@@ -9,23 +9,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// special marks the bytes for which a literal is not itself.
-var special = func() (t [256]bool) {
-	for _, c := range []byte("\\{*?[~") {
-		t[c] = true
-	}
-	return t
-}()
-
-func isLiteral(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if special[s[i]] {
-			return false
-		}
-	}
-	return true
-}
-
 // expand pushes the fields of the words.
 func (ex *expander) expand(words []*syntax.Word) {
 	for _, w := range words {
@@ -414,13 +397,6 @@ func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	ex.in.rep.level--
 	out.text = strings.TrimRight(out.text, "\n")
 	return ex.in.echoes.eitherSpoken(out)
-}
-
-// nested walks statements inside the expansion of a command: its choices stay.
-func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
-	outer := ex.in.alt.setAside()
-	ex.in.stmts(stmts, std, sink)
-	ex.in.alt.selection = outer
 }
 
 // process makes the path that stands for a process substitution.
