@@ -223,15 +223,6 @@ type commandLine struct {
 	by   string
 }
 
-// An origin is what was known of a file when a program read it.
-type origin struct {
-	path   string
-	built  bool
-	from   []string
-	alone  bool // from is itself, which is made a list where that is needed
-	itself string
-}
-
 // A listRunner runs the command of a program once for each list of words that it reads or finds:
 // xargs, parallel, find -exec.
 type listRunner struct {

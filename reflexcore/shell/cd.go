@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // cd changes the folder. Which one a pattern enters is not known; what it may be is
@@ -61,23 +60,6 @@ const (
 	topFolder askedFolder = iota + 1 // of the working tree of git
 	ownFolder                        // of the script itself
 )
-
-// namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
-func namesScript(w *syntax.Word) bool {
-	if len(w.Parts) != 1 {
-		return false
-	}
-	part := w.Parts[0]
-	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
-		part = q.Parts[0]
-	}
-	p, ok := part.(*syntax.ParamExp)
-	if !ok || p.Param == nil || p.Excl || p.Length || p.Exp != nil || p.Slice != nil || p.Repl != nil {
-		return false
-	}
-	index, _ := p.Index.(*syntax.Word)
-	return p.Param.Value == "0" && p.Index == nil || p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
-}
 
 // enters changes to such a folder, if it is known: a text that is no file's is where
 // it runs. Settings may say that the working tree is another one.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // vanishes reports whether a word of which nothing is known may be none.
@@ -129,4 +130,104 @@ type field struct {
 	shaken   bool // it is a variable that a file may have set, see [variables.shake]
 	setup    bool // it is what a program prints for a shell to run, and that alone
 	odd      Oddity
+}
+
+// An origin is what was known of a file when a program read it.
+type origin struct {
+	path   string
+	built  bool
+	from   []string
+	alone  bool // from is itself, which is made a list where that is needed
+	itself string
+}
+
+type function struct {
+	name  string
+	body  *syntax.Stmt // nil: it was taken back
+	maybe bool         // in a branch: an earlier one may count
+	// It is exported: a shell that is started may have it.
+	passed bool
+}
+
+type alias struct {
+	name, text string
+	maybe      bool
+}
+
+// A selection is what a command has chosen.
+type selection struct {
+	choices []choice
+	choose  bool // choices are open: the command is tried for each
+	shared  bool // a command chooses for the one that it is part of
+}
+
+// A choice is a value that may be one of several.
+type choice struct {
+	key  string
+	n    int
+	at   int
+	held []version // of a file: what the command found in it, see [alternatives.version]
+}
+
+// A virtual file is a file that this text wrote, copied, or connected.
+type virtual struct {
+	path string
+	data
+	older   []version         // what it may hold besides, see [alternatives.version]
+	alias   string            // it is another file
+	link    bool              // and a link to it: what lies below it lies there
+	ran     bool              // it was walked as a program
+	written int               // when it was written: the number of the write
+	built   bool              // a compiler made it, of what was there
+	from    []string          // it was made of these, see [filesystem.printed]
+	pieces  bool              // what begins with the path is a part of it
+	tree    bool              // a folder that was filled: what lies below it is like it
+	sink    []*syntax.Stmt    // what is written there is read by these
+	to      *data             // where the output of those goes
+	src     *syntax.ProcSubst // for which they were made
+}
+
+// A variable has one value, or one of several.
+type variable struct {
+	name string
+	data
+	alts    []data   // more than one value is possible
+	list    []data   // an array
+	keys    []string // of its elements, where they are not 0, 1, 2 …; numbers in their order
+	array   bool
+	assoc   bool // its keys are any text
+	unset   bool
+	forms   []variable // more than one array is possible
+	settled int        // how many alts it had after a loop's first round
+	ref     string     // it stands for the variable of this name, or for an element
+	refs    []string   // for one of these, ref is the first
+	integer bool       // what is assigned is reckoned
+	letters byte       // what is assigned becomes lower (l) or upper case (u)
+	refers  bool       // what is assigned is the name that it stands for from then on
+	passed  bool       // programs inherit it
+	place   bool       // its value is where something is, as [definitions.asksPlace] says
+	shaken  bool       // a file may have set it to something else, see [variables.shake]
+	branch  bool       // its value is the name of a branch, as [definitions.asksBranch] says
+}
+
+// A held variable is restored when a function or a command ends.
+type held struct {
+	variable
+	was  bool // there was one
+	gone bool // unset uncovered it: it is restored already
+	mark int  // the scope in which it was held
+}
+
+// A heldWord is a word that the call holds. File says that a file may have that name.
+type heldWord struct {
+	text string
+	file bool
+}
+
+// A version is what a file may hold.
+type version struct {
+	data
+	alias string // it is this file
+	built bool
+	from  []string
 }

@@ -80,3 +80,135 @@ func sameWords(pattern string, words []string) bool {
 		return p == w || any && strings.HasPrefix(w, start)
 	})
 }
+
+// namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
+func namesScript(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Excl || p.Length || p.Exp != nil || p.Slice != nil || p.Repl != nil {
+		return false
+	}
+	index, _ := p.Index.(*syntax.Word)
+	return p.Param.Value == "0" && p.Index == nil || p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
+}
+
+// asked says which folder a substitution asks for, if it is one of those that scripts
+// enter first.
+func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
+	if len(stmts) != 1 {
+		return 0
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 2 || len(c.Args) > 3 {
+		return 0
+	}
+	name := c.Args[0].Lit()
+	if slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name }) {
+		return 0
+	}
+	last := c.Args[len(c.Args)-1]
+	switch {
+	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" && (last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
+		return topFolder
+	case name == "dirname" && len(c.Args) == 2 && namesScript(last):
+		return ownFolder
+	}
+	return 0
+}
+
+// asksPlace reports whether a substitution prints where something is. The text must
+// not have changed what the program says: by a variable of its own, or by taking its
+// name.
+func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return false
+	}
+	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
+		return df.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return false
+	}
+	name := c.Args[0].Lit()
+	if _, ok := places[name]; !ok { // most
+		return df.asked(stmts) != 0
+	}
+	for _, w := range c.Args {
+		if lit := w.Lit(); lit == "" || !isLiteral(lit) {
+			return df.asked(stmts) != 0
+		}
+	}
+	if !df.in.exp.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
+		return df.asked(stmts) != 0
+	}
+	for i := range df.in.vars.list {
+		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+			return false
+		}
+	}
+	return !df.replaced(name)
+}
+
+// ofPlace reports whether what is assigned is such a place and nothing else.
+func (df *definitions) ofPlace(w *syntax.Word) bool {
+	s := substitutionIn(w)
+	return s != nil && df.asksPlace(s.Stmts)
+}
+
+// asksBranch reports whether a substitution prints that name.
+func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
+		return false
+	}
+	return df.in.exp.isOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
+}
+
+// ofBranch reports whether what is assigned is that name and nothing else.
+func (df *definitions) ofBranch(w *syntax.Word) bool {
+	s := substitutionIn(w)
+	return s != nil && df.asksBranch(s.Stmts)
+}
+
+// setsUp reports whether a substitution is one of them, that the text did not put
+// there itself.
+func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return false
+	}
+	name := c.Args[0].Lit()
+	if name = name[strings.LastIndexByte(name, '/')+1:]; setups[name] == nil { // most
+		return false
+	}
+	words := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		if words[i] = w.Lit(); words[i] == "" || !isLiteral(strings.TrimPrefix(words[i], "~/")) {
+			return false
+		}
+	}
+	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
+		return false
+	}
+	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !df.replaced(name)
+}
+
+// replaced reports whether the text made something else of a program's name.
+func (df *definitions) replaced(name string) bool {
+	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
+		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
+}

@@ -2,10 +2,12 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // wellKnown reports whether a name is that of a program or a builtin that later
@@ -52,5 +54,83 @@ func (a *applied) watchTyping() {
 	}
 	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
 		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.line.by})
+	}
+}
+
+// shadowedBy walks a function that has the name of a well-known program: it will run
+// whenever the program is called, and nobody will look at it then.
+func (df *definitions) shadowedBy(name string, body *syntax.Stmt) {
+	wraps := false
+	syntax.Walk(body, func(n syntax.Node) bool {
+		if lit, ok := n.(*syntax.Lit); ok && isCall(lit.Value, name) {
+			wraps = true
+		}
+		return !wraps
+	})
+	df.shadow(name, wraps, func() { df.invokeBare(name, body) })
+}
+
+// invokeBare walks a function as if it had been called without words.
+func (df *definitions) invokeBare(name string, body *syntax.Stmt) {
+	mark := len(df.in.exp.fields)
+	df.in.exp.push(field{data: data{text: name}})
+	df.invoke(body, mark, &input{}, nil, false)
+	df.in.exp.fields = df.in.exp.fields[:mark]
+}
+
+// exported walks a function that other shells will have, unless it was walked when it
+// was defined.
+func (df *definitions) exported(name string) {
+	df.passFunction(name)
+	for i := len(df.funcs) - 1; i >= 0; i-- {
+		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {
+			df.in.aside(func() { df.invokeBare(name, f.body) })
+			return
+		}
+	}
+}
+
+// shadowedByAlias does it for an alias. One that only puts sudo or the like before the
+// program does what the program does.
+func (df *definitions) shadowedByAlias(name, text string) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`$\"'", r) })
+	wraps := slices.ContainsFunc(words, func(w string) bool { return isCall(w, name) })
+	if plain := strings.Fields(text); len(plain) > 0 && plain[len(plain)-1] == name && !slices.ContainsFunc(plain[:len(plain)-1], func(w string) bool { return !harmless[w] }) {
+		return
+	}
+	df.shadow(name, wraps, func() { df.in.payloads.sub(data{text: text}, "alias", &input{}, nil) })
+}
+
+// shadow walks what is put in the place of a well-known program. If it calls the
+// program as well, so that nobody notices, what else it reaches or runs, it does by
+// itself from then on; and what it asks or writes down on the side, it spies out.
+func (df *definitions) shadow(name string, wraps bool, walk func()) {
+	before, typed := len(df.in.rep.res.Effects), df.in.rep.typed
+	df.in.rep.typed = false
+	df.in.aside(walk)
+	asks := df.in.rep.typed
+	df.in.rep.typed = typed
+	if !wraps {
+		return
+	}
+	reaches, spies := false, false
+	for _, e := range df.in.rep.res.Effects[min(before, len(df.in.rep.res.Effects)):] {
+		by, _, _ := strings.Cut(e.By, " ")
+		switch e.Kind {
+		case effect.NetIn, effect.NetOut:
+			reaches = reaches || by != name
+			spies = spies || asks
+		case effect.Exec:
+			reaches = reaches || e.Taint&effect.Network != 0 || temporary(strings.TrimPrefix(e.Target, "search "))
+		case effect.Write:
+			spies = spies || asks || covert(e.Target)
+		default: // counts as what it is
+		}
+	}
+	if reaches {
+		df.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
+	}
+	if spies {
+		df.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
 	}
 }
