@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -227,4 +228,38 @@ type commandLine struct {
 // xargs, parallel, find -exec.
 type listRunner struct {
 	a *applied
+}
+
+// clears reports whether a program does not give all of its environment to what it
+// starts, or may not.
+func (l *commandLine) clears() bool {
+	switch l.p.Program.Name {
+	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
+		return true
+	case "env":
+		return slices.ContainsFunc(l.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
+	}
+	return false
+}
+
+// findsAll reports whether a pattern of pkill, or of killall -r, finds every process: it
+// matches nothing at all, or the flag turns it around.
+func (l *commandLine) findsAll(word int, pattern string) bool {
+	name := programName(l.argv[0])
+	if word < 1 || name != "pkill" && name != "killall" || len(pattern) > 64 || !effect.IsKnown(pattern) {
+		return false
+	}
+	flag := func(letter byte, long string) bool {
+		return slices.ContainsFunc(l.argv[1:], func(w string) bool {
+			return w == long || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ToUpper(w) != w && strings.IndexByte(w, letter) > 0
+		})
+	}
+	if name == "killall" && !flag('r', "--regexp") {
+		return false
+	}
+	if name == "pkill" && (flag('v', "--inverse")) {
+		return true
+	}
+	re, err := regexp.Compile(pattern)
+	return err == nil && re.MatchString("")
 }

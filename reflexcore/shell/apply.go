@@ -122,68 +122,6 @@ func (a *applied) readStdin(u *grammar.Use) {
 	}
 }
 
-// output is what comes out of the command, before its payloads run.
-func (a *applied) output() data {
-	in := a.in
-	text := a.text
-	if a.reads == 0 {
-		text = a.std.text
-		a.taint |= a.std.taint
-	}
-	for i := range a.line.p.Stdout {
-		switch u := &a.line.p.Stdout[i]; u.Role {
-		case grammar.Pass:
-			return data{text, a.taint}
-		case grammar.Decode:
-			if in.Decode != nil && effect.IsKnown(text) {
-				if plain, ok := in.Decode(u.Arg, text); ok && in.rep.made(len(plain)) {
-					return data{plain, a.taint | effect.Decoded}
-				}
-			}
-			return data{effect.Unknown, a.taint | effect.Decoded}
-		case grammar.Fetched:
-			return data{effect.Unknown, a.taint | effect.Network}
-		default: // nothing for the others
-		}
-	}
-	if d, ok := a.line.resolved(a.words()); ok {
-		return d
-	}
-	switch a.line.p.Program.Name {
-	case "mktemp":
-		return data{a.mktemp(), a.taint}
-	case "find":
-		if d, ok := a.listed(); ok {
-			return d
-		}
-	case "script":
-		a.watchTyping()
-	case "ls":
-		if d, ok := a.namesOf(); ok {
-			return d
-		}
-	case "printenv":
-		if d, ok := a.printed(); ok {
-			return d
-		}
-	}
-	if a.line.by == "basename" {
-		if d, ok := a.line.baseOf(a.words(), a.taint); ok {
-			return d
-		}
-	}
-	if text != "" && effect.IsKnown(text) {
-		if d, ok := a.asItWas(text); ok {
-			return d
-		}
-		switch a.line.by {
-		case "tr", "sed", "awk", "gawk", "cut", "grep", "egrep", "fold", "fmt", "paste", "column", "jq", "dd", "iconv", "nl", "expand", "perl":
-			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
-		}
-	}
-	return data{effect.Unknown, a.taint}
-}
-
 // target makes the effects of what a use writes, deletes, sends or changes.
 func (a *applied) target(u *grammar.Use, out data) {
 	in := a.in

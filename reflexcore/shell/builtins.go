@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -381,5 +382,33 @@ func (bc builtinCall) getopts() {
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 1 {
 		bc.in.assigner.set(args[1].text, unknown)
 		bc.in.assigner.assignAll("OPTARG", bc.in.par.optionValues(args))
+	}
+}
+
+// shift takes a number, zsh an expression as well. Of one that is not known, or that a shell
+// may refuse, each number counts.
+func (bc builtinCall) shift() {
+	list := bc.in.par.positional()
+	args := bc.in.exp.fields[bc.mark+1:]
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	n := 1
+	if len(args) > 0 {
+		var err error
+		if n, err = strconv.Atoi(args[0].text); err != nil {
+			bc.in.math.reckoned(args[0].data) // which may run something
+			var all [][]data
+			for i := range list {
+				all = append(all, list[i:])
+			}
+			if len(all) > 0 {
+				bc.in.par.joinParams(nil, append(all, []data{}))
+			}
+			return
+		}
+	}
+	if list != nil && n >= 0 && n <= len(list) { // more than there are is an error
+		bc.in.par.setPositional(list[n:])
 	}
 }

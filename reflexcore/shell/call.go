@@ -243,3 +243,13 @@ func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 		pr.in.payloads.execute(name.data, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 	}
 }
+
+// shakes notes that what runs is a variable that may have been set by such a file.
+func (in *interp) shakes(words []field, by string) {
+	for i := range words {
+		if words[i].shaken {
+			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: words[i].taint | effect.File, Bits: effect.Partial, By: by})
+			return
+		}
+	}
+}

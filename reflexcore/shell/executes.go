@@ -224,3 +224,49 @@ func (a *applied) sql(dialect string, d data) {
 		return !in.rep.stopped()
 	})
 }
+
+// stdinArgs are the parameters of a script that a shell reads from its standard input: the
+// words behind -s.
+func (a *applied) stdinArgs() []field {
+	words := a.in.exp.fields[a.mark+1 : min(a.mark+len(a.line.argv), len(a.in.exp.fields))]
+	reads := false
+	for len(words) > 0 {
+		text := words[0].text
+		if text == "-" { // it ends the options, as -- does
+			words = words[1:]
+			break
+		}
+		if len(text) < 2 || text[0] != '-' && text[0] != '+' {
+			break
+		}
+		words = words[1:]
+		if text == "--" {
+			break
+		}
+		reads = reads || text[0] == '-' && text[1] != '-' && strings.Contains(text, "s")
+		if last := text[len(text)-1]; text[1] != '-' && (last == 'o' || last == 'O') && len(words) > 0 {
+			words = words[1:]
+		}
+	}
+	if !reads {
+		return nil
+	}
+	return words
+}
+
+// traces reports whether a shell that is started writes each command that it runs to a
+// descriptor that the text chose: what it prints then is what PS4 says as well.
+func (l *commandLine) traces(vars *variables) bool {
+	if vars.find("BASH_XTRACEFD") == nil {
+		return false
+	}
+	for _, w := range l.argv[1:] {
+		if len(w) < 2 || w[0] != '-' {
+			return false
+		}
+		if w[1] != '-' && strings.Contains(w, "x") || w == "xtrace" {
+			return true
+		}
+	}
+	return false
+}

@@ -290,3 +290,14 @@ func (fsys *filesystem) agesInBranch(f *virtual) {
 		f.mayHold(v)
 	}
 }
+
+// under is the taint of the folders that this text filled and in which a file lies.
+func (fsys *filesystem) under(file string) effect.Taint {
+	var t effect.Taint
+	for i := range fsys.list {
+		if f := &fsys.list[i]; f.tree && strings.HasPrefix(file, f.path) && strings.HasPrefix(file[len(f.path):], "/") {
+			t |= f.taint
+		}
+	}
+	return t
+}

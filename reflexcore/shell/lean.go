@@ -1,7 +1,5 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
-
 // A text of which so much is not known that a limit ends the walk is a question. That
 // must not be a way to make a denial one: the alternatives of a few expansions, or the
 // depth that what they might run leads to, use up the limits, and what the text does
@@ -12,24 +10,6 @@ import "mvdan.cc/sh/v3/syntax"
 // but for one that goes deeper or that is not ended by the number of alternatives.
 func (rg *readings) hidesMore() bool {
 	return rg.leaner || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
-}
-
-// parse is [parse], but what was parsed once in this judgement is not parsed again: the
-// outermost text, which both walks read, and payloads, which calls like to repeat.
-func (so *sources) parse(src string) (*syntax.File, How, bool) {
-	if r := &so.outermost; so.rep.depth == 0 && r.file != nil && r.src == src {
-		return r.file, r.how, r.strange
-	}
-	r, ok := so.ctx.Trees.of(src)
-	if !ok {
-		r.src = src
-		r.file, r.how, r.strange = parse(src, so.rep.lim)
-		so.ctx.Trees.keep(r)
-	}
-	if so.rep.depth == 0 {
-		so.outermost = r
-	}
-	return r.file, r.how, r.strange
 }
 
 // leanly walks a text once more, with all that is not known taken for nothing, and adds

@@ -8,53 +8,6 @@ import (
 
 // This file finds what a call wrote and runs by another path, or in pieces.
 
-// keepsLine reports whether a flag leaves a text of one line what it is, for head, tail,
-// sort and uniq: a number of lines, or an order.
-func keepsLine(flag string) bool {
-	if len(flag) < 2 || flag[0] != '-' {
-		return false
-	}
-	number := strings.TrimPrefix(flag[1:], "n")
-	if number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == "" {
-		return true
-	}
-	return strings.Trim(flag[1:], "urfbhnV") == ""
-}
-
-// asItWas is what comes out of a program that may print a text as it went in: one line that
-// is sorted, a document in which nothing is to be filled in. Where it may be changed, or its
-// lines come in another order, the command is walked with the text as it was, and with
-// nothing known of it.
-func (a *applied) asItWas(text string) (data, bool) {
-	same := data{text, a.taint}
-	switch a.line.by {
-	case "head", "tail", "sort", "gsort", "tac", "uniq", "shuf":
-		if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && a.line.keepsLines() {
-			return same, true // one line is what it was
-		}
-		if a.line.by == "head" || a.line.by == "tail" {
-			return data{effect.Unknown, a.taint | effect.Decoded}, true
-		}
-	case "envsubst", "m4", "dos2unix", "unix2dos", "shfmt", "prettier", "gofmt", "expand", "unexpand", "fold", "fmt":
-	default:
-		return data{}, false
-	}
-	if a.in.alt.choose && a.in.alt.pick("as it was", 2) == 0 {
-		return same, true
-	}
-	return data{effect.Unknown, a.taint | effect.Decoded}, true
-}
-
-// keepsLines reports whether all flags of a command leave one line what it is.
-func (l *commandLine) keepsLines() bool {
-	for _, w := range l.argv[1:] {
-		if len(w) > 1 && w[0] == '-' && !keepsLine(w) {
-			return false
-		}
-	}
-	return true
-}
-
 // unfilled makes unknown what code put into the files that it opened: it was not seen to
 // write anything, and need not have said it in a way that is followed.
 func (fsys *filesystem) unfilled(paths []string) {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -205,4 +206,71 @@ func (lr *lineReader) callback(command data, lines *variable) {
 		lr.in.payloads.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
 	}
 	lr.in.alt.selection = outer
+}
+
+// kept gives v the elements that the array of that name has, and says where what is
+// read begins.
+func (lr *lineReader) kept(v *variable, name, origin string) int {
+	n, ok := lr.in.math.integer(strings.TrimSpace(origin), 0)
+	if old := lr.in.par.lookup(name); old != nil && old.array {
+		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
+	} else {
+		v.list = lr.in.par.asList(name)
+	}
+	return v.resolve(n, ok)
+}
+
+// readLetters takes a line from the input, or as many letters as read -n says.
+func (lr *lineReader) readLetters(std *input, delimiter string, most *string, raw bool) data {
+	if most == nil {
+		return lr.readLine(std, delimiter)
+	}
+	whole := std.text
+	line := lr.readLine(std, delimiter)
+	n, err := strconv.Atoi(*most)
+	switch {
+	case !std.present || !line.known() || line.text == "":
+		return line
+	case err != nil || n < 0 || !raw && strings.Contains(line.text, `\`):
+		return data{effect.Unknown, line.taint}
+	}
+	for i := range line.text {
+		if n == 0 {
+			std.text = whole[i:]
+			return data{line.text[:i], line.taint}
+		}
+		n--
+	}
+	return line
+}
+
+// A cutting says how mapfile cuts its input.
+type cutting struct {
+	delimiter, most, skips string
+	trims                  bool
+}
+
+// cut returns the pieces, unless it is not known how many they are.
+func (c cutting) cut(text string) (pieces []string, ok bool) {
+	most, err := strconv.Atoi("0" + c.most)
+	skips, also := strconv.Atoi("0" + c.skips)
+	if err != nil || also != nil {
+		return nil, false
+	}
+	delimiter := "\x00"
+	if c.delimiter != "" {
+		delimiter = c.delimiter[:1]
+	}
+	for text != "" && (most == 0 || len(pieces) < most) {
+		piece, rest, found := strings.Cut(text, delimiter)
+		if text = rest; skips > 0 {
+			skips--
+			continue
+		}
+		if found && !c.trims && delimiter != "\n" {
+			piece += delimiter
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces, true
 }

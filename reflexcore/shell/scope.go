@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // enter begins a scope for variables, directory and parameters.
@@ -69,4 +70,128 @@ func (in *interp) join(s scope) {
 	if in.par.zero != s.zero {
 		in.par.zero = data{effect.Unknown, in.par.zero.taint | s.zero.taint}
 	}
+}
+
+// separately walks what a process of its own does.
+func (in *interp) separately(bare bool, walk func()) {
+	s := in.def.newProcess(bare)
+	walk()
+	in.leave(s)
+}
+
+// perhaps walks what may not happen: what it assigns is one more possibility. The folder
+// that it enters counts, and the one before is kept beside.
+func (ds *directories) perhaps(walk func()) {
+	scope := ds.in.branch()
+	walk()
+	dir, may := ds.in.cwd.dir, ds.in.cwd.may
+	ds.in.join(scope)
+	if dir != scope.dir {
+		ds.goesFrom(scope.dir)
+		ds.in.cwd.dir, ds.in.cwd.may = dir, may
+	}
+}
+
+// sub walks a text in a shell of its own.
+func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
+	scope := pl.in.enter()
+	outer := pl.in.alt.setAside()
+	pl.payload(d, via, std, sink)
+	pl.in.alt.selection = outer
+	pl.in.leave(scope)
+}
+
+// aside walks what may run later, or at any time: nothing that it sets holds for what
+// follows, and what it writes may be there or not.
+func (in *interp) aside(walk func()) {
+	scope := in.enter()
+	was, jumped, xtrace := in.io.plumbed(), in.jumped, in.io.xtrace
+	outer := in.alt.setAside()
+	in.jumped = 0
+	in.rep.steps += 16 // it is walked once more when it is called
+	in.branches++
+	walk()
+	in.branches--
+	in.alt.selection = outer
+	in.jumped, in.io.xtrace = jumped, xtrace
+	in.io.replumb(&was)
+	in.leave(scope)
+}
+
+// source walks a text. Outermost it decides how the text was read.
+func (in *interp) source(src, via string, std *input, sink *data) {
+	if in.rep.stopped() {
+		return
+	}
+	if in.rep.depth >= in.rep.lim.Depth {
+		in.rep.over(overDepth)
+		return
+	}
+	in.rep.steps += 8 + len(src)/256 // a parse costs more than a step
+	in.hist.recalled(src)
+	file, how, strange := in.src.parse(src)
+	if how > in.rep.res.How {
+		in.rep.res.How = how
+	}
+	in.rep.depth++
+	in.rep.res.Layers = max(in.rep.res.Layers, in.rep.depth-1)
+	outer := in.via
+	if via != "" {
+		in.via = via
+	}
+	switch how {
+	case Refused:
+		in.rep.over("size or nesting")
+	case Tokens:
+		in.tokens(src)
+	default:
+		if strange || how == Recovered && !in.inert(src) {
+			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+		}
+		if in.readings.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
+			in.stands.files = append(in.stands.files, file)
+		}
+		if len(in.src.trees) < maxTrees {
+			in.src.trees = append(in.src.trees, file)
+		}
+		in.stmts(file.Stmts, std, sink)
+	}
+	in.rep.depth--
+	in.via = outer
+}
+
+func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
+	for i, s := range list {
+		if in.rep.stopped() {
+			return
+		}
+		before, wired := in.jumped, len(in.io.rewired)
+		in.stmt(s, std, sink)
+		if len(in.io.rewired) > wired && i+1 < len(list) {
+			in.io.rewiredly(wired, std, sink, func() { in.perhapsStmts(in.jumped != before, list[i+1:], std, sink) })
+			return
+		}
+		if in.jumped != before && i+1 < len(list) { // the rest may not run
+			in.perhapsStmts(true, list[i+1:], std, sink)
+			return
+		}
+	}
+}
+
+// perhapsStmts walks statements that may not run.
+func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sink *data) {
+	if !jumped {
+		in.stmts(list, std, sink)
+		return
+	}
+	scope := in.branch()
+	in.stmts(list, std, sink)
+	in.join(scope)
+}
+
+// nested walks statements inside the expansion of a command: its choices stay.
+func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
+	outer := ex.in.alt.setAside()
+	ex.in.stmts(stmts, std, sink)
+	ex.in.alt.selection = outer
 }

@@ -134,3 +134,16 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 		df.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
 	}
 }
+
+// tracing adds what set -x prints to the output of a command.
+func (dt *descriptorTable) tracing(sink *data) {
+	if !dt.xtrace {
+		return
+	}
+	if dt.err != nil && dt.in.vars.find("PS4") != nil {
+		dt.err.add(unknown)
+	}
+	if dt.in.vars.find("BASH_XTRACEFD") != nil {
+		sink.add(unknown)
+	}
+}
