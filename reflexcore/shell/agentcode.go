@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -44,9 +43,9 @@ var agentModules = []agentModule{
 }
 
 // agentCode notes that code imports a library of an agent, and uses it.
-func (in *interp) agentCode(lang, src string) {
+func (ag *agentReader) agentCode(lang, src string) {
 	loads := strings.Contains(src, "import") || strings.Contains(src, "require") || strings.Contains(src, "run_module")
-	if in.ctx.Written || len(src) > maxMentioned || !loads {
+	if ag.in.ctx.Written || len(src) > maxMentioned || !loads {
 		return
 	}
 	for i := range agentModules {
@@ -59,7 +58,7 @@ func (in *interp) agentCode(lang, src string) {
 			used = used || strings.Contains(src, use)
 		}
 		if used {
-			in.agentStarts(m.id, false, lang)
+			ag.agentStarts(m.id, false, lang)
 		}
 	}
 }
@@ -96,145 +95,31 @@ func imports(src, module string) bool {
 	}
 }
 
-// A Program is a program that is named by its path. Only the disk can tell what it is: it
-// may be a link to an agent, or to approver's own program.
-type Program struct {
-	Path  string
-	Words [][]string // the lists of words that it is started with, each once
-	More  bool       // it is started with others too, of which nothing is known here
-	Named bool       // its name is that of another program, which it is unless it is a link
-}
-
-const (
-	maxPrograms = 128 // of one text that are handed on
-	maxLists    = 64  // of words of one of them
-	maxWords    = 32  // of one list
-)
-
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
-func (in *interp) mayBeAgent(name string, args []field) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
+func (ag *agentReader) mayBeAgent(name string, args []field) {
+	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
-	in.handsOn(Program{Path: in.home(name)}, args)
+	ag.in.rep.handsOn(Program{Path: ag.in.fs.expandHome(name)}, args)
 }
 
 // mayBeLink notes a program in a folder of people's own that has the name of another one.
-func (in *interp) mayBeLink(name string, args []field) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || !effect.IsKnown(name) {
+func (ag *agentReader) mayBeLink(name string, args []field) {
+	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
 		return
 	}
-	file := in.home(name)
+	file := ag.in.fs.expandHome(name)
 	for _, dir := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/"} {
 		if strings.HasPrefix(file, dir) && !strings.Contains(file, "/..") {
 			return // who writes there is asked about
 		}
 	}
-	in.handsOn(Program{Path: file, Named: true}, args)
-}
-
-// handsOn notes a program, and a list of words that it is started with. A loop may start
-// one program many times: those are one program.
-func (in *interp) handsOn(p Program, args []field) {
-	i := slices.IndexFunc(in.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
-	if i < 0 {
-		if i = len(in.res.Programs); i >= maxPrograms {
-			in.over("programs")
-			return
-		}
-		in.res.Programs = append(in.res.Programs, p)
-	}
-	args = args[:min(len(args), maxWords)]
-	same := func(words []string) bool {
-		return slices.EqualFunc(words, args, func(word string, f field) bool { return word == f.text })
-	}
-	switch q := &in.res.Programs[i]; {
-	case q.More || slices.ContainsFunc(q.Words, same):
-	case len(q.Words) >= maxLists:
-		q.More = true
-	default:
-		words := make([]string, len(args))
-		for i, f := range args {
-			words[i] = f.text
-		}
-		q.Words = append(q.Words, words)
-	}
-}
-
-// AgentOf is the agent that a file is, by its path, if those words start it; empty: it is
-// none, or is not started.
-func AgentOf(file string, words []string) string {
-	base := programName(file)
-	args := make([]field, len(words))
-	for i, w := range words {
-		args[i].text = w
-	}
-	for _, a := range agentsNamed[base] {
-		if elsewhere(a.id, args) {
-			return "copy of " + a.id
-		}
-		if a.begins(args, false) {
-			return a.id
-		}
-	}
-	id := installedOf(file)
-	if id == "" {
-		id = versionOf(file)
-	}
-	if ClaudeInstalled(file) {
-		id = "claude"
-	}
-	if elsewhere(id, args) {
-		return "copy of " + id
-	}
-	if installedStarts(id, args) {
-		return id
-	}
-	return ""
-}
-
-// installedStarts reports whether those words start an agent that is known by where it is
-// installed, and not by a name that means other programs too.
-func installedStarts(id string, args []field) bool {
-	return slices.ContainsFunc(agentPrograms, func(a agent) bool {
-		return a.id == id && a.starts == "" && (elsewhere(id, args) || a.begins(args, false))
-	})
-}
-
-// IsAgent reports whether a program of that name is an agent, however it is started.
-func IsAgent(name string) bool {
-	return slices.ContainsFunc(agentsNamed[programName(name)], func(a *agent) bool { return a.starts == "" })
-}
-
-// MayBeAgent reports whether a file is an agent by its path, with some words.
-func MayBeAgent(file string) bool {
-	return len(agentsNamed[programName(file)]) > 0 || installedOf(file) != "" || versionOf(file) != ""
-}
-
-// moduleOf is the agent that a module of Python is, if those words start it.
-func moduleOf(module string, args []field) string {
-	module, _, _ = strings.Cut(module, ".")
-	for _, a := range agentsNamed[strings.ReplaceAll(module, "_", "-")] {
-		if a.begins(args, false) {
-			return a.id
-		}
-	}
-	return ""
-}
-
-// versionOf is the agent that keeps its programs in a folder of its own, by their
-// versions: ~/.local/share/claude/versions/2.1.0.
-func versionOf(file string) string {
-	dir := path.Dir(file)
-	if path.Base(dir) == "versions" {
-		return packageOf(path.Base(path.Dir(dir)))
-	}
-	return ""
+	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
 
 // patternStarts notes that a pattern may find the program of an agent: ~/bin/cod?x.
-func (in *interp) patternStarts(base string, args []field, fed bool) {
+func (ag *agentReader) patternStarts(base string, args []field, fed bool) {
 	literal := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*?[]^!-", r) {
 			return -1
@@ -248,7 +133,7 @@ func (in *interp) patternStarts(base string, args []field, fed bool) {
 		a := &agentPrograms[i]
 		for name := range strings.FieldsSeq(a.names) {
 			if ok, err := path.Match(base, name); ok && err == nil && (elsewhere(a.id, args) || a.begins(args, fed)) {
-				in.agentStarts(a.id, true, base)
+				ag.agentStarts(a.id, true, base)
 				return
 			}
 		}
@@ -260,7 +145,7 @@ var installWords = wordSet("install i add upgrade use")
 
 // installs notes which agent a command installs in a version that it names, which may be
 // an old one, that does not stop where its hooks fail.
-func (in *interp) installs(base string, args []field) {
+func (ag *agentReader) installs(base string, args []field) {
 	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
 		return
 	}
@@ -276,7 +161,7 @@ func (in *interp) installs(base string, args []field) {
 			continue
 		}
 		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
-			in.installed = id
+			ag.installed = id
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -9,22 +8,22 @@ import (
 )
 
 // apply turns what the grammar says of a command into effects.
-func (in *interp) apply(a *applied, sink *data) {
-	p, argv, by := a.p, a.argv, a.by
-	held, locals := in.bits, len(in.locals)
+func (pr *programRunner) apply(a *applied, sink *data) {
+	p, argv, by := a.line.p, a.line.argv, a.line.by
+	held, locals := pr.in.rep.bits, len(pr.in.vars.locals)
 	a.sink = sink
-	p.Dry = p.Dry || a.asksHelp()
+	p.Dry = p.Dry || a.line.asksHelp(a.std.present)
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
 	if p.Open && !printsPrompt(argv) {
-		in.res.Opaque++
-		in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
+		pr.in.rep.res.Opaque++
+		pr.in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
 	}
-	dir := in.dir
+	dir := pr.in.cwd.dir
 	for i := range p.Uses {
 		if u := &p.Uses[i]; u.Role == grammar.Dir {
-			in.dir = in.abs(u.Text)
+			pr.in.cwd.dir = pr.in.fs.abs(u.Text)
 		}
 	}
 	// First what is read, then what is written or sent, then what is executed.
@@ -32,7 +31,7 @@ func (in *interp) apply(a *applied, sink *data) {
 		a.source(&p.Uses[i])
 	}
 	for i := range p.Stdin {
-		a.stdin(&p.Stdin[i])
+		a.readStdin(&p.Stdin[i])
 	}
 	out := a.output()
 	for i := range p.Uses {
@@ -44,94 +43,13 @@ func (in *interp) apply(a *applied, sink *data) {
 	for i := range p.Stdin {
 		a.stdinPayload(&p.Stdin[i], &out)
 	}
-	a.runsList(&out)
+	a.lists.runsList(&out)
 	a.inserts()
 	a.editsTodo()
-	in.dir = dir
-	in.bits = held
-	in.unhold(locals)
-	sink.append(out)
-}
-
-// asksHelp reports whether a command is only the words of its program and a flag that
-// asks for help: there is nothing that it would be done to. Shells take -h for another
-// flag and then run their input, and programs that stop the host may stop it.
-func (a *applied) asksHelp() bool {
-	switch a.argv[len(a.argv)-1] {
-	case "-h", "-help", "--help", "--version":
-	default:
-		return false
-	}
-	if len(a.argv) < 2 || a.p.Program.Words() != len(a.argv)-1 || a.std.present && len(a.p.Stdin) > 0 {
-		return false
-	}
-	return !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
-}
-
-// applied is one command while its uses become effects.
-type applied struct {
-	parsed  grammar.Parsed // the memory of p
-	origins []origin       // of the files that it copies or moves
-	application
-}
-
-// application is what applied has that is no memory.
-type application struct {
-	in    *interp
-	p     *grammar.Parsed
-	argv  []string
-	mark  int
-	std   *input
-	sink  *data
-	by    string
-	bits  effect.Bits
-	taint effect.Taint // of all that it read
-	text  string       // of the only file that it read
-	reads int
-}
-
-// field is the word that a use is about.
-func (a *applied) field(u *grammar.Use) field {
-	f := a.in.fields[a.mark+u.Word]
-	f.text = u.Text
-	return f
-}
-
-// how is the bits of an effect on a use's word.
-func (a *applied) how(u *grammar.Use) effect.Bits {
-	b := u.Bits | a.bits | a.p.Bits
-	if u.Word >= 0 && u.Word < len(a.argv) {
-		f := a.in.fields[a.mark+u.Word]
-		if f.glob {
-			b |= effect.Glob
-		}
-		if f.splits {
-			b |= effect.Splits
-		}
-		if a.shown(&f) {
-			b |= effect.Filled
-		}
-		// Another word, of which not all is known, makes no delete of this one uncertain.
-		if a.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
-			b &^= effect.Partial
-		}
-	}
-	return b
-}
-
-// path is the path that a use names.
-func (a *applied) path(u *grammar.Use) string {
-	if u.Word < 0 {
-		if strings.IndexByte(u.Arg, ':') > 1 {
-			return u.Arg // no path: secret:aws
-		}
-		return a.in.home(u.Arg)
-	}
-	return a.in.home(u.Text)
-}
-
-func isStdin(p string) bool {
-	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
+	pr.in.cwd.dir = dir
+	pr.in.rep.bits = held
+	pr.in.vars.unhold(locals)
+	sink.add(out)
 }
 
 // source takes in what a use reads.
@@ -142,21 +60,21 @@ func (a *applied) source(u *grammar.Use) {
 			a.taint |= a.std.taint
 			return
 		}
-		p := a.path(u)
-		d := a.in.contentOf(p)
+		p := a.pathOf(u)
+		d := a.in.fs.contentOf(p)
 		if u.Word >= 0 {
 			d.taint |= a.field(u).taint
 		}
-		if a.p.Dry {
+		if a.line.p.Dry {
 			return
 		}
 		what := ""
 		switch {
 		case u.Arg == "link" && u.Word >= 0:
 			what = u.Arg
-		case u.Word >= 0 && a.inside(u.Text):
+		case u.Word >= 0 && a.line.inside(u.Text):
 			what = "inside"
-		case a.asksSetting(u):
+		case a.line.asksSetting(u, a.words()):
 			what = "setting"
 		case u.Arg == "cookies": // the jar of one's own requests
 			what = u.Arg
@@ -165,15 +83,15 @@ func (a *applied) source(u *grammar.Use) {
 			}
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") && p != "/dev/null" {
-			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.how(u), Taint: d.taint, By: a.by})
+			a.in.add(effect.Effect{Kind: effect.Read, Target: p, What: what, Bits: a.bitsOf(u), Taint: d.taint, By: a.line.by})
 		}
 		a.taint |= d.taint
 		if u.Word >= 0 {
-			a.cameFrom(p)
+			a.notes.cameFrom(p)
 		}
 		if a.reads++; a.reads == 1 {
 			a.text = d.text
-		} else if a.text += d.text; !a.in.made(len(d.text)) {
+		} else if a.text += d.text; !a.in.rep.made(len(d.text)) {
 			return
 		}
 	case grammar.Fetch:
@@ -185,8 +103,8 @@ func (a *applied) source(u *grammar.Use) {
 		f := a.field(u)
 		a.add(effect.NetIn, u, f.text, f.taint)
 		a.taint |= effect.Network
-		a.saved(f.text)
-		a.cloned(f.text)
+		a.notes.saved(f.text)
+		a.notes.cloned(f.text)
 	case grammar.Send:
 		if u.Word >= 0 {
 			a.taint |= a.field(u).taint
@@ -195,105 +113,13 @@ func (a *applied) source(u *grammar.Use) {
 	}
 }
 
-func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
-	if a.p.Dry {
-		return
-	}
-	e := effect.Effect{Kind: k, Target: target, Bits: a.how(u), Taint: taint, By: a.by}
-	if u.Word >= 0 {
-		e.What = u.Arg
-	}
-	if k == effect.Discard {
-		e.Dir = a.place()
-	}
-	a.in.add(e)
-}
-
-// place is the folder in which a command of git happens; empty if it may be
-// another one than that of the command.
-func (a *applied) place() string {
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
-		if _, ok := a.in.ctx.Env[name]; ok || a.in.find(name) != nil {
-			return ""
-		}
-	}
-	for _, w := range a.argv {
-		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
-			return ""
-		}
-	}
-	return a.in.dir
-}
-
-// stdin takes in what the standard input does.
-func (a *applied) stdin(u *grammar.Use) {
+// readStdin takes in what the standard input does.
+func (a *applied) readStdin(u *grammar.Use) {
 	switch u.Role {
 	case grammar.Send, grammar.Read, grammar.SendFile:
 		a.taint |= a.std.taint
 	default: // nothing for the others
 	}
-}
-
-// output is what comes out of the command, before its payloads run.
-func (a *applied) output() data {
-	in := a.in
-	text := a.text
-	if a.reads == 0 {
-		text = a.std.text
-		a.taint |= a.std.taint
-	}
-	for i := range a.p.Stdout {
-		switch u := &a.p.Stdout[i]; u.Role {
-		case grammar.Pass:
-			return data{text, a.taint}
-		case grammar.Decode:
-			if in.Decode != nil && effect.IsKnown(text) {
-				if plain, ok := in.Decode(u.Arg, text); ok && in.made(len(plain)) {
-					return data{plain, a.taint | effect.Decoded}
-				}
-			}
-			return data{effect.Unknown, a.taint | effect.Decoded}
-		case grammar.Fetched:
-			return data{effect.Unknown, a.taint | effect.Network}
-		default: // nothing for the others
-		}
-	}
-	if d, ok := a.resolved(); ok {
-		return d
-	}
-	switch a.p.Program.Name {
-	case "mktemp":
-		return data{a.mktemp(), a.taint}
-	case "find":
-		if d, ok := a.listed(); ok {
-			return d
-		}
-	case "script":
-		a.recorded()
-	case "ls":
-		if d, ok := a.namesOf(); ok {
-			return d
-		}
-	case "printenv":
-		if d, ok := a.printed(); ok {
-			return d
-		}
-	}
-	if a.by == "basename" {
-		if d, ok := a.baseOf(); ok {
-			return d
-		}
-	}
-	if text != "" && effect.IsKnown(text) {
-		if d, ok := a.asItWas(text); ok {
-			return d
-		}
-		switch a.by {
-		case "tr", "sed", "awk", "gawk", "cut", "grep", "egrep", "fold", "fmt", "paste", "column", "jq", "dd", "iconv", "nl", "expand", "perl":
-			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
-		}
-	}
-	return data{effect.Unknown, a.taint}
 }
 
 // target makes the effects of what a use writes, deletes, sends or changes.
@@ -306,33 +132,33 @@ func (a *applied) target(u *grammar.Use, out data) {
 	}
 	switch u.Role {
 	case grammar.Delete:
-		if a.isFind() && a.deletesFound(u, taint) {
+		if a.line.isFind() && a.notes.deletesFound(u, taint) {
 			return
 		}
-		a.add(effect.Delete, u, a.path(u), taint)
-		a.deleteBefore(u, taint)
+		a.add(effect.Delete, u, a.pathOf(u), taint)
+		a.notes.deleteBefore(u, taint)
 	case grammar.Write, grammar.Append:
-		if a.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
+		if a.line.p.Dry || u.Word >= 0 && (isStdin(u.Text) || u.Text == "") {
 			return
 		}
-		p := a.path(u)
+		p := a.pathOf(u)
 		d := out
-		if !a.p.Copies && a.p.Stdout == nil {
+		if !a.line.p.Copies && a.line.p.Stdout == nil {
 			d = data{effect.Unknown, a.taint}
 		}
-		if a.p.Copies && a.reads == 1 {
+		if a.line.p.Copies && a.reads == 1 {
 			d = data{a.text, a.taint}
 		}
 		d.taint |= taint
 		if p == "/dev/null" {
 			return
 		}
-		if n, ok := in.descriptorOf(u.Text); ok && u.Word >= 0 {
-			in.told(n, d, a.sink, a.by)
+		if n, ok := in.fs.descriptorOf(u.Text); ok && u.Word >= 0 {
+			in.io.told(n, d, a.sink, a.line.by)
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {
-			bits := a.how(u)
+			bits := a.bitsOf(u)
 			if u.Role == grammar.Append {
 				bits |= effect.Append
 			}
@@ -340,31 +166,31 @@ func (a *applied) target(u *grammar.Use, out data) {
 			if u.Word >= 0 {
 				what = u.Arg // a folder
 			}
-			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.by})
+			in.add(effect.Effect{Kind: effect.Write, Target: p, What: what, Bits: bits, Taint: d.taint, By: a.line.by})
 		}
-		if a.backs(u, p); a.takesAway(u, p) {
+		if a.notes.backs(u, p); a.notes.takesAway(u, p) {
 			return
 		}
-		from, own, fresh := in.madeBefore(p)
-		in.write(p, d, false)
-		a.built(p, d)
+		from, own, fresh := in.fs.madeBefore(p)
+		in.fs.write(p, d, false)
+		a.notes.noteBuilt(p, d)
 		if own {
-			a.edited(p, from)
+			a.notes.edited(p, from)
 		}
-		a.filled(p, d)
-		a.fetchedInto(p)
-		if a.p.Copies {
-			a.copied(p, fresh)
+		a.notes.filled(p, d)
+		a.notes.fetchedInto(p)
+		if a.line.p.Copies {
+			a.notes.copied(p, fresh)
 		}
-		a.packed(p)
+		a.notes.packed(p)
 	case grammar.Read:
-		a.encrypted(u)
+		a.notes.encrypted(u)
 	case grammar.Host:
-		from := len(in.res.Effects)
+		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
 		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits && taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
-			for i := from; i < len(in.res.Effects); i++ {
-				in.res.Effects[i].Bits |= effect.Inherited
+			for i := from; i < len(in.rep.res.Effects); i++ {
+				in.rep.res.Effects[i].Bits |= effect.Inherited
 			}
 		}
 	case grammar.Fetch:
@@ -372,9 +198,9 @@ func (a *applied) target(u *grammar.Use, out data) {
 			a.add(effect.NetOut, u, text, t)
 		}
 	case grammar.Permission:
-		a.add(effect.Permission, u, in.targetOf(u, text), taint)
+		a.add(effect.Permission, u, in.programs.targetOf(u, text), taint)
 	case grammar.Kill:
-		if a.findsAll(u.Word, text) {
+		if a.line.findsAll(u.Word, text) {
 			a.bits |= effect.Bulk
 		}
 		a.add(effect.Kill, u, text, taint)
@@ -399,53 +225,34 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Env:
 		if name, value, ok := strings.Cut(text, "="); ok {
 			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
-				in.locals = append(in.locals, in.hold(name))
-				in.set(name, data{value, taint})
-				in.slot(name).passed = true
-				in.handsOver(name)
+				in.vars.locals = append(in.vars.locals, in.vars.hold(name))
+				in.assigner.set(name, data{value, taint})
+				in.vars.slot(name).passed = true
+				in.env.handsOver(name)
 			}
-			in.environ(name, data{value, taint})
+			in.env.affects(name, data{value, taint})
 		}
 	default: // nothing for the others
 	}
 }
 
-// secrets is the taint of words that carry secrets somewhere.
-func (a *applied) secrets() effect.Taint {
-	var t effect.Taint
-	for i := range a.argv {
-		t |= a.in.fields[a.mark+i].taint
-	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
-			t |= a.taint
-		}
-	}
-	for i := range a.p.Stdin {
-		if a.p.Stdin[i].Role == grammar.Send {
-			t |= a.std.taint
-		}
-	}
-	return t
-}
-
 // inserts notes what a stream editor puts into the files that it edits in place.
 func (a *applied) inserts() {
 	in := a.in
-	if in.inserted == "" {
+	if in.payloads.inserted == "" {
 		return
 	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
-			in.res.Texts = append(in.res.Texts, Text{Path: a.path(u), Text: in.inserted, Part: true})
+	for i := range a.line.p.Uses {
+		if u := &a.line.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
+			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
 		}
 	}
-	in.inserted = ""
+	in.payloads.inserted = ""
 }
 
-func (in *interp) targetOf(u *grammar.Use, text string) string {
+func (pr *programRunner) targetOf(u *grammar.Use, text string) string {
 	if u.Word >= 0 && u.Arg != "name" {
-		return in.home(text)
+		return pr.in.fs.expandHome(text)
 	}
 	return text
 }

@@ -8,51 +8,51 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithmetic evaluates an expression to a number, or to what is not known.
-func (in *interp) arithmetic(x syntax.ArithmExpr) data {
-	n, ok := in.number(x)
+// evaluate evaluates an expression to a number, or to what is not known.
+func (ar *arithmetic) evaluate(x syntax.ArithmExpr) data {
+	n, ok := ar.number(x)
 	if !ok {
 		return data{text: "1" + effect.Unknown} // it is a number, if nothing else
 	}
 	return data{text: strconv.FormatInt(n, 10)}
 }
 
-func (in *interp) number(x syntax.ArithmExpr) (int64, bool) {
-	if x == nil || !in.spend() {
+func (ar *arithmetic) number(x syntax.ArithmExpr) (int64, bool) {
+	if x == nil || !ar.in.rep.spend() {
 		return 0, x == nil
 	}
 	switch x := x.(type) {
 	case *syntax.Word:
-		return in.operand(x)
+		return ar.operand(x)
 	case *syntax.ParenArithm:
-		return in.number(x.X)
+		return ar.number(x.X)
 	case *syntax.UnaryArithm:
-		return in.unary(x)
+		return ar.unary(x)
 	case *syntax.BinaryArithm:
-		return in.binary(x)
+		return ar.binary(x)
 	}
 	return 0, false
 }
 
 // operand is a number, a name or an expansion.
-func (in *interp) operand(w *syntax.Word) (int64, bool) {
+func (ar *arithmetic) operand(w *syntax.Word) (int64, bool) {
 	text := w.Lit()
 	if text == "" {
-		d := in.oneOf(w, func(d data) { in.integer(strings.TrimSpace(d.text), 0) })
+		d := ar.oneOf(w, func(d data) { ar.integer(strings.TrimSpace(d.text), 0) })
 		if !d.known() {
 			return 0, false
 		}
 		text = d.text
 	}
-	return in.integer(strings.TrimSpace(text), 0)
+	return ar.integer(strings.TrimSpace(text), 0)
 }
 
 // oneOf is the first value that a word may have. The others, which it has where a branch
 // was taken, are evaluated for what they run.
-func (in *interp) oneOf(w *syntax.Word, evaluate func(data)) data {
-	values := in.values(func() data { return in.one(w) })
+func (ar *arithmetic) oneOf(w *syntax.Word, evaluate func(data)) data {
+	values := ar.in.readings.values(func() data { return ar.in.exp.one(w) })
 	for _, d := range values[1:] {
-		if in.injected(d); d.known() && in.spend() {
+		if ar.injected(d); d.known() && ar.in.rep.spend() {
 			evaluate(d)
 		}
 	}
@@ -60,7 +60,7 @@ func (in *interp) oneOf(w *syntax.Word, evaluate func(data)) data {
 }
 
 // integer reads a number or follows a name to one.
-func (in *interp) integer(text string, depth int) (int64, bool) {
+func (ar *arithmetic) integer(text string, depth int) (int64, bool) {
 	if text == "" {
 		return 0, true
 	}
@@ -76,38 +76,38 @@ func (in *interp) integer(text string, depth int) (int64, bool) {
 		n, err := strconv.ParseInt(text, 0, 64)
 		return n, err == nil
 	}
-	in.injected(data{text: text})
+	ar.injected(data{text: text})
 	if depth > 8 {
 		return 0, false
 	}
 	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
 		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
-			if in.spend() && in.lookup(name) != nil {
-				in.integer(name, depth+1)
+			if ar.in.rep.spend() && ar.in.par.lookup(name) != nil {
+				ar.integer(name, depth+1)
 			}
 		}
 		return 0, false
 	}
-	if v := in.lookup(text); v == nil {
-		if _, ok := in.ctx.Env[text]; !ok {
+	if v := ar.in.par.lookup(text); v == nil {
+		if _, ok := ar.in.ctx.Env[text]; !ok {
 			return 0, false
 		}
-	} else if !in.choose { // what branches assigned is evaluated for what it runs
+	} else if !ar.in.alt.choose { // what branches assigned is evaluated for what it runs
 		for _, d := range v.alts {
-			if in.spend() && d.known() {
-				in.integer(strings.TrimSpace(d.text), depth+1)
+			if ar.in.rep.spend() && d.known() {
+				ar.integer(strings.TrimSpace(d.text), depth+1)
 			}
 		}
 	}
-	d := in.value(text)
+	d := ar.in.par.valueOf(text)
 	if !d.known() {
 		return 0, false
 	}
-	return in.integer(strings.TrimSpace(d.text), depth+1)
+	return ar.integer(strings.TrimSpace(d.text), depth+1)
 }
 
-func (in *interp) unary(x *syntax.UnaryArithm) (int64, bool) {
-	n, ok := in.number(x.X)
+func (ar *arithmetic) unary(x *syntax.UnaryArithm) (int64, bool) {
+	n, ok := ar.number(x.X)
 	switch x.Op {
 	case syntax.Minus:
 		return -n, ok
@@ -125,7 +125,7 @@ func (in *interp) unary(x *syntax.UnaryArithm) (int64, bool) {
 		if x.Op == syntax.Dec {
 			to = n - 1
 		}
-		in.assignNumber(x.X, to, ok)
+		ar.assignNumber(x.X, to, ok)
 		if x.Post {
 			return n, ok
 		}
@@ -134,49 +134,49 @@ func (in *interp) unary(x *syntax.UnaryArithm) (int64, bool) {
 	return 0, false
 }
 
-func (in *interp) assignNumber(x syntax.ArithmExpr, n int64, ok bool) {
+func (ar *arithmetic) assignNumber(x syntax.ArithmExpr, n int64, ok bool) {
 	w, isWord := x.(*syntax.Word)
 	if !isWord || w.Lit() == "" {
 		return
 	}
 	d := data{text: strconv.FormatInt(n, 10)}
-	if !ok || in.vague {
+	if !ok || ar.vague {
 		d = data{text: "1" + effect.Unknown}
 	}
-	in.set(w.Lit(), d)
+	ar.in.assigner.set(w.Lit(), d)
 }
 
-func (in *interp) binary(x *syntax.BinaryArithm) (int64, bool) {
+func (ar *arithmetic) binary(x *syntax.BinaryArithm) (int64, bool) {
 	switch x.Op {
 	case syntax.TernQuest:
-		c, ok := in.number(x.X)
+		c, ok := ar.number(x.X)
 		alt, isAlt := x.Y.(*syntax.BinaryArithm)
 		if !isAlt {
 			return 0, false
 		}
 		if !ok {
-			in.number(alt.X)
-			in.number(alt.Y)
+			ar.number(alt.X)
+			ar.number(alt.Y)
 			return 0, false
 		}
 		if c != 0 {
-			return in.number(alt.X)
+			return ar.number(alt.X)
 		}
-		return in.number(alt.Y)
+		return ar.number(alt.Y)
 	case syntax.Assgn:
-		n, ok := in.number(x.Y)
-		in.assignNumber(x.X, n, ok)
+		n, ok := ar.number(x.Y)
+		ar.assignNumber(x.X, n, ok)
 		return n, ok
 	default: // nothing for the others
 	}
-	a, okA := in.number(x.X)
-	b, okB := in.number(x.Y)
+	a, okA := ar.number(x.X)
+	b, okB := ar.number(x.Y)
 	ok := okA && okB
 	n, fits := calculate(x.Op, a, b)
 	ok = ok && fits
 	switch x.Op {
 	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
-		in.assignNumber(x.X, n, ok)
+		ar.assignNumber(x.X, n, ok)
 	default: // nothing for the others
 	}
 	return n, ok
@@ -250,30 +250,56 @@ func calculate(op syntax.BinAritOperator, a, b int64) (int64, bool) {
 
 // injected walks the substitutions in a text that a shell expands once more: an
 // index in arithmetic or in a name, a prompt.
-func (in *interp) injected(d data) {
+func (ar *arithmetic) injected(d data) {
 	if !strings.Contains(d.text, "$(") && strings.IndexByte(d.text, '`') < 0 {
 		return
 	}
 	d.text = `: "` + strings.ReplaceAll(d.text, `"`, `\"`) + `"`
-	in.sub(d, "index", &input{}, nil)
+	ar.in.payloads.sub(d, "index", &input{}, nil)
 }
 
 // sum is what += makes of a variable that takes numbers only.
-func (in *interp) sum(a, b data) data {
-	x, ok := in.integer(strings.TrimSpace(a.text), 0)
-	y, sure := in.integer(strings.TrimSpace(b.text), 0)
+func (ar *arithmetic) sum(a, b data) data {
+	x, ok := ar.integer(strings.TrimSpace(a.text), 0)
+	y, sure := ar.integer(strings.TrimSpace(b.text), 0)
 	if !ok || !sure {
 		return data{"1" + effect.Unknown, a.taint | b.taint}
 	}
 	return data{strconv.FormatInt(x+y, 10), a.taint | b.taint}
 }
 
-// names is for builtins that take names or numbers: each may have an index.
-func (in *interp) names(mark int, std *input, sink *data) {
-	for _, f := range in.fields[mark+1:] {
-		in.injected(f.data)
+// evaluateNames is for builtins that take names or numbers: each may have an index.
+func (bc builtinCall) evaluateNames() {
+	for _, f := range bc.in.exp.fields[bc.mark+1:] {
+		bc.in.math.injected(f.data)
 		if base, index, ok := cutIndex(f.text); ok {
-			in.indexText(base, index)
+			bc.in.par.indexText(base, index)
 		}
 	}
+}
+
+// counted is what an element holds of an array that takes numbers only.
+func (ar *arithmetic) counted(v *variable, d data) data {
+	if v == nil || !v.integer {
+		return d
+	}
+	return ar.reckoned(d)
+}
+
+// testNumber walks what the index in a number or a name of [[ ]] runs.
+func (ar *arithmetic) testNumber(x syntax.TestExpr) {
+	if w, ok := x.(*syntax.Word); ok {
+		d := ar.oneOf(w, func(d data) { ar.integer(strings.TrimSpace(d.text), 0) })
+		if ar.injected(d); d.known() {
+			ar.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
+		}
+	}
+}
+
+// reckoned is what a variable holds that takes numbers only.
+func (ar *arithmetic) reckoned(d data) data {
+	if n, ok := ar.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
+		return data{strconv.FormatInt(n, 10), d.taint}
+	}
+	return data{"1" + effect.Unknown, d.taint}
 }

@@ -12,281 +12,124 @@ import (
 )
 
 // assignArray is name=(…): what has no index follows what stands before it.
-func (in *interp) assignArray(a *syntax.Assign) {
+func (as *assigner) assignArray(a *syntax.Assign) {
 	v := variable{name: a.Name.Value, array: true, assoc: isTable(a.Name.Value)}
 	next := 0
-	old := in.lookup(v.name)
+	old := as.in.par.lookup(v.name)
 	v.integer = old != nil && old.integer
 	if old != nil && old.array {
 		v.assoc = v.assoc || old.assoc
 		if a.Append {
-			in.steps += len(old.list) / 16
+			as.in.rep.steps += len(old.list) / 16
 			v.list, v.keys = append(v.list, old.list...), append(v.keys, old.keys...)
-			next = v.end()
+			next = v.nextIndex()
 		}
 	} else if a.Append {
-		v.list = in.asList(v.name)
-		next = v.end()
+		v.list = as.in.par.asList(v.name)
+		next = v.nextIndex()
 	}
-	mark := len(in.fields)
+	mark := len(as.in.exp.fields)
 	for _, e := range a.Array.Elems {
 		switch {
 		case e.Index != nil && v.assoc:
-			v.putKey(in.key(e.Index).text, in.counted(&v, in.one(e.Value)))
+			v.putKey(as.in.par.keyText(e.Index).text, as.in.math.counted(&v, as.in.exp.one(e.Value)))
 		case e.Index != nil:
-			n, err := strconv.Atoi(in.arithmetic(e.Index).text)
-			next = v.put(v.resolve(int64(n), err == nil), in.counted(&v, in.one(e.Value)))
+			n, err := strconv.Atoi(as.in.math.evaluate(e.Index).text)
+			next = v.put(v.resolve(int64(n), err == nil), as.in.math.counted(&v, as.in.exp.one(e.Value)))
 		default:
-			in.word(e.Value)
+			as.in.exp.expandWord(e.Value)
 			if v.assoc { // pairs, perhaps of several words
 				continue
 			}
-			for _, f := range in.fields[mark:] {
-				next = v.put(next, in.counted(&v, f.data))
+			for _, f := range as.in.exp.fields[mark:] {
+				next = v.put(next, as.in.math.counted(&v, f.data))
 			}
-			in.fields = in.fields[:mark]
+			as.in.exp.fields = as.in.exp.fields[:mark]
 		}
 	}
-	for i := mark; i < len(in.fields); i += 2 {
+	for i := mark; i < len(as.in.exp.fields); i += 2 {
 		var value data
-		if i+1 < len(in.fields) {
-			value = in.fields[i+1].data
+		if i+1 < len(as.in.exp.fields) {
+			value = as.in.exp.fields[i+1].data
 		}
-		v.putKey(in.fields[i].text, in.counted(&v, value))
+		v.putKey(as.in.exp.fields[i].text, as.in.math.counted(&v, value))
 	}
-	in.fields = in.fields[:mark]
+	as.in.exp.fields = as.in.exp.fields[:mark]
 	if isTable(v.name) {
 		for i, d := range v.list {
-			in.entered(v.name, v.keys[i], d)
+			as.entered(v.name, v.keys[i], d)
 		}
 		return
 	}
-	slot := in.slot(v.name)
+	slot := as.in.vars.slot(v.name)
 	v.name = slot.name
 	*slot = v
 }
 
-// counted is what an element holds of an array that takes numbers only.
-func (in *interp) counted(v *variable, d data) data {
-	if v == nil || !v.integer {
-		return d
-	}
-	return in.reckoned(d)
-}
-
 // assignIndex is name[index]=value.
-func (in *interp) assignIndex(name string, a *syntax.Assign) {
-	value, index := in.wordOrLess(a.Value), data{}
+func (as *assigner) assignIndex(name string, a *syntax.Assign) {
+	value, index := as.wordOrLess(a.Value), data{}
 	if isTable(name) {
-		in.entered(name, in.key(a.Index).text, value)
+		as.entered(name, as.in.par.keyText(a.Index).text, value)
 		return
-	} else if v := in.lookup(name); v != nil && v.assoc {
-		index = in.key(a.Index)
+	} else if v := as.in.par.lookup(name); v != nil && v.assoc {
+		index = as.in.par.keyText(a.Index)
 	} else {
-		index = in.arithmetic(a.Index)
+		index = as.in.math.evaluate(a.Index)
 	}
-	value = in.counted(in.lookup(name), value)
-	in.arraySlot(name).each(func(v *variable) {
+	value = as.in.math.counted(as.in.par.lookup(name), value)
+	as.arraySlot(name).each(func(v *variable) {
 		if key := v.keyOf(index.text); a.Append {
-			v.more(key, value)
+			v.appendAt(key, value)
 		} else {
 			v.putText(key, value)
 		}
 	})
 }
 
-// setElement assigns to an element of an array by the text of its index.
-func (in *interp) setElement(base, index string, d data) {
-	if isTable(base) {
-		in.entered(base, index, d)
-		return
-	}
-	index, d = in.indexText(base, index), in.counted(in.lookup(base), d)
-	in.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
-}
-
-// indexText is what the text of an index comes to.
-func (in *interp) indexText(base, index string) string {
-	if v := in.lookup(base); v != nil && v.assoc {
-		return index
-	}
-	if n, ok := in.integer(strings.TrimSpace(index), 0); ok {
-		return strconv.FormatInt(n, 10)
-	}
-	return effect.Unknown
-}
-
-// arraySlot is the variable to assign an element to. What was no array is its
-// element 0.
-func (in *interp) arraySlot(name string) *variable {
-	was := in.lookup(name)
-	if was == nil || was.array {
-		v := in.slot(name)
-		v.array = true
-		return v
-	}
-	first, unset := in.value(name), was.unset
-	v := in.slot(name)
-	*v = variable{name: v.name, array: true, integer: v.integer}
-	if !unset {
-		v.list = append(v.list, first)
-	}
-	return v
-}
-
-// associative makes a variable an array whose keys are any text.
-func (in *interp) associative(name string) {
-	if v := in.slot(name); !v.assoc {
-		*v = variable{name: v.name, array: true, assoc: true, integer: v.integer}
-	}
-}
-
-// unsetElement is unset 'name[index]'.
-func (in *interp) unsetElement(base, index string) {
-	if index == "@" || index == "*" {
-		v := in.slot(base)
-		*v = variable{name: v.name, array: true, assoc: v.assoc}
-		return
-	}
-	index = in.indexText(base, index)
-	v := in.slot(base)
-	if !v.array {
-		if index != "0" { // an array of which nothing is known, or no element
-			v.data = data{effect.Unknown, v.taint}
-			return
-		}
-		*v = variable{name: v.name, unset: true}
-		return
-	}
-	v.each(func(v *variable) { v.drop(index) })
-}
-
 // declared is a word that declare and its like take. What is assigned to an array may
 // be a list in brackets, which is expanded like any other.
-func (in *interp) declared(d data, array, assoc bool) {
+func (as *assigner) declared(d data, array, assoc bool) {
 	name, value, ok := strings.Cut(d.text, "=")
-	in.injected(data{name, d.taint})
+	as.in.math.injected(data{name, d.taint})
 	if !effect.IsKnown(name) {
 		if ok {
-			in.setAny(strings.TrimSuffix(name, "+"), data{value, d.taint})
+			as.setAny(strings.TrimSuffix(name, "+"), data{value, d.taint})
 		}
 		return
 	}
 	plain := strings.TrimSuffix(name, "+")
 	if assoc && strings.IndexByte(plain, '[') < 0 {
-		in.associative(plain)
+		as.in.vars.associative(plain)
 	}
 	if !ok {
 		return
 	}
-	if v := in.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") && (array || v != nil && v.array) {
-		in.payload(d, "declare", &input{}, nil)
+	if v := as.in.par.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") && (array || v != nil && v.array) {
+		as.in.payloads.payload(d, "declare", &input{}, nil)
 		return
 	}
 	if plain != name {
-		old := in.value(plain)
+		old := as.in.par.valueOf(plain)
 		value, d.taint = old.text+value, d.taint|old.taint
 	}
-	in.set(plain, data{value, d.taint})
-	in.environ(plain, data{value, d.taint})
-}
-
-// kept gives v the elements that the array of that name has, and says where what is
-// read begins.
-func (in *interp) kept(v *variable, name, origin string) int {
-	n, ok := in.integer(strings.TrimSpace(origin), 0)
-	if old := in.lookup(name); old != nil && old.array {
-		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
-	} else {
-		v.list = in.asList(name)
-	}
-	return v.resolve(n, ok)
-}
-
-// asList is a variable that is no array as one: its value is the first element.
-func (in *interp) asList(name string) []data {
-	if v := in.lookup(name); v != nil && v.unset {
-		return nil
-	} else if _, given := in.ctx.Env[name]; v == nil && !given {
-		return nil
-	}
-	return []data{in.value(name)}
-}
-
-// anyOrder are the elements of an array in an order that is not known: one in which they
-// were assigned, those in which a program is the first, or any other.
-func (in *interp) anyOrder(name string, v *variable) ([]data, bool) {
-	const most = 4
-	orders := [][]data{v.list}
-	for i, d := range v.list[1:] {
-		first, _, _ := strings.Cut(d.text, " ")
-		if len(orders) < most && in.wellKnown(first) {
-			orders = append(orders, slices.Concat(v.list[i+1:i+2], v.list[:i+1], v.list[i+2:]))
-		}
-	}
-	at := in.pick(in.concat(name, "[@]"), len(orders)+1)
-	if at == len(orders) {
-		return []data{{effect.Unknown, join(v.list, "").taint}}, false
-	}
-	return orders[at], true
-}
-
-// at is the element of a number.
-func (in *interp) at(v *variable, n int64, ok bool) data {
-	if !v.array {
-		if ok && n == 0 {
-			return v.data
-		}
-		return data{effect.Unknown, v.taint}
-	}
-	if at := v.resolve(n, ok); at >= 0 {
-		if v.keys != nil {
-			return in.element(v, data{text: strconv.Itoa(at)})
-		}
-		if at < len(v.list) {
-			return v.list[at]
-		}
-		return data{}
-	}
-	if ok && !v.unordered() { // before the first
-		return data{}
-	}
-	return data{effect.Unknown, join(v.list, "").taint}
-}
-
-// element is what an array holds at the text of an index: it may be any of what was
-// assigned at an index that is not known.
-func (in *interp) element(v *variable, key data) data {
-	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
-		return v.list[0]
-	}
-	for i := len(v.keys) - 1; i >= 0; i-- {
-		if v.keys[i] == key.text && key.known() {
-			return v.list[i]
-		}
-		if !effect.IsKnown(v.keys[i]) {
-			return data{effect.Unknown, join(v.list, "").taint}
-		}
-	}
-	if key.known() {
-		return data{}
-	}
-	return data{effect.Unknown, join(v.list, "").taint}
+	as.set(plain, data{value, d.taint})
+	as.in.env.affects(plain, data{value, d.taint})
 }
 
 // rematch is what =~ leaves in BASH_REMATCH: what matched, as far as that can be told,
 // or something else of the text.
-func (in *interp) rematch(x, y syntax.TestExpr) {
+func (as *assigner) rematch(x, y syntax.TestExpr) {
 	left, isWord := x.(*syntax.Word)
 	right, isPattern := y.(*syntax.Word)
 	if !isWord || !isPattern {
 		return
 	}
-	d, pat := in.one(left), in.one(right)
+	d, pat := as.in.exp.one(left), as.in.exp.one(right)
 	open := variable{name: "BASH_REMATCH", array: true, keys: []string{effect.Unknown}, list: []data{{effect.Unknown, d.taint}}}
-	v := in.slot(open.name)
+	v := as.in.vars.slot(open.name)
 	*v = open
-	if d.known() && pat.known() && in.work(64*len(pat.text)+len(d.text)) {
+	if d.known() && pat.known() && as.in.rep.work(64*len(pat.text)+len(d.text)) {
 		v.forms = []variable{{name: open.name, array: true, list: groups(d, pat.text)}, open}
 	}
 }
@@ -309,6 +152,227 @@ func groups(d data, pat string) []data {
 	return slices.Repeat([]data{d}, most)
 }
 
+// each does something to an array, and to each that it may be as well.
+func (v *variable) each(do func(*variable)) {
+	do(v)
+	for i := range v.forms {
+		form := &v.forms[i]
+		form.list, form.keys = slices.Clone(form.list), slices.Clone(form.keys)
+		do(form)
+	}
+}
+
+// number gives the elements of an array without keys the numbers that they have.
+func (v *variable) number() {
+	if v.keys == nil {
+		v.keys = make([]string, 0, len(v.list)+1)
+		for i := range v.list {
+			v.keys = append(v.keys, strconv.Itoa(i))
+		}
+	}
+}
+
+// nextIndex is the number after the last one; below 0 if that is not known.
+func (v *variable) nextIndex() int {
+	if v.keys == nil {
+		return len(v.list)
+	}
+	if v.unordered() {
+		return -1
+	}
+	if len(v.keys) == 0 {
+		return 0
+	}
+	n, _ := strconv.Atoi(v.keys[len(v.keys)-1])
+	return n + 1
+}
+
+// resolve is the number of an element, one below 0 counted from the end; below 0
+// if it is not known.
+func (v *variable) resolve(n int64, ok bool) int {
+	const most = 1 << 31 // so that no key is written in two ways
+	if n < 0 && ok {
+		end := v.nextIndex()
+		if end < 0 {
+			return -1
+		}
+		n += int64(end)
+	}
+	if !ok || n < 0 || n > most {
+		return -1
+	}
+	return int(n)
+}
+
+// keyOf is the key for the text of an index.
+func (v *variable) keyOf(index string) string {
+	if v.assoc {
+		return index
+	}
+	n, err := strconv.ParseInt(index, 10, 64)
+	if at := v.resolve(n, err == nil); at >= 0 {
+		return strconv.Itoa(at)
+	}
+	return effect.Unknown
+}
+
+// putText assigns to the element of a key that [variable.keyOf] gave.
+func (v *variable) putText(key string, d data) {
+	if v.assoc {
+		v.putKey(key, d)
+		return
+	}
+	n, err := strconv.Atoi(key)
+	if err != nil {
+		n = -1
+	}
+	v.put(n, d)
+}
+
+// put assigns to an element by its number, which is below 0 if it is not known, and
+// gives the next one. The elements are in the order of their numbers; those at a
+// number that is not known are the last.
+func (v *variable) put(n int, d data) int {
+	if v.keys == nil && n >= 0 && n <= len(v.list) {
+		if n == len(v.list) {
+			v.list = append(v.list, d)
+		} else {
+			v.list[n] = d
+		}
+		return n + 1
+	}
+	v.number()
+	if n < 0 {
+		v.keys, v.list = append(v.keys, effect.Unknown), append(v.list, d)
+		return -1
+	}
+	i := v.countBelow(n)
+	if key := strconv.Itoa(n); i < len(v.keys) && v.keys[i] == key {
+		v.list[i] = d
+	} else {
+		v.keys, v.list = slices.Insert(v.keys, i, key), slices.Insert(v.list, i, d)
+	}
+	return n + 1
+}
+
+// countBelow is how many elements have a lower number.
+func (v *variable) countBelow(n int) int {
+	i := 0
+	for i < len(v.keys) {
+		if k, err := strconv.Atoi(v.keys[i]); err != nil || k >= n {
+			break
+		}
+		i++
+	}
+	return i
+}
+
+// position is where in its list the elements from a number on begin.
+func (v *variable) position(n int) int {
+	if n = v.resolve(int64(n), true); n < 0 {
+		return 0
+	}
+	return v.countBelow(n)
+}
+
+// putKey assigns to an element by its key.
+func (v *variable) putKey(key string, d data) {
+	if i := slices.Index(v.keys, key); i >= 0 && effect.IsKnown(key) {
+		v.list[i] = d
+		return
+	}
+	v.keys, v.list = append(v.keys, key), append(v.list, d)
+}
+
+// appendAt is += for an element.
+func (v *variable) appendAt(key string, d data) {
+	if v.keys == nil && key == "0" && len(v.list) > 0 {
+		v.list[0].add(d)
+		return
+	}
+	v.number()
+	if i := slices.Index(v.keys, key); i >= 0 && effect.IsKnown(key) {
+		v.list[i].add(d)
+		return
+	}
+	if !effect.IsKnown(key) || v.unordered() && !v.assoc { // after what it was
+		d = data{effect.Unknown, d.taint | join(v.list, "").taint}
+	}
+	v.putText(key, d)
+}
+
+// unordered reports whether it is not known in which order the elements are.
+func (v *variable) unordered() bool {
+	if v.assoc {
+		return len(v.list) > 1
+	}
+	return len(v.keys) > 0 && !effect.IsKnown(v.keys[len(v.keys)-1])
+}
+
+// sameKeys reports whether an array's keys are the first ones of another's.
+func sameKeys(a, b *variable) bool {
+	if a.keys == nil || b.keys == nil {
+		return a.keys == nil && b.keys == nil
+	}
+	return a.assoc == b.assoc && slices.Equal(a.keys, b.keys[:len(a.keys)])
+}
+
+// drop takes an element away. Where it is not known which one, any may be gone.
+func (v *variable) drop(index string) {
+	key := v.keyOf(index)
+	if !effect.IsKnown(key) || v.unordered() && !v.assoc {
+		*v = variable{name: v.name, data: data{effect.Unknown, join(v.list, "").taint}}
+		return
+	}
+	v.number()
+	if i := slices.Index(v.keys, key); i >= 0 {
+		v.keys, v.list = slices.Delete(v.keys, i, i+1), slices.Delete(v.list, i, i+1)
+	}
+}
+
+// elementAt is the element of a number.
+func (v *variable) elementAt(n int64, ok bool) data {
+	if !v.array {
+		if ok && n == 0 {
+			return v.data
+		}
+		return data{effect.Unknown, v.taint}
+	}
+	if at := v.resolve(n, ok); at >= 0 {
+		if v.keys != nil {
+			return v.element(data{text: strconv.Itoa(at)})
+		}
+		if at < len(v.list) {
+			return v.list[at]
+		}
+		return data{}
+	}
+	if ok && !v.unordered() { // before the first
+		return data{}
+	}
+	return data{effect.Unknown, join(v.list, "").taint}
+}
+
+// element is what an array holds at the text of an index: it may be any of what was
+// assigned at an index that is not known.
+func (v *variable) element(key data) data {
+	if v.keys == nil && key.text == "0" && len(v.list) > 0 && !v.assoc {
+		return v.list[0]
+	}
+	for i := len(v.keys) - 1; i >= 0; i-- {
+		if v.keys[i] == key.text && key.known() {
+			return v.list[i]
+		}
+		if !effect.IsKnown(v.keys[i]) {
+			return data{effect.Unknown, join(v.list, "").taint}
+		}
+	}
+	if key.known() {
+		return data{}
+	}
+	return data{effect.Unknown, join(v.list, "").taint}
+}
+
 // cutIndex takes the name of an element apart.
 func cutIndex(name string) (base, index string, ok bool) {
 	i := strings.IndexByte(name, '[')
@@ -317,3 +381,6 @@ func cutIndex(name string) (base, index string, ok bool) {
 	}
 	return name[:i], name[i+1 : len(name)-1], true
 }
+
+// isTable reports whether a variable is one of the shell's own tables of names.
+func isTable(name string) bool { return name == "BASH_CMDS" || name == "BASH_ALIASES" }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -17,8 +16,8 @@ type declaration struct {
 	letters                                                      byte // in which it holds what it is given
 }
 
-// flag takes in a word of flags, and reports whether it is one.
-func (d *declaration) flag(flag string) bool {
+// takeFlag takes in a word of flags, and reports whether it is one.
+func (d *declaration) takeFlag(flag string) bool {
 	switch {
 	case flag == "":
 		return false
@@ -42,13 +41,13 @@ func (d *declaration) flag(flag string) bool {
 }
 
 // declClause is export, declare, local, readonly and typeset.
-func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
-	if in.declarationFails(c) {
-		scope := in.branch()
-		defer in.join(scope)
+func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
+	if as.declarationFails(c) {
+		scope := as.in.branch()
+		defer as.in.join(scope)
 	}
-	in.declarationPrints(c, sink)
-	in.settled()
+	as.declarationPrints(c, sink)
+	as.in.traps.settled()
 	var d declaration
 	if c.Variant != nil {
 		d.variant = c.Variant.Value
@@ -57,88 +56,88 @@ func (in *interp) declClause(c *syntax.DeclClause, sink *data) {
 	for _, a := range c.Args {
 		switch {
 		case a.Name != nil:
-			in.declareName(a, &d)
+			as.declareName(a, &d)
 			if d.fixed {
-				defer in.fix(a.Name.Value)
+				defer as.in.vars.fix(a.Name.Value)
 			}
-		case a.Value != nil && !d.flag(a.Value.Lit()):
-			in.combinations(func() { in.declareWord(a.Value, &d) })
+		case a.Value != nil && !d.takeFlag(a.Value.Lit()):
+			as.in.readings.combinations(func() { as.declareWord(a.Value, &d) })
 		}
 	}
 	for _, a := range c.Args {
 		if a.Name != nil && !a.Naked && !d.ref {
-			in.environ(a.Name.Value, in.value(a.Name.Value))
+			as.in.env.affects(a.Name.Value, as.in.par.valueOf(a.Name.Value))
 		}
 		if a.Name != nil && d.exports {
-			in.handsOver(a.Name.Value)
+			as.in.env.handsOver(a.Name.Value)
 		}
 	}
 }
 
 // declarationPrints adds what a declaration without names prints.
-func (in *interp) declarationPrints(c *syntax.DeclClause, sink *data) {
+func (as *assigner) declarationPrints(c *syntax.DeclClause, sink *data) {
 	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
-		in.environs(0, nil, sink)
+		builtinCall{as.in, 0, nil, sink}.environs()
 	}
 	for _, a := range c.Args {
 		if a.Name == nil && a.Value != nil {
 			if flags := a.Value.Lit(); strings.HasPrefix(flags, "-") && strings.ContainsAny(flags, "pfF") {
-				sink.append(unknown) // it prints values, or functions
+				sink.add(unknown) // it prints values, or functions
 			}
 		}
 	}
 }
 
 // declareName declares a name that is written as one.
-func (in *interp) declareName(a *syntax.Assign, d *declaration) {
+func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	name := a.Name.Value
-	if len(in.active) > 0 && !d.global && (d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
-		in.locals = append(in.locals, in.hold(name))
+	if len(as.in.def.active) > 0 && !d.global && (d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
+		as.in.vars.locals = append(as.in.vars.locals, as.in.vars.hold(name))
 	}
 	if d.assoc {
-		in.associative(name)
+		as.in.vars.associative(name)
 	}
 	if d.letters != 0 && !d.ref {
-		in.slot(name).letters = d.letters
+		as.in.vars.slot(name).letters = d.letters
 	}
 	if d.ref && a.Naked {
-		in.refer(name)
+		as.in.vars.refer(name)
 	}
 	if d.integer {
-		in.slot(name).integer = true
+		as.in.vars.slot(name).integer = true
 	}
-	if in.listed(a, d) {
+	if as.listed(a, d) {
 		return
 	}
 	if !a.Naked {
-		in.assign(a)
+		as.assign(a)
 	} else if d.function {
-		in.exported(name)
+		as.in.def.exported(name)
 	}
 	if d.integer {
 		if !a.Naked && a.Array == nil {
-			in.set(name, in.value(name))
+			as.set(name, as.in.par.valueOf(name))
 		}
 	}
-	in.passes(name, d.exporting, d.exports)
+	as.passes(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
-		in.injected(in.value(name))
-		v := in.slot(name)
+		as.in.math.injected(as.in.par.valueOf(name))
+		v := as.in.vars.slot(name)
 		*v = standsFor(name, append([]data{v.data}, v.alts...))
 	}
 }
 
 // listed assigns what a declaration gives an array as one text: a list in brackets, that
 // is expanded like any other although it was quoted. It is false for any other value.
-func (in *interp) listed(a *syntax.Assign, d *declaration) bool {
+func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	name := a.Name.Value
-	if a.Naked && d.array && len(in.lists) < in.lim.Alternatives {
-		in.lists = append(in.lists, name)
+	if a.Naked && d.array && len(as.lists) < as.in.rep.lim.Alternatives {
+		as.lists = append(as.lists, name)
 	}
-	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !in.isArray(name) && !slices.Contains(in.lists, name) {
+	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !as.in.vars.isArray(name) && !slices.Contains(as.lists, name) {
 		return false
 	}
-	values := slices.DeleteFunc(slices.Clone(in.values(func() data { return in.one(a.Value) })), func(v data) bool {
+	values := slices.DeleteFunc(slices.Clone(as.in.readings.values(func() data { return as.in.exp.one(a.Value) })), func(v data) bool {
 		return !strings.HasPrefix(v.text, "(") || !strings.HasSuffix(v.text, ")")
 	})
 	if len(values) == 0 {
@@ -151,129 +150,85 @@ func (in *interp) listed(a *syntax.Assign, d *declaration) bool {
 	for i, v := range values {
 		scope := scope{}
 		if i > 0 {
-			scope = in.branch()
+			scope = as.in.branch()
 		}
-		in.payload(data{in.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
+		as.in.payloads.payload(data{as.in.arena.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
 		if i > 0 {
-			in.join(scope)
+			as.in.join(scope)
 		}
 	}
-	in.passes(name, d.exporting, d.exports)
+	as.passes(name, d.exporting, d.exports)
 	return true
 }
 
 // declareWord declares what a word expands to, which may itself be an assignment.
-func (in *interp) declareWord(w *syntax.Word, d *declaration) {
-	mark := len(in.fields)
-	in.word(w)
-	for _, f := range in.fields[mark:] {
-		in.letter(f.text, d.letters)
-		in.declared(f.data, d.array, d.assoc)
-		in.passes(f.text, d.exporting, d.exports)
+func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
+	mark := len(as.in.exp.fields)
+	as.in.exp.expandWord(w)
+	for _, f := range as.in.exp.fields[mark:] {
+		as.in.vars.setLetterCase(f.text, d.letters)
+		as.declared(f.data, d.array, d.assoc)
+		as.passes(f.text, d.exporting, d.exports)
 		if d.fixed {
-			in.fix(f.text)
+			as.in.vars.fix(f.text)
 		}
 	}
-	in.fields = in.fields[:mark]
-}
-
-// refer makes a variable stand for the one that its value names, or that the next value
-// names: declare -n y; y=x.
-func (in *interp) refer(name string) {
-	v := in.slot(name)
-	if d := v.data; d.known() && d.text != "" && !v.array {
-		*v = standsFor(v.name, append([]data{d}, v.alts...))
-		return
-	}
-	v.refers = true
-}
-
-// letter says of one word of a declaration, a name, perhaps with a value, in which letters
-// its variable holds what it holds.
-func (in *interp) letter(word string, letters byte) {
-	name, _, _ := strings.Cut(word, "=")
-	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
-		in.slot(name).letters = letters
-	}
+	as.in.exp.fields = as.in.exp.fields[:mark]
 }
 
 // assign makes an assignment.
-func (in *interp) assign(a *syntax.Assign) {
+func (as *assigner) assign(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
-		in.assignEither(a, func() { in.assignArray(a) })
+		as.assignEither(a, func() { as.assignArray(a) })
 	case a.Index != nil:
-		in.assignEither(a, func() { in.assignIndex(name, a) })
+		as.assignEither(a, func() { as.assignIndex(name, a) })
 	case a.Append:
-		if v := in.find(in.referred(name)); v != nil && v.array {
-			more := in.one(a.Value)
-			in.slot(name).each(func(v *variable) { v.more("0", more) })
+		if v := as.in.vars.find(as.in.vars.referred(name)); v != nil && v.array {
+			more := as.in.exp.one(a.Value)
+			as.in.vars.slot(name).each(func(v *variable) { v.appendAt("0", more) })
 			return
 		}
-		in.assignAll(name, in.values(func() data {
-			old, more := in.value(name), in.wordOrLess(a.Value)
-			if v := in.lookup(name); v != nil && v.integer {
-				return in.sum(old, more)
+		as.assignAll(name, as.in.readings.values(func() data {
+			old, more := as.in.par.valueOf(name), as.wordOrLess(a.Value)
+			if v := as.in.par.lookup(name); v != nil && v.integer {
+				return as.in.math.sum(old, more)
 			}
-			in.made(len(old.text) + len(more.text))
+			as.in.rep.made(len(old.text) + len(more.text))
 			return data{old.text + more.text, old.taint | more.taint}
 		}))
-	case in.isArray(name):
-		more := in.one(a.Value)
-		in.slot(name).each(func(v *variable) { v.putText("0", more) })
+	case as.in.vars.isArray(name):
+		more := as.in.exp.one(a.Value)
+		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
-		in.assignAll(name, in.values(func() data { return in.wordOrLess(a.Value) }))
-		if in.ofPlace(a.Value) {
-			in.slot(name).place = true
+		as.assignAll(name, as.in.readings.values(func() data { return as.wordOrLess(a.Value) }))
+		if as.in.def.ofPlace(a.Value) {
+			as.in.vars.slot(name).place = true
 		}
-		if in.ofBranch(a.Value) {
-			in.slot(name).branch = true
+		if as.in.def.ofBranch(a.Value) {
+			as.in.vars.slot(name).branch = true
 		}
 	}
-}
-
-// wordOrLess is the text of a word that is assigned. What a command within it prints of words of
-// which nothing is known is not there if these are none: "r" for $(echo r $@), and no space.
-// That is one more value.
-func (in *interp) wordOrLess(w *syntax.Word) data {
-	d := in.one(w)
-	if d.known() || !in.choose || !slices.ContainsFunc(w.Parts, substitutes) {
-		return d
-	}
-	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
-	if set == "" || !effect.IsKnown(set) || in.pick(in.concat("none ", d.text), 2) == 0 {
-		return d
-	}
-	return data{set, d.taint}
-}
-
-// substitutes reports whether a part of a word is what a command prints.
-func substitutes(part syntax.WordPart) bool {
-	if q, ok := part.(*syntax.DblQuoted); ok {
-		return slices.ContainsFunc(q.Parts, substitutes)
-	}
-	_, ok := part.(*syntax.CmdSubst)
-	return ok
 }
 
 // assignEither assigns to elements of an array what they may be.
-func (in *interp) assignEither(a *syntax.Assign, assign func()) {
+func (as *assigner) assignEither(a *syntax.Assign, assign func()) {
 	if a.Append { // which would be done twice
-		in.combinations(assign)
+		as.in.readings.combinations(assign)
 		return
 	}
-	in.either(assign)
+	as.in.readings.either(assign)
 }
 
 // declarationFails reports whether a declaration changes nothing, in one shell or another:
 // local outside of a function, and flags that only print, or that there are not.
-func (in *interp) declarationFails(c *syntax.DeclClause) bool {
+func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 	variant := ""
 	if c.Variant != nil {
 		variant = c.Variant.Value
 	}
-	if variant == "local" && len(in.active) <= in.apart.active {
+	if variant == "local" && len(as.in.def.active) <= as.in.def.apart.active {
 		return true
 	}
 	return slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool {
@@ -283,39 +238,4 @@ func (in *interp) declarationFails(c *syntax.DeclClause) bool {
 		flag := a.Value.Lit()
 		return len(flag) > 1 && flag[0] == '-' && flag != "--" && strings.Trim(flag[1:], "aAgilnrtux") != ""
 	})
-}
-
-// isArray reports whether a name is that of an array: what is assigned to it then is its
-// element 0, and the others stay.
-func (in *interp) isArray(name string) bool {
-	v := in.find(in.referred(name))
-	return v != nil && v.array
-}
-
-// assignAll gives a variable all the values that it may have.
-func (in *interp) assignAll(name string, values []data) {
-	if v := in.find(name); v != nil && v.refers && len(values) > 1 {
-		v = in.slot(name)
-		*v = standsFor(v.name, values)
-		return
-	}
-	in.set(name, values[0])
-	if v := in.find(name); v != nil && v.refs != nil || !effect.IsKnown(in.referred(name)) {
-		for _, d := range values[1:] {
-			in.set(name, d)
-		}
-		return
-	}
-	if v := in.slot(name); len(values) > 1 {
-		for _, d := range values[1:] {
-			if v.integer {
-				in.counted(v, d) // which may run something
-			}
-		}
-		v = in.slot(name)
-		for i := range values {
-			values[i].text = cased(v.letters, values[i].text)
-		}
-		v.alts = values
-	}
 }

@@ -10,12 +10,12 @@ import (
 
 // backs notes the copies that an editor keeps of a file that it changes in its place: they
 // have the text from before. What says how they are called may be a path: sed -i'old/*'.
-func (a *applied) backs(u *grammar.Use, p string) {
-	if u.Word < 0 || len(a.argv) < 2 {
+func (fn *fileNotes) backs(u *grammar.Use, p string) {
+	if u.Word < 0 || len(fn.a.line.argv) < 2 {
 		return
 	}
 	takes := "" // letters behind which a word goes on with a value
-	switch a.by {
+	switch fn.a.line.by {
 	case "sed", "gsed":
 		takes = "efl"
 	case "perl":
@@ -23,12 +23,12 @@ func (a *applied) backs(u *grammar.Use, p string) {
 	case "ruby":
 		takes = "erICFEKTx"
 	default:
-		a.backsCopy(p)
+		fn.backsCopy(p)
 		return
 	}
-	in := a.in
-	was := in.contentOf(p)
-	for _, w := range a.argv[1:] {
+	in := fn.a.in
+	was := in.fs.contentOf(p)
+	for _, w := range fn.a.line.argv[1:] {
 		suffix := backupSuffix(w, takes, takes == "efl")
 		if suffix == "" {
 			continue
@@ -38,16 +38,16 @@ func (a *applied) backs(u *grammar.Use, p string) {
 			suffix = "*" + suffix
 		}
 		name := strings.ReplaceAll(suffix, "*", base)
-		beside := in.abs(in.concat(path.Dir(p), "/", name))
+		beside := in.fs.abs(in.arena.concat(path.Dir(p), "/", name))
 		if !strings.Contains(name, "/") {
-			if in.file(p) != nil {
-				in.write(beside, was, false)
+			if in.fs.fileAt(p) != nil {
+				in.fs.write(beside, was, false)
 			}
 			continue
 		}
-		for _, to := range [...]string{beside, in.abs(name)} { // some take it from the folder of the file
-			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: a.how(u), Taint: was.taint, By: a.by})
-			in.write(to, was, false)
+		for _, to := range [...]string{beside, in.fs.abs(name)} { // some take it from the folder of the file
+			in.add(effect.Effect{Kind: effect.Write, Target: to, Bits: fn.a.bitsOf(u), Taint: was.taint, By: fn.a.line.by})
+			in.fs.write(to, was, false)
 		}
 	}
 }
@@ -75,25 +75,25 @@ func backupSuffix(w, takes string, long bool) string {
 
 // backsCopy notes the backup of a file that a program which copies or moves others replaces:
 // cp -b a k leaves the old k at k~.
-func (a *applied) backsCopy(p string) {
+func (fn *fileNotes) backsCopy(p string) {
 	suffixes := []string{"~", ".~1~"}
-	keeps := a.by == "patch"
-	switch a.by {
+	keeps := fn.a.line.by == "patch"
+	switch fn.a.line.by {
 	case "patch":
 		suffixes = append(suffixes, ".orig")
 	case "cp", "mv", "install", "ln", "rsync", "gcp", "gmv", "ginstall", "gln":
 	default:
 		return
 	}
-	for i, w := range a.argv[1:] {
+	for i, w := range fn.a.line.argv[1:] {
 		flag, value, given := strings.Cut(w, "=")
 		switch {
 		case strings.HasPrefix(w, "--b"):
 			keeps = true
 		case strings.HasPrefix(flag, "--su") && given:
 			keeps, suffixes = true, append(suffixes, value)
-		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(a.argv):
-			keeps, suffixes = true, append(suffixes, a.argv[i+2])
+		case (w == "-S" || strings.HasPrefix(w, "--su")) && i+2 < len(fn.a.line.argv):
+			keeps, suffixes = true, append(suffixes, fn.a.line.argv[i+2])
 		case len(w) > 1 && w[0] == '-' && w[1] != '-':
 			if at := strings.IndexByte(w, 'S'); at > 0 && at+1 < len(w) {
 				keeps, suffixes = true, append(suffixes, w[at+1:])
@@ -104,22 +104,22 @@ func (a *applied) backsCopy(p string) {
 	if !keeps {
 		return
 	}
-	if s := a.in.value("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
+	if s := fn.a.in.par.valueOf("SIMPLE_BACKUP_SUFFIX"); s.known() && s.text != "" {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
-	for i := range a.p.Uses { // or what is so called in it
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			replaced = append(replaced, a.in.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
+	for i := range fn.a.line.p.Uses { // or what is so called in it
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			replaced = append(replaced, fn.a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 		}
 	}
 	for _, p := range replaced {
-		was := a.in.contentOf(p)
-		if a.in.file(p) == nil && was.taint&told == 0 {
+		was := fn.a.in.fs.contentOf(p)
+		if fn.a.in.fs.fileAt(p) == nil && was.taint&told == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
-			a.in.write(a.in.concat(p, suffix), was, false)
+			fn.a.in.fs.write(fn.a.in.arena.concat(p, suffix), was, false)
 		}
 	}
 }
@@ -133,37 +133,37 @@ var packers = map[string]string{
 }
 
 // packed notes the file that a packer makes of another one, or makes it of again.
-func (a *applied) packed(p string) {
-	end, ok := packers[a.by]
-	if !ok || a.taint&told == 0 {
+func (fn *fileNotes) packed(p string) {
+	end, ok := packers[fn.a.line.by]
+	if !ok || fn.a.taint&told == 0 {
 		return
 	}
-	for i, w := range a.argv {
+	for i, w := range fn.a.line.argv {
 		if rest, ok := strings.CutPrefix(w, "--suffix="); ok {
 			end = rest
 		} else if rest, ok := strings.CutPrefix(w, "-S"); ok && end != "" {
-			if end = rest; end == "" && i+1 < len(a.argv) {
-				end = a.argv[i+1]
+			if end = rest; end == "" && i+1 < len(fn.a.line.argv) {
+				end = fn.a.line.argv[i+1]
 			}
 		}
 	}
-	to := a.in.concat(p, end)
+	to := fn.a.in.arena.concat(p, end)
 	if unpacked, ok := strings.CutSuffix(p, end); ok {
 		to = unpacked
 	}
-	a.in.write(to, data{effect.Unknown, a.taint}, false)
+	fn.a.in.fs.write(to, data{effect.Unknown, fn.a.taint}, false)
 }
 
 // encrypted notes the files that gpg puts beside the one that it reads.
-func (a *applied) encrypted(u *grammar.Use) {
-	if u.Word < 0 || a.taint&told == 0 || a.by != "gpg" && a.by != "gpg2" && a.by != "gpgsm" {
+func (fn *fileNotes) encrypted(u *grammar.Use) {
+	if u.Word < 0 || fn.a.taint&told == 0 || fn.a.line.by != "gpg" && fn.a.line.by != "gpg2" && fn.a.line.by != "gpgsm" {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {
-		p := a.path(u)
-		a.in.write(a.in.concat(p, end), data{effect.Unknown, a.taint}, false)
+		p := fn.a.pathOf(u)
+		fn.a.in.fs.write(fn.a.in.arena.concat(p, end), data{effect.Unknown, fn.a.taint}, false)
 		if plain, ok := strings.CutSuffix(p, end); ok {
-			a.in.write(plain, data{effect.Unknown, a.taint}, false)
+			fn.a.in.fs.write(plain, data{effect.Unknown, fn.a.taint}, false)
 		}
 	}
 }

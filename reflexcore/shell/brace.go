@@ -18,25 +18,25 @@ func hasBrace(w *syntax.Word) bool {
 }
 
 // braces expands {a,b} and {1..3}.
-func (in *interp) braces(w *syntax.Word) []*syntax.Word {
+func (ex *expander) braces(w *syntax.Word) []*syntax.Word {
 	split := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
 	syntax.SplitBraces(split)
 	var out []*syntax.Word
-	in.brace(split.Parts, nil, func(parts []syntax.WordPart) {
+	ex.brace(split.Parts, nil, func(parts []syntax.WordPart) {
 		out = append(out, &syntax.Word{Parts: append([]syntax.WordPart(nil), parts...)})
 	})
 	return out
 }
 
 // brace calls done with each combination of what braces can be.
-func (in *interp) brace(rest, before []syntax.WordPart, done func([]syntax.WordPart)) {
-	if !in.spend() {
+func (ex *expander) brace(rest, before []syntax.WordPart, done func([]syntax.WordPart)) {
+	if !ex.in.rep.spend() {
 		return
 	}
-	if in.level++; in.level > 64 {
-		in.over("braces")
+	if ex.in.rep.level++; ex.in.rep.level > 64 {
+		ex.in.rep.over("braces")
 	}
-	defer func() { in.level-- }()
+	defer func() { ex.in.rep.level-- }()
 	for i, part := range rest {
 		b, ok := part.(*syntax.BraceExp)
 		if !ok {
@@ -44,13 +44,13 @@ func (in *interp) brace(rest, before []syntax.WordPart, done func([]syntax.WordP
 			continue
 		}
 		if b.Sequence {
-			for _, text := range in.sequence(b) {
-				in.brace(rest[i+1:], append(before[:len(before):len(before)], &syntax.Lit{Value: text}), done)
+			for _, text := range ex.sequence(b) {
+				ex.brace(rest[i+1:], append(before[:len(before):len(before)], &syntax.Lit{Value: text}), done)
 			}
 			return
 		}
 		for _, elem := range b.Elems {
-			in.brace(elem.Parts, before, func(parts []syntax.WordPart) { in.brace(rest[i+1:], parts, done) })
+			ex.brace(elem.Parts, before, func(parts []syntax.WordPart) { ex.brace(rest[i+1:], parts, done) })
 		}
 		return
 	}
@@ -58,7 +58,7 @@ func (in *interp) brace(rest, before []syntax.WordPart, done func([]syntax.WordP
 }
 
 // sequence lists {1..10..2} and {a..e}.
-func (in *interp) sequence(b *syntax.BraceExp) []string {
+func (ex *expander) sequence(b *syntax.BraceExp) []string {
 	from, to := b.Elems[0].Lit(), b.Elems[1].Lit()
 	step := 1
 	if len(b.Elems) > 2 {
@@ -90,8 +90,8 @@ func (in *interp) sequence(b *syntax.BraceExp) []string {
 			}
 		}
 		out = append(out, text)
-		if len(out) > in.lim.Fields || !in.made(len(text)) {
-			in.over("braces")
+		if len(out) > ex.in.rep.lim.Fields || !ex.in.rep.made(len(text)) {
+			ex.in.rep.over("braces")
 			return out
 		}
 		if lo <= hi {

@@ -2,125 +2,126 @@ package shell
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
 )
 
 // A builtin walks a command of the shell itself. Its words are in.fields[mark:].
-type builtin func(in *interp, mark int, std *input, sink *data)
+type builtin func(builtinCall)
 
 // builtinOf returns the command of the shell of that name that changes what later
 // words mean, or whose output is known; nil for every other.
 func builtinOf(name string) builtin {
 	switch name {
 	case "echo":
-		return (*interp).echo
+		return builtinCall.echo
 	case "printf":
-		return (*interp).printf
+		return builtinCall.printf
 	case "read":
-		return (*interp).read
+		return builtinCall.read
 	case "cd", "pushd":
-		return (*interp).cd
+		return builtinCall.cd
 	case "popd":
-		return (*interp).popd
+		return builtinCall.popd
 	case "set":
-		return (*interp).setParams
+		return builtinCall.setParams
 	case "shift":
-		return (*interp).shift
+		return builtinCall.shift
 	case "unset":
-		return (*interp).unset
+		return builtinCall.unsetNames
 	case "eval":
-		return (*interp).eval
+		return builtinCall.eval
 	case "exec":
-		return (*interp).exec
+		return builtinCall.exec
 	case "source", ".":
-		return (*interp).dot
+		return builtinCall.dot
 	case "trap":
-		return (*interp).trap
+		return builtinCall.trap
 	case "command", "builtin", "noglob", "nocorrect", "-": // the last one is zsh's
-		return (*interp).command
+		return builtinCall.runCommand
 	case "type", "which":
-		return (*interp).which
+		return builtinCall.which
 	case "alias":
-		return (*interp).defineAlias
+		return builtinCall.defineAlias
 	case "mapfile", "readarray":
-		return (*interp).mapfile
+		return builtinCall.mapfile
 	case "export", "readonly", "declare", "typeset", "local":
-		return (*interp).export
+		return builtinCall.export
 	case "history", "fc":
-		return (*interp).history
+		return builtinCall.history
 	case "enable":
-		return (*interp).enable
+		return builtinCall.enable
 	case "bind":
-		return (*interp).bind
+		return builtinCall.bind
 	case "complete":
-		return (*interp).complete
+		return builtinCall.complete
 	case "pwd":
-		return (*interp).pwd
+		return builtinCall.pwd
 	case "exit":
-		return (*interp).exit
+		return builtinCall.exit
 	case ":", "true", "false", "umask", "shopt", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
 		return quiet
 	case "dirs":
-		return (*interp).dirs
+		return builtinCall.printDirs
 	case "test", "[", "let", "wait":
-		return (*interp).names
+		return builtinCall.evaluateNames
 	case "return":
-		return (*interp).leaveFunction
+		return builtinCall.leaveFunction
 	case "break", "continue":
-		return (*interp).leaveLoop
+		return builtinCall.leaveLoop
 	case "getopts":
-		return (*interp).getopts
+		return builtinCall.getopts
 	case "hash":
-		return (*interp).hash
+		return builtinCall.hash
 	case "compgen":
-		return (*interp).compgen
+		return builtinCall.compgen
 	case "jobs":
-		return (*interp).jobs
+		return builtinCall.jobs
 	}
 	return nil
 }
 
-func quiet(in *interp, mark int, std *input, sink *data) {}
+func quiet(builtinCall) {}
 
-func (in *interp) leaveFunction(int, *input, *data) { in.jumped |= leavesFunction }
+func (bc builtinCall) leaveFunction() { bc.in.jumped |= leavesFunction }
 
-func (in *interp) leaveLoop(int, *input, *data) { in.jumped |= leavesLoop }
+func (bc builtinCall) leaveLoop() { bc.in.jumped |= leavesLoop }
 
 // setParams is set: with words, they become the positional parameters.
-func (in *interp) setParams(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) setParams() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	if len(args) == 0 {
-		in.environs(mark, std, sink)
+		bc.environs()
 	}
 	for i, f := range args {
 		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && strings.Contains(f.text, "a") || f.text == "allexport" {
-			in.exportsAll = true
+			bc.in.vars.exportsAll = true
 		}
 		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
-			in.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
-			in.traced()
+			bc.in.io.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
+			bc.in.io.traced()
 		}
 		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
-			in.exports = f.text[0] == '-' || f.text == "allexport" && args[i-1].text == "-o"
+			bc.in.env.exports = f.text[0] == '-' || f.text == "allexport" && args[i-1].text == "-o"
 		}
 		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && (i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
 			if f.text == "--" {
 				i++
 			}
-			in.setPositional(in.listOf(args[i:]))
-			in.fewer(args)
+			bc.in.par.setPositional(bc.in.par.listOf(args[i:]))
+			bc.in.par.fewer(args)
 			return
 		}
 	}
 }
 
-func (in *interp) unset(mark int, std *input, sink *data) {
-	in.names(mark, std, sink)
+func (bc builtinCall) unsetNames() {
+	bc.evaluateNames()
 	itself := false // a reference, and not what it stands for
 	functions, variables := false, false
-	for _, f := range in.fields[mark+1:] {
+	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
 			itself = itself || strings.Contains(f.text, "n")
 			functions = functions || strings.Contains(f.text, "f")
@@ -128,41 +129,34 @@ func (in *interp) unset(mark int, std *input, sink *data) {
 			continue
 		}
 		if functions {
-			in.unsetFunction(f.text)
+			bc.in.def.unsetFunction(f.text)
 			continue
 		}
-		if v := in.find(f.text); itself && v != nil && v.ref != "" {
-			in.unrefer(*v)
+		if v := bc.in.vars.find(f.text); itself && v != nil && v.ref != "" {
+			bc.in.vars.unrefer(*v)
 			continue
 		}
 		if strings.HasPrefix(f.text, "HIST") {
-			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "unset"})
+			bc.in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "unset"})
 		}
-		if base, index, ok := cutIndex(in.referred(f.text)); ok {
-			in.unsetElement(base, index)
+		if base, index, ok := cutIndex(bc.in.vars.referred(f.text)); ok {
+			bc.in.assigner.unsetElement(base, index)
 			continue
 		}
-		if in.frame > 0 && in.uncover(in.referred(f.text)) {
+		if bc.in.vars.frame > 0 && bc.in.vars.uncover(bc.in.vars.referred(f.text)) {
 			continue
 		}
-		v := in.slot(f.text)
+		v := bc.in.vars.slot(f.text)
 		*v = variable{name: v.name, unset: true}
 		if !variables {
-			in.unsetFunction(f.text)
+			bc.in.def.unsetFunction(f.text)
 		}
 	}
 }
 
-// unsetFunction takes a function back.
-func (in *interp) unsetFunction(name string) {
-	if slices.ContainsFunc(in.funcs, func(have function) bool { return have.name == name }) {
-		in.funcs = append(in.funcs, function{name: name})
-	}
-}
-
-func (in *interp) eval(mark int, std *input, sink *data) {
+func (bc builtinCall) eval() {
 	var d data
-	for i, f := range in.fields[mark+1:] {
+	for i, f := range bc.in.exp.fields[bc.mark+1:] {
 		if i > 0 {
 			d.text += " "
 		}
@@ -170,181 +164,156 @@ func (in *interp) eval(mark int, std *input, sink *data) {
 		d.taint |= f.taint
 	}
 	if !d.known() {
-		in.odd(EvalUnknown, "eval")
+		bc.in.rep.odd(EvalUnknown, "eval")
 		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
-			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+			bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
 		}
 	}
-	in.shakes(in.fields[mark+1:], "eval")
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
-	if args := in.fields[mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
-		in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
-		sink.append(unknown)
+	bc.in.shakes(bc.in.exp.fields[bc.mark+1:], "eval")
+	outer := bc.in.alt.setAside()
+	if args := bc.in.exp.fields[bc.mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
+		bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		bc.sink.add(unknown)
 	} else {
-		in.payload(d, "eval", std, sink)
+		bc.in.payloads.payload(d, "eval", bc.std, bc.sink)
 	}
-	in.choices, in.choose, in.shared = choices, choose, shared
+	bc.in.alt.selection = outer
 }
 
-func (in *interp) exec(mark int, std *input, sink *data) {
-	from := mark + 1
-	for from < len(in.fields) && strings.HasPrefix(in.fields[from].text, "-") {
-		if in.fields[from].text == "-a" {
+func (bc builtinCall) exec() {
+	from := bc.mark + 1
+	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
+		if bc.in.exp.fields[from].text == "-a" {
 			from++
 		}
 		from++
 	}
-	if from < len(in.fields) {
-		in.again(from, std, sink)
-	} else if in.wires != nil {
-		in.wires.stays++
+	if from < len(bc.in.exp.fields) {
+		bc.in.runAgain(from, bc.std, bc.sink)
+	} else if bc.in.io.wires != nil {
+		bc.in.io.wires.stays++
 	}
 }
 
-// again runs the words from an index on as a command, functions left out.
-func (in *interp) again(from int, std *input, sink *data) {
-	mark, step := len(in.fields), in.step
-	in.fields = append(in.fields, in.fields[from:]...)
+// runAgain runs the words from an index on as a command, functions left out.
+func (in *interp) runAgain(from int, std *input, sink *data) {
+	mark, step := len(in.exp.fields), in.rep.step
+	in.exp.fields = append(in.exp.fields, in.exp.fields[from:]...)
 	in.note(mark)
-	in.shakes(in.fields[mark:mark+1], "")
-	in.level++
-	if in.level > in.lim.Nesting {
-		in.over(overDepth)
-	} else if b := builtinOf(in.fields[mark].text); b != nil {
-		in.ran("", true)
+	in.shakes(in.exp.fields[mark:mark+1], "")
+	in.rep.level++
+	if in.rep.level > in.rep.lim.Nesting {
+		in.rep.over(overDepth)
+	} else if b := builtinOf(in.exp.fields[mark].text); b != nil {
+		in.rep.ran("", true)
 		in.builtin(b, mark, std, sink)
 	} else {
-		in.program(mark, std, sink)
+		in.programs.program(mark, std, sink)
 	}
-	in.level--
-	in.step = step
-	in.fields = in.fields[:mark]
+	in.rep.level--
+	in.rep.step = step
+	in.exp.fields = in.exp.fields[:mark]
 }
 
 // dot is source.
-func (in *interp) dot(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) dot() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	if len(args) == 0 {
 		return
 	}
 	p := args[0]
 	if isStdin(p.text) {
-		in.payload(std.data, "source", &input{}, sink)
+		bc.in.payloads.payload(bc.std.data, "source", &input{}, bc.sink)
 		return
 	}
-	target := in.home(p.text)
-	f, v := in.heldBy(target)
+	target := bc.in.fs.expandHome(p.text)
+	f, v := bc.in.fs.heldBy(target)
 	taint := p.taint
 	if f != nil {
 		taint |= v.taint
 	}
-	in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: taint, By: "source"})
+	bc.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: taint, By: "source"})
 	if f == nil || !v.known() {
-		in.sourced = in.sourced || in.exports
+		bc.in.env.sourced = bc.in.env.sourced || bc.in.env.exports
 	}
 	if f == nil {
-		in.shake(target)
-		if f = in.mayRun(target); f == nil {
+		bc.in.vars.shake(target)
+		if f = bc.in.fs.mayRun(target); f == nil {
 			return
 		}
-		v = f.present()
+		v = f.current()
 	}
 	if v.from != nil {
-		in.shake(target)
-		in.runsFrom(f.path, &v)
+		bc.in.vars.shake(target)
+		bc.in.fs.runsFrom(f.path, &v)
 		return
 	}
 	if f.src != nil && !v.known() {
-		in.odd(SourceProcess, "source")
-		if v.text == effect.Unknown && in.setsUp(f.src.Stmts) {
+		bc.in.rep.odd(SourceProcess, "source")
+		if v.text == effect.Unknown && bc.in.def.setsUp(f.src.Stmts) {
 			return
 		}
 	}
-	held, others := in.params, in.others
+	held, others := bc.in.par.params, bc.in.par.others
 	if len(args) > 1 {
-		in.setPositional(nil)
+		bc.in.par.setPositional(nil)
 		for _, a := range args[1:] {
-			in.params = append(in.params, a.data)
+			bc.in.par.params = append(bc.in.par.params, a.data)
 		}
 	}
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
-	in.payload(v.data, "source", std, sink)
-	in.choices, in.choose, in.shared = choices, choose, shared
-	in.params, in.others = held, others
+	outer := bc.in.alt.setAside()
+	bc.in.payloads.payload(v.data, "source", bc.std, bc.sink)
+	bc.in.alt.selection = outer
+	bc.in.par.params, bc.in.par.others = held, others
 }
 
-// command is command, builtin: what follows, functions left out.
-func (in *interp) command(mark int, std *input, sink *data) {
-	from := mark + 1
-	for from < len(in.fields) && strings.HasPrefix(in.fields[from].text, "-") {
-		if strings.ContainsAny(in.fields[from].text, "vV") {
-			in.which(from, std, sink)
+// runCommand is command, builtin: what follows, functions left out.
+func (bc builtinCall) runCommand() {
+	from := bc.mark + 1
+	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
+		if strings.ContainsAny(bc.in.exp.fields[from].text, "vV") {
+			builtinCall{bc.in, from, bc.std, bc.sink}.which()
 			return
 		}
 		from++
 	}
-	if from < len(in.fields) {
-		in.again(from, std, sink)
+	if from < len(bc.in.exp.fields) {
+		bc.in.runAgain(from, bc.std, bc.sink)
 	}
 }
 
 // which gives the path of a program: its name will do.
-func (in *interp) which(mark int, std *input, sink *data) {
-	for _, f := range in.fields[mark+1:] {
-		if slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == f.text }) {
-			sink.append(unknown) // it prints what the alias stands for
+func (bc builtinCall) which() {
+	for _, f := range bc.in.exp.fields[bc.mark+1:] {
+		if slices.ContainsFunc(bc.in.def.aliases, func(a alias) bool { return a.name == f.text }) {
+			bc.sink.add(unknown) // it prints what the alias stands for
 		} else if !strings.HasPrefix(f.text, "-") {
-			sink.append(data{f.text + "\n", f.taint})
+			bc.sink.add(data{f.text + "\n", f.taint})
 		}
 	}
 }
 
-func (in *interp) defineAlias(mark int, std *input, sink *data) {
+func (bc builtinCall) defineAlias() {
 	global := false
-	for _, f := range in.fields[mark+1:] {
+	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		name, text, ok := strings.Cut(f.text, "=")
 		if !ok || name == "" {
 			global = global || strings.HasPrefix(f.text, "-") && strings.Contains(f.text, "g")
 			continue
 		}
-		if global && len(in.globals) < 64 {
-			in.globals = append(in.globals, alias{name: name, text: text})
+		if global && len(bc.in.def.globals) < 64 {
+			bc.in.def.globals = append(bc.in.def.globals, alias{name: name, text: text})
 		}
-		in.setAlias(name, text)
+		bc.in.def.setAlias(name, text)
 	}
-}
-
-func (in *interp) setAlias(name, text string) {
-	if len(in.aliases) >= in.lim.Fields {
-		in.over("aliases")
-		return
-	}
-	if in.wellKnown(name) {
-		in.shadowedByAlias(name, text)
-	}
-	in.aliases = append(in.aliases, alias{name: name, text: text})
-}
-
-// isTable reports whether a variable is one of the shell's own tables of names.
-func isTable(name string) bool { return name == "BASH_CMDS" || name == "BASH_ALIASES" }
-
-// entered is what an element of such a table does: it says where a program is, as
-// hash -p does, or what an alias stands for.
-func (in *interp) entered(table, name string, d data) {
-	if table == "BASH_CMDS" {
-		d.text = quote(d.text)
-	}
-	in.setAlias(name, d.text)
 }
 
 // export is export and its like where they are not a declaration of the syntax.
-func (in *interp) export(mark int, std *input, sink *data) {
+func (bc builtinCall) export() {
 	array, assoc, fixed := false, false, false
 	var letters byte
-	exports := in.fields[mark].text == "export"
-	for _, f := range in.fields[mark+1:] {
+	exports := bc.in.exp.fields[bc.mark].text == "export"
+	for _, f := range bc.in.exp.fields[bc.mark+1:] {
 		if strings.HasPrefix(f.text, "-") {
 			fixed = fixed || strings.Contains(f.text, "r")
 			letters = max(letters, lettersOf(f.text))
@@ -353,73 +322,93 @@ func (in *interp) export(mark int, std *input, sink *data) {
 			array = array || assoc || strings.Contains(f.text, "a")
 			continue
 		}
-		in.letter(f.text, letters)
-		in.declared(f.data, array, assoc)
-		in.passes(f.text, in.fields[mark].text, exports)
-		if in.fields[mark].text == "readonly" || fixed {
-			in.fix(f.text)
+		bc.in.vars.setLetterCase(f.text, letters)
+		bc.in.assigner.declared(f.data, array, assoc)
+		bc.in.assigner.passes(f.text, bc.in.exp.fields[bc.mark].text, exports)
+		if bc.in.exp.fields[bc.mark].text == "readonly" || fixed {
+			bc.in.vars.fix(f.text)
 		}
-	}
-}
-
-// passes notes what export and its like say of one word: a name, perhaps with a value.
-func (in *interp) passes(word, command string, exports bool) {
-	name, _, _ := strings.Cut(word, "=")
-	if exports || command == "export" {
-		in.pass(strings.TrimSuffix(name, "+"), exports)
 	}
 }
 
 // hash -p says where a program is.
-func (in *interp) hash(mark int, std *input, sink *data) {
-	if args := in.fields[mark+1:]; len(args) > 2 && args[0].text == "-p" && len(in.aliases) < in.lim.Fields {
-		in.aliases = append(in.aliases, alias{name: args[2].text, text: quote(args[1].text)})
+func (bc builtinCall) hash() {
+	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 2 && args[0].text == "-p" && len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
+		bc.in.def.aliases = append(bc.in.def.aliases, alias{name: args[2].text, text: quote(args[1].text)})
 	}
 }
 
 // environs prints what the shell knows, tokens and all.
-func (in *interp) environs(mark int, std *input, sink *data) {
-	sink.append(data{effect.Unknown, effect.Secret | effect.File})
+func (bc builtinCall) environs() {
+	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // enable -f loads a library into the shell.
-func (in *interp) enable(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) enable() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	takes := false
 	for i, f := range args {
 		if f.text == "-f" && i+1 < len(args) {
-			in.add(effect.Effect{Kind: effect.Exec, Target: in.home(args[i+1].text), By: "enable"})
+			bc.in.add(effect.Effect{Kind: effect.Exec, Target: bc.in.fs.expandHome(args[i+1].text), By: "enable"})
 		}
-		if takes = takes || f.text == "-n"; takes && f.text != "-n" && len(in.disabled) < 64 {
-			in.disabled = append(in.disabled, f.text)
+		if takes = takes || f.text == "-n"; takes && f.text != "-n" && len(bc.in.def.disabled) < 64 {
+			bc.in.def.disabled = append(bc.in.def.disabled, f.text)
 		}
 	}
 }
 
 // bind -x runs a command at a key.
-func (in *interp) bind(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) bind() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {
 		if f.text == "-x" && i+1 < len(args) {
 			_, text, _ := strings.Cut(args[i+1].text, ":")
-			in.sub(data{strings.Trim(text, `"`), f.taint}, "bind -x", &input{}, nil)
+			bc.in.payloads.sub(data{strings.Trim(text, `"`), f.taint}, "bind -x", &input{}, nil)
 		}
 	}
 }
 
 // complete -C and -F run something at completion.
-func (in *interp) complete(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) complete() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {
 		if f.text == "-C" && i+1 < len(args) {
-			in.sub(args[i+1].data, "complete -C", &input{}, nil)
+			bc.in.payloads.sub(args[i+1].data, "complete -C", &input{}, nil)
 		}
 	}
 }
 
-func (in *interp) getopts(mark int, std *input, sink *data) {
-	if args := in.fields[mark+1:]; len(args) > 1 {
-		in.set(args[1].text, unknown)
-		in.assignAll("OPTARG", in.optionValues(args))
+func (bc builtinCall) getopts() {
+	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 1 {
+		bc.in.assigner.set(args[1].text, unknown)
+		bc.in.assigner.assignAll("OPTARG", bc.in.par.optionValues(args))
+	}
+}
+
+// shift takes a number, zsh an expression as well. Of one that is not known, or that a shell
+// may refuse, each number counts.
+func (bc builtinCall) shift() {
+	list := bc.in.par.positional()
+	args := bc.in.exp.fields[bc.mark+1:]
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	n := 1
+	if len(args) > 0 {
+		var err error
+		if n, err = strconv.Atoi(args[0].text); err != nil {
+			bc.in.math.reckoned(args[0].data) // which may run something
+			var all [][]data
+			for i := range list {
+				all = append(all, list[i:])
+			}
+			if len(all) > 0 {
+				bc.in.par.joinParams(nil, append(all, []data{}))
+			}
+			return
+		}
+	}
+	if list != nil && n >= 0 && n <= len(list) { // more than there are is an error
+		bc.in.par.setPositional(list[n:])
 	}
 }

@@ -8,95 +8,95 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// call walks a simple command: once for each combination of what its variables
+// callExpr walks a simple command: once for each combination of what its variables
 // may be.
-func (in *interp) call(c *syntax.CallExpr, std *input, sink *data, background bool) {
+func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	if len(c.Args) == 0 {
-		in.settled()
+		in.traps.settled()
 		for _, a := range c.Assigns {
-			in.assign(a)
-			in.environ(a.Name.Value, in.value(a.Name.Value))
+			in.assigner.assign(a)
+			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 		}
-		if in.recalls&recallsLast != 0 {
-			in.recall([]data{{}}, background)
+		if in.hist.recalls&recallsLast != 0 {
+			in.hist.recall([]data{{}}, background)
 		}
 		return
 	}
-	mark := len(in.fields)
-	if in.shared {
-		lasts := in.lasts
-		in.lasts = nil
+	mark := len(in.exp.fields)
+	if in.alt.shared {
+		lasts := in.hist.lasts
+		in.hist.lasts = nil
 		in.simple(c, std, sink, background)
-		in.tracing(sink)
-		in.recall(in.lasts, background)
-		in.fields, in.lasts = in.fields[:mark], lasts
+		in.io.tracing(sink)
+		in.hist.recall(in.hist.lasts, background)
+		in.exp.fields, in.hist.lasts = in.exp.fields[:mark], lasts
 		return
 	}
-	in.choose = false
-	stdin, first, omits, lasts := *std, true, in.omits, in.lasts
-	in.lasts = nil
-	in.every(func() {
+	in.alt.choose = false
+	stdin, first, omits, lasts := *std, true, in.readings.omits, in.hist.lasts
+	in.hist.lasts = nil
+	in.readings.every(func() {
 		*std = stdin
 		if sink == nil || first {
 			in.simple(c, std, sink, background)
 		} else {
 			out := new(data)
 			in.simple(c, std, out, background)
-			in.fork(sink, out, in.omits != omits)
+			in.readings.fork(sink, out, in.readings.omits != omits)
 		}
-		in.fields, first = in.fields[:mark], false
+		in.exp.fields, first = in.exp.fields[:mark], false
 	})
-	in.tracing(sink)
-	in.recall(in.lasts, background)
-	in.lasts = lasts
+	in.io.tracing(sink)
+	in.hist.recall(in.hist.lasts, background)
+	in.hist.lasts = lasts
 }
 
 // simple walks a simple command with the values that are chosen.
 func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
-	mark := len(in.fields)
-	defer in.unwritten(len(in.files))
-	if in.wires != nil {
-		in.wires.readings++
+	mark := len(in.exp.fields)
+	defer in.unwritten(len(in.fs.list))
+	if in.io.wires != nil {
+		in.io.wires.readings++
 	}
-	in.expand(c.Args[:1])                        // with what held before: the assignments come after the words
-	for i := mark + 1; i < len(in.fields); i++ { // $(echo c $X)d may be cd
-		if f := &in.fields[i]; f.hollow && !f.known() {
-			in.saw |= named | partly
+	in.exp.expand(c.Args[:1])                        // with what held before: the assignments come after the words
+	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
+		if f := &in.exp.fields[i]; f.hollow && !f.known() {
+			in.readings.saw |= named | partly
 		}
 	}
-	in.expand(c.Args[1:])
+	in.exp.expand(c.Args[1:])
 	if len(c.Assigns) > 0 {
-		locals, local := len(in.locals), in.local
-		defer in.unhold(locals)
-		in.local = in.isLocalGit(mark)
+		locals, local := len(in.vars.locals), in.env.local
+		defer in.vars.unhold(locals)
+		in.env.local = in.def.isLocalGit(mark)
 		for _, a := range c.Assigns {
-			in.locals = append(in.locals, in.hold(in.referred(a.Name.Value)))
-			in.assign(a)
-			in.slot(a.Name.Value).passed = true
-			in.environ(a.Name.Value, in.value(a.Name.Value))
-			in.handsOver(a.Name.Value)
+			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
+			in.assigner.assign(a)
+			in.vars.slot(a.Name.Value).passed = true
+			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
+			in.env.handsOver(a.Name.Value)
 		}
-		in.local = local
+		in.env.local = local
 	}
-	in.standIn(mark)
-	n := len(in.fields) - mark
-	in.lasts = in.last(mark, in.lasts)
-	if n == 0 || in.stopped() {
+	in.readings.standIn(mark)
+	n := len(in.exp.fields) - mark
+	in.hist.lasts = in.hist.lastWord(mark, in.hist.lasts)
+	if n == 0 || in.rep.stopped() {
 		return
 	}
-	if len(in.globals) > 0 {
-		in.globally(mark, std, background)
+	if len(in.def.globals) > 0 {
+		in.def.globally(mark, std, background)
 	}
-	if in.shared || !says(in.fields[mark].text) {
-		in.look(mark)
+	if in.alt.shared || !says(in.exp.fields[mark].text) {
+		in.readings.look(mark)
 	}
-	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.aliases) > 0 && len(c.Args[0].Parts) == 1 {
-		in.steps += len(in.aliases) / 64 // looking through many is work
-		if in.wellKnown(lit.Value) && slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == lit.Value }) {
-			in.perhapsAlias(lit.Value, mark, std, sink, background)
+	if lit, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && len(in.def.aliases) > 0 && len(c.Args[0].Parts) == 1 {
+		in.rep.steps += len(in.def.aliases) / 64 // looking through many is work
+		if in.wellKnown(lit.Value) && slices.ContainsFunc(in.def.aliases, func(a alias) bool { return a.name == lit.Value }) {
+			in.def.perhapsAlias(lit.Value, mark, std, sink, background)
 			return
 		}
-		if in.alias(lit.Value, mark, std, sink) {
+		if in.def.alias(lit.Value, mark, std, sink) {
 			return
 		}
 	}
@@ -106,128 +106,45 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 // unwritten walks the process substitutions of a command, >(…), that nothing it does is
 // known to write to: they run all the same.
 func (in *interp) unwritten(from int) {
-	for i := from; i < len(in.files) && !in.stopped(); i++ {
-		if f := &in.files[i]; f.sink != nil && !f.ran {
+	for i := from; i < len(in.fs.list) && !in.rep.stopped(); i++ {
+		if f := &in.fs.list[i]; f.sink != nil && !f.ran {
 			f.ran = true
 			scope := in.enter()
-			in.nested(f.sink, &input{unknown, true}, f.to)
+			in.exp.nested(f.sink, &input{unknown, true}, f.to)
 			in.leave(scope)
 		}
 	}
 }
 
-// perhapsAlias walks a program or builtin that has an alias as both: a script expands no
-// alias, nor does the line that defines it.
-func (in *interp) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
-	dir, may, stdin := in.dir, in.may, *std
-	var out, more data
-	scope := in.branch()
-	in.alias(name, mark, std, &out)
-	entered := in.dir
-	in.join(scope)
-	in.dir, in.may, *std = dir, may, stdin
-	in.run(mark, std, &more, background)
-	if in.dir != entered {
-		if entered == dir { // the alias goes nowhere
-			entered = in.dir
-		}
-		in.dir = effect.Unknown
-		if strings.HasPrefix(entered, "/") {
-			in.may = entered
-		}
-	}
-	if more.text != out.text {
-		out.text = effect.Unknown
-	}
-	out.taint |= more.taint
-	sink.append(out)
-}
-
-// unhold restores the variables that were held since then.
-func (in *interp) unhold(since int) {
-	for len(in.locals) > since {
-		last := len(in.locals) - 1
-		if !in.locals[last].gone {
-			in.restore(in.locals[last])
-		}
-		in.locals = in.locals[:last]
-	}
-}
-
-// alias walks an alias that the text defined, with the words after it.
-func (in *interp) alias(name string, mark int, std *input, sink *data) bool {
-	found := false
-	for i := len(in.aliases) - 1; i >= in.apart.aliases; i-- {
-		a := in.aliases[i]
-		if a.name != name {
-			continue
-		}
-		text := a.text
-		for _, f := range in.fields[mark+1:] {
-			word := quote(f.text)
-			if strings.HasSuffix(text, " ") { // the next word may be an alias as well
-				for j := range in.aliases {
-					if in.aliases[j].name == word {
-						word = in.aliases[j].text
-					}
-				}
-			}
-			text += " " + word
-		}
-		held := in.aliases
-		in.aliases = in.aliases[:i:i] // an alias does not expand itself
-		in.aliased = in.wires
-		if effect.IsKnown(text) {
-			in.source(text, "alias", std, sink)
-		} else {
-			in.payload(data{text: text}, "alias", std, sink)
-		}
-		in.aliased = nil
-		in.aliases = held
-		if found = true; !a.maybe {
-			break
-		}
-	}
-	return found
-}
-
-// quote makes a text one word of a shell again.
-func quote(s string) string {
-	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // run walks the command whose words are in.fields[mark:].
 func (in *interp) run(mark int, std *input, sink *data, background bool) {
-	if !in.spend() {
+	if !in.rep.spend() {
 		return
 	}
-	in.res.Commands++
-	step := in.step
-	defer func() { in.step = step }()
+	in.rep.res.Commands++
+	step := in.rep.step
+	defer func() { in.rep.step = step }()
 	in.note(mark)
-	in.oddName(mark)
-	in.shakes(in.fields[mark:mark+1], "")
-	args := in.fields[mark:]
+	in.exp.oddName(mark)
+	in.shakes(in.exp.fields[mark:mark+1], "")
+	args := in.exp.fields[mark:]
 	for i := range args {
 		if f := &args[i]; f.splits || !f.known() {
-			in.res.Partial++
+			in.rep.res.Partial++
 			break
 		}
 	}
 	name := args[0]
-	if in.calls(mark, std, sink, background) {
-		in.ran("", true)
+	if in.def.calls(mark, std, sink, background) {
+		in.rep.ran("", true)
 		return
 	}
 	if b := builtinOf(name.text); b != nil {
-		in.ran("", true)
+		in.rep.ran("", true)
 		in.builtin(b, mark, std, sink)
 		return
 	}
-	in.program(mark, std, sink)
+	in.programs.program(mark, std, sink)
 }
 
 // note adds a step to the trace.
@@ -237,222 +154,102 @@ func (in *interp) note(mark int) {
 	}
 	var b strings.Builder
 	var argv []string
-	for i, f := range in.fields[mark:] {
+	for i, f := range in.exp.fields[mark:] {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
 		b.WriteString(effect.Show(quote(f.text)))
 		argv = append(argv, f.text)
 	}
-	in.res.Steps = append(in.res.Steps, Step{
-		Parent: in.step, Depth: in.depth, Via: in.via, Command: b.String(), Argv: argv,
-		Dir: in.dir, May: in.may, Path: in.value("PATH").text, Remote: in.bits&effect.Remote != 0,
+	in.rep.res.Steps = append(in.rep.res.Steps, Step{
+		Parent: in.rep.step, Depth: in.rep.depth, Via: in.via, Command: b.String(), Argv: argv,
+		Dir: in.cwd.dir, May: in.cwd.may, Path: in.par.valueOf("PATH").text, Remote: in.rep.bits&effect.Remote != 0,
 	})
-	in.step = len(in.res.Steps) - 1
-}
-
-// ran adds to the trace what the present command is: a program of the tables, or one
-// of the shell itself.
-func (in *interp) ran(program string, shell bool) {
-	if !in.ctx.Explain || in.step < 0 {
-		return
-	}
-	if s := &in.res.Steps[in.step]; s.Program == "" && !s.Shell { // what it is tried as comes later
-		s.Program, s.Shell = program, shell
-	}
-}
-
-// connected adds to the trace what the present command may read.
-func (in *interp) connected(std *input) {
-	if in.ctx.Explain && in.step >= 0 && std.present {
-		s := &in.res.Steps[in.step]
-		s.Fed, s.Input = true, std.text
-	}
-}
-
-// calls walks the function of that name, and where it is defined in a branch those
-// that it may be as well. It is false where there may be none.
-func (in *interp) calls(mark int, std *input, sink *data, background bool) bool {
-	name := in.fields[mark].text
-	for i := len(in.funcs) - 1; i >= 0; i-- {
-		f := in.funcs[i]
-		if f.name != name || i < in.apart.funcs && !f.passed {
-			continue
-		}
-		if i < in.apart.funcs && in.Table.Find(name) != nil { // not every shell takes it over
-			f.maybe = true
-		}
-		if f.body != nil {
-			in.invoke(f.body, mark, std, sink, background)
-		}
-		if !f.maybe {
-			return f.body != nil
-		}
-	}
-	return false
-}
-
-// invoke walks a function's body.
-func (in *interp) invoke(body *syntax.Stmt, mark int, std *input, sink *data, background bool) {
-	rounds := 0
-	for _, b := range in.active {
-		if b == body {
-			rounds++
-		}
-	}
-	if rounds > 0 && (background || in.via == "pipe") {
-		in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
-		rounds++
-	}
-	if rounds > 2 {
-		// A function that calls itself: it ends somehow, or floods the host.
-		sink.append(unknown)
-		return
-	}
-	if len(in.active) >= in.lim.Depth {
-		in.over(overDepth)
-		return
-	}
-	params := make([]data, 0, len(in.fields)-mark-1)
-	for _, p := range in.fields[mark+1:] {
-		params = append(params, p.data)
-	}
-	if rounds > 1 && !slices.Equal(params, in.params) { // it may go on with anything
-		for i := range params {
-			params[i].text = effect.Unknown
-		}
-	}
-	held, others := in.params, in.others
-	in.setPositional(params)
-	in.active = append(in.active, body)
-	choices, choose, shared, jumped, locals, frame := in.choices, in.choose, in.shared, in.jumped, len(in.locals), in.frame
-	in.frame = locals
-	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
-	in.calledAs(in.fields[mark].text)
-	in.stmt(body, std, sink)
-	in.unhold(locals)
-	in.frame = frame
-	in.choices, in.choose, in.shared, in.jumped = choices, choose, shared, jumped
-	in.active = in.active[:len(in.active)-1]
-	in.params, in.others = held, others
+	in.rep.step = len(in.rep.res.Steps) - 1
 }
 
 // program walks a command that is no function and no builtin.
-func (in *interp) program(mark int, std *input, sink *data) {
-	args := in.fields[mark:]
-	if in.wires != nil {
-		defer func(w *wires) { in.wires = w }(in.wires)
-		in.wires = nil
+func (pr *programRunner) program(mark int, std *input, sink *data) {
+	args := pr.in.exp.fields[mark:]
+	if pr.in.io.wires != nil {
+		defer func(w *wires) { pr.in.io.wires = w }(pr.in.io.wires)
+		pr.in.io.wires = nil
 	}
-	in.invoked(mark, std, sink)
-	if name := in.zshName(args[0].text); name != "" {
+	pr.invoked(mark, std, sink)
+	if name := pr.in.zshName(args[0].text); name != "" {
 		args[0].text = name
 	}
 	name := args[0]
-	in.moved(name.text)
+	pr.in.env.moved(name.text)
 	base := programName(name.text)
-	in.startsAgent(mark, base, std)
-	in.connected(std)
-	words := len(in.words)
+	pr.in.agents.startsAgent(mark, base, std)
+	pr.in.rep.connected(std)
+	words := len(pr.words)
 	for _, f := range args {
-		in.words = append(in.words, f.text)
+		pr.words = append(pr.words, f.text)
 	}
-	argv := in.words[words:]
-	a := in.borrow()
+	argv := pr.words[words:]
+	a := pr.borrow()
 	p := &a.parsed
-	in.Table.Parse(argv, p)
-	from := len(in.res.Effects)
+	pr.in.Table.Parse(argv, p)
+	from := len(pr.in.rep.res.Effects)
 	switch {
-	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && in.level < in.lim.Nesting:
-		in.pattern(mark, std, sink)
+	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && pr.in.rep.level < pr.in.rep.lim.Nesting:
+		pr.tryPattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
-		in.unknownProgram(mark, std, sink)
+		pr.unknownProgram(mark, std, sink)
 	case p.Program == nil:
-		in.unlisted(mark, std, sink)
+		pr.unlisted(mark, std, sink)
 	default:
-		in.ran(p.Program.Name, false)
+		pr.in.rep.ran(p.Program.Name, false)
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
-			in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
+			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
-		a.application = application{in: in, p: p, argv: argv, mark: mark, std: std, by: p.Typed(argv)}
-		in.configured = in.configured || a.by == "git config"
-		in.apply(a, sink)
+		a.begin(pr.in, argv, mark, std, p.Typed(argv))
+		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"
+		pr.apply(a, sink)
 	}
-	in.complains(std, sink)
+	pr.in.io.complains(std, sink)
 	if base == "tmux" || base == "byobu" {
-		in.terminals(mark)
+		pr.terminals(mark)
 	}
-	in.unpacks(argv)
-	in.pieces(argv, base, std.taint|a.taint)
-	in.mentions(argv, base, from, p, std)
+	pr.unpacks(argv)
+	pr.in.fs.pieces(argv, base, std.taint|a.taint)
+	pr.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
-			in.asFlags(mark, p, std, from)
+			pr.in.readings.asFlags(mark, p, std, from)
 			break
 		}
 	}
-	in.giveBack(a)
-	in.words = in.words[:words]
-}
-
-// borrow returns the memory for one command; commands run in commands.
-func (in *interp) borrow() *applied {
-	if n := len(in.spare); n > 0 {
-		a := in.spare[n-1]
-		in.spare = in.spare[:n-1]
-		return a
-	}
-	return &applied{}
-}
-
-func (in *interp) giveBack(a *applied) {
-	if len(in.spare) < 32 {
-		a.forget()
-		in.spare = append(in.spare, a)
-	}
-}
-
-// forget drops what the command was, and keeps the memory.
-func (a *applied) forget() {
-	clear(a.parsed.Uses)
-	clear(a.origins)
-	a.origins, a.application = a.origins[:0], application{}
+	pr.giveBack(a)
+	pr.words = pr.words[:words]
 }
 
 // invoked notes that a file runs which this text made, or which is given by its
 // path. A copy of a program is that program.
-func (in *interp) invoked(mark int, std *input, sink *data) {
-	name := in.fields[mark]
-	f := in.created(name.text)
+func (pr *programRunner) invoked(mark int, std *input, sink *data) {
+	name := pr.in.exp.fields[mark]
+	f := pr.in.fs.created(name.text)
 	if f != nil {
-		if v := in.version(f); v.alias != "" && in.Table.Find(v.alias) != nil {
-			in.fields[mark].text = v.alias
+		if v := pr.in.alt.version(f); v.alias != "" && pr.in.Table.Find(v.alias) != nil {
+			pr.in.exp.fields[mark].text = v.alias
 			return
 		}
 	}
 	if f != nil {
-		in.execute(data{f.path, name.taint}, "", in.fields[mark+1:], std, sink, name.text)
+		pr.in.payloads.execute(data{f.path, name.taint}, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 	} else if strings.IndexByte(name.text, '/') >= 0 {
-		in.execute(name.data, "", in.fields[mark+1:], std, sink, name.text)
+		pr.in.payloads.execute(name.data, "", pr.in.exp.fields[mark+1:], std, sink, name.text)
 	}
 }
 
-// created finds a file that this text made, by its path or, where PATH may lead to
-// it, by its name.
-func (in *interp) created(name string) *virtual {
-	if len(in.files) == 0 {
-		return nil
-	}
-	if strings.IndexByte(name, '/') >= 0 {
-		return in.file(in.abs(name))
-	}
-	if in.Table.Find(name) != nil && in.find("PATH") == nil {
-		return nil
-	}
-	for i := len(in.files) - 1; i >= 0; i-- {
-		if base := strings.TrimSuffix(in.files[i].path, name); base != in.files[i].path && strings.HasSuffix(base, "/") {
-			return &in.files[i]
+// shakes notes that what runs is a variable that may have been set by such a file.
+func (in *interp) shakes(words []field, by string) {
+	for i := range words {
+		if words[i].shaken {
+			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: words[i].taint | effect.File, Bits: effect.Partial, By: by})
+			return
 		}
 	}
-	return nil
 }

@@ -224,7 +224,7 @@ func ClaudeInstalled(file string) bool {
 }
 
 // executesFlag walks the command that a hidden flag of Claude Code has a shell run: --bg --exec COMMAND.
-func (in *interp) executesFlag(args []field) {
+func (ag *agentReader) executesFlag(args []field) {
 	for i, f := range args {
 		command, joined := strings.CutPrefix(f.text, "--exec=")
 		switch {
@@ -236,7 +236,7 @@ func (in *interp) executesFlag(args []field) {
 			continue
 		}
 		if f.known() {
-			in.payload(f.data, "claude --exec", &input{}, nil)
+			ag.in.payloads.payload(f.data, "claude --exec", &input{}, nil)
 		}
 	}
 }
@@ -289,14 +289,14 @@ func claudeVariable(name, value string) bool {
 
 // bringsCode reports whether a variable that was set may have the Claude Code that starts run
 // or load something.
-func (in *interp) bringsCode() bool {
-	in.steps += len(in.vars) / 16 // looking through many is work
-	for i := range in.vars {
-		name := in.vars[i].name
-		if name == "" || in.vars[i].unset || !claudeVariable(name, in.vars[i].text) {
+func (ag *agentReader) bringsCode() bool {
+	ag.in.rep.steps += len(ag.in.vars.list) / 16 // looking through many is work
+	for i := range ag.in.vars.list {
+		name := ag.in.vars.list[i].name
+		if name == "" || ag.in.vars.list[i].unset || !claudeVariable(name, ag.in.vars.list[i].text) {
 			continue
 		}
-		if now := in.value(name); !now.known() || now.text != in.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
+		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
 			return true
 		}
 	}

@@ -1,14 +1,12 @@
 package shell
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 )
 
 func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
-	words := in.values(func() data { return in.one(c.Word) })
-	wired := len(in.rewired)
+	words := in.readings.values(func() data { return in.exp.one(c.Word) })
+	wired := len(in.io.rewired)
 	if len(words) == 1 {
 		in.cases(c, words[0], std, sink)
 	} else {
@@ -18,8 +16,8 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 			in.join(scope)
 		}
 	}
-	if len(in.rewired) > wired { // ;;& goes on with the next one
-		in.onceMore(wired, std, sink, func() {
+	if len(in.io.rewired) > wired { // ;;& goes on with the next one
+		in.io.onceMore(wired, std, sink, func() {
 			for _, item := range c.Items {
 				in.stmts(item.Stmts, std, sink)
 			}
@@ -32,7 +30,7 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 	for _, item := range c.Items {
 		matched, sure := false, true
 		for _, p := range item.Patterns {
-			is, known := in.matches(word.text, in.one(p).text)
+			is, known := in.exp.matches(word.text, in.exp.one(p).text)
 			matched = matched || is
 			sure = sure && known
 		}
@@ -53,46 +51,36 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 	}
 }
 
-// test walks the words of [[ ]] for what they run.
-func (in *interp) test(x syntax.TestExpr) {
-	if !in.spend() {
+// testExpr walks the words of [[ ]] for what they run.
+func (in *interp) testExpr(x syntax.TestExpr) {
+	if !in.rep.spend() {
 		return
 	}
 	switch x := x.(type) {
 	case *syntax.Word:
-		in.one(x)
+		in.exp.one(x)
 	case *syntax.BinaryTest:
-		in.test(x.X)
+		in.testExpr(x.X)
 		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
 			scope := in.branch()
-			in.test(x.Y)
+			in.testExpr(x.Y)
 			in.join(scope)
 			return
 		}
-		in.test(x.Y)
+		in.testExpr(x.Y)
 		if x.Op == syntax.TsReMatch {
-			in.rematch(x.X, x.Y)
+			in.assigner.rematch(x.X, x.Y)
 		}
 		if x.Op >= syntax.TsEql && x.Op <= syntax.TsGtr { // numbers
-			in.testNumber(x.X)
-			in.testNumber(x.Y)
+			in.math.testNumber(x.X)
+			in.math.testNumber(x.Y)
 		}
 	case *syntax.UnaryTest:
-		in.test(x.X)
+		in.testExpr(x.X)
 		if x.Op == syntax.TsVarSet {
-			in.testNumber(x.X)
+			in.math.testNumber(x.X)
 		}
 	case *syntax.ParenTest:
-		in.test(x.X)
-	}
-}
-
-// testNumber walks what the index in a number or a name of [[ ]] runs.
-func (in *interp) testNumber(x syntax.TestExpr) {
-	if w, ok := x.(*syntax.Word); ok {
-		d := in.oneOf(w, func(d data) { in.integer(strings.TrimSpace(d.text), 0) })
-		if in.injected(d); d.known() {
-			in.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
-		}
+		in.testExpr(x.X)
 	}
 }

@@ -1,28 +1,25 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // jobs lists; with -x it runs a command, in which only the numbers of jobs are replaced.
-func (in *interp) jobs(mark int, std *input, sink *data) {
-	from, runs := mark+1, false
-	for from < len(in.fields) && strings.HasPrefix(in.fields[from].text, "-") {
-		runs = runs || strings.Contains(in.fields[from].text, "x")
+func (bc builtinCall) jobs() {
+	from, runs := bc.mark+1, false
+	for from < len(bc.in.exp.fields) && strings.HasPrefix(bc.in.exp.fields[from].text, "-") {
+		runs = runs || strings.Contains(bc.in.exp.fields[from].text, "x")
 		from++
 	}
-	if runs && from < len(in.fields) {
-		in.again(from, std, sink)
+	if runs && from < len(bc.in.exp.fields) {
+		bc.in.runAgain(from, bc.std, bc.sink)
 	}
 }
 
 // compgen prints what could follow, tokens and all. It expands the words of -W, and runs
 // the command of -C and the function of -F.
-func (in *interp) compgen(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) compgen() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	for i, f := range args {
 		if len(f.text) < 2 || f.text[0] != '-' {
 			continue
@@ -36,65 +33,10 @@ func (in *interp) compgen(mark int, std *input, sink *data) {
 			value = args[i+1].data
 		}
 		if f.text[at] == 'W' {
-			in.hidden(value.text)
+			bc.in.exp.hidden(value.text)
 			continue
 		}
-		in.sub(value, "compgen", &input{}, nil)
+		bc.in.payloads.sub(value, "compgen", &input{}, nil)
 	}
-	in.environs(mark, std, sink)
-}
-
-// letters takes a line from the input, or as many letters as read -n says.
-func (in *interp) letters(std *input, delimiter string, most *string, raw bool) data {
-	if most == nil {
-		return in.line(std, delimiter)
-	}
-	whole := std.text
-	line := in.line(std, delimiter)
-	n, err := strconv.Atoi(*most)
-	switch {
-	case !std.present || !line.known() || line.text == "":
-		return line
-	case err != nil || n < 0 || !raw && strings.Contains(line.text, `\`):
-		return data{effect.Unknown, line.taint}
-	}
-	for i := range line.text {
-		if n == 0 {
-			std.text = whole[i:]
-			return data{line.text[:i], line.taint}
-		}
-		n--
-	}
-	return line
-}
-
-// A cutting says how mapfile cuts its input.
-type cutting struct {
-	delimiter, most, skips string
-	trims                  bool
-}
-
-// cut returns the pieces, unless it is not known how many they are.
-func (c cutting) cut(text string) (pieces []string, ok bool) {
-	most, err := strconv.Atoi("0" + c.most)
-	skips, also := strconv.Atoi("0" + c.skips)
-	if err != nil || also != nil {
-		return nil, false
-	}
-	delimiter := "\x00"
-	if c.delimiter != "" {
-		delimiter = c.delimiter[:1]
-	}
-	for text != "" && (most == 0 || len(pieces) < most) {
-		piece, rest, found := strings.Cut(text, delimiter)
-		if text = rest; skips > 0 {
-			skips--
-			continue
-		}
-		if found && !c.trims && delimiter != "\n" {
-			piece += delimiter
-		}
-		pieces = append(pieces, piece)
-	}
-	return pieces, true
+	bc.environs()
 }

@@ -9,30 +9,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A descriptor leads to a path, or into a stream that something reads: a pipe, or the
-// output of a substitution. Those below 10 have their numbers; [interp.redirect] gives the
-// next ones to {name}; the last one stands for all others.
-const (
-	firstNamed  = 10
-	descriptors = 16
-	otherOnes   = descriptors - 1
-)
-
 // descriptorOf is the number of the descriptor that a path names, below 0 if it is not
 // known which. What is written to /dev/stdout goes where the standard output goes.
-func (in *interp) descriptorOf(p string) (n int, ok bool) {
+func (fsys *filesystem) descriptorOf(p string) (n int, ok bool) {
 	if p == "" {
 		return 0, false
 	}
 	if p[0] != '/' {
-		if !strings.HasPrefix(in.dir, "/dev") && !strings.HasPrefix(in.dir, "/proc") && in.links == 0 {
+		if !strings.HasPrefix(fsys.in.cwd.dir, "/dev") && !strings.HasPrefix(fsys.in.cwd.dir, "/proc") && fsys.links == 0 {
 			return 0, false
 		}
-		p = in.concat(in.dir, "/", p)
+		p = fsys.in.arena.concat(fsys.in.cwd.dir, "/", p)
 	}
 	p = path.Clean(p)
-	if in.links > 0 {
-		p = in.linked(p)
+	if fsys.links > 0 {
+		p = fsys.linked(p)
 	}
 	switch p {
 	case "/dev/stdin":
@@ -57,36 +48,16 @@ func (in *interp) descriptorOf(p string) (n int, ok bool) {
 }
 
 // linked follows links to a descriptor that the text made.
-func (in *interp) linked(p string) string {
-	p = in.resolve(p)
+func (fsys *filesystem) linked(p string) string {
+	p = fsys.resolve(p)
 	for range maxHops {
-		f := in.file(p)
+		f := fsys.fileAt(p)
 		if f == nil || !f.link {
 			break
 		}
 		p = f.alias
 	}
 	return p
-}
-
-// isDescriptors reports whether a folder is that of the descriptors of this process, or
-// may be: /proc/$$/fd.
-func isDescriptors(folder string) bool {
-	if folder == "/dev/fd/" {
-		return true
-	}
-	rest, ok := strings.CutPrefix(folder, "/proc/")
-	if !ok {
-		return false
-	}
-	process, rest, _ := strings.Cut(rest, "/")
-	if process != "self" && process != "thread-self" && effect.IsKnown(process) {
-		return false
-	}
-	if _, thread, found := strings.Cut(rest, "task/"); found {
-		_, rest, _ = strings.Cut(thread, "/")
-	}
-	return rest == "fd/"
 }
 
 // matchedDescriptor is the first descriptor for output whose path a pattern matches.
@@ -107,44 +78,44 @@ func matchedDescriptor(pattern string) (int, bool) {
 }
 
 // streamOf is where what is written to a descriptor is read, nil if nobody reads it.
-func (in *interp) streamOf(n int, r *redirected) *data {
+func (dt *descriptorTable) streamOf(n int, r *redirected) *data {
 	switch n {
 	case 1:
 		return r.sink
 	case 2:
-		return in.err
+		return dt.err
 	}
-	return in.outs[n]
+	return dt.outs[n]
 }
 
 // dup makes a descriptor another name of the one with number n.
-func (in *interp) dup(fd, n int, r *redirected, out *data) {
+func (dt *descriptorTable) dup(fd, n int, r *redirected, out *data) {
 	if fd == n || n < 0 {
 		return
 	}
-	from, stream := in.fds[n], in.streamOf(n, r)
-	in.fds[fd] = from
+	from, stream := dt.fds[n], dt.streamOf(n, r)
+	dt.fds[fd] = from
 	switch {
 	case fd == 0:
 		if from != "" {
-			*r.std = input{in.contentOf(from), true}
+			*r.std = input{dt.in.fs.contentOf(from), true}
 		}
 	case fd == 1 && from != "":
-		in.opened(data{text: from}, 1, true, r, out)
+		dt.opened(data{text: from}, 1, true, r, out)
 	case fd == 1 && (n == 2 || stream != nil):
-		r.sink, in.out = stream, connected{}
+		r.sink, dt.out = stream, connected{}
 	case fd == 2 && (n == 1 || stream != nil):
-		in.err = stream
+		dt.err = stream
 	case fd > 2 && from != "":
-		in.outs[fd] = nil
+		dt.outs[fd] = nil
 	case fd > 2:
-		in.outs[fd] = stream
+		dt.outs[fd] = stream
 	}
 }
 
 // descriptor is the number that a redirection is for: below 0 if it has none. One with a
 // {name} gets a free one, and the variable of that name its number.
-func (in *interp) descriptor(redir *syntax.Redirect) int {
+func (dt *descriptorTable) descriptor(redir *syntax.Redirect) int {
 	if redir.N == nil {
 		return -1
 	}
@@ -160,61 +131,54 @@ func (in *interp) descriptor(redir *syntax.Redirect) int {
 	name = strings.TrimSuffix(name, "}")
 	if redir.Op == syntax.DplIn || redir.Op == syntax.DplOut {
 		if redir.Word.Lit() == "-" { // it closes the one that the variable names
-			n, err := strconv.Atoi(in.value(name).text)
+			n, err := strconv.Atoi(dt.in.par.valueOf(name).text)
 			if err != nil || n < 0 || n > otherOnes {
 				n = otherOnes
 			}
 			return n
 		}
 	}
-	fd := firstNamed + in.numbered
-	if fd >= otherOnes || in.branches > 0 { // which is free depends on what ran
-		in.set(name, data{text: "1" + effect.Unknown})
+	fd := firstNamed + dt.numbered
+	if fd >= otherOnes || dt.in.branches > 0 { // which is free depends on what ran
+		dt.in.assigner.set(name, data{text: "1" + effect.Unknown})
 		return otherOnes
 	}
-	in.numbered++
-	in.set(name, data{text: strconv.Itoa(fd)})
+	dt.numbered++
+	dt.in.assigner.set(name, data{text: strconv.Itoa(fd)})
 	return fd
 }
 
-// A plumbing is where the descriptors lead, for [interp.replumb].
-type plumbing struct {
-	fds  [descriptors]string
-	outs [descriptors]*data
-	err  *data
-}
-
 // plumbed is where the descriptors lead now.
-func (in *interp) plumbed() plumbing { return plumbing{in.fds, in.outs, in.err} }
+func (dt *descriptorTable) plumbed() plumbing { return plumbing{dt.fds, dt.outs, dt.err} }
 
 // replumb makes the descriptors lead where they did, as a subshell ends.
-func (in *interp) replumb(p *plumbing) {
-	in.fds = p.fds // one by one: all at once makes copies of them first
-	in.outs = p.outs
-	in.err = p.err
+func (dt *descriptorTable) replumb(p *plumbing) {
+	dt.fds = p.fds // one by one: all at once makes copies of them first
+	dt.outs = p.outs
+	dt.err = p.err
 }
 
 // told writes to a descriptor what a command writes to a file that is one.
-func (in *interp) told(n int, d data, sink *data, by string) {
+func (dt *descriptorTable) told(n int, d data, sink *data, by string) {
 	switch {
 	case n == 1:
-		sink.append(d)
+		sink.add(d)
 	case n < 0:
-		sink.append(unknown)
-		in.err.append(unknown)
-	case in.fds[n] != "":
-		in.wrote(in.fds[n], d, true, by)
+		sink.add(unknown)
+		dt.err.add(unknown)
+	case dt.fds[n] != "":
+		dt.in.fs.wrote(dt.fds[n], d, true, by)
 	case n == 2:
-		in.err.append(d)
+		dt.err.add(d)
 	default:
-		in.outs[n].append(d)
+		dt.outs[n].add(d)
 	}
 }
 
 // complains adds to the error output what a program may have written there, where that
 // is read and the output is not read by the same.
-func (in *interp) complains(std *input, sink *data) {
-	if in.err != nil && in.err != sink {
-		in.err.append(data{effect.Unknown, std.taint})
+func (dt *descriptorTable) complains(std *input, sink *data) {
+	if dt.err != nil && dt.err != sink {
+		dt.err.add(data{effect.Unknown, std.taint})
 	}
 }

@@ -7,34 +7,34 @@ import (
 )
 
 // document expands a here-document's body.
-func (in *interp) document(r *syntax.Redirect) data {
+func (ex *expander) document(r *syntax.Redirect) data {
 	if r.Hdoc == nil {
 		return data{}
 	}
 	literal := literalDelimiter(r.Word)
 	if text, ok := asItIs(r, literal); ok { // most
-		if !in.made(len(text)) && literal {
+		if !ex.in.rep.made(len(text)) && literal {
 			text = ""
 		}
 		return data{text: text}
 	}
-	b := builder{in: in, start: len(in.buf)}
+	b := builder{in: ex.in, start: len(ex.buf)}
 	for _, part := range r.Hdoc.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {
 			switch {
 			case literal:
-				b.text(lit.Value, true)
+				b.addText(lit.Value, true)
 			default:
-				mark := len(in.buf)
-				in.buf = unescapeHeredoc(in.buf, lit.Value)
-				in.made(len(in.buf) - mark)
+				mark := len(ex.buf)
+				ex.buf = unescapeHeredoc(ex.buf, lit.Value)
+				ex.in.rep.made(len(ex.buf) - mark)
 			}
 			continue
 		}
-		in.part(&b, part, true)
+		ex.expandPart(&b, part, true)
 	}
-	d := data{string(in.buf[b.start:]), b.taint}
-	in.buf = in.buf[:b.start]
+	d := data{string(ex.buf[b.start:]), b.taint}
+	ex.buf = ex.buf[:b.start]
 	if r.Op == syntax.DashHdoc {
 		lines := strings.Split(d.text, "\n")
 		for i := range lines {

@@ -2,70 +2,54 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
 )
 
-// An origin is what was known of a file when a program read it.
-type origin struct {
-	path   string
-	built  bool
-	from   []string
-	alone  bool // from is itself, which is made a list where that is needed
-	itself string
-}
-
 // cameFrom notes what a file was before a program copies or moves it: mv writes to both
 // names, and nothing would be known of either.
-func (a *applied) cameFrom(p string) {
-	if !a.p.Copies || !effect.IsKnown(p) {
+func (fn *fileNotes) cameFrom(p string) {
+	if !fn.a.line.p.Copies || !effect.IsKnown(p) {
 		return
 	}
 	o := origin{path: p}
-	switch f := a.in.file(p); {
+	switch f := fn.a.in.fs.fileAt(p); {
 	case f == nil:
 		o.alone, o.itself = true, p
-	case f.alias != "" && a.in.file(f.alias) == nil:
+	case f.alias != "" && fn.a.in.fs.fileAt(f.alias) == nil:
 		o.alone, o.itself = true, f.alias
 	case len(f.older) == 0:
 		o.built, o.from = f.built, f.from
 	}
-	a.origins = append(a.origins, o)
+	fn.origins = append(fn.origins, o)
 }
 
 // inherits makes a copy, or a file under its new name, what the file was.
-func (a *applied) inherits(to, from string) {
-	i := slices.IndexFunc(a.origins, func(o origin) bool { return o.path == from })
-	f := a.in.file(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || a.in.bits != 0 || !a.copiesAll() || !a.in.isPlainCall() {
+func (fn *fileNotes) inherits(to, from string) {
+	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
+	f := fn.a.in.fs.fileAt(to)
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 || !fn.copiesAll() || !fn.a.in.src.isPlainCall() {
 		return
 	}
-	o := &a.origins[i]
+	o := &fn.origins[i]
 	if o.alone {
 		o.from = []string{o.itself}
 	}
-	if !slices.ContainsFunc(o.from, func(p string) bool { return a.in.Table.Find(path.Base(p)) != nil }) {
+	if !slices.ContainsFunc(o.from, func(p string) bool { return fn.a.in.Table.Find(path.Base(p)) != nil }) {
 		f.built, f.from = o.built, o.from
 	}
-}
-
-// isBlank reports whether nothing is known of a file's text, and nothing bad of where it
-// comes from.
-func (f *virtual) isBlank() bool {
-	return f.sink == nil && f.taint&^effect.File == 0 && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
 }
 
 // edited notes that a program changed a file in its place and left it what it was: a
 // formatter, or sed where it puts in no more than a plain word. From is what the file
 // was made of before; nil: it was one of the disk.
-func (a *applied) edited(p string, from []string) {
-	if !a.edits() {
+func (fn *fileNotes) edited(p string, from []string) {
+	if !fn.a.line.edits() {
 		return
 	}
-	if f := a.in.file(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && a.in.bits == 0 && a.in.isPlainCall() {
+	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -74,8 +58,8 @@ func (a *applied) edited(p string, from []string) {
 
 // madeBefore is what a file was made of before a program writes to it. It is not own if the
 // text made it of something else, and fresh if nothing was known of it.
-func (in *interp) madeBefore(p string) (from []string, own, fresh bool) {
-	f := in.file(p)
+func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
+	f := fsys.fileAt(p)
 	if f == nil {
 		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?["), true
 	}
@@ -83,33 +67,35 @@ func (in *interp) madeBefore(p string) (from []string, own, fresh bool) {
 }
 
 // isFresh reports whether nothing is known of the file that a redirection writes.
-func (in *interp) isFresh(p string) bool { return effect.IsKnown(p) && in.file(in.abs(p)) == nil }
+func (fsys *filesystem) isFresh(p string) bool {
+	return effect.IsKnown(p) && fsys.fileAt(fsys.abs(p)) == nil
+}
 
 // edits reports whether a command changes files in their place only in the way that
 // [applied.edited] says.
-func (a *applied) edits() bool {
-	if a.by != "sed" && !formatters[a.by] {
+func (l *commandLine) edits() bool {
+	if l.by != "sed" && !formatters[l.by] {
 		return false
 	}
 	programs := 0
-	for i, w := range a.argv[1:] {
+	for i, w := range l.argv[1:] {
 		switch {
 		case !effect.IsKnown(w):
 			return false
-		case a.by != "sed":
+		case l.by != "sed":
 			if !isPlain(w) || w[0] == '-' && !slices.Contains(plainFlags[:], w) {
 				return false
 			}
-		case w == "" && a.argv[i] == "-i", strings.HasPrefix(w, "-i") && isPlain(w), w == "-e", w == "-E", w == "-r":
+		case w == "" && l.argv[i] == "-i", strings.HasPrefix(w, "-i") && isPlain(w), w == "-e", w == "-E", w == "-r":
 		case w != "" && w[0] == '-':
 			return false
-		case programs == 0 || a.argv[i] == "-e":
+		case programs == 0 || l.argv[i] == "-e":
 			if programs++; !plainEdit.MatchString(w) {
 				return false
 			}
 		}
 	}
-	return a.by != "sed" || programs > 0
+	return l.by != "sed" || programs > 0
 }
 
 // plainFlags are the flags with which a formatter still takes no rule, setting or other file
@@ -118,9 +104,9 @@ var plainFlags = [...]string{"-w", "-i", "--write", "--fix", "-s", "-l", "-q"}
 
 // copiesAll reports whether a program that copies or moves replaces what it finds: with flags
 // as -n, -u, -i and -b it may leave that, or keep it beside.
-func (a *applied) copiesAll() bool {
-	for i, w := range a.argv[1:] {
-		if !isPlain(w) || a.in.fields[a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
+func (fn *fileNotes) copiesAll() bool {
+	for i, w := range fn.a.line.argv[1:] {
+		if !isPlain(w) || fn.a.in.exp.fields[fn.a.mark+i+1].glob || w[0] == '-' && !slices.Contains(copyFlags[:], w) {
 			return false
 		}
 	}
@@ -128,11 +114,6 @@ func (a *applied) copiesAll() bool {
 }
 
 var copyFlags = [...]string{"-f", "-v", "-r", "-R", "-a", "-p", "-fv", "-vf", "-rf", "--force", "--verbose"}
-
-// plainEdit is a command of sed that deletes lines, or puts a plain word in the place of
-// something.
-var plainEdit = regexp.MustCompile(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
-	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
 
 // formatters change how a file is written, and not what it does.
 var formatters = map[string]bool{
@@ -157,14 +138,14 @@ func isShown(target, by string) bool {
 func (a *applied) fedFile() string {
 	in := a.in
 	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
-	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.fds[0] == "" || !effect.IsKnown(in.fds[0]) {
+	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.io.fds[0] == "" || !effect.IsKnown(in.io.fds[0]) {
 		return ""
 	}
-	p := in.abs(in.fds[0])
-	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.under(p) != 0 {
+	p := in.fs.abs(in.io.fds[0])
+	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.fs.under(p) != 0 {
 		return ""
 	}
-	if f := in.file(p); f != nil && (f.from == nil || len(f.older) > 0) {
+	if f := in.fs.fileAt(p); f != nil && (f.from == nil || len(f.older) > 0) {
 		return ""
 	}
 	return p

@@ -17,12 +17,12 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	}
 	switch u.Role {
 	case grammar.Argv:
-		if u.Word < 0 || u.Word >= len(a.argv) {
+		if u.Word < 0 || u.Word >= len(a.line.argv) {
 			return
 		}
 		var more data
-		if u.Arg != "module" || !a.module(u, &more) {
-			a.vector(u, &more)
+		if u.Arg != "module" || !a.runModule(u, &more) {
+			a.lists.vector(u, &more)
 		}
 		*out = more
 	case grammar.Shell:
@@ -32,8 +32,8 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	case grammar.Exec:
 		a.runsFile(u, out)
 	case grammar.Args:
-		if !slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			a.in.separately(false, func() { a.in.sub(a.field(u).data, a.by, &input{}, out) }) // parallel ::: COMMANDS
+		if !slices.ContainsFunc(a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
+			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.line.by, &input{}, out) }) // parallel ::: COMMANDS
 		}
 	case grammar.Sql:
 		if u.Word >= 0 {
@@ -50,34 +50,34 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	}
 	in := a.in
 	d := a.joined(u)
-	in.shakes(in.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.by)
-	if a.p.Program.Name == "fish" {
+	in.shakes(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.line.by)
+	if a.line.p.Program.Name == "fish" {
 		d.text = fishText(d.text)
 	}
 	var more data
 	switch u.Arg {
 	case "commas", "toml": // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
 		d.text = unlisted.Replace(d.text)
-		in.script("", d, nil, a.std, &more, a.by)
+		in.payloads.script("", d, nil, a.std, &more, a.line.by)
 	case "alias":
-		d.text = a.argv[0] + " " + d.text + a.aliased(u)
-		in.script("", d, nil, a.std, &more, a.by)
+		d.text = a.line.argv[0] + " " + d.text + a.line.aliased(u)
+		in.payloads.script("", d, nil, a.std, &more, a.line.by)
 	default:
-		if isParallel(a.p.Program.Name) {
-			a.inEach(u, d, &more)
+		if isParallel(a.line.p.Program.Name) {
+			a.lists.inEach(u, d, &more)
 			break
 		}
-		if args := a.added(); len(args) > 0 {
-			a.each(d, args, &more)
+		if args := a.lists.added(); len(args) > 0 {
+			a.lists.each(d, args, &more)
 			break
 		}
-		in.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
-		in.script(u.Arg, d, a.after(u), a.std, &more, a.by)
-		in.named = false
+		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
+		in.payloads.script(u.Arg, d, a.wordsAfter(u), a.std, &more, a.line.by)
+		in.par.named = false
 	}
 	*out = more
-	if a.traces() {
-		out.append(unknown)
+	if a.line.traces(&in.vars) {
+		out.add(unknown)
 	}
 }
 
@@ -91,15 +91,15 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 	std := a.std
 	if u.Arg == "awk" { // the files that it is given are its input
 		std = &input{data{std.text, std.taint | a.taint}, std.present}
-		given := in.given
-		in.given = in.assigned(a.argv)
-		defer func() { in.given = given }()
+		given := in.payloads.given
+		in.payloads.given = in.assigned(a.line.argv)
+		defer func() { in.payloads.given = given }()
 	}
 	if u.Word < 0 { // no word has it: nothing is known of it
-		in.code(u.Arg, unknown, nil, std, &more, a.by)
+		in.payloads.code(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
-		in.shakes(in.fields[a.mark+u.Word:][:1], a.by)
-		in.code(u.Arg, a.field(u).data, a.after(u), std, &more, a.by)
+		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
+		in.payloads.code(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read
 	*out = more
@@ -116,10 +116,157 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	case u.Arg == "package" || u.Arg == "url" || u.Arg == "options":
 		a.add(effect.Exec, u, f.text, f.taint)
 	case u.Arg == "search": // whatever lies in that folder
-		a.add(effect.Exec, u, a.in.abs(cmp.Or(f.text, "."))+"/*", f.taint)
+		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 	case isStdin(f.text):
-		a.in.script(u.Arg, a.std.data, a.after(u), &input{}, out, a.by+" -")
+		a.in.payloads.script(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")
 	default:
-		a.in.execute(data{a.in.home(f.text), f.taint}, u.Arg, a.after(u), a.std, out, a.by)
+		a.in.payloads.execute(data{a.in.fs.expandHome(f.text), f.taint}, u.Arg, a.wordsAfter(u), a.std, out, a.line.by)
 	}
+}
+
+// payload walks what a use executes.
+func (a *applied) payload(u *grammar.Use, out *data) {
+	in := a.in
+	if a.line.p.Dry && !strings.HasPrefix(a.line.p.Program.Name, "git") { // git --help runs a pager, push --dry-run an ssh
+		return
+	}
+	held, unpassed := in.rep.bits, in.payloads.unpassed
+	in.rep.bits |= u.Bits & effect.Remote
+	in.payloads.unpassed = in.rep.bits&effect.Remote != 0 || a.line.clears()
+	a.executes(u, out)
+	in.rep.bits, in.payloads.unpassed = held, unpassed
+}
+
+// runModule runs a module of Python, if it is not one that the table knows by its
+// name: it is code of the module search path, and no program.
+func (a *applied) runModule(u *grammar.Use, out *data) bool {
+	in, f := a.in, a.in.exp.fields[a.mark+u.Word]
+	f.text = u.Text
+	if f.text == "" {
+		f.text = a.line.argv[u.Word]
+	}
+	if in.Table.Module(f.text) {
+		return false
+	}
+	if target := in.fs.abs(strings.ReplaceAll(f.text, ".", "/") + ".py"); in.fs.fileAt(target) != nil {
+		in.payloads.execute(data{target, f.taint}, "python", a.wordsAfter(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
+		return true
+	}
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.line.by})
+	in.payloads.saysDelete(a.wordsAfter(&grammar.Use{Word: u.Word}), f.text)
+	out.add(data{effect.Unknown, f.taint | a.std.taint})
+	return true
+}
+
+// stdinPayload walks what the standard input executes.
+func (a *applied) stdinPayload(u *grammar.Use, out *data) {
+	in := a.in
+	if a.line.p.Dry {
+		return
+	}
+	if !a.std.present {
+		if u.Role == grammar.Shell {
+			// Nothing is written down of what a shell of its own will be told.
+			in.add(effect.Effect{Kind: effect.Exec, Target: "a shell", What: "interactive", By: a.line.by})
+		}
+		return
+	}
+	held := in.rep.bits
+	in.rep.bits |= u.Bits & effect.Remote
+	switch u.Role {
+	case grammar.Shell:
+		var more data
+		d := a.std.data
+		if a.line.p.Program.Name == "fish" {
+			d.text = fishText(d.text)
+		}
+		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.line.by+" (stdin)")
+		if *out = more; a.line.traces(&in.vars) {
+			out.add(unknown)
+		}
+	case grammar.Code:
+		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
+	case grammar.Exec: // not code, but it says what runs
+		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.line.by})
+	case grammar.Sql:
+		if p := a.fedFile(); p != "" { // psql < x.sql does what psql -f x.sql does
+			in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: a.std.taint, By: a.line.by})
+			break
+		}
+		a.sql(u.Arg, a.std.data)
+	case grammar.Persist:
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.line.by})
+	default: // nothing for the others
+	}
+	in.rep.bits = held
+}
+
+// sql walks what a database client is told.
+func (a *applied) sql(dialect string, d data) {
+	in := a.in
+	if !d.known() {
+		in.add(effect.Effect{Kind: effect.Exec, Target: "sql", Taint: d.taint, Bits: effect.Partial, By: a.line.by})
+	}
+	if in.SQL == nil {
+		return
+	}
+	in.SQL(dialect, d.text, func(f Found) bool {
+		if f.Shell != "" {
+			in.separately(false, func() { in.payloads.sub(data{f.Shell, f.Taint | d.taint}, a.line.by, &input{}, nil) })
+			return !in.rep.stopped()
+		}
+		e := f.Effect
+		e.By, e.Taint = a.line.by, e.Taint|d.taint
+		if e.Kind == effect.Write && strings.HasPrefix(a.line.p.Program.Name, "sqlite") {
+			in.fs.write(in.fs.expandHome(e.Target), data{effect.Unknown, e.Taint}, true)
+		}
+		in.add(e)
+		return !in.rep.stopped()
+	})
+}
+
+// stdinArgs are the parameters of a script that a shell reads from its standard input: the
+// words behind -s.
+func (a *applied) stdinArgs() []field {
+	words := a.in.exp.fields[a.mark+1 : min(a.mark+len(a.line.argv), len(a.in.exp.fields))]
+	reads := false
+	for len(words) > 0 {
+		text := words[0].text
+		if text == "-" { // it ends the options, as -- does
+			words = words[1:]
+			break
+		}
+		if len(text) < 2 || text[0] != '-' && text[0] != '+' {
+			break
+		}
+		words = words[1:]
+		if text == "--" {
+			break
+		}
+		reads = reads || text[0] == '-' && text[1] != '-' && strings.Contains(text, "s")
+		if last := text[len(text)-1]; text[1] != '-' && (last == 'o' || last == 'O') && len(words) > 0 {
+			words = words[1:]
+		}
+	}
+	if !reads {
+		return nil
+	}
+	return words
+}
+
+// traces reports whether a shell that is started writes each command that it runs to a
+// descriptor that the text chose: what it prints then is what PS4 says as well.
+func (l *commandLine) traces(vars *variables) bool {
+	if vars.find("BASH_XTRACEFD") == nil {
+		return false
+	}
+	for _, w := range l.argv[1:] {
+		if len(w) < 2 || w[0] != '-' {
+			return false
+		}
+		if w[1] != '-' && strings.Contains(w, "x") || w == "xtrace" {
+			return true
+		}
+	}
+	return false
 }

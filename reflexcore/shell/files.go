@@ -2,54 +2,52 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"mvdan.cc/sh/v3/syntax"
 )
 
-// home makes a path absolute, and expands ~.
-func (in *interp) home(p string) string {
+// expandHome makes a path absolute, and expands ~.
+func (fsys *filesystem) expandHome(p string) string {
 	if p == "~" || strings.HasPrefix(p, "~/") {
-		p = in.value("HOME").text + p[1:]
+		p = fsys.in.par.valueOf("HOME").text + p[1:]
 	}
-	return in.abs(p)
+	return fsys.abs(p)
 }
 
 // secret is the taint of a file's content.
-func (in *interp) secret(p string) effect.Taint {
-	if may := in.mayBe(p); may != "" && in.Secret != nil && in.Secret(may) {
-		return effect.Secret | effect.File | in.label(may, true) | in.label(p, false)
+func (fsys *filesystem) secret(p string) effect.Taint {
+	if may := fsys.in.cwd.mayBe(p); may != "" && fsys.in.Secret != nil && fsys.in.Secret(may) {
+		return effect.Secret | effect.File | fsys.label(may, true) | fsys.label(p, false)
 	}
-	if strings.HasPrefix(p, "secret:") || in.Secret != nil && in.Secret(p) || p == "/" || p == in.value("HOME").text {
-		return effect.Secret | effect.File | in.label(p, true)
+	if strings.HasPrefix(p, "secret:") || fsys.in.Secret != nil && fsys.in.Secret(p) || p == "/" || p == fsys.in.par.valueOf("HOME").text {
+		return effect.Secret | effect.File | fsys.label(p, true)
 	}
-	return effect.File | in.label(p, false)
+	return effect.File | fsys.label(p, false)
 }
 
 // label is the label of a file's content.
-func (in *interp) label(p string, secret bool) effect.Taint {
-	if in.ctx.Label == nil {
+func (fsys *filesystem) label(p string, secret bool) effect.Taint {
+	if fsys.in.ctx.Label == nil {
 		return 0
 	}
-	return in.ctx.Label(p, secret) & effect.Labels
+	return fsys.in.ctx.Label(p, secret) & effect.Labels
 }
 
 // contentOf is what is read from a path.
-func (in *interp) contentOf(p string) data {
+func (fsys *filesystem) contentOf(p string) data {
 	if strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
 		return data{effect.Unknown, effect.Network}
 	}
-	if f := in.file(p); f != nil {
-		v := in.version(f)
+	if f := fsys.fileAt(p); f != nil {
+		v := fsys.in.alt.version(f)
 		for hops := 0; v.alias != "" && hops < 4; hops++ {
-			to := in.file(v.alias)
+			to := fsys.fileAt(v.alias)
 			if to == nil {
-				return data{effect.Unknown, in.secret(v.alias)}
+				return data{effect.Unknown, fsys.secret(v.alias)}
 			}
-			v = in.version(to)
+			v = fsys.in.alt.version(to)
 		}
 		return v.data
 	}
@@ -59,39 +57,28 @@ func (in *interp) contentOf(p string) data {
 	case "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty", "/dev/stdin":
 		return unknown
 	}
-	return data{effect.Unknown, in.secret(p) | in.pieceOf(p)}
+	return data{effect.Unknown, fsys.secret(p) | fsys.pieceOf(p)}
 }
 
 // readFile notes that a file is read and returns what is in it.
-func (in *interp) readFile(p data, by string) data {
-	target := in.abs(p.text)
+func (fsys *filesystem) readFile(p data, by string) data {
+	target := fsys.abs(p.text)
 	if host, ok := socket(target); ok {
-		in.add(effect.Effect{Kind: effect.NetIn, Target: host, By: by})
+		fsys.in.add(effect.Effect{Kind: effect.NetIn, Target: host, By: by})
 		return data{effect.Unknown, effect.Network}
 	}
-	d := in.contentOf(target)
+	d := fsys.contentOf(target)
 	if !strings.HasPrefix(target, "/dev/fd/") && target != "/dev/null" {
-		in.add(effect.Effect{Kind: effect.Read, Target: target, Taint: d.taint | p.taint, By: by})
+		fsys.in.add(effect.Effect{Kind: effect.Read, Target: target, Taint: d.taint | p.taint, By: by})
 	}
 	return d
 }
 
-// socket is the host and port of bash's /dev/tcp.
-func socket(p string) (string, bool) {
-	for _, kind := range []string{"/dev/tcp/", "/dev/udp/"} {
-		if rest, ok := strings.CutPrefix(p, kind); ok {
-			host, port, _ := strings.Cut(rest, "/")
-			return host + ":" + port, true
-		}
-	}
-	return "", false
-}
-
 // wrote notes that data was written to a path.
-func (in *interp) wrote(p string, d data, more bool, by string) {
-	target := in.abs(p)
+func (fsys *filesystem) wrote(p string, d data, more bool, by string) {
+	target := fsys.abs(p)
 	if host, ok := socket(target); ok {
-		in.add(effect.Effect{Kind: effect.NetOut, Target: host, Taint: d.taint, By: by})
+		fsys.in.add(effect.Effect{Kind: effect.NetOut, Target: host, Taint: d.taint, By: by})
 		return
 	}
 	switch target {
@@ -103,31 +90,13 @@ func (in *interp) wrote(p string, d data, more bool, by string) {
 		if more {
 			e.Bits = effect.Append
 		}
-		in.add(e)
+		fsys.in.add(e)
 	}
-	in.write(target, d, more)
-}
-
-// A virtual file is a file that this text wrote, copied, or connected.
-type virtual struct {
-	path string
-	data
-	older   []version         // what it may hold besides, see [interp.version]
-	alias   string            // it is another file
-	link    bool              // and a link to it: what lies below it lies there
-	ran     bool              // it was walked as a program
-	written int               // when it was written: the number of the write
-	built   bool              // a compiler made it, of what was there
-	from    []string          // it was made of these, see [interp.printed]
-	pieces  bool              // what begins with the path is a part of it
-	tree    bool              // a folder that was filled: what lies below it is like it
-	sink    []*syntax.Stmt    // what is written there is read by these
-	to      *data             // where the output of those goes
-	src     *syntax.ProcSubst // for which they were made
+	fsys.write(target, d, more)
 }
 
 // abs makes a path absolute where the directory is known, and clean.
-func (in *interp) abs(p string) string {
+func (fsys *filesystem) abs(p string) string {
 	if p == "" {
 		return p
 	}
@@ -135,156 +104,136 @@ func (in *interp) abs(p string) string {
 		if p[0] == 0 || p[0] == '\\' || len(p) > 2 && p[1] == ':' {
 			return p
 		}
-		p = in.concat(in.dir, "/", p)
+		p = fsys.in.arena.concat(fsys.in.cwd.dir, "/", p)
 	}
 	if strings.Contains(p, "/.") || strings.Contains(p, "//") || len(p) > 1 && p[len(p)-1] == '/' {
 		if slash := p[len(p)-1] == '/'; slash && strings.HasSuffix(p, "\x00/") {
 			return p // the part that is not known may be empty: this may be the root
 		}
-		in.dotted(p)
+		fsys.in.rep.dotted(p)
 		p = path.Clean(p)
 	}
-	return in.resolve(p)
-}
-
-// maxDotted bounds the folders of one text that are written with "..".
-const maxDotted = 256
-
-// dotted notes the folder of a path in which ".." is written.
-func (in *interp) dotted(p string) {
-	i := strings.LastIndex(p, "/..")
-	if i < 0 || p[0] != '/' || len(p) > i+3 && p[i+3] != '/' {
-		return
-	}
-	d := Dotted{Written: p[:i+3], Path: path.Clean(p[:i+3])}
-	if slices.Contains(in.res.Dotted, d) {
-		return
-	}
-	if len(in.res.Dotted) >= maxDotted {
-		in.over("folders")
-		return
-	}
-	in.res.Dotted = append(in.res.Dotted, d)
+	return fsys.resolve(p)
 }
 
 // maxHops is how many links a kernel follows for one path.
 const maxHops = 40
 
 // resolve follows descriptors, and links that this text made.
-func (in *interp) resolve(p string) string {
+func (fsys *filesystem) resolve(p string) string {
 	for _, folder := range [...]string{"/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"} {
 		if number, ok := strings.CutPrefix(p, folder); ok && len(number) < 3 {
-			if n, err := strconv.Atoi(number); err == nil && n > 2 && n < otherOnes && in.fds[n] != "" {
-				return in.abs(in.fds[n])
+			if n, err := strconv.Atoi(number); err == nil && n > 2 && n < otherOnes && fsys.in.io.fds[n] != "" {
+				return fsys.abs(fsys.in.io.fds[n])
 			}
 		}
 	}
-	for hops := 0; in.links > 0 && hops < maxHops; hops++ {
-		i := len(in.files) - 1
-		in.steps += i / 16
+	for hops := 0; fsys.links > 0 && hops < maxHops; hops++ {
+		i := len(fsys.list) - 1
+		fsys.in.rep.steps += i / 16
 		for ; i >= 0; i-- {
-			if f := &in.files[i]; f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path {
+			if f := &fsys.list[i]; f.link && len(p) > len(f.path) && p[len(f.path)] == '/' && p[:len(f.path)] == f.path {
 				break
 			}
 		}
 		if i < 0 {
 			break
 		}
-		p = path.Clean(in.files[i].alias + p[len(in.files[i].path):])
+		p = path.Clean(fsys.list[i].alias + p[len(fsys.list[i].path):])
 	}
 	return p
 }
 
-// file finds what this text knows of a file.
-func (in *interp) file(p string) *virtual {
-	in.steps += len(in.files) / 64
-	for i := len(in.files) - 1; i >= 0; i-- {
-		if in.files[i].path == p {
-			return &in.files[i]
+// fileAt finds what this text knows of a file.
+func (fsys *filesystem) fileAt(p string) *virtual {
+	fsys.in.rep.steps += len(fsys.list) / 64
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		if fsys.list[i].path == p {
+			return &fsys.list[i]
 		}
 	}
 	if strings.ContainsAny(p, "*?[") {
-		in.steps += len(in.files) / 4
-		for i := len(in.files) - 1; i >= 0; i-- {
-			if ok, err := path.Match(p, in.files[i].path); ok && err == nil {
-				return &in.files[i]
+		fsys.in.rep.steps += len(fsys.list) / 4
+		for i := len(fsys.list) - 1; i >= 0; i-- {
+			if ok, err := path.Match(p, fsys.list[i].path); ok && err == nil {
+				return &fsys.list[i]
 			}
 		}
 	}
-	return in.earlier(p)
+	return fsys.earlier(p)
 }
 
 // earlier finds what is known of a file from before this text, and takes it for
 // one that the text wrote.
-func (in *interp) earlier(p string) *virtual {
-	if in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) || len(in.files) >= in.lim.Fields {
+func (fsys *filesystem) earlier(p string) *virtual {
+	if fsys.in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) || len(fsys.list) >= fsys.in.rep.lim.Fields {
 		return nil
 	}
-	t := in.ctx.Known(p)
+	t := fsys.in.ctx.Known(p)
 	if t == 0 {
 		return nil
 	}
-	in.files = append(in.files, virtual{path: p, data: data{effect.Unknown, t | in.secret(p)}})
-	return &in.files[len(in.files)-1]
+	fsys.list = append(fsys.list, virtual{path: p, data: data{effect.Unknown, t | fsys.secret(p)}})
+	return &fsys.list[len(fsys.list)-1]
 }
 
-// left reports what the text leaves in files.
-func (in *interp) left() {
-	for i := range in.files {
-		f := &in.files[i]
+// reportLeft reports what the text leaves in files.
+func (fsys *filesystem) reportLeft() {
+	for i := range fsys.list {
+		f := &fsys.list[i]
 		t := f.taint
 		for _, v := range f.older {
 			t |= v.taint
 		}
 		if f.alias != "" {
-			t |= in.contentOf(f.alias).taint
-			f = &in.files[i] // the list may have moved
+			t |= fsys.contentOf(f.alias).taint
+			f = &fsys.list[i] // the list may have moved
 		}
 		if t &= told; t != 0 && f.sink == nil {
-			in.res.Files = append(in.res.Files, File{f.path, t, f.tree})
+			fsys.in.rep.res.Files = append(fsys.in.rep.res.Files, File{f.path, t, f.tree})
 			for _, end := range firstPieces {
 				if f.pieces {
-					in.res.Files = append(in.res.Files, File{in.concat(f.path, end), t, false})
+					fsys.in.rep.res.Files = append(fsys.in.rep.res.Files, File{fsys.in.arena.concat(f.path, end), t, false})
 				}
 			}
 		}
 		if f.sink == nil && !f.ran && !strings.HasPrefix(f.path, "/dev/") {
-			in.leaves(f, f.present())
+			fsys.leaves(f, f.current())
 			for _, v := range f.older {
-				in.leaves(f, v)
+				fsys.leaves(f, v)
 			}
 		}
 	}
 }
 
 // leaves reports the text of a version of a file.
-func (in *interp) leaves(f *virtual, v version) {
+func (fsys *filesystem) leaves(f *virtual, v version) {
 	text := strings.TrimPrefix(v.text, effect.Unknown)
 	if v.alias != "" || text == "" {
 		return
 	}
-	in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: text})
-	if other, ok := in.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
-		in.res.Texts = append(in.res.Texts, Text{Path: f.path, Text: other})
+	fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: text})
+	if other, ok := fsys.in.echoes.spoken(text); ok { // sh -c "echo 'a:\n\tCOMMAND' > Makefile; make"
+		fsys.in.rep.res.Texts = append(fsys.in.rep.res.Texts, Text{Path: f.path, Text: other})
 	}
 }
 
 // write notes that data was written to a path.
-func (in *interp) write(p string, d data, more bool) {
-	in.written++
-	if f := in.file(p); f != nil {
-		f.written = in.written
+func (fsys *filesystem) write(p string, d data, more bool) {
+	fsys.written++
+	if f := fsys.fileAt(p); f != nil {
+		f.written = fsys.written
 		if f.sink != nil {
 			f.built, f.from, f.ran = false, nil, true
-			s := in.enter()
-			in.out = connected{} // it was started before
-			in.nested(f.sink, &input{d, true}, f.to)
-			in.leave(s)
+			s := fsys.in.enter()
+			fsys.in.io.out = connected{} // it was started before
+			fsys.in.exp.nested(f.sink, &input{d, true}, f.to)
+			fsys.in.leave(s)
 			return
 		}
-		if more || in.branches > 0 { // what was there may still be
+		if more || fsys.in.branches > 0 { // what was there may still be
 			f.built, f.from = false, nil
-			if !in.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
+			if !fsys.in.rep.made((1 + len(f.older)) * (len(f.text) + len(d.text))) { // a file that is written to itself doubles
 				return
 			}
 			if f.alias != "" { // which its own text does not change
@@ -298,19 +247,57 @@ func (in *interp) write(p string, d data, more bool) {
 			if !more && f.text != "" && d.text != "" {
 				d.text = "\n" + d.text
 			}
-			f.append(d)
+			f.add(d)
 		} else {
 			f.ages()
 			f.data, f.alias, f.built, f.from = d, "", false, nil
 		}
 		return
 	}
-	if len(in.files) >= in.lim.Fields {
-		in.over("files")
+	if len(fsys.list) >= fsys.in.rep.lim.Fields {
+		fsys.in.rep.over("files")
 		return
 	}
 	if more {
 		d = data{effect.Unknown + d.text, d.taint}
 	}
-	in.files = append(in.files, virtual{path: p, data: d, written: in.written})
+	fsys.list = append(fsys.list, virtual{path: p, data: d, written: fsys.written})
+}
+
+// created finds a file that this text made, by its path or, where PATH may lead to
+// it, by its name.
+func (fsys *filesystem) created(name string) *virtual {
+	if len(fsys.list) == 0 {
+		return nil
+	}
+	if strings.IndexByte(name, '/') >= 0 {
+		return fsys.fileAt(fsys.abs(name))
+	}
+	if fsys.in.Table.Find(name) != nil && fsys.in.vars.find("PATH") == nil {
+		return nil
+	}
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		if base := strings.TrimSuffix(fsys.list[i].path, name); base != fsys.list[i].path && strings.HasSuffix(base, "/") {
+			return &fsys.list[i]
+		}
+	}
+	return nil
+}
+
+// agesInBranch keeps what a file holds that becomes another one in a branch.
+func (fsys *filesystem) agesInBranch(f *virtual) {
+	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
+		f.mayHold(v)
+	}
+}
+
+// under is the taint of the folders that this text filled and in which a file lies.
+func (fsys *filesystem) under(file string) effect.Taint {
+	var t effect.Taint
+	for i := range fsys.list {
+		if f := &fsys.list[i]; f.tree && strings.HasPrefix(file, f.path) && strings.HasPrefix(file[len(f.path):], "/") {
+			t |= f.taint
+		}
+	}
+	return t
 }

@@ -35,12 +35,12 @@ func reach(argv []string, action int) []string {
 	for x.next < len(argv) && !strings.HasPrefix(argv[x.next], "-") && argv[x.next] != "(" && argv[x.next] != "!" {
 		x.next++
 	}
-	x.any(nil)
+	x.anyOf(nil)
 	return x.names
 }
 
-// any reads alternatives, and returns what holds in all of them.
-func (x *expression) any(outer []string) []string {
+// anyOf reads alternatives, and returns what holds in all of them.
+func (x *expression) anyOf(outer []string) []string {
 	var out []string
 	open := false
 	if x.depth++; x.depth > 32 {
@@ -48,7 +48,7 @@ func (x *expression) any(outer []string) []string {
 		return nil
 	}
 	for {
-		one := x.all(outer)
+		one := x.allOf(outer)
 		open = open || one == nil
 		out = append(out, one...)
 		if x.next < len(x.words) && (x.words[x.next] == "-o" || x.words[x.next] == "-or" || x.words[x.next] == ",") {
@@ -64,8 +64,8 @@ func (x *expression) any(outer []string) []string {
 	return out
 }
 
-// all reads what must hold together.
-func (x *expression) all(now []string) []string {
+// allOf reads what must hold together.
+func (x *expression) allOf(now []string) []string {
 	folders, nothing := false, false
 	for x.next < len(x.words) {
 		w := x.words[x.next]
@@ -79,7 +79,7 @@ func (x *expression) all(now []string) []string {
 		case "!", "-not":
 			x.negated(now)
 		case "(":
-			inner := x.any(now)
+			inner := x.anyOf(now)
 			x.next++ // the bracket
 			if inner != nil {
 				now = inner
@@ -128,7 +128,7 @@ func (x *expression) negated(now []string) {
 		x.names = now
 	}
 	if x.next++; w == "(" {
-		x.any(now)
+		x.anyOf(now)
 		x.next++
 		return
 	}
@@ -179,17 +179,17 @@ func narrowed(test string, words []string) []string {
 	return []string{p}
 }
 
-// reaches are the targets of an action of find, where it is restricted and looks
+// findTargets are the targets of an action of find, where it is restricted and looks
 // only below the working directory, the home or in a temporary folder; nil: the
 // folders that are searched, with all that is in them.
-func (a *applied) reaches(action int, roots ...string) []string {
-	names := reach(a.argv, action)
+func (lr *listRunner) findTargets(action int, roots ...string) []string {
+	names := reach(lr.a.line.argv, action)
 	if names == nil {
 		return nil
 	}
 	var out []string
 	for _, root := range roots {
-		if !effect.IsKnown(root) || !a.in.near(root) && !a.in.atHome(root) {
+		if !effect.IsKnown(root) || !lr.a.in.fs.near(root) && !lr.a.in.atHome(root) {
 			return nil
 		}
 		for _, name := range names {
@@ -205,8 +205,8 @@ func (a *applied) reaches(action int, roots ...string) []string {
 
 // near reports whether a folder lies in the working directory of the call, or in a
 // folder for temporary files.
-func (in *interp) near(p string) bool {
-	for _, dir := range [...]string{strings.TrimSuffix(in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
+func (fsys *filesystem) near(p string) bool {
+	for _, dir := range [...]string{strings.TrimSuffix(fsys.in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
 		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/")) {
 			return true
 		}
@@ -216,36 +216,31 @@ func (in *interp) near(p string) bool {
 
 // atHome reports whether a path is the home or lies in it.
 func (in *interp) atHome(p string) bool {
-	home := strings.TrimSuffix(in.value("HOME").text, "/")
+	home := strings.TrimSuffix(in.par.valueOf("HOME").text, "/")
 	rest, ok := strings.CutPrefix(p, home)
 	return ok && strings.Count(home, "/") > 1 && effect.IsKnown(home) && (rest == "" || rest[0] == '/')
 }
 
-// isFind reports whether a command is find.
-func (a *applied) isFind() bool {
-	return a.p.Program != nil && a.p.Program.Name == "find"
-}
-
 // roots are the folders that find searches.
-func (a *applied) roots() []string {
+func (lr *listRunner) roots() []string {
 	var out []string
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Word >= 0 && u.Word < len(a.argv) && (u.Arg == "" || u.Arg == "found") && a.isOperand(u.Word) {
-			if p := a.path(u); !slices.Contains(out, p) {
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") && lr.a.line.isOperand(u.Word) {
+			if p := lr.a.pathOf(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, a.in.dir)
+		out = append(out, lr.a.in.cwd.dir)
 	}
 	return out
 }
 
 // isOperand reports whether a word of find stands before its expression.
-func (a *applied) isOperand(word int) bool {
+func (l *commandLine) isOperand(word int) bool {
 	for i := 1; i <= word; i++ {
-		w := a.argv[i]
+		w := l.argv[i]
 		if w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P" {
 			return false
 		}
@@ -255,21 +250,21 @@ func (a *applied) isOperand(word int) bool {
 
 // listed is what find prints, as far as it is known.
 func (a *applied) listed() (data, bool) {
-	if slices.ContainsFunc(a.argv, func(w string) bool {
+	if slices.ContainsFunc(a.line.argv, func(w string) bool {
 		return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") || w == "-printf" || w == "-ls" || strings.HasPrefix(w, "-fprint") || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}
-	action := slices.IndexFunc(a.argv, func(w string) bool { return w == "-print" || w == "-print0" })
-	argv := a.argv
+	action := slices.IndexFunc(a.line.argv, func(w string) bool { return w == "-print" || w == "-print0" })
+	argv := a.line.argv
 	if action < 0 { // the action of an expression that has none is that of all of it
-		argv = slices.Concat(argv[:1], a.wrapped(), []string{"-print"})
+		argv = slices.Concat(argv[:1], a.line.wrapped(), []string{"-print"})
 		action = len(argv) - 1
 	}
 	names := reach(argv, action)
 	var text strings.Builder
-	for _, root := range a.roots() {
-		if effect.IsKnown(root) && !a.in.near(root) { // whatever it is called, it is not of the project
+	for _, root := range a.lists.roots() {
+		if effect.IsKnown(root) && !a.in.fs.near(root) { // whatever it is called, it is not of the project
 			text.WriteString(strings.TrimSuffix(root, "/") + "/" + effect.Unknown + "\n")
 			continue
 		}
@@ -287,12 +282,12 @@ func (a *applied) listed() (data, bool) {
 }
 
 // wrapped is the expression in brackets.
-func (a *applied) wrapped() []string {
+func (l *commandLine) wrapped() []string {
 	at := 1
-	for at < len(a.argv) && a.isOperand(at) {
+	for at < len(l.argv) && l.isOperand(at) {
 		at++
 	}
-	return slices.Concat(a.argv[1:at], []string{"("}, a.argv[at:], []string{")"})
+	return slices.Concat(l.argv[1:at], []string{"("}, l.argv[at:], []string{")"})
 }
 
 // ancestor is the folder that all of some paths lie in.
@@ -312,16 +307,16 @@ func ancestor(paths []string) string {
 // mktemp is the name of a new temporary file, as far as it is known.
 func (a *applied) mktemp() string {
 	in := a.in
-	tmp, template, inTmp := in.value("TMPDIR").text, "", false
+	tmp, template, inTmp := in.par.valueOf("TMPDIR").text, "", false
 	if tmp == "" {
 		tmp = "/tmp"
 	}
-	for i := 1; i < len(a.argv); i++ {
-		w := a.argv[i]
+	for i := 1; i < len(a.line.argv); i++ {
+		w := a.line.argv[i]
 		switch {
-		case w == "-p" && i+1 < len(a.argv):
+		case w == "-p" && i+1 < len(a.line.argv):
 			i++
-			tmp, inTmp = a.argv[i], true
+			tmp, inTmp = a.line.argv[i], true
 		case strings.HasPrefix(w, "--tmpdir="):
 			tmp, inTmp = w[len("--tmpdir="):], true
 		case strings.HasPrefix(w, "-p"):
@@ -348,5 +343,5 @@ func (a *applied) mktemp() string {
 	if inTmp && !strings.HasPrefix(stem, "/") {
 		stem = strings.TrimSuffix(tmp, "/") + "/" + stem
 	}
-	return in.home(stem) + effect.Unknown + "\n"
+	return in.fs.expandHome(stem) + effect.Unknown + "\n"
 }

@@ -10,33 +10,33 @@ import (
 
 // hidden walks what runs in a text that the parser takes for a pattern, @(…), while bash
 // expands it first. Single quotes in it are taken for none: that only finds more.
-func (in *interp) hidden(text string) {
-	if !expands(text) && !strings.Contains(text, "${") || in.stopped() {
+func (ex *expander) hidden(text string) {
+	if !expands(text) && !strings.Contains(text, "${") || ex.in.rep.stopped() {
 		return
 	}
-	if in.level++; in.level > in.lim.Nesting {
-		in.over(overDepth)
+	if ex.in.rep.level++; ex.in.rep.level > ex.in.rep.lim.Nesting {
+		ex.in.rep.over(overDepth)
 		return
 	}
-	defer func() { in.level-- }()
-	in.steps += 8 + len(text)/256
+	defer func() { ex.in.rep.level-- }()
+	ex.in.rep.steps += 8 + len(text)/256
 	for i := process(text); i >= 0; i = process(text) {
 		text = text[:i] + "$" + text[i+1:]
 	}
 	w, err := document(text)
 	if err != nil {
-		in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+		ex.in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 		return
 	}
-	b := builder{in: in, start: len(in.buf)}
-	mark := len(in.fields)
+	b := builder{in: ex.in, start: len(ex.buf)}
+	mark := len(ex.fields)
 	for _, part := range w.Parts {
 		if _, ok := part.(*syntax.Lit); !ok {
-			in.part(&b, part, true)
+			ex.expandPart(&b, part, true)
 		}
 	}
-	in.buf = in.buf[:b.start]
-	in.fields = in.fields[:mark]
+	ex.buf = ex.buf[:b.start]
+	ex.fields = ex.fields[:mark]
 }
 
 // document parses a text as the body of a here-document.

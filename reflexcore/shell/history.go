@@ -1,47 +1,49 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // history lists what was typed, and writes to that list: a file, or a line that fc runs.
-func (in *interp) history(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
-	if in.fields[mark].text == "fc" && !strings.HasPrefix(lettersIn(args), "l") {
-		in.rerun(args, sink)
+func (bc builtinCall) history() {
+	args := bc.in.exp.fields[bc.mark+1:]
+	if bc.in.exp.fields[bc.mark].text == "fc" && !strings.HasPrefix(lettersIn(args), "l") {
+		bc.in.hist.rerun(args, bc.sink)
 		return
 	}
 	for i, f := range args {
-		if len(f.text) < 2 || f.text[0] != '-' || in.fields[mark].text == "fc" {
+		if len(f.text) < 2 || f.text[0] != '-' || bc.in.exp.fields[bc.mark].text == "fc" {
 			continue
 		}
 		rest := args[i+1:]
 		switch letters := f.text[1:]; {
 		case strings.Contains(letters, "s"):
-			in.record(words(rest))
+			bc.in.hist.record(words(rest))
 			return
 		case strings.Contains(letters, "p"):
 			d := words(rest)
 			if strings.ContainsAny(d.text, "!^") {
 				d.text = effect.Unknown
 			}
-			sink.append(data{d.text + "\n", d.taint})
+			bc.sink.add(data{d.text + "\n", d.taint})
 			return
 		case strings.ContainsAny(letters, "aw"):
-			in.saveHistory(rest)
+			bc.in.hist.saveHistory(rest)
 		case strings.ContainsAny(letters, "rn"):
-			in.record(in.contentOf(in.historyFile(rest)))
+			bc.in.hist.record(bc.in.fs.contentOf(bc.in.hist.historyFile(rest)))
 			return
 		}
 		if strings.ContainsAny(f.text, "cdw") {
-			in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "history"})
+			bc.in.add(effect.Effect{Kind: effect.Discard, Target: "shell history", By: "history"})
 			return
 		}
 	}
-	in.typed = true
-	sink.append(data{effect.Unknown, effect.Secret | effect.File})
+	bc.in.rep.typed = true
+	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
 }
 
 // lettersIn are the flags of fc, l first if there is one: it lists and runs nothing.
@@ -69,32 +71,32 @@ func words(list []field) data {
 }
 
 // record adds a text to the history.
-func (in *interp) record(d data) {
-	if d.text != "" && len(in.recorded) < in.lim.Alternatives {
-		in.recorded = append(in.recorded, d)
+func (hs *history) record(d data) {
+	if d.text != "" && len(hs.recorded) < hs.in.rep.lim.Alternatives {
+		hs.recorded = append(hs.recorded, d)
 	}
 }
 
 // historyFile is the file that a command of the history is for.
-func (in *interp) historyFile(args []field) string {
+func (hs *history) historyFile(args []field) string {
 	if len(args) > 0 {
-		return in.home(args[0].text)
+		return hs.in.fs.expandHome(args[0].text)
 	}
-	return in.home(in.value("HISTFILE").text)
+	return hs.in.fs.expandHome(hs.in.par.valueOf("HISTFILE").text)
 }
 
 // saveHistory writes the history to its file, where the text chose that.
-func (in *interp) saveHistory(args []field) {
-	if len(in.recorded) == 0 || len(args) == 0 && in.find("HISTFILE") == nil {
+func (hs *history) saveHistory(args []field) {
+	if len(hs.recorded) == 0 || len(args) == 0 && hs.in.vars.find("HISTFILE") == nil {
 		return
 	}
-	in.wrote(in.historyFile(args), join(in.recorded, "\n"), false, "history")
+	hs.in.fs.wrote(hs.historyFile(args), join(hs.recorded, "\n"), false, "history")
 }
 
 // rerun is fc without -l: it runs lines of the history once more, perhaps changed by an
 // editor, or with one text in the place of another.
-func (in *interp) rerun(args []field, sink *data) {
-	known := len(in.recorded) > 0
+func (hs *history) rerun(args []field, sink *data) {
+	known := len(hs.recorded) > 0
 	for i := 0; i < len(args); i++ {
 		switch w := args[i].text; {
 		case w == "-s" || w == "-e-":
@@ -106,19 +108,89 @@ func (in *interp) rerun(args []field, sink *data) {
 			}
 			if editor.text != "-" {
 				known = false
-				in.sub(data{in.concat(editor.text, " ", effect.Unknown), editor.taint}, "fc", &input{}, nil)
+				hs.in.payloads.sub(data{hs.in.arena.concat(editor.text, " ", effect.Unknown), editor.taint}, "fc", &input{}, nil)
 			}
 		case strings.Contains(w, "=") || !effect.IsKnown(w):
 			known = false
 		}
 	}
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
-	for _, d := range in.recorded {
-		in.payload(d, "fc", &input{}, sink)
+	outer := hs.in.alt.setAside()
+	for _, d := range hs.recorded {
+		hs.in.payloads.payload(d, "fc", &input{}, sink)
 	}
 	if !known {
-		in.payload(unknown, "fc", &input{}, sink)
+		hs.in.payloads.payload(unknown, "fc", &input{}, sink)
 	}
-	in.choices, in.choose, in.shared = choices, choose, shared
+	hs.in.alt.selection = outer
+}
+
+const (
+	recallsLast recalls = 1 << iota // $_
+	recallsName                     // FUNCNAME
+)
+
+// recalled notes what a text asks for.
+func (hs *history) recalled(src string) {
+	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
+		strings.Contains(src, "{!_")) {
+		hs.recalls |= recallsLast
+	}
+	if strings.Contains(src, "FUNCNAME") {
+		hs.recalls |= recallsName
+	}
+}
+
+// lastWord adds the last word of a command to those that $_ may be when it has ended.
+func (hs *history) lastWord(mark int, lasts []data) []data {
+	if hs.recalls&recallsLast == 0 || len(lasts) > 4 {
+		return lasts
+	}
+	d := data{}
+	if len(lasts) == 4 {
+		d = unknown
+	} else if len(hs.in.exp.fields) > mark {
+		d = hs.in.exp.fields[len(hs.in.exp.fields)-1].data
+	}
+	if slices.Contains(lasts, d) {
+		return lasts
+	}
+	return append(lasts, d)
+}
+
+// recall makes one of the words $_. What runs in the background changes it for itself
+// only.
+func (hs *history) recall(words []data, background bool) {
+	if hs.recalls&recallsLast == 0 || background || hs.in.rep.stopped() || len(words) == 0 {
+		return
+	}
+	hs.in.assigner.assignAll("_", words)
+}
+
+// lastDeclared is the last word of a declaration.
+func (hs *history) lastDeclared(c *syntax.DeclClause) data {
+	if len(c.Args) == 0 {
+		return data{}
+	}
+	switch a := c.Args[len(c.Args)-1]; {
+	case a.Name == nil:
+		return hs.in.exp.one(a.Value)
+	case a.Naked:
+		return data{text: a.Name.Value}
+	case a.Array != nil || a.Index != nil:
+		return unknown
+	default:
+		d := hs.in.exp.one(a.Value)
+		return data{hs.in.arena.concat(a.Name.Value, "=", d.text), d.taint}
+	}
+}
+
+// calledAs makes a function's name the first of FUNCNAME until the function ends.
+func (hs *history) calledAs(name string) {
+	if hs.recalls&recallsName == 0 {
+		return
+	}
+	h := hs.in.vars.hold("FUNCNAME")
+	hs.in.vars.locals = append(hs.in.vars.locals, h)
+	list := append([]data{{text: name}}, h.list...)
+	*hs.in.vars.slot("FUNCNAME") = variable{name: "FUNCNAME", array: true, list: list}
 }

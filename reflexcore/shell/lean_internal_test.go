@@ -26,16 +26,16 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 		in := &interp{}
 		walk := func(in *interp) {
 			in.source(text, "", &input{}, nil)
-			in.ended()
+			in.traps.ended()
 		}
 		in.reset(a, Context{Dir: "/srv/app"}, &out)
 		walk(in)
-		in.left()
-		if !in.stopped() {
+		in.fs.reportLeft()
+		if !in.rep.stopped() {
 			t.Errorf("%s: no limit was met", name)
 			continue
 		}
-		if in.hidesMore() {
+		if in.readings.hidesMore() {
 			continue
 		}
 		skipped++

@@ -4,43 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // A program is unknown if its name is. "$GOPATH/bin/golangci-lint" has a name in a
 // folder that is not known, which honest commands have every day; "$X", "./$X" and
 // "$(cat f)/x", of which the first word may be anything, have none.
-
-// isUnnamed reports whether a word says nothing of the program, or the script, that
-// it stands for.
-func (f *field) isUnnamed() bool {
-	return !f.known() && !f.isKind() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
-}
-
-// isKind reports whether a word is a file of a known kind in a folder that is known:
-// "./scripts/$NAME.sh" is one script of several, as it is for "bash scripts/$NAME.sh".
-func (f *field) isKind() bool {
-	if f.strange || strings.Count(f.text, effect.Unknown) != 1 {
-		return false
-	}
-	folder, rest, _ := strings.Cut(f.text, effect.Unknown)
-	folder, in := strings.CutPrefix(folder, "./")
-	dot := strings.LastIndexByte(rest, '.')
-	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' && !strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
-		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
-}
-
-// fixed reports whether a variable is known to hold a place although its value is not
-// known: it is inherited, so that no command chose it, or asked from a program that
-// prints where something is.
-func (in *interp) fixed(name string) bool {
-	if name == unknownName || !syntax.ValidName(name) {
-		return false
-	}
-	v := in.find(name)
-	return v == nil || v.place
-}
 
 // places are programs that print where something is, with the words that ask it.
 var places = map[string][]string{
@@ -50,49 +19,9 @@ var places = map[string][]string{
 	"rustc": {"--print sysroot", "--print=sysroot"}, "gem": {"environment gemdir"}, "pg_config": {"--bindir"}, "llvm-config": {"--bindir"}, "pwd": {"", "-P", "-L"},
 }
 
-// asksPlace reports whether a substitution prints where something is. The text must
-// not have changed what the program says: by a variable of its own, or by taking its
-// name.
-func (in *interp) asksPlace(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
-		return false
-	}
-	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
-		return in.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
-		return false
-	}
-	name := c.Args[0].Lit()
-	if _, ok := places[name]; !ok { // most
-		return in.asked(stmts) != 0
-	}
-	for _, w := range c.Args {
-		if lit := w.Lit(); lit == "" || !plain(lit) {
-			return in.asked(stmts) != 0
-		}
-	}
-	if !in.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
-		return in.asked(stmts) != 0
-	}
-	for i := range in.vars {
-		if v := strings.ToLower(in.vars[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
-			return false
-		}
-	}
-	return !in.replaced(name)
-}
-
 func isCalled(s *syntax.Stmt, name string) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && len(c.Args) > 0 && c.Args[0].Lit() == name
-}
-
-// ofPlace reports whether what is assigned is such a place and nothing else.
-func (in *interp) ofPlace(w *syntax.Word) bool {
-	s := substitutionIn(w)
-	return s != nil && in.asksPlace(s.Stmts)
 }
 
 // substitutionIn is the command substitution that a word is, or nil.
@@ -110,54 +39,20 @@ func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 
 // branches are the words with which git prints the name of the branch that is checked out.
 // It begins with no + unless somebody made such a branch, which is asked about.
-var branches = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
-
-// asksBranch reports whether a substitution prints that name.
-func (in *interp) asksBranch(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 {
-		return false
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || in.find("GIT_DIR") != nil {
-		return false
-	}
-	return in.isOneOf(c.Args[1:], branches) && !in.replaced("git") && !in.configured
-}
+var branchQueries = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
 
 // isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
-func (in *interp) isOneOf(words []*syntax.Word, texts []string) bool {
-	mark := len(in.buf)
+func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
+	mark := len(ex.buf)
 	for i, w := range words {
 		if i > 0 {
-			in.buf = append(in.buf, ' ')
+			ex.buf = append(ex.buf, ' ')
 		}
-		in.buf = append(in.buf, w.Lit()...)
+		ex.buf = append(ex.buf, w.Lit()...)
 	}
-	is := slices.ContainsFunc(texts, func(t string) bool { return string(in.buf[mark:]) == t })
-	in.buf = in.buf[:mark]
+	is := slices.ContainsFunc(texts, func(t string) bool { return string(ex.buf[mark:]) == t })
+	ex.buf = ex.buf[:mark]
 	return is
-}
-
-// ofBranch reports whether what is assigned is that name and nothing else.
-func (in *interp) ofBranch(w *syntax.Word) bool {
-	s := substitutionIn(w)
-	return s != nil && in.asksBranch(s.Stmts)
-}
-
-// tools are variables that name a program where people have set them to another than
-// the one that a command gives as its default: ${PYTHON:-python3}.
-var tools = map[string]bool{
-	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
-	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
-}
-
-// isTool reports whether a variable is one of them, and inherited.
-func (in *interp) isTool(name string) bool {
-	if !tools[name] || in.find(name) != nil {
-		return false
-	}
-	_, ok := in.ctx.Env[name]
-	return !ok
 }
 
 // setups are programs that print what a shell is to run when it starts, by the words
@@ -177,9 +72,117 @@ var setups = map[string][]string{
 	"pnpm": {"completion *"}, "yq": {"shell-completion *"}, "golangci-lint": {"completion *"}, "hugo": {"completion *"}, "task": {"--completion *"}, "stack": {"--bash-completion-script *"},
 }
 
+// sameWords compares words with those of a pattern.
+func sameWords(pattern string, words []string) bool {
+	list := strings.Fields(pattern)
+	return slices.EqualFunc(list, words, func(p, w string) bool {
+		start, any := strings.CutSuffix(p, "*")
+		return p == w || any && strings.HasPrefix(w, start)
+	})
+}
+
+// namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
+func namesScript(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	part := w.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok || p.Param == nil || p.Excl || p.Length || p.Exp != nil || p.Slice != nil || p.Repl != nil {
+		return false
+	}
+	index, _ := p.Index.(*syntax.Word)
+	return p.Param.Value == "0" && p.Index == nil || p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
+}
+
+// asked says which folder a substitution asks for, if it is one of those that scripts
+// enter first.
+func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
+	if len(stmts) != 1 {
+		return 0
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 2 || len(c.Args) > 3 {
+		return 0
+	}
+	name := c.Args[0].Lit()
+	if slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name }) {
+		return 0
+	}
+	last := c.Args[len(c.Args)-1]
+	switch {
+	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" && (last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
+		return topFolder
+	case name == "dirname" && len(c.Args) == 2 && namesScript(last):
+		return ownFolder
+	}
+	return 0
+}
+
+// asksPlace reports whether a substitution prints where something is. The text must
+// not have changed what the program says: by a variable of its own, or by taking its
+// name.
+func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 || len(stmts[0].Redirs) > 0 {
+		return false
+	}
+	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
+		return df.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return false
+	}
+	name := c.Args[0].Lit()
+	if _, ok := places[name]; !ok { // most
+		return df.asked(stmts) != 0
+	}
+	for _, w := range c.Args {
+		if lit := w.Lit(); lit == "" || !isLiteral(lit) {
+			return df.asked(stmts) != 0
+		}
+	}
+	if !df.in.exp.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
+		return df.asked(stmts) != 0
+	}
+	for i := range df.in.vars.list {
+		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+			return false
+		}
+	}
+	return !df.replaced(name)
+}
+
+// ofPlace reports whether what is assigned is such a place and nothing else.
+func (df *definitions) ofPlace(w *syntax.Word) bool {
+	s := substitutionIn(w)
+	return s != nil && df.asksPlace(s.Stmts)
+}
+
+// asksBranch reports whether a substitution prints that name.
+func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
+	if len(stmts) != 1 {
+		return false
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
+		return false
+	}
+	return df.in.exp.isOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
+}
+
+// ofBranch reports whether what is assigned is that name and nothing else.
+func (df *definitions) ofBranch(w *syntax.Word) bool {
+	s := substitutionIn(w)
+	return s != nil && df.asksBranch(s.Stmts)
+}
+
 // setsUp reports whether a substitution is one of them, that the text did not put
 // there itself.
-func (in *interp) setsUp(stmts []*syntax.Stmt) bool {
+func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 	if len(stmts) != 1 {
 		return false
 	}
@@ -193,28 +196,19 @@ func (in *interp) setsUp(stmts []*syntax.Stmt) bool {
 	}
 	words := make([]string, len(c.Args))
 	for i, w := range c.Args {
-		if words[i] = w.Lit(); words[i] == "" || !plain(strings.TrimPrefix(words[i], "~/")) {
+		if words[i] = w.Lit(); words[i] == "" || !isLiteral(strings.TrimPrefix(words[i], "~/")) {
 			return false
 		}
 	}
 	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
 		return false
 	}
-	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !in.replaced(name)
-}
-
-// sameWords compares words with those of a pattern.
-func sameWords(pattern string, words []string) bool {
-	list := strings.Fields(pattern)
-	return slices.EqualFunc(list, words, func(p, w string) bool {
-		start, any := strings.CutSuffix(p, "*")
-		return p == w || any && strings.HasPrefix(w, start)
-	})
+	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !df.replaced(name)
 }
 
 // replaced reports whether the text made something else of a program's name.
-func (in *interp) replaced(name string) bool {
-	return in.find("PATH") != nil || in.created(name) != nil ||
-		slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name }) ||
-		slices.ContainsFunc(in.aliases, func(a alias) bool { return a.name == name })
+func (df *definitions) replaced(name string) bool {
+	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
+		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
 }

@@ -12,12 +12,6 @@ import (
 // a file to write, nor the small languages of databases and editors. So the names of
 // files in the words of a command are noted wherever no effect tells what becomes of them.
 
-// A Mention is a file that a command names, where nothing says that it only reads it.
-type Mention struct {
-	Path string
-	By   string // the program
-}
-
 const (
 	maxMentions  = 64       // of one text
 	maxMentioned = 64 << 10 // bytes of one word that are looked through
@@ -39,16 +33,16 @@ var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-
 // mentions notes what files the words of a command name, and its input where that is code,
 // without an effect that says what becomes of them. By is the [programName] of the command,
 // and its effects are those from the given index on.
-func (in *interp) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
-	if in.ctx.Written || in.bits&effect.Remote != 0 || p.Dry {
+func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
+	if pr.in.ctx.Written || pr.in.rep.bits&effect.Remote != 0 || p.Dry {
 		return
 	}
-	hidden := strings.Contains(in.dir, "/.") || strings.HasPrefix(in.dir, "/etc")
+	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
 	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
 	if !hidden && !hints(argv, fed, std.text) {
 		return
 	}
-	m := mentioner{in: in, by: by, hidden: hidden, odd: p.Odd}
+	m := mentioner{in: pr.in, by: by, hidden: hidden, odd: p.Odd}
 	m.kind(argv)
 	m.fills(argv)
 	for i := 1; i < len(argv); i++ {
@@ -266,17 +260,17 @@ func (m *mentioner) scan(w string) {
 		}
 		if at := strings.Index(token, "//"); at >= 0 && start > 0 && w[start-1] == ':' { // an address
 			if _, path, ok := strings.Cut(token[at+2:], "/"); ok {
-				m.name(path)
-				m.name(path[strings.IndexByte(path, '/')+1:])
+				m.addName(path)
+				m.addName(path[strings.IndexByte(path, '/')+1:])
 			}
 			continue
 		}
-		m.name(token)
+		m.addName(token)
 	}
 }
 
-// name notes one name of a file.
-func (m *mentioner) name(token string) {
+// addName notes one name of a file.
+func (m *mentioner) addName(token string) {
 	if token == "" || len(m.paths) >= maxMentions {
 		return
 	}
@@ -295,7 +289,7 @@ func (m *mentioner) name(token string) {
 }
 
 func (m *mentioner) add(token string, n int) {
-	p := m.in.home(token)
+	p := m.in.fs.expandHome(token)
 	if i := slices.Index(m.paths, p); i >= 0 {
 		m.counts[i] += n
 		return
@@ -393,20 +387,20 @@ func (m *mentioner) fills(argv []string) {
 }
 
 // unpacks adds where archives are unpacked by programs of which no table says so.
-func (in *interp) unpacks(argv []string) {
+func (pr *programRunner) unpacks(argv []string) {
 	if len(argv) < 3 || !strings.HasSuffix(argv[0], "jar") && !strings.Contains(argv[0], "python") {
 		return
 	}
 	switch base := programName(argv[0]); {
 	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
-		in.add(effect.Effect{Kind: effect.Write, Target: in.dir, Bits: effect.Append, By: base})
+		pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.cwd.dir, Bits: effect.Append, By: base})
 	case len(argv) > 4 && strings.HasPrefix(base, "python") && argv[1] == "-m":
 		if extracts := argv[3] == "-e" || argv[3] == "--extract"; extracts && (argv[2] == "tarfile" || argv[2] == "zipfile") {
-			dir := in.dir
+			dir := pr.in.cwd.dir
 			if len(argv) > 5 {
-				dir = in.home(argv[5])
+				dir = pr.in.fs.expandHome(argv[5])
 			}
-			in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
+			pr.in.add(effect.Effect{Kind: effect.Write, Target: dir, Bits: effect.Append, By: "extractall"})
 		}
 	}
 }
@@ -416,14 +410,14 @@ func (m *mentioner) tell(from int) {
 	in := m.in
 	for i, p := range m.paths {
 		told := 0
-		for j := min(from, len(in.res.Effects)); j < len(in.res.Effects); j++ {
-			if ef := &in.res.Effects[j]; ef.Target == p && m.explains(ef) {
+		for j := min(from, len(in.rep.res.Effects)); j < len(in.rep.res.Effects); j++ {
+			if ef := &in.rep.res.Effects[j]; ef.Target == p && m.explains(ef) {
 				told++
 			}
 		}
 		mention := Mention{Path: p, By: m.by}
-		if p != "" && m.counts[i] > told && len(in.res.Mentions) < maxMentions && !slices.Contains(in.res.Mentions, mention) {
-			in.res.Mentions = append(in.res.Mentions, mention)
+		if p != "" && m.counts[i] > told && len(in.rep.res.Mentions) < maxMentions && !slices.Contains(in.rep.res.Mentions, mention) {
+			in.rep.res.Mentions = append(in.rep.res.Mentions, mention)
 		}
 	}
 }

@@ -7,75 +7,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An Oddity is a way of writing a command that hides what it is from whoever
-// reads it, or that runs what nobody wrote down. What the command does is in its
-// effects; this is how it is said.
-type Oddity uint16
-
-// The oddities. They add up.
-const (
-	// Of the name of a command, or of its flags: it is only there after expansion.
-	SplitName    Oddity = 1 << iota // quotes or backslashes inside it: r""m
-	GluedName                       // letters of variables side by side: $a$b
-	CutName                         // a part of a value, or a value changed: ${x:0:1}
-	ComputedName                    // what a command prints: $(echo rm)
-	EscapedName                     // its letters as numbers: $'\x72m'
-	BracedName                      // one word in braces is name and arguments: {rm,-rf,/}
-	GuessedName                     // a pattern of the system's programs: /bin/r?
-	// Of any word.
-	EmptyQuotes // quotes around nothing between two letters: /et''c
-	Separator   // the separator of words written as a variable: rm${IFS}x
-	// Of what runs.
-	EvalUnknown   // eval of a text that is not known
-	SourceProcess // the output of a process is sourced
-	InputAsCode   // each line of an input becomes shell code: xargs sh -c
-	NameUnknown   // a variable whose value is not known is the command
-)
-
-// oddities are the words for them.
-var oddities = [...]string{
-	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes", "separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
-}
-
-// String lists the words, separated by +.
-func (o Oddity) String() string {
-	var b strings.Builder
-	for i, name := range oddities {
-		if o&(1<<i) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('+')
-		}
-		b.WriteString(name)
-	}
-	return b.String()
-}
-
-// odd notes an oddity of a command and what the command's name turned out to be.
-func (in *interp) odd(o Oddity, name string) {
-	in.res.Odd |= o
-	if in.res.OddName == "" {
-		in.res.OddName = name
-	}
-}
-
 // oddName notes how the name of a command, and its flags, were written.
-func (in *interp) oddName(mark int) {
-	for i, f := range in.fields[mark:] {
+func (ex *expander) oddName(mark int) {
+	for i, f := range ex.fields[mark:] {
 		switch o := f.odd; {
 		case o == 0:
 		case i == 0 && f.known() && !f.splits && !strings.Contains(f.text, " "):
-			if o == GluedName && in.Table.Find(f.text) == nil {
+			if o == GluedName && ex.in.Table.Find(f.text) == nil {
 				continue // a name of one's own
 			}
-			in.odd(o, f.text)
+			ex.in.rep.odd(o, f.text)
 		case i == 0 && o&CutName != 0:
-			in.odd(CutName, effect.Show(f.text))
+			ex.in.rep.odd(CutName, effect.Show(f.text))
 		case o&(EmptyQuotes|Separator) != 0:
-			in.odd(o&(EmptyQuotes|Separator), f.text)
+			ex.in.rep.odd(o&(EmptyQuotes|Separator), f.text)
 		case o&(CutName|EscapedName) != 0 && isCluster(f.text):
-			in.odd(o&(CutName|EscapedName), f.text)
+			ex.in.rep.odd(o&(CutName|EscapedName), f.text)
 		}
 	}
 }
@@ -85,8 +32,8 @@ func isCluster(s string) bool {
 	return len(s) > 1 && s[0] == '-' && strings.Trim(s, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// written says how a word is written, as far as that is in its syntax.
-func written(w *syntax.Word) (o Oddity) {
+// writtenOddly says how a word is written, as far as that is in its syntax.
+func writtenOddly(w *syntax.Word) (o Oddity) {
 	quoted, bare, slash := 0, 0, false
 	for i, part := range w.Parts {
 		switch p := part.(type) {
@@ -186,7 +133,7 @@ func hidesLetters(s string) bool {
 // seam reports whether a part that was added from n on, and the letters before it,
 // make one run of letters of which one side is a value: a name is put together.
 func (b *builder) seam(n int, value, before bool) bool {
-	buf := b.in.buf
+	buf := b.in.exp.buf
 	return (value || before) && n > b.start && len(buf) > n && isLetter(buf[n-1]) && isLetter(buf[n])
 }
 

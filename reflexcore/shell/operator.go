@@ -12,10 +12,10 @@ import (
 )
 
 // changed applies a slice, a replacement or an operator to each of many values.
-func (in *interp) changed(list []data, p *syntax.ParamExp, sure bool) []data {
+func (ex *expander) changed(list []data, p *syntax.ParamExp, sure bool) []data {
 	switch {
 	case p.Slice != nil:
-		from := in.arithmetic(p.Slice.Offset)
+		from := ex.in.math.evaluate(p.Slice.Offset)
 		n, err := strconv.Atoi(from.text)
 		if err != nil || !sure {
 			return []data{{effect.Unknown, join(list, "").taint}}
@@ -26,7 +26,7 @@ func (in *interp) changed(list []data, p *syntax.ParamExp, sure bool) []data {
 				n = 0
 			}
 		}
-		if v := in.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
+		if v := ex.in.par.lookup(p.Param.Value); v != nil && v.array && v.keys != nil && !v.assoc {
 			n = v.position(n)
 		}
 		if n < 0 {
@@ -35,7 +35,7 @@ func (in *interp) changed(list []data, p *syntax.ParamExp, sure bool) []data {
 		n = min(max(n, 0), len(list))
 		rest := list[n:]
 		if p.Slice.Length != nil {
-			m, err := strconv.Atoi(in.arithmetic(p.Slice.Length).text)
+			m, err := strconv.Atoi(ex.in.math.evaluate(p.Slice.Length).text)
 			if err != nil {
 				return []data{{effect.Unknown, join(list, "").taint}}
 			}
@@ -51,15 +51,15 @@ func (in *interp) changed(list []data, p *syntax.ParamExp, sure bool) []data {
 	if p.Exp != nil && isDefault(p.Exp.Op) {
 		if len(list) > 0 && sure {
 			if p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull {
-				return []data{in.one(p.Exp.Word)}
+				return []data{ex.one(p.Exp.Word)}
 			}
 			return list
 		}
-		return []data{in.operate(join(list, " "), p.Param.Value, p)}
+		return []data{ex.operate(join(list, " "), p.Param.Value, p)}
 	}
 	out := make([]data, len(list))
 	for i, d := range list {
-		out[i] = in.operate(d, "", p)
+		out[i] = ex.operate(d, "", p)
 	}
 	return out
 }
@@ -69,7 +69,7 @@ func isDefault(op syntax.ParExpOperator) bool {
 }
 
 // operate applies what follows the name in ${name…}.
-func (in *interp) operate(d data, name string, p *syntax.ParamExp) data {
+func (ex *expander) operate(d data, name string, p *syntax.ParamExp) data {
 	switch {
 	case p.Length:
 		if !d.known() {
@@ -77,18 +77,18 @@ func (in *interp) operate(d data, name string, p *syntax.ParamExp) data {
 		}
 		return data{text: strconv.Itoa(len([]rune(d.text)))}
 	case p.Slice != nil:
-		return in.slice(d, p.Slice)
+		return ex.slice(d, p.Slice)
 	case p.Repl != nil:
-		return in.replace(d, p.Repl)
+		return ex.replace(d, p.Repl)
 	case p.Exp != nil:
-		return in.operator(d, name, p.Exp)
+		return ex.operator(d, name, p.Exp)
 	}
 	return data{effect.Unknown, d.taint}
 }
 
-func (in *interp) slice(d data, s *syntax.Slice) data {
-	from, err := strconv.Atoi(strings.TrimSpace(in.arithmetic(s.Offset).text))
-	if s.Length != nil && strings.TrimSpace(in.arithmetic(s.Length).text) == "0" {
+func (ex *expander) slice(d data, s *syntax.Slice) data {
+	from, err := strconv.Atoi(strings.TrimSpace(ex.in.math.evaluate(s.Offset).text))
+	if s.Length != nil && strings.TrimSpace(ex.in.math.evaluate(s.Length).text) == "0" {
 		return data{taint: d.taint}
 	}
 	if err != nil || !d.known() {
@@ -103,7 +103,7 @@ func (in *interp) slice(d data, s *syntax.Slice) data {
 	}
 	runes = runes[from:]
 	if s.Length != nil {
-		n, err := strconv.Atoi(strings.TrimSpace(in.arithmetic(s.Length).text))
+		n, err := strconv.Atoi(strings.TrimSpace(ex.in.math.evaluate(s.Length).text))
 		if err != nil {
 			return data{effect.Unknown, d.taint}
 		}
@@ -116,8 +116,8 @@ func (in *interp) slice(d data, s *syntax.Slice) data {
 }
 
 // regex compiles a shell pattern, or returns nil.
-func (in *interp) regex(pat string, mode pattern.Mode) *regexp.Regexp {
-	if len(pat) > 1024 || !effect.IsKnown(pat) || !in.work(64*len(pat)+256) {
+func (ex *expander) regex(pat string, mode pattern.Mode) *regexp.Regexp {
+	if len(pat) > 1024 || !effect.IsKnown(pat) || !ex.in.rep.work(64*len(pat)+256) {
 		return nil
 	}
 	expr, err := pattern.Regexp(pat, mode)
@@ -131,8 +131,8 @@ func (in *interp) regex(pat string, mode pattern.Mode) *regexp.Regexp {
 	return rx
 }
 
-func (in *interp) replace(d data, r *syntax.Replace) data {
-	orig, with := in.one(r.Orig), in.one(r.With)
+func (ex *expander) replace(d data, r *syntax.Replace) data {
+	orig, with := ex.one(r.Orig), ex.one(r.With)
 	taint := d.taint | with.taint
 	if with.text == "" && (orig.text == "*" || r.All && orig.text == "?") {
 		return data{taint: taint}
@@ -146,7 +146,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		anchor, pat = pat[0], pat[1:]
 	}
 	if !strings.ContainsAny(pat, `*?[\`) {
-		in.made(len(d.text))
+		ex.in.rep.made(len(d.text))
 		switch {
 		case pat == "":
 			switch anchor {
@@ -167,15 +167,15 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 			}
 			return data{d.text, taint}
 		case r.All:
-			if !in.made(strings.Count(d.text, pat) * len(with.text)) {
+			if !ex.in.rep.made(strings.Count(d.text, pat) * len(with.text)) {
 				return unknown
 			}
 			return data{strings.ReplaceAll(d.text, pat, with.text), taint}
 		}
 		return data{strings.Replace(d.text, pat, with.text, 1), taint}
 	}
-	rx := in.regex(pat, 0)
-	if rx == nil || !in.work(len(d.text)) {
+	rx := ex.regex(pat, 0)
+	if rx == nil || !ex.in.rep.work(len(d.text)) {
 		return data{effect.Unknown, taint}
 	}
 	var b strings.Builder
@@ -187,7 +187,7 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 		b.WriteString(d.text[at:m[0]])
 		b.WriteString(with.text)
 		at = m[1]
-		if !in.made(len(with.text)) {
+		if !ex.in.rep.made(len(with.text)) {
 			return unknown
 		}
 		if !r.All {
@@ -199,10 +199,10 @@ func (in *interp) replace(d data, r *syntax.Replace) data {
 }
 
 // operator applies :- # % ^ , and their like.
-func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
-	set, sure := in.isSet(name)
+func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
+	set, sure := ex.in.par.isSet(name)
 	if name == "XDG_CACHE_HOME" && e.Op == syntax.DefaultUnsetOrNull ||
-		(e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && in.isTool(name) {
+		(e.Op == syntax.DefaultUnset || e.Op == syntax.DefaultUnsetOrNull) && ex.in.vars.isTool(name) {
 		sure = true // it is set to another one of the same kind, if at all
 	}
 	switch e.Op {
@@ -212,15 +212,15 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		if sure && set && (!null || d.text != "" && d.known()) {
 			return d
 		}
-		other := in.one(e.Word)
+		other := ex.one(e.Word)
 		if sure && (!set || null && d.text == "") {
 			if assign {
-				in.set(name, other)
+				ex.in.assigner.set(name, other)
 			}
 			return other
 		}
-		in.leaner = in.leaner || !d.known()
-		if in.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
+		ex.in.readings.leaner = ex.in.readings.leaner || !d.known()
+		if ex.in.readings.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
 			return other // what is not known is taken for nothing: one choice less to try
 		}
 		if other.text == "" && d.text == effect.Unknown && !assign {
@@ -229,11 +229,11 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		// It may be set, to what is not known, or not.
 		v := variable{name: name, data: d, alts: []data{other, d}}
 		if assign {
-			*in.slot(name) = v
+			*ex.in.vars.slot(name) = v
 		}
-		return v.alts[in.pick("-"+name+other.text, 2)]
+		return v.alts[ex.in.alt.pick("-"+name+other.text, 2)]
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		other := in.one(e.Word)
+		other := ex.one(e.Word)
 		if sure && (!set || e.Op == syntax.AlternateUnsetOrNull && d.text == "") {
 			return data{}
 		}
@@ -244,20 +244,20 @@ func (in *interp) operator(d data, name string, e *syntax.Expansion) data {
 		if other.text == "" {
 			return other
 		}
-		if in.leaner = true; in.lean || in.first { // that it is not set comes first
+		if ex.in.readings.leaner = true; ex.in.readings.lean || ex.in.readings.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
-		return alts[in.pick("+"+name+other.text, 2)]
+		return alts[ex.in.alt.pick("+"+name+other.text, 2)]
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		in.one(e.Word)
+		ex.one(e.Word)
 		return d
 	default: // nothing for the others
 	}
-	return in.cutOrCase(d, name, e)
+	return ex.cutOrCase(d, name, e)
 }
 
-func (in *interp) cutOrCase(d data, name string, e *syntax.Expansion) data {
-	pat := in.one(e.Word)
+func (ex *expander) cutOrCase(d data, name string, e *syntax.Expansion) data {
+	pat := ex.one(e.Word)
 	if pat.text == "*" && (e.Op == syntax.RemLargePrefix || e.Op == syntax.RemLargeSuffix) {
 		return data{taint: d.taint}
 	}
@@ -269,7 +269,7 @@ func (in *interp) cutOrCase(d data, name string, e *syntax.Expansion) data {
 	}
 	switch e.Op {
 	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
-		return data{in.cut(d.text, pat.text, e.Op), d.taint}
+		return data{ex.cut(d.text, pat.text, e.Op), d.taint}
 	case syntax.UpperFirst, syntax.LowerFirst, syntax.UpperAll, syntax.LowerAll:
 		if pat.text != "" && pat.text != "?" && pat.text != "*" {
 			return data{effect.Unknown, d.taint}
@@ -288,12 +288,12 @@ func (in *interp) cutOrCase(d data, name string, e *syntax.Expansion) data {
 	default: // nothing for the others
 	}
 	if e.Op == syntax.OtherParamOps {
-		return in.atOperator(d, name, pat.text)
+		return ex.atOperator(d, name, pat.text)
 	}
 	return data{effect.Unknown, d.taint}
 }
 
-func (in *interp) atOperator(d data, name, op string) data {
+func (ex *expander) atOperator(d data, name, op string) data {
 	quoted := data{"'" + strings.ReplaceAll(d.text, "'", `'\''`) + "'", d.taint}
 	plain := d.text != "" && strings.IndexFunc(d.text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 	switch op {
@@ -304,7 +304,7 @@ func (in *interp) atOperator(d data, name, op string) data {
 			return quoted
 		}
 	case "A":
-		if v := in.find(name); plain && v != nil && !v.array && !v.integer && v.ref == "" {
+		if v := ex.in.vars.find(name); plain && v != nil && !v.array && !v.integer && v.ref == "" {
 			return data{name + "=" + quoted.text, d.taint}
 		}
 	case "L":
@@ -315,7 +315,7 @@ func (in *interp) atOperator(d data, name, op string) data {
 		out, _ := ansiC(nil, d.text, false)
 		return data{string(out), d.taint | spelled(d.text)}
 	case "P":
-		if in.injected(d); plain && !strings.ContainsAny(d.text, "\\$`!") {
+		if ex.in.math.injected(d); plain && !strings.ContainsAny(d.text, "\\$`!") {
 			return d
 		}
 	}
@@ -323,7 +323,7 @@ func (in *interp) atOperator(d data, name, op string) data {
 }
 
 // cut removes a prefix or suffix that a pattern matches.
-func (in *interp) cut(text, pat string, op syntax.ParExpOperator) string {
+func (ex *expander) cut(text, pat string, op syntax.ParExpOperator) string {
 	prefix := op == syntax.RemSmallPrefix || op == syntax.RemLargePrefix
 	if !strings.ContainsAny(pat, `*?[\`) {
 		if prefix {
@@ -339,13 +339,13 @@ func (in *interp) cut(text, pat string, op syntax.ParExpOperator) string {
 		}
 		return text[i+1:]
 	}
-	rx := in.regex(pat, pattern.EntireString)
+	rx := ex.regex(pat, pattern.EntireString)
 	if rx == nil {
 		return effect.Unknown
 	}
 	small := op == syntax.RemSmallPrefix || op == syntax.RemSmallSuffix
 	for n := range len(text) + 1 {
-		if !in.work(len(text)) {
+		if !ex.in.rep.work(len(text)) {
 			return effect.Unknown
 		}
 		size := n
@@ -364,7 +364,7 @@ func (in *interp) cut(text, pat string, op syntax.ParExpOperator) string {
 
 // matches compares a text with a shell pattern; sure is false where that is not
 // known.
-func (in *interp) matches(text, pat string) (matched, sure bool) {
+func (ex *expander) matches(text, pat string) (matched, sure bool) {
 	if !effect.IsKnown(text) || !effect.IsKnown(pat) {
 		return false, false
 	}
@@ -374,8 +374,8 @@ func (in *interp) matches(text, pat string) (matched, sure bool) {
 	if ok, err := path.Match(pat, text); err == nil && ok {
 		return true, true
 	}
-	rx := in.regex(pat, pattern.EntireString)
-	if rx == nil || !in.work(len(text)) {
+	rx := ex.regex(pat, pattern.EntireString)
+	if rx == nil || !ex.in.rep.work(len(text)) {
 		return false, false
 	}
 	return rx.MatchString(text), true

@@ -12,13 +12,13 @@ import (
 // pattern finds it. What it is told then is judged as its own words.
 
 // own is the name of approver's program and of the last folder of its package.
-const own = "approver"
+const ownName = "approver"
 
 // goValues are the flags of go run and go tool that take the next word.
 var goValues = wordSet("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
 
 // runsOwn walks what approver is told where go runs its package.
-func (in *interp) runsOwn(args []field) {
+func (ag *agentReader) runsOwn(args []field) {
 	rest := args[1:]
 	for len(rest) > 1 && rest[0].text == "-C" {
 		rest = rest[2:]
@@ -33,17 +33,17 @@ func (in *interp) runsOwn(args []field) {
 			rest = rest[1:]
 		}
 	}
-	if len(rest) == 0 || !in.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != own) {
+	if len(rest) == 0 || !ag.in.fs.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != ownName) {
 		return
 	}
 	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 && strings.HasSuffix(rest[1].text, ".go") {
 		rest = rest[1:]
 	}
-	in.tellsOwn(rest[1:])
+	ag.tellsOwn(rest[1:])
 }
 
 // isOwnPackage reports whether a word names approver's package for go, or a file of it.
-func (in *interp) isOwnPackage(word string) bool {
+func (fsys *filesystem) isOwnPackage(word string) bool {
 	if i := strings.LastIndexByte(word, '@'); i > 0 {
 		word = word[:i]
 	}
@@ -54,37 +54,37 @@ func (in *interp) isOwnPackage(word string) bool {
 		word = path.Dir(word)
 	}
 	if word == "." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") {
-		word = in.abs(word)
+		word = fsys.abs(word)
 	}
-	return path.Base(word) == own
+	return path.Base(word) == ownName
 }
 
 // tellsOwn walks words as those of approver.
-func (in *interp) tellsOwn(words []field) {
-	if in.level >= in.lim.Nesting {
-		in.over(overDepth)
+func (ag *agentReader) tellsOwn(words []field) {
+	if ag.in.rep.level >= ag.in.rep.lim.Nesting {
+		ag.in.rep.over(overDepth)
 		return
 	}
-	mark := len(in.fields)
+	mark := len(ag.in.exp.fields)
 	words = slices.Clone(words) // they may lie in the list that grows
-	in.push(field{data: data{text: own}})
+	ag.in.exp.push(field{data: data{text: ownName}})
 	for _, f := range words {
-		in.push(f)
+		ag.in.exp.push(f)
 	}
-	in.level++
-	in.separately(false, func() { in.run(mark, &input{}, &data{}, false) })
-	in.level--
-	in.fields = in.fields[:mark]
+	ag.in.rep.level++
+	ag.in.separately(false, func() { ag.in.run(mark, &input{}, &data{}, false) })
+	ag.in.rep.level--
+	ag.in.exp.fields = ag.in.exp.fields[:mark]
 }
 
 // buildsOwn reports whether a command line of go build makes approver's program.
-func (a *applied) buildsOwn() bool {
-	return a.by == "go build" && slices.ContainsFunc(a.argv[1:], a.in.isOwnPackage)
+func (fn *fileNotes) buildsOwn() bool {
+	return fn.a.line.by == "go build" && slices.ContainsFunc(fn.a.line.argv[1:], fn.a.in.fs.isOwnPackage)
 }
 
 // patternTells walks what approver is told where a pattern finds its program.
-func (in *interp) patternTells(base string, args []field) {
-	if ok, err := path.Match(base, own); ok && err == nil && strings.Trim(base, "*?[]") != "" {
-		in.tellsOwn(args)
+func (ag *agentReader) patternTells(base string, args []field) {
+	if ok, err := path.Match(base, ownName); ok && err == nil && strings.Trim(base, "*?[]") != "" {
+		ag.tellsOwn(args)
 	}
 }

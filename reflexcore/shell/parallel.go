@@ -33,33 +33,33 @@ func linesOf(std *input) []field {
 
 // sources are what parallel takes its words from, each with its words: the standard input
 // or what -a names, then what stands behind each mark. Several files have a source each.
-func (a *applied) sources() [][]field {
+func (lr *listRunner) sources() [][]field {
 	var out [][]field
-	if slices.ContainsFunc(a.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && a.std.present {
-		out = append(out, linesOf(a.std))
+	if slices.ContainsFunc(lr.a.line.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && lr.a.std.present {
+		out = append(out, linesOf(lr.a.std))
 	}
 	last := 0
-	for i := range a.p.Uses {
-		u := &a.p.Uses[i]
+	for i := range lr.a.line.p.Uses {
+		u := &lr.a.line.p.Uses[i]
 		switch {
 		case u.Role == grammar.Read && u.Word > 0:
 			var words []field
-			for _, std := range a.contents(u) {
+			for _, std := range lr.contents(u) {
 				words = append(words, linesOf(&std)...)
 			}
 			out = append(out, words)
 		case u.Role == grammar.Args && u.Word > 0:
 			mark := u.Word
-			for mark > 0 && !slices.Contains(sourceMarks, a.argv[mark]) {
+			for mark > 0 && !slices.Contains(sourceMarks, lr.a.line.argv[mark]) {
 				mark--
 			}
 			if mark != last || len(out) == 0 {
 				out, last = append(out, nil), mark
 			}
-			out[len(out)-1] = append(out[len(out)-1], a.field(u))
+			out[len(out)-1] = append(out[len(out)-1], lr.a.field(u))
 		}
 	}
-	if len(out) == 0 && !a.std.present {
+	if len(out) == 0 && !lr.a.std.present {
 		return [][]field{{{data: unknown, splits: true}}}
 	}
 	return out
@@ -67,14 +67,14 @@ func (a *applied) sources() [][]field {
 
 // runsList walks the lines of the files of parallel where no command is given: they are the
 // commands.
-func (a *applied) runsList(out *data) {
-	if !isParallel(a.p.Program.Name) || slices.ContainsFunc(a.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
+func (lr *listRunner) runsList(out *data) {
+	if !isParallel(lr.a.line.p.Program.Name) || slices.ContainsFunc(lr.a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
 		return
 	}
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
-			for _, std := range a.contents(u) {
-				a.in.script("sh", std.data, nil, a.std, out, a.by)
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
+			for _, std := range lr.contents(u) {
+				lr.a.in.payloads.script("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
 			}
 		}
 	}
@@ -82,12 +82,12 @@ func (a *applied) runsList(out *data) {
 
 // flagValue is the value of a flag of parallel among the words before its command, by its
 // letter or by the beginning of its long name, and whether it is there.
-func (a *applied) flagValue(command int, letter byte, long string) (string, bool) {
-	for i := 1; i < min(command, len(a.argv)); i++ {
-		w := a.argv[i]
+func (l *commandLine) flagValue(command int, letter byte, long string) (string, bool) {
+	for i := 1; i < min(command, len(l.argv)); i++ {
+		w := l.argv[i]
 		next := ""
 		if i+1 < command {
-			next = a.argv[i+1]
+			next = l.argv[i+1]
 		}
 		if name, value, cut := strings.Cut(w, "="); long != "" && (name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
 			if !cut {
@@ -111,8 +111,8 @@ func (a *applied) flagValue(command int, letter byte, long string) (string, bool
 }
 
 // hasFlag reports whether one of those flags is among the words before the command.
-func (a *applied) hasFlag(command int, flags ...string) bool {
-	return slices.ContainsFunc(a.argv[:min(command, len(a.argv))], func(w string) bool { return slices.Contains(flags, w) })
+func (l *commandLine) hasFlag(command int, flags ...string) bool {
+	return slices.ContainsFunc(l.argv[:min(command, len(l.argv))], func(w string) bool { return slices.Contains(flags, w) })
 }
 
 var (
@@ -139,31 +139,31 @@ var replacesWith = [...]struct {
 // inEach runs the command line of parallel once for each word, or for each combination of
 // words of several sources. A command that begins with a place is code: parallel quotes
 // nothing in one of places alone, and rush quotes nothing at all.
-func (a *applied) inEach(u *grammar.Use, d data, out *data) {
-	in := a.in
+func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
+	in := lr.a.in
 	for _, r := range replacesWith {
-		if text, ok := a.flagValue(u.Word, r.letter, r.long); ok && text != "" {
+		if text, ok := lr.a.line.flagValue(u.Word, r.letter, r.long); ok && text != "" {
 			d.text = strings.ReplaceAll(d.text, text, r.place)
 		}
 	}
-	if code, ok := a.flagValue(u.Word, 0, "--rpl"); ok {
+	if code, ok := lr.a.line.flagValue(u.Word, 0, "--rpl"); ok {
 		tag, code, _ := strings.Cut(code, " ")
 		place := "{==}"
 		if strings.Contains(code, "uq") {
 			place = "{= uq() =}"
 		}
-		in.code("perl", data{text: code}, nil, &input{}, out, a.by)
+		in.payloads.code("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
-	unquoted := path.Base(a.argv[0]) != "parallel"
+	unquoted := path.Base(lr.a.line.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
-			in.code("perl", data{text: code}, nil, &input{}, out, a.by)
+			in.payloads.code("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
 		}
 		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
-	if a.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
-		a.inPipe(u, d, out)
+	if lr.a.line.hasFlag(u.Word, "--pipe", "--pipepart", "--pipe-part", "--spreadstdin") {
+		lr.inPipe(u, d, out)
 		return
 	}
 	first := strings.TrimSpace(d.text)
@@ -172,57 +172,57 @@ func (a *applied) inEach(u *grammar.Use, d data, out *data) {
 		unquoted = unquoted || at != nil && at[0] == 0
 	}
 	if !computed.MatchString(d.text) && !placeholders.MatchString(d.text) {
-		a.each(d, a.added(), out)
-		for i, row := range a.rows(u.Word) { // a line is one word: sh -c
-			if i > in.lim.Rounds || in.stopped() {
+		lr.each(d, lr.added(), out)
+		for i, row := range lr.rows(u.Word) { // a line is one word: sh -c
+			if i > in.rep.lim.Rounds || in.rep.stopped() {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
-				in.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, a.std, out, a.by)
+				in.payloads.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.a.std, out, lr.a.line.by)
 			}
 		}
 		return
 	}
-	for i, row := range a.rows(u.Word) {
-		if i > in.lim.Rounds || in.stopped() {
+	for i, row := range lr.rows(u.Word) {
+		if i > in.rep.lim.Rounds || in.rep.stopped() {
 			return
 		}
 		text := filled(d, row, !unquoted)
 		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
-		in.script("sh", text, nil, a.std, out, a.by)
+		in.payloads.script("sh", text, nil, lr.a.std, out, lr.a.line.by)
 	}
 }
 
 // inPipe runs the command line of parallel that has its input as the input of the command,
 // or in a file whose name stands in the places.
-func (a *applied) inPipe(u *grammar.Use, d data, out *data) {
-	std := a.std
-	for i := range a.p.Uses {
-		if r := &a.p.Uses[i]; r.Role == grammar.Read && r.Word > 0 {
-			std = &a.contents(r)[0]
+func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
+	std := lr.a.std
+	for i := range lr.a.line.p.Uses {
+		if r := &lr.a.line.p.Uses[i]; r.Role == grammar.Read && r.Word > 0 {
+			std = &lr.contents(r)[0]
 		}
 	}
 	if !std.present {
 		std = &input{data: unknown, present: true}
 	}
-	if a.hasFlag(u.Word, "--cat", "--fifo") {
-		a.in.procs++
-		name := "/dev/fd/" + strconv.Itoa(62+a.in.procs)
-		a.in.files = append(a.in.files, virtual{path: name, data: std.data})
+	if lr.a.line.hasFlag(u.Word, "--cat", "--fifo") {
+		lr.a.in.fs.procs++
+		name := "/dev/fd/" + strconv.Itoa(62+lr.a.in.fs.procs)
+		lr.a.in.fs.list = append(lr.a.in.fs.list, virtual{path: name, data: std.data})
 		d.text = strings.ReplaceAll(d.text, "{}", name)
 	}
-	a.in.script("sh", d, nil, std, out, a.by)
+	lr.a.in.payloads.script("sh", d, nil, std, out, lr.a.line.by)
 }
 
 // rows are the words of the runs of a command, as far as one walks them: one of each source
 // in a run. Columns of a word are words of their own.
-func (a *applied) rows(command int) [][]field {
-	most := a.in.lim.Rounds
-	split, columns := a.flagValue(command, 'C', "--colsep")
+func (lr *listRunner) rows(command int) [][]field {
+	most := lr.a.in.rep.lim.Rounds
+	split, columns := lr.a.line.flagValue(command, 'C', "--colsep")
 	rows := [][]field{nil}
-	sources := a.sources()
+	sources := lr.sources()
 	if len(sources) > 1 && combinations(sources) > most { // not all are walked: any may be in a place
 		rows[0] = []field{{data: unknown}}
 		for _, w := range slices.Concat(sources...) {
@@ -247,7 +247,7 @@ func (a *applied) rows(command int) [][]field {
 		rows = next
 	}
 	if !columns && len(sources) == 1 {
-		rows = append(rows, a.together(command, sources[0])...)
+		rows = append(rows, lr.a.line.together(command, sources[0])...)
 	}
 	return rows
 }
@@ -264,15 +264,15 @@ func combinations(sources [][]field) int {
 }
 
 // together are the rows of several words of one source that one run has.
-func (a *applied) together(command int, words []field) (rows [][]field) {
+func (l *commandLine) together(command int, words []field) (rows [][]field) {
 	n := 0
-	if value, ok := a.flagValue(command, 'N', "--max-replace-args"); ok {
+	if value, ok := l.flagValue(command, 'N', "--max-replace-args"); ok {
 		n, _ = strconv.Atoi(value)
-	} else if value, ok := a.flagValue(command, 'n', "--max-args"); ok {
+	} else if value, ok := l.flagValue(command, 'n', "--max-args"); ok {
 		n, _ = strconv.Atoi(value)
-	} else if value, ok := a.flagValue(command, 'L', "--max-lines"); ok {
+	} else if value, ok := l.flagValue(command, 'L', "--max-lines"); ok {
 		n, _ = strconv.Atoi(value)
-	} else if a.hasFlag(command, "-X", "-m", "--xargs") {
+	} else if l.hasFlag(command, "-X", "-m", "--xargs") {
 		n = len(words)
 	}
 	if n < 2 {
@@ -282,24 +282,6 @@ func (a *applied) together(command int, words []field) (rows [][]field) {
 		rows = append(rows, chunk)
 	}
 	return rows
-}
-
-// columns takes a word apart at a separator.
-func (f *field) columns(separator string) []field {
-	if separator == `\t` {
-		separator = "\t"
-	}
-	if separator == `\s+` || separator == " +" {
-		separator = " "
-	}
-	if !f.known() || !literal.MatchString(separator) {
-		return []field{{data: data{effect.Unknown, f.taint}}}
-	}
-	var out []field
-	for cell := range strings.SplitSeq(f.text, separator) {
-		out = append(out, field{data: data{cell, f.taint}})
-	}
-	return out
 }
 
 // filled is a command line with words in its places.

@@ -8,126 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// value is the value of a variable or a special parameter, joined if it is many.
-func (in *interp) value(name string) data {
-	switch name {
-	case "@", "*":
-		return join(in.positional(), " ")
-	case "#":
-		if in.openParams() { // an agent's command is called with none, a script may be with any
-			return []data{{text: "0"}, {text: "1" + effect.Unknown}}[in.pick("#", 2)]
-		}
-		return data{text: strconv.Itoa(len(in.positional()))}
-	case "?":
-		return data{text: "1" + effect.Unknown}
-	case "!":
-		return unknown // nothing, before something runs in the background
-	case "$", "RANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "UID", "EUID", "PPID", "SRANDOM":
-		return data{text: "1" + effect.Unknown} // a number
-	case "IFS":
-		if in.lookup(name) == nil {
-			return data{text: " \t\n"} // a shell sets it, whatever it inherits
-		}
-	case "0":
-		return in.zero
-	case "-":
-		return data{text: "hB"}
-	}
-	if name != "" && name[0] >= '0' && name[0] <= '9' {
-		n, err := strconv.Atoi(name)
-		if err != nil || n < 1 || n > len(in.positional()) {
-			if in.openParams() {
-				return unknown
-			}
-			return data{}
-		}
-		return in.positional()[n-1]
-	}
-	v := in.lookup(name)
-	switch {
-	case v == nil:
-		return in.environment(name)
-	case v.unset:
-		return data{}
-	case v.array:
-		return in.element(v, data{text: "0"})
-	case v.alts != nil:
-		return v.alts[in.pick(name, len(v.alts))]
-	}
-	return v.data
-}
-
-// openParams reports whether the positional parameters are not known: those of
-// the script itself are those that it was called with.
-func (in *interp) openParams() bool {
-	return in.params == nil && in.others == nil && len(in.active) == 0
-}
-
-func join(list []data, sep string) data {
-	var out data
-	for i, d := range list {
-		if i > 0 {
-			out.text += sep
-		}
-		out.text += d.text
-		out.taint |= d.taint
-	}
-	return out
-}
-
-// isSet reports whether a parameter is set, and whether that is known.
-func (in *interp) isSet(name string) (set, sure bool) {
-	if name == "@" || name == "*" || name != "" && name[0] >= '0' && name[0] <= '9' {
-		if in.openParams() {
-			return false, false
-		}
-		if name == "@" || name == "*" {
-			return len(in.positional()) > 0, true
-		}
-		n, _ := strconv.Atoi(name)
-		return n <= len(in.positional()), true
-	}
-	if v := in.lookup(name); v != nil {
-		return !v.unset, true
-	}
-	if _, ok := in.ctx.Env[name]; ok {
-		return true, true
-	}
-	return false, in.ctx.Unset
-}
-
-// elements are the values of an array or of the positional parameters.
-func (in *interp) elements(name string) ([]data, bool) {
-	if name == "@" || name == "*" {
-		if in.openParams() {
-			return []data{unknown}, false
-		}
-		return in.positional(), true
-	}
-	v := in.lookup(name)
-	switch {
-	case v == nil && in.ctx.Unset:
-		return nil, true
-	case v == nil:
-		return []data{in.environment(name)}, false
-	case v.unset:
-		return nil, true
-	case v.array && v.unordered() && !in.iterates:
-		return in.anyOrder(name, v)
-	case v.array:
-		return v.list, true
-	}
-	return []data{in.value(name)}, true
-}
-
 // param adds a parameter expansion.
-func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
+func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil && len(p.Modifiers) == 0 {
-		b.value(in.flagged(p), quoted)
+		b.addValue(ex.flagged(p), quoted)
 		return
 	}
 	if p.Param == nil || p.NestedParam != nil || p.Flags != nil || len(p.Modifiers) > 0 {
-		b.value(unknown, quoted)
+		b.addValue(unknown, quoted)
 		return
 	}
 	name := p.Param.Value
@@ -140,33 +28,33 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 	simple := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	switch {
 	case p.Names != 0:
-		names := in.prefixed(name)
+		names := ex.in.vars.prefixed(name)
 		if len(names) == 0 {
-			b.value(unknown, quoted)
+			b.addValue(unknown, quoted)
 			return
 		}
-		in.many(b, names, p.Names == syntax.NamesPrefix, quoted, true)
+		ex.many(b, names, p.Names == syntax.NamesPrefix, quoted, true)
 	case p.Excl:
-		in.indirect(b, p, name, quoted)
+		ex.indirect(b, p, name, quoted)
 	case all && p.Length:
-		list, sure := in.elements(name)
-		if v := in.lookup(name); !sure || v != nil && v.array && v.unordered() && !v.assoc {
-			b.value(unknown, quoted)
+		list, sure := ex.in.par.elements(name)
+		if v := ex.in.par.lookup(name); !sure || v != nil && v.array && v.unordered() && !v.assoc {
+			b.addValue(unknown, quoted)
 			return
 		}
-		b.value(data{text: strconv.Itoa(len(list))}, quoted)
+		b.addValue(data{text: strconv.Itoa(len(list))}, quoted)
 	case all && p.Exp != nil && p.Exp.Op == syntax.OtherParamOps && strings.EqualFold(p.Exp.Word.Lit(), "k"):
-		in.pairs(b, p, name, star, quoted)
+		ex.pairs(b, p, name, star, quoted)
 	case all && (simple || p.Slice != nil || p.Repl != nil || p.Exp != nil):
-		list, sure := in.elements(name)
-		in.many(b, in.changed(list, p, sure), star, quoted, sure)
-	case simple && p.Index == nil && !quoted && in.spreads(name):
-		list, sure := in.elements(in.referred(name)) // zsh gives all of them, bash the first
-		in.many(b, list, false, false, sure)
+		list, sure := ex.in.par.elements(name)
+		ex.many(b, ex.changed(list, p, sure), star, quoted, sure)
+	case simple && p.Index == nil && !quoted && ex.in.par.spreads(name):
+		list, sure := ex.in.par.elements(ex.in.vars.referred(name)) // zsh gives all of them, bash the first
+		ex.many(b, list, false, false, sure)
 	default:
-		d := in.indexed(name, p.Index)
+		d := ex.in.par.indexed(name, p.Index)
 		if !simple {
-			d = in.operate(d, name, p)
+			d = ex.operate(d, name, p)
 		}
 		stops := p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull && p.Names == 0 && p.Repl == nil && p.Slice == nil && !p.Length
 		switch {
@@ -179,15 +67,15 @@ func (in *interp) param(b *builder, p *syntax.ParamExp, quoted bool) {
 			b.stays = p.Exp.Word != nil && p.Exp.Word.Lit() != ""
 		}
 		b.stays = b.stays || p.Length || isNumber(name)
-		b.place = in.fixed(name)
-		if simple && p.Index == nil && b.start == len(in.buf) {
-			v := in.find(name)
+		b.place = ex.in.vars.fixed(name)
+		if simple && p.Index == nil && b.start == len(ex.buf) {
+			v := ex.in.vars.find(name)
 			b.branch = v != nil && v.branch
 		}
-		if v := in.find(name); v != nil && v.shaken {
+		if v := ex.in.vars.find(name); v != nil && v.shaken {
 			b.shaken = true
 		}
-		b.value(d, quoted)
+		b.addValue(d, quoted)
 		b.stays, b.place = false, false
 	}
 }
@@ -202,13 +90,13 @@ func isNumber(name string) bool {
 }
 
 // many adds the values of "$@" and its like.
-func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
+func (ex *expander) many(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
-		sep := in.ifs()
-		b.value(join(list, sep[:min(1, len(sep))]), true)
+		sep := ex.in.par.ifs()
+		b.addValue(join(list, sep[:min(1, len(sep))]), true)
 		return
 	}
-	if in.leaner = in.leaner || !sure; !sure && in.omits == omitsAll {
+	if ex.in.readings.leaner = ex.in.readings.leaner || !sure; !sure && ex.in.readings.omits == omitsAll {
 		return
 	}
 	for i := 0; i < len(list); i++ {
@@ -218,7 +106,7 @@ func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 				i += b.wholes(list[i:len(list)-1], quoted)
 			}
 		}
-		b.value(list[i], quoted)
+		b.addValue(list[i], quoted)
 		if !sure {
 			b.splits = true
 		}
@@ -228,47 +116,11 @@ func (in *interp) many(b *builder, list []data, star, quoted, sure bool) {
 	}
 }
 
-// indexed is the value of a variable at an index, if there is one.
-func (in *interp) indexed(name string, index syntax.ArithmExpr) data {
-	if index == nil {
-		return in.value(name)
-	}
-	v := in.lookup(name)
-	if v == nil || !v.array {
-		at := in.arithmetic(index) // which may run something
-		switch {
-		case v == nil && in.ctx.Unset, v != nil && at.known() && at.text != "0":
-			return data{}
-		case v == nil:
-			return unknown
-		case at.known():
-			return in.value(name)
-		}
-		return data{effect.Unknown, v.taint}
-	}
-	if v.assoc {
-		return in.element(v, in.key(index))
-	}
-	n, err := strconv.Atoi(in.arithmetic(index).text)
-	if v = in.lookup(name); v == nil {
-		return unknown
-	}
-	return in.at(v, int64(n), err == nil)
-}
-
-// key is the text of an index of an associative array.
-func (in *interp) key(index syntax.ArithmExpr) data {
-	if w, ok := index.(*syntax.Word); ok {
-		return in.one(w)
-	}
-	return unknown
-}
-
 // pairs adds the keys of an array, each with its value: "${name[@]@k}", or @K in one text.
-func (in *interp) pairs(b *builder, p *syntax.ParamExp, name string, star, quoted bool) {
-	v := in.lookup(name)
+func (ex *expander) pairs(b *builder, p *syntax.ParamExp, name string, star, quoted bool) {
+	v := ex.in.par.lookup(name)
 	if v == nil || !v.array || v.unset || v.keys == nil && v.assoc {
-		b.value(unknown, quoted)
+		b.addValue(unknown, quoted)
 		return
 	}
 	list := make([]data, 0, 2*len(v.list))
@@ -283,15 +135,15 @@ func (in *interp) pairs(b *builder, p *syntax.ParamExp, name string, star, quote
 		list = append(list, key, d)
 	}
 	if p.Exp.Word.Lit() == "K" || star {
-		b.value(join(list, " "), quoted)
+		b.addValue(join(list, " "), quoted)
 		return
 	}
-	in.many(b, list, star, quoted, !v.unordered())
+	ex.many(b, list, star, quoted, !v.unordered())
 }
 
 // keysOf adds the keys of an array: "${!name[@]}". It is false where they are not known.
-func (in *interp) keysOf(b *builder, name string, star, quoted bool) bool {
-	v := in.lookup(name)
+func (ex *expander) keysOf(b *builder, name string, star, quoted bool) bool {
+	v := ex.in.par.lookup(name)
 	if v == nil || !v.array || v.unset {
 		return false
 	}
@@ -303,32 +155,32 @@ func (in *interp) keysOf(b *builder, name string, star, quoted bool) bool {
 		}
 	}
 	sure := true
-	if v.unordered() && !in.iterates {
+	if v.unordered() && !ex.in.par.iterates {
 		v := &variable{name: name, list: keys}
-		keys, sure = in.anyOrder(in.concat("!", name), v)
+		keys, sure = ex.in.par.anyOrder(ex.in.arena.concat("!", name), v)
 	}
-	in.many(b, keys, star, quoted, sure)
+	ex.many(b, keys, star, quoted, sure)
 	return true
 }
 
 // indirect is ${!name}.
-func (in *interp) indirect(b *builder, p *syntax.ParamExp, name string, quoted bool) {
-	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && in.keysOf(b, name, w.Lit() == "*", quoted) {
+func (ex *expander) indirect(b *builder, p *syntax.ParamExp, name string, quoted bool) {
+	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && ex.keysOf(b, name, w.Lit() == "*", quoted) {
 		return
 	}
-	to := in.value(name)
+	to := ex.in.par.valueOf(name)
 	if p.Index != nil || !to.known() || to.text == "" {
-		b.value(data{effect.Unknown, to.taint}, quoted)
+		b.addValue(data{effect.Unknown, to.taint}, quoted)
 		return
 	}
 	if base, _, isArray := strings.Cut(to.text, "["); isArray {
-		in.injected(to)
-		b.value(data{effect.Unknown, in.value(base).taint}, quoted)
+		ex.in.math.injected(to)
+		b.addValue(data{effect.Unknown, ex.in.par.valueOf(base).taint}, quoted)
 		return
 	}
-	d := in.value(to.text)
+	d := ex.in.par.valueOf(to.text)
 	if p.Exp != nil || p.Repl != nil || p.Slice != nil {
-		d = in.operate(d, to.text, p)
+		d = ex.operate(d, to.text, p)
 	}
-	b.value(d, quoted)
+	b.addValue(d, quoted)
 }

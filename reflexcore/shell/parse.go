@@ -22,22 +22,6 @@ var pool = sync.Pool{New: func() any {
 	}
 }}
 
-// How says how a text was read.
-type How uint8
-
-// The ways, from the best.
-const (
-	Parsed    How = iota // as bash, or zsh
-	Recovered            // as bash, with what was missing put in
-	Tokens               // not at all: split at quotes and operators
-	Refused              // beyond a limit
-)
-
-// String returns the word.
-func (h How) String() string {
-	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
-}
-
 // maxRetried is the longest text that is parsed again when it is no bash.
 const maxRetried = 32 << 10
 
@@ -66,11 +50,11 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 	if len(src) > maxRetried {
 		return nil, Tokens, false // another parse of so much would cost too much
 	}
-	if file, err := try(p.zsh, src); err == nil {
+	if file, err := tryParse(p.zsh, src); err == nil {
 		file, strange = reread(p.zsh, src, file)
 		return file, Parsed, strange
 	}
-	if file, err := try(p.recovering, src); err == nil || file != nil && len(file.Stmts) > 0 && err == nil {
+	if file, err := tryParse(p.recovering, src); err == nil || file != nil && len(file.Stmts) > 0 && err == nil {
 		file, strange = reread(p.recovering, src, file)
 		return file, Recovered, strange
 	}
@@ -79,15 +63,15 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 
 // asBash reads a text as bash does, or returns nil.
 func (p *parsers) asBash(src string) (*syntax.File, bool) {
-	file, err := try(p.bash, src)
+	file, err := tryParse(p.bash, src)
 	if err != nil {
 		return nil, false
 	}
 	return reread(p.bash, src, file)
 }
 
-// try parses, and takes a panic of the parser for an error.
-func try(p *syntax.Parser, src string) (file *syntax.File, err error) {
+// tryParse parses, and takes a panic of the parser for an error.
+func tryParse(p *syntax.Parser, src string) (file *syntax.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			file, err = nil, fmt.Errorf("the parser failed: %v", r)

@@ -8,65 +8,18 @@ import (
 
 // This file finds what a call wrote and runs by another path, or in pieces.
 
-// keepsLine reports whether a flag leaves a text of one line what it is, for head, tail,
-// sort and uniq: a number of lines, or an order.
-func keepsLine(flag string) bool {
-	if len(flag) < 2 || flag[0] != '-' {
-		return false
-	}
-	number := strings.TrimPrefix(flag[1:], "n")
-	if number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == "" {
-		return true
-	}
-	return strings.Trim(flag[1:], "urfbhnV") == ""
-}
-
-// asItWas is what comes out of a program that may print a text as it went in: one line that
-// is sorted, a document in which nothing is to be filled in. Where it may be changed, or its
-// lines come in another order, the command is walked with the text as it was, and with
-// nothing known of it.
-func (a *applied) asItWas(text string) (data, bool) {
-	same := data{text, a.taint}
-	switch a.by {
-	case "head", "tail", "sort", "gsort", "tac", "uniq", "shuf":
-		if strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 && a.keepsLines() {
-			return same, true // one line is what it was
-		}
-		if a.by == "head" || a.by == "tail" {
-			return data{effect.Unknown, a.taint | effect.Decoded}, true
-		}
-	case "envsubst", "m4", "dos2unix", "unix2dos", "shfmt", "prettier", "gofmt", "expand", "unexpand", "fold", "fmt":
-	default:
-		return data{}, false
-	}
-	if a.in.choose && a.in.pick("as it was", 2) == 0 {
-		return same, true
-	}
-	return data{effect.Unknown, a.taint | effect.Decoded}, true
-}
-
-// keepsLines reports whether all flags of a command leave one line what it is.
-func (a *applied) keepsLines() bool {
-	for _, w := range a.argv[1:] {
-		if len(w) > 1 && w[0] == '-' && !keepsLine(w) {
-			return false
-		}
-	}
-	return true
-}
-
 // unfilled makes unknown what code put into the files that it opened: it was not seen to
 // write anything, and need not have said it in a way that is followed.
-func (in *interp) unfilled(paths []string) {
+func (fsys *filesystem) unfilled(paths []string) {
 	for _, p := range paths {
-		if f := in.file(p); f != nil && f.text == "" {
+		if f := fsys.fileAt(p); f != nil && f.text == "" {
 			f.text = effect.Unknown
 		}
 	}
 }
 
 // pieces notes the files that split and csplit write: all that begin with a name.
-func (in *interp) pieces(argv []string, base string, taint effect.Taint) {
+func (fsys *filesystem) pieces(argv []string, base string, taint effect.Taint) {
 	prefix, operands := "x", 0
 	valued := "abCnlN"
 	switch base {
@@ -95,17 +48,17 @@ func (in *interp) pieces(argv []string, base string, taint effect.Taint) {
 			}
 		}
 	}
-	if len(in.files) >= in.lim.Fields {
-		in.over("files")
+	if len(fsys.list) >= fsys.in.rep.lim.Fields {
+		fsys.in.rep.over("files")
 		return
 	}
-	in.files = append(in.files, virtual{path: in.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
+	fsys.list = append(fsys.list, virtual{path: fsys.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
 }
 
 // pieceOf is the taint of what was split into pieces of which a path may be one.
-func (in *interp) pieceOf(p string) (t effect.Taint) {
-	for i := range in.files {
-		if f := &in.files[i]; f.pieces && strings.HasPrefix(p, f.path) {
+func (fsys *filesystem) pieceOf(p string) (t effect.Taint) {
+	for i := range fsys.list {
+		if f := &fsys.list[i]; f.pieces && strings.HasPrefix(p, f.path) {
 			t |= f.taint
 		}
 	}
@@ -118,22 +71,14 @@ var firstPieces = [...]string{"aa", "ab", "ac", "ad", "ae", "af", "ag", "ah", "0
 // mayRun is the file of this text that a path may be: a piece of one that was split, or one
 // whose path ends like what is known of it, behind a folder that is not known. It is nil
 // where there is none.
-func (in *interp) mayRun(p string) *virtual {
+func (fsys *filesystem) mayRun(p string) *virtual {
 	_, rest, open := cutLast(p, effect.Unknown)
-	in.steps += len(in.files) / 16
-	for i := len(in.files) - 1; i >= 0; i-- {
-		f := &in.files[i]
+	fsys.in.rep.steps += len(fsys.list) / 16
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		f := &fsys.list[i]
 		if f.pieces && strings.HasPrefix(p, f.path) || open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {
 			return f
 		}
 	}
 	return nil
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }

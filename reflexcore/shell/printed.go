@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,15 +13,15 @@ import (
 // files of the project as they are: python gen.py > a.sh. To run it is to run those; that
 // its text is not known says no more of it than of them. Nothing that the text of the
 // call says may have got into it: no variable, file, function or word but plain names.
-func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
+func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" || d.taint&^effect.File != 0 {
 		return
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 || s.Background || !in.untouched() || !in.isPlainCall() {
+	if !ok || len(call.Assigns) > 0 || s.Background || !fsys.untouched() || !fsys.in.src.isPlainCall() {
 		return
 	}
-	from, ok := in.fedBy(s.Redirs)
+	from, ok := fsys.fedBy(s.Redirs)
 	if !ok {
 		return
 	}
@@ -34,13 +33,13 @@ func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
 		}
 		words = append(words, text)
 	}
-	if from = in.madeOf(words, from); len(from) == 0 {
+	if from = fsys.madeOf(words, from); len(from) == 0 {
 		return
 	}
-	p := in.abs(t.path)
-	if f := in.file(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	p := fsys.abs(t.path)
+	if f := fsys.fileAt(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		for i := range from {
-			from[i] = in.abs(from[i])
+			from[i] = fsys.abs(from[i])
 		}
 		f.from = from
 	}
@@ -48,31 +47,26 @@ func (in *interp) printed(s *syntax.Stmt, std *input, t target, d data) {
 
 // untouched reports whether nothing that this text said can have reached a program of
 // the project, but by its words and its input.
-func (in *interp) untouched() bool {
-	if in.bits != 0 || len(in.funcs)+len(in.aliases)+len(in.active) > 0 || !effect.IsKnown(in.dir) || !within(in.dir, in.ctx.Dir) {
+func (fsys *filesystem) untouched() bool {
+	if fsys.in.rep.bits != 0 || len(fsys.in.def.funcs)+len(fsys.in.def.aliases)+len(fsys.in.def.active) > 0 || !effect.IsKnown(fsys.in.cwd.dir) || !within(fsys.in.cwd.dir, fsys.in.ctx.Dir) {
 		return false
 	}
-	in.steps += (len(in.vars) + len(in.files)) / 16
-	for i := range in.vars {
-		switch in.vars[i].name {
+	fsys.in.rep.steps += (len(fsys.in.vars.list) + len(fsys.list)) / 16
+	for i := range fsys.in.vars.list {
+		switch fsys.in.vars.list[i].name {
 		case "", "PWD", "OLDPWD", "_":
 		default:
 			return false
 		}
 	}
-	return !slices.ContainsFunc(in.files, func(f virtual) bool {
+	return !slices.ContainsFunc(fsys.list, func(f virtual) bool {
 		return f.taint&^effect.File != 0 || f.sink != nil || strings.Trim(f.text, effect.Unknown) != ""
 	})
 }
 
-// within reports whether a folder is the other one, or lies in it.
-func within(p, dir string) bool {
-	return dir != "" && (p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
-}
-
 // fedBy is the file that a statement has for its input, if any. It is false if its
 // redirections do anything but that, send its output to one file, or drop its errors.
-func (in *interp) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
+func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
 	for _, r := range redirs {
 		word, plain := "", false
 		if r.Word != nil {
@@ -82,7 +76,7 @@ func (in *interp) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
 		case !plain:
 			return nil, false
 		case r.Op == syntax.RdrOut && (r.N == nil || r.N.Value == "1" || word == "/dev/null"):
-		case r.Op == syntax.RdrIn && r.N == nil && len(from) == 0 && in.isOwn(word):
+		case r.Op == syntax.RdrIn && r.N == nil && len(from) == 0 && fsys.isOwn(word):
 			from = append(from, word)
 		default:
 			return nil, false
@@ -91,37 +85,14 @@ func (in *interp) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
 	return from, true
 }
 
-// verbatim is a word that is written without anything for the shell to expand.
-func verbatim(w *syntax.Word) (string, bool) {
-	if len(w.Parts) == 1 {
-		if q, ok := w.Parts[0].(*syntax.SglQuoted); ok && !q.Dollar {
-			return q.Value, true
-		}
-	}
-	text := w.Lit()
-	return text, text != "" && isPlain(text)
-}
-
-// isPlain reports whether a word has nothing in it that a shell, or a reader, could take
-// for more than a name, a number or an option.
-func isPlain(word string) bool {
-	for i := range len(word) {
-		c := word[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("_./:=@%+,-", c) < 0 {
-			return false
-		}
-	}
-	return word != ""
-}
-
 // isOwn reports whether a word is the path of a file of the project that this text, and
 // what is known of earlier ones, has nothing to do with.
-func (in *interp) isOwn(word string) bool {
+func (fsys *filesystem) isOwn(word string) bool {
 	if !isPlain(word) || word[0] == '-' || word[0] == '/' || slices.Contains(strings.Split(word, "/"), "..") {
 		return false
 	}
-	p := in.abs(word)
-	return within(p, in.ctx.Dir) && in.Table.Find(path.Base(p)) == nil && in.file(p) == nil && in.under(p) == 0 && in.mayRun(p) == nil
+	p := fsys.abs(word)
+	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.fileAt(p) == nil && fsys.under(p) == 0 && fsys.mayRun(p) == nil
 }
 
 // printers print what they make of the files that they are given: of all of their words, or,
@@ -134,7 +105,7 @@ var printers = map[string]bool{
 
 // madeOf are the files of the project that decide what a command prints; none if others
 // may. Input is what it has for its input.
-func (in *interp) madeOf(words, input []string) []string {
+func (fsys *filesystem) madeOf(words, input []string) []string {
 	name, rest := words[0], words[1:]
 	switch {
 	case name == "go" && len(rest) > 0:
@@ -149,22 +120,22 @@ func (in *interp) madeOf(words, input []string) []string {
 		}
 		return input
 	case name == "sed":
-		return in.filledIn(rest, input)
+		return fsys.filledIn(rest, input)
 	case known && all:
-		if len(input) > 0 && name != "cat" || !in.areOwn(rest) {
+		if len(input) > 0 && name != "cat" || !fsys.areOwn(rest) {
 			return nil
 		}
 		return append(input, rest...)
-	case known && len(rest) > 0 && in.isOwn(rest[0]):
+	case known && len(rest) > 0 && fsys.isOwn(rest[0]):
 		return plainBehind(rest, input)
-	case strings.Contains(name, "/") && in.isOwn(name):
+	case strings.Contains(name, "/") && fsys.isOwn(name):
 		return plainBehind(words, input)
 	}
 	return nil
 }
 
-func (in *interp) areOwn(words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !in.isOwn(w) })
+func (fsys *filesystem) areOwn(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !fsys.isOwn(w) })
 }
 
 // plainBehind is a program, and its input, if its words are plain.
@@ -175,14 +146,8 @@ func plainBehind(words, input []string) []string {
 	return append(input, words[0])
 }
 
-// placeholder is a command of sed that puts a plain word in the place of a marked name: it
-// says nothing that the template does not.
-var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked + `#[\w./:@%+=-]+#)g?$`)
-
-const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
-
 // filledIn is the template that sed fills in, if that is all that it does.
-func (in *interp) filledIn(words, input []string) []string {
+func (fsys *filesystem) filledIn(words, input []string) []string {
 	programs := 0
 	for len(words) > 1 && words[0] == "-e" && placeholder.MatchString(words[1]) {
 		words, programs = words[2:], programs+1
@@ -190,15 +155,15 @@ func (in *interp) filledIn(words, input []string) []string {
 	if programs == 0 && len(words) > 0 && placeholder.MatchString(words[0]) {
 		words, programs = words[1:], 1
 	}
-	if programs == 0 || len(words) > 0 && len(input) > 0 || !in.areOwn(words) {
+	if programs == 0 || len(words) > 0 && len(input) > 0 || !fsys.areOwn(words) {
 		return nil
 	}
 	return append(input, words...)
 }
 
 // runsFrom adds what runs where a file of that kind does.
-func (in *interp) runsFrom(file string, v *version) {
+func (fsys *filesystem) runsFrom(file string, v *version) {
 	for _, p := range v.from {
-		in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | in.under(p), By: "file " + file})
+		fsys.in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | fsys.under(p), By: "file " + file})
 	}
 }

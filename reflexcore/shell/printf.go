@@ -10,11 +10,11 @@ import (
 
 // echo gives its words, with escapes if -e says so or the shell may be one that
 // needs no -e.
-func (in *interp) echo(mark int, std *input, sink *data) {
-	if sink == nil {
+func (bc builtinCall) echo() {
+	if bc.sink == nil {
 		return
 	}
-	args := in.fields[mark+1:]
+	args := bc.in.exp.fields[bc.mark+1:]
 	escapes, newline := false, true
 	words := args
 	for len(args) > 0 && len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "neE") == "" {
@@ -24,8 +24,8 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
 	either := !escapes && !saysE(words[:len(words)-len(args)]) && slices.ContainsFunc(args, isEscaped)
-	if either && in.shared && in.choose {
-		escapes, either = in.pick("echo", 2) == 0, false // what bash prints comes last, and stays
+	if either && bc.in.alt.shared && bc.in.alt.choose {
+		escapes, either = bc.in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
 	}
 	for i, f := range args {
 		if i > 0 {
@@ -46,29 +46,29 @@ func (in *interp) echo(mark int, std *input, sink *data) {
 	if newline {
 		buf = append(buf, '\n')
 	}
-	if in.made(len(buf)) {
-		sink.append(data{string(buf), taint})
+	if bc.in.rep.made(len(buf)) {
+		bc.sink.add(data{string(buf), taint})
 		if either && !escapes {
-			in.echoed(string(buf))
+			bc.in.echoes.echoed(string(buf))
 		}
 	}
 }
 
 // printf formats; what it cannot format is not known.
-func (in *interp) printf(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) printf() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	into := ""
 	if len(args) > 1 && args[0].text == "-v" {
-		in.injected(args[1].data)
+		bc.in.math.injected(args[1].data)
 		into, args = args[1].text, args[2:]
 	}
 	if len(args) > 0 && args[0].text == "--" {
 		args = args[1:]
 	}
-	if len(args) == 0 || sink == nil && into == "" {
+	if len(args) == 0 || bc.sink == nil && into == "" {
 		return
 	}
-	d := in.format(args[0].text, args[1:])
+	d := bc.in.format(args[0].text, args[1:])
 	d.taint |= args[0].taint | spelled(args[0].text)
 	if strings.Contains(args[0].text, "%b") {
 		for _, f := range args[1:] {
@@ -76,37 +76,11 @@ func (in *interp) printf(mark int, std *input, sink *data) {
 		}
 	}
 	if into != "" {
-		in.set(into, d)
-		in.environ(into, d)
+		bc.in.assigner.set(into, d)
+		bc.in.env.affects(into, d)
 		return
 	}
-	sink.append(d)
-}
-
-// spelled is the taint of a text in which letters are written as their numbers: it is
-// hidden as by any encoding. Control characters, such as those of colours, are not.
-func spelled(s string) effect.Taint {
-	letters := 0
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] != '\\' {
-			continue
-		}
-		base, from, most := 8, i+1, 3
-		switch s[i+1] {
-		case 'x':
-			base, from, most = 16, i+2, 2
-		case 'u', 'U':
-			base, from, most = 16, i+2, 8
-		}
-		if n, used := number(s[from:], base, most); used > 0 && n > ' ' && n < 0x7f {
-			letters++
-		}
-		i++
-	}
-	if letters > 1 {
-		return effect.Decoded
-	}
-	return 0
+	bc.sink.add(d)
 }
 
 func (in *interp) format(format string, args []field) data {
@@ -146,8 +120,8 @@ func (in *interp) format(format string, args []field) data {
 			buf = verb(buf, format[start:i], format[i], next)
 		}
 		args = args[used:]
-		if len(args) == 0 || used == 0 || !in.made(len(buf)) || round > in.lim.Fields {
-			in.made(len(buf))
+		if len(args) == 0 || used == 0 || !in.rep.made(len(buf)) || round > in.rep.lim.Fields {
+			in.rep.made(len(buf))
 			return data{string(buf), taint}
 		}
 	}
@@ -190,7 +164,7 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 				text = text[:n]
 			}
 		}
-		return append(buf, pad(text, flags)...)
+		return append(buf, padWord(text, flags)...)
 	case 'c':
 		if text := next(); text != "" {
 			return append(buf, text[0])
@@ -216,14 +190,14 @@ func verb(buf []byte, flags string, verb byte, next func() string) []byte {
 		if verb == 'X' {
 			out = strings.ToUpper(out)
 		}
-		return append(buf, pad(out, flags)...)
+		return append(buf, padWord(out, flags)...)
 	}
 	next()
 	return append(buf, effect.Unknown...)
 }
 
-// pad fills to the width in the flags of a verb.
-func pad(text, flags string) string {
+// padWord fills to the width in the flags of a verb.
+func padWord(text, flags string) string {
 	flags, _, _ = strings.Cut(flags[1:], ".")
 	digits := strings.TrimLeft(flags, "#- +'0")
 	width, err := strconv.Atoi(digits)
@@ -237,4 +211,57 @@ func pad(text, flags string) string {
 		return strings.Repeat("0", width-len(text)) + text
 	}
 	return strings.Repeat(" ", width-len(text)) + text
+}
+
+// Whether echo reads backslashes is up to the shell: dash and zsh do, and bash with
+// xpg_echo. Which shell it is, and how it was set, need not stand in the text: so what is
+// printed may be either.
+
+// saysE reports whether flags of echo say that it reads no backslashes.
+func saysE(flags []field) bool {
+	return slices.ContainsFunc(flags, func(f field) bool { return strings.Contains(f.text, "E") })
+}
+
+// isEscaped reports whether a word of echo is another text where backslashes are read.
+func isEscaped(f field) bool {
+	return strings.IndexByte(f.text, '\\') >= 0 && decoded(f.text) != f.text
+}
+
+// decoded is a text with its backslashes read.
+func decoded(text string) string {
+	out, _ := ansiC(nil, text, true)
+	return string(out)
+}
+
+// mostEchoes is how many texts of echo are kept.
+const mostEchoes = 16
+
+// echoed keeps a text that echo printed, and that another shell prints otherwise.
+func (el *echoLog) echoed(text string) {
+	text = strings.TrimRight(text, "\n")
+	if len(el.list) < mostEchoes && !slices.Contains(el.list, text) {
+		el.list = append(el.list, text)
+	}
+}
+
+// spoken is a text as another shell would have printed what is in it of echo. It is false
+// where there is nothing of it.
+func (el *echoLog) spoken(text string) (other string, ok bool) {
+	for _, e := range el.list {
+		if strings.Contains(text, e) && el.rep.made(len(text)) {
+			text, ok = strings.ReplaceAll(text, e, decoded(e)), true
+		}
+	}
+	return text, ok
+}
+
+// eitherSpoken is one of the two texts, if there are two.
+func (el *echoLog) eitherSpoken(d data) data {
+	if len(el.list) == 0 || !el.alt.choose {
+		return d
+	}
+	if other, ok := el.spoken(d.text); ok && el.alt.pick("echo "+d.text, 2) == 1 {
+		return data{other, d.taint | spelled(d.text)}
+	}
+	return d
 }

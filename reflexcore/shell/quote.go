@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 	"unicode/utf8"
+
+	"approver.example/reflexcore/effect"
 )
 
 // unescape drops the backslashes of an unquoted literal.
@@ -144,4 +146,38 @@ func bracedNumber(s string) (n, used int) {
 		digits++
 	}
 	return n, digits
+}
+
+// quote makes a text one word of a shell again.
+func quote(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`;&|<>(){}*?[]~#!") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// spelled is the taint of a text in which letters are written as their numbers: it is
+// hidden as by any encoding. Control characters, such as those of colours, are not.
+func spelled(s string) effect.Taint {
+	letters := 0
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		base, from, most := 8, i+1, 3
+		switch s[i+1] {
+		case 'x':
+			base, from, most = 16, i+2, 2
+		case 'u', 'U':
+			base, from, most = 16, i+2, 8
+		}
+		if n, used := number(s[from:], base, most); used > 0 && n > ' ' && n < 0x7f {
+			letters++
+		}
+		i++
+	}
+	if letters > 1 {
+		return effect.Decoded
+	}
+	return 0
 }

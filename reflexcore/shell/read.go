@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,13 +9,13 @@ import (
 )
 
 // read takes one line of the standard input into variables.
-func (in *interp) read(mark int, std *input, sink *data) {
-	in.names(mark, std, sink)
+func (bc builtinCall) read() {
+	bc.evaluateNames()
 	var names []string
 	array := ""
 	delimiter, raw := "\n", false
 	var most *string // how many letters it takes, if that is said
-	args := in.fields[mark+1:]
+	args := bc.in.exp.fields[bc.mark+1:]
 	for i := 0; i < len(args); i++ {
 		text := args[i].text
 		if len(text) < 2 || text[0] != '-' {
@@ -41,26 +42,26 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		case 'N', 'k', 'q':
 			delimiter, most = "", &value // newlines and all
 		case 'u':
-			std = in.from(value, std)
+			bc.std = bc.in.lines.inputOf(value, bc.std)
 		}
 	}
-	line := in.eitherSpoken(in.letters(std, delimiter, most, raw))
+	line := bc.in.echoes.eitherSpoken(bc.in.lines.readLetters(bc.std, delimiter, most, raw))
 	if !raw && line.known() {
 		line.text = string(unescape(nil, line.text))
 	}
 	if array != "" {
-		v := variable{name: array, array: true, integer: in.slot(array).integer}
-		for _, w := range in.cutIFS(line.text, -1) {
-			v.list = append(v.list, in.counted(&v, data{w, line.taint}))
+		v := variable{name: array, array: true, integer: bc.in.vars.slot(array).integer}
+		for _, w := range bc.in.lines.cutIFS(line.text, -1) {
+			v.list = append(v.list, bc.in.math.counted(&v, data{w, line.taint}))
 		}
-		*in.slot(array) = v
+		*bc.in.vars.slot(array) = v
 		return
 	}
 	if len(names) == 0 {
-		in.set("REPLY", line)
+		bc.in.assigner.set("REPLY", line)
 		return
 	}
-	words := in.cutIFS(line.text, len(names))
+	words := bc.in.lines.cutIFS(line.text, len(names))
 	for i, name := range names {
 		d := data{taint: line.taint}
 		switch {
@@ -69,31 +70,31 @@ func (in *interp) read(mark int, std *input, sink *data) {
 		case !line.known():
 			d.text = effect.Unknown
 		}
-		in.set(name, d)
-		in.environ(name, d)
+		bc.in.assigner.set(name, d)
+		bc.in.env.affects(name, d)
 	}
 }
 
-// from is what is read from the descriptor of a number.
-func (in *interp) from(number string, std *input) *input {
+// inputOf is what is read from the descriptor of a number.
+func (lr *lineReader) inputOf(number string, std *input) *input {
 	n, err := strconv.Atoi(number)
 	switch {
 	case err != nil && !effect.IsKnown(number):
 		return &input{unknown, true}
-	case err == nil && n >= 0 && n < len(in.fds) && in.fds[n] != "":
-		return &input{in.contentOf(in.fds[n]), true}
+	case err == nil && n >= 0 && n < len(lr.in.io.fds) && lr.in.io.fds[n] != "":
+		return &input{lr.in.fs.contentOf(lr.in.io.fds[n]), true}
 	}
 	return std
 }
 
-// line takes one line from the input.
-func (in *interp) line(std *input, delimiter string) data {
+// readLine takes one line from the input.
+func (lr *lineReader) readLine(std *input, delimiter string) data {
 	if !std.present {
-		in.typed = true
+		lr.in.rep.typed = true
 		return unknown // the terminal
 	}
 	if std.text == "" {
-		in.eof = true
+		lr.eof = true
 		return data{}
 	}
 	if !std.known() {
@@ -108,8 +109,8 @@ func (in *interp) line(std *input, delimiter string) data {
 }
 
 // cutIFS splits a line into at most n words, all if n is below 0.
-func (in *interp) cutIFS(text string, n int) []string {
-	ifs := in.ifs()
+func (lr *lineReader) cutIFS(text string, n int) []string {
+	ifs := lr.in.par.ifs()
 	var words []string
 	text = strings.Trim(text, " \t\n")
 	for text != "" {
@@ -123,10 +124,10 @@ func (in *interp) cutIFS(text string, n int) []string {
 	return words
 }
 
-func (in *interp) mapfile(mark int, std *input, sink *data) {
+func (bc builtinCall) mapfile() {
 	name, callback, origin := "MAPFILE", data{}, ""
 	how := cutting{delimiter: "\n"}
-	args := in.fields[mark+1:]
+	args := bc.in.exp.fields[bc.mark+1:]
 	for i := 0; i < len(args); i++ {
 		text := args[i].text
 		if len(text) < 2 || text[0] != '-' {
@@ -155,55 +156,121 @@ func (in *interp) mapfile(mark int, std *input, sink *data) {
 		case 's':
 			how.skips = value.text
 		case 'u':
-			std = in.from(value.text, std)
+			bc.std = bc.in.lines.inputOf(value.text, bc.std)
 		}
 	}
-	v := variable{name: name, array: true, integer: in.slot(name).integer}
-	if lines, ok := how.cut(std.text); ok && std.known() && std.present {
+	v := variable{name: name, array: true, integer: bc.in.vars.slot(name).integer}
+	if lines, ok := how.cut(bc.std.text); ok && bc.std.known() && bc.std.present {
 		next := 0
 		if origin != "" { // what is there stays
-			next = in.kept(&v, name, origin)
+			next = bc.in.lines.kept(&v, name, origin)
 		}
 		for _, line := range lines {
-			next = v.put(next, in.counted(&v, data{line, std.taint}))
+			next = v.put(next, bc.in.math.counted(&v, data{line, bc.std.taint}))
 		}
 	} else {
-		v = in.unread(name, origin, std.taint)
+		v = bc.in.lines.unread(name, origin, bc.std.taint)
 	}
 	if callback.text != "" {
-		in.callback(callback, &v)
+		bc.in.lines.callback(callback, &v)
 	}
-	*in.slot(name) = v
+	*bc.in.vars.slot(name) = v
 }
 
 // unread is an array that mapfile fills with what is not known. From an origin on, what
 // stands before it stays.
-func (in *interp) unread(name, origin string, taint effect.Taint) variable {
+func (lr *lineReader) unread(name, origin string, taint effect.Taint) variable {
 	open := variable{name: name, data: data{effect.Unknown, taint}}
 	if origin == "" {
 		return open
 	}
 	stays := variable{name: name, array: true}
-	in.kept(&stays, name, origin)
+	lr.kept(&stays, name, origin)
 	v := stays
 	v.forms = []variable{stays, open}
 	return v
 }
 
 // callback walks what mapfile runs for each line: with its number and the line.
-func (in *interp) callback(command data, lines *variable) {
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
+func (lr *lineReader) callback(command data, lines *variable) {
+	outer := lr.in.alt.setAside()
 	list := lines.list
 	if len(list) == 0 { // it is not known what there is to read
 		list = []data{{effect.Unknown, lines.taint}}
 	}
 	for i, line := range list {
-		if i >= in.lim.Rounds || in.stopped() {
+		if i >= lr.in.rep.lim.Rounds || lr.in.rep.stopped() {
 			break
 		}
-		text := in.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
-		in.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
+		text := lr.in.arena.concat(command.text, " ", strconv.Itoa(i), " ", quote(line.text))
+		lr.in.payloads.payload(data{text, command.taint | line.taint}, "mapfile -C", &input{}, nil)
 	}
-	in.choices, in.choose, in.shared = choices, choose, shared
+	lr.in.alt.selection = outer
+}
+
+// kept gives v the elements that the array of that name has, and says where what is
+// read begins.
+func (lr *lineReader) kept(v *variable, name, origin string) int {
+	n, ok := lr.in.math.integer(strings.TrimSpace(origin), 0)
+	if old := lr.in.par.lookup(name); old != nil && old.array {
+		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
+	} else {
+		v.list = lr.in.par.asList(name)
+	}
+	return v.resolve(n, ok)
+}
+
+// readLetters takes a line from the input, or as many letters as read -n says.
+func (lr *lineReader) readLetters(std *input, delimiter string, most *string, raw bool) data {
+	if most == nil {
+		return lr.readLine(std, delimiter)
+	}
+	whole := std.text
+	line := lr.readLine(std, delimiter)
+	n, err := strconv.Atoi(*most)
+	switch {
+	case !std.present || !line.known() || line.text == "":
+		return line
+	case err != nil || n < 0 || !raw && strings.Contains(line.text, `\`):
+		return data{effect.Unknown, line.taint}
+	}
+	for i := range line.text {
+		if n == 0 {
+			std.text = whole[i:]
+			return data{line.text[:i], line.taint}
+		}
+		n--
+	}
+	return line
+}
+
+// A cutting says how mapfile cuts its input.
+type cutting struct {
+	delimiter, most, skips string
+	trims                  bool
+}
+
+// cut returns the pieces, unless it is not known how many they are.
+func (c cutting) cut(text string) (pieces []string, ok bool) {
+	most, err := strconv.Atoi("0" + c.most)
+	skips, also := strconv.Atoi("0" + c.skips)
+	if err != nil || also != nil {
+		return nil, false
+	}
+	delimiter := "\x00"
+	if c.delimiter != "" {
+		delimiter = c.delimiter[:1]
+	}
+	for text != "" && (most == 0 || len(pieces) < most) {
+		piece, rest, found := strings.Cut(text, delimiter)
+		if text = rest; skips > 0 {
+			skips--
+			continue
+		}
+		if found && !c.trims && delimiter != "\n" {
+			piece += delimiter
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces, true
 }

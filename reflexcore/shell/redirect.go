@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,108 +9,84 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A conduit is the memory for what flows between two commands, or into files.
-type conduit struct {
-	out data
-	in  input
-	// The rest is for redirections, and large: a pipe has nothing in it to clear.
-	redirects bool
-	to        redirected
-	wires
-}
-
 // conduit returns an empty one.
-func (in *interp) conduit() *conduit {
-	if n := len(in.conduits); n > 0 {
-		p := in.conduits[n-1]
-		in.conduits = in.conduits[:n-1]
+func (dt *descriptorTable) conduit() *conduit {
+	if n := len(dt.conduits); n > 0 {
+		p := dt.conduits[n-1]
+		dt.conduits = dt.conduits[:n-1]
 		return p
 	}
 	return &conduit{}
 }
 
-func (in *interp) drop(p *conduit) {
-	for i := 0; in.procs > 0 && i < len(in.files); i++ {
-		if f := &in.files[i]; f.to == &p.out {
+func (dt *descriptorTable) drop(p *conduit) {
+	for i := 0; dt.in.fs.procs > 0 && i < len(dt.in.fs.list); i++ {
+		if f := &dt.in.fs.list[i]; f.to == &p.out {
 			f.to = nil
 		}
 	}
 	if p.out, p.in = (data{}), (input{}); p.redirects {
 		*p = conduit{}
 	}
-	in.conduits = append(in.conduits, p)
-}
-
-// redirected is where the streams of a statement go.
-type redirected struct {
-	std     *input
-	sink    *data
-	targets [8]target
-	n       int
-}
-
-type target struct {
-	path string
-	more bool
-	fd   int
+	dt.conduits = append(dt.conduits, p)
 }
 
 // redirect applies one redirection.
-func (in *interp) redirect(redir *syntax.Redirect, r *redirected, out *data) {
-	fd := in.descriptor(redir)
+func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *data) {
+	fd := dt.descriptor(redir)
 	switch redir.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		in.here(in.document(redir), fd, r)
+		dt.here(dt.in.exp.document(redir), fd, r)
 	case syntax.WordHdoc:
-		d := in.one(redir.Word)
+		d := dt.in.exp.one(redir.Word)
 		d.text += "\n"
-		in.here(d, fd, r)
+		dt.here(d, fd, r)
 	case syntax.RdrIn, syntax.RdrInOut:
-		p := in.one(redir.Word)
+		p := dt.in.exp.one(redir.Word)
 		if fd < 0 {
 			fd = 0
 		}
-		if n, ok := in.descriptorOf(p.text); ok && n == 0 && fd == 0 && r.std.present {
+		if n, ok := dt.in.fs.descriptorOf(p.text); ok && n == 0 && fd == 0 && r.std.present {
 			break // it is what it was
 		}
-		in.fds[fd], in.outs[fd] = p.text, nil
-		d := in.readFile(p, "redirection")
+		dt.fds[fd], dt.outs[fd] = p.text, nil
+		d := dt.in.fs.readFile(p, "redirection")
 		if fd == 0 {
 			*r.std = input{d, true}
 		}
 		if redir.Op == syntax.RdrInOut {
-			in.opened(p, fd, true, r, out)
+			dt.opened(p, fd, true, r, out)
 		}
 	case syntax.DplIn, syntax.DplOut:
-		in.duplicate(redir, fd, r, out)
+		dt.duplicate(redir, fd, r, out)
 	case syntax.RdrOut, syntax.RdrClob, syntax.AppOut, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
 		if fd < 0 {
 			fd = 1
 		}
-		in.opened(in.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
+		dt.opened(dt.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
 		switch redir.Op {
 		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
-			in.fds[2], in.err = in.fds[1], r.sink
+			dt.fds[2], dt.err = dt.fds[1], r.sink
 		default: // the error output stays
 		}
 	default:
-		in.add(effect.Effect{Kind: effect.Opaque, Target: "redirection"})
+		dt.in.add(effect.Effect{Kind: effect.Opaque, Target: "redirection"})
 	}
 }
 
 // target is the path of a redirection for output.
-func (in *interp) target(w *syntax.Word) data {
-	d := in.one(w)
+func (dt *descriptorTable) target(w *syntax.Word) data {
+	d := dt.in.exp.one(w)
 	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
 		// With nothing in it, it is another file, but "$DIR/x" is not one at the root.
 		if set := strings.ReplaceAll(d.text, effect.Unknown, ""); set != d.text && (set[0] != '/' || d.text[0] == '/') {
-			in.saw |= partly
+			dt.in.readings.saw |= partly
 		}
 		return d
 	}
-	in.saw |= whole
-	for _, w := range in.stands.text {
-		if in.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
+	dt.in.readings.saw |= wholeUnknown
+	for _, w := range dt.in.stands.text {
+		if dt.in.readings.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
 			d.text = w.text
 		}
 	}
@@ -117,24 +94,24 @@ func (in *interp) target(w *syntax.Word) data {
 }
 
 // here connects a text to a descriptor.
-func (in *interp) here(d data, fd int, r *redirected) {
+func (dt *descriptorTable) here(d data, fd int, r *redirected) {
 	if fd <= 0 {
 		*r.std = input{d, true}
 		return
 	}
-	in.procs++
-	name := "/dev/fd/" + strconv.Itoa(62+in.procs)
-	in.files = append(in.files, virtual{path: name, data: d})
-	in.fds[fd], in.outs[fd] = name, nil
+	dt.in.fs.procs++
+	name := "/dev/fd/" + strconv.Itoa(62+dt.in.fs.procs)
+	dt.in.fs.list = append(dt.in.fs.list, virtual{path: name, data: d})
+	dt.fds[fd], dt.outs[fd] = name, nil
 }
 
 // opened notes that a descriptor writes to a path.
-func (in *interp) opened(p data, fd int, more bool, r *redirected, out *data) {
-	if n, ok := in.descriptorOf(p.text); ok {
-		in.dup(fd, n, r, out)
+func (dt *descriptorTable) opened(p data, fd int, more bool, r *redirected, out *data) {
+	if n, ok := dt.in.fs.descriptorOf(p.text); ok {
+		dt.dup(fd, n, r, out)
 		return
 	}
-	in.fds[fd], in.outs[fd] = p.text, nil
+	dt.fds[fd], dt.outs[fd] = p.text, nil
 	if fd == 1 {
 		r.sink = out
 	}
@@ -143,12 +120,12 @@ func (in *interp) opened(p data, fd int, more bool, r *redirected, out *data) {
 		r.n++
 		return
 	}
-	in.over("redirections")
+	dt.in.rep.over("redirections")
 }
 
 // duplicate is >&N, <&N, and >&FILE.
-func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *data) {
-	to := in.one(redir.Word)
+func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *data) {
+	to := dt.in.exp.one(redir.Word)
 	n, err := strconv.ParseUint(strings.TrimSuffix(to.text, "-"), 10, 16)
 	if fd < 0 {
 		fd = 1
@@ -158,11 +135,11 @@ func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *
 	}
 	switch {
 	case to.text == "-":
-		in.fds[fd], in.outs[fd] = "", nil
+		dt.fds[fd], dt.outs[fd] = "", nil
 		return
 	case err != nil && to.known():
-		in.opened(to, 1, false, r, out)
-		in.fds[2], in.err = in.fds[1], r.sink
+		dt.opened(to, 1, false, r, out)
+		dt.fds[2], dt.err = dt.fds[1], r.sink
 		return
 	case err != nil && fd == 0: // any of them
 		*r.std = input{unknown, true}
@@ -170,14 +147,47 @@ func (in *interp) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *
 	case err != nil:
 		n = otherOnes
 	case n >= descriptors: // one of a process substitution, if it is known
-		if name := "/dev/fd/" + strconv.FormatUint(n, 10); in.file(name) != nil {
-			in.fds[otherOnes] = name
+		if name := "/dev/fd/" + strconv.FormatUint(n, 10); dt.in.fs.fileAt(name) != nil {
+			dt.fds[otherOnes] = name
 		}
 		n = otherOnes
 	}
-	if n == 0 && fd > 2 && in.fds[0] == "" && r.std.present {
-		in.here(r.std.data, fd, r)
+	if n == 0 && fd > 2 && dt.fds[0] == "" && r.std.present {
+		dt.here(r.std.data, fd, r)
 		return
 	}
-	in.dup(fd, int(n), r, out)
+	dt.dup(fd, int(n), r, out)
+}
+
+// A command that fails changes nothing: cd to a folder that does not exist, any statement
+// whose redirection cannot be opened, a builtin that was disabled. Whether it fails is not
+// known, so what it would change may also be as it was before.
+
+// mayFail reports whether a statement changes the shell, and may not run because one of
+// its redirections cannot be made.
+func (dt *descriptorTable) mayFail(s *syntax.Stmt) bool {
+	return slices.ContainsFunc(s.Redirs, dt.mayNotOpen) && dt.in.def.changesShell(s.Cmd)
+}
+
+// mayNotOpen reports whether a redirection may fail.
+func (dt *descriptorTable) mayNotOpen(r *syntax.Redirect) bool {
+	if r.Word == nil {
+		return false
+	}
+	word := r.Word.Lit()
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return false
+	case syntax.DplIn, syntax.DplOut:
+		if len(word) == 1 && word[0] > '2' && word[0] <= '9' {
+			return dt.fds[word[0]-'0'] == ""
+		}
+		return word != "-" && word != "0" && word != "1" && word != "2"
+	default:
+	}
+	switch word {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/zero":
+		return false
+	}
+	return true
 }

@@ -88,7 +88,7 @@ func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool
 			return file, strange
 		}
 		src = apply(src, r.edits)
-		again, err := try(p, src)
+		again, err := tryParse(p, src)
 		if err != nil {
 			return file, true
 		}
@@ -189,7 +189,7 @@ func (r *rereader) comments(p *syntax.Parser) {
 		return
 	}
 	syntax.KeepComments(true)(p)
-	file, err := try(p, r.src)
+	file, err := tryParse(p, r.src)
 	syntax.KeepComments(false)(p)
 	if r.strange = err != nil; file == nil {
 		return

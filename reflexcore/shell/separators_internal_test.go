@@ -32,36 +32,36 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 				fields := func(walk func(in *interp, b *builder)) []field {
 					in := &interp{}
 					in.reset(a, Context{Dir: "/srv/app"}, &Result{})
-					in.omits = omits
+					in.readings.omits = omits
 					switch ifs {
 					case "":
 					case "unset":
-						in.vars = append(in.vars, variable{name: "IFS", unset: true})
+						in.vars.list = append(in.vars.list, variable{name: "IFS", unset: true})
 					case "none":
-						in.set("IFS", data{})
+						in.assigner.set("IFS", data{})
 					case "unknown":
-						in.set("IFS", unknown)
+						in.assigner.set("IFS", unknown)
 					case "partly":
-						in.set("IFS", data{text: ":" + effect.Unknown})
+						in.assigner.set("IFS", data{text: ":" + effect.Unknown})
 					case "array":
-						in.vars = append(in.vars, variable{name: "IFS", array: true, list: []data{{text: "l"}}})
+						in.vars.list = append(in.vars.list, variable{name: "IFS", array: true, list: []data{{text: "l"}}})
 					default:
-						in.set("IFS", data{text: ifs})
+						in.assigner.set("IFS", data{text: ifs})
 					}
-					b := builder{in: in, start: len(in.buf)}
-					b.text("before", false)
+					b := builder{in: in, start: len(in.exp.buf)}
+					b.addText("before", false)
 					walk(in, &b)
-					b.text("after", false)
+					b.addText("after", false)
 					b.flush()
-					return slices.Clone(in.fields)
+					return slices.Clone(in.exp.fields)
 				}
-				got := fields(func(in *interp, b *builder) { in.many(b, list, false, quoted, true) })
+				got := fields(func(in *interp, b *builder) { in.exp.many(b, list, false, quoted, true) })
 				want := fields(func(_ *interp, b *builder) {
 					for i, d := range list {
 						if i > 0 {
 							b.flush()
 						}
-						b.value(d, quoted)
+						b.addValue(d, quoted)
 						b.any = b.any || quoted
 					}
 				})
@@ -93,8 +93,8 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 		in := &interp{}
 		in.reset(a, Context{Dir: "/srv/app"}, &Result{})
 		in.source(text, "", &input{}, nil)
-		if !in.stopped() || in.hidesMore() != want {
-			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.stopped(), in.hidesMore(), want)
+		if !in.rep.stopped() || in.readings.hidesMore() != want {
+			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(), in.readings.hidesMore(), want)
 		}
 	}
 }
@@ -102,7 +102,8 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 // What prints the name of the branch is known by its words. A word with anything else in it
 // is none of them: git branch --show-current$X prints what X says.
 func TestWordsThatAskForTheBranch(t *testing.T) {
-	in := &interp{Analyzer: &Analyzer{}}
+	in := &interp{}
+	in.reset(&Analyzer{}, Context{}, &Result{})
 	for text, want := range map[string]bool{
 		"git branch --show-current": true, "git rev-parse --abbrev-ref HEAD": true, "git symbolic-ref --short -q HEAD": true,
 		"git branch --show-current$X": false, "git branch --show-current ''": false, "git branch '--show-current'": false,
@@ -110,7 +111,7 @@ func TestWordsThatAskForTheBranch(t *testing.T) {
 		"git branch --show-$(cat f)": false, "git rev-parse --abbrev-ref HEAD HEAD": false, "X=y git branch --show-current": false,
 	} {
 		file, _, _ := parse(text, &DefaultLimits)
-		if got := in.asksBranch(file.Stmts); got != want {
+		if got := in.def.asksBranch(file.Stmts); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 // asksSetting reports whether a command looks into a file of settings without showing a
 // secret of it: grep for a name that nobody gives to one, grep -q for any, wc. What it
 // prints still counts as out of that file, wherever it goes.
-func (a *applied) asksSetting(u *grammar.Use) bool {
+func (l *commandLine) asksSetting(u *grammar.Use, list []field) bool {
 	if u.Word < 0 {
 		return false
 	}
-	switch a.by {
+	switch l.by {
 	case "grep", "egrep", "fgrep", "wc":
 	default:
 		return false
@@ -25,11 +25,11 @@ func (a *applied) asksSetting(u *grammar.Use) bool {
 	}
 	var words [2]string
 	n, quiet := 0, false
-	for i, w := range a.argv[1:] {
+	for i, w := range l.argv[1:] {
 		switch {
-		case a.in.fields[a.mark+i+1].glob || a.in.fields[a.mark+i+1].splits:
+		case list[i+1].glob || list[i+1].splits:
 			return false
-		case a.by == "wc":
+		case l.by == "wc":
 			if strings.HasPrefix(w, "--") {
 				return false
 			}
@@ -45,7 +45,7 @@ func (a *applied) asksSetting(u *grammar.Use) bool {
 			n++
 		}
 	}
-	if a.by == "wc" {
+	if l.by == "wc" {
 		return true
 	}
 	return n == 2 && words[1] == u.Text && (quiet && wholeName.MatchString(words[0]) || isHarmlessName(words[0]))

@@ -10,71 +10,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// aside walks what may run later, or at any time: nothing that it sets holds for what
-// follows, and what it writes may be there or not.
-func (in *interp) aside(walk func()) {
-	scope := in.enter()
-	was, jumped, xtrace := in.plumbed(), in.jumped, in.xtrace
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared, in.jumped = nil, false, false, 0
-	in.steps += 16 // it is walked once more when it is called
-	in.branches++
-	walk()
-	in.branches--
-	in.choices, in.choose, in.shared = choices, choose, shared
-	in.jumped, in.xtrace = jumped, xtrace
-	in.replumb(&was)
-	in.leave(scope)
-}
-
 // wellKnown reports whether a name is that of a program or a builtin that later
 // commands may mean by it.
-func (in *interp) wellKnown(name string) bool {
-	return in.Table.Find(name) != nil || builtinOf(name) != nil
-}
-
-// shadowedBy walks a function that has the name of a well-known program: it will run
-// whenever the program is called, and nobody will look at it then.
-func (in *interp) shadowedBy(name string, body *syntax.Stmt) {
-	wraps := false
-	syntax.Walk(body, func(n syntax.Node) bool {
-		if lit, ok := n.(*syntax.Lit); ok && isCall(lit.Value, name) {
-			wraps = true
-		}
-		return !wraps
-	})
-	in.shadow(name, wraps, func() { in.bare(name, body) })
-}
-
-// bare walks a function as if it had been called without words.
-func (in *interp) bare(name string, body *syntax.Stmt) {
-	mark := len(in.fields)
-	in.push(field{data: data{text: name}})
-	in.invoke(body, mark, &input{}, nil, false)
-	in.fields = in.fields[:mark]
-}
-
-// exported walks a function that other shells will have, unless it was walked when it
-// was defined.
-func (in *interp) exported(name string) {
-	in.passFunction(name)
-	for i := len(in.funcs) - 1; i >= 0; i-- {
-		if f := in.funcs[i]; f.name == name && f.body != nil && !in.wellKnown(name) {
-			in.aside(func() { in.bare(name, f.body) })
-			return
-		}
-	}
-}
-
-// shadowedByAlias does it for an alias. One that only puts sudo or the like before the
-// program does what the program does.
-func (in *interp) shadowedByAlias(name, text string) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`$\"'", r) })
-	wraps := slices.ContainsFunc(words, func(w string) bool { return isCall(w, name) })
-	if plain := strings.Fields(text); len(plain) > 0 && plain[len(plain)-1] == name && !slices.ContainsFunc(plain[:len(plain)-1], func(w string) bool { return !harmless[w] }) {
-		return
-	}
-	in.shadow(name, wraps, func() { in.sub(data{text: text}, "alias", &input{}, nil) })
+func (a *Analyzer) wellKnown(name string) bool {
+	return a.Table.Find(name) != nil || builtinOf(name) != nil
 }
 
 // harmless are words before a program that change nothing of what it does.
@@ -85,20 +24,97 @@ func isCall(word, name string) bool {
 	return strings.TrimPrefix(word[strings.LastIndexByte(word, '/')+1:], `\`) == name
 }
 
+// traced looks at where the shell writes each command that it runs, while set -x is on.
+func (dt *descriptorTable) traced() {
+	if !dt.xtrace {
+		return
+	}
+	fd := 2
+	if v := dt.in.par.lookup("BASH_XTRACEFD"); v != nil {
+		if fd = len(dt.fds) - 1; len(v.text) == 1 && v.text[0] >= '0' && v.text[0] <= '9' {
+			fd = int(v.text[0] - '0')
+		}
+	}
+	if covert(dt.in.fs.abs(dt.fds[fd])) {
+		dt.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: "set -x"})
+	}
+}
+
+// watchTyping looks at where script writes what is typed in the shell that it starts.
+func (a *applied) watchTyping() {
+	file := ""
+	for i := range a.line.p.Uses {
+		switch u := &a.line.p.Uses[i]; u.Role {
+		case grammar.Shell, grammar.Argv:
+			return // one command, of which nothing is typed
+		case grammar.Write, grammar.Append:
+			file = a.pathOf(u)
+		default: // nothing of it is typed
+		}
+	}
+	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
+		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.line.by})
+	}
+}
+
+// shadowedBy walks a function that has the name of a well-known program: it will run
+// whenever the program is called, and nobody will look at it then.
+func (df *definitions) shadowedBy(name string, body *syntax.Stmt) {
+	wraps := false
+	syntax.Walk(body, func(n syntax.Node) bool {
+		if lit, ok := n.(*syntax.Lit); ok && isCall(lit.Value, name) {
+			wraps = true
+		}
+		return !wraps
+	})
+	df.shadow(name, wraps, func() { df.invokeBare(name, body) })
+}
+
+// invokeBare walks a function as if it had been called without words.
+func (df *definitions) invokeBare(name string, body *syntax.Stmt) {
+	mark := len(df.in.exp.fields)
+	df.in.exp.push(field{data: data{text: name}})
+	df.invoke(body, mark, &input{}, nil, false)
+	df.in.exp.fields = df.in.exp.fields[:mark]
+}
+
+// exported walks a function that other shells will have, unless it was walked when it
+// was defined.
+func (df *definitions) exported(name string) {
+	df.passFunction(name)
+	for i := len(df.funcs) - 1; i >= 0; i-- {
+		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {
+			df.in.aside(func() { df.invokeBare(name, f.body) })
+			return
+		}
+	}
+}
+
+// shadowedByAlias does it for an alias. One that only puts sudo or the like before the
+// program does what the program does.
+func (df *definitions) shadowedByAlias(name, text string) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`$\"'", r) })
+	wraps := slices.ContainsFunc(words, func(w string) bool { return isCall(w, name) })
+	if plain := strings.Fields(text); len(plain) > 0 && plain[len(plain)-1] == name && !slices.ContainsFunc(plain[:len(plain)-1], func(w string) bool { return !harmless[w] }) {
+		return
+	}
+	df.shadow(name, wraps, func() { df.in.payloads.sub(data{text: text}, "alias", &input{}, nil) })
+}
+
 // shadow walks what is put in the place of a well-known program. If it calls the
 // program as well, so that nobody notices, what else it reaches or runs, it does by
 // itself from then on; and what it asks or writes down on the side, it spies out.
-func (in *interp) shadow(name string, wraps bool, walk func()) {
-	before, typed := len(in.res.Effects), in.typed
-	in.typed = false
-	in.aside(walk)
-	asks := in.typed
-	in.typed = typed
+func (df *definitions) shadow(name string, wraps bool, walk func()) {
+	before, typed := len(df.in.rep.res.Effects), df.in.rep.typed
+	df.in.rep.typed = false
+	df.in.aside(walk)
+	asks := df.in.rep.typed
+	df.in.rep.typed = typed
 	if !wraps {
 		return
 	}
 	reaches, spies := false, false
-	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
+	for _, e := range df.in.rep.res.Effects[min(before, len(df.in.rep.res.Effects)):] {
 		by, _, _ := strings.Cut(e.By, " ")
 		switch e.Kind {
 		case effect.NetIn, effect.NetOut:
@@ -112,58 +128,22 @@ func (in *interp) shadow(name string, wraps bool, walk func()) {
 		}
 	}
 	if reaches {
-		in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
+		df.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
 	}
 	if spies {
-		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
+		df.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
 	}
 }
 
-// covert reports whether a file lies where nobody looks: in memory, or hidden among
-// temporary files.
-func covert(p string) bool {
-	return strings.HasPrefix(p, "/dev/shm/") || temporary(p) && strings.Contains(p, "/.")
-}
-
-// temporary reports whether a path lies in a folder in which everybody may write.
-func temporary(p string) bool {
-	for _, folder := range [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"} {
-		if strings.HasPrefix(p, folder) {
-			return true
-		}
-	}
-	return false
-}
-
-// traced looks at where the shell writes each command that it runs, while set -x is on.
-func (in *interp) traced() {
-	if !in.xtrace {
+// tracing adds what set -x prints to the output of a command.
+func (dt *descriptorTable) tracing(sink *data) {
+	if !dt.xtrace {
 		return
 	}
-	fd := 2
-	if v := in.lookup("BASH_XTRACEFD"); v != nil {
-		if fd = len(in.fds) - 1; len(v.text) == 1 && v.text[0] >= '0' && v.text[0] <= '9' {
-			fd = int(v.text[0] - '0')
-		}
+	if dt.err != nil && dt.in.vars.find("PS4") != nil {
+		dt.err.add(unknown)
 	}
-	if covert(in.abs(in.fds[fd])) {
-		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: "set -x"})
-	}
-}
-
-// recorded looks at where script writes what is typed in the shell that it starts.
-func (a *applied) recorded() {
-	file := ""
-	for i := range a.p.Uses {
-		switch u := &a.p.Uses[i]; u.Role {
-		case grammar.Shell, grammar.Argv:
-			return // one command, of which nothing is typed
-		case grammar.Write, grammar.Append:
-			file = a.path(u)
-		default: // nothing of it is typed
-		}
-	}
-	if covert(file) || strings.HasPrefix(path.Base(file), ".") && file != "" {
-		a.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: a.by})
+	if dt.in.vars.find("BASH_XTRACEFD") != nil {
+		sink.add(unknown)
 	}
 }

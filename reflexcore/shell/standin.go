@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -16,21 +17,6 @@ import (
 // or in what is printed, kept or named. A word that is a flag of its own program does not
 // count. A pattern may match a file that the call made with such a name: touch -- -rf; rm *.
 
-// stands is what a word may be of which nothing is known.
-type stands struct {
-	files []*syntax.File // that were walked
-	read  int            // how many of them the words below are from
-	words []heldWord
-	text  []heldWord // what stands at present
-	walks int        // that were made for it
-}
-
-// A heldWord is a word that the call holds. File says that a file may have that name.
-type heldWord struct {
-	text string
-	file bool
-}
-
 const (
 	standIns   = 8  // words that are tried one by one; further ones are tried together
 	standWords = 64 // that are looked at
@@ -38,55 +24,55 @@ const (
 )
 
 // standing walks a command again for each word that may stand in it.
-func (in *interp) standing(seen unsure, from int, walk func()) {
-	if in.stopped() || in.steps > in.lim.Steps/2 {
+func (rg *readings) standing(seen unsure, from int, walk func()) {
+	if rg.in.rep.stopped() || rg.in.rep.steps > rg.in.rep.lim.Steps/2 {
 		return
 	}
-	words := in.heldWords()
-	for len(words) > 0 && in.stands.walks < standWalks && !in.stopped() {
+	words := rg.in.stands.heldWords()
+	for len(words) > 0 && rg.in.stands.walks < standWalks && !rg.in.rep.stopped() {
 		n := 1
-		if len(words) > standIns && in.stands.walks%standIns == standIns-1 {
+		if len(words) > standIns && rg.in.stands.walks%standIns == standIns-1 {
 			n = len(words)
 		}
-		in.stands.text = words[:n]
+		rg.in.stands.text = words[:n]
 		words = words[n:]
-		in.stands.walks++
-		in.omitting(omitsFor, seen&^named, from, len(in.below), walk)
+		rg.in.stands.walks++
+		rg.omitting(omitsFor, seen&^named, from, len(rg.below), walk)
 	}
-	in.stands.text = nil
+	rg.in.stands.text = nil
 }
 
 // standIn puts the words that are tried in the place of those of which nothing is known.
-func (in *interp) standIn(mark int) {
-	if in.omits != omitsFor || len(in.fields) <= mark {
+func (rg *readings) standIn(mark int) {
+	if rg.omits != omitsFor || len(rg.in.exp.fields) <= mark {
 		return
 	}
-	rest := append([]field(nil), in.fields[mark+1:]...)
-	in.fields = in.fields[:mark+1]
+	rest := append([]field(nil), rg.in.exp.fields[mark+1:]...)
+	rg.in.exp.fields = rg.in.exp.fields[:mark+1]
 	for _, f := range rest {
 		put := false
-		for _, w := range in.stands.text {
+		for _, w := range rg.in.stands.text {
 			if f.isWhole() || w.file && f.isPattern() && matchesName(f.text, w.text) {
-				in.push(field{data: data{w.text, f.taint}, quoted: f.quoted})
+				rg.in.exp.push(field{data: data{w.text, f.taint}, quoted: f.quoted})
 				put = true
 			}
 		}
 		if !put || f.glob {
-			in.push(f)
+			rg.in.exp.push(f)
 		}
 	}
 }
 
 // fed notes the words that a command gets from an input of which nothing is known, and
 // puts those that are tried in their place.
-func (in *interp) fed(mark int) {
-	for i := mark; i < len(in.fields); i++ {
-		if f := &in.fields[i]; i > mark && f.splits && f.text == effect.Unknown {
+func (rg *readings) fed(mark int) {
+	for i := mark; i < len(rg.in.exp.fields); i++ {
+		if f := &rg.in.exp.fields[i]; i > mark && f.splits && f.text == effect.Unknown {
 			f.hollow = true
-			in.saw |= whole
+			rg.saw |= wholeUnknown
 		}
 	}
-	in.standIn(mark)
+	rg.standIn(mark)
 }
 
 func matchesName(pattern, name string) bool {
@@ -94,39 +80,29 @@ func matchesName(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// isWhole reports whether nothing is known of a word.
-func (f *field) isWhole() bool {
-	return f.hollow && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
-}
-
-// isPattern reports whether a word is a pattern of names in the present folder.
-func (f *field) isPattern() bool {
-	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
-}
-
-// mayHold reports whether a text may have words that [interp.holdsWord] takes: they have a
+// mayHold reports whether a text may have words that [stands.holdsWord] takes: they have a
 // dash, or a slash and a dot. A long text without any is not gone through.
 func mayHold(src string) bool {
 	return strings.IndexByte(src, '-') >= 0 || strings.IndexByte(src, '.') >= 0 && strings.IndexByte(src, '/') >= 0
 }
 
 // heldWords are the words that may stand for others.
-func (in *interp) heldWords() []heldWord {
-	s := &in.stands
+func (sd *stands) heldWords() []heldWord {
+	s := &sd.in.stands
 	for ; s.read < len(s.files); s.read++ {
-		syntax.Walk(s.files[s.read], in.holds)
+		syntax.Walk(s.files[s.read], sd.holds)
 	}
 	return s.words
 }
 
 // holds takes in the words of one piece of syntax.
-func (in *interp) holds(n syntax.Node) bool {
+func (sd *stands) holds(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
-		in.holdsArgs(n.Args)
+		sd.holdsArgs(n.Args)
 		for _, a := range n.Assigns {
 			if a.Value != nil {
-				in.holdsWord(a.Value.Lit(), false)
+				sd.holdsWord(a.Value.Lit(), false)
 			}
 		}
 		if isFlat(n) { // most
@@ -135,30 +111,30 @@ func (in *interp) holds(n syntax.Node) bool {
 	case *syntax.DeclClause:
 		for _, a := range n.Args {
 			if a.Name != nil && a.Value != nil {
-				in.holdsWord(a.Value.Lit(), false)
+				sd.holdsWord(a.Value.Lit(), false)
 			}
 		}
 	case *syntax.ArrayElem:
-		in.holdsWord(n.Value.Lit(), false)
+		sd.holdsWord(n.Value.Lit(), false)
 	case *syntax.WordIter:
 		for _, w := range n.Items {
-			in.holdsWord(w.Lit(), false)
+			sd.holdsWord(w.Lit(), false)
 		}
 	case *syntax.Redirect:
 		if n.Word != nil && n.Op != syntax.WordHdoc {
-			in.holdsWord(path.Base(n.Word.Lit()), true)
+			sd.holdsWord(path.Base(n.Word.Lit()), true)
 		} else if n.Word != nil {
-			in.holdsText(n.Word.Lit())
+			sd.holdsText(n.Word.Lit())
 		}
 		if n.Hdoc != nil {
 			for _, part := range n.Hdoc.Parts {
 				if lit, ok := part.(*syntax.Lit); ok {
-					in.holdsText(lit.Value)
+					sd.holdsText(lit.Value)
 				}
 			}
 		}
 	}
-	return len(in.stands.words) < standWords
+	return len(sd.words) < standWords
 }
 
 // isFlat reports whether a command has nothing in its words that is looked at by itself.
@@ -184,7 +160,7 @@ func isFlat(c *syntax.CallExpr) bool {
 
 // holdsArgs takes in the words of a command: all of one that only prints, keeps or makes
 // them, of others those in code and behind --.
-func (in *interp) holdsArgs(args []*syntax.Word) {
+func (sd *stands) holdsArgs(args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
@@ -196,13 +172,13 @@ func (in *interp) holdsArgs(args []*syntax.Word) {
 	case "echo", "printf", ":", "true", "false", "test", "[", "set", "touch", "mkdir", "print":
 		keeps = true
 	default:
-		keeps = slices.ContainsFunc(in.funcs, func(f function) bool { return f.name == name })
+		keeps = slices.ContainsFunc(sd.in.def.funcs, func(f function) bool { return f.name == name })
 	}
 	makes = makes || keeps
 	for _, w := range args[1:] {
 		text := w.Lit()
 		if text == "" {
-			in.holdsQuoted(w, keeps || ended, makes)
+			sd.holdsQuoted(w, keeps || ended, makes)
 			continue
 		}
 		base := text
@@ -210,22 +186,22 @@ func (in *interp) holdsArgs(args []*syntax.Word) {
 			base = path.Base(text)
 		}
 		if keeps || ended || base != text && strings.HasPrefix(base, "-") {
-			in.holdsWord(text, false)
-			in.holdsWord(base, makes && (ended || base != text))
+			sd.holdsWord(text, false)
+			sd.holdsWord(base, makes && (ended || base != text))
 		}
 		ended = ended || text == "--"
 	}
 }
 
 // holdsQuoted takes in what stands between quotes.
-func (in *interp) holdsQuoted(w *syntax.Word, data, makes bool) {
+func (sd *stands) holdsQuoted(w *syntax.Word, data, makes bool) {
 	take := func(s string) {
 		if data && len(w.Parts) == 1 {
-			in.holdsWord(s, makes)
-			in.holdsWord(path.Base(s), makes)
+			sd.holdsWord(s, makes)
+			sd.holdsWord(path.Base(s), makes)
 		}
 		if data || !strings.HasPrefix(s, "-") { // a flag is one in quotes, too
-			in.holdsText(s)
+			sd.holdsText(s)
 		}
 	}
 	for _, part := range w.Parts {
@@ -243,9 +219,9 @@ func (in *interp) holdsQuoted(w *syntax.Word, data, makes bool) {
 }
 
 // holdsText takes in the words of code or of a document.
-func (in *interp) holdsText(text string) {
+func (sd *stands) holdsText(text string) {
 	const ends = " \t\r\n'\"`()[]{};,|&<>\\"
-	for len(text) > 0 && len(in.stands.words) < standWords {
+	for len(text) > 0 && len(sd.words) < standWords {
 		i := strings.IndexAny(text, "-/~@")
 		if i < 0 {
 			return
@@ -257,8 +233,8 @@ func (in *interp) holdsText(text string) {
 		}
 		if starts {
 			word := strings.TrimRight(text[i:i+n], "/")
-			in.holdsWord(word, false)
-			in.holdsWord(path.Base(word), false)
+			sd.holdsWord(word, false)
+			sd.holdsWord(path.Base(word), false)
 		}
 		if !starts || n < 1 {
 			n = 1
@@ -268,8 +244,8 @@ func (in *interp) holdsText(text string) {
 }
 
 // holdsWord takes in one word, if it is one that may change what a command does.
-func (in *interp) holdsWord(word string, file bool) {
-	if len(word) < 2 || len(word) > longest || !effect.IsKnown(word) || len(in.stands.words) >= standWords {
+func (sd *stands) holdsWord(word string, file bool) {
+	if len(word) < 2 || len(word) > longest || !effect.IsKnown(word) || len(sd.words) >= standWords {
 		return
 	}
 	switch letter := strings.TrimLeft(word, "-"); {
@@ -279,16 +255,44 @@ func (in *interp) holdsWord(word string, file bool) {
 		}
 	case strings.Contains(word, "/.") && strings.IndexByte("/~@", word[0]) >= 0:
 		if word[0] == '~' {
-			word = in.home(word)
+			word = sd.in.fs.expandHome(word)
 		}
 	default:
 		return
 	}
-	for i := range in.stands.words {
-		if have := &in.stands.words[i]; have.text == word {
+	for i := range sd.words {
+		if have := &sd.words[i]; have.text == word {
 			have.file = have.file || file
 			return
 		}
 	}
-	in.stands.words = append(in.stands.words, heldWord{word, file})
+	sd.words = append(sd.words, heldWord{word, file})
+}
+
+const flagWalks = 48 // flags that one word is tried as
+
+// asFlags walks a command once more as each flag of its program that a word may be of
+// which only the beginning is known: git push --$X. What is new in that counts.
+func (rg *readings) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
+	if rg.omits != omitsNothing || p.Program == nil || rg.in.rep.steps > rg.in.rep.lim.Steps/2 {
+		return
+	}
+	n := len(rg.in.exp.fields)
+	for i := mark + 1; i < n && !rg.in.rep.stopped(); i++ {
+		f := rg.in.exp.fields[i]
+		if f.text == "--" {
+			return
+		}
+		at := strings.Index(f.text, effect.Unknown)
+		if !f.hollow || at < 1 || f.text[0] != '-' || strings.Contains(f.text[:at], "=") {
+			continue
+		}
+		for _, flag := range p.Flags(f.text[:at], flagWalks) {
+			rg.in.exp.fields = append(rg.in.exp.fields, rg.in.exp.fields[mark:n]...)
+			rg.in.exp.fields[n+i-mark] = field{data: data{flag, f.taint}}
+			own := *std
+			rg.omitting(omitsFor, 0, from, len(rg.below), func() { rg.in.programs.program(n, &own, &data{}) })
+			rg.in.exp.fields = rg.in.exp.fields[:n]
+		}
+	}
 }

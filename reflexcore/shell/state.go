@@ -1,189 +1,47 @@
 package shell
 
 import (
-	"slices"
-	"strings"
 	"sync"
 
 	"approver.example/reflexcore/effect"
-	"mvdan.cc/sh/v3/syntax"
 )
-
-// data is what flows: a value, a file's content, a stream.
-type data struct {
-	text  string // with [effect.Unknown] for what is not known
-	taint effect.Taint
-}
-
-var unknown = data{text: effect.Unknown}
-
-func (d data) known() bool { return effect.IsKnown(d.text) }
-
-// append adds more to a stream.
-func (d *data) append(more data) {
-	if d == nil {
-		return
-	}
-	if d.text == "" {
-		d.text = more.text
-	} else if more.text != "" && (more.text != effect.Unknown || !strings.HasSuffix(d.text, effect.Unknown)) {
-		d.text += more.text
-	}
-	d.taint |= more.taint
-}
-
-// input is the standard input of a command.
-type input struct {
-	data
-	present bool // something is connected
-}
-
-// A field is one word after expansion.
-type field struct {
-	data
-	branch   bool // it is the name of the branch that is checked out, which git printed
-	splits   bool // it may be any number of words, as it was not quoted
-	glob     bool // it is a pattern of file names
-	quoted   bool // some of it was quoted
-	hollow   bool // what is not known of it may be nothing
-	filled   bool // it begins with what is not known, which is something: "${X:?}/x"
-	strange  bool // what is not known of it may be several words, and anybody's: $(cat f)
-	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
-	inherits bool // what is not known of it is in variables of the environment, all of it
-	folder   askedFolder
-	shaken   bool // it is a variable that a file may have set, see [interp.shake]
-	setup    bool // it is what a program prints for a shell to run, and that alone
-	odd      Oddity
-}
-
-type function struct {
-	name  string
-	body  *syntax.Stmt // nil: it was taken back
-	maybe bool         // in a branch: an earlier one may count
-	// It is exported: a shell that is started may have it.
-	passed bool
-}
-
-type alias struct {
-	name, text string
-	maybe      bool
-}
 
 // An interp walks one text. It is kept for the next one.
 type interp struct {
 	*Analyzer
-	lim *Limits
-	res *Result
+
 	ctx Context
 
-	vars    []variable // the last one of a name counts
-	mark    int        // variables before it belong to an outer scope
-	funcs   []function
-	aliases []alias
-	globals []alias // those of zsh that stand for any word
-	files   []virtual
-	apart   apart
-	// exportsAll says that set -a is on, or was.
-	exportsAll bool
-	readonly   []string // the variables that may not be assigned to
-	unpassed   bool     // the program that starts a script may keep variables from it
-	params     []data
-	others     [][]data  // more than one list of parameters is possible
-	grown      [2][]data // long lists of parameters that may be added to, see [interp.listOf]
-	oldest     int       // of these
-	locals     []held    // what functions that are running restore
-	frame      int       // how many of them the function that runs now found
-	lists      []string  // arrays that are declared and were given nothing yet
-	recorded   []data    // the history of the shell, as far as the text wrote it
-	branches   int       // how many branches, which may not be taken, enclose this
-	jumped     jump
-	vague      bool   // numbers that are assigned are not known
-	typed      bool   // something asked what is typed
-	xtrace     bool   // set -x is on
-	err        *data  // where the error output goes; nil: nowhere
-	shared     bool   // a command chooses for the one that it is part of
-	before     string // where it still is if the last cd failed; empty: it did not
-	beside     string // where it may still be if one of the last cd failed: a folder of settings
-	zero       data   // $0
-	named      bool   // the first word after a script is $0
-	local      bool   // the variables that are walked are those of a git that stays on this machine
-	dir        string
-	may        string // what stands before the first slash of dir may be this folder, where that is not known
+	branches int // how many branches, which may not be taken, enclose this
+	jumped   jump
 
-	traps   []data             // what is done when the script ends
-	trapped int                // how many commands there were when they were walked last
-	hooks   []func(std *input) // what shells run by themselves, see [interp.remember]
-	shaken  bool               // a file may have set any variable, see [interp.shake]
-	late    bool               // they are walked
-	repaid  bool               // a trap met a limit, and its steps were given back
+	via string
 
-	depth    int
-	steps    int
-	expanded int
-	bits     effect.Bits // of the place: remote
-	via      string
-	step     int
-	fds      [descriptors]string // the paths of open descriptors
-	outs     [descriptors]*data  // the streams of those that lead into one; those of 1 and 2 are kept elsewhere
-	numbered int                 // how many descriptors have a variable for their number
-	stdin    *input              // the standard input of the statement that is walked
-	stdout   *data               // and its output
-	out      connected           // where exec sends the output of what follows
-	wires    *wires              // the statement with redirections whose command is walked
-	aliased  *wires              // the same while an alias is taken for that command
-	rewired  []rewiring          // what commands connected that may have been exec
-	// connections is how often exec connected the standard input.
-	connections int
-	eof         bool           // read found nothing more
-	active      []*syntax.Stmt // bodies of functions that are running
+	stands stands // what a word may be of which nothing is known
 
-	texts      strings.Builder // what words are made of, in one piece of memory
-	fields     []field         // a stack
-	words      []string
-	buf        []byte
-	given      map[string]string // the variables that awk's command line sets
-	inserted   string            // what a stream editor put into its stream
-	spare      []*applied
-	conduits   []*conduit
-	level      int
-	choices    []choice
-	written    int        // how often files were written
-	began      int        // and when the present walk of a command began
-	snapshot   []variable // the variables before the first of them was made
-	omits      omission
-	disabled   []string // builtins that the shell may not have
-	intruder   *intruder
-	moves      int            // how often cd was walked
-	lean       bool           // all of the text is walked with what is not known taken for nothing
-	leaner     bool           // a lean walk may see what this one does not
-	trees      []*syntax.File // the texts that were walked, for [interp.mayRoot]
-	searched   int            // how many of them it has looked through
-	rooted     bool           // and what it found
-	plainTrees int            // how many of them are plain, see [interp.isPlainCall]
-	outermost  read           // the text that is walked, as it was read
-	saw        unsure
-	forks      int      // commands that may print one thing or another
-	partings   int      // commands that may be others, or set other parameters, see [interp.parted]
-	founded    []string // all that was in below, for [interp.withNothing]
-	chose      bool     // and whether one of the folders was chosen by the call
-	start      start    // what the present command begins with
-	first      bool     // the first of these counts, see [interp.fork]
-	below      []string // what stands below unknown folders that the environment names, see [interp.root]
-	choose     bool     // choices are open: the command is tried for each
-	configured bool     // the settings of git may be others
-	homeless   bool     // env takes HOME away from what runs
-	installed  string   // the agent that was installed in a version that the text names
-	exports    bool     // set -a is on
-	sourced    bool     // a file that is not known was read with set -a, and may have set any variable
-	iterates   bool     // the words are taken one after the other: their order does not matter
-	procs      int
-	opens      []string // files that code opened to write
-	echoes     []string // what echo printed with backslashes in it, see [interp.echoed]
-	links      int      // how many files are links
-	recalls    recalls
-	lasts      []data       // what $_ may be after the present command
-	stands     stands       // what a word may be of which nothing is known
-	murky      effect.Taint // of what is not known in texts that are parsed once more
+	rep      report // what was found, and what is left of the limits
+	arena    arena
+	cwd      workdir         // the working directory
+	vars     variables       // what the shell's variables hold
+	alt      alternatives    // which of several values the present command is walked with
+	par      parameters      // $1, $name, ${name[i]}: what a word reads
+	math     arithmetic      // $((…))
+	assigner assigner        // name=value, declare, export
+	exp      expander        // words become fields
+	fs       filesystem      // files as the text leaves them
+	io       descriptorTable // redirections and pipes
+	def      definitions     // functions and aliases
+	traps    traps           // what the shell runs by itself
+	hist     history         // the list of commands, $_, FUNCNAME
+	lines    lineReader      // read and mapfile
+	echoes   echoLog         // what echo printed with backslashes
+	dirs     directories     // cd, pushd, popd
+	readings readings        // the ways to read one command
+	src      sources         // the texts that are walked
+	agents   agentReader     // commands that start agents
+	env      exporter        // variables that programs inherit
+	payloads payloadRunner   // sh -c, eval, scripts, code
+	programs programRunner   // what the tables say of a program
 }
 
 // A jump leaves a loop or a function: what stands after it may not run.
@@ -199,14 +57,37 @@ var interps = sync.Pool{New: func() any { return &interp{} }}
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
 	*in = interp{
-		Analyzer: a, lim: &a.Limits, res: out, ctx: ctx, dir: ctx.Dir, step: -1, zero: data{text: "bash"},
-		vars: in.vars[:0], funcs: in.funcs[:0], aliases: in.aliases[:0], files: in.files[:0], locals: in.locals[:0],
-		fields: in.fields[:0], words: in.words[:0], buf: in.buf[:0], spare: in.spare, conduits: in.conduits, choices: in.choices[:0], below: in.below[:0],
-		stands: stands{files: in.stands.files[:0], words: in.stands.words[:0]}, trees: in.trees[:0],
+		Analyzer: a, ctx: ctx,
+		rep:      report{res: out, lim: &a.Limits, step: -1},
+		cwd:      workdir{dir: ctx.Dir},
+		vars:     variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
+		alt:      alternatives{selection: selection{choices: in.alt.choices[:0]}},
+		par:      parameters{zero: data{text: "bash"}},
+		def:      definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
+		fs:       filesystem{list: in.fs.list[:0]},
+		exp:      expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
+		io:       descriptorTable{conduits: in.io.conduits},
+		readings: readings{below: in.readings.below[:0]},
+		stands:   stands{files: in.stands.files[:0], words: in.stands.words[:0]},
+		src:      sources{trees: in.src.trees[:0]},
+		programs: programRunner{words: in.programs.words[:0], spare: in.programs.spare},
 	}
-	if in.dir == "" {
-		in.dir = effect.Unknown
+	in.assemble()
+	if in.cwd.dir == "" {
+		in.cwd.dir = effect.Unknown
 	}
+}
+
+// assemble lets the parts of a walk find those that they need.
+func (in *interp) assemble() {
+	in.rep.ctx = &in.ctx
+	in.vars.rep, in.vars.ctx, in.vars.cwd = &in.rep, &in.ctx, &in.cwd
+	in.alt.rep, in.alt.vars, in.alt.arena, in.alt.ctx = &in.rep, &in.vars, &in.arena, &in.ctx
+	in.echoes.rep, in.echoes.alt = &in.rep, &in.alt
+	in.src.rep, in.src.ctx = &in.rep, &in.ctx
+	in.par.in, in.math.in, in.assigner.in, in.exp.in, in.fs.in, in.io.in = in, in, in, in, in, in
+	in.def.in, in.traps.in, in.hist.in, in.lines.in, in.dirs.in, in.readings.in = in, in, in, in, in, in
+	in.stands.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
 }
 
 // wiped returns the memory of a list for the next text, or none if it is large.
@@ -220,168 +101,17 @@ func wiped[T any](list []T) []T {
 
 // release forgets what the text was, so that nothing of it is kept.
 func (in *interp) release() {
-	in.vars, in.funcs, in.aliases = wiped(in.vars), wiped(in.funcs), wiped(in.aliases)
-	in.files, in.fields, in.words = wiped(in.files), wiped(in.fields), wiped(in.words)
-	in.texts.Reset()
+	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
+	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
+	in.arena.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
-	in.locals, in.trees = wiped(in.locals), wiped(in.trees)
-	in.outs, in.err, in.out, in.stdin, in.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
-	in.wires, in.aliased, in.rewired, in.snapshot = nil, nil, nil, nil
-	in.outermost = read{}
-	in.Analyzer, in.res, in.ctx, in.params, in.others, in.traps, in.hooks = nil, nil, Context{}, nil, nil, nil, nil
-	in.grown = [2][]data{}
+	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)
+	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil
+	in.src.outermost = read{}
+	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{}, nil, nil, nil, nil
+	in.par.grown = [2][]data{}
 }
 
-// keep returns bytes as a text.
-func (in *interp) keep(b []byte) string {
-	start := in.texts.Len()
-	in.texts.Write(b)
-	return in.texts.String()[start:]
-}
-
-// concat joins texts.
-func (in *interp) concat(parts ...string) string {
-	start := in.texts.Len()
-	for _, p := range parts {
-		in.texts.WriteString(p)
-	}
-	return in.texts.String()[start:]
-}
-
-func (in *interp) stopped() bool { return in.res.Over != "" }
-
-// over ends the analysis: what comes after is not known.
-func (in *interp) over(limit string) {
-	if in.res.Over == "" {
-		in.res.Over = limit
-		in.res.Effects = append(in.res.Effects, effect.Effect{Kind: effect.Opaque, Target: "too complex: " + limit, Step: in.step})
-	}
-}
-
-// tellsOver makes sure that a limit is an effect as well: only effects are judged.
-func (in *interp) tellsOver() {
-	if over := in.res.Over; over != "" && !slices.ContainsFunc(in.res.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) {
-		in.res.Over = ""
-		in.over(over)
-	}
-}
-
-// spend takes one step.
-func (in *interp) spend() bool {
-	if in.steps++; in.steps > in.lim.Steps {
-		in.over("steps")
-	}
-	return !in.stopped()
-}
-
-// work takes the steps that looking for a pattern in so many bytes is worth.
-func (in *interp) work(bytes int) bool {
-	in.steps += bytes / 8
-	return in.spend()
-}
-
-// made counts bytes that an expansion made.
-func (in *interp) made(n int) bool {
-	if in.expanded += n; in.expanded > in.lim.Expanded {
-		in.over("expansion")
-	}
-	return !in.stopped()
-}
-
-// add adds an effect, and where its path is only known to be in a folder that may be
-// one or another, what it is in that one as well.
-func (in *interp) add(e effect.Effect) {
-	in.effect(e)
-	switch e.Kind {
-	case effect.Read, effect.Write, effect.Delete, effect.Permission, effect.Exec:
-		if e.Bits&effect.Remote != 0 {
-			break
-		}
-		target := e.Target
-		if p := in.mayBe(target); p != "" {
-			e.Target = p
-			in.effect(e)
-		}
-		if p := in.ifStill(target); p != "" && e.Kind != effect.Read && e.Kind != effect.Exec {
-			e.Target = p
-			in.effect(e)
-		}
-		if p := in.atTop(target); p != "" {
-			e.Target = p
-			in.effect(e)
-		}
-	default: // the others have no path
-	}
-}
-
-// sameTail is how many effects an effect is compared with, so that it is not added twice.
-const sameTail = 4
-
-func (in *interp) effect(e effect.Effect) {
-	if len(in.res.Effects) >= in.lim.Effects {
-		in.over("effects")
-		return
-	}
-	// What a pattern may name is found out by looking through many places.
-	if strings.Count(e.Target, "*") > 1 {
-		in.steps += 96
-	} else if strings.ContainsAny(e.Target, "*?[{\x00") {
-		in.steps += 16
-	}
-	e.Bits |= in.bits
-	e.Step = in.step
-	for i := len(in.res.Effects) - 1; i >= max(0, len(in.res.Effects)-sameTail); i-- {
-		if have := in.res.Effects[i]; have.Kind == e.Kind {
-			if have.Step = e.Step; have == e {
-				return
-			}
-		}
-	}
-	in.res.Effects = append(in.res.Effects, e)
-}
-
-// environment is the value of a variable that the text did not assign.
-func (in *interp) environment(name string) data {
-	switch name {
-	case "PWD":
-		return data{text: in.dir}
-	case "BASH":
-		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
-	case "BASH_COMMAND":
-		in.typed = true
-		return unknown
-	case "_":
-		return unknown // the shell's own path, or a word of the command before this text
-	case "DIRSTACK":
-		return data{text: in.dir}
-	case unknownName:
-		return data{effect.Unknown, in.murky}
-	}
-	if v, ok := in.ctx.Env[name]; ok {
-		return data{text: v}
-	}
-	if in.ctx.Unset {
-		return data{}
-	}
-	switch name {
-	case "TMPDIR": // where it is not set, programs use this
-		return data{text: "/tmp"}
-	case "SHELL":
-		return data{text: "/bin/bash"} // or another one that takes -c
-	}
-	if secretName(name) {
-		return data{text: effect.Unknown, taint: effect.Secret}
-	}
-	return unknown
-}
-
-// secretName reports whether a variable of that name holds a credential.
-func secretName(name string) bool {
-	upper := strings.ToUpper(name)
-	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
-		if strings.Contains(upper, part) {
-			return true
-		}
-	}
-	return false
-}
+// An askedFolder is one that a script enters without knowing its name.
+type askedFolder uint8

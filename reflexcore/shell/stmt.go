@@ -2,74 +2,44 @@ package shell
 
 import (
 	"slices"
-	"strconv"
 
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
-	for i, s := range list {
-		if in.stopped() {
-			return
-		}
-		before, wired := in.jumped, len(in.rewired)
-		in.stmt(s, std, sink)
-		if len(in.rewired) > wired && i+1 < len(list) {
-			in.rewiredly(wired, std, sink, func() { in.perhapsStmts(in.jumped != before, list[i+1:], std, sink) })
-			return
-		}
-		if in.jumped != before && i+1 < len(list) { // the rest may not run
-			in.perhapsStmts(true, list[i+1:], std, sink)
-			return
-		}
-	}
-}
-
-// perhapsStmts walks statements that may not run.
-func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sink *data) {
-	if !jumped {
-		in.stmts(list, std, sink)
-		return
-	}
-	scope := in.branch()
-	in.stmts(list, std, sink)
-	in.join(scope)
-}
-
 // stmt walks a statement with its redirections.
 func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
-	if s.Cmd == nil && len(s.Redirs) == 0 || !in.spend() {
+	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
 		return
 	}
-	if in.out.leads() && in.out.sink == sink {
-		in.captured(s, std)
+	if in.io.out.leads() && in.io.out.sink == sink {
+		in.io.captured(s, std)
 		return
 	}
-	if in.level++; in.level > 4*in.lim.Nesting {
-		in.over("nesting")
+	if in.rep.level++; in.rep.level > 4*in.rep.lim.Nesting {
+		in.rep.over("nesting")
 	}
-	stdin, stdout, wires := in.stdin, in.stdout, in.wires
-	in.stdin, in.stdout = std, sink
-	in.wires, in.aliased = in.aliased, nil
+	stdin, stdout, wires := in.io.stdin, in.io.stdout, in.io.wires
+	in.io.stdin, in.io.stdout = std, sink
+	in.io.wires, in.io.aliased = in.io.aliased, nil
 	defer func() {
-		in.level--
-		in.stdin, in.stdout, in.wires = stdin, stdout, wires
+		in.rep.level--
+		in.io.stdin, in.io.stdout, in.io.wires = stdin, stdout, wires
 	}()
-	if in.intruder != nil {
-		in.intrude()
+	if in.traps.intruder != nil {
+		in.traps.intrude()
 	}
 	if len(s.Redirs) == 0 {
 		in.cmd(s, std, sink)
 		return
 	}
-	in.redirected(s, std, sink)
+	in.io.redirected(s, std, sink)
 }
 
 // cmd walks a command by its kind.
 func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
-	if len(in.readonly) > 0 {
-		defer in.keepReadonly(in.heldReadonly())
+	if len(in.vars.readonly) > 0 {
+		defer in.vars.keepReadonly(in.vars.heldReadonly())
 	}
 	if s.Background { // in a subshell
 		scope := in.enter()
@@ -78,15 +48,15 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	switch c := s.Cmd.(type) {
 	case nil:
 	case *syntax.CallExpr:
-		in.call(c, std, sink, s.Background)
+		in.callExpr(c, std, sink, s.Background)
 	case *syntax.BinaryCmd:
 		in.binaryCmd(c, std, sink)
 	case *syntax.Subshell:
 		scope := in.enter()
-		was := in.plumbed()
+		was := in.io.plumbed()
 		in.stmts(c.Stmts, std, sink)
 		in.leave(scope)
-		in.replumb(&was)
+		in.io.replumb(&was)
 	case *syntax.Block:
 		in.stmts(c.Stmts, std, sink)
 	case *syntax.IfClause:
@@ -98,19 +68,19 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.CaseClause:
 		in.caseClause(c, std, sink)
 	case *syntax.FuncDecl:
-		in.declare(c, std, sink)
+		in.def.declare(c, std, sink)
 	case *syntax.ArithmCmd:
-		in.number(c.X)
+		in.math.number(c.X)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			in.number(x)
+			in.math.number(x)
 		}
 	case *syntax.TestClause:
-		in.test(c.X)
+		in.testExpr(c.X)
 	case *syntax.DeclClause:
-		in.declClause(c, sink)
-		if in.recalls&recallsLast != 0 {
-			in.recall([]data{in.lastDeclared(c)}, s.Background)
+		in.assigner.declClause(c, sink)
+		if in.hist.recalls&recallsLast != 0 {
+			in.hist.recall([]data{in.hist.lastDeclared(c)}, s.Background)
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
@@ -130,35 +100,35 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	switch c.Op {
 	case syntax.AndStmt:
-		before, beside := in.before, in.beside
-		wired := len(in.rewired)
+		before, beside := in.cwd.before, in.cwd.beside
+		wired := len(in.io.rewired)
 		in.stmt(c.X, std, sink)
-		in.before, in.beside = before, beside
+		in.cwd.before, in.cwd.beside = before, beside
 		// The right side may not run; where it does, the left did too.
 		scope := in.branch()
-		in.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
-		dir, may := in.dir, in.may
+		in.io.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
+		dir, may := in.cwd.dir, in.cwd.may
 		in.join(scope)
-		if in.dir != dir {
-			in.goesFrom(scope.dir)
-			in.dir, in.may = dir, may
+		if in.cwd.dir != dir {
+			in.dirs.goesFrom(scope.dir)
+			in.cwd.dir, in.cwd.may = dir, may
 		}
 	case syntax.OrStmt:
-		wired := len(in.rewired)
+		wired := len(in.io.rewired)
 		in.stmt(c.X, std, sink)
 		scope := in.branch()
-		in.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
+		in.io.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
 		in.join(scope)
 	default:
-		if !in.shared && flat(c.X) && flat(c.Y) {
-			omits, to := in.omits, sink
-			in.every(func() {
-				if in.omits != omits {
+		if !in.alt.shared && flat(c.X) && flat(c.Y) {
+			omits, to := in.readings.omits, sink
+			in.readings.every(func() {
+				if in.readings.omits != omits {
 					to = &data{}
 				}
-				in.shared = true
+				in.alt.shared = true
 				in.pipe(c, std, to)
-				in.shared = false
+				in.alt.shared = false
 			})
 			return
 		}
@@ -167,10 +137,10 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 }
 
 func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
-	p := in.conduit()
+	p := in.io.conduit()
 	scope := in.enter()
-	was := in.plumbed()
-	in.fds[1] = ""
+	was := in.io.plumbed()
+	in.io.fds[1] = ""
 	left := c.X
 	if c.Op == syntax.PipeAll { // 2>&1, after all that it has itself
 		with := *left
@@ -179,8 +149,8 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	}
 	in.stmt(left, std, &p.out)
 	in.leave(scope)
-	in.replumb(&was)
-	in.fds[0] = ""
+	in.io.replumb(&was)
+	in.io.fds[0] = ""
 	via := in.via
 	in.via = "pipe"
 	scope = in.branch()
@@ -188,8 +158,8 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 	in.stmt(c.Y, &p.in, sink)
 	in.join(scope) // zsh runs the last one in the shell itself
 	in.via = via
-	in.fds[0] = was.fds[0]
-	in.drop(p)
+	in.io.fds[0] = was.fds[0]
+	in.io.drop(p)
 }
 
 // errorToo is what |& adds to the command on its left.
@@ -209,15 +179,15 @@ func isSimple(c syntax.Command) bool {
 
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	for ; c != nil; c = c.Else {
-		wired := len(in.rewired)
+		wired := len(in.io.rewired)
 		in.stmts(c.Cond, std, sink)
 		then := func(c *syntax.IfClause) {
 			scope := in.branch()
 			in.stmts(c.Then, std, sink)
 			in.join(scope)
 		}
-		if len(in.rewired) > wired {
-			in.rewiredly(wired, std, sink, func() {
+		if len(in.io.rewired) > wired {
+			in.io.rewiredly(wired, std, sink, func() {
 				then(c)
 				in.ifClause(c.Else, std, sink)
 			})
@@ -231,17 +201,17 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 // the first round assigned is there in the second.
 func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
-	defer in.onceMore(len(in.rewired), std, sink, func() {
+	defer in.io.onceMore(len(in.io.rewired), std, sink, func() {
 		in.stmts(c.Cond, std, sink)
 		in.stmts(c.Do, std, sink)
 	})
-	for round := 0; round < in.lim.Rounds && in.spend(); round++ {
+	for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
 		before := len(std.text)
-		eof := in.eof
-		in.eof = false
+		eof := in.lines.eof
+		in.lines.eof = false
 		in.stmts(c.Cond, std, sink)
-		done := in.eof
-		in.eof = eof
+		done := in.lines.eof
+		in.lines.eof = eof
 		if done && round > 0 {
 			return
 		}
@@ -249,16 +219,16 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		in.stmts(c.Do, std, sink)
 		in.join(scope)
 		if round == 0 {
-			in.settle()
+			in.vars.settle()
 		}
 		if round >= 1 && len(std.text) == before {
 			break
 		}
-		if round == in.lim.Rounds-2 {
+		if round == in.rep.lim.Rounds-2 {
 			std.data = data{effect.Unknown, std.taint} // more than is looked at one by one
 		}
 	}
-	if in.widen() {
+	if in.vars.widen() {
 		in.stmts(c.Cond, std, sink)
 		scope := in.branch()
 		in.stmts(c.Do, std, sink)
@@ -266,54 +236,26 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 	}
 }
 
-// settle notes how many values each variable has after the first round of a loop.
-func (in *interp) settle() {
-	for i := range in.vars {
-		in.vars[i].settled = len(in.vars[i].alts)
-	}
-}
-
-// widen makes unknown what has more values with each round of a loop, and reports
-// whether there is such a variable.
-func (in *interp) widen() (any bool) {
-	for i := range in.vars {
-		v := &in.vars[i]
-		if len(v.alts) <= max(v.settled, 2) {
-			continue
-		}
-		any = true
-		d := data{text: "1" + effect.Unknown}
-		for _, a := range v.alts {
-			d.taint |= a.taint
-			if _, err := strconv.Atoi(a.text); err != nil {
-				d.text = effect.Unknown
-			}
-		}
-		v.data, v.alts = d, nil
-	}
-	return any
-}
-
 func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
-	defer in.onceMore(len(in.rewired), std, sink, func() { in.stmts(c.Do, std, sink) })
+	defer in.io.onceMore(len(in.io.rewired), std, sink, func() { in.stmts(c.Do, std, sink) })
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
-		mark := len(in.fields)
+		mark := len(in.exp.fields)
 		lists := in.items(l)
-		n := len(in.fields) - mark
-		for i := 0; i < n && in.spend(); i++ {
-			f := in.fields[mark+i]
+		n := len(in.exp.fields) - mark
+		for i := 0; i < n && in.rep.spend(); i++ {
+			f := in.exp.fields[mark+i]
 			round := func() {
-				in.set(l.Name.Value, f.data)
+				in.assigner.set(l.Name.Value, f.data)
 				in.stmts(c.Do, std, sink)
 			}
 			switch {
-			case i >= in.lim.Rounds:
+			case i >= in.rep.lim.Rounds:
 				f.text, n = effect.Unknown, i
 				round()
 			case c.Select, lists > 1, f.vanishes(): // it may run no time
-				in.perhaps(round)
+				in.dirs.perhaps(round)
 			case in.jumped&leavesLoop == 0:
 				round()
 			default:
@@ -322,11 +264,11 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 				in.join(scope)
 			}
 		}
-		in.fields = in.fields[:mark]
+		in.exp.fields = in.exp.fields[:mark]
 	case *syntax.CStyleLoop:
-		in.number(l.Init)
-		for round := 0; round < in.lim.Rounds && in.spend(); round++ {
-			n, ok := in.number(l.Cond)
+		in.math.number(l.Init)
+		for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
+			n, ok := in.math.number(l.Cond)
 			if ok && n == 0 && l.Cond != nil {
 				return
 			}
@@ -335,17 +277,17 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			}
 			do := func() {
 				in.stmts(c.Do, std, sink)
-				in.number(l.Post)
+				in.math.number(l.Post)
 			}
 			if !ok && l.Cond != nil {
-				in.perhaps(do)
+				in.dirs.perhaps(do)
 				continue
 			}
 			do()
 		}
-		in.vague = true // from here on it counts to what is not known
-		in.number(l.Post)
-		in.vague = false
+		in.math.vague = true // from here on it counts to what is not known
+		in.math.number(l.Post)
+		in.math.vague = false
 		in.stmts(c.Do, std, sink)
 	}
 }
@@ -354,54 +296,28 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 // what it goes through: they stand one behind the other.
 func (in *interp) items(l *syntax.WordIter) (lists int) {
 	if l.InPos.IsValid() {
-		in.iterates = true
-		in.either(func() {
-			in.expand(l.Items)
+		in.par.iterates = true
+		in.readings.either(func() {
+			in.exp.expand(l.Items)
 			lists++
 		})
-		in.iterates = false
+		in.par.iterates = false
 		return lists
 	}
-	if in.openParams() || in.others == nil {
-		list, sure := in.elements("@")
+	if in.par.openParams() || in.par.others == nil {
+		list, sure := in.par.elements("@")
 		for _, d := range list {
-			in.push(field{data: d, splits: !sure, hollow: !sure})
+			in.exp.push(field{data: d, splits: !sure, hollow: !sure})
 		}
 		return 1
 	}
-	for _, list := range in.others {
+	for _, list := range in.par.others {
 		for _, d := range list {
-			in.push(field{data: d})
+			in.exp.push(field{data: d})
 		}
 	}
-	return len(in.others)
+	return len(in.par.others)
 }
 
 // landed ends a loop: what left it goes on behind it.
 func (in *interp) landed(before jump) { in.jumped = in.jumped&^leavesLoop | before&leavesLoop }
-
-func (in *interp) declare(c *syntax.FuncDecl, std *input, sink *data) {
-	names := c.Names
-	if c.Name != nil {
-		names = []*syntax.Lit{c.Name}
-	}
-	if len(names) == 0 { // an anonymous function runs at once
-		in.stmt(c.Body, std, sink)
-		return
-	}
-	for _, n := range names {
-		if len(in.funcs) >= in.lim.Fields {
-			in.over("functions")
-			return
-		}
-		if in.wellKnown(n.Value) {
-			in.shadowedBy(n.Value, c.Body)
-		}
-		in.funcs = append(in.funcs, function{name: n.Value, body: c.Body})
-		switch n.Value {
-		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
-			in.hooked(n.Value, func(std *input) { in.stmt(c.Body, std, nil) }) // nobody needs to call it
-		}
-	}
-	in.callsDeclared()
-}

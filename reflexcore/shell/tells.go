@@ -1,52 +1,55 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // builtin walks a command of the shell itself, and says what it prints of the shell's
 // own state where nothing else does: $(dirs), $(alias), $(trap) are not nothing.
 func (in *interp) builtin(b builtin, mark int, std *input, sink *data) {
 	if in.doubtful(mark) {
-		in.perhaps(func() { in.does(b, mark, std, sink) })
+		in.dirs.perhaps(func() { in.does(b, mark, std, sink) })
 		return
 	}
-	n, fewer := len(in.fields), in.vanishing(mark)
+	n, fewer := len(in.exp.fields), in.exp.vanishing(mark)
 	if !fewer {
 		in.does(b, mark, std, sink)
 		return
 	}
 	own := *std
-	if name := in.fields[mark].text; name == "cd" || name == "pushd" { // with more words they fail
+	if name := in.exp.fields[mark].text; name == "cd" || name == "pushd" { // with more words they fail
 		in.does(b, n, std, sink)
-		in.fields = in.fields[:n]
+		in.exp.fields = in.exp.fields[:n]
 		return
 	}
 	in.does(b, mark, std, sink)
-	in.perhaps(func() { in.does(b, n, &own, &data{}) })
-	in.fields = in.fields[:n]
+	in.dirs.perhaps(func() { in.does(b, n, &own, &data{}) })
+	in.exp.fields = in.exp.fields[:n]
 }
 
 // does walks it.
 func (in *interp) does(b builtin, mark int, std *input, sink *data) {
 	if sink == nil {
-		b(in, mark, std, sink)
+		b(builtinCall{in, mark, std, sink})
 		return
 	}
-	name, tells := in.fields[mark].text, in.tells(mark)
-	b(in, mark, std, sink)
+	name, tells := in.exp.fields[mark].text, in.tells(mark)
+	b(builtinCall{in, mark, std, sink})
 	switch {
 	case !tells:
 	case name == "cd":
-		sink.append(data{text: in.dir + "\n"})
+		sink.add(data{text: in.cwd.dir + "\n"})
 	case name == "pushd" || name == "popd":
-		in.dirs(len(in.fields)-1, std, sink)
+		builtinCall{in, len(in.exp.fields) - 1, std, sink}.printDirs()
 	default:
-		sink.append(unknown)
+		sink.add(unknown)
 	}
 }
 
 // tells reports whether a command of the shell itself prints what the shell knows.
 func (in *interp) tells(mark int) bool {
-	args := in.fields[mark+1:]
+	args := in.exp.fields[mark+1:]
 	letters, words := "", 0
 	for _, f := range args {
 		if strings.HasPrefix(f.text, "-") && len(f.text) > 1 {
@@ -55,11 +58,11 @@ func (in *interp) tells(mark int) bool {
 			words++
 		}
 	}
-	switch in.fields[mark].text {
+	switch in.exp.fields[mark].text {
 	case "times", "jobs", "caller", "pushd", "popd":
 		return true
 	case "cd":
-		return words > 0 && len(args) > 0 && (args[len(args)-1].text == "-" || in.lookup("CDPATH") != nil)
+		return words > 0 && len(args) > 0 && (args[len(args)-1].text == "-" || in.par.lookup("CDPATH") != nil)
 	case "alias":
 		for _, f := range args {
 			if !strings.Contains(f.text, "=") {
@@ -83,4 +86,64 @@ func (in *interp) tells(mark int) bool {
 		return true
 	}
 	return false
+}
+
+// doubtful reports whether a builtin may not do what it is for: it was disabled, or it
+// has flags with which it fails.
+func (in *interp) doubtful(mark int) bool {
+	args := in.exp.fields[mark:]
+	if slices.Contains(in.def.disabled, args[0].text) {
+		return true
+	}
+	letters := ""
+	switch args[0].text {
+	case "read":
+		letters = "adeinNprsA"
+	case "mapfile", "readarray":
+		letters = "dnOstcC"
+	case "printf":
+		letters = "v"
+	case "unset", "export", "readonly", "declare", "typeset":
+		letters = "aAfgiIlnrtuxv"
+	default:
+		return false
+	}
+	for _, f := range args[1:] {
+		if len(f.text) < 2 || f.text[0] != '-' || f.text == "--" {
+			break
+		}
+		for i := 1; i < len(f.text); i++ {
+			if strings.IndexByte(letters, f.text[i]) < 0 {
+				return true
+			}
+			if args[0].text != "unset" && strings.IndexByte("adinNpvOcC", f.text[i]) >= 0 {
+				break // what follows is a value
+			}
+		}
+	}
+	return false
+}
+
+// vanishing pushes the words of a builtin without those that may be none, where what they
+// mean depends on how many there are, and reports whether that is another reading.
+func (ex *expander) vanishing(mark int) bool {
+	if ex.in.readings.omits != omitsNothing && ex.in.readings.omits != omitsParts {
+		return false
+	}
+	switch ex.fields[mark].text {
+	case "cd", "pushd", "read", "printf", "mapfile", "readarray", "shift", "getopts", "hash":
+	default:
+		return false
+	}
+	n := len(ex.fields)
+	for _, f := range ex.fields[mark:n] {
+		if !f.vanishes() {
+			ex.push(f)
+		}
+	}
+	if kept := len(ex.fields) - n; kept < 2 || kept == n-mark {
+		ex.fields = ex.fields[:n]
+		return false
+	}
+	return true
 }

@@ -7,13 +7,13 @@ import (
 
 // terminals walks what the words of tmux run beside its first command: the commands that
 // follow a semicolon or that are words themselves, and #(…) in formats.
-func (in *interp) terminals(mark int) {
-	args := slices.Clone(in.fields[mark+1:])
+func (pr *programRunner) terminals(mark int) {
+	args := slices.Clone(pr.in.exp.fields[mark+1:])
 	run := func(d data, via string) {
-		if in.level < in.lim.Nesting && !in.stopped() {
-			in.level++
-			in.separately(false, func() { in.sub(d, via, &input{}, nil) })
-			in.level--
+		if pr.in.rep.level < pr.in.rep.lim.Nesting && !pr.in.rep.stopped() {
+			pr.in.rep.level++
+			pr.in.separately(false, func() { pr.in.payloads.sub(d, via, &input{}, nil) })
+			pr.in.rep.level--
 		}
 	}
 	for i, f := range args {

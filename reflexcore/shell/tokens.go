@@ -13,30 +13,30 @@ func (in *interp) tokens(src string) {
 	if !in.inert(src) {
 		in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 	}
-	mark := len(in.fields)
+	mark := len(in.exp.fields)
 	var word strings.Builder
 	some := false
 	endWord := func() {
 		if some {
-			in.push(field{data: data{text: word.String()}})
+			in.exp.push(field{data: data{text: word.String()}})
 		}
 		word.Reset()
 		some = false
 	}
 	endCommand := func() {
 		endWord()
-		for len(in.fields) > mark+1 && isKeyword(in.fields[mark].text) {
-			copy(in.fields[mark:], in.fields[mark+1:])
-			in.fields = in.fields[:len(in.fields)-1]
+		for len(in.exp.fields) > mark+1 && isKeyword(in.exp.fields[mark].text) {
+			copy(in.exp.fields[mark:], in.exp.fields[mark+1:])
+			in.exp.fields = in.exp.fields[:len(in.exp.fields)-1]
 		}
-		if len(in.fields) > mark && in.spend() {
+		if len(in.exp.fields) > mark && in.rep.spend() {
 			in.run(mark, &input{unknown, true}, nil, false)
 			in.bared(mark)
 		}
-		in.fields = in.fields[:mark]
+		in.exp.fields = in.exp.fields[:mark]
 	}
 	var quote byte
-	for i := 0; i < len(src) && !in.stopped(); i++ {
+	for i := 0; i < len(src) && !in.rep.stopped(); i++ {
 		c := src[i]
 		switch {
 		case c == '\\' && quote != '\'' && i+1 < len(src):
@@ -74,11 +74,11 @@ func (in *interp) tokens(src string) {
 // makes of it: it is one line, of which a shell runs nothing if it has an error, it has
 // nothing that a shell would expand, and none of its words, however they are cut or
 // glued, is the name of a program that does harm. It is a line of another language.
-func (in *interp) inert(src string) bool {
+func (a *Analyzer) inert(src string) bool {
 	if len(src) > 512 || strings.ContainsAny(src, "$`\n\r\x00") {
 		return false
 	}
-	if in.assignmentElsewhere(src) {
+	if a.assignmentElsewhere(src) {
 		return true
 	}
 	// A line in which the only quote does not end runs nothing. A shell that lives on may get
@@ -96,7 +96,7 @@ func (in *interp) inert(src string) bool {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
 			return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
 		}) {
-			if in.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
+			if a.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
 				return false
 			}
 		}
@@ -107,12 +107,12 @@ func (in *interp) inert(src string) bool {
 // assignmentElsewhere reports whether a text is an assignment of another language,
 // with spaces around its sign: to a shell that is one program of that name, or an
 // error.
-func (in *interp) assignmentElsewhere(src string) bool {
+func (a *Analyzer) assignmentElsewhere(src string) bool {
 	name, rest, ok := strings.Cut(strings.TrimSpace(src), " = ")
 	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	return in.Table.Find(name) == nil && !isKeyword(name)
+	return a.Table.Find(name) == nil && !isKeyword(name)
 }
 
 func isKeyword(s string) bool {
@@ -126,15 +126,15 @@ func isKeyword(s string) bool {
 // bared runs the words of a command once more without what is not known of them.
 func (in *interp) bared(mark int) {
 	some := false
-	for i := mark; i < len(in.fields); i++ {
-		if f := &in.fields[i]; !f.known() {
+	for i := mark; i < len(in.exp.fields); i++ {
+		if f := &in.exp.fields[i]; !f.known() {
 			some, f.text = true, strings.ReplaceAll(f.text, effect.Unknown, "")
 		}
 	}
-	for len(in.fields) > mark && in.fields[mark].text == "" {
-		in.fields = append(in.fields[:mark], in.fields[mark+1:]...)
+	for len(in.exp.fields) > mark && in.exp.fields[mark].text == "" {
+		in.exp.fields = append(in.exp.fields[:mark], in.exp.fields[mark+1:]...)
 	}
-	if some && len(in.fields) > mark && in.spend() {
+	if some && len(in.exp.fields) > mark && in.rep.spend() {
 		in.run(mark, &input{unknown, true}, nil, false)
 	}
 }

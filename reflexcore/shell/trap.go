@@ -1,12 +1,16 @@
 package shell
 
-import "approver.example/reflexcore/effect"
+import (
+	"slices"
+
+	"approver.example/reflexcore/effect"
+)
 
 // trap is the builtin. What a script does when it ends, it does with the values
 // that its variables have then: at its end, at each exit, and before an assignment
 // that changes them, if something could have ended it before.
-func (in *interp) trap(mark int, std *input, sink *data) {
-	args := in.fields[mark+1:]
+func (bc builtinCall) trap() {
+	args := bc.in.exp.fields[bc.mark+1:]
 	for len(args) > 0 && (args[0].text == "--" || args[0].text == "-p" || args[0].text == "-l") {
 		args = args[1:]
 	}
@@ -14,7 +18,7 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 		return
 	}
 	signals := false
-	atEnd := in.level == 1 && in.depth == 1 && len(in.active) == 0 && in.branches == 0 && len(in.traps) < 8
+	atEnd := bc.in.rep.level == 1 && bc.in.rep.depth == 1 && len(bc.in.def.active) == 0 && bc.in.branches == 0 && len(bc.in.traps.list) < 8
 	for _, signal := range args[1:] {
 		signals = signals || signal.text != "EXIT" && signal.text != "0"
 		switch signal.text {
@@ -25,85 +29,172 @@ func (in *interp) trap(mark int, std *input, sink *data) {
 	}
 	if !atEnd {
 		action := args[0].data // the words are gone when it is walked at the end
-		in.hooked("trap", func(std *input) { in.payload(action, "trap", std, nil) })
+		bc.in.traps.hooked("trap", func(std *input) { bc.in.payloads.payload(action, "trap", std, nil) })
 		return
 	}
 	if signals {
 		action := args[0].data
-		in.signalled(func(std *input) { in.payload(action, "trap", std, nil) })
-		in.rewiredByTraps()
+		bc.in.traps.signalled(func(std *input) { bc.in.payloads.payload(action, "trap", std, nil) })
+		bc.in.traps.rewiredByTraps()
 	}
-	in.traps, in.trapped = append(in.traps, args[0].data), in.res.Commands
+	bc.in.traps.list, bc.in.traps.trapped = append(bc.in.traps.list, args[0].data), bc.in.rep.res.Commands
 }
 
 // hooked walks what the shell runs by itself beside other commands: before each one,
 // at each error, at each prompt. If that reaches out, somebody is told of every one
 // from then on; if it writes down the commands where nobody looks, they are spied out.
-func (in *interp) hooked(name string, walk func(std *input)) {
-	in.remember(walk)
-	before, typed := len(in.res.Effects), in.typed
-	in.typed = name == "preexec" // which is told the command
-	in.aside(func() { in.intrudes(walk) })
-	in.rewiredByTraps()
+func (tr *traps) hooked(name string, walk func(std *input)) {
+	tr.remember(walk)
+	before, typed := len(tr.in.rep.res.Effects), tr.in.rep.typed
+	tr.in.rep.typed = name == "preexec" // which is told the command
+	tr.in.aside(func() { tr.intrudes(walk) })
+	tr.rewiredByTraps()
 	reaches, spies := false, false
-	for _, e := range in.res.Effects[min(before, len(in.res.Effects)):] {
+	for _, e := range tr.in.rep.res.Effects[min(before, len(tr.in.rep.res.Effects)):] {
 		reaches = reaches || e.Kind == effect.NetIn || e.Kind == effect.NetOut
-		spies = spies || in.typed && e.Kind == effect.Write && covert(e.Target)
+		spies = spies || tr.in.rep.typed && e.Kind == effect.Write && covert(e.Target)
 	}
-	in.typed = typed
+	tr.in.rep.typed = typed
 	if reaches {
-		in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
+		tr.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
 	}
 	if spies {
-		in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
+		tr.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
 	}
 }
 
 // remember keeps what the shell runs by itself for the end of the shell that runs it: it may
 // call functions, and have values, that come after it.
-func (in *interp) remember(walk func(std *input)) {
-	if in.late {
+func (tr *traps) remember(walk func(std *input)) {
+	if tr.late {
 		return
 	}
-	if len(in.hooks) >= intruders {
-		in.over("traps")
+	if len(tr.hooks) >= intruders {
+		tr.in.rep.over("traps")
 		return
 	}
-	in.hooks = append(in.hooks, walk)
+	tr.hooks = append(tr.hooks, walk)
 }
 
 // runLate walks what was remembered since there were so many, with the state of the end.
-func (in *interp) runLate(since int) {
-	if in.late || len(in.hooks) <= since {
+func (tr *traps) runLate(since int) {
+	if tr.late || len(tr.hooks) <= since {
 		return
 	}
-	in.late = true
-	for _, walk := range in.hooks[since:] {
-		again := func() { in.aside(func() { walk(&input{}) }) }
-		in.onceMore(0, &input{}, nil, again)
+	tr.late = true
+	for _, walk := range tr.hooks[since:] {
+		again := func() { tr.in.aside(func() { walk(&input{}) }) }
+		tr.in.io.onceMore(0, &input{}, nil, again)
 		again()
 	}
-	clear(in.hooks[since:])
-	in.hooks, in.late = in.hooks[:since], false
+	clear(tr.hooks[since:])
+	tr.hooks, tr.late = tr.hooks[:since], false
 }
 
 // settled walks the traps before a variable changes, unless nothing ran since they
 // were walked or set.
-func (in *interp) settled() {
-	if len(in.traps) > 0 && in.res.Commands != in.trapped {
-		in.ended()
+func (tr *traps) settled() {
+	if len(tr.list) > 0 && tr.in.rep.res.Commands != tr.trapped {
+		tr.ended()
 	}
 }
 
 // ended walks what the traps do.
-func (in *interp) ended() {
-	traps := in.traps
-	in.traps = nil // one that sets another does it only once
+func (tr *traps) ended() {
+	traps := tr.list
+	tr.list = nil // one that sets another does it only once
 	for _, d := range traps {
-		in.sub(d, "trap", &input{}, nil)
+		tr.in.payloads.sub(d, "trap", &input{}, nil)
 	}
-	in.traps, in.trapped = traps, in.res.Commands
+	tr.list, tr.trapped = traps, tr.in.rep.res.Commands
 }
 
 // exit ends the script.
-func (in *interp) exit(int, *input, *data) { in.ended() }
+func (bc builtinCall) exit() { bc.in.traps.ended() }
+
+const intruders = 32 // variables that traps may set
+
+// intrudes walks what a trap does, in a scope of its own, and notes what that sets.
+func (tr *traps) intrudes(walk func(std *input)) {
+	moves, was, out, wired, std := tr.in.dirs.moves, tr.in.io.plumbed(), tr.in.io.out, len(tr.in.io.rewired), input{}
+	walk(&std)
+	if tr.intruder == nil {
+		tr.intruder = &intruder{}
+	}
+	i := tr.intruder
+	i.left = append(i.left, tr.in.io.rewired[min(wired, len(tr.in.io.rewired)):]...)
+	if now := tr.in.io.plumbed(); now != was || std.present || tr.in.io.out != out {
+		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: tr.in.io.out != out, stream: tr.in.io.out.to})
+	}
+	for _, v := range tr.in.vars.list[tr.in.vars.mark:] {
+		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
+			continue
+		}
+		if len(i.vars) >= intruders {
+			tr.in.rep.over("traps")
+			return
+		}
+		i.vars = append(i.vars, v)
+	}
+	if tr.in.dirs.moves != moves {
+		i.dir = tr.in.cwd.dir
+	}
+}
+
+// intrude does it before a command.
+func (tr *traps) intrude() {
+	i := tr.intruder
+	for _, v := range i.vars {
+		if now := tr.in.vars.find(v.name); now == nil || now.data != v.data || now.array != v.array {
+			tr.in.vars.merge(v)
+		}
+	}
+	if i.dir != "" && tr.in.cwd.dir != i.dir {
+		tr.in.dirs.goesFrom(tr.in.cwd.dir)
+		tr.in.cwd.dir, tr.in.cwd.may = effect.Unknown, i.dir
+	}
+}
+
+// signalled walks what a trap does while the text still runs, for what it sets alone: what
+// else it does is walked at the end.
+func (tr *traps) signalled(walk func(std *input)) {
+	r := tr.in.rep.res
+	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), tr.in.rep.steps
+	tr.in.aside(func() { tr.intrudes(walk) })
+	over, layers := r.Over, r.Layers
+	found, list := r.Effects, r.Steps
+	*r = counted
+	r.Effects, r.Steps, r.Layers = found[:effects], list[:steps], max(r.Layers, layers)
+	if over != "" && r.Over == "" { // what the trap does is not known: the text goes on
+		tr.in.rep.over(over)
+		r.Over = ""
+		if !tr.repaid { // once: the text has its own steps
+			tr.in.rep.steps, tr.repaid = spent, true
+		}
+	}
+}
+
+// rewiredByTraps makes what traps connected to descriptors one more possibility for all that
+// follows, as what a command did that may have been exec.
+func (tr *traps) rewiredByTraps() {
+	if tr.intruder == nil {
+		return
+	}
+	for i := range tr.intruder.left {
+		tr.in.io.mayRewire(&tr.intruder.left[i])
+	}
+	tr.intruder.left = nil
+}
+
+// callsDeclared walks once more what traps do, since they may call a function that is declared now.
+func (tr *traps) callsDeclared() {
+	if len(tr.hooks) == 0 || tr.late || tr.in.rep.stopped() {
+		return
+	}
+	tr.late = true
+	for _, walk := range tr.hooks {
+		tr.signalled(walk)
+	}
+	tr.late = false
+	tr.rewiredByTraps()
+}

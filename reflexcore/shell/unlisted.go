@@ -9,10 +9,10 @@ import (
 )
 
 // unknownProgram is a command whose name is not known.
-func (in *interp) unknownProgram(mark int, std *input, sink *data) {
-	in.res.Opaque++
-	in.odd(NameUnknown, effect.Show(in.fields[mark].text))
-	args := in.fields[mark:]
+func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
+	pr.in.rep.res.Opaque++
+	pr.in.rep.odd(NameUnknown, effect.Show(pr.in.exp.fields[mark].text))
+	args := pr.in.exp.fields[mark:]
 	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
 	if args[0].isUnnamed() {
 		e.What = "any"
@@ -20,12 +20,12 @@ func (in *interp) unknownProgram(mark int, std *input, sink *data) {
 	for _, f := range args[1:] {
 		e.Taint |= f.taint &^ effect.Decoded
 		if wipes(f.text) {
-			in.asRemoval(mark)
+			pr.asRemoval(mark)
 		}
 	}
-	in.add(e)
-	in.suspects(mark + 1)
-	sink.append(data{effect.Unknown, e.Taint})
+	pr.in.add(e)
+	pr.suspects(mark + 1)
+	sink.add(data{effect.Unknown, e.Taint})
 }
 
 // wipes reports whether a word is the flags of rm that nothing else has.
@@ -34,68 +34,68 @@ func wipes(s string) bool {
 }
 
 // asRemoval walks a command of which only the name is not known as if it were rm.
-func (in *interp) asRemoval(from int) {
-	mark := len(in.fields)
-	before := len(in.res.Effects)
-	in.fields = append(in.fields, in.fields[from:]...)
-	in.fields[mark] = field{data: data{text: "rm"}}
-	in.program(mark, &input{}, nil)
-	in.fields = in.fields[:mark]
-	for i := before; i < len(in.res.Effects); i++ {
-		in.res.Effects[i].Bits |= effect.Partial
+func (pr *programRunner) asRemoval(from int) {
+	mark := len(pr.in.exp.fields)
+	before := len(pr.in.rep.res.Effects)
+	pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[from:]...)
+	pr.in.exp.fields[mark] = field{data: data{text: "rm"}}
+	pr.program(mark, &input{}, nil)
+	pr.in.exp.fields = pr.in.exp.fields[:mark]
+	for i := before; i < len(pr.in.rep.res.Effects); i++ {
+		pr.in.rep.res.Effects[i].Bits |= effect.Partial
 	}
 }
 
 // patterns are the programs that a pattern of a path is tried for.
 var patterns = [...]string{"rm", "sh", "bash", "dash", "zsh", "dd", "cat", "nc", "cp", "mv", "tee", "curl", "wget", "find", "chmod", "shred", "python3", "perl", "node", "ruby", "base64", "xargs", "env", "sudo", "ssh", "scp"}
 
-// pattern walks a command whose program is a pattern, such as /bin/r?, as each of
+// tryPattern walks a command whose program is a pattern, such as /bin/r?, as each of
 // the programs that do harm and that it matches.
-func (in *interp) pattern(mark int, std *input, sink *data) {
-	base := path.Base(in.fields[mark].text)
+func (pr *programRunner) tryPattern(mark int, std *input, sink *data) {
+	base := path.Base(pr.in.exp.fields[mark].text)
 	found := false
 	for _, name := range patterns {
 		if ok, err := path.Match(base, name); !ok || err != nil || strings.Trim(base, "*?") == "" && len(base) != len(name) {
 			continue
 		}
 		found = true
-		from := len(in.fields)
-		in.fields = append(in.fields, in.fields[mark:]...)
-		in.fields[from] = field{data: data{text: name}}
-		in.level++
-		in.program(from, std, sink)
-		in.level--
-		in.fields = in.fields[:from]
+		from := len(pr.in.exp.fields)
+		pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[mark:]...)
+		pr.in.exp.fields[from] = field{data: data{text: name}}
+		pr.in.rep.level++
+		pr.program(from, std, sink)
+		pr.in.rep.level--
+		pr.in.exp.fields = pr.in.exp.fields[:from]
 	}
 	if !found {
-		in.unlisted(mark, std, sink)
+		pr.unlisted(mark, std, sink)
 	}
 }
 
 // unlisted is a program that no table has: what it does is not known. What it
 // would run or touch if it were a wrapper is looked at.
-func (in *interp) unlisted(mark int, std *input, sink *data) {
-	in.res.Unlisted++
-	args := in.fields[mark:]
+func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
+	pr.in.rep.res.Unlisted++
+	args := pr.in.exp.fields[mark:]
 	name := args[0].text
 	if strings.IndexByte(name, '/') < 0 {
-		in.add(effect.Effect{Kind: effect.Exec, Target: name, Taint: args[0].taint | std.taint, By: name})
+		pr.in.add(effect.Effect{Kind: effect.Exec, Target: name, Taint: args[0].taint | std.taint, By: name})
 	}
 	taint := std.taint
 	for _, f := range args {
 		taint |= f.taint
 	}
-	in.saysDelete(args[1:], name)
+	pr.in.payloads.saysDelete(args[1:], name)
 	for _, f := range args[1:] {
 		if unchecks(f.text) {
-			in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
+			pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
 			break
 		}
 	}
 	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // as words of a sentence end, and no wrapper's name
-		in.suspects(mark + 1)
+		pr.suspects(mark + 1)
 	}
-	sink.append(data{effect.Unknown, taint})
+	sink.add(data{effect.Unknown, taint})
 }
 
 // unchecks reports whether a flag tells a program to ask nobody and to check nothing:
@@ -118,7 +118,7 @@ func unchecks(flag string) bool {
 // subcommand is called delete deletes something, most often elsewhere, and one whose
 // subcommand is called disable switches something off. Args are its words without its
 // name, which is by.
-func (in *interp) saysDelete(args []field, by string) {
+func (pl *payloadRunner) saysDelete(args []field, by string) {
 	words := 0
 	for i := 0; i < len(args) && words < 2; i++ {
 		text := args[i].text
@@ -142,7 +142,7 @@ func (in *interp) saysDelete(args []field, by string) {
 				return
 			}
 		}
-		in.add(e)
+		pl.in.add(e)
 		return
 	}
 }
@@ -179,19 +179,19 @@ const flagLetters = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 
 // suspects walks what an unknown wrapper may run: each word from which on the
 // words are a command that a table knows to do harm. Its effects are partial.
-func (in *interp) suspects(from int) {
-	if in.level > in.lim.Nesting {
+func (pr *programRunner) suspects(from int) {
+	if pr.in.rep.level > pr.in.rep.lim.Nesting {
 		return
 	}
-	n := len(in.fields)
+	n := len(pr.in.exp.fields)
 	for i := from; i < n && i < from+8; i++ {
-		f := in.fields[i]
+		f := pr.in.exp.fields[i]
 		if f.text == "" {
 			continue
 		}
 		if name, value, ok := strings.Cut(f.text, "="); ok && name != "" && strings.Trim(name, flagLetters) == "" {
 			if strings.ContainsAny(value, " ;|&\n") && !strings.Contains(value, "://") {
-				in.maybeShell(data{value, f.taint}) // --cmd='rm -rf x'
+				pr.maybeShell(data{value, f.taint}) // --cmd='rm -rf x'
 			}
 			continue
 		}
@@ -199,25 +199,25 @@ func (in *interp) suspects(from int) {
 			continue
 		}
 		if strings.ContainsAny(f.text, " ;|&\n") && n-i <= 2 && !strings.Contains(f.text, "://") {
-			in.maybeShell(f.data)
+			pr.maybeShell(f.data)
 			continue
 		}
-		if in.Table.Plausible(f.text) == nil || i == n-1 {
+		if pr.in.Table.Plausible(f.text) == nil || i == n-1 {
 			continue
 		}
-		in.level++
-		before := len(in.res.Effects)
-		mark := len(in.fields)
-		in.fields = append(in.fields, in.fields[i:n]...)
-		in.separately(false, func() { in.run(mark, &input{}, nil, false) })
-		in.fields = in.fields[:mark]
-		in.level--
-		if !slices.ContainsFunc(in.res.Effects[before:], harms) {
-			in.res.Effects = in.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
+		pr.in.rep.level++
+		before := len(pr.in.rep.res.Effects)
+		mark := len(pr.in.exp.fields)
+		pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[i:n]...)
+		pr.in.separately(false, func() { pr.in.run(mark, &input{}, nil, false) })
+		pr.in.exp.fields = pr.in.exp.fields[:mark]
+		pr.in.rep.level--
+		if !slices.ContainsFunc(pr.in.rep.res.Effects[before:], harms) {
+			pr.in.rep.res.Effects = pr.in.rep.res.Effects[:before] // the words of a subcommand that is called so: tomb dig x
 			continue
 		}
-		for j := before; j < len(in.res.Effects); j++ {
-			in.res.Effects[j].Bits |= effect.Partial
+		for j := before; j < len(pr.in.rep.res.Effects); j++ {
+			pr.in.rep.res.Effects[j].Bits |= effect.Partial
 		}
 		return
 	}
@@ -236,20 +236,20 @@ func harms(e effect.Effect) bool {
 
 // maybeShell walks a word that looks like a command line and that an unknown
 // program got as its last word, or as the value of a flag.
-func (in *interp) maybeShell(d data) {
+func (pr *programRunner) maybeShell(d data) {
 	if len(d.text) > 4096 || !d.known() {
 		return
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(d.text), " ")
 	name, _, assigns := strings.Cut(first, "=")
-	if p := in.Table.Find(first); p == nil && builtinOf(first) == nil && (!assigns || strings.Trim(name, flagLetters) != "") {
+	if p := pr.in.Table.Find(first); p == nil && builtinOf(first) == nil && (!assigns || strings.Trim(name, flagLetters) != "") {
 		return
 	}
-	before := len(in.res.Effects)
-	in.level++
-	in.separately(false, func() { in.sub(d, "argument of an unknown program", &input{}, nil) })
-	in.level--
-	for j := before; j < len(in.res.Effects); j++ {
-		in.res.Effects[j].Bits |= effect.Partial
+	before := len(pr.in.rep.res.Effects)
+	pr.in.rep.level++
+	pr.in.separately(false, func() { pr.in.payloads.sub(d, "argument of an unknown program", &input{}, nil) })
+	pr.in.rep.level--
+	for j := before; j < len(pr.in.rep.res.Effects); j++ {
+		pr.in.rep.res.Effects[j].Bits |= effect.Partial
 	}
 }

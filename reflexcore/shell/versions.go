@@ -12,27 +12,11 @@ import (
 // once more may still have what it had. What it had is kept as further versions, and each
 // command that reads or runs the file is walked for each of them.
 
-// A version is what a file may hold.
-type version struct {
-	data
-	alias string // it is this file
-	built bool
-	from  []string
-}
-
-// olderVersions is how many of them are kept for one file, besides the present one. Of short
-// ones there may be more: a script that is written and run a few times.
-const (
-	olderVersions = 3
-	shortVersions = 12
-	versionBytes  = 4096 // of all those of a file
-)
-
 // told is what counts of the taint of a file when the file itself is gone.
 const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
-// present is the version that the file has if all that was written to it was.
-func (f *virtual) present() version { return version{f.data, f.alias, f.built, f.from} }
+// current is the version that the file has if all that was written to it was.
+func (f *virtual) current() version { return version{f.data, f.alias, f.built, f.from} }
 
 // says reports whether it makes a difference that a file may hold this version.
 func (v *version) says() bool {
@@ -43,7 +27,7 @@ func (v *version) says() bool {
 func (v *version) blank() bool { return strings.Trim(v.text, effect.Unknown) == "" }
 
 // ages keeps what a file holds as one more version, since it is written.
-func (f *virtual) ages() { f.mayHold(f.present()) }
+func (f *virtual) ages() { f.mayHold(f.current()) }
 
 // mayHold makes something one more version of a file. Of more than are kept nothing is known.
 func (f *virtual) mayHold(v version) {
@@ -77,108 +61,12 @@ func (f *virtual) mayHoldBesides(d data) {
 	}
 }
 
-// agesInBranch keeps what a file holds that becomes another one in a branch.
-func (in *interp) agesInBranch(f *virtual) {
-	if v := f.present(); in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
-		f.mayHold(v)
-	}
-}
-
 // extend appends something to each of the older versions.
 func (f *virtual) extend(d data) {
 	f.older = slices.Clone(f.older)
 	for i := range f.older {
-		f.older[i].append(d)
+		f.older[i].add(d)
 	}
-}
-
-// version is the one that a command finds in a file: it is walked for each of them, those of
-// which the text is known first. Where no command chooses, it may be any of them.
-//
-// The versions are those that the file had when the command first looked. A walk writes, as mv
-// does to the file that it moves, so the next one would choose from another list and miss some.
-// What a walk finds after it wrote the file itself is added.
-func (in *interp) version(f *virtual) version {
-	if len(f.older) == 0 && len(in.choices) == 0 {
-		return f.present()
-	}
-	key := in.concat("file ", f.path)
-	for i := range in.choices {
-		if c := &in.choices[i]; c.key == key {
-			if f.written > in.began {
-				c.finds(f)
-			}
-			return c.held[min(c.at, len(c.held)-1)]
-		}
-	}
-	switch {
-	case len(f.older) == 0:
-		return f.present()
-	case in.choose:
-		held := f.versions()
-		in.chooses(choice{key: key, n: len(held), held: held})
-		return in.choices[len(in.choices)-1].held[0]
-	}
-	v := version{data: data{effect.Unknown, f.taint}}
-	for i := range f.older {
-		v.taint |= f.older[i].taint
-	}
-	return v
-}
-
-// narrow has a command walked for fewer versions of its files where there are too many
-// combinations of them. What is left out is one version of which nothing is known. The file
-// that is looked into now may be all unknown; of the others the command saw the first version.
-func (in *interp) narrow() {
-	last := len(in.choices) - 1
-	for _, keep := range [...]int{olderVersions, 1, 0} {
-		for i := range in.choices {
-			c := &in.choices[i]
-			unused := c.at < keep || keep == 0 && i == last
-			if unused && len(c.held) > keep+1 && in.walks() > in.lim.Alternatives {
-				c.keep(keep)
-			}
-		}
-	}
-}
-
-// walks is how many combinations of the present choices there are, or some number of them
-// that is too large.
-func (in *interp) walks() int {
-	n := 1
-	for i := range in.choices {
-		if n *= in.choices[i].n; n > in.lim.Alternatives {
-			break
-		}
-	}
-	return n
-}
-
-// keep takes the versions behind the first n together.
-func (c *choice) keep(n int) {
-	rest := version{data: data{text: effect.Unknown}}
-	for _, v := range c.held[n:] {
-		rest.taint |= v.taint
-	}
-	c.held = append(c.held[:n], rest)
-	c.n = len(c.held)
-}
-
-// finds adds what the command itself left in a file that it looks into again.
-func (c *choice) finds(f *virtual) {
-	for _, v := range f.versions() {
-		if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
-			continue
-		}
-		if len(c.held) > 2*olderVersions {
-			v = version{data: data{effect.Unknown, v.taint}}
-			if slices.ContainsFunc(c.held, func(o version) bool { return o.like(&v) }) {
-				continue
-			}
-		}
-		c.held = append(c.held, v)
-	}
-	c.n = len(c.held)
 }
 
 // like reports whether it makes no difference which of two versions a file holds.
@@ -193,7 +81,7 @@ func (f *virtual) versions() []version {
 	all := make([]version, 0, len(f.older)+1)
 	for _, blank := range [...]bool{false, true} {
 		for i := len(f.older); i >= 0; i-- {
-			v := f.present()
+			v := f.current()
 			if i < len(f.older) {
 				v = f.older[i]
 			}
@@ -206,10 +94,16 @@ func (f *virtual) versions() []version {
 }
 
 // heldBy is a file of this text and the version of it that a command finds; nil: it has none.
-func (in *interp) heldBy(p string) (*virtual, version) {
-	f := in.file(p)
+func (fsys *filesystem) heldBy(p string) (*virtual, version) {
+	f := fsys.fileAt(p)
 	if f == nil {
 		return nil, version{}
 	}
-	return f, in.version(f)
+	return f, fsys.in.alt.version(f)
+}
+
+// isBlank reports whether nothing is known of a file's text, and nothing bad of where it
+// comes from.
+func (f *virtual) isBlank() bool {
+	return f.sink == nil && f.taint&^effect.File == 0 && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
 }

@@ -9,81 +9,64 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// special marks the bytes for which a literal is not itself.
-var special = func() (t [256]bool) {
-	for _, c := range []byte("\\{*?[~") {
-		t[c] = true
-	}
-	return t
-}()
-
-func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if special[s[i]] {
-			return false
-		}
-	}
-	return true
-}
-
 // expand pushes the fields of the words.
-func (in *interp) expand(words []*syntax.Word) {
+func (ex *expander) expand(words []*syntax.Word) {
 	for _, w := range words {
-		if in.stopped() {
+		if ex.in.rep.stopped() {
 			return
 		}
-		in.word(w)
+		ex.expandWord(w)
 	}
 }
 
-// word pushes the fields of one word.
-func (in *interp) word(w *syntax.Word) {
+// expandWord pushes the fields of one word.
+func (ex *expander) expandWord(w *syntax.Word) {
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0].(type) {
 		case *syntax.Lit:
-			if plain(p.Value) {
-				in.push(field{data: data{text: p.Value}})
+			if isLiteral(p.Value) {
+				ex.push(field{data: data{text: p.Value}})
 				return
 			}
 		case *syntax.SglQuoted:
 			if !p.Dollar {
-				in.push(field{data: data{text: p.Value}, quoted: true})
+				ex.push(field{data: data{text: p.Value}, quoted: true})
 				return
 			}
 		}
 	}
 	if hasBrace(w) {
-		mark := len(in.fields)
-		for _, b := range in.braces(w) {
-			in.parts(b)
+		mark := len(ex.fields)
+		for _, b := range ex.braces(w) {
+			ex.expandParts(b)
 		}
-		if mark < len(in.fields) {
-			in.fields[mark].odd |= BracedName
+		if mark < len(ex.fields) {
+			ex.fields[mark].odd |= BracedName
 		}
 		return
 	}
-	in.parts(w)
+	ex.expandParts(w)
 }
 
-func (in *interp) push(f field) {
-	if len(in.fields) >= in.lim.Fields {
-		in.over("words")
+func (ex *expander) push(f field) {
+	if len(ex.fields) >= ex.in.rep.lim.Fields {
+		ex.in.rep.over("words")
 		return
 	}
-	in.fields = append(in.fields, f)
+	ex.fields = append(ex.fields, f)
 }
 
 // pushAll is push for the words of a command in a command. Such commands nest, and each
 // holds its words again.
-func (in *interp) pushAll(list []field) {
-	if room := max(in.lim.Fields-len(in.fields), 0); len(list) > room {
-		in.over("words")
+func (ex *expander) pushAll(list []field) {
+	if room := max(ex.in.rep.lim.Fields-len(ex.fields), 0); len(list) > room {
+		ex.in.rep.over("words")
 		list = list[:room]
 	}
-	if cap(in.fields)-len(in.fields) < len(list) {
-		in.fields = slices.Grow(in.fields, max(len(list), len(in.fields)))
+	if cap(ex.fields)-len(ex.fields) < len(list) {
+		ex.fields = slices.Grow(ex.fields, max(len(list), len(ex.fields)))
 	}
-	in.fields = append(in.fields, list...)
+	ex.fields = append(ex.fields, list...)
 }
 
 // A builder makes the fields of one word.
@@ -99,9 +82,9 @@ type builder struct {
 	joins   bool // it has more than one part
 }
 
-func (b *builder) text(s string, quoted bool) {
-	if b.in.made(len(s)) {
-		b.in.buf = append(b.in.buf, s...)
+func (b *builder) addText(s string, quoted bool) {
+	if b.in.rep.made(len(s)) {
+		b.in.exp.buf = append(b.in.exp.buf, s...)
 		b.any = b.any || quoted || s != ""
 		b.quoted = b.quoted || quoted
 	}
@@ -110,30 +93,30 @@ func (b *builder) text(s string, quoted bool) {
 // flush ends a field.
 func (b *builder) flush() {
 	if b.any {
-		b.field.text = b.in.keep(b.in.buf[b.start:])
-		if b.in.omits == omitsParts && b.hollow && strings.Trim(b.field.text, effect.Unknown) != "" {
+		b.field.text = b.in.arena.keep(b.in.exp.buf[b.start:])
+		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.field.text, effect.Unknown) != "" {
 			b.field.text, b.splits = strings.ReplaceAll(b.field.text, effect.Unknown, ""), false
 		}
-		b.in.push(b.field)
+		b.in.exp.push(b.field)
 	}
-	b.in.buf = b.in.buf[:b.start]
+	b.in.exp.buf = b.in.exp.buf[:b.start]
 	b.field, b.any, b.foreign = field{}, false, false
 }
 
-// value adds what an expansion gave, split at IFS unless it is quoted.
-func (b *builder) value(d data, quoted bool) {
+// addValue adds what an expansion gave, split at IFS unless it is quoted.
+func (b *builder) addValue(d data, quoted bool) {
 	b.taint |= d.taint
 	if !d.known() {
 		b.foreign = b.foreign || !b.place
 		b.inherits = !b.foreign
-		b.based = b.based || b.place && len(b.in.buf) == b.start && d.text == effect.Unknown
-		b.filled = b.filled || b.stays && len(b.in.buf) == b.start && d.text == effect.Unknown
+		b.based = b.based || b.place && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
+		b.filled = b.filled || b.stays && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
 		if b.hollow = b.hollow || !b.stays; !b.stays {
-			d = b.in.omitted(d)
+			d = b.in.readings.omitted(d)
 		}
 	}
 	if quoted {
-		b.text(d.text, true)
+		b.addText(d.text, true)
 		return
 	}
 	if !d.known() {
@@ -144,21 +127,21 @@ func (b *builder) value(d data, quoted bool) {
 	if !bare && strings.ContainsAny(d.text, "*?[") {
 		b.glob = true
 	}
-	ifs := b.in.ifsOf(d.text)
-	b.shaken = b.shaken || d.known() && b.in.tearsUp(d.text)
+	ifs := b.in.par.ifsOf(d.text)
+	b.shaken = b.shaken || d.known() && b.in.par.tearsUp(d.text)
 	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
-		b.text(d.text, false)
+		b.addText(d.text, false)
 		return
 	}
 	rest, taint := d.text, b.taint
 	for rest != "" {
 		i := strings.IndexAny(rest, ifs)
 		if i < 0 {
-			b.text(rest, false)
+			b.addText(rest, false)
 			return
 		}
 		if i > 0 {
-			b.text(rest[:i], false)
+			b.addText(rest[:i], false)
 		}
 		splits, odd, hollow, strange, foreign := b.splits, b.odd, b.hollow, b.strange, b.foreign
 		b.flush()
@@ -170,77 +153,77 @@ func (b *builder) value(d data, quoted bool) {
 	}
 }
 
-// parts pushes the fields of a word without braces.
-func (in *interp) parts(w *syntax.Word) {
-	b := builder{in: in, start: len(in.buf), joins: len(w.Parts) > 1}
-	first, before := len(in.fields), false
+// expandParts pushes the fields of a word without braces.
+func (ex *expander) expandParts(w *syntax.Word) {
+	b := builder{in: ex.in, start: len(ex.buf), joins: len(w.Parts) > 1}
+	first, before := len(ex.fields), false
 	for i := 0; i < len(w.Parts); i++ {
 		part := w.Parts[i]
 		if lit, ok := part.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(lit.Value, "~") {
-			in.tilde(&b, lit.Value)
+			ex.tilde(&b, lit.Value)
 			continue
 		}
-		if d, rest, ok := in.subscript(w.Parts, i); ok {
-			b.value(d, false)
-			in.literal(&b, rest)
+		if d, rest, ok := ex.in.par.subscript(w.Parts, i); ok {
+			b.addValue(d, false)
+			ex.literal(&b, rest)
 			i++
 			continue
 		}
-		n, value := len(in.buf), isValue(part)
-		in.part(&b, part, false)
+		n, value := len(ex.buf), isValue(part)
+		ex.expandPart(&b, part, false)
 		if b.seam(n, value, before) {
 			b.odd |= GluedName
 		}
 		before = value
 	}
-	how := written(w)
+	how := writtenOddly(w)
 	b.odd |= how
 	b.flush()
-	if how != 0 && first < len(in.fields) {
-		in.fields[first].odd |= how
+	if how != 0 && first < len(ex.fields) {
+		ex.fields[first].odd |= how
 	}
 }
 
 // tilde expands a word that begins with it.
-func (in *interp) tilde(b *builder, s string) {
+func (ex *expander) tilde(b *builder, s string) {
 	user, rest, _ := strings.Cut(s[1:], "/")
 	slash := ""
 	if len(user)+1 < len(s) {
 		slash = "/"
 	}
 	if isStackNumber(user) {
-		b.text(in.stack(user).text, true)
+		b.addText(ex.in.dirs.stack(user).text, true)
 		b.quoted = false
-		in.literal(b, slash+rest)
+		ex.literal(b, slash+rest)
 		return
 	}
 	switch user {
 	case "":
-		home := in.value("HOME")
+		home := ex.in.par.valueOf("HOME")
 		b.taint |= home.taint
-		b.text(home.text, true)
+		b.addText(home.text, true)
 	case "+":
-		b.text(in.dir, true)
+		b.addText(ex.in.cwd.dir, true)
 	case "-":
-		b.text(effect.Unknown, true)
+		b.addText(effect.Unknown, true)
 	case "root":
-		b.text("/root", true)
+		b.addText("/root", true)
 	default:
-		b.text("/home/"+user, true)
+		b.addText("/home/"+user, true)
 	}
 	b.quoted = false
-	in.literal(b, slash+rest)
+	ex.literal(b, slash+rest)
 }
 
 // literal adds an unquoted literal.
-func (in *interp) literal(b *builder, s string) {
-	if plain(s) {
-		b.text(s, false)
+func (ex *expander) literal(b *builder, s string) {
+	if isLiteral(s) {
+		b.addText(s, false)
 		return
 	}
-	mark := len(in.buf)
-	in.buf = unescape(in.buf, s)
-	if in.made(len(in.buf) - mark) {
+	mark := len(ex.buf)
+	ex.buf = unescape(ex.buf, s)
+	if ex.in.rep.made(len(ex.buf) - mark) {
 		b.any = true
 	}
 	// A backslash before a star takes its meaning away; one that stays has it.
@@ -256,30 +239,30 @@ func (in *interp) literal(b *builder, s string) {
 	}
 }
 
-// part adds one part of a word.
-func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
+// expandPart adds one part of a word.
+func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		if quoted {
-			mark := len(in.buf)
-			in.buf = unescapeDouble(in.buf, p.Value)
-			if in.made(len(in.buf) - mark) {
+			mark := len(ex.buf)
+			ex.buf = unescapeDouble(ex.buf, p.Value)
+			if ex.in.rep.made(len(ex.buf) - mark) {
 				b.any, b.quoted = true, true
 			}
 			return
 		}
-		in.literal(b, p.Value)
+		ex.literal(b, p.Value)
 	case *syntax.SglQuoted:
 		if !p.Dollar {
-			b.text(p.Value, true)
+			b.addText(p.Value, true)
 			return
 		}
-		mark := len(in.buf)
-		in.buf, _ = ansiC(in.buf, p.Value, false)
-		if i := strings.IndexByte(string(in.buf[mark:]), 0); i >= 0 {
-			in.buf = in.buf[:mark+i] // bash ends the word's part there
+		mark := len(ex.buf)
+		ex.buf, _ = ansiC(ex.buf, p.Value, false)
+		if i := strings.IndexByte(string(ex.buf[mark:]), 0); i >= 0 {
+			ex.buf = ex.buf[:mark+i] // bash ends the word's part there
 		}
-		if in.made(len(in.buf) - mark) {
+		if ex.in.rep.made(len(ex.buf) - mark) {
 			b.any, b.quoted = true, true
 		}
 	case *syntax.DblQuoted:
@@ -288,51 +271,51 @@ func (in *interp) part(b *builder, part syntax.WordPart, quoted bool) {
 		before := false
 		for i := 0; i < len(p.Parts); i++ {
 			inner := p.Parts[i]
-			if d, rest, ok := in.subscript(p.Parts, i); ok {
-				b.value(d, true)
-				b.text(rest, true)
+			if d, rest, ok := ex.in.par.subscript(p.Parts, i); ok {
+				b.addValue(d, true)
+				b.addText(rest, true)
 				i++
 				continue
 			}
-			n, value := len(in.buf), isValue(inner)
-			in.part(b, inner, true)
+			n, value := len(ex.buf), isValue(inner)
+			ex.expandPart(b, inner, true)
 			if b.seam(n, value, before) {
 				b.odd |= GluedName
 			}
 			before = value
 		}
 	case *syntax.ParamExp:
-		in.param(b, p, quoted)
+		ex.param(b, p, quoted)
 	case *syntax.CmdSubst:
-		omits := in.omits
+		omits := ex.in.readings.omits
 		if omits == omitsParts && b.joins { // all of it is a part of this word
-			in.omits = omitsAll
+			ex.in.readings.omits = omitsAll
 		}
-		d := in.substitution(p.Stmts)
-		in.omits = omits
+		d := ex.substitution(p.Stmts)
+		ex.in.readings.omits = omits
 		if d.text != "" && d.known() && !strings.Contains(d.text, "/") && !looksUp(p.Stmts) {
 			b.odd |= ComputedName
 		}
-		if d.text == effect.Unknown && b.start == len(in.buf) {
-			b.folder = in.asked(p.Stmts)
+		if d.text == effect.Unknown && b.start == len(ex.buf) {
+			b.folder = ex.in.def.asked(p.Stmts)
 		}
-		b.setup = b.start == len(in.buf) && d.text == effect.Unknown && in.setsUp(p.Stmts)
-		b.place = !d.known() && in.asksPlace(p.Stmts)
-		b.branch = d.text == effect.Unknown && b.start == len(in.buf) && in.asksBranch(p.Stmts)
-		b.value(d, quoted)
+		b.setup = b.start == len(ex.buf) && d.text == effect.Unknown && ex.in.def.setsUp(p.Stmts)
+		b.place = !d.known() && ex.in.def.asksPlace(p.Stmts)
+		b.branch = d.text == effect.Unknown && b.start == len(ex.buf) && ex.in.def.asksBranch(p.Stmts)
+		b.addValue(d, quoted)
 		b.place = false
 	case *syntax.ArithmExp:
 		b.stays, b.place = true, true
-		b.value(in.arithmetic(p.X), quoted)
+		b.addValue(ex.in.math.evaluate(p.X), quoted)
 		b.stays, b.place = false, false
 	case *syntax.ProcSubst:
-		b.text(in.process(p), true)
+		b.addText(ex.process(p), true)
 	case *syntax.ExtGlob:
-		in.hidden(p.Pattern.Value)
-		b.text(p.Op.String()+p.Pattern.Value+")", false)
+		ex.hidden(p.Pattern.Value)
+		b.addText(p.Op.String()+p.Pattern.Value+")", false)
 		b.glob = true
 	default:
-		b.value(unknown, quoted)
+		b.addValue(unknown, quoted)
 	}
 }
 
@@ -351,88 +334,80 @@ func isAll(index syntax.ArithmExpr) bool {
 }
 
 // one expands a word to one text, as on the right of = and after <<<.
-func (in *interp) one(w *syntax.Word) data {
+func (ex *expander) one(w *syntax.Word) data {
 	if w == nil {
 		return data{}
 	}
 	if len(w.Parts) == 1 {
-		if lit, ok := w.Parts[0].(*syntax.Lit); ok && plain(lit.Value) {
+		if lit, ok := w.Parts[0].(*syntax.Lit); ok && isLiteral(lit.Value) {
 			return data{text: lit.Value}
 		}
 	}
-	b := builder{in: in, start: len(in.buf)}
-	mark := len(in.fields)
+	b := builder{in: ex.in, start: len(ex.buf)}
+	mark := len(ex.fields)
 	for i, part := range w.Parts {
 		lit, ok := part.(*syntax.Lit)
 		switch {
 		case ok && i == 0 && strings.HasPrefix(lit.Value, "~"):
-			in.tilde(&b, lit.Value)
+			ex.tilde(&b, lit.Value)
 		case ok:
-			in.literal(&b, lit.Value)
+			ex.literal(&b, lit.Value)
 		default:
-			in.part(&b, part, true)
+			ex.expandPart(&b, part, true)
 		}
 	}
-	text, taint := in.keep(in.buf[b.start:]), b.taint
-	in.buf = in.buf[:b.start]
-	for i := len(in.fields) - 1; i >= mark; i-- { // "$@" made fields of its own
-		text, taint = in.fields[i].text+" "+text, taint|in.fields[i].taint
+	text, taint := ex.in.arena.keep(ex.buf[b.start:]), b.taint
+	ex.buf = ex.buf[:b.start]
+	for i := len(ex.fields) - 1; i >= mark; i-- { // "$@" made fields of its own
+		text, taint = ex.fields[i].text+" "+text, taint|ex.fields[i].taint
 	}
-	in.fields = in.fields[:mark]
+	ex.fields = ex.fields[:mark]
 	return data{text, taint}
 }
 
 // substitution runs a command substitution.
-func (in *interp) substitution(stmts []*syntax.Stmt) data {
+func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	var out data
-	if !in.spend() {
+	if !ex.in.rep.spend() {
 		return unknown
 	}
-	if in.level++; in.level > 64 {
-		in.over(overDepth)
+	if ex.in.rep.level++; ex.in.rep.level > 64 {
+		ex.in.rep.over(overDepth)
 	}
-	s := in.enter()
-	was := in.plumbed()
-	std := in.stdin
-	in.fds[1] = ""
+	s := ex.in.enter()
+	was := ex.in.io.plumbed()
+	std := ex.in.io.stdin
+	ex.in.io.fds[1] = ""
 	if std == nil {
 		std = &input{}
 	}
-	iterates := in.iterates
-	in.iterates = false
-	if in.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
-		shared := in.shared
-		in.shared = true
-		in.stmts(stmts, std, &out)
-		in.shared = shared
+	iterates := ex.in.par.iterates
+	ex.in.par.iterates = false
+	if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
+		shared := ex.in.alt.shared
+		ex.in.alt.shared = true
+		ex.in.stmts(stmts, std, &out)
+		ex.in.alt.shared = shared
 	} else {
-		in.nested(stmts, std, &out)
+		ex.nested(stmts, std, &out)
 	}
-	in.leave(s)
-	in.replumb(&was)
-	in.iterates = iterates
-	in.level--
+	ex.in.leave(s)
+	ex.in.io.replumb(&was)
+	ex.in.par.iterates = iterates
+	ex.in.rep.level--
 	out.text = strings.TrimRight(out.text, "\n")
-	return in.eitherSpoken(out)
-}
-
-// nested walks statements inside the expansion of a command: its choices stay.
-func (in *interp) nested(stmts []*syntax.Stmt, std *input, sink *data) {
-	choices, choose, shared := in.choices, in.choose, in.shared
-	in.choices, in.choose, in.shared = nil, false, false
-	in.stmts(stmts, std, sink)
-	in.choices, in.choose, in.shared = choices, choose, shared
+	return ex.in.echoes.eitherSpoken(out)
 }
 
 // process makes the path that stands for a process substitution.
-func (in *interp) process(p *syntax.ProcSubst) string {
-	in.procs++
-	name := "/dev/fd/" + strconv.Itoa(62+in.procs)
+func (ex *expander) process(p *syntax.ProcSubst) string {
+	ex.in.fs.procs++
+	name := "/dev/fd/" + strconv.Itoa(62+ex.in.fs.procs)
 	if p.Op == syntax.CmdOut {
-		in.files = append(in.files, virtual{path: name, sink: p.Stmts, src: p, to: in.stdout})
+		ex.in.fs.list = append(ex.in.fs.list, virtual{path: name, sink: p.Stmts, src: p, to: ex.in.io.stdout})
 		return name
 	}
-	d := in.substitution(p.Stmts)
-	in.files = append(in.files, virtual{path: name, data: d, src: p})
+	d := ex.substitution(p.Stmts)
+	ex.in.fs.list = append(ex.in.fs.list, virtual{path: name, data: d, src: p})
 	return name
 }

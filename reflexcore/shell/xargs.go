@@ -115,31 +115,31 @@ func shortValue(letters string) (letter byte, value string) {
 
 // contents are what a use reads its words from: the standard input, or a file, and if it is
 // not known what that holds the text of the input besides. The name may be another one of it.
-func (a *applied) contents(u *grammar.Use) []input {
-	n, descriptor := a.in.descriptorOf(a.path(u))
+func (lr *listRunner) contents(u *grammar.Use) []input {
+	n, descriptor := lr.a.in.fs.descriptorOf(lr.a.pathOf(u))
 	if isStdin(u.Text) || descriptor && n == 0 {
-		if a.std.present {
-			return []input{*a.std}
+		if lr.a.std.present {
+			return []input{*lr.a.std}
 		}
 		return []input{{data: unknown, present: true}}
 	}
-	file := input{data: a.in.contentOf(a.path(u)), present: true}
-	if !file.known() && a.std.present {
-		return []input{file, *a.std}
+	file := input{data: lr.a.in.fs.contentOf(lr.a.pathOf(u)), present: true}
+	if !file.known() && lr.a.std.present {
+		return []input{file, *lr.a.std}
 	}
 	return []input{file}
 }
 
-// lists are what xargs reads its words from: a file that it is told, or else its input, and
+// read are what xargs reads its words from: a file that it is told, or else its input, and
 // if nobody gave it one whatever the call has. More than one: it is not known which.
-func (a *applied) lists() []input {
-	for i := range a.p.Uses {
-		if u := &a.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && a.p.Program.Name == "xargs" {
-			return a.contents(u)
+func (lr *listRunner) read() []input {
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && lr.a.line.p.Program.Name == "xargs" {
+			return lr.contents(u)
 		}
 	}
-	if a.std.present {
-		return []input{*a.std}
+	if lr.a.std.present {
+		return []input{*lr.a.std}
 	}
 	return []input{{data: unknown, present: true}}
 }
@@ -160,14 +160,14 @@ func wordsOf(std *input) []field {
 }
 
 // fromLists are the words that parallel reads from files, or from an input that nobody gave it.
-func (a *applied) fromLists() []field {
+func (lr *listRunner) fromLists() []field {
 	var out []field
-	given := a.std.present
-	for i := range a.p.Uses {
-		switch u := &a.p.Uses[i]; {
+	given := lr.a.std.present
+	for i := range lr.a.line.p.Uses {
+		switch u := &lr.a.line.p.Uses[i]; {
 		case u.Role == grammar.Read && u.Word > 0:
 			given = true
-			for _, std := range a.contents(u) {
+			for _, std := range lr.contents(u) {
 				out = append(out, wordsOf(&std)...)
 			}
 		case u.Role == grammar.Args:
@@ -178,4 +178,225 @@ func (a *applied) fromLists() []field {
 		return []field{{data: unknown, splits: true}}
 	}
 	return out
+}
+
+// vector walks the words of a use as a command, with each list that xargs may read.
+func (lr *listRunner) vector(u *grammar.Use, out *data) {
+	if u.Arg != "stdin" {
+		lr.vectorWith(u, nil, out)
+		return
+	}
+	lists := lr.read()
+	for i := range lists[1:] {
+		lr.a.in.separately(false, func() { lr.vectorWith(u, &lists[i+1], out) })
+	}
+	lr.vectorWith(u, &lists[0], out)
+}
+
+// vectorWith walks the words of a use as a command. For find's {} stands what was
+// found; xargs adds its list.
+func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
+	in := lr.a.in
+	mark, placed := len(in.exp.fields), false
+	end := min(u.End, len(lr.a.line.argv))
+	var found []string
+	held := in.rep.bits
+	if u.Arg == "found" {
+		found = lr.found(u.Word - 1)
+		if lr.a.line.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }) {
+			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
+		}
+	}
+	if found == nil && u.Word < end {
+		in.exp.pushAll(in.exp.fields[lr.a.mark+u.Word : lr.a.mark+end])
+	}
+	for i := u.Word; i < end && found != nil; i++ {
+		f := in.exp.fields[lr.a.mark+i]
+		if !strings.Contains(f.text, "{}") {
+			in.exp.push(f)
+			continue
+		}
+		placed = true
+		text := f.text
+		for _, p := range found {
+			f.text = strings.ReplaceAll(text, "{}", p)
+			in.exp.push(f)
+		}
+	}
+	if !placed {
+		for _, p := range found {
+			in.exp.push(field{data: data{text: p}})
+		}
+	}
+	if u.Arg == "stdin" {
+		lr.appendInput(mark, list)
+		in.readings.fed(mark)
+	}
+	for _, f := range lr.added() {
+		in.exp.push(f)
+	}
+	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
+		// No program has such a name: many of these hand their words to a shell.
+		d := words(in.exp.fields[mark:])
+		in.rep.level++
+		in.separately(false, func() { in.payloads.sub(d, lr.a.line.by, &input{}, nil) })
+		in.rep.level--
+	}
+	if len(in.exp.fields) > mark && !in.rep.stopped() {
+		via, homeless := in.via, in.agents.homeless
+		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || isolates[lr.a.line.p.Program.Name]
+		in.rep.level++
+		if in.rep.level > in.rep.lim.Nesting {
+			in.rep.over(overDepth)
+		} else {
+			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.run(mark, lr.a.std, out, false) })
+		}
+		in.rep.level--
+		in.via, in.agents.homeless = via, homeless
+	}
+	in.exp.fields, in.rep.bits = in.exp.fields[:mark], held
+}
+
+// found are what find, or a program like it, would put in the place of {}. Action
+// is the index of the word that asks for it.
+func (lr *listRunner) found(action int) []string {
+	roots := lr.roots()
+	if !lr.a.line.isFind() {
+		roots = nil
+		for i := range lr.a.line.p.Uses {
+			if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+				roots = append(roots, lr.a.pathOf(u))
+			}
+		}
+		if len(roots) == 0 {
+			roots = append(roots, lr.a.in.cwd.dir)
+		}
+	} else if list := lr.findTargets(action, roots...); list != nil {
+		if i := slices.Index(list, empty); i < 0 {
+			return list
+		}
+	}
+	return []string{strings.TrimSuffix(ancestor(roots), "/") + "/" + effect.Unknown + lr.a.line.named()}
+}
+
+// named is the name that find looks for.
+func (l *commandLine) named() string {
+	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") && !slices.ContainsFunc(l.argv, func(w string) bool { return w == "-o" || w == "-or" || w == "!" || w == "-not" || w == "," }) {
+		return "/" + l.argv[i+1]
+	}
+	return ""
+}
+
+// appendInput adds the words of a list, as xargs does.
+func (lr *listRunner) appendInput(mark int, std *input) {
+	in := lr.a.in
+	placeholder := replaced(lr.a.line.argv)
+	words := []data{{effect.Unknown, std.taint}}
+	if !std.known() && lr.a.line.isList(std) {
+		words = words[:0]
+		for line := range strings.SplitSeq(strings.TrimSpace(std.text), "\n") {
+			words = append(words, data{line, std.taint})
+		}
+	}
+	if std.known() {
+		words = words[:0]
+		if lr.a.line.takesLines() {
+			for w := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
+				words = append(words, data{w, std.taint})
+			}
+		} else {
+			for _, w := range xargsWords(std.text, placeholder != "") {
+				words = append(words, data{w, std.taint})
+			}
+		}
+	}
+	if placeholder != "" {
+		value := effect.Unknown
+		if std.known() || lr.a.line.isList(std) && strings.Count(strings.TrimSpace(std.text), "\n") == 0 {
+			value = strings.TrimSpace(std.text)
+		}
+		if std.known() && !lr.a.line.takesLines() {
+			list := make([]data, 0, len(words))
+			value = join(append(list, words...), "\n").text
+		}
+		done := false
+		for i := mark; i < len(in.exp.fields); i++ {
+			if strings.Contains(in.exp.fields[i].text, placeholder) {
+				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
+					in.rep.odd(InputAsCode, lr.a.line.by)
+				}
+				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
+				in.exp.fields[i].taint |= std.taint
+				done = true
+			}
+		}
+		if done {
+			return
+		}
+	}
+	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
+		in.rep.odd(InputAsCode, lr.a.line.by)
+	}
+	for _, w := range words {
+		in.exp.push(field{data: w, splits: !w.known()})
+	}
+}
+
+// isList reports whether the standard input is paths, of each of which it is known
+// where it begins, one a line.
+func (l *commandLine) isList(std *input) bool {
+	for line := range strings.Lines(std.text) {
+		if line[0] != '/' || !strings.HasSuffix(line, "\n") {
+			return false
+		}
+	}
+	return std.text != "" && !slices.ContainsFunc(l.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
+}
+
+// takesLines reports whether xargs takes each line for a word.
+func (l *commandLine) takesLines() bool {
+	for _, w := range l.argv {
+		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
+			return true
+		}
+	}
+	return false
+}
+
+// added are the words that a use of the role args adds to the command.
+func (lr *listRunner) added() []field {
+	var out []field
+	for i := range lr.a.line.p.Uses {
+		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
+			out = append(out, lr.a.field(u))
+		}
+	}
+	for i := range lr.a.line.p.Stdin {
+		if lr.a.line.p.Stdin[i].Role == grammar.Args {
+			out = append(out, wordsOf(lr.a.std)...)
+		}
+	}
+	if isParallel(lr.a.line.p.Program.Name) {
+		out = append(out, lr.fromLists()...)
+	}
+	return out
+}
+
+// each runs a command line with words that are added to it: each in the place of {}, or all
+// at its end.
+func (lr *listRunner) each(d data, args []field, out *data) {
+	if !strings.Contains(d.text, "{}") {
+		for _, f := range args {
+			d.text += " " + quote(f.text)
+			d.taint |= f.taint
+		}
+		lr.a.in.payloads.script("sh", d, nil, lr.a.std, out, lr.a.line.by)
+		return
+	}
+	for i, f := range args {
+		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
+			return
+		}
+		lr.a.in.payloads.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
+	}
 }

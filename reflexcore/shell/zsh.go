@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -12,12 +11,12 @@ import (
 
 // zshName is the program that a name of zsh stands for: =git is where git is, zf_rm is the
 // shell's own rm. It is empty for any other.
-func (in *interp) zshName(name string) string {
+func (a *Analyzer) zshName(name string) string {
 	if name == "" || name[0] != '=' && name[0] != 'z' {
 		return ""
 	}
 	for _, prefix := range [...]string{"=", "zf_"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && in.Table.Find(rest) != nil {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && a.Table.Find(rest) != nil {
 			return rest
 		}
 	}
@@ -26,7 +25,7 @@ func (in *interp) zshName(name string) string {
 
 // flagged is ${(flags)name…}, as far as the flags only change letters, follow a name, or
 // take quotes away that there are none of.
-func (in *interp) flagged(p *syntax.ParamExp) data {
+func (ex *expander) flagged(p *syntax.ParamExp) data {
 	var d data
 	name := ""
 	if p.Param != nil {
@@ -35,12 +34,12 @@ func (in *interp) flagged(p *syntax.ParamExp) data {
 	plain := p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl && p.Names == 0
 	switch {
 	case name == "" && p.Exp != nil && isDefault(p.Exp.Op):
-		d = in.one(p.Exp.Word)
+		d = ex.one(p.Exp.Word)
 	case name == "" || !plain:
 		return unknown
 	default:
-		if d = in.indexed(name, p.Index); p.Exp != nil {
-			d = in.operate(d, name, p)
+		if d = ex.in.par.indexed(name, p.Index); p.Exp != nil {
+			d = ex.operate(d, name, p)
 		}
 	}
 	if p.Flags == nil {
@@ -56,7 +55,7 @@ func (in *interp) flagged(p *syntax.ParamExp) data {
 			if !d.known() || d.text == "" {
 				return data{effect.Unknown, d.taint}
 			}
-			d = in.value(d.text)
+			d = ex.in.par.valueOf(d.text)
 		case 'Q', 'e':
 			if strings.ContainsAny(d.text, "'\"\\$`") {
 				return data{effect.Unknown, d.taint}
@@ -67,101 +66,6 @@ func (in *interp) flagged(p *syntax.ParamExp) data {
 		}
 	}
 	return d
-}
-
-// spreads reports whether an array stands for all of its elements where it has no index,
-// as in zsh: in bash it is the first one, so that a command is walked once more for that.
-func (in *interp) spreads(name string) bool {
-	if !in.isArray(name) {
-		return false
-	}
-	in.saw |= spread
-	return in.omits == omitsSpread
-}
-
-// subscript is $x[N] as zsh reads it, and what the next literal has behind that: in bash the
-// brackets are a pattern, so that a command is walked once more for it.
-func (in *interp) subscript(parts []syntax.WordPart, i int) (d data, rest string, ok bool) {
-	p, short := parts[i].(*syntax.ParamExp)
-	if !short || !p.Short || p.Param == nil || i+1 == len(parts) {
-		return data{}, "", false
-	}
-	lit, isLit := parts[i+1].(*syntax.Lit)
-	if !isLit || !strings.HasPrefix(lit.Value, "[") || in.find(p.Param.Value) == nil {
-		return data{}, "", false
-	}
-	index, rest, closed := strings.Cut(lit.Value[1:], "]")
-	if !closed {
-		return data{}, "", false
-	}
-	in.saw |= spread
-	return in.subscripted(p.Param.Value, index), rest, in.omits == omitsSpread
-}
-
-// subscripted are the elements of an array, or the letters of a text, with the numbers from
-// one to another: "2" or "1,5", counted from 1, or from the end below 0.
-func (in *interp) subscripted(name, index string) data {
-	first, last, many := strings.Cut(index, ",")
-	if !many {
-		last = first
-	}
-	from, bad := strconv.Atoi(first)
-	to, worse := strconv.Atoi(last)
-	v := in.lookup(name)
-	if bad != nil || worse != nil || v == nil || v.array && v.keys != nil {
-		return unknown
-	}
-	var letters []rune
-	whole := in.value(name)
-	n := len(v.list)
-	if !v.array {
-		if !whole.known() {
-			return data{effect.Unknown, whole.taint}
-		}
-		letters = []rune(whole.text)
-		n = len(letters)
-	}
-	if from < 0 {
-		from += n + 1
-	}
-	if to < 0 {
-		to += n + 1
-	}
-	from, to = max(from, 1), min(to, n)
-	switch {
-	case from > to:
-		return data{}
-	case v.array:
-		return join(v.list[from-1:to], " ")
-	}
-	return data{string(letters[from-1 : to]), whole.taint}
-}
-
-// globally walks a command as zsh does when some of its words are global aliases.
-func (in *interp) globally(mark int, std *input, background bool) {
-	n, some := len(in.fields), false
-	for i := mark; i < n; i++ {
-		f := in.fields[i]
-		found := false
-		for _, a := range in.globals {
-			if !f.quoted && f.text == a.name {
-				for w := range strings.FieldsSeq(a.text) {
-					in.push(field{data: data{w, f.taint}})
-				}
-				found = true
-				break
-			}
-		}
-		if !found {
-			in.push(f)
-		}
-		some = some || found
-	}
-	if some {
-		own := *std
-		in.perhaps(func() { in.run(n, &own, &data{}, background) })
-	}
-	in.fields = in.fields[:n]
 }
 
 // fishText is a text of fish as other shells write it: its substitutions have no dollar.

@@ -1,0 +1,265 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// asksHelp reports whether a command is only the words of its program and a flag that
+// asks for help: there is nothing that it would be done to. Shells take -h for another
+// flag and then run their input, and programs that stop the host may stop it.
+func (l *commandLine) asksHelp(fed bool) bool {
+	switch l.argv[len(l.argv)-1] {
+	case "-h", "-help", "--help", "--version":
+	default:
+		return false
+	}
+	if len(l.argv) < 2 || l.p.Program.Words() != len(l.argv)-1 || fed && len(l.p.Stdin) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
+}
+
+// begin takes over the next command.
+func (a *applied) begin(in *interp, argv []string, mark int, std *input, by string) {
+	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}
+}
+
+// field is the word that a use is about.
+func (a *applied) field(u *grammar.Use) field {
+	f := a.in.exp.fields[a.mark+u.Word]
+	f.text = u.Text
+	return f
+}
+
+// words are all words of the command.
+func (a *applied) words() []field { return a.in.exp.fields[a.mark : a.mark+len(a.line.argv)] }
+
+// bitsOf is the bits of an effect on a use's word.
+func (a *applied) bitsOf(u *grammar.Use) effect.Bits {
+	b := u.Bits | a.bits | a.line.p.Bits
+	if u.Word >= 0 && u.Word < len(a.line.argv) {
+		f := a.in.exp.fields[a.mark+u.Word]
+		if f.glob {
+			b |= effect.Glob
+		}
+		if f.splits {
+			b |= effect.Splits
+		}
+		if a.shown(&f) {
+			b |= effect.Filled
+		}
+		// Another word, of which not all is known, makes no delete of this one uncertain.
+		if a.line.p.Program.Name == "rm" && u.Role == grammar.Delete && f.known() && !f.splits && u.Bits&effect.Partial == 0 {
+			b &^= effect.Partial
+		}
+	}
+	return b
+}
+
+// pathOf is the path that a use names.
+func (a *applied) pathOf(u *grammar.Use) string {
+	if u.Word < 0 {
+		if strings.IndexByte(u.Arg, ':') > 1 {
+			return u.Arg // no path: secret:aws
+		}
+		return a.in.fs.expandHome(u.Arg)
+	}
+	return a.in.fs.expandHome(u.Text)
+}
+
+func isStdin(p string) bool {
+	return p == "-" || p == "/dev/stdin" || p == "/dev/fd/0" || p == "/proc/self/fd/0"
+}
+
+func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect.Taint) {
+	if a.line.p.Dry {
+		return
+	}
+	e := effect.Effect{Kind: k, Target: target, Bits: a.bitsOf(u), Taint: taint, By: a.line.by}
+	if u.Word >= 0 {
+		e.What = u.Arg
+	}
+	if k == effect.Discard {
+		e.Dir = a.gitFolder()
+	}
+	a.in.add(e)
+}
+
+// gitFolder is the folder in which a command of git happens; empty if it may be
+// another one than that of the command.
+func (a *applied) gitFolder() string {
+	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
+		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
+			return ""
+		}
+	}
+	for _, w := range a.line.argv {
+		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
+			return ""
+		}
+	}
+	return a.in.cwd.dir
+}
+
+// secrets is the taint of words that carry secrets somewhere.
+func (a *applied) secrets() effect.Taint {
+	var t effect.Taint
+	for i := range a.line.argv {
+		t |= a.in.exp.fields[a.mark+i].taint
+	}
+	for i := range a.line.p.Uses {
+		if u := &a.line.p.Uses[i]; u.Role == grammar.SendFile || u.Role == grammar.Send {
+			t |= a.taint
+		}
+	}
+	for i := range a.line.p.Stdin {
+		if a.line.p.Stdin[i].Role == grammar.Send {
+			t |= a.std.taint
+		}
+	}
+	return t
+}
+
+// borrow returns the memory for one command; commands run in commands.
+func (pr *programRunner) borrow() *applied {
+	if n := len(pr.spare); n > 0 {
+		a := pr.spare[n-1]
+		pr.spare = pr.spare[:n-1]
+		return a
+	}
+	a := &applied{}
+	a.notes.a, a.lists.a = a, a
+	return a
+}
+
+func (pr *programRunner) giveBack(a *applied) {
+	if len(pr.spare) < 32 {
+		a.forget()
+		pr.spare = append(pr.spare, a)
+	}
+}
+
+// forget drops what the command was, and keeps the memory.
+func (a *applied) forget() {
+	clear(a.parsed.Uses)
+	clear(a.notes.origins)
+	a.notes.origins, a.application = a.notes.origins[:0], application{}
+}
+
+// isFind reports whether a command is find.
+func (l *commandLine) isFind() bool {
+	return l.p.Program != nil && l.p.Program.Name == "find"
+}
+
+// joined is the text of a use that may be of several words.
+func (a *applied) joined(u *grammar.Use) data {
+	if u.End <= u.Word+1 {
+		return a.field(u).data
+	}
+	var d data
+	for i := u.Word; i < u.End; i++ {
+		f := a.in.exp.fields[a.mark+i]
+		if i > u.Word {
+			d.text += " "
+		}
+		d.text += f.text
+		d.taint |= f.taint
+	}
+	return d
+}
+
+// wordsAfter are the words behind the one of a use.
+func (a *applied) wordsAfter(u *grammar.Use) []field {
+	from := min(a.mark+max(u.End, u.Word+1), len(a.in.exp.fields))
+	to := min(a.mark+len(a.line.argv), len(a.in.exp.fields))
+	if from >= to {
+		return nil
+	}
+	return a.in.exp.fields[from:to]
+}
+
+// shown reports whether an operand of rm begins with a folder that a guard shows to be
+// something, and nothing in the call says that it may be the root.
+func (a *applied) shown(f *field) bool {
+	return f.filled && a.line.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.line.argv[0])
+}
+
+// applied is one command while its uses become effects.
+type applied struct {
+	parsed grammar.Parsed // the memory of the command line
+	notes  fileNotes
+	lists  listRunner
+	application
+}
+
+// application is what applied has that is no memory.
+type application struct {
+	in    *interp
+	line  commandLine
+	mark  int
+	std   *input
+	sink  *data
+	bits  effect.Bits
+	taint effect.Taint // of all that it read
+	text  string       // of the only file that it read
+	reads int
+}
+
+// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
+// archives, downloads, and what it was built of.
+type fileNotes struct {
+	a       *applied
+	origins []origin // of the files that it copies or moves
+}
+
+// A commandLine is the words of one program, and what the tables say of them.
+type commandLine struct {
+	p    *grammar.Parsed
+	argv []string
+	by   string
+}
+
+// A listRunner runs the command of a program once for each list of words that it reads or finds:
+// xargs, parallel, find -exec.
+type listRunner struct {
+	a *applied
+}
+
+// clears reports whether a program does not give all of its environment to what it
+// starts, or may not.
+func (l *commandLine) clears() bool {
+	switch l.p.Program.Name {
+	case "sudo", "doas", "su", "runuser", "pkexec", "setpriv", "machinectl", "systemd-run":
+		return true
+	case "env":
+		return slices.ContainsFunc(l.argv[1:], func(w string) bool { return w != "" && w[0] == '-' })
+	}
+	return false
+}
+
+// findsAll reports whether a pattern of pkill, or of killall -r, finds every process: it
+// matches nothing at all, or the flag turns it around.
+func (l *commandLine) findsAll(word int, pattern string) bool {
+	name := programName(l.argv[0])
+	if word < 1 || name != "pkill" && name != "killall" || len(pattern) > 64 || !effect.IsKnown(pattern) {
+		return false
+	}
+	flag := func(letter byte, long string) bool {
+		return slices.ContainsFunc(l.argv[1:], func(w string) bool {
+			return w == long || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ToUpper(w) != w && strings.IndexByte(w, letter) > 0
+		})
+	}
+	if name == "killall" && !flag('r', "--regexp") {
+		return false
+	}
+	if name == "pkill" && (flag('v', "--inverse")) {
+		return true
+	}
+	re, err := regexp.Compile(pattern)
+	return err == nil && re.MatchString("")
+}

@@ -1,0 +1,304 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
+// aliases, and only the functions and variables that are exported. Where that is not
+// certain, because a variable may have come with the environment, both possibilities count.
+// bare says that even what is exported may not reach it.
+func (df *definitions) newProcess(bare bool) scope {
+	s := df.in.enter()
+	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
+	df.in.par.params, df.in.par.others = []data{}, nil
+	for i := s.length - 1; i >= 0; i-- {
+		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !df.in.vars.hides(i, s.length) {
+			df.in.vars.inherit(&v, s.length)
+		}
+	}
+	return s
+}
+
+// passFunction notes that a function is exported.
+func (df *definitions) passFunction(name string) {
+	for i := range df.funcs {
+		if df.funcs[i].name == name {
+			df.funcs[i].passed = true
+		}
+	}
+}
+
+// unsetFunction takes a function back.
+func (df *definitions) unsetFunction(name string) {
+	if slices.ContainsFunc(df.funcs, func(have function) bool { return have.name == name }) {
+		df.funcs = append(df.funcs, function{name: name})
+	}
+}
+
+func (df *definitions) setAlias(name, text string) {
+	if len(df.aliases) >= df.in.rep.lim.Fields {
+		df.in.rep.over("aliases")
+		return
+	}
+	if df.in.wellKnown(name) {
+		df.shadowedByAlias(name, text)
+	}
+	df.aliases = append(df.aliases, alias{name: name, text: text})
+}
+
+// perhapsAlias walks a program or builtin that has an alias as both: a script expands no
+// alias, nor does the line that defines it.
+func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
+	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
+	var out, more data
+	scope := df.in.branch()
+	df.alias(name, mark, std, &out)
+	entered := df.in.cwd.dir
+	df.in.join(scope)
+	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
+	df.in.run(mark, std, &more, background)
+	if df.in.cwd.dir != entered {
+		if entered == dir { // the alias goes nowhere
+			entered = df.in.cwd.dir
+		}
+		df.in.cwd.dir = effect.Unknown
+		if strings.HasPrefix(entered, "/") {
+			df.in.cwd.may = entered
+		}
+	}
+	if more.text != out.text {
+		out.text = effect.Unknown
+	}
+	out.taint |= more.taint
+	sink.add(out)
+}
+
+// alias walks an alias that the text defined, with the words after it.
+func (df *definitions) alias(name string, mark int, std *input, sink *data) bool {
+	found := false
+	for i := len(df.aliases) - 1; i >= df.apart.aliases; i-- {
+		a := df.aliases[i]
+		if a.name != name {
+			continue
+		}
+		text := a.text
+		for _, f := range df.in.exp.fields[mark+1:] {
+			word := quote(f.text)
+			if strings.HasSuffix(text, " ") { // the next word may be an alias as well
+				for j := range df.aliases {
+					if df.aliases[j].name == word {
+						word = df.aliases[j].text
+					}
+				}
+			}
+			text += " " + word
+		}
+		held := df.aliases
+		df.aliases = df.aliases[:i:i] // an alias does not expand itself
+		df.in.io.aliased = df.in.io.wires
+		if effect.IsKnown(text) {
+			df.in.source(text, "alias", std, sink)
+		} else {
+			df.in.payloads.payload(data{text: text}, "alias", std, sink)
+		}
+		df.in.io.aliased = nil
+		df.aliases = held
+		if found = true; !a.maybe {
+			break
+		}
+	}
+	return found
+}
+
+// calls walks the function of that name, and where it is defined in a branch those
+// that it may be as well. It is false where there may be none.
+func (df *definitions) calls(mark int, std *input, sink *data, background bool) bool {
+	name := df.in.exp.fields[mark].text
+	for i := len(df.funcs) - 1; i >= 0; i-- {
+		f := df.funcs[i]
+		if f.name != name || i < df.apart.funcs && !f.passed {
+			continue
+		}
+		if i < df.apart.funcs && df.in.Table.Find(name) != nil { // not every shell takes it over
+			f.maybe = true
+		}
+		if f.body != nil {
+			df.invoke(f.body, mark, std, sink, background)
+		}
+		if !f.maybe {
+			return f.body != nil
+		}
+	}
+	return false
+}
+
+// invoke walks a function's body.
+func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *data, background bool) {
+	rounds := 0
+	for _, b := range df.active {
+		if b == body {
+			rounds++
+		}
+	}
+	if rounds > 0 && (background || df.in.via == "pipe") {
+		df.in.add(effect.Effect{Kind: effect.Kill, Target: "host", Bits: effect.Bulk, By: "fork bomb"})
+		rounds++
+	}
+	if rounds > 2 {
+		// A function that calls itself: it ends somehow, or floods the host.
+		sink.add(unknown)
+		return
+	}
+	if len(df.active) >= df.in.rep.lim.Depth {
+		df.in.rep.over(overDepth)
+		return
+	}
+	params := make([]data, 0, len(df.in.exp.fields)-mark-1)
+	for _, p := range df.in.exp.fields[mark+1:] {
+		params = append(params, p.data)
+	}
+	if rounds > 1 && !slices.Equal(params, df.in.par.params) { // it may go on with anything
+		for i := range params {
+			params[i].text = effect.Unknown
+		}
+	}
+	held, others := df.in.par.params, df.in.par.others
+	df.in.par.setPositional(params)
+	df.active = append(df.active, body)
+	outer, jumped, locals, frame := df.in.alt.setAside(), df.in.jumped, len(df.in.vars.locals), df.in.vars.frame
+	df.in.vars.frame = locals
+	df.in.jumped = 0
+	df.in.hist.calledAs(df.in.exp.fields[mark].text)
+	df.in.stmt(body, std, sink)
+	df.in.vars.unhold(locals)
+	df.in.vars.frame = frame
+	df.in.alt.selection, df.in.jumped = outer, jumped
+	df.active = df.active[:len(df.active)-1]
+	df.in.par.params, df.in.par.others = held, others
+}
+
+// changesShell reports whether a command may change what later ones mean.
+func (df *definitions) changesShell(c syntax.Command) bool {
+	switch c := c.(type) {
+	case *syntax.Subshell, *syntax.TestClause, *syntax.CoprocClause, nil:
+		return false
+	case *syntax.CallExpr:
+		if len(c.Args) == 0 {
+			return true
+		}
+		switch name := c.Args[0].Lit(); name {
+		case "exec", "echo", ":", "true", "false", "test", "[", "pwd", "type", "which", "exit", "return", "break", "continue", "wait", "jobs", "history":
+			return false // a shell whose exec fails ends
+		case "printf":
+			return len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Lit()+"-v", "-v")
+		case "":
+			return true
+		default:
+			return builtinOf(name) != nil || slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+				slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
+		}
+	}
+	return true
+}
+
+// imported walks a function that each shell finds in its environment: whether one of
+// them calls it is not known, so that it counts as called and as one that may be there.
+func (df *definitions) imported(name string, value data) {
+	name, _ = strings.CutSuffix(name, "%%")
+	name, _ = strings.CutSuffix(name, "()")
+	if value.known() && !strings.HasPrefix(strings.TrimSpace(value.text), "()") {
+		return // no shell takes it for a function
+	}
+	from := len(df.funcs)
+	if strings.HasPrefix(value.text, effect.Unknown) {
+		df.in.payloads.payload(value, "function", &input{}, nil)
+		return
+	}
+	df.in.payloads.payload(data{df.in.arena.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
+	if from < len(df.funcs) {
+		df.exported(name)
+	}
+	for i := from; i < len(df.funcs); i++ {
+		df.funcs[i].maybe = true
+	}
+}
+
+// isLocalGit reports whether a command is one of git that only looks at the repository:
+// GIT_SSH_COMMAND=./x git status. What the variable names counts as run all the same, as
+// any program is: a repository of which only a part was fetched may fetch more.
+func (df *definitions) isLocalGit(mark int) bool {
+	words := df.in.exp.fields[mark:]
+	if len(words) < 2 || words[0].text != "git" || len(df.funcs)+len(df.aliases) > 0 {
+		return false
+	}
+	for _, w := range words {
+		if !w.known() || w.splits || w.glob {
+			return false
+		}
+	}
+	switch words[1].text {
+	case "remote":
+		return len(words) == 2 || len(words) == 3 && (words[2].text == "-v" || words[2].text == "--verbose")
+	case "status", "log", "diff", "show", "rev-parse", "rev-list", "ls-files", "describe", "blame", "shortlog", "for-each-ref", "show-ref", "cat-file", "merge-base", "--version", "version":
+		return true
+	}
+	return false
+}
+
+func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
+	names := c.Names
+	if c.Name != nil {
+		names = []*syntax.Lit{c.Name}
+	}
+	if len(names) == 0 { // an anonymous function runs at once
+		df.in.stmt(c.Body, std, sink)
+		return
+	}
+	for _, n := range names {
+		if len(df.funcs) >= df.in.rep.lim.Fields {
+			df.in.rep.over("functions")
+			return
+		}
+		if df.in.wellKnown(n.Value) {
+			df.shadowedBy(n.Value, c.Body)
+		}
+		df.funcs = append(df.funcs, function{name: n.Value, body: c.Body})
+		switch n.Value {
+		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
+			df.in.traps.hooked(n.Value, func(std *input) { df.in.stmt(c.Body, std, nil) }) // nobody needs to call it
+		}
+	}
+	df.in.traps.callsDeclared()
+}
+
+// globally walks a command as zsh does when some of its words are global aliases.
+func (df *definitions) globally(mark int, std *input, background bool) {
+	n, some := len(df.in.exp.fields), false
+	for i := mark; i < n; i++ {
+		f := df.in.exp.fields[i]
+		found := false
+		for _, a := range df.globals {
+			if !f.quoted && f.text == a.name {
+				for w := range strings.FieldsSeq(a.text) {
+					df.in.exp.push(field{data: data{w, f.taint}})
+				}
+				found = true
+				break
+			}
+		}
+		if !found {
+			df.in.exp.push(f)
+		}
+		some = some || found
+	}
+	if some {
+		own := *std
+		df.in.dirs.perhaps(func() { df.in.run(n, &own, &data{}, background) })
+	}
+	df.in.exp.fields = df.in.exp.fields[:n]
+}

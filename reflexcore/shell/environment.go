@@ -1,0 +1,170 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// hides reports whether an inner scope of the shell has another variable of the name of
+// in.vars[i], which counts and not this one.
+func (vs *variables) hides(i, end int) bool {
+	vs.rep.steps += (end - i) / 16 // looking through many is work
+	return slices.ContainsFunc(vs.list[i+1:end], func(v variable) bool { return v.name == vs.list[i].name })
+}
+
+// alwaysPassed reports whether every shell finds that variable in its environment, so
+// that what is assigned to it is exported, or sets it for itself.
+func alwaysPassed(name string) bool {
+	switch name {
+	case "HOME", "PATH", "PWD", "USER", "LOGNAME", "SHELL", "TERM":
+		return true
+	}
+	return isTable(name)
+}
+
+// inherit makes a variable what a new process may have of it: its value or nothing.
+// From is where the variables of the process begin.
+func (vs *variables) inherit(v *variable, from int) {
+	vs.rep.steps += (len(vs.list) - from) / 16 // looking through many is work
+	if slices.ContainsFunc(vs.list[from:], func(have variable) bool { return have.name == v.name }) {
+		return // an inner one of that name hides it
+	}
+	if v.name == "IFS" { // no shell inherits it
+		vs.list = append(vs.list, variable{name: v.name, data: data{text: " \t\n"}})
+		return
+	}
+	gone := variable{name: v.name, unset: true}
+	if _, known := vs.ctx.Env[v.name]; v.array || v.unset || v.ref != "" ||
+		vs.ctx.Unset && !known && !v.passed && !vs.exportsAll {
+		vs.list = append(vs.list, gone)
+		return
+	}
+	child := gone
+	child.unset = false
+	switch {
+	case v.forms != nil:
+		child.forms = append(slices.Clone(v.forms), gone)
+	case v.alts != nil:
+		for _, d := range v.alts {
+			child.forms = append(child.forms, variable{name: v.name, data: d})
+		}
+		child.forms = append(child.forms, gone)
+	default:
+		child.forms = []variable{{name: v.name, data: v.data, place: v.place}, gone}
+	}
+	child.data = v.data
+	if len(child.forms) > vs.rep.lim.Alternatives {
+		child.data, child.forms = data{effect.Unknown, v.taint}, nil
+	}
+	vs.list = append(vs.list, child)
+}
+
+// shake notes that a file was read into the shell of which it is not known what it sets:
+// each variable may be another one now. Where one of them is run, that is a question; as an
+// argument it stays what the text says. What lies outside of the working folder is no file
+// of the call, and what activates an environment of python sets its own names.
+func (vs *variables) shake(target string) {
+	if path.Base(target) == "activate" || !strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
+		strings.HasPrefix(target, effect.Unknown) {
+		return
+	}
+	vs.shaken = true
+	for i := range vs.list {
+		vs.list[i].shaken = true
+	}
+}
+
+// fixed reports whether a variable is known to hold a place although its value is not
+// known: it is inherited, so that no command chose it, or asked from a program that
+// prints where something is.
+func (vs *variables) fixed(name string) bool {
+	if name == unknownName || !syntax.ValidName(name) {
+		return false
+	}
+	v := vs.find(name)
+	return v == nil || v.place
+}
+
+// tools are variables that name a program where people have set them to another than
+// the one that a command gives as its default: ${PYTHON:-python3}.
+var tools = map[string]bool{
+	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
+	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
+}
+
+// isTool reports whether a variable is one of them, and inherited.
+func (vs *variables) isTool(name string) bool {
+	if !tools[name] || vs.find(name) != nil {
+		return false
+	}
+	_, ok := vs.ctx.Env[name]
+	return !ok
+}
+
+// prefixed are the names of the variables that ${!prefix*} gives, in their order; none
+// where the text set none, as the environment may have some.
+func (vs *variables) prefixed(prefix string) (names []data) {
+	for i := range vs.list {
+		v := &vs.list[i]
+		if v.name != "" && strings.HasPrefix(v.name, prefix) && vs.find(v.name) == v && !v.unset {
+			names = append(names, data{text: v.name})
+		}
+	}
+	for name := range vs.ctx.Env {
+		if strings.HasPrefix(name, prefix) && vs.find(name) == nil {
+			names = append(names, data{text: name})
+		}
+	}
+	slices.SortFunc(names, func(a, b data) int { return strings.Compare(a.text, b.text) })
+	return names
+}
+
+// environment is the value of a variable that the text did not assign.
+func (vs *variables) environment(name string) data {
+	switch name {
+	case "PWD":
+		return data{text: vs.cwd.dir}
+	case "BASH":
+		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
+	case "BASH_COMMAND":
+		vs.rep.typed = true
+		return unknown
+	case "_":
+		return unknown // the shell's own path, or a word of the command before this text
+	case "DIRSTACK":
+		return data{text: vs.cwd.dir}
+	case unknownName:
+		return data{effect.Unknown, vs.murky}
+	}
+	if v, ok := vs.ctx.Env[name]; ok {
+		return data{text: v}
+	}
+	if vs.ctx.Unset {
+		return data{}
+	}
+	switch name {
+	case "TMPDIR": // where it is not set, programs use this
+		return data{text: "/tmp"}
+	case "SHELL":
+		return data{text: "/bin/bash"} // or another one that takes -c
+	}
+	if secretName(name) {
+		return data{text: effect.Unknown, taint: effect.Secret}
+	}
+	return unknown
+}
+
+// secretName reports whether a variable of that name holds a credential.
+func secretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
+		if strings.Contains(upper, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,293 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// This file is what uses of a program do to files that others named: those that a
+// search found, and copies.
+
+// deletesFound adds what find deletes, if its expression says what that is like.
+func (fn *fileNotes) deletesFound(u *grammar.Use, taint effect.Taint) bool {
+	var list []string
+	for i, w := range fn.a.line.argv {
+		if w != "-delete" && w != "-rm" {
+			continue
+		}
+		more := fn.a.lists.findTargets(i, fn.a.pathOf(u))
+		if more == nil {
+			return false
+		}
+		list = append(list, more...)
+	}
+	for _, p := range list {
+		e := effect.Effect{Kind: effect.Delete, Target: p, Bits: fn.a.bitsOf(u) | effect.Glob, Taint: taint, By: fn.a.line.by}
+		if p == empty { // only what has nothing in it
+			e.Target = fn.a.pathOf(u) + "/" + effect.Unknown
+			e.Bits &^= effect.Recursive
+		}
+		if !fn.a.line.p.Dry {
+			fn.a.in.add(e)
+		}
+	}
+	return list != nil
+}
+
+// deleteBefore adds what is deleted if the last cd failed, where that is worse: in
+// the root, in a folder of it, or in the home.
+func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
+	in := fn.a.in
+	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
+		return
+	}
+	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.par.valueOf("HOME").text {
+		return
+	}
+	dir := in.cwd.dir
+	in.cwd.dir = in.cwd.before
+	fn.a.add(effect.Delete, u, fn.a.pathOf(u), taint)
+	in.cwd.dir = dir
+}
+
+// takesAway reports whether a use writes the file that mv takes away, and notes that nobody
+// knows who made what lies there now. Its text is no new one: it is gone, or what it was.
+func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
+	f := fn.a.in.fs.fileAt(p)
+	if !fn.a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
+		return false
+	}
+	if !slices.ContainsFunc(fn.a.line.p.Uses, func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }) {
+		return false
+	}
+	f.built, f.from = false, nil
+	if slices.ContainsFunc(fn.a.line.argv, func(w string) bool { return strings.HasPrefix(w, "--ex") }) {
+		fn.exchanged(u, p)
+	}
+	return true
+}
+
+// exchanged notes that a file has what another one had: mv --exchange.
+func (fn *fileNotes) exchanged(u *grammar.Use, p string) {
+	for i := range fn.a.line.p.Uses {
+		if o := &fn.a.line.p.Uses[i]; o.Role == grammar.Write && o.Word >= 0 && o.Word != u.Word {
+			fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.pathOf(o)), false)
+		}
+	}
+}
+
+// copied notes that a file is another one now, so that running the copy is
+// running the original. Fresh is that nothing was known of it.
+func (fn *fileNotes) copied(to string, fresh bool) {
+	for i := range fn.a.line.p.Uses {
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && fn.a.reads == 1 {
+			fn.another(to, fn.a.pathOf(u), u)
+			if fresh {
+				fn.inherits(to, fn.a.pathOf(u))
+			}
+		}
+	}
+	fn.copiedInto(to)
+}
+
+// copiedInto notes what is copied as if the target were a folder.
+func (fn *fileNotes) copiedInto(folder string) {
+	for i := range fn.a.line.p.Uses {
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			from := fn.a.pathOf(u)
+			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
+				fresh := fn.a.in.fs.fileAt(to) == nil
+				fn.a.in.fs.write(to, fn.a.in.fs.contentOf(from), false)
+				fn.another(to, from, u)
+				if fresh {
+					fn.inherits(to, from)
+				}
+			}
+		}
+	}
+}
+
+// another notes that a file is another one now: a copy, or a link.
+func (fn *fileNotes) another(to, from string, u *grammar.Use) {
+	f := fn.a.in.fs.fileAt(to)
+	switch {
+	case f == nil:
+	case u.Arg != "link":
+		if fn.a.in.fs.fileAt(from) == nil {
+			fn.a.in.fs.agesInBranch(f)
+			f.alias = from
+		}
+	default:
+		if fn.a.line.symbolic() && !strings.HasPrefix(from, "~") && u.Text != "" && u.Text[0] != '/' {
+			// It leads on from its own folder.
+			from = fn.a.in.fs.abs(fn.a.in.arena.concat(path.Dir(to), "/", u.Text))
+			f = fn.a.in.fs.fileAt(to)
+		}
+		if from != to && f != nil {
+			fn.a.in.fs.agesInBranch(f)
+			f.alias, f.link = from, true
+			fn.a.in.fs.links++
+		}
+	}
+}
+
+// symbolic reports whether a program that makes links makes symbolic ones.
+func (l *commandLine) symbolic() bool {
+	for _, w := range l.argv[1:] {
+		short := len(w) > 1 && w[0] == '-' && w[1] != '-'
+		if short && strings.Contains(w, "s") || strings.HasPrefix(w, "--sym") {
+			return true
+		}
+	}
+	return false
+}
+
+// inside reports whether a copy takes what is in a folder, and not the folder.
+func (l *commandLine) inside(word string) bool {
+	if !l.p.Copies {
+		return false
+	}
+	if word == "." || strings.HasSuffix(strings.TrimSuffix(word, "/"), "/.") || l.by == "rsync" && strings.HasSuffix(word, "/") {
+		return true
+	}
+	for _, w := range l.argv[1:] {
+		short := len(w) > 1 && w[0] == '-' && w[1] != '-'
+		if l.by != "rsync" && (short && strings.Contains(w, "T") || strings.HasPrefix(w, "--no-target")) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
+// ./a.out and go run are; that its text is not known says nothing of it. What a
+// preprocessor prints, and what comes from a network or was decoded, is any text.
+func (fn *fileNotes) noteBuilt(p string, d data) {
+	if !compilers[fn.a.line.by] || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
+		return
+	}
+	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+		f.built = true
+		if fn.buildsOwn() {
+			f.alias = "/usr/bin/" + ownName
+		}
+	}
+}
+
+// isTextFlag reports whether a word may make a compiler write a text instead of a
+// program, or take its words from a file.
+func isTextFlag(w string) bool {
+	if w == "" || !effect.IsKnown(w) || w[0] == '@' {
+		return true
+	}
+	if w[0] != '-' {
+		return false
+	}
+	for _, flag := range [...]string{"-E", "-S", "-M", "-fsyntax-only", "--preprocess", "--emit", "--print", "--format", "--oformat", "-x", "-wrapper", "-specs", "-B", "-toolexec", "--banner", "--footer"} {
+		if strings.HasPrefix(w, flag) {
+			return true
+		}
+	}
+	return false
+}
+
+// compilers make programs of the sources of a project.
+var compilers = map[string]bool{
+	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "tcc": true, "gfortran": true, "nvcc": true,
+	"ld": true, "go build": true, "go test": true, "rustc": true, "ghc": true, "swiftc": true, "ocamlopt": true, "ocamlc": true,
+	"gdc": true, "dmd": true, "ldc2": true, "gnatmake": true, "fpc": true, "esbuild": true, "tsc": true, "swc": true, "rollup": true,
+}
+
+// downloaders save what they fetch under its own name, also from an address
+// without a scheme.
+var downloaders = []string{"wget", "curl", "aria2c", "axel", "scp", "rsync", "sftp"}
+
+// saved notes the file that a download is saved as where no flag names one.
+func (fn *fileNotes) saved(url string) {
+	if fn.a.line.p.Dry || fn.a.line.by == "curl" && !slices.ContainsFunc(fn.a.line.argv, savesByName) {
+		return
+	}
+	if !strings.Contains(url, "://") && !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
+		return // the name of a package
+	}
+	url, _, _ = strings.Cut(url, "?")
+	name := path.Base(url[strings.LastIndexByte(url, ':')+1:])
+	if name == "" || name == "." || name == "/" || fn.a.in.cwd.dir == effect.Unknown {
+		return
+	}
+	fn.a.in.fs.write(fn.a.in.fs.abs(name), data{effect.Unknown, effect.Network}, false)
+}
+
+// fetchedInto notes what a download is called in the folder that it is put into.
+func (fn *fileNotes) fetchedInto(folder string) {
+	if !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
+		return
+	}
+	for i := range fn.a.line.p.Uses {
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Fetch && u.Word >= 0 {
+			name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
+			if name != "" && name != "." && name != "/" {
+				fn.a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
+			}
+		}
+	}
+}
+
+// savesByName reports whether a word is curl's -O, alone or among other letters.
+func savesByName(w string) bool {
+	return strings.HasPrefix(w, "--remote-n") || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, 'O') > 0
+}
+
+// unpackers are the programs that fill a folder with what is in one file.
+var unpackers = []string{"tar", "bsdtar", "unzip", "7z", "7za", "7zz", "cpio", "pax", "git"}
+
+// filled notes that a folder is full of what came from somewhere, for the texts
+// that follow. If that is the working directory, or a folder above it, not all in
+// it came from there: then it is the folder in it that has the archive's name.
+func (fn *fileNotes) filled(folder string, d data) {
+	if program, _, _ := strings.Cut(fn.a.line.by, " "); d.taint == 0 || !slices.Contains(unpackers, program) {
+		return
+	}
+	if folder != fn.a.in.cwd.dir && !strings.HasPrefix(fn.a.in.cwd.dir, folder+"/") && folder != "/" {
+		fn.fillTree(folder, d.taint)
+		return
+	}
+	for i := range fn.a.line.p.Uses {
+		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
+			fn.fillTree(fn.a.in.fs.abs(stem(path.Base(fn.a.pathOf(u)))), d.taint)
+		}
+	}
+}
+
+// cloned notes the folder that a clone makes where no word names one.
+func (fn *fileNotes) cloned(url string) {
+	if fn.a.line.by != "git clone" {
+		return
+	}
+	url = strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
+	fn.fillTree(fn.a.in.fs.abs(url[strings.LastIndexAny(url, "/:")+1:]), effect.Network)
+}
+
+func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
+	if fn.a.line.p.Dry || len(folder) < 2 || folder[0] != '/' || folder == fn.a.in.cwd.dir || !effect.IsKnown(folder) {
+		return
+	}
+	if fn.a.in.fs.write(folder, data{effect.Unknown, taint}, true); fn.a.in.rep.stopped() {
+		return
+	}
+	if f := fn.a.in.fs.fileAt(folder); f != nil {
+		f.tree = true
+	}
+}
+
+// stem is an archive's name without what says that it is one.
+func stem(name string) string {
+	for _, end := range []string{".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".tbz2", ".txz", ".zip", ".7z", ".cpio"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}

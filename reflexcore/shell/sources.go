@@ -1,0 +1,263 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A file of which nothing is known may be taken for what the project made of its own files
+// only where nothing else in the call can have reached it. That is asked of the whole call
+// and not of what came before: a job in the background writes later than it stands.
+
+// isPlainCall reports whether all that was read so far is a list of commands written out
+// word for word, so that what each of them writes, and in which order, is known.
+func (so *sources) isPlainCall() bool {
+	if len(so.trees) == 0 || len(so.trees) >= maxTrees {
+		return false
+	}
+	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
+		if !so.arePlain(so.trees[so.plainTrees].Stmts) {
+			return false
+		}
+	}
+	return true
+}
+
+func (so *sources) arePlain(list []*syntax.Stmt) bool {
+	return !slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) })
+}
+
+// isPlainStmt reports whether a statement is such a list. Fed is that it has the output of
+// another one for its input.
+func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
+	so.rep.steps++
+	if s.Background || s.Coprocess || s.Negated || s.Disown {
+		return false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return isPlainCommand(c, s.Redirs, fed)
+	case *syntax.BinaryCmd:
+		switch {
+		case len(s.Redirs) > 0:
+			return false
+		case c.Op == syntax.AndStmt:
+			return so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
+		case c.Op == syntax.OrStmt: // what comes behind a command that failed
+			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
+		case c.Op == syntax.Pipe:
+			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
+		}
+	}
+	return false
+}
+
+// isOneOf reports whether a statement is one of these commands.
+func isOneOf(s *syntax.Stmt, names ...string) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) > 0 && slices.Contains(names, call.Args[0].Lit())
+}
+
+// isPlainCommand reports whether a command is plain words, and where it writes is too. What
+// echo and tests say goes to nobody: their words may be any. What changes how the shell
+// writes, or whether a file can be written, may be no part of such a call.
+func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) bool {
+	if len(c.Assigns) > 0 || len(c.Args) == 0 || !arePlainRedirects(redirs) {
+		return false
+	}
+	name, rest := c.Args[0].Lit(), c.Args[1:]
+	switch name {
+	case "echo", "printf", "[", "test":
+		return len(redirs) == 0 && !slices.ContainsFunc(rest, func(w *syntax.Word) bool { return name == "printf" && w.Lit() == "-v" })
+	case "chmod":
+		if len(rest) == 0 || !slices.Contains([]string{"+x", "u+x", "a+x", "ug+x", "755", "0755", "700", "0700"}, rest[0].Lit()) {
+			return false
+		}
+	case "set", "shopt", "setopt", "unsetopt", "emulate", "exec", "eval", "trap", "alias", "enable", "command", "builtin", "chattr", "chown", "setfacl", "tee", "xargs", "parallel", "at", "batch", "nohup", "setsid", "ln":
+		return false
+	}
+	for i, w := range c.Args {
+		text, ok := verbatim(w)
+		if ok && isPlain(text) {
+			continue
+		}
+		if !ok || i == 0 || !isProgramOf(name, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// isProgramOf reports whether a word that is not plain is a program of a command that puts in
+// no more than a plain word, or names of variables.
+func isProgramOf(name, word string) bool {
+	switch name {
+	case "sed":
+		return word == "" || placeholder.MatchString(word) || plainEdit.MatchString(word)
+	case "envsubst":
+		return strings.Trim(word, "${} ,_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
+	}
+	return false
+}
+
+// arePlainRedirects reports whether redirections read and write only what they name.
+func arePlainRedirects(redirs []*syntax.Redirect) bool {
+	return !slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.DplOut, syntax.RdrAll:
+		default:
+			return true
+		}
+		if r.Word == nil || r.N != nil && (r.N.Value == "" || strings.Trim(r.N.Value, "0123456789") != "") {
+			return true
+		}
+		text, ok := verbatim(r.Word)
+		return !ok || !isPlain(text) || strings.HasPrefix(text, "/dev/") && text != "/dev/null"
+	})
+}
+
+// parse is [parse], but what was parsed once in this judgement is not parsed again: the
+// outermost text, which both walks read, and payloads, which calls like to repeat.
+func (so *sources) parse(src string) (*syntax.File, How, bool) {
+	if r := &so.outermost; so.rep.depth == 0 && r.file != nil && r.src == src {
+		return r.file, r.how, r.strange
+	}
+	r, ok := so.ctx.Trees.of(src)
+	if !ok {
+		r.src = src
+		r.file, r.how, r.strange = parse(src, so.rep.lim)
+		so.ctx.Trees.keep(r)
+	}
+	if so.rep.depth == 0 {
+		so.outermost = r
+	}
+	return r.file, r.how, r.strange
+}
+
+// A guard in the word, "${X:?}"/*, shows that the folder is something, and not that it is
+// not the root. Where the call itself says how it may be the root, the guard proves nothing:
+// [ "$X" = / ], case $X in /), $(realpath /), X=$(cat f || echo /).
+
+// maxTrees is how many texts are looked through for that.
+const maxTrees = 16
+
+// mayRoot reports whether a text of the call names the root or the home, or asks for the
+// folder above another one.
+func (so *sources) mayRoot() bool {
+	for ; so.searched < len(so.trees) && !so.rooted; so.searched++ {
+		syntax.Walk(so.trees[so.searched], func(n syntax.Node) bool {
+			so.rep.steps++
+			switch n := n.(type) {
+			case *syntax.Word:
+				so.rooted = so.rooted || namesRoot(n)
+			case *syntax.CmdSubst:
+				so.rooted = so.rooted || asksAbove(n)
+			case *syntax.ParamExp:
+				so.rooted = so.rooted || n.Slice != nil || n.Length // ${PWD:0:1} is the root, and ${#X} tells that it is
+			}
+			return !so.rooted
+		})
+	}
+	return so.rooted || len(so.trees) >= maxTrees
+}
+
+// namesRoot reports whether a word is the root, the home or a pattern of the root.
+func namesRoot(w *syntax.Word) bool {
+	if isHome(w) {
+		return true
+	}
+	text, ok := asWritten(w)
+	return ok && (text == "~" || text == "~/" || isRootText(text))
+}
+
+// isRootText reports whether a text is the root, however it is written.
+func isRootText(text string) bool {
+	text = strings.Trim(text, "^$*") // of a pattern or an expression
+	return text != "" && text[0] == '/' && strings.Trim(path.Clean(text), "/") == ""
+}
+
+// isHome reports whether a word is $HOME alone.
+func isHome(w *syntax.Word) bool {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if q, ok := parts[0].(*syntax.DblQuoted); ok {
+			parts = q.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return false
+	}
+	p, ok := parts[0].(*syntax.ParamExp)
+	return ok && p.Param != nil && p.Param.Value == "HOME" && p.Exp == nil && p.Slice == nil && p.Repl == nil
+}
+
+// asWritten is a word as it is written, if all of it is.
+func asWritten(w *syntax.Word) (text string, ok bool) {
+	var b strings.Builder
+	parts := w.Parts
+	for i := 0; i < len(parts); i++ {
+		switch p := parts[i].(type) {
+		case *syntax.Lit:
+			b.Write(unescape(nil, p.Value))
+		case *syntax.SglQuoted:
+			if !p.Dollar {
+				b.WriteString(p.Value)
+				continue
+			}
+			plain, _ := ansiC(nil, p.Value, false)
+			b.Write(plain)
+		case *syntax.DblQuoted:
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok {
+					return "", false
+				}
+				b.Write(unescapeDouble(nil, lit.Value))
+			}
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// asksAbove reports whether a substitution may print the root of itself: it goes up, takes
+// the folder of one, asks where a file system is mounted, or runs code that has a slash.
+func asksAbove(s *syntax.CmdSubst) (found bool) {
+	above, top := false, false
+	for _, stmt := range s.Stmts {
+		syntax.Walk(stmt, func(n syntax.Node) bool {
+			w, ok := n.(*syntax.Word)
+			if !ok {
+				return !found
+			}
+			text, ok := asWritten(w)
+			switch {
+			case !ok:
+			case text == "..", strings.HasSuffix(text, "/.."), strings.HasSuffix(text, "../"):
+				found = true
+			case text == "dirname", text == "cut", text == "sed", text == "awk":
+				above = true
+			case strings.HasPrefix(text, "/") && strings.Count(path.Clean(text), "/") < 3:
+				top = true
+			case mounts(text), strings.ContainsAny(text, "'\"(") && strings.Contains(text, "/"):
+				found = true
+			}
+			return !found
+		})
+	}
+	return found || above && top
+}
+
+// mounts reports whether a word is a program that says where file systems are mounted, or
+// the flag of one.
+func mounts(word string) bool {
+	switch word {
+	case "df", "findmnt", "mount", "mountpoint", "lsblk", "%m", "/proc/mounts", "/etc/mtab", "/etc/fstab":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,315 @@
+package shell
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// fix makes a variable readonly: a name, perhaps with a value.
+func (vs *variables) fix(word string) {
+	name, _, _ := strings.Cut(word, "=")
+	if name = strings.TrimSuffix(name, "+"); !slices.Contains(vs.readonly, name) {
+		vs.readonly = append(vs.readonly, name)
+	}
+}
+
+// heldReadonly are the readonly variables as they are before a command.
+func (vs *variables) heldReadonly() []held {
+	out := make([]held, 0, len(vs.readonly))
+	for _, name := range vs.readonly {
+		vs.rep.steps++
+		if h := vs.hold(name); h.was {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// keepReadonly makes what they held one more possibility where a command changed them.
+func (vs *variables) keepReadonly(before []held) {
+	for _, h := range before {
+		now := vs.find(h.name)
+		if now == nil || now.text != h.text || now.unset != h.unset || now.array != h.array ||
+			!slices.Equal(now.alts, h.alts) || !slices.Equal(now.list, h.list) {
+			vs.merge(h.variable)
+		}
+	}
+}
+
+// associative makes a variable an array whose keys are any text.
+func (vs *variables) associative(name string) {
+	if v := vs.slot(name); !v.assoc {
+		*v = variable{name: v.name, array: true, assoc: true, integer: v.integer}
+	}
+}
+
+// refer makes a variable stand for the one that its value names, or that the next value
+// names: declare -n y; y=x.
+func (vs *variables) refer(name string) {
+	v := vs.slot(name)
+	if d := v.data; d.known() && d.text != "" && !v.array {
+		*v = standsFor(v.name, append([]data{d}, v.alts...))
+		return
+	}
+	v.refers = true
+}
+
+// setLetterCase says of one word of a declaration, a name, perhaps with a value, in which letters
+// its variable holds what it holds.
+func (vs *variables) setLetterCase(word string, letters byte) {
+	name, _, _ := strings.Cut(word, "=")
+	if name = strings.TrimSuffix(name, "+"); letters != 0 && effect.IsKnown(name) && name != "" {
+		vs.slot(name).letters = letters
+	}
+}
+
+// isArray reports whether a name is that of an array: what is assigned to it then is its
+// element 0, and the others stay.
+func (vs *variables) isArray(name string) bool {
+	v := vs.find(vs.referred(name))
+	return v != nil && v.array
+}
+
+// unhold restores the variables that were held since then.
+func (vs *variables) unhold(since int) {
+	for len(vs.locals) > since {
+		last := len(vs.locals) - 1
+		if !vs.locals[last].gone {
+			vs.restore(vs.locals[last])
+		}
+		vs.locals = vs.locals[:last]
+	}
+}
+
+func (vs *variables) find(name string) *variable {
+	vs.rep.steps += len(vs.list) / 64 // looking through many is work
+	for i := len(vs.list) - 1; i >= 0; i-- {
+		if vs.list[i].name == name {
+			return &vs.list[i]
+		}
+	}
+	return nil
+}
+
+// hold remembers a variable until [variables.restore].
+func (vs *variables) hold(name string) held {
+	v := vs.find(name)
+	if v == nil {
+		return held{variable: variable{name: name}, mark: vs.mark}
+	}
+	h := held{variable: *v, was: true, mark: vs.mark}
+	h.list, h.keys = slices.Clone(v.list), slices.Clone(v.keys)
+	return h
+}
+
+// restore gives a variable back the value that it had.
+func (vs *variables) restore(h held) {
+	for i := len(vs.list) - 1; i >= vs.mark; i-- {
+		if vs.list[i].name == h.name {
+			vs.list[i] = h.variable
+			if !h.was {
+				vs.list[i] = variable{}
+				if i == len(vs.list)-1 {
+					vs.list = vs.list[:i]
+				}
+			}
+			return
+		}
+	}
+	if h.was {
+		vs.list = append(vs.list, h.variable)
+	}
+}
+
+// uncover takes away the variable that a function which called this one has for itself, or
+// that was set for this call alone, so that the one that it hid is seen again. It is false
+// if there is none.
+func (vs *variables) uncover(name string) bool {
+	for i := len(vs.locals) - 1; i >= 0; i-- {
+		h := vs.locals[i]
+		if h.name != name || h.gone {
+			continue
+		}
+		if i >= vs.frame { // its own stays, without a value
+			return false
+		}
+		vs.restore(h)
+		vs.locals[i].gone = vs.mark == h.mark
+		return true
+	}
+	return false
+}
+
+// slot returns the variable to assign to, in the present scope.
+func (vs *variables) slot(name string) *variable {
+	for hops := 0; hops < 8; hops++ {
+		v := vs.find(name)
+		if v == nil || v.ref == "" {
+			break
+		}
+		name = v.ref
+	}
+	for i := len(vs.list) - 1; i >= vs.mark; i-- {
+		if vs.list[i].name == name {
+			return &vs.list[i]
+		}
+	}
+	if len(vs.list) >= vs.rep.lim.Fields {
+		vs.rep.over("variables")
+	}
+	v := variable{name: name}
+	if outer := vs.find(name); outer != nil {
+		v = *outer
+		v.list, v.keys = append([]data(nil), outer.list...), append([]string(nil), outer.keys...)
+	}
+	vs.list = append(vs.list, v)
+	return &vs.list[len(vs.list)-1]
+}
+
+// cased is a text in the letters that a variable has.
+func cased(letters byte, text string) string {
+	switch letters {
+	case 'l':
+		return strings.ToLower(text)
+	case 'u':
+		return strings.ToUpper(text)
+	}
+	return text
+}
+
+// lettersOf is what flags of declare say of them: l, u, or 0 for nothing.
+func lettersOf(flags string) byte {
+	i := strings.LastIndexAny(flags, "lu")
+	if i < 0 {
+		return 0
+	}
+	return flags[i]
+}
+
+// unrefer makes a reference a name that is not set.
+func (vs *variables) unrefer(v variable) {
+	for i := len(vs.list) - 1; i >= vs.mark; i-- {
+		if vs.list[i].name == v.name {
+			vs.list[i] = variable{name: v.name, unset: true}
+			return
+		}
+	}
+	vs.list = append(vs.list, variable{name: v.name, unset: true})
+}
+
+// referred is the name of the variable, or of the element, that a name stands for.
+func (vs *variables) referred(name string) string {
+	for range 8 {
+		v := vs.find(name)
+		if v == nil || v.ref == "" {
+			break
+		}
+		name = v.ref
+	}
+	return name
+}
+
+// merge makes what a branch assigned one more possible value.
+func (vs *variables) merge(v variable) {
+	old := vs.find(v.name)
+	if v.array || v.ref != "" || v.forms != nil || old != nil && (old.array || old.forms != nil) {
+		vs.mergeArray(old, v)
+		return
+	}
+	var alts []data
+	switch {
+	case old == nil:
+		alts = append(alts, vs.environment(v.name))
+	case old.alts != nil:
+		alts = append(alts, old.alts...)
+	default:
+		alts = append(alts, old.data)
+	}
+	more := v.alts
+	if more == nil {
+		more = []data{v.data}
+	}
+	for _, d := range more {
+		if v.unset && v.name == "IFS" {
+			d.text = " \t\n" // not "", which separates nothing
+		}
+		have := false
+		for i := range alts {
+			if have = alts[i].text == d.text; have {
+				alts[i].taint |= d.taint
+				break
+			}
+		}
+		if !have {
+			alts = append(alts, d)
+		}
+	}
+	slot := vs.slot(v.name)
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
+	if len(alts) > vs.rep.lim.Alternatives {
+		slot.data = unknown
+		for _, d := range alts {
+			slot.taint |= d.taint
+		}
+		return
+	}
+	if len(alts) > 1 {
+		slot.alts = alts
+	}
+}
+
+// mergeArray does it for arrays. One that only grew takes the place of the other.
+func (vs *variables) mergeArray(old *variable, v variable) {
+	var forms []variable
+	if old != nil {
+		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) && sameKeys(old, &v)
+		switch {
+		case grew && v.forms == nil:
+		case old.forms != nil:
+			forms = append(forms, old.forms...)
+		default:
+			forms = append(forms, *old)
+		}
+	}
+	if v.forms != nil {
+		forms = append(forms, v.forms...)
+	} else if len(forms) > 0 {
+		forms = append(forms, v)
+	}
+	slot := vs.slot(v.name)
+	*slot = v
+	if slot.forms = nil; len(forms) > 1 && len(forms) <= vs.rep.lim.Alternatives {
+		slot.forms = forms
+	}
+}
+
+// settle notes how many values each variable has after the first round of a loop.
+func (vs *variables) settle() {
+	for i := range vs.list {
+		vs.list[i].settled = len(vs.list[i].alts)
+	}
+}
+
+// widen makes unknown what has more values with each round of a loop, and reports
+// whether there is such a variable.
+func (vs *variables) widen() (any bool) {
+	for i := range vs.list {
+		v := &vs.list[i]
+		if len(v.alts) <= max(v.settled, 2) {
+			continue
+		}
+		any = true
+		d := data{text: "1" + effect.Unknown}
+		for _, a := range v.alts {
+			d.taint |= a.taint
+			if _, err := strconv.Atoi(a.text); err != nil {
+				d.text = effect.Unknown
+			}
+		}
+		v.data, v.alts = d, nil
+	}
+	return any
+}
