@@ -82,7 +82,7 @@ func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v va
 			m.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
 		}
 	case "object":
-		return m.object(r, args, target(), taint), true
+		return newObjectOf(r, args, target(), taint), true
 	case "opaque":
 		m.found(Found{Text: by, Taint: taint, By: by})
 		return unknown(taint), true
@@ -392,7 +392,7 @@ func (m *machine) imported(v value, by string) value {
 	if m.d.name == "ruby" || m.d.name == "php" {
 		return unknown(0)
 	}
-	return value{kind: nameValue, s: m.canonical(name)}
+	return value{kind: nameValue, s: m.api.canonical(name)}
 }
 
 // attribute is getattr(object, name).
@@ -403,7 +403,7 @@ func (m *machine) attribute(args []arg, by string) value {
 }
 
 // object makes an object of the row's type.
-func (m *machine) object(r row, args []arg, from value, taint effect.Taint) value {
+func newObjectOf(r row, args []arg, from value, taint effect.Taint) value {
 	v := value{kind: objectValue, s: r.result, taint: taint | r.taint}
 	if len(args) > 0 && r.arg >= 0 {
 		v.from = from.str()

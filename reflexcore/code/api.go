@@ -40,6 +40,7 @@ const (
 
 // A table is what the functions of one language do.
 type table struct {
+	d       *dialect
 	rows    map[string][]row
 	methods map[string][]row // *.name
 	dangers map[string]bool  // first parts of paths below which something dangerous lies
@@ -58,7 +59,7 @@ var tables = func() map[string]func() *table {
 func tableOf(lang string) *table { return tables[lang]() }
 
 func load(lang string) *table {
-	t := &table{rows: map[string][]row{}, methods: map[string][]row{}, dangers: map[string]bool{}}
+	t := &table{d: dialects[lang], rows: map[string][]row{}, methods: map[string][]row{}, dangers: map[string]bool{}}
 	raw, err := apiFiles.ReadFile("apis/" + lang + ".txt")
 	if err != nil {
 		return t
@@ -143,15 +144,4 @@ func (t *table) method(path string) []row {
 		return rows
 	}
 	return t.methods[path[dot+1:]]
-}
-
-// isDanger reports whether a name is that of a function that runs, deletes or
-// kills something.
-func (m *machine) isDanger(path string) bool {
-	for _, r := range m.api.find(path) {
-		if r.dangerous() {
-			return true
-		}
-	}
-	return false
 }

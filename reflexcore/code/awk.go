@@ -11,7 +11,7 @@ import (
 // print has redirections.
 func (m *machine) awk(src string) {
 	m.d, m.api = dialects["awk"], tableOf("awk")
-	m.variables()
+	m.variables(m.lim.Vars)
 	lines := m.inputLines()
 	if len(lines) == 0 || len(src) > 1024 || !strings.Contains(src, "system") && !strings.Contains(src, "|") {
 		m.awkProgram(src)
@@ -36,7 +36,7 @@ func (m *machine) awk(src string) {
 // awkProgram evaluates the program once.
 func (m *machine) awkProgram(src string) {
 	defer m.enter(src)()
-	m.findJoined()
+	m.findJoined(m.toks, m.d)
 	for m.i < len(m.toks) && m.step() {
 		before := m.i
 		m.awkStatement()
@@ -260,7 +260,7 @@ func (m *machine) awkPrimary() value {
 	m.i++
 	switch t.kind {
 	case tkString:
-		return text(m.unescape(t.text), 0)
+		return text(m.d.unescape(t.text), 0)
 	case tkNumber:
 		return number(t.text)
 	case tkName:

@@ -35,7 +35,7 @@ func (m *machine) call(callee value, args []arg) value {
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
-	rows := m.rowsOf(callee)
+	rows := m.api.rowsOf(callee)
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
 		m.handsOver(callee, args)
 	}
@@ -71,21 +71,6 @@ func (m *machine) call(callee value, args []arg) value {
 	return result
 }
 
-// rowsOf are the rows of the table for what a call calls.
-func (m *machine) rowsOf(callee value) []row {
-	rows := m.api.find(callee.s)
-	if rows == nil && callee.s != "" {
-		rows = m.api.method(callee.s)
-	}
-	if rows == nil && callee.of == nil {
-		rows = m.api.module(callee.s)
-	}
-	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
-		rows = m.api.find(callee.of.s + ".*")
-	}
-	return rows
-}
-
 // indirect finds what a call reaches in another way than by its name: a function
 // that a class took over, a member that is looked up in a module.
 func (m *machine) indirect(callee value, args []arg) (value, bool) {
@@ -94,7 +79,7 @@ func (m *machine) indirect(callee value, args []arg) (value, bool) {
 		return value{}, false
 	}
 	module, name := callee.s[:dot], callee.s[dot+1:]
-	if own, ok := m.get(name); ok && own.kind == nameValue && own.of == nil && m.isDanger(own.s) {
+	if own, ok := m.get(name); ok && own.kind == nameValue && own.of == nil && m.api.isDanger(own.s) {
 		return m.call(own, args), true
 	}
 	first, _, _ := strings.Cut(module, ".")
@@ -139,18 +124,12 @@ func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 	for i := range args {
 		switch a := &args[i].value; {
-		case a.kind == nameValue && a.of == nil && m.isDanger(a.s):
+		case a.kind == nameValue && a.of == nil && m.api.isDanger(a.s):
 			m.handedOver(a.s, callee, args, taint)
-		case a.kind == textValue && m.d.name == "php" && m.takesCallable(callee) && m.runs(strings.ToLower(a.s)):
+		case a.kind == textValue && m.d.name == "php" && m.api.takesCallable(callee) && m.api.runs(strings.ToLower(a.s)):
 			m.handedOver(strings.ToLower(a.s), callee, args, taint)
 		}
 	}
-}
-
-// takesCallable reports whether a function of PHP calls what one of its texts names.
-func (m *machine) takesCallable(callee value) bool {
-	rows := m.rowsOf(callee)
-	return len(rows) > 0 && rows[0].action == "callback"
 }
 
 // handedOver: a dangerous function is an argument. What it will be called with is
@@ -210,7 +189,7 @@ func (m *machine) resolved(v value) value {
 	for _, r := range m.api.find(v.s) {
 		switch r.action {
 		case "argv":
-			if m.executes(v.s) {
+			if m.api.executes(v.s) {
 				return v
 			}
 			return m.operands(r.arg)
@@ -249,7 +228,7 @@ func (m *machine) indexed(path string, key value) (value, bool) {
 			}
 			return at(m.operands(r.arg), key.n), true
 		case "modules":
-			return value{kind: nameValue, s: m.canonical(key.str())}, true
+			return value{kind: nameValue, s: m.api.canonical(key.str())}, true
 		case "environment":
 			return m.env(key.str(), path), true
 		case "unknown":

@@ -41,7 +41,7 @@ func (m *machine) changed(old value, args []arg, base, name string) {
 		given, added = given[0].list, true
 	}
 	bound, ok := m.get(base)
-	if added && ok && old.keys == nil && same(bound, old) && !m.mayBeSkipped() {
+	if added && ok && old.keys == nil && same(bound, old) && m.within == 0 && !m.mayBeSkipped() {
 		now = list(append(slices.Clip(old.list), given...), now.taint)
 	}
 	m.spoil(base)
@@ -50,9 +50,9 @@ func (m *machine) changed(old value, args []arg, base, name string) {
 	}
 }
 
-// mayBeSkipped reports whether what is evaluated stands in a function, a branch or a loop.
+// mayBeSkipped reports whether the current token stands in a branch or a loop.
 func (m *machine) mayBeSkipped() bool {
-	if m.within > 0 || m.d.name == "python" && m.indent() > 0 {
+	if m.d.name == "python" && m.indent() > 0 {
 		return true
 	}
 	for j := min(m.i, len(m.toks)) - 1; j >= 0; j-- {

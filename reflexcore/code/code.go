@@ -142,7 +142,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 		yield(Found{Text: name + " code over the limits"})
 		return
 	}
-	m := machine{lim: lim, yield: yield, left: lim.Tokens, lang: name}
+	m := machine{lim: &lim, insert: lim.Insert, maxSteps: lim.Steps, maxDepth: lim.Depth, yield: yield, left: lim.Tokens, lang: name}
 	switch name {
 	case "sed":
 		m.sed(src)

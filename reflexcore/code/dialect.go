@@ -67,4 +67,5 @@ var dialects = map[string]*dialect{
 		name: "awk", hash: true, regex: true, lineEnds: true, braces: true,
 		keywords: []string{"BEGIN", "END", "delete", "do", "else", "exit", "for", "function", "getline", "if", "in", "print", "printf", "return", "while"},
 	},
+	"powershell": {name: "powershell", member: []string{"."}}, // what calls and values need; it has a reader of its own
 }

@@ -50,14 +50,14 @@ func (f *function) rest() bool {
 }
 
 // declares reports whether a function declares a name of its own.
-func (m *machine) declares(f *function, name string) bool {
+func (f *function) declares(d *dialect, name string) bool {
 	if slices.ContainsFunc(f.params, func(p param) bool {
 		return p.name == name || slices.ContainsFunc(p.parts, func(q part) bool { return q.name == name })
 	}) {
 		return true
 	}
-	if m.d.name != "node" {
-		return m.d.name != "python" || !f.names("global") && !f.names("nonlocal")
+	if d.name != "node" {
+		return d.name != "python" || !f.names("global") && !f.names("nonlocal")
 	}
 	declared := false
 	for j := f.start; j < len(f.toks); j++ {
@@ -82,7 +82,7 @@ func (m *machine) escapes(f *function, vars, funcs int) {
 		if b.kind != nameValue || b.of != nil {
 			continue
 		}
-		kept := !m.declares(f, b.name)
+		kept := !f.declares(m.d, b.name)
 		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !kept; k++ {
 			kept = m.funcs[k].names(b.name)
 		}

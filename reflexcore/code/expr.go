@@ -142,10 +142,10 @@ func (m *machine) expr(min int) value {
 
 func (m *machine) assign(target, op string, old value) value {
 	v := m.expr(bindAssign)
-	if m.plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
+	if plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
 		m.kept()
 	}
-	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.executes(v.s) {
+	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.api.executes(v.s) {
 		// __class_getitem__ = os.system
 		m.shell(unknown(v.taint), target)
 	}
@@ -167,7 +167,7 @@ func (m *machine) assign(target, op string, old value) value {
 
 // plainName reports whether what is assigned to is a name that is followed: no member
 // of something, and no name by which the language itself calls.
-func (m *machine) plainName(target string) bool {
+func plainName(target string) bool {
 	return target != "" && !strings.HasPrefix(target, "__") && !strings.Contains(target, ".")
 }
 
@@ -207,7 +207,7 @@ func (m *machine) binary(t *token, left value, bind int) value {
 			return value{kind: numberValue, n: left.n ^ right.n, taint: taint}
 		}
 	case "||", "or", "??":
-		if left.known() && left.truthy() || left.kind == nameValue && left.of == nil && m.isDanger(left.s) {
+		if left.known() && left.truthy() || left.kind == nameValue && left.of == nil && m.api.isDanger(left.s) {
 			return left
 		}
 		return join(left, right)

@@ -127,7 +127,7 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 	case "newnear":
 		return text(v.str()+effect.Unknown, taint)
 	case "slice":
-		return m.substring(v, values(args), r.arg, taint)
+		return substring(m.d, v, values(args), r.arg, taint)
 	case "map":
 		return m.mapped(recv, args, taint)
 	case "list":
@@ -137,7 +137,7 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 	case "repeat":
 		return repeat(recv, first)
 	case "pack":
-		return m.pack(values(args), taint)
+		return pack(values(args), taint)
 	case "buffer": // Buffer.from(x, "base64")
 		switch {
 		case v.kind == listValue:
@@ -192,16 +192,16 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 	case "chr":
 		return charsOf([]value{recv}, taint)
 	case "unpack", "unpack1":
-		v := m.pack([]value{first, recv}, taint)
+		v := pack([]value{first, recv}, taint)
 		if r.param == "unpack" {
 			return list([]value{v}, taint)
 		}
 		return v
 	case "packlist":
 		if recv.kind == listValue && len(recv.list) == 1 && recv.list[0].kind == textValue {
-			return m.pack([]value{first, recv.list[0]}, taint)
+			return pack([]value{first, recv.list[0]}, taint)
 		}
-		return m.pack([]value{first, recv}, taint)
+		return pack([]value{first, recv}, taint)
 	case "mapblock": // list.map(&:chr)
 		if first.known() && first.str() == "chr" {
 			out := make([]value, 0, len(recv.list))
@@ -234,7 +234,7 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 		return list(values(args), taint)
 	case "constant":
 		if first.known() {
-			return value{kind: nameValue, s: m.canonical(first.str())}
+			return value{kind: nameValue, s: m.api.canonical(first.str())}
 		}
 	case "require":
 		return value{kind: nameValue, s: "require"}
@@ -275,7 +275,7 @@ func (m *machine) mapped(recv value, args []arg, taint effect.Taint) value {
 }
 
 // pack is pack("H*", hex), unpack("u", text), [..].pack("c*").
-func (m *machine) pack(args []value, taint effect.Taint) value {
+func pack(args []value, taint effect.Taint) value {
 	if len(args) < 2 || !args[0].known() {
 		return unknown(taint | effect.Decoded)
 	}

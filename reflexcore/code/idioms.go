@@ -53,7 +53,7 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			m.found(Found{Text: by, Taint: taint, By: by})
 		}
 		for _, module := range [...]string{"os", "subprocess", "pty", "posix"} {
-			if path := module + "." + first.str(); m.executes(path) && len(args) > 1 {
+			if path := module + "." + first.str(); m.api.executes(path) && len(args) > 1 {
 				return m.call(value{kind: nameValue, s: path}, args[1:]), true
 			}
 		}
@@ -70,7 +70,7 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 	case "method": // method(:system), which may be kept anywhere
 		v := m.methodNamed(callee, first)
-		if v.kind == nameValue && v.of == nil && m.isDanger(v.s) && !m.callsAtOnce() {
+		if v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && !m.callsAtOnce() {
 			m.loosen(loose{path: v.s})
 		}
 		return v, true

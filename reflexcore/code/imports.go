@@ -41,7 +41,7 @@ func (m *machine) use() {
 	for m.step() && m.tok().kind != tkEnd && !m.is(";") {
 		if t := m.tok(); t.kind == tkWords || t.kind == tkString {
 			for name := range strings.FieldsSeq(t.text) { // use IPC::Run qw(run)
-				if path := module + "." + name; m.runs(path) || m.isDanger(path) {
+				if path := module + "." + name; m.api.runs(path) || m.api.isDanger(path) {
 					m.bind(name, value{kind: nameValue, s: path})
 				}
 			}
@@ -66,7 +66,7 @@ func (m *machine) imports(word string) {
 		for m.step() && m.tok().kind == tkName {
 			name := m.tok().text
 			m.i++
-			m.bind(m.alias(name), value{kind: nameValue, s: m.canonical(module + "." + name)})
+			m.bind(m.alias(name), value{kind: nameValue, s: m.api.canonical(module + "." + name)})
 			if !m.take(",") {
 				break
 			}
@@ -80,7 +80,7 @@ func (m *machine) imports(word string) {
 	}
 	for m.step() {
 		if alias := m.alias(module); alias != module {
-			m.bind(alias, value{kind: nameValue, s: m.canonical(module)})
+			m.bind(alias, value{kind: nameValue, s: m.api.canonical(module)})
 		}
 		if !m.take(",") {
 			return

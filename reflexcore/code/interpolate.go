@@ -22,14 +22,14 @@ func (m *machine) literal(t *token) value {
 	case t.how&qInter != 0 && strings.ContainsAny(s, "$#@"):
 		return m.interpolated(s)
 	}
-	return text(m.unescape(s), 0)
+	return text(m.d.unescape(s), 0)
 }
 
-func (m *machine) unescape(s string) string {
+func (d *dialect) unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
 	}
-	if m.d.keepEscapes {
+	if d.keepEscapes {
 		return decode.UnescapeKnown(s)
 	}
 	return decode.Unescape(s)
@@ -59,7 +59,7 @@ func (m *machine) nested(src string, paren int) value {
 	}
 	m.paren = paren
 	if paren == 0 {
-		m.findJoined()
+		m.findJoined(m.toks, m.d)
 	}
 	v := unknown(0)
 	if t := m.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
@@ -83,7 +83,7 @@ func (m *machine) format(s string, raw bool) value {
 	out := text("", 0)
 	plain := func(part string) {
 		if !raw {
-			part = m.unescape(part)
+			part = m.d.unescape(part)
 		}
 		out = add(out, text(part, 0), true)
 	}
@@ -142,7 +142,7 @@ func (m *machine) interpolated(s string) value {
 	start := 0
 	flush := func(to int) {
 		if to > start {
-			out = add(out, text(m.unescape(s[start:to]), 0), true)
+			out = add(out, text(m.d.unescape(s[start:to]), 0), true)
 		}
 	}
 	for i := 0; i < len(s) && m.step(); {

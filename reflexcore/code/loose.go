@@ -39,53 +39,10 @@ type looseness struct {
 	judging         bool // their calls are judged
 }
 
-// executes reports whether a name is that of a function that runs something, in a language
-// in which a function is a value by its name alone.
-func (m *machine) executes(path string) bool {
-	last := path[strings.LastIndexByte(path, '.')+1:]
-	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
-		return false
-	}
-	if m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
-		return false
-	}
-	return m.runs(path) || m.deletes(path)
-}
-
-// deletes reports whether the table says that a function deletes files.
-func (m *machine) deletes(path string) bool {
-	return slices.ContainsFunc(m.api.find(path), func(r row) bool { return r.action == "delete" })
-}
-
-// runs reports whether the table says that a function runs a command or code.
-func (m *machine) runs(path string) bool {
-	return slices.ContainsFunc(m.api.find(path), func(r row) bool {
-		switch r.action {
-		case "shell", "process", "list", "execv", "execl", "code":
-			return true
-		case "argv":
-			return m.d.name != "ruby" // where it is what the script is given
-		}
-		return false
-	})
-}
-
 // looseModules are the modules that have such functions, each with one of them.
 var looseModules = map[string]string{
 	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn",
 	"commands": "commands.getoutput", "child_process": "child_process.exec", "shelljs": "shelljs.exec",
-}
-
-// looseModule is one function that runs something of a module that has such.
-func (m *machine) looseModule(module string) string {
-	path := looseModules[module]
-	if m.d.name == "lua" {
-		path = map[string]string{"os": "os.execute", "io": "io.popen"}[module]
-	}
-	if path == "" || !m.executes(path) {
-		return ""
-	}
-	return path
 }
 
 // used notes a value that is not called where it stands.
@@ -94,12 +51,12 @@ func (m *machine) used(v value) {
 		return
 	}
 	path, whole := v.s, false
-	if !m.executes(path) {
+	if !m.api.executes(path) {
 		if m.d.name == "perl" && runsVariable(path) {
 			m.usedInPerl(path)
 			return
 		}
-		if path, whole = m.looseModule(path), true; path == "" {
+		if path, whole = m.api.looseModule(path), true; path == "" {
 			return
 		}
 	}
@@ -135,7 +92,7 @@ func (m *machine) loosen(f loose) {
 // reaches notes that a text is the name of a function that runs something, where the code
 // reaches functions by their names.
 func (m *machine) reaches(v value) bool {
-	if v.kind != textValue || !m.runs(v.s) && !m.runs(strings.ToLower(v.s)) {
+	if v.kind != textValue || !m.api.runs(v.s) && !m.api.runs(strings.ToLower(v.s)) {
 		return false
 	}
 	m.loosen(loose{path: v.s})
@@ -184,13 +141,13 @@ func (m *machine) handsOver(callee value, args []arg) {
 		if args[i].kind != nameValue || args[i].of != nil {
 			continue
 		}
-		if path := m.looseModule(args[i].s); path != "" {
+		if path := m.api.looseModule(args[i].s); path != "" {
 			m.loosen(loose{path, true})
 		}
 	}
 	if callee.kind == nameValue && callee.of == nil {
 		module, _, dotted := strings.Cut(callee.s, ".")
-		if path := m.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
+		if path := m.api.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
 			m.loosen(loose{path, true})
 		}
 	}
@@ -223,7 +180,7 @@ func (m *machine) flushLoose() {
 			}
 			m.call(value{kind: nameValue, s: f.path}, u.args)
 		}
-		if !f.whole && m.runs(f.path) || len(m.unresolved) > maxUnresolved {
+		if !f.whole && m.api.runs(f.path) || len(m.unresolved) > maxUnresolved {
 			m.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
 		}
 	}

@@ -5,11 +5,12 @@ import "approver.example/reflexcore/effect"
 // A machine evaluates tokens from left to right and yields what it finds. It
 // follows no condition: everything that is written is taken to happen.
 type machine struct {
-	lim   Limits
-	yield func(Found) bool
-	lang  string
-	d     *dialect
-	api   *table
+	lim    *Limits
+	insert func(string)
+	yield  func(Found) bool
+	lang   string
+	d      *dialect
+	api    *table
 
 	src  string
 	toks []token
@@ -35,14 +36,14 @@ type machine struct {
 	taint  effect.Taint
 	result *value // what the function that is being evaluated returns
 
-	left, steps, depth int
-	paren              int      // inside brackets line ends do not count
-	trailing           bool     // the last list ended with a comma
-	keys               []string // those of the last list of PHP, if all its elements have one
-	quiet              bool     // what is found has been found before
-	last               string   // the name that the last primary was, for an assignment
-	base               string   // the name of which the last value is an element or a member
-	over, stopped      bool
+	left, steps, depth, maxSteps, maxDepth int
+	paren                                  int      // inside brackets line ends do not count
+	trailing                               bool     // the last list ended with a comma
+	keys                                   []string // those of the last list of PHP, if all its elements have one
+	quiet                                  bool     // what is found has been found before
+	last                                   string   // the name that the last primary was, for an assignment
+	base                                   string   // the name of which the last value is an element or a member
+	over, stopped                          bool
 }
 
 type binding struct {
@@ -53,7 +54,7 @@ type binding struct {
 // step counts one step of evaluation. It is false when it is time to end.
 func (m *machine) step() bool {
 	m.steps++
-	if m.steps > m.lim.Steps {
+	if m.steps > m.maxSteps {
 		m.over = true
 	}
 	return !m.over && !m.stopped
@@ -62,7 +63,7 @@ func (m *machine) step() bool {
 // deeper counts one level of nesting; the caller must call shallower.
 func (m *machine) deeper() bool {
 	m.depth++
-	if m.depth > m.lim.Depth {
+	if m.depth > m.maxDepth {
 		m.over = true
 	}
 	return !m.over && !m.stopped
@@ -82,7 +83,7 @@ func (m *machine) found(f Found) {
 // script scans a language of the shared machinery.
 func (m *machine) script(lang, src string) {
 	m.d, m.api = dialects[lang], tableOf(lang)
-	m.variables()
+	m.variables(m.lim.Vars)
 	if lang == "python" {
 		m.notebook(src)
 	}
@@ -100,8 +101,8 @@ func (m *machine) script(lang, src string) {
 }
 
 // variables binds those that are set from outside.
-func (m *machine) variables() {
-	for name, s := range m.lim.Vars {
+func (m *machine) variables(vars map[string]string) {
+	for name, s := range vars {
 		m.bind(name, text(s, 0))
 	}
 }
@@ -113,7 +114,7 @@ func (m *machine) source(src string) {
 		m.depth--
 		return
 	}
-	m.findJoined()
+	m.findJoined(m.toks, m.d)
 	m.run()
 	m.depth--
 }
@@ -258,7 +259,7 @@ func isAssign(t *token) bool {
 
 // findJoined looks for names that are set more than once, and at least once in a
 // branch, a loop or a function.
-func (m *machine) findJoined() {
+func (m *machine) findJoined(toks []token, d *dialect) {
 	type seen struct {
 		name   string
 		times  int
@@ -266,15 +267,15 @@ func (m *machine) findJoined() {
 	}
 	var buf [16]seen
 	names, nest, line, last := buf[:0], 0, false, -1
-	for i := range m.toks {
-		t := &m.toks[i]
-		if t.nl && !m.d.braces {
+	for i := range toks {
+		t := &toks[i]
+		if t.nl && !d.braces {
 			line = t.col > 0
 		}
 		switch {
-		case t.kind == tkOp && m.d.braces && t.text == "{":
+		case t.kind == tkOp && d.braces && t.text == "{":
 			nest++
-		case t.kind == tkOp && m.d.braces && t.text == "}":
+		case t.kind == tkOp && d.braces && t.text == "}":
 			nest--
 		case t.kind != tkName:
 		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else", t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do", t.text == "foreach":
@@ -282,7 +283,7 @@ func (m *machine) findJoined() {
 			if last >= 0 && !t.nl { // x = 1 if y
 				names[last].nested = true
 			}
-		case i+1 < len(m.toks) && isAssign(&m.toks[i+1]):
+		case i+1 < len(toks) && isAssign(&toks[i+1]):
 			at := len(names)
 			for j := range names {
 				if names[j].name == t.text {
@@ -301,7 +302,7 @@ func (m *machine) findJoined() {
 			names[at].nested = names[at].nested || nest > 0 || line
 		}
 		if t.kind == tkOp && t.text == ";" {
-			line, last = line && !m.d.braces, -1
+			line, last = line && !d.braces, -1
 		}
 	}
 	for _, n := range names {

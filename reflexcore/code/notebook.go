@@ -40,7 +40,7 @@ func (m *machine) notebook(src string) {
 	}
 	m.source(rest.String())
 	m.vars = nil
-	m.variables()
+	m.variables(m.lim.Vars)
 }
 
 // magicLine judges a line that IPython does not take for Python, and reports whether it is

@@ -35,7 +35,7 @@ func (m *machine) params(from, to int) []param {
 			var v value
 			v, j = m.defaultOf(j+1, to, follow)
 			j--
-			if follow && len(out) > 0 && m.isRunner(v) {
+			if follow && len(out) > 0 && m.api.isRunner(v) {
 				out[len(out)-1].other = &v
 			}
 		case t.kind == tkOp && (t.text == ":" || t.text == "->"): // types
@@ -168,7 +168,7 @@ func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 	m.paren++
 	v := m.expr(bindAssign)
 	m.paren--
-	if follow && m.isRunner(v) {
+	if follow && m.api.isRunner(v) {
 		m.kept()
 	}
 	end := max(from, min(m.i, to))
@@ -179,15 +179,4 @@ func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 	m.depth--
 	m.usedAt = -1
 	return v, end
-}
-
-// isRunner reports whether a value is a function that runs something or deletes files.
-func (m *machine) isRunner(v value) bool {
-	switch {
-	case v.kind == nameValue && v.of == nil && v.fn == nil:
-		return m.executes(v.s)
-	case v.kind == textValue && m.d.name == "php":
-		return m.runs(strings.ToLower(v.s))
-	}
-	return false
 }

@@ -18,7 +18,7 @@ func (m *machine) postfix(v value) value {
 			base = target
 		}
 		switch {
-		case (t.kind != tkOp || t.text != "(") && m.callsItself(v) && !m.bareCall(v, t):
+		case (t.kind != tkOp || t.text != "(") && m.api.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
 		case t.kind == tkOp && m.isMember(t.text):
 			m.i++
@@ -68,7 +68,7 @@ func (m *machine) postfix(v value) value {
 			return m.resolved(v)
 		}
 	}
-	if m.callsItself(v) {
+	if m.api.callsItself(v) {
 		v = m.call(v, nil)
 	}
 	m.used(v)
@@ -83,35 +83,6 @@ func (m *machine) tagged(fn, literal value) value {
 		return v
 	}
 	return join(v, m.call(fn, []arg{{value: list([]value{literal}, literal.taint)}}))
-}
-
-// callsItself reports whether a method is called although neither brackets nor
-// arguments follow, as in Ruby and Perl.
-func (m *machine) callsItself(v value) bool {
-	if !m.d.bareCalls || m.d.name == "php" || v.kind != nameValue || v.fn != nil {
-		return false
-	}
-	rows := m.api.find(v.s)
-	if !strings.Contains(v.s, ".") {
-		return len(rows) > 0 && rows[0].action == "fork"
-	}
-	if rows == nil {
-		rows = m.api.method(v.s)
-	}
-	if len(rows) == 0 {
-		return false
-	}
-	switch r := rows[0]; r.action {
-	case "fold", "object", "unknown", "stdin":
-		return true
-	case "environment":
-		return r.arg == argNone
-	case "reflected":
-		return r.arg == argReceiver
-	case "read", "delete", "write", "kill", "remotedelete":
-		return r.arg == argReceiver
-	}
-	return false
 }
 
 // stops reports whether the line's end ends the value: a member may follow on the
@@ -166,7 +137,7 @@ func (m *machine) bareCall(v value, t *token) bool {
 			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
 		case "[": // run ["sh"] of IPC::Run
 			if m.d.name == "perl" {
-				return t.sp && m.isDanger(v.s)
+				return t.sp && m.api.isDanger(v.s)
 			}
 			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
 		case "{":
@@ -216,7 +187,7 @@ func (m *machine) memberOf(v value, name string) value {
 	switch {
 	case name == "__call__" && v.s == "function.__call__":
 		return v
-	case v.kind == nameValue && v.of == nil && m.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
+	case v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
 		recv := v
 		return value{kind: nameValue, s: "function." + name, of: &recv}
 	case v.fn != nil && (name == "call" || name == "()"):
@@ -234,7 +205,7 @@ func (m *machine) memberOf(v value, name string) value {
 		if known, ok := m.get(path); ok {
 			return known
 		}
-		return value{kind: nameValue, s: m.canonical(path), taint: v.taint}
+		return value{kind: nameValue, s: m.api.canonical(path), taint: v.taint}
 	case v.keys != nil:
 		if e, ok := v.key(name); ok {
 			return e
@@ -341,7 +312,7 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
-	case m.d.name == "ruby" && v.kind == nameValue && v.of == nil && key.kind == textValue && m.runs(v.s):
+	case m.d.name == "ruby" && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
 		// method(:system)["id"]
 		return m.call(v, []arg{{value: key}})
 	case v.kind == nameValue && v.of == nil:

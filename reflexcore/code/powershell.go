@@ -17,13 +17,10 @@ type psReader struct {
 
 // powershell scans PowerShell code.
 func (m *machine) powershell(src string) {
-	m.d, m.api = psDialect, tableOf("powershell")
+	m.d, m.api = dialects["powershell"], tableOf("powershell")
 	p := psReader{m: m, src: src}
 	p.block(0)
 }
-
-// psDialect is what the shared calls of the machine need to know.
-var psDialect = &dialect{name: "powershell", member: []string{"."}}
 
 func (p *psReader) at(n int) byte { return byteAt(p.src, p.i+n) }
 

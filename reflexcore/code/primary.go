@@ -317,7 +317,7 @@ func (m *machine) name(t *token) value {
 			return v
 		}
 	}
-	return value{kind: nameValue, s: m.canonical(s)}
+	return value{kind: nameValue, s: m.api.canonical(s)}
 }
 
 // perlName is a name with the sigil of what it holds: $a[0] is an element of @a,
@@ -337,19 +337,6 @@ func (m *machine) perlName(t *token) string {
 	}
 	if strings.Contains(s, "::") {
 		return strings.ReplaceAll(s, "::", ".")
-	}
-	return s
-}
-
-// canonical removes what only says where a name is looked up.
-func (m *machine) canonical(s string) string {
-	for strings.HasSuffix(s, ".__call__") {
-		s = strings.TrimSuffix(s, ".__call__")
-	}
-	for _, prefix := range m.api.roots {
-		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
-			return m.canonical(rest)
-		}
 	}
 	return s
 }

@@ -204,8 +204,8 @@ func replaced(pattern, replacement string) string {
 
 // inserts tells what is put into the stream.
 func (m *machine) inserts(text string) {
-	if m.lim.Insert != nil && text != "" && !m.quiet {
-		m.lim.Insert(text)
+	if m.insert != nil && text != "" && !m.quiet {
+		m.insert(text)
 	}
 }
 

@@ -15,7 +15,7 @@ func (m *machine) statement() {
 		case "@":
 			if m.d.name == "python" { // a decorator is called with what it decorates
 				m.i++
-				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
+				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) {
 					m.found(Found{Text: v.s, By: "@" + v.s})
 				}
 				return
