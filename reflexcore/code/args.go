@@ -60,10 +60,10 @@ func named(args []arg, names ...string) (value, bool) {
 
 // arguments evaluates what stands between the brackets of a call.
 func (m *machine) arguments() []arg {
-	m.i++
-	m.paren++
-	defer func() { m.paren-- }()
-	if m.d.name == "python" && m.isComprehension() {
+	m.in.i++
+	m.in.paren++
+	defer func() { m.in.paren-- }()
+	if m.d.name == "python" && m.in.isComprehension() {
 		items := m.elements(")")
 		if len(items) == 1 && items[0].kind == unknownValue {
 			return []arg{{value: items[0]}}
@@ -71,14 +71,14 @@ func (m *machine) arguments() []arg {
 		return []arg{{value: list(items, 0)}}
 	}
 	var out []arg
-	for m.step() && m.tok().kind != tkEnd && !m.is(")") {
-		before := m.i
+	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(")") {
+		before := m.in.i
 		out = m.oneArgument(out)
-		if !m.take(",") && m.i == before {
-			m.i++
+		if !m.in.take(",") && m.in.i == before {
+			m.in.i++
 		}
 	}
-	m.take(")")
+	m.in.take(")")
 	m.last = ""
 	return out
 }
@@ -86,19 +86,19 @@ func (m *machine) arguments() []arg {
 // bareArguments evaluates the arguments of a call without brackets.
 func (m *machine) bareArguments() []arg {
 	var out []arg
-	if m.is("{") && m.d.name == "perl" { // print {$fh} …, exec {"program"} …
+	if m.in.is("{") && m.d.name == "perl" { // print {$fh} …, exec {"program"} …
 		out = m.perlBlock(out)
 	}
-	for m.step() && !m.ends() {
-		before, block := m.i, len(out)
+	for m.budget.step() && !m.in.ends() {
+		before, block := m.in.i, len(out)
 		out = m.oneArgument(out)
-		if m.i == before {
+		if m.in.i == before {
 			break
 		}
-		if m.take(",") || m.take("=>") {
+		if m.in.take(",") || m.in.take("=>") {
 			continue
 		}
-		if block > 0 || len(out) != 1 || m.pipeOf(&out[0].value) == nil || m.is(";") { // print $pipe "text"
+		if block > 0 || len(out) != 1 || m.programs.pipeOf(&out[0].value) == nil || m.in.is(";") { // print $pipe "text"
 			break
 		}
 	}
@@ -111,43 +111,43 @@ const perlProgram = "program {}"
 
 // perlBlock evaluates the block before the arguments of print, system and exec.
 func (m *machine) perlBlock(out []arg) []arg {
-	of, end := m.ahead(-1).text, m.match(m.i)
+	of, end := m.in.ahead(-1).text, m.in.match(m.in.i)
 	runs := of == "system" || of == "exec"
-	m.i++
+	m.in.i++
 	v := m.subscript("}")
-	m.i = min(end+1, len(m.toks))
+	m.in.i = min(end+1, len(m.in.toks))
 	switch {
 	case runs:
 		return append(out, arg{name: perlProgram, value: v})
-	case m.pipeOf(&v) != nil:
+	case m.programs.pipeOf(&v) != nil:
 		return append(out, arg{value: v})
 	}
 	return out
 }
 
 func (m *machine) oneArgument(out []arg) []arg {
-	t, next := m.tok(), m.ahead(1)
+	t, next := m.in.tok(), m.in.ahead(1)
 	name := ""
 	switch {
 	case t.kind == tkName && next.kind == tkOp && next.text == "=" && m.d.name == "python",
 		t.kind == tkName && next.kind == tkOp && next.text == ":" && next.pos == t.end && (m.d.name == "ruby" || m.d.name == "php"):
 		name = t.text
-		m.i += 2
+		m.in.i += 2
 	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && (m.d.name == "perl" || m.d.name == "ruby"):
-		m.i += 2
+		m.in.i += 2
 		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
 	}
-	block := m.d.name == "ruby" && m.is("&")
-	splat := m.is("*") || m.is("...") || m.is("@")
+	block := m.d.name == "ruby" && m.in.is("&")
+	splat := m.in.is("*") || m.in.is("...") || m.in.is("@")
 	v := m.expr(bindAssign)
 	if v.kind == nameValue {
-		m.kept()
+		m.loose.kept()
 	}
 	if block { // map(&:system)
-		m.reaches(v)
+		m.loose.reaches(v)
 	}
-	if m.is("=>") && m.d.name != "node" { // a pair among the arguments
-		m.i++
+	if m.in.is("=>") && m.d.name != "node" { // a pair among the arguments
+		m.in.i++
 		name = v.str()
 		v = m.expr(bindAssign)
 	}

@@ -142,21 +142,22 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 		yield(Found{Text: name + " code over the limits"})
 		return
 	}
-	m := machine{lim: &lim, insert: lim.Insert, maxSteps: lim.Steps, maxDepth: lim.Depth, yield: yield, left: lim.Tokens, lang: name}
+	m := newMachine(name, &lim, yield)
 	switch name {
 	case "sed":
-		m.sed(src)
+		newSed(m).run(src)
 	case "awk":
-		m.awk(src)
+		newAwk(m).run(src)
 	case "powershell":
-		m.powershell(src)
+		p := psReader{m: m, src: src}
+		p.block(0)
 	case "cmd":
-		m.batch(src)
+		newBatch(m).run(src)
 	default:
-		m.script(name, src)
+		m.script(src)
 	}
-	m.flushBare()
-	if m.over && !m.stopped {
+	m.programs.flushBare()
+	if m.budget.over && !m.budget.stopped {
 		yield(Found{Text: name + " code over the limits"})
 	}
 }

@@ -18,121 +18,56 @@ const (
 	bindPower
 )
 
-// strength returns how strongly an operator binds, or 0.
-func (m *machine) strength(t *token) int {
-	if t.kind == tkName {
-		switch t.text {
-		case "or", "and", "xor":
-			return bindOr
-		case "in", "is", "instanceof", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "isa":
-			if t.text == "in" && m.d.name != "python" && m.d.name != "node" && m.d.name != "awk" {
-				return 0
-			}
-			return bindCompare
-		case "not":
-			if m.d.name == "python" && m.ahead(1).text == "in" {
-				return bindCompare
-			}
-		case "if":
-			if m.d.name == "python" {
-				return bindChoice
-			}
-		case "x":
-			if m.d.name == "perl" {
-				return bindTimes
-			}
-		}
-		return 0
-	}
-	if t.kind != tkOp {
-		return 0
-	}
-	if isAssign(t) {
-		return bindAssign
-	}
-	switch t.text {
-	case "?":
-		return bindChoice
-	case "||", "??", "&&", "//":
-		if t.text == "//" && m.d.name == "python" {
-			return bindTimes
-		}
-		return bindOr
-	case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "=~", "!~", "<=>", "~=", "~":
-		return bindCompare
-	case "|", "&", "^":
-		return bindBits
-	case "..", "...":
-		if m.d.name == "lua" {
-			return bindAdd
-		}
-		return bindRange
-	case "<<", ">>", ">>>":
-		return bindShift
-	case "+", "-":
-		return bindAdd
-	case ".":
-		if m.d.concat == "." {
-			return bindAdd
-		}
-	case "*", "/", "%":
-		return bindTimes
-	case "**":
-		return bindPower
-	}
-	return 0
-}
-
 // expr evaluates an expression whose operators bind at least as strongly as min.
 func (m *machine) expr(min int) value {
-	if !m.step() || !m.deeper() {
-		m.depth--
+	if !m.budget.step() || !m.budget.deeper() {
+		m.budget.depth--
 		return unknown(0)
 	}
-	defer func() { m.depth-- }()
+	defer func() { m.budget.depth-- }()
 	left := m.unary()
-	for m.step() {
-		t := m.tok()
-		if m.ends() {
+	for m.budget.step() {
+		t := m.in.tok()
+		if m.in.ends() {
 			return left
 		}
-		bind := m.strength(t)
+		bind := m.in.strength(t)
 		if bind == 0 || bind < min {
 			return left
 		}
 		target, base := m.last, m.base
 		if bind == bindAssign { // what is set is not used
-			m.kept()
+			m.loose.kept()
 		}
-		m.i++
+		m.in.i++
 		m.last = ""
 		switch {
 		case bind == bindAssign:
 			left = m.assign(target, t.text, left)
 			if target == "" {
-				m.spoil(base)
+				m.scope.spoil(base)
 			}
 		case t.text == "?":
 			yes := m.expr(bindChoice)
-			if m.take(":") {
+			if m.in.take(":") {
 				yes = join(yes, m.expr(bindChoice))
 			}
 			left = yes
 		case t.text == "if": // Python's a if b else c
 			m.expr(bindOr)
-			if m.isName("else") {
-				m.i++
+			if m.in.isName("else") {
+				m.in.i++
 				left = join(left, m.expr(bindChoice))
 			}
 		case t.text == "not": // not in
-			m.i++
+			m.in.i++
 			m.expr(bind + 1)
 			left = unknown(0)
 		default:
 			list := left.kind == listValue && t.text == "<<"
 			left = m.binary(t, left, bind)
 			if list {
-				m.spoil(max(target, base))
+				m.scope.spoil(max(target, base))
 			}
 		}
 		m.last = ""
@@ -143,13 +78,13 @@ func (m *machine) expr(min int) value {
 func (m *machine) assign(target, op string, old value) value {
 	v := m.expr(bindAssign)
 	if plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
-		m.kept()
+		m.loose.kept()
 	}
 	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.api.executes(v.s) {
 		// __class_getitem__ = os.system
-		m.shell(unknown(v.taint), target)
+		m.programs.shell(unknown(v.taint), target)
 	}
-	m.usedAt = -1
+	m.loose.usedAt = -1
 	switch op {
 	case "+=", ".=":
 		v = add(old, v, op == ".=")
@@ -239,23 +174,23 @@ func repeat(left, right value) value {
 
 // unary evaluates what stands before a value, the value, and what follows it.
 func (m *machine) unary() value {
-	t := m.tok()
+	t := m.in.tok()
 	m.last, m.base = "", ""
 	if t.kind == tkOp {
 		switch t.text {
 		case "-", "+", "!", "~", "not", "\\", "&", "*", "**", "...", "@", "%", "$", "++", "--":
-			m.i++
-			if !m.deeper() {
-				m.depth--
+			m.in.i++
+			if !m.budget.deeper() {
+				m.budget.depth--
 				return unknown(0)
 			}
 			var v value
-			if t.text == "&" && m.d.name == "perl" && m.take("{") { // &{"name"}(…)
+			if t.text == "&" && m.d.name == "perl" && m.in.take("{") { // &{"name"}(…)
 				v = m.postfix(m.subscript("}"))
 			} else {
 				v = m.unary()
 			}
-			m.depth--
+			m.budget.depth--
 			m.last = ""
 			switch {
 			case t.text == "-" && v.kind == numberValue:
@@ -270,16 +205,16 @@ func (m *machine) unary() value {
 		}
 	}
 	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" || t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && (t.text != "new" || m.d.name == "node" || m.d.name == "php") && m.d.isKeyword(t.text) {
-		m.i++
-		if !m.deeper() {
-			m.depth--
+		m.in.i++
+		if !m.budget.deeper() {
+			m.budget.depth--
 			return unknown(0)
 		}
 		v := m.unary()
-		m.depth--
+		m.budget.depth--
 		m.last = ""
 		if t.text == "yield" { // whoever goes through the generator may call it
-			m.usedAt = -1
+			m.loose.usedAt = -1
 		}
 		if t.text == "not" || t.text == "typeof" || t.text == "delete" || t.text == "void" {
 			return unknown(v.taint)

@@ -117,7 +117,7 @@ func (m *machine) fold(r row, callee value, args []arg, v value, taint effect.Ta
 	case "home":
 		return text(m.lim.Home, taint)
 	case "cwd":
-		return m.folder(taint)
+		return m.cwd.folder(taint)
 	case "tmp":
 		return text("/tmp", taint)
 	case "newtmp": // somewhere else if it is told so
@@ -266,7 +266,7 @@ func (m *machine) mapped(recv value, args []arg, taint effect.Taint) value {
 	}
 	out := make([]value, 0, len(items))
 	for _, item := range items {
-		if !m.step() {
+		if !m.budget.step() {
 			break
 		}
 		out = append(out, m.call(fn, []arg{{value: item}}))

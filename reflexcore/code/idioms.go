@@ -45,12 +45,12 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			m.code(r, first, by)
 		}
 		if inline {
-			m.found(Found{Text: by, Taint: taint, By: by})
+			m.out.found(Found{Text: by, Taint: taint, By: by})
 		}
 		return m.act(row{action: "run"}, callee, args, taint)
 	case "methodcaller": // operator.methodcaller("system", "id")(os)
 		if !first.known() {
-			m.found(Found{Text: by, Taint: taint, By: by})
+			m.out.found(Found{Text: by, Taint: taint, By: by})
 		}
 		for _, module := range [...]string{"os", "subprocess", "pty", "posix"} {
 			if path := module + "." + first.str(); m.api.executes(path) && len(args) > 1 {
@@ -63,15 +63,15 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 		return first, true
 	case "argvslice":
-		return m.operands(0), true
+		return m.given.operands(0), true
 	case "dispatch": // obj.send(:system, "x")
 		if len(args) > 0 {
 			return m.call(m.methodNamed(callee, first), args[1:]), true
 		}
 	case "method": // method(:system), which may be kept anywhere
 		v := m.methodNamed(callee, first)
-		if v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && !m.callsAtOnce() {
-			m.loosen(loose{path: v.s})
+		if v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && !m.in.callsAtOnce() {
+			m.loose.loosen(loose{path: v.s})
 		}
 		return v, true
 	case "callfunc": // call_user_func("system", "x")
@@ -96,7 +96,7 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		}
 	case "curlopt":
 		if first, _ := argument(args, 1); first.kind == nameValue {
-			m.curlOption(first.s, args, by)
+			m.resources.curlOption(first.s, args, by)
 		}
 		return unknown(taint), true
 	case "execfile":
@@ -104,10 +104,10 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		if second.kind == listValue {
 			words = append(words, second.words()...)
 		}
-		m.argv(words, taint, by)
+		m.programs.argv(words, taint, by)
 	case "fwrite":
 		if first.kind == objectValue && first.s == "file" {
-			m.content(value{of: &first}, []arg{{value: second}}, by)
+			m.resources.content(value{of: &first}, []arg{{value: second}}, by)
 		}
 	case "perlopen":
 		m.perlOpen(args, by)
@@ -116,15 +116,15 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 		weights, _ := named(args, "weights_only")
 		pickle, given := named(args, "allow_pickle")
 		if !weights.truthy() && (by == "torch.load" || given && (pickle.kind != nameValue || pickle.truthy())) {
-			m.found(Found{Text: by, Taint: taint, By: by})
+			m.out.found(Found{Text: by, Taint: taint, By: by})
 		}
 		return unknown(taint | effect.File), true
 	case "fork":
-		if m.loops() {
-			m.found(Found{Op: Kill, Text: "host", By: by + " in a loop"})
+		if m.in.loops() {
+			m.out.found(Found{Op: Kill, Text: "host", By: by + " in a loop"})
 		}
 	case "newobject":
-		return m.newObject(r, args, taint, by), true
+		return m.resources.newObject(r, args, taint, by), true
 	case "startprocess": // Start-Process program -ArgumentList …
 		words := first.words()
 		if list, ok := named(args, "argumentlist", "args"); ok {
@@ -133,47 +133,31 @@ func (m *machine) idiom(r row, callee value, args []arg, taint effect.Taint) (va
 			words = append(words, second.words()...)
 		}
 		if verb, ok := named(args, "verb"); ok && strings.EqualFold(verb.str(), "runas") {
-			m.found(Found{Op: Privilege, Text: "administrator", By: by})
+			m.out.found(Found{Op: Privilege, Text: "administrator", By: by})
 		}
-		m.argv(words, taint, by)
+		m.programs.argv(words, taint, by)
 		if line := strings.Join(words, " "); len(strings.Fields(line)) > len(words) { // its words are cut once more
-			m.shell(text(line, taint), by)
+			m.programs.shell(text(line, taint), by)
 		}
 	case "psexec":
 		m.psNested(args, by)
 	case "cmdexec": // cmd /c …
-		m.cmdNested(args, by)
+		m.programs.cmdNested(args, by)
 	case "setvariable":
 		if first.known() {
 			name := strings.ToLower(first.str())
 			if strings.HasSuffix(by, "al") || strings.HasSuffix(by, "alias") {
 				name = "alias:" + name
 			}
-			m.bind(name, second)
+			m.scope.bind(name, second)
 		}
 	case "geturl": // LWP::Simple exports get: only a URL makes it that
 		if isURL(first.str()) {
-			return m.network(row{action: "netin"}, first, args[:1], taint, by), true
+			return m.resources.network(row{action: "netin"}, first, args[:1], taint, by), true
 		}
 		return unknown(taint), true
 	}
 	return m.reached(r, callee, args, taint)
-}
-
-// callsAtOnce reports whether the method that Ruby just looked up is called where it stands.
-func (m *machine) callsAtOnce() bool {
-	next := m.ahead(1).text
-	return m.is("[") || m.is(".") && (next == "call" || next == "(")
-}
-
-// loops reports whether there is a loop without an end of its own in the source.
-func (m *machine) loops() bool {
-	for i := range m.toks {
-		if t := &m.toks[i]; t.kind == tkName && (t.text == "while" || t.text == "until" || t.text == "loop" || t.text == "redo") {
-			return true
-		}
-	}
-	return false
 }
 
 func asArgs(vs []value) []arg {
@@ -193,20 +177,10 @@ func (m *machine) methodNamed(callee, name value) value {
 		return m.memberOf(value{kind: nameValue, s: callee.s[:dot]}, name.str())
 	}
 	if !name.known() {
-		m.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
+		m.out.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
 		return unknown(name.taint)
 	}
 	return value{kind: nameValue, s: name.str()}
-}
-
-func (m *machine) curlOption(option string, args []arg, by string) {
-	v, _ := argument(args, 2)
-	switch option {
-	case "CURLOPT_URL":
-		m.found(Found{Op: NetIn, Text: v.str(), Taint: v.taint, By: by})
-	case "CURLOPT_POSTFIELDS", "CURLOPT_UPLOAD", "CURLOPT_INFILE":
-		m.found(Found{Op: NetOut, Text: effect.Unknown, Taint: v.taint, By: by})
-	}
 }
 
 // perlOpen reads the forms of open: a mode and a path or command apart, or in one
@@ -224,11 +198,11 @@ func (m *machine) perlOpen(args []arg, by string) {
 	if len(rest) == 0 {
 		switch {
 		case strings.HasPrefix(spec, "|"):
-			m.shell(text(spec[1:], mode.taint), by)
+			m.programs.shell(text(spec[1:], mode.taint), by)
 			m.handle(vs[0], text(spec[1:], mode.taint), by)
 			return
 		case strings.HasSuffix(spec, "|"):
-			m.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
+			m.programs.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
 			return
 		}
 		n := 0
@@ -240,7 +214,7 @@ func (m *machine) perlOpen(args []arg, by string) {
 	}
 	switch {
 	case strings.Contains(spec, "-|") || strings.Contains(spec, "|-") || spec == "|":
-		m.systemList(asArgs(rest), 0, by)
+		m.programs.systemList(asArgs(rest), 0, by)
 		if strings.Contains(spec, "|-") || spec == "|" {
 			m.handle(vs[0], list(rest, 0), by)
 		}
@@ -250,48 +224,25 @@ func (m *machine) perlOpen(args []arg, by string) {
 		if strings.HasPrefix(spec, ">>") {
 			bits = effect.Append
 		}
-		m.files(row{action: "write", bits: bits, arg: 9}, rest[0], nil, 0, by)
+		m.resources.files(row{action: "write", bits: bits, arg: 9}, rest[0], nil, 0, by)
 	case !effect.IsKnown(spec):
-		m.found(Found{Text: by, By: by})
+		m.out.found(Found{Text: by, By: by})
 	default:
-		m.files(row{action: "read"}, rest[0], nil, 0, by)
+		m.resources.files(row{action: "read"}, rest[0], nil, 0, by)
 	}
 }
 
 // handle names a pipe into a program as Perl's open does.
 func (m *machine) handle(name, program value, by string) {
-	p := m.piped(processType, program, true, by)
+	p := m.programs.piped(processType, program, true, by)
 	if name.kind == nameValue && name.s != "" {
-		m.bind(name.s, p)
+		m.scope.bind(name.s, p)
 	}
 }
 
 // netTypes are the types of New-Object that have rows of their own.
 var netTypes = map[string]string{
 	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp", "wscript.shell": "wscript", "shell.application": "shellapplication",
-}
-
-func (m *machine) newObject(r row, args []arg, taint effect.Taint, by string) value {
-	name, _ := argument(args, 0)
-	if com, ok := named(args, "comobject", "com", "comobj"); ok {
-		name = com
-	}
-	s := strings.TrimPrefix(strings.ToLower(name.str()), "system.")
-	if rest, _ := argument(args, 1); s == "net.sockets.tcpclient" {
-		list := []arg{{value: rest}}
-		if rest.kind == listValue {
-			list = asArgs(rest.list)
-		}
-		return m.connect(row{action: "connect", result: "socket"}, list, taint, by)
-	}
-	if t, ok := netTypes[s]; ok {
-		s = t
-	}
-	v := value{kind: objectValue, s: s, taint: taint | r.taint}
-	if strings.HasPrefix(s, "io.") { // a stream around what it is made of
-		v.taint |= effect.Decoded
-	}
-	return v
 }
 
 // psNested is powershell with a command or an encoded command.
@@ -302,24 +253,11 @@ func (m *machine) psNested(args []arg, by string) {
 			return
 		}
 		if psPrefix(a.name, "file", 1) {
-			m.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
+			m.out.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
 			return
 		}
 	}
 	if vs := values(args); len(vs) > 0 {
 		m.code(row{}, text(concat(vs, " "), taints(vs)), by)
 	}
-}
-
-// cmdNested is cmd with /c or /k.
-func (m *machine) cmdNested(args []arg, by string) {
-	vs := values(args)
-	for i, v := range vs {
-		if s := strings.ToLower(v.str()); s == "/c" || s == "/k" || s == "/r" {
-			line := text(concat(vs[i+1:], " "), taints(vs))
-			m.found(Found{Op: Code, Lang: "cmd", Text: line.s, Taint: line.taint, By: by})
-			return
-		}
-	}
-	m.argv([]string{"cmd"}, 0, by)
 }

@@ -41,40 +41,40 @@ func (m *machine) inside(src string) value { return m.nested(src, 1) }
 // nested evaluates another source among the variables that there are. Its value
 // is that of its first expression, if it is one expression.
 func (m *machine) nested(src string, paren int) value {
-	if strings.TrimSpace(src) == "" || !m.deeper() {
-		m.depth--
+	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
+		m.budget.depth--
 		return unknown(0)
 	}
 	if m.d.name == "powershell" {
 		p := psReader{m: m, src: src}
 		v := p.block(0)
-		m.depth--
+		m.budget.depth--
 		return v
 	}
-	back := m.enter(src)
-	if m.over {
+	back := m.in.enter(src)
+	if m.budget.over {
 		back()
-		m.depth--
+		m.budget.depth--
 		return unknown(0)
 	}
-	m.paren = paren
+	m.in.paren = paren
 	if paren == 0 {
-		m.findJoined(m.toks, m.d)
+		m.scope.findJoined(m.in.toks, m.d)
 	}
 	v := unknown(0)
-	if t := m.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
+	if t := m.in.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
 		v = m.expr(0)
 	}
-	for m.i < len(m.toks) && m.step() {
-		before := m.i
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
 		m.statement()
-		if m.i == before {
-			m.i++
+		if m.in.i == before {
+			m.in.i++
 		}
 		v = unknown(v.taint)
 	}
 	back()
-	m.depth--
+	m.budget.depth--
 	return v
 }
 
@@ -87,7 +87,7 @@ func (m *machine) format(s string, raw bool) value {
 		}
 		out = add(out, text(part, 0), true)
 	}
-	for m.step() {
+	for m.budget.step() {
 		at := strings.IndexAny(s, "{}")
 		if at < 0 {
 			plain(s)
@@ -145,7 +145,7 @@ func (m *machine) interpolated(s string) value {
 			out = add(out, text(m.d.unescape(s[start:to]), 0), true)
 		}
 	}
-	for i := 0; i < len(s) && m.step(); {
+	for i := 0; i < len(s) && m.budget.step(); {
 		switch {
 		case s[i] == '\\':
 			i += 2

@@ -31,8 +31,13 @@ type loose struct {
 	whole bool
 }
 
-// looseness is what a machine knows of functions that got loose.
+// looseness is what is known of functions that got loose.
 type looseness struct {
+	d        *dialect
+	api      *table
+	in       *cursor
+	programs *programs
+
 	loose           []loose // the functions that run commands and are not followed
 	unresolved      []unresolved
 	usedAt, usedLen int  // where the last of them got loose
@@ -46,21 +51,21 @@ var looseModules = map[string]string{
 }
 
 // used notes a value that is not called where it stands.
-func (m *machine) used(v value) {
-	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || m.api == nil {
+func (l *looseness) used(v value) {
+	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || l.api == nil {
 		return
 	}
 	path, whole := v.s, false
-	if !m.api.executes(path) {
-		if m.d.name == "perl" && runsVariable(path) {
-			m.usedInPerl(path)
+	if !l.api.executes(path) {
+		if l.d.name == "perl" && runsVariable(path) {
+			l.usedInPerl(path)
 			return
 		}
-		if path, whole = m.api.looseModule(path), true; path == "" {
+		if path, whole = l.api.looseModule(path), true; path == "" {
 			return
 		}
 	}
-	m.loosen(loose{path, whole})
+	l.loosen(loose{path, whole})
 }
 
 // runsVariable reports whether a function of Perl runs a program, or what a variable has.
@@ -70,42 +75,42 @@ func runsVariable(path string) bool {
 
 // usedInPerl notes a function that starts a program where no arguments follow it: it is
 // taken as a value, \&system, or called with what a variable has.
-func (m *machine) usedInPerl(path string) {
+func (l *looseness) usedInPerl(path string) {
 	switch {
-	case m.is("=>"):
-	case strings.HasPrefix(m.ahead(-1).text, "&"):
-		m.loosen(loose{path: path})
+	case l.in.is("=>"):
+	case strings.HasPrefix(l.in.ahead(-1).text, "&"):
+		l.loosen(loose{path: path})
 	default:
-		m.shell(unknown(0), path)
+		l.programs.shell(unknown(0), path)
 	}
 }
 
 // loosen notes that a function got loose.
-func (m *machine) loosen(f loose) {
-	m.usedAt = -1
-	if !slices.Contains(m.loose, f) && len(m.loose) < maxLoose {
-		m.loose = append(m.loose, f)
-		m.usedAt, m.usedLen = m.i, len(m.loose)
+func (l *looseness) loosen(f loose) {
+	l.usedAt = -1
+	if !slices.Contains(l.loose, f) && len(l.loose) < maxLoose {
+		l.loose = append(l.loose, f)
+		l.usedAt, l.usedLen = l.in.i, len(l.loose)
 	}
 }
 
 // reaches notes that a text is the name of a function that runs something, where the code
 // reaches functions by their names.
-func (m *machine) reaches(v value) bool {
-	if v.kind != textValue || !m.api.runs(v.s) && !m.api.runs(strings.ToLower(v.s)) {
+func (l *looseness) reaches(v value) bool {
+	if v.kind != textValue || !l.api.runs(v.s) && !l.api.runs(strings.ToLower(v.s)) {
 		return false
 	}
-	m.loosen(loose{path: v.s})
+	l.loosen(loose{path: v.s})
 	return true
 }
 
 // kept takes back that the value that was just evaluated got loose: it has another name,
 // or is handed to a call that is followed.
-func (m *machine) kept() {
-	if m.usedAt == m.i && m.usedLen == len(m.loose) && len(m.loose) > 0 {
-		m.loose = m.loose[:len(m.loose)-1]
+func (l *looseness) kept() {
+	if l.usedAt == l.in.i && l.usedLen == len(l.loose) && len(l.loose) > 0 {
+		l.loose = l.loose[:len(l.loose)-1]
 	}
-	m.usedAt = -1
+	l.usedAt = -1
 }
 
 // quietCalls are functions that call nothing of what they get.
@@ -132,7 +137,7 @@ func readsModules(path, name string) bool {
 
 // handsOver looks at what a call gets: a module that has functions that run something may
 // be searched for them. A function itself is called with what the call has.
-func (m *machine) handsOver(callee value, args []arg) {
+func (l *looseness) handsOver(callee value, args []arg) {
 	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
 	if callee.kind == nameValue && readsModules(callee.s, name) {
 		return
@@ -141,21 +146,21 @@ func (m *machine) handsOver(callee value, args []arg) {
 		if args[i].kind != nameValue || args[i].of != nil {
 			continue
 		}
-		if path := m.api.looseModule(args[i].s); path != "" {
-			m.loosen(loose{path, true})
+		if path := l.api.looseModule(args[i].s); path != "" {
+			l.loosen(loose{path, true})
 		}
 	}
 	if callee.kind == nameValue && callee.of == nil {
 		module, _, dotted := strings.Cut(callee.s, ".")
-		if path := m.api.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
-			m.loosen(loose{path, true})
+		if path := l.api.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
+			l.loosen(loose{path, true})
 		}
 	}
 }
 
 // calls notes a call of which nobody knows what it calls.
-func (m *machine) calls(callee value, args []arg) {
-	if m.d == nil || m.judging || len(m.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
+func (l *looseness) calls(callee value, args []arg) {
+	if l.d == nil || l.judging || len(l.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
 		return
 	}
 	if of := callee.of; of != nil && (of.kind == textValue || of.kind == objectValue) {
@@ -164,25 +169,54 @@ func (m *machine) calls(callee value, args []arg) {
 	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) {
 		return
 	}
-	m.unresolved = append(m.unresolved, unresolved{callee.s, args})
+	l.unresolved = append(l.unresolved, unresolved{callee.s, args})
 }
 
 // flushLoose judges the calls that are not resolved as calls of what is loose.
 func (m *machine) flushLoose() {
-	if len(m.loose) == 0 {
+	if len(m.loose.loose) == 0 {
 		return
 	}
-	m.judging = true
-	for _, f := range m.loose {
-		for _, u := range m.unresolved {
-			if !m.step() {
+	m.loose.judging = true
+	for _, f := range m.loose.loose {
+		for _, u := range m.loose.unresolved {
+			if !m.budget.step() {
 				return
 			}
 			m.call(value{kind: nameValue, s: f.path}, u.args)
 		}
-		if !f.whole && m.api.runs(f.path) || len(m.unresolved) > maxUnresolved {
-			m.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
+		if !f.whole && m.api.runs(f.path) || len(m.loose.unresolved) > maxUnresolved {
+			m.out.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
 		}
 	}
-	m.judging = false
+	m.loose.judging = false
+}
+
+// letLoose notes that values get to where they are not followed.
+func (l *looseness) letLoose(vs []value) {
+	for _, v := range vs {
+		l.used(v)
+		l.usedAt = -1
+	}
+}
+
+// inPlace puts the arguments of a call at the places of the parameters, those with names
+// too. One that has no such place gets loose.
+func (l *looseness) inPlace(f *function, args []arg) []value {
+	out := values(args)
+	for _, a := range args {
+		if a.name == "" {
+			continue
+		}
+		at := slices.IndexFunc(f.params, func(p param) bool { return p.name == a.name && p.parts == nil && !p.rest })
+		if at < 0 || at > maxUnroll {
+			l.letLoose([]value{a.value})
+			continue
+		}
+		for len(out) <= at {
+			out = append(out, unknown(0))
+		}
+		out[at] = a.value
+	}
+	return out
 }

@@ -10,8 +10,8 @@ import (
 func (m *machine) postfix(v value) value {
 	base := ""
 	defer func() { m.base = base }()
-	for m.step() && !m.stops() {
-		t := m.tok()
+	for m.budget.step() && !m.in.stops() {
+		t := m.in.tok()
 		target := m.last
 		m.last = ""
 		if target != "" {
@@ -20,34 +20,34 @@ func (m *machine) postfix(v value) value {
 		switch {
 		case (t.kind != tkOp || t.text != "(") && m.api.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
-		case t.kind == tkOp && m.isMember(t.text):
-			m.i++
+		case t.kind == tkOp && m.in.isMember(t.text):
+			m.in.i++
 			v = m.member(v)
 			if target != "" && v.kind == nameValue && v.of == nil {
 				m.last = v.s
 			}
-		case t.kind == tkOp && t.text == "(" && m.callable(t):
-			name := m.ahead(1).text
+		case t.kind == tkOp && t.text == "(" && m.in.callable(t):
+			name := m.in.ahead(1).text
 			callee, args := v, m.arguments()
 			v = m.call(callee, args)
 			m.changes(callee, args, base, name)
 		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
 		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
-			m.i++
+			m.in.i++
 			key := m.subscript("}")
 			v = m.elementOf(v, key)
 		case t.kind == tkOp && (t.text == "++" || t.text == "--"):
-			m.i++
+			m.in.i++
 			if target != "" {
 				m.set(target, unknown(v.taint))
 			}
 			v = unknown(v.taint)
 		case t.kind == tkOp && t.text == "=>" && m.d.name == "node" && target != "":
-			m.i++
+			m.in.i++
 			v = m.arrow([]param{{name: target}})
 		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
-			m.i++
+			m.in.i++
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
 			name := t.text
@@ -55,23 +55,23 @@ func (m *machine) postfix(v value) value {
 			v = m.call(callee, args)
 			m.changes(callee, args, base, name)
 		case m.d.name == "ruby" && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
-			m.i++ // a block: its statements follow
-			if m.is("|") {
-				for m.i++; m.tok().kind != tkEnd && !m.is("|"); m.i++ {
+			m.in.i++ // a block: its statements follow
+			if m.in.is("|") {
+				for m.in.i++; m.in.tok().kind != tkEnd && !m.in.is("|"); m.in.i++ {
 				}
-				m.i++
+				m.in.i++
 			}
 			return unknown(v.taint)
 		default:
 			m.last = target
-			m.used(v)
+			m.loose.used(v)
 			return m.resolved(v)
 		}
 	}
 	if m.api.callsItself(v) {
 		v = m.call(v, nil)
 	}
-	m.used(v)
+	m.loose.used(v)
 	return m.resolved(v)
 }
 
@@ -85,36 +85,6 @@ func (m *machine) tagged(fn, literal value) value {
 	return join(v, m.call(fn, []arg{{value: list([]value{literal}, literal.taint)}}))
 }
 
-// stops reports whether the line's end ends the value: a member may follow on the
-// next line in some languages.
-func (m *machine) stops() bool {
-	t := m.tok()
-	if t.kind == tkEnd {
-		return true
-	}
-	if !t.nl || m.paren > 0 {
-		return false
-	}
-	if t.kind == tkOp && m.isMember(t.text) {
-		return m.d.name == "python"
-	}
-	return m.d.lineEnds || t.kind != tkOp || t.text == "[" || t.text == "(" || t.text == "++" || t.text == "--"
-}
-
-func (m *machine) isMember(op string) bool {
-	for _, d := range m.d.member {
-		if d == op {
-			return true
-		}
-	}
-	return false
-}
-
-// callable reports whether a bracket after a value is a call.
-func (m *machine) callable(t *token) bool {
-	return m.d.name != "ruby" || !t.sp || m.ahead(1).kind != tkEnd
-}
-
 // bareCall reports whether what follows a name is the arguments of a call without
 // brackets.
 func (m *machine) bareCall(v value, t *token) bool {
@@ -126,20 +96,20 @@ func (m *machine) bareCall(v value, t *token) bool {
 	case tkString, tkNumber, tkCommand, tkWords, tkRegex:
 		return m.d.name != "lua" || t.kind == tkString
 	case tkName:
-		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
+		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.in.strength(t) == 0 && t.text != "as"
 	case tkOp:
 		switch t.text {
 		case "*", "-", "&", ":":
-			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
+			return m.d.name == "ruby" && t.sp && m.in.ahead(1).pos == t.end
 		case "$", "@", "\\":
 			return m.d.name == "perl"
 		case "<", "<>": // eval <STDIN>
-			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
+			return m.d.name == "perl" && (t.text == "<>" || m.in.ahead(1).text == "STDIN" || m.in.ahead(1).text == ">")
 		case "[": // run ["sh"] of IPC::Run
 			if m.d.name == "perl" {
 				return t.sp && m.api.isDanger(v.s)
 			}
-			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
+			return m.d.name == "ruby" && t.sp && m.in.ahead(1).pos == t.end
 		case "{":
 			return m.d.name == "lua" || m.d.name == "perl" && takesBlock(v)
 		}
@@ -156,14 +126,14 @@ func takesBlock(v value) bool {
 
 // member reads the name after a dot, an arrow or a double colon.
 func (m *machine) member(v value) value {
-	t := m.tok()
+	t := m.in.tok()
 	switch {
 	case t.kind == tkName && (t.text[0] != '$' || m.d.name != "php" && m.d.name != "perl"):
-		m.i++
+		m.in.i++
 		return m.memberOf(v, t.text)
 	case t.kind == tkName: // ->$method
-		m.i++
-		name, _ := m.get(t.text)
+		m.in.i++
+		name, _ := m.scope.get(t.text)
 		return m.memberOf(v, name.str())
 	case t.kind == tkOp && t.text == "(" && (m.d.name == "ruby" || m.d.name == "perl" || m.d.name == "node"): // .() and ->() and ?.()
 		return v
@@ -172,13 +142,13 @@ func (m *machine) member(v value) value {
 		if t.text == "{" {
 			end = "}"
 		}
-		m.i++
+		m.in.i++
 		return m.elementOf(v, m.subscript(end))
 	case t.kind == tkOp && t.text == "{":
-		m.i++
+		m.in.i++
 		return m.memberOf(v, m.subscript("}").str())
 	case t.kind == tkOp && (t.text == "@" || t.text == "%"):
-		m.i++
+		m.in.i++
 	}
 	return v
 }
@@ -202,7 +172,7 @@ func (m *machine) memberOf(v value, name string) value {
 		if len(path) > 256 {
 			path = effect.Unknown
 		}
-		if known, ok := m.get(path); ok {
+		if known, ok := m.scope.get(path); ok {
 			return known
 		}
 		return value{kind: nameValue, s: m.api.canonical(path), taint: v.taint}
@@ -235,50 +205,50 @@ func (m *machine) memberOf(v value, name string) value {
 // subscript evaluates what stands between brackets, where a bare word is a text
 // in some languages.
 func (m *machine) subscript(end string) value {
-	if t := m.tok(); t.kind == tkName && m.ahead(1).kind == tkOp && m.ahead(1).text == end && end == "}" && isLetter(t.text[0]) {
-		m.i += 2
+	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == end && end == "}" && isLetter(t.text[0]) {
+		m.in.i += 2
 		return text(t.text, 0)
 	}
-	m.paren++
+	m.in.paren++
 	v := m.expr(0)
-	for m.step() && m.tok().kind != tkEnd && !m.is(end) {
+	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(end) {
 		m.expr(0)
-		if !m.is(end) {
-			m.i++
+		if !m.in.is(end) {
+			m.in.i++
 		}
 	}
-	m.take(end)
-	m.paren--
+	m.in.take(end)
+	m.in.paren--
 	m.last = ""
 	return v
 }
 
 // element evaluates v[i] and v[a:b:c].
 func (m *machine) element(v value) value {
-	m.i++
+	m.in.i++
 	if v.kind == nameValue && v.of == nil && m.d.name == "python" { // sys.argv[1:]
 		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
-			v = m.operands(rows[0].arg)
+			v = m.given.operands(rows[0].arg)
 		}
 	}
 	if m.d.name != "python" || v.kind == nameValue {
 		return m.elementOf(v, m.subscript("]"))
 	}
-	m.paren++
-	defer func() { m.paren-- }()
+	m.in.paren++
+	defer func() { m.in.paren-- }()
 	var bounds [3]*int64
 	n, sliced := 0, false
 	var first value
-	for m.step() && m.tok().kind != tkEnd && !m.is("]") {
-		if m.take(":") {
+	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("]") {
+		if m.in.take(":") {
 			n, sliced = n+1, true
 			continue
 		}
-		if m.take("::") {
+		if m.in.take("::") {
 			n, sliced = n+2, true
 			continue
 		}
-		before := m.i
+		before := m.in.i
 		first = m.expr(0)
 		if n < 3 && first.kind == numberValue {
 			i := first.n
@@ -286,11 +256,11 @@ func (m *machine) element(v value) value {
 		} else if n > 0 {
 			v = unknown(v.taint | first.taint)
 		}
-		if m.i == before {
-			m.i++
+		if m.in.i == before {
+			m.in.i++
 		}
 	}
-	m.take("]")
+	m.in.take("]")
 	m.last = ""
 	if !sliced {
 		if first.kind != numberValue && v.kind == unknownValue {

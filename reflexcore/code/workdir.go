@@ -15,95 +15,94 @@ type visit struct {
 	col int32  // without end: the first line that begins no further right than this
 }
 
+// A workdir is the folder that the code went to.
+type workdir struct {
+	in     *cursor
+	d      *dialect
+	lim    *Limits
+	dir    string  // empty: it stayed
+	visits []visit // the folders to go back to, where blocks end
+}
+
 // chdir is a function that changes the folder, for good or, with a block behind it or
 // the param block, up to the block's end.
-func (m *machine) chdir(r row, args []arg) value {
-	before := m.dir
+func (w *workdir) chdir(r row, args []arg) value {
+	before := w.dir
 	to, ok := argument(args, max(0, r.arg))
 	switch {
 	case ok:
-		m.goTo(to)
+		w.goTo(to)
 	case r.param == "home":
-		m.goTo(text(m.lim.Home, 0))
+		w.goTo(text(w.lim.Home, 0))
 	default:
 		return unknown(0)
 	}
-	v := visit{dir: before, src: m.src, col: m.indent()}
-	switch next := m.tok(); {
+	v := visit{dir: before, src: w.in.src, col: w.in.indent()}
+	switch next := w.in.tok(); {
 	case r.param == "block":
-	case m.d.name == "ruby" && next.kind == tkOp && next.text == "{":
-		v.end = m.match(m.i) + 1
-	case m.d.name == "ruby" && next.kind == tkName && next.text == "do" && !next.nl:
+	case w.d.name == "ruby" && next.kind == tkOp && next.text == "{":
+		v.end = w.in.match(w.in.i) + 1
+	case w.d.name == "ruby" && next.kind == tkName && next.text == "do" && !next.nl:
 	default:
 		return unknown(0)
 	}
-	m.visits = append(m.visits, v)
+	w.visits = append(w.visits, v)
 	return unknown(0)
 }
 
 // goTo enters a folder. One of which nothing is known is effect.Unknown.
-func (m *machine) goTo(to value) {
+func (w *workdir) goTo(to value) {
 	p := to.str()
 	if p == "" {
 		return
 	}
-	if m.dir = m.below(p); m.dir == "" || len(m.dir) > maxText {
-		m.dir = effect.Unknown
+	if w.dir = w.below(p); w.dir == "" || len(w.dir) > maxText {
+		w.dir = effect.Unknown
 	}
 }
 
 // below is a path as it is seen from the folder in which the code began.
-func (m *machine) below(p string) string {
+func (w *workdir) below(p string) string {
 	switch {
-	case m.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown), len(p) > 1 && p[1] == ':':
+	case w.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown), len(p) > 1 && p[1] == ':':
 		return p
-	case strings.Contains(p, "..") && !effect.IsKnown(m.dir): // .. may leave what is not known
+	case strings.Contains(p, "..") && !effect.IsKnown(w.dir): // .. may leave what is not known
 		return effect.Unknown
 	}
-	return path.Join(m.dir, p)
+	return path.Join(w.dir, p)
 }
 
 // folder is the present folder.
-func (m *machine) folder(taint effect.Taint) value {
-	p := m.dir
+func (w *workdir) folder(taint effect.Taint) value {
+	p := w.dir
 	if p == "" || p[0] != '/' && p[0] != '~' && !strings.HasPrefix(p, effect.Unknown) {
-		if m.lim.Dir == "" {
+		if w.lim.Dir == "" {
 			return unknown(taint)
 		}
-		p = path.Join(m.lim.Dir, p)
+		p = path.Join(w.lim.Dir, p)
 	}
 	return text(p, taint)
 }
 
-// indent is where the line of the current token begins.
-func (m *machine) indent() int32 {
-	for i := min(m.i, len(m.toks)-1); i >= 0; i-- {
-		if m.toks[i].nl || i == 0 {
-			return m.toks[i].col
-		}
-	}
-	return 0
-}
-
 // leaveBlocks goes back to the folders that blocks left which end before t.
-func (m *machine) leaveBlocks(t *token) {
-	for n := len(m.visits) - 1; n >= 0; n-- {
-		v := m.visits[n]
-		over := v.end > 0 && m.i >= v.end || v.end == 0 && t.nl && t.col <= v.col
-		if v.src != m.src || !over {
+func (w *workdir) leaveBlocks(t *token) {
+	for n := len(w.visits) - 1; n >= 0; n-- {
+		v := w.visits[n]
+		over := v.end > 0 && w.in.i >= v.end || v.end == 0 && t.nl && t.col <= v.col
+		if v.src != w.in.src || !over {
 			return
 		}
-		m.dir, m.visits = v.dir, m.visits[:n]
+		w.dir, w.visits = v.dir, w.visits[:n]
 	}
 }
 
 // elsewhere enters the folder that is named for a command, and returns how to leave it.
-func (m *machine) elsewhere(args []arg) func() {
-	before := m.dir
+func (w *workdir) elsewhere(args []arg) func() {
+	before := w.dir
 	if to, ok := named(args, "cwd", "chdir", "workdir"); ok && !isNothing(to) {
-		m.goTo(to)
+		w.goTo(to)
 	}
-	return func() { m.dir = before }
+	return func() { w.dir = before }
 }
 
 // isNothing reports whether a value is the one that stands for none.
@@ -119,15 +118,15 @@ func isNothing(v value) bool {
 }
 
 // placed says of a finding what the present folder means for it.
-func (m *machine) placed(f *Found) {
+func (w *workdir) placed(f *Found) {
 	switch f.Op {
 	case Shell, Argv, Code:
-		f.Dir = m.dir
+		f.Dir = w.dir
 	case Delete, Write, Permission:
-		f.Text = m.below(f.Text)
+		f.Text = w.below(f.Text)
 	case Read:
 		if f.Text != "environment" {
-			f.Text = m.below(f.Text)
+			f.Text = w.below(f.Text)
 		}
 	default: // nothing for the others
 	}
