@@ -142,7 +142,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 		yield(Found{Text: name + " code over the limits"})
 		return
 	}
-	m := newMachine(name, &lim, yield)
+	m := newMachine(name, lim, yield)
 	switch name {
 	case "sed":
 		newSed(m).run(src)

@@ -6,7 +6,7 @@ type machine struct {
 	lang string
 	d    *dialect
 	api  *table
-	lim  *Limits
+	lim  Limits
 
 	budget    budget
 	in        cursor
@@ -30,7 +30,7 @@ type machine struct {
 }
 
 // newMachine makes a machine for code in a language that Scan knows.
-func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
+func newMachine(lang string, lim Limits, yield func(Found) bool) *machine {
 	m := &machine{lang: lang, lim: lim}
 	if m.d = dialects[lang]; m.d != nil {
 		m.api = tableOf(lang)
@@ -38,11 +38,11 @@ func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
 	m.budget = budget{maxSteps: lim.Steps, maxDepth: lim.Depth}
 	m.in = cursor{budget: &m.budget, d: m.d, left: lim.Tokens}
 	m.scope = scope{budget: &m.budget}
-	m.cwd = workdir{in: &m.in, d: m.d, lim: lim}
+	m.cwd = workdir{in: &m.in, d: m.d, lim: &m.lim}
 	m.out = report{budget: &m.budget, cwd: &m.cwd, yield: yield, insert: lim.Insert}
-	m.given = given{lim: lim, in: &m.in, out: &m.out}
+	m.given = given{lim: &m.lim, in: &m.in, out: &m.out}
 	m.programs = programs{lang: lang, d: m.d, out: &m.out}
-	m.resources = resources{d: m.d, lim: lim, in: &m.in, cwd: &m.cwd, out: &m.out, given: &m.given, programs: &m.programs}
+	m.resources = resources{d: m.d, lim: &m.lim, in: &m.in, cwd: &m.cwd, out: &m.out, given: &m.given, programs: &m.programs}
 	m.loose = looseness{d: m.d, api: m.api, in: &m.in, programs: &m.programs}
 	return m
 }
