@@ -1,231 +1,80 @@
 package code
 
-import (
-	"strings"
+import "approver.example/reflexcore/effect"
 
-	"approver.example/reflexcore/effect"
-)
-
-// act does what a row of the table says. If ok, v is the result of the call.
-func (m *machine) act(r row, callee value, args []arg, taint effect.Taint) (v value, ok bool) {
-	by := callee.s
-	switch r.action {
-	case "shell", "process", "argv", "list":
-		defer m.cwd.elsewhere(args)()
-	}
-	target := func() value {
-		if r.arg == argReceiver {
-			if callee.of != nil {
-				return *callee.of
-			}
-			return unknown(0)
-		}
-		if a, found := argument(args, max(0, r.arg)); found {
-			return a
-		}
-		return unknown(taint)
-	}
-	switch r.action {
-	case "fold", "property":
-		return m.fold(r, callee, args, target(), taint), true
-	case "callback":
-		m.callbacks(callee, args, taint)
-		return unknown(taint), true
-	case "shell":
-		a := target()
-		m.programs.ownShell(a, args, by)
-		if a.keys != nil && strings.HasSuffix(by, "$") { // $({cwd: x})`…`
-			return callee, true
-		}
-		if a.kind == listValue && a.keys == nil {
-			m.programs.argv(a.words(), taint, by)
-		} else {
-			m.programs.shell(a, by)
-		}
-		child := m.programs.started(childType, a, args, by)
-		child.taint |= taint
-		if child.n == 0 {
-			return unknown(child.taint), true
-		}
-		return child, true
-	case "process":
-		m.programs.process(target(), args, by)
-		return m.programs.started(processType, target(), args, by), true
-	case "argv":
-		return m.programs.started(processType, list(asValues(m.programs.spawn(r, args, by)), 0), args, by), true
-	case "input": // what a process is given, which goes into its pipe as well
-		if p := m.programs.pipeOf(callee.of); p != nil {
-			m.programs.fed(p.program, target(), by)
-		}
-		return unknown(effect.File), true
-	case "list":
-		program := m.programs.systemList(args, r.arg, by)
-		if in, ok := named(args, "stdin_data"); ok {
-			m.programs.inputOf(program, in, by)
-		} else {
-			m.programs.started(processType, text(program, 0), nil, by)
-		}
-		return unknown(effect.File), true
-	case "execv", "execl":
-		m.programs.execv(r, args, by)
-		return unknown(0), true
-	case "code":
-		return m.code(r, target(), by), true
-	case "import":
-		return m.imported(target(), by), true
-	case "attr":
-		return m.attribute(args, by), true
-	case "run":
-		if a := target(); m.runsStdin(a, by) || m.d.name == "lua" && len(args) == 0 && m.runsStdin(value{kind: numberValue}, by) {
-			return unknown(taint), true
-		} else if a.kind != listValue {
-			m.out.found(Found{Op: Exec, Text: a.str(), Taint: a.taint, By: by})
-		}
-	case "object":
-		return newObjectOf(r, args, target(), taint), true
-	case "opaque":
-		m.out.found(Found{Text: by, Taint: taint, By: by})
-		return unknown(taint), true
-	case "open":
-		return m.resources.open(r, target(), args, by), true
-	case "read", "write", "delete", "chmod":
-		if r.param == "all" {
-			return m.resources.files(r, list(values(args), 0), nil, taint, by)
-		}
-		return m.resources.files(r, target(), args, taint, by)
-	case "stdin":
-		return m.given.stdin(r), true
-	case "shift":
-		if len(args) == 0 {
-			return m.shift(), true
-		}
-		if !m.given.areOperands(args) {
-			return args[0].value, true
-		}
-		return m.given.nextOperand(), true
-	case "pop": // sys.argv.pop(1)
-		if first, ok := argument(args, 0); ok && first.kind == numberValue {
-			return at(m.given.operands(1), first.n), true
-		}
-		return at(m.given.operands(1), -1), true
-	case "chdir":
-		return m.cwd.chdir(r, args), true
-	case "content":
-		m.resources.content(callee, args, by)
-		return unknown(0), true
-	case "kill":
-		a := target()
-		m.out.found(Found{Op: Kill, Text: a.str(), Bits: r.bits, By: by})
-	case "entries":
-		return m.resources.entries(r, target(), args, by), true
-	case "answers":
-		return m.resources.answers(r, args, taint, by), true
-	case "remotedelete":
-		switch r.param {
-		case "rows":
-			m.resources.rowsGone(args, by)
-			return unknown(taint), true
-		case "options":
-			m.resources.emptied(args, by)
-			return unknown(taint), true
-		}
-		m.out.found(Found{Op: RemoteDelete, Text: target().str(), By: by})
-	case "sql":
-		if a := target(); a.kind == textValue {
-			m.out.found(Found{Op: SQL, Text: a.str(), Taint: a.taint, By: by})
-		}
-	case "privilege":
-		m.out.found(Found{Op: Privilege, Text: target().str(), By: by})
-	case "netin", "netout":
-		return m.resources.network(r, target(), args, taint, by), true
-	case "connect":
-		return m.resources.connect(r, args, taint, by), true
-	case "send": // data for a socket that is open
-		if args := argTaint(args); args&(effect.Secret|effect.File) != 0 {
-			m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: args, By: by})
-		}
-		return unknown(0), true
-	case "environment":
-		if a := target(); r.arg >= 0 && a.kind == textValue {
-			return m.given.env(a.s, by), true
-		}
-		m.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
-		return unknown(effect.Secret), true
-	case "unknown":
-		return unknown(taint | r.taint), true
-	}
-	return m.idiom(r, callee, args, taint)
+// An invocation is a call of a function that a row of the table describes.
+type invocation struct {
+	row
+	callee value
+	args   []arg
+	taint  effect.Taint // of the callee and the arguments
 }
 
-// code runs nested code: at once where it is all known and in this language.
-func (m *machine) code(r row, v value, by string) value {
-	lang := r.param
-	if lang == "" {
-		lang = m.lang
-	}
-	switch {
-	case v.fn != nil:
-		return m.apply(v.fn, nil)
-	case v.kind == objectValue && (v.s == "code" || v.s == "scriptblock"), v.kind == numberValue:
-		return unknown(v.taint) // what compile() gave has been looked into
-	case !v.known():
-		m.out.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
-		return unknown(v.taint)
-	case lang != m.lang:
-		m.out.found(Found{Op: Code, Lang: lang, Text: v.s, Taint: v.taint, By: by})
-		return unknown(v.taint)
-	}
-	m.out.found(Found{Op: Code, Text: v.s, Taint: v.taint, By: by})
-	outer := m.out.taint
-	m.out.taint |= v.taint
-	result := m.nested(v.s, 0)
-	m.out.taint = outer
-	if r.result != "" {
-		return value{kind: objectValue, s: r.result, taint: v.taint}
-	}
-	return result
+// An action is what a row makes the machine do. If ok, v is the result of the call.
+type action func(m *machine, c invocation) (v value, ok bool)
+
+// actions are those that the tables name.
+var actions = map[string]action{
+	// Programs.
+	"shell": runShell, "process": runProcess, "argv": runWords, "list": runList, "input": giveInput,
+	"execv": runExec, "execl": runExec, "execfile": runFileOf, "forked": runForked, "pipeline": runPipeline,
+	"program": runNamed, "startprocess": startProcess, "psexec": runPowerShell, "cmdexec": runCmd, "magic": runMagic,
+	"fork": forkBomb,
+
+	// Files and hosts.
+	"open": openFile, "perlopen": perlOpen, "read": useFiles, "write": useFiles, "delete": useFiles, "chmod": useFiles,
+	"content": writeContent, "fwrite": writeTo, "entries": listFolder, "globbed": globFiles, "chdir": changeFolder,
+	"netin": useNetwork, "netout": useNetwork, "connect": connectTo, "send": sendData, "geturl": getURL,
+	"curlopt": setCurlOption, "answers": askModel, "newobject": newObject, "object": makeObject, "unpickle": unpickle,
+	"remotedelete": deleteRemote, "sql": runSQL, "kill": killProcess, "privilege": takePrivilege,
+
+	// What code is given.
+	"stdin": readStdin, "shift": shiftOperand, "pop": popOperand, "argvslice": allOperands, "environment": readEnvironment,
+
+	// Code and functions.
+	"fold": foldCall, "property": foldCall, "unknown": giveUnknown, "opaque": findOpaque, "callback": callBack,
+	"code": runCode, "function": newFunctionOf, "later": runLater, "worker": runWorker, "run": runFile, "preg": replaceByCode,
+	"import": importModule, "attr": getAttribute, "call": callMethod, "reflect": callReflected, "partial": callPartial,
+	"methodcaller": callOnModule, "dispatch": callNamed, "method": methodValue, "callfunc": callByName,
+	"reflected": reachByName, "define": defineName, "setvariable": setVariable,
 }
 
-// imported gives the name of a module. One that is a file runs.
-func (m *machine) imported(v value, by string) value {
-	name := v.str()
-	if v.kind != textValue || !effect.IsKnown(name) {
-		m.out.found(Found{Text: by, Taint: v.taint, By: by})
-		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
+// act does what a row of the table says.
+func (m *machine) act(c invocation) (v value, ok bool) {
+	if c.do == nil {
+		return value{}, false
 	}
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
-		op := Exec
-		if strings.HasSuffix(name, ".json") {
-			op = Read
-		}
-		m.out.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
-		return unknown(v.taint | effect.File)
-	}
-	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
-		m.out.found(Found{Op: NetIn, Text: name, By: by})
-	}
-	if m.d.name == "ruby" || m.d.name == "php" {
-		return unknown(0)
-	}
-	return value{kind: nameValue, s: m.api.canonical(name)}
+	return c.do(m, c)
 }
 
-// attribute is getattr(object, name).
-func (m *machine) attribute(args []arg, by string) value {
-	object, _ := argument(args, 0)
-	name, _ := argument(args, 1)
-	return m.memberOf(object, name.str())
+// by is the name of the function, for people.
+func (c *invocation) by() string { return c.callee.s }
+
+// target is what the function works on: an argument, or what the method is called on.
+func (c *invocation) target() value {
+	if c.row.arg == argReceiver {
+		return c.receiver()
+	}
+	if a, found := argument(c.args, max(0, c.row.arg)); found {
+		return a
+	}
+	return unknown(c.taint)
 }
 
-// object makes an object of the row's type.
-func newObjectOf(r row, args []arg, from value, taint effect.Taint) value {
-	v := value{kind: objectValue, s: r.result, taint: taint | r.taint}
-	if len(args) > 0 && r.arg >= 0 {
-		v.from = from.str()
-		if r.param == "join" {
-			v.from = joinPath(values(args))
-		}
+// receiver is what the method is called on.
+func (c *invocation) receiver() value {
+	if c.callee.of != nil {
+		return *c.callee.of
 	}
+	return unknown(0)
+}
+
+func (c *invocation) first() value {
+	v, _ := argument(c.args, 0)
+	return v
+}
+
+func (c *invocation) second() value {
+	v, _ := argument(c.args, 1)
 	return v
 }

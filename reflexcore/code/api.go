@@ -26,7 +26,9 @@ var apiFiles embed.FS
 // A row is one fact of a table.
 type row struct {
 	action string
-	arg    int // index, receiver or none
+	do     action // what the action's name stands for; nil: nothing
+	fold   fold   // for the actions that compute a value
+	arg    int    // index, receiver or none
 	bits   effect.Bits
 	taint  effect.Taint
 	param  string // the name of a fold or a language
@@ -69,13 +71,16 @@ func load(lang string) *table {
 		if len(fields) < 2 || fields[0][0] == '#' {
 			continue
 		}
-		path, r := fields[0], row{action: fields[1], arg: argNone}
+		path, r := fields[0], row{action: fields[1], do: actions[fields[1]], arg: argNone}
 		if r.action == "root" {
 			t.roots = append(t.roots, path)
 			continue
 		}
 		for _, word := range fields[2:] {
 			r.word(word)
+		}
+		if r.action == "fold" || r.action == "property" {
+			r.fold = foldOf(r.param)
 		}
 		if method, ok := strings.CutPrefix(path, "*."); ok {
 			t.methods[method] = append(t.methods[method], r)

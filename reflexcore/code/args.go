@@ -159,3 +159,11 @@ func (m *machine) oneArgument(out []arg) []arg {
 	}
 	return append(out, arg{name: name, value: v})
 }
+
+func asArgs(vs []value) []arg {
+	out := make([]arg, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, arg{value: v})
+	}
+	return out
+}

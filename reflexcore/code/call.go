@@ -52,7 +52,7 @@ func (m *machine) call(callee value, args []arg) value {
 	}
 	result, folded := value{}, false
 	for _, r := range rows {
-		if v, ok := m.act(r, callee, args, taint); ok {
+		if v, ok := m.act(invocation{r, callee, args, taint}); ok {
 			result, folded = v, true
 		}
 	}

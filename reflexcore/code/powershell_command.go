@@ -112,7 +112,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	result := unknown(taint)
 	for _, r := range rows {
 		r.bits |= bits
-		if v, ok := p.m.act(r, value{kind: nameValue, s: by}, args, taint|in.taint); ok {
+		if v, ok := p.m.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
 			result = v
 		}
 	}

@@ -278,3 +278,20 @@ func (res *resources) newObject(r row, args []arg, taint effect.Taint, by string
 	}
 	return v
 }
+
+// netTypes are the types of New-Object that have rows of their own.
+var netTypes = map[string]string{
+	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp", "wscript.shell": "wscript", "shell.application": "shellapplication",
+}
+
+// isStdinPath reports whether a path or number stands for the standard input.
+func isStdinPath(v value) bool {
+	if v.kind == numberValue {
+		return v.n == 0
+	}
+	switch v.str() {
+	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "php://stdin":
+		return true
+	}
+	return false
+}
