@@ -53,7 +53,7 @@ func runWorker(m *machine, c invocation) (value, bool) {
 // runFile runs a file of code.
 func runFile(m *machine, c invocation) (value, bool) {
 	a := c.target()
-	if m.runsStdin(a, c.by()) || m.d.name == "lua" && len(c.args) == 0 && m.runsStdin(value{kind: numberValue}, c.by()) {
+	if m.runsStdin(a, c.by()) || m.d.runsInput && len(c.args) == 0 && m.runsStdin(value{kind: numberValue}, c.by()) {
 		return unknown(c.taint), true
 	}
 	if a.kind != listValue {

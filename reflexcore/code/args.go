@@ -1,6 +1,10 @@
 package code
 
-import "approver.example/reflexcore/effect"
+import (
+	"slices"
+
+	"approver.example/reflexcore/effect"
+)
 
 // An arg is one argument of a call; name is set for f(name=…).
 type arg struct {
@@ -63,7 +67,7 @@ func (m *machine) arguments() []arg {
 	m.in.i++
 	m.in.paren++
 	defer func() { m.in.paren-- }()
-	if m.d.name == "python" && m.in.isComprehension() {
+	if m.d.comprehensions && m.in.isComprehension() {
 		items := m.elements(")")
 		if len(items) == 1 && items[0].kind == unknownValue {
 			return []arg{{value: items[0]}}
@@ -86,7 +90,7 @@ func (m *machine) arguments() []arg {
 // bareArguments evaluates the arguments of a call without brackets.
 func (m *machine) bareArguments() []arg {
 	var out []arg
-	if m.in.is("{") && m.d.name == "perl" { // print {$fh} …, exec {"program"} …
+	if m.in.is("{") && m.d.blockArgs { // print {$fh} …, exec {"program"} …
 		out = m.perlBlock(out)
 	}
 	for m.budget.step() && !m.in.ends() {
@@ -129,15 +133,14 @@ func (m *machine) oneArgument(out []arg) []arg {
 	t, next := m.in.tok(), m.in.ahead(1)
 	name := ""
 	switch {
-	case t.kind == tkName && next.kind == tkOp && next.text == "=" && m.d.name == "python",
-		t.kind == tkName && next.kind == tkOp && next.text == ":" && next.pos == t.end && (m.d.name == "ruby" || m.d.name == "php"):
+	case t.kind == tkName && next.kind == tkOp && slices.Contains(m.d.namedBy, next.text) && (next.text != ":" || next.pos == t.end):
 		name = t.text
 		m.in.i += 2
-	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && (m.d.name == "perl" || m.d.name == "ruby"):
+	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && m.d.pairArgs:
 		m.in.i += 2
 		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
 	}
-	block := m.d.name == "ruby" && m.in.is("&")
+	block := m.d.blocks && m.in.is("&")
 	splat := m.in.is("*") || m.in.is("...") || m.in.is("@")
 	v := m.expr(bindAssign)
 	if v.kind == nameValue {
@@ -146,12 +149,12 @@ func (m *machine) oneArgument(out []arg) []arg {
 	if block { // map(&:system)
 		m.loose.reaches(v)
 	}
-	if m.in.is("=>") && m.d.name != "node" { // a pair among the arguments
+	if m.in.is("=>") && !m.d.arrows { // a pair among the arguments
 		m.in.i++
 		name = v.str()
 		v = m.expr(bindAssign)
 	}
-	if (splat || m.d.name == "perl") && v.kind == listValue && v.keys == nil && name == "" {
+	if (splat || m.d.flattens) && v.kind == listValue && v.keys == nil && name == "" {
 		for _, e := range v.list {
 			out = append(out, arg{value: e})
 		}

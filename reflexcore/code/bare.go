@@ -18,7 +18,7 @@ const maxBare = 32
 
 // startsProgram notes a program that runs its input, if a command line is one.
 func (ps *programs) startsProgram(line, by string) {
-	if len(ps.bare) < maxBare && ps.lang != "powershell" && isBare(line) {
+	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
 		ps.bare = append(ps.bare, bareProgram{line, by})
 	}
 }

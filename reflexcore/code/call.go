@@ -19,14 +19,14 @@ func (m *machine) call(callee value, args []arg) value {
 	if callee.of != nil {
 		taint |= callee.of.taint
 	}
-	if m.d.name == "php" && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
+	if m.d.callableTexts && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
 		if !callee.known() {
 			m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
 			return unknown(taint)
 		}
 		callee = value{kind: nameValue, s: callee.str()}
 	}
-	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.name == "perl" { // &{"system"}(…)
+	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.textNames { // &{"system"}(…)
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
@@ -126,7 +126,7 @@ func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 		switch a := &args[i].value; {
 		case a.kind == nameValue && a.of == nil && m.api.isDanger(a.s):
 			m.handedOver(a.s, callee, args, taint)
-		case a.kind == textValue && m.d.name == "php" && m.api.takesCallable(callee) && m.api.runs(strings.ToLower(a.s)):
+		case a.kind == textValue && m.d.callableTexts && m.api.takesCallable(callee) && m.api.runs(strings.ToLower(a.s)):
 			m.handedOver(strings.ToLower(a.s), callee, args, taint)
 		}
 	}

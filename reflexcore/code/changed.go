@@ -26,7 +26,7 @@ func (m *machine) changes(callee value, args []arg, base, first string) {
 	case !slices.Contains(changing, name):
 	case callee.of == nil:
 		m.scope.spoil(first)
-	case callee.of.kind != listValue || name == "concat" && m.d.name == "node":
+	case callee.of.kind != listValue || name == "concat" && m.d.concatCopies:
 	default:
 		m.changed(*callee.of, args, base, name)
 	}
@@ -36,7 +36,7 @@ func (m *machine) changes(callee value, args []arg, base, first string) {
 func (m *machine) changed(old value, args []arg, base, name string) {
 	now := unknown(old.taint | argTaint(args))
 	given, isOne := values(args), len(args) == 1 && args[0].name == ""
-	added := name == "append" && m.d.name == "python" && isOne || name == "push" && m.d.name == "node"
+	added := name == m.d.appends && (isOne || m.d.appendsMany)
 	if name == "extend" && isOne && given[0].kind == listValue && given[0].keys == nil {
 		given, added = given[0].list, true
 	}

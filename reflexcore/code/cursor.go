@@ -95,7 +95,7 @@ func (c *cursor) indent() int32 {
 
 // mayBeSkipped reports whether the current token stands in a branch or a loop.
 func (c *cursor) mayBeSkipped() bool {
-	if c.d.name == "python" && c.indent() > 0 {
+	if c.d.indented && c.indent() > 0 {
 		return true
 	}
 	for j := min(c.i, len(c.toks)) - 1; j >= 0; j-- {
@@ -127,23 +127,14 @@ func (c *cursor) strength(t *token) int {
 		switch t.text {
 		case "or", "and", "xor":
 			return bindOr
-		case "in", "is", "instanceof", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "isa":
-			if t.text == "in" && c.d.name != "python" && c.d.name != "node" && c.d.name != "awk" {
-				return 0
-			}
+		case "is", "instanceof", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "isa":
 			return bindCompare
 		case "not":
-			if c.d.name == "python" && c.ahead(1).text == "in" {
-				return bindCompare
+			if c.ahead(1).text == "in" {
+				return c.d.binds["not in"]
 			}
-		case "if":
-			if c.d.name == "python" {
-				return bindChoice
-			}
-		case "x":
-			if c.d.name == "perl" {
-				return bindTimes
-			}
+		case "in", "if", "x":
+			return c.d.binds[t.text]
 		}
 		return 0
 	}
@@ -156,17 +147,16 @@ func (c *cursor) strength(t *token) int {
 	switch t.text {
 	case "?":
 		return bindChoice
-	case "||", "??", "&&", "//":
-		if t.text == "//" && c.d.name == "python" {
-			return bindTimes
-		}
+	case "||", "??", "&&":
 		return bindOr
+	case "//":
+		return max(bindOr, c.d.binds["//"])
 	case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "=~", "!~", "<=>", "~=", "~":
 		return bindCompare
 	case "|", "&", "^":
 		return bindBits
 	case "..", "...":
-		if c.d.name == "lua" {
+		if c.d.concat == ".." {
 			return bindAdd
 		}
 		return bindRange
@@ -310,7 +300,7 @@ func (c *cursor) stops() bool {
 		return false
 	}
 	if t.kind == tkOp && c.isMember(t.text) {
-		return c.d.name == "python"
+		return c.d.indented
 	}
 	return c.d.lineEnds || t.kind != tkOp || t.text == "[" || t.text == "(" || t.text == "++" || t.text == "--"
 }
@@ -326,7 +316,7 @@ func (c *cursor) isMember(op string) bool {
 
 // callable reports whether a bracket after a value is a call.
 func (c *cursor) callable(t *token) bool {
-	return c.d.name != "ruby" || !t.sp || c.ahead(1).kind != tkEnd
+	return !c.d.blocks || !t.sp || c.ahead(1).kind != tkEnd
 }
 
 // isComprehension reports whether a for follows the first expression between the
@@ -377,7 +367,7 @@ func (c *cursor) perlName(t *token) string {
 func (c *cursor) beginsValue(word string) bool {
 	switch word {
 	case "not", "await", "new", "typeof", "void", "delete", "lambda", "async", "yield":
-		return c.d.name != "perl" || word == "not"
+		return true
 	}
 	return false
 }

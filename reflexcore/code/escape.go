@@ -27,8 +27,8 @@ func (f *function) declares(d *dialect, name string) bool {
 	}) {
 		return true
 	}
-	if d.name != "node" {
-		return d.name != "python" || !f.names("global") && !f.names("nonlocal")
+	if !d.letDeclares {
+		return !slices.ContainsFunc(d.outerWords, f.names)
 	}
 	declared := false
 	for j := f.start; j < len(f.toks); j++ {
@@ -61,29 +61,4 @@ func (m *machine) escapes(f *function, vars, funcs int) {
 			m.loose.letLoose([]value{b.value})
 		}
 	}
-}
-
-// forOf reads the head of for (const a of b), of which the names may have any element of b.
-func (m *machine) forOf() bool {
-	end := m.in.match(m.in.i)
-	of := m.in.i + 1
-	for of < end && (m.in.toks[of].kind != tkName || m.in.toks[of].text != "of") {
-		of++
-	}
-	if of >= end {
-		return false
-	}
-	head := m.in.toks[m.in.i+1 : of]
-	m.in.i = of + 1
-	m.in.paren++
-	v := m.expr(0)
-	m.in.paren--
-	m.loose.letLoose([]value{v})
-	for j := range head {
-		if t := &head[j]; t.kind == tkName && !m.d.isKeyword(t.text) {
-			m.scope.bind(t.text, unknown(v.taint))
-		}
-	}
-	m.in.i = min(end+1, len(m.in.toks))
-	return true
 }

@@ -115,7 +115,7 @@ func (m *machine) binary(t *token, left value, bind int) value {
 	case ".":
 		return add(left, right, true)
 	case "..":
-		if m.d.name == "lua" {
+		if m.d.concat == ".." {
 			return add(left, right, true)
 		}
 	case "<<":
@@ -138,7 +138,7 @@ func (m *machine) binary(t *token, left value, bind int) value {
 			return value{kind: numberValue, n: left.n - right.n, taint: taint}
 		}
 	case "^":
-		if left.kind == numberValue && right.kind == numberValue && m.d.name != "lua" {
+		if left.kind == numberValue && right.kind == numberValue && !m.d.caretPower {
 			return value{kind: numberValue, n: left.n ^ right.n, taint: taint}
 		}
 	case "||", "or", "??":
@@ -185,7 +185,7 @@ func (m *machine) unary() value {
 				return unknown(0)
 			}
 			var v value
-			if t.text == "&" && m.d.name == "perl" && m.in.take("{") { // &{"name"}(…)
+			if t.text == "&" && m.d.textNames && m.in.take("{") { // &{"name"}(…)
 				v = m.postfix(m.subscript("}"))
 			} else {
 				v = m.unary()
@@ -204,7 +204,7 @@ func (m *machine) unary() value {
 			return unknown(v.taint)
 		}
 	}
-	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" || t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && (t.text != "new" || m.d.name == "node" || m.d.name == "php") && m.d.isKeyword(t.text) {
+	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" || t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && m.d.isKeyword(t.text) {
 		m.in.i++
 		if !m.budget.deeper() {
 			m.budget.depth--

@@ -17,12 +17,9 @@ func foldJoin(_ *machine, c invocation) value {
 
 // foldJoinList is list.join(sep).
 func foldJoinList(m *machine, c invocation) value {
-	recv, sep := c.receiver(), ","
+	recv, sep := c.receiver(), m.d.separator
 	if recv.kind != listValue {
 		return c.unknown()
-	}
-	if m.d.name == "ruby" {
-		sep = ""
 	}
 	if len(c.args) > 0 {
 		sep = c.first().str()
@@ -39,7 +36,7 @@ func foldImplode(m *machine, c invocation) value {
 	if second.kind == listValue {
 		return text(concat(second.list, first.str()), c.taint)
 	}
-	if vs := values(c.args); len(vs) > 1 && m.d.name == "perl" {
+	if vs := values(c.args); len(vs) > 1 && m.d.flattens {
 		return text(concat(vs[1:], first.str()), c.taint)
 	}
 	return c.unknown()
@@ -58,7 +55,7 @@ func foldConcatList(_ *machine, c invocation) value {
 }
 
 func foldReverse(m *machine, c invocation) value {
-	return reversed(c.target(), values(c.args), m.d.name == "perl", c.taint)
+	return reversed(c.target(), values(c.args), m.d.flattens, c.taint)
 }
 
 // foldMap is list.map(f): known where the function is one of the code.

@@ -51,7 +51,7 @@ func (c *invocation) replaced(d *dialect, in value) value {
 		return c.unknown()
 	}
 	n := -1
-	if d.name == "node" && strings.HasSuffix(c.callee.s, ".replace") || d.name == "ruby" && strings.HasSuffix(c.callee.s, ".sub") {
+	if d.replacesOnce != "" && strings.HasSuffix(c.callee.s, d.replacesOnce) {
 		n = 1
 	}
 	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)

@@ -2,7 +2,7 @@ package code
 
 // method notes name(a, b) {…} in the body of a class.
 func (m *machine) method(t *token) bool {
-	if next := m.in.ahead(1); m.d.name != "node" || next.kind != tkOp || next.text != "(" {
+	if next := m.in.ahead(1); !m.d.bareMethods || next.kind != tkOp || next.text != "(" {
 		return false
 	}
 	open := m.in.match(m.in.i+1) + 1
@@ -56,7 +56,7 @@ func (m *machine) function() value {
 		params = m.params(m.in.i+1, end)
 		m.in.i = min(end+1, len(m.in.toks))
 	}
-	if m.d.name == "lua" {
+	if m.d.openBodies {
 		for _, p := range params {
 			m.scope.bind(p.name, unknown(0))
 		}
@@ -167,56 +167,52 @@ func (m *machine) pythonWith() {
 
 // special evaluates the keywords that stand inside expressions.
 func (m *machine) special(t *token) (value, bool) {
-	switch m.d.name {
-	case "python":
-		if t.text == "lambda" {
-			m.in.i++
-			from := m.in.i
-			for m.in.tok().kind != tkEnd && !m.in.is(":") {
-				m.in.i++
-			}
-			params := m.params(from, m.in.i)
-			m.in.i++
-			end := m.in.exprEnd()
-			v := m.newFunction(params, m.in.i, end, true)
-			m.in.i = end
-			return v, true
-		}
-	case "node", "php":
-		if t.text == "function" || t.text == "fn" && m.d.name == "php" {
-			return m.function(), true
-		}
-		if t.text == "class" {
-			m.in.i++
-			return unknown(0), true
-		}
-	case "lua":
-		if t.text == "function" {
-			return m.function(), true
-		}
-	case "perl":
-		switch {
-		case t.text == "sub":
-			return m.function(), true
-		case t.text == "my" || t.text == "our" || t.text == "local":
-			m.in.i++
-			m.in.take("*") // local *F
-			if m.in.is("(") {
-				m.pattern("(")
-				return unknown(0), true
-			}
-			if m.in.tok().kind != tkName || !m.budget.deeper() {
-				return unknown(0), true
-			}
-			defer func() { m.budget.depth-- }()
-			return m.name(m.in.tok()), true
-		case t.text == "do" && m.in.ahead(1).text == "{", t.text == "eval" && m.in.ahead(1).text == "{":
-			m.in.i++
-			end := m.in.match(m.in.i)
-			v := m.newFunction(nil, m.in.i+1, end, false)
-			m.in.i = min(end+1, len(m.in.toks))
-			return m.apply(v.fn, nil), true
-		}
+	switch {
+	case t.text == "lambda" && m.d.isKeyword("lambda"):
+		return m.lambda(), true
+	case t.text == "class" && m.d.classValues:
+		m.in.i++
+		return unknown(0), true
+	case (t.text == "function" || t.text == "fn" || t.text == "sub") && m.d.functionWords && m.d.isKeyword(t.text):
+		return m.function(), true
+	case (t.text == "my" || t.text == "our" || t.text == "local") && m.d.isKeyword("my"):
+		return m.declared(), true
+	case (t.text == "do" || t.text == "eval") && m.d.blockValues && m.in.ahead(1).text == "{":
+		m.in.i++
+		end := m.in.match(m.in.i)
+		v := m.newFunction(nil, m.in.i+1, end, false)
+		m.in.i = min(end+1, len(m.in.toks))
+		return m.apply(v.fn, nil), true
 	}
 	return value{}, false
+}
+
+// lambda evaluates lambda a, b: expression.
+func (m *machine) lambda() value {
+	m.in.i++
+	from := m.in.i
+	for m.in.tok().kind != tkEnd && !m.in.is(":") {
+		m.in.i++
+	}
+	params := m.params(from, m.in.i)
+	m.in.i++
+	end := m.in.exprEnd()
+	v := m.newFunction(params, m.in.i, end, true)
+	m.in.i = end
+	return v
+}
+
+// declared evaluates my $x inside an expression.
+func (m *machine) declared() value {
+	m.in.i++
+	m.in.take("*") // local *F
+	if m.in.is("(") {
+		m.pattern("(")
+		return unknown(0)
+	}
+	if m.in.tok().kind != tkName || !m.budget.deeper() {
+		return unknown(0)
+	}
+	defer func() { m.budget.depth-- }()
+	return m.name(m.in.tok())
 }

@@ -14,7 +14,7 @@ func (t *table) executes(path string) bool {
 	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
 		return false
 	}
-	if t.d.name != "python" && t.d.name != "node" && t.d.name != "lua" {
+	if !t.d.functionValues {
 		return false
 	}
 	return t.runs(path) || t.deletes(path)
@@ -32,7 +32,7 @@ func (t *table) runs(path string) bool {
 		case "shell", "process", "list", "execv", "execl", "code":
 			return true
 		case "argv":
-			return t.d.name != "ruby" // where it is what the script is given
+			return !t.d.argvOperands // where it is what the script is given
 		}
 		return false
 	})
@@ -40,10 +40,7 @@ func (t *table) runs(path string) bool {
 
 // looseModule is one function that runs something of a module that has such.
 func (t *table) looseModule(module string) string {
-	path := looseModules[module]
-	if t.d.name == "lua" {
-		path = map[string]string{"os": "os.execute", "io": "io.popen"}[module]
-	}
+	path := t.d.runners[module]
 	if path == "" || !t.executes(path) {
 		return ""
 	}
@@ -55,7 +52,7 @@ func (t *table) isRunner(v value) bool {
 	switch {
 	case v.kind == nameValue && v.of == nil && v.fn == nil:
 		return t.executes(v.s)
-	case v.kind == textValue && t.d.name == "php":
+	case v.kind == textValue && t.d.callableTexts:
 		return t.runs(strings.ToLower(v.s))
 	}
 	return false
@@ -98,7 +95,7 @@ func (t *table) takesCallable(callee value) bool {
 // callsItself reports whether a method is called although neither brackets nor
 // arguments follow, as in Ruby and Perl.
 func (t *table) callsItself(v value) bool {
-	if !t.d.bareCalls || t.d.name == "php" || v.kind != nameValue || v.fn != nil {
+	if !t.d.selfCalls || v.kind != nameValue || v.fn != nil {
 		return false
 	}
 	rows := t.find(v.s)

@@ -35,7 +35,7 @@ func (g *given) operands(skip int) value {
 // shift is Perl's without a list: the first argument of a function, or else the next
 // operand.
 func (m *machine) shift() value {
-	if m.d.name != "perl" || m.within == 0 {
+	if m.d.argumentList == "" || m.within == 0 {
 		return m.given.nextOperand()
 	}
 	if len(m.passed) == 0 {

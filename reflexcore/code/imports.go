@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -8,26 +9,27 @@ import (
 
 // include is a file that runs as a part of this script.
 func (m *machine) include(t *token) bool {
-	next := m.in.ahead(1)
-	switch {
-	case m.d.name == "php" && t.text != "do" && t.text != "load", m.d.name == "perl" && (next.kind == tkString || next.kind == tkName && next.text[0] == '$') && (t.text == "do" || t.text == "require"):
-		m.in.i++
-		v := m.expr(0)
-		path := v.str()
-		if m.runsStdin(v, t.text) {
-			return true
-		}
-		if isURL(path) || v.taint&effect.Network != 0 {
-			m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: t.text})
-		}
-		if strings.HasPrefix(path, "data:") {
-			m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Decoded, By: t.text})
-		} else {
-			m.out.found(Found{Op: Exec, Text: path, Taint: v.taint, By: t.text})
-		}
+	if !slices.Contains(m.d.includes, t.text) {
+		return false
+	}
+	if next := m.in.ahead(1); m.d.includesTexts && next.kind != tkString && (next.kind != tkName || next.text[0] != '$') {
+		return false
+	}
+	m.in.i++
+	v := m.expr(0)
+	path := v.str()
+	if m.runsStdin(v, t.text) {
 		return true
 	}
-	return false
+	if isURL(path) || v.taint&effect.Network != 0 {
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: t.text})
+	}
+	if strings.HasPrefix(path, "data:") {
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Decoded, By: t.text})
+	} else {
+		m.out.found(Found{Op: Exec, Text: path, Taint: v.taint, By: t.text})
+	}
+	return true
 }
 
 // use reads a declaration of what is used; of a list only the functions that run
@@ -50,12 +52,8 @@ func (m *machine) use() {
 	}
 }
 
-// imports reads the forms of import of Python and JavaScript.
+// imports reads import module as name, and from module import name.
 func (m *machine) imports(word string) {
-	if m.d.name == "node" {
-		m.importsNode()
-		return
-	}
 	m.in.i++
 	module := m.in.dotted()
 	if word == "from" {

@@ -25,7 +25,7 @@ func (m *machine) opensTexts() {
 func (m *machine) readsInput() (value, bool) {
 	n := 1
 	switch next := m.in.ahead(1); {
-	case m.d.name != "perl":
+	case !m.d.angleInput:
 		return value{}, false
 	case m.in.is("<>"):
 	case m.in.is("<") && next.kind == tkName && next.text == "STDIN" && m.in.ahead(2).text == ">":

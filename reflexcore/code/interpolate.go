@@ -45,7 +45,7 @@ func (m *machine) nested(src string, paren int) value {
 		m.budget.depth--
 		return unknown(0)
 	}
-	if m.d.name == "powershell" {
+	if m.d.ownReader {
 		p := psReader{m: m, src: src}
 		v := p.block(0)
 		m.budget.depth--
@@ -154,7 +154,7 @@ func (m *machine) interpolated(s string) value {
 			end := closing(s, i+len(m.d.inner), '{')
 			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.inner):end], "}")), true)
 			i, start = end, end
-		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.name == "perl" || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.name == "php"):
+		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.atInTexts || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.braceVars):
 			end, v := m.variable(s, i)
 			if end == i {
 				i++
@@ -195,20 +195,20 @@ func (m *machine) variable(s string, i int) (int, value) {
 		j++
 	}
 	if j == i+1 {
-		if s[i] == '$' && m.d.name == "perl" && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
+		if s[i] == '$' && m.d.specialVars && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
 			return j + 1, unknown(0)
 		}
 		return i, value{}
 	}
 	for j < len(s) { // elements
 		switch {
-		case s[j] == '[' || s[j] == '{' && m.d.name == "perl":
+		case s[j] == '[' || s[j] == '{' && m.d.hashElements:
 			end, open := j+1, s[j]
 			for end < len(s) && s[end] != open+2 {
 				end++
 			}
 			j = min(end+1, len(s))
-		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.name == "php" && isLetter(byteAt(s, j+2))):
+		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.braceVars && isLetter(byteAt(s, j+2))):
 			j += 2
 			for j < len(s) && isWord(s[j]) {
 				j++

@@ -44,12 +44,6 @@ type looseness struct {
 	judging         bool // their calls are judged
 }
 
-// looseModules are the modules that have such functions, each with one of them.
-var looseModules = map[string]string{
-	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn",
-	"commands": "commands.getoutput", "child_process": "child_process.exec", "shelljs": "shelljs.exec",
-}
-
 // used notes a value that is not called where it stands.
 func (l *looseness) used(v value) {
 	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || l.api == nil {
@@ -57,7 +51,7 @@ func (l *looseness) used(v value) {
 	}
 	path, whole := v.s, false
 	if !l.api.executes(path) {
-		if l.d.name == "perl" && runsVariable(path) {
+		if l.d.commandsAlone && runsVariable(path) {
 			l.usedInPerl(path)
 			return
 		}

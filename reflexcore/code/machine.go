@@ -50,10 +50,10 @@ func newMachine(lang string, lim Limits, yield func(Found) bool) *machine {
 // script scans a language of the shared machinery.
 func (m *machine) script(src string) {
 	m.scope.variables(m.lim.Vars)
-	if m.lang == "python" {
+	if m.d.notebooks {
 		m.notebook(src)
 	}
-	if m.lang == "perl" {
+	if m.d.angleInput {
 		m.opensOperands()
 	}
 	m.source(src)
@@ -119,11 +119,11 @@ func (m *machine) apply(f *function, args []value) value {
 	funcs := len(m.funcs)
 	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
-	if f.names("arguments") || len(args) > len(f.params) && m.d.name != "perl" && !f.rest() {
+	if f.names("arguments") || len(args) > len(f.params) && m.d.argumentList == "" && !f.rest() {
 		m.loose.letLoose(args)
 	}
-	if m.d.name == "perl" {
-		m.scope.local("@_", list(args, 0))
+	if m.d.argumentList != "" {
+		m.scope.local(m.d.argumentList, list(args, 0))
 	}
 	passed := m.passed
 	m.passed, m.within = args, m.within+1

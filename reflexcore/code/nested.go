@@ -63,7 +63,7 @@ func (m *machine) imported(v value, by string) value {
 		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
 		m.out.found(Found{Op: NetIn, Text: name, By: by})
 	}
-	if m.d.name == "ruby" || m.d.name == "php" {
+	if m.d.importsNothing {
 		return unknown(0)
 	}
 	return value{kind: nameValue, s: m.api.canonical(name)}

@@ -40,7 +40,7 @@ func (m *machine) params(from, to int) []param {
 			}
 		case t.kind == tkOp && (t.text == ":" || t.text == "->"): // types
 			j = m.in.typeEnd(j, to)
-		case t.kind == tkName && (m.d.name != "php" || t.text[0] == '$'):
+		case t.kind == tkName && (!m.d.sigilParams || t.text[0] == '$'):
 			before := m.in.toks[max(j-1, 0)]
 			rest := j > from && before.kind == tkOp && (before.text == "..." || before.text == "*")
 			out = append(out, param{name: t.text, rest: rest})

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -33,7 +34,7 @@ func (m *machine) postfix(v value) value {
 			m.changes(callee, args, base, name)
 		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
-		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
+		case t.kind == tkOp && t.text == "{" && m.d.hashElements && !t.sp && v.kind != textValue && !takesBlock(v):
 			m.in.i++
 			key := m.subscript("}")
 			v = m.elementOf(v, key)
@@ -43,10 +44,10 @@ func (m *machine) postfix(v value) value {
 				m.set(target, unknown(v.taint))
 			}
 			v = unknown(v.taint)
-		case t.kind == tkOp && t.text == "=>" && m.d.name == "node" && target != "":
+		case t.kind == tkOp && t.text == "=>" && m.d.arrows && target != "":
 			m.in.i++
 			v = m.arrow([]param{{name: target}})
-		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
+		case t.kind == tkString && m.d.templates && t.how&qInter != 0 && !t.nl: // tag`…`
 			m.in.i++
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
@@ -54,7 +55,7 @@ func (m *machine) postfix(v value) value {
 			callee, args := v, m.bareArguments()
 			v = m.call(callee, args)
 			m.changes(callee, args, base, name)
-		case m.d.name == "ruby" && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
+		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
 			m.in.i++ // a block: its statements follow
 			if m.in.is("|") {
 				for m.in.i++; m.in.tok().kind != tkEnd && !m.in.is("|"); m.in.i++ {
@@ -89,33 +90,36 @@ func (m *machine) tagged(fn, literal value) value {
 // brackets.
 func (m *machine) bareCall(v value, t *token) bool {
 	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.kind == tkOp && t.text == "{"
-	if v.kind != nameValue || t.nl && m.d.name != "perl" || !apart || v.s == "" || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
+	if v.kind != nameValue || t.nl && !m.d.bareAcross || !apart || v.s == "" || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
 		return false
 	}
 	switch t.kind {
-	case tkString, tkNumber, tkCommand, tkWords, tkRegex:
-		return m.d.name != "lua" || t.kind == tkString
+	case tkString:
+		return true
+	case tkNumber, tkCommand, tkWords, tkRegex:
+		return !m.d.bareTextOnly
 	case tkName:
-		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.in.strength(t) == 0 && t.text != "as"
+		return !m.d.bareTextOnly && (!m.d.isKeyword(t.text) || bareKeyword(t.text)) && m.in.strength(t) == 0 && t.text != "as"
 	case tkOp:
 		switch t.text {
-		case "*", "-", "&", ":":
-			return m.d.name == "ruby" && t.sp && m.in.ahead(1).pos == t.end
-		case "$", "@", "\\":
-			return m.d.name == "perl"
-		case "<", "<>": // eval <STDIN>
-			return m.d.name == "perl" && (t.text == "<>" || m.in.ahead(1).text == "STDIN" || m.in.ahead(1).text == ">")
 		case "[": // run ["sh"] of IPC::Run
-			if m.d.name == "perl" {
+			if m.d.blockArgs {
 				return t.sp && m.api.isDanger(v.s)
 			}
-			return m.d.name == "ruby" && t.sp && m.in.ahead(1).pos == t.end
+		case "<", "<>": // eval <STDIN>
+			return m.d.angleInput && (t.text == "<>" || m.in.ahead(1).text == "STDIN" || m.in.ahead(1).text == ">")
 		case "{":
-			return m.d.name == "lua" || m.d.name == "perl" && takesBlock(v)
+			return m.d.bareTextOnly || m.d.blockArgs && takesBlock(v)
 		}
+		return slices.Contains(m.d.bareSigils, t.text) || t.sp && slices.Contains(m.d.bareOps, t.text) && m.in.ahead(1).pos == t.end
 	default:
 	}
 	return false
+}
+
+// bareKeyword reports whether a keyword may begin the arguments of a call without brackets.
+func bareKeyword(word string) bool {
+	return word == "my" || word == "local" || word == "our" || word == "new" || word == "not"
 }
 
 // takesBlock reports whether a name is that of a function of Perl that has a block
@@ -128,16 +132,16 @@ func takesBlock(v value) bool {
 func (m *machine) member(v value) value {
 	t := m.in.tok()
 	switch {
-	case t.kind == tkName && (t.text[0] != '$' || m.d.name != "php" && m.d.name != "perl"):
+	case t.kind == tkName && (t.text[0] != '$' || !m.d.dynamicMembers):
 		m.in.i++
 		return m.memberOf(v, t.text)
 	case t.kind == tkName: // ->$method
 		m.in.i++
 		name, _ := m.scope.get(t.text)
 		return m.memberOf(v, name.str())
-	case t.kind == tkOp && t.text == "(" && (m.d.name == "ruby" || m.d.name == "perl" || m.d.name == "node"): // .() and ->() and ?.()
+	case t.kind == tkOp && t.text == "(": // .() and ->() and ?.()
 		return v
-	case t.kind == tkOp && (t.text == "[" || t.text == "{") && m.d.name != "php":
+	case t.kind == tkOp && (t.text == "[" || t.text == "{") && !m.d.braceMembers:
 		end := "]"
 		if t.text == "{" {
 			end = "}"
@@ -162,7 +166,7 @@ func (m *machine) memberOf(v value, name string) value {
 		return value{kind: nameValue, s: "function." + name, of: &recv}
 	case v.fn != nil && (name == "call" || name == "()"):
 		return v
-	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.name == "node"):
+	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.defaultMember):
 		return v
 	case v.kind == nameValue && v.of == nil:
 		path := name
@@ -226,12 +230,12 @@ func (m *machine) subscript(end string) value {
 // element evaluates v[i] and v[a:b:c].
 func (m *machine) element(v value) value {
 	m.in.i++
-	if v.kind == nameValue && v.of == nil && m.d.name == "python" { // sys.argv[1:]
+	if v.kind == nameValue && v.of == nil && m.d.slices { // sys.argv[1:]
 		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
 			v = m.given.operands(rows[0].arg)
 		}
 	}
-	if m.d.name != "python" || v.kind == nameValue {
+	if !m.d.slices || v.kind == nameValue {
 		return m.elementOf(v, m.subscript("]"))
 	}
 	m.in.paren++
@@ -282,7 +286,7 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
-	case m.d.name == "ruby" && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
+	case m.d.blocks && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
 		// method(:system)["id"]
 		return m.call(v, []arg{{value: key}})
 	case v.kind == nameValue && v.of == nil:
@@ -303,11 +307,11 @@ func (m *machine) elementOf(v, key value) value {
 		if v.of.kind == listValue && !key.known() {
 			return m.memberOf(*v.of, effect.Unknown)
 		}
-	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.name == "node":
+	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.computedMembers:
 		return m.memberOf(v, effect.Unknown)
 	case key.kind == numberValue:
 		i := key.n
-		if m.d.name == "lua" {
+		if m.d.oneBased {
 			i--
 		}
 		return at(v, i)

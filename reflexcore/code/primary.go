@@ -13,7 +13,7 @@ func (m *machine) primary() value {
 	case tkString:
 		m.in.i++
 		v := m.literal(t)
-		for m.d.name == "python" && m.in.tok().kind == tkString && !m.in.ends() { // "a" "b"
+		for m.d.joinsTexts && m.in.tok().kind == tkString && !m.in.ends() { // "a" "b"
 			v = add(v, m.literal(m.in.tok()), true)
 			m.in.i++
 		}
@@ -72,7 +72,7 @@ func (m *machine) primary() value {
 
 // patternCode evaluates (?{ code }) in a pattern of Perl.
 func (m *machine) patternCode(pattern string) {
-	for m.d.name == "perl" && m.budget.step() {
+	for m.d.patternCode && m.budget.step() {
 		at := strings.Index(pattern, "?{")
 		if at < 0 {
 			return
@@ -86,7 +86,7 @@ func (m *machine) patternCode(pattern string) {
 // group evaluates (…): one value, a list, or the parameters of an arrow function.
 func (m *machine) group() value {
 	end := m.in.match(m.in.i)
-	if m.d.name == "node" && end+1 < len(m.in.toks) && m.in.toks[end+1].kind == tkOp && m.in.toks[end+1].text == "=>" {
+	if m.d.arrows && end+1 < len(m.in.toks) && m.in.toks[end+1].kind == tkOp && m.in.toks[end+1].text == "=>" {
 		params := m.params(m.in.i+1, end)
 		m.in.i = end + 2
 		return m.arrow(params)
@@ -96,13 +96,13 @@ func (m *machine) group() value {
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
-	if len(m.loose.loose) == loose+1 && m.loose.usedAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.name == "node") {
+	if len(m.loose.loose) == loose+1 && m.loose.usedAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.commaOperator) {
 		m.loose.loose = m.loose.loose[:loose] // it is the value of the brackets, which is looked at as any other
 	}
 	switch {
 	case one:
 		return elements[0]
-	case m.d.name == "node" && len(elements) > 0: // the comma operator
+	case m.d.commaOperator && len(elements) > 0: // the comma operator
 		return elements[len(elements)-1]
 	}
 	return list(elements, 0)
@@ -114,7 +114,7 @@ func (m *machine) elements(end string) []value {
 	m.in.paren++
 	m.keys = nil
 	defer func() { m.in.paren-- }()
-	if m.d.name == "python" && m.in.isComprehension() {
+	if m.d.comprehensions && m.in.isComprehension() {
 		out := m.comprehension()
 		for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(end) {
 			m.in.i++
@@ -132,10 +132,10 @@ func (m *machine) elements(end string) []value {
 		v := m.expr(bindAssign)
 		if inner, ok := v.items(); star && ok && v.kind == listValue {
 			out = append(out, inner...)
-		} else if m.in.take("=>") || m.d.name == "ruby" && m.in.take(":") { // a pair in a list
+		} else if m.in.take("=>") || m.d.colonPairs && m.in.take(":") { // a pair in a list
 			m.last = ""
 			e := m.expr(bindAssign)
-			if m.d.name == "php" { // ["a" => "system"]["a"](…)
+			if m.d.keyedLists { // ["a" => "system"]["a"](…)
 				out = append(out, e)
 				keys = append(keys, v.str())
 			}
@@ -235,7 +235,7 @@ func (m *machine) mapLiteral() value {
 			e := m.expr(bindAssign)
 			v.keys, v.list = append(v.keys, name), append(v.list, e)
 			v.taint |= e.taint
-		} else if t.kind == tkName && next.kind == tkOp && next.text == "(" && m.d.name == "node" { // a method
+		} else if t.kind == tkName && next.kind == tkOp && next.text == "(" && m.d.bareMethods { // a method
 			m.in.i = m.in.match(m.in.i+1) + 1
 			if m.in.is("{") {
 				m.function()
@@ -266,10 +266,10 @@ func (m *machine) name(t *token) value {
 	}
 	m.in.i++
 	s, end := t.text, t.end
-	switch m.d.name {
-	case "perl":
+	switch {
+	case m.d.hashElements:
 		s = m.in.perlName(t)
-	case "php":
+	case m.d.anyCase:
 		if s[0] != '$' && strings.ToLower(s) != s && m.api.find(s) == nil { // functions do not depend on case
 			if lower := strings.ToLower(s); m.api.find(lower) != nil {
 				s = lower
@@ -283,7 +283,7 @@ func (m *machine) name(t *token) value {
 	for m.in.i+1 < len(m.in.toks) { // a.b.c is a part of the source
 		dot, part := &m.in.toks[m.in.i], &m.in.toks[m.in.i+1]
 		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end || part.pos != dot.end || int(part.end) > len(m.in.src) ||
-			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.name == "ruby" && m.api.find(s) != nil {
+			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.blocks && m.api.find(s) != nil {
 			break
 		}
 		s, end = m.in.src[t.pos:part.end], part.end

@@ -13,7 +13,7 @@ func (m *machine) statement() {
 	if t.kind == tkOp {
 		switch t.text {
 		case "@":
-			if m.d.name == "python" { // a decorator is called with what it decorates
+			if m.d.decorators { // a decorator is called with what it decorates
 				m.in.i++
 				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) {
 					m.out.found(Found{Text: v.s, By: "@" + v.s})
@@ -24,7 +24,7 @@ func (m *machine) statement() {
 			m.in.i++
 			return
 		case "{":
-			if m.d.braces || m.d.name == "ruby" {
+			if m.d.braces || m.d.blocks {
 				m.in.i++
 				return
 			}
@@ -103,16 +103,21 @@ func (m *machine) spread(names []string, v value) {
 func (m *machine) keyword(t *token) bool {
 	switch t.text {
 	case "import", "from":
-		if m.d.name == "python" || m.d.name == "node" {
+		switch m.d.importForm {
+		case importNames:
 			m.imports(t.text)
 			return true
+		case importFrom:
+			m.importsNode()
+			return true
+		case importNone:
 		}
 	case "def":
-		if m.d.name == "python" {
+		if m.d.indented {
 			m.pythonDef()
 			return true
 		}
-		if m.d.name == "ruby" {
+		if m.d.isKeyword("def") {
 			m.in.i += 2
 			if m.in.is("(") {
 				end := m.in.match(m.in.i)
@@ -122,12 +127,12 @@ func (m *machine) keyword(t *token) bool {
 			return true
 		}
 	case "class":
-		if m.d.name == "python" || m.d.name == "node" || m.d.name == "php" {
+		if m.d.classNames {
 			m.in.i += 2
 			return true
 		}
 	case "function", "fn", "sub":
-		if m.d.name != "ruby" && m.d.name != "python" {
+		if m.d.functionWords {
 			m.function()
 			return true
 		}
@@ -135,14 +140,14 @@ func (m *machine) keyword(t *token) bool {
 		if m.d.isKeyword(t.text) {
 			m.in.i++
 			m.declaration()
-			for m.d.name == "node" && m.in.is(",") && m.budget.step() {
+			for m.d.letDeclares && m.in.is(",") && m.budget.step() {
 				m.in.i++
 				m.declaration()
 			}
 			return true
 		}
 	case "for", "foreach":
-		if m.d.name == "python" {
+		if m.d.indented {
 			m.pythonFor()
 			return true
 		}
@@ -152,12 +157,12 @@ func (m *machine) keyword(t *token) bool {
 			return true
 		}
 	case "with":
-		if m.d.name == "python" {
+		if m.d.indented {
 			m.in.i++
 			m.pythonWith()
 			return true
 		}
-		if next := m.in.ahead(1); m.d.name == "node" && next.kind == tkOp && next.text == "(" { // with (module) …
+		if next := m.in.ahead(1); m.d.withScopes && next.kind == tkOp && next.text == "(" { // with (module) …
 			m.in.i++
 			if v := m.expr(bindPower); v.kind == nameValue {
 				m.star(v.s)
@@ -165,7 +170,7 @@ func (m *machine) keyword(t *token) bool {
 			return true
 		}
 	case "throw", "raise":
-		if m.d.name == "node" || m.d.name == "python" || m.d.name == "php" {
+		if m.d.throws {
 			if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
 				m.expr(0) // whoever catches it may call it
 				m.loose.usedAt = -1
@@ -187,13 +192,13 @@ func (m *machine) keyword(t *token) bool {
 			return true
 		}
 	case "exec":
-		if n := m.in.ahead(1); m.d.name == "python" && n.kind == tkString { // Python 2
+		if n := m.in.ahead(1); m.d.execWord && n.kind == tkString { // Python 2
 			m.in.i++
 			m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
 			return true
 		}
 	case "use", "no", "namespace", "package":
-		if m.d.name == "perl" || m.d.name == "php" {
+		if m.d.uses {
 			m.use()
 			return true
 		}
@@ -222,7 +227,7 @@ func (m *machine) declaration() {
 		m.in.i += 2
 		v := m.expr(0)
 		m.scope.bind(name, unknown(v.taint))
-	case t.kind == tkName && m.d.name == "node" && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == ";": // let a;
+	case t.kind == tkName && m.d.letDeclares && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == ";": // let a;
 		m.in.i++
 		m.scope.bind(t.text, unknown(0))
 	default:
@@ -294,46 +299,84 @@ func (m *machine) forHead() {
 	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
 		m.in.i++
 	}
-	if m.d.name == "node" && m.in.is("(") && m.forOf() {
+	switch m.d.loop {
+	case loopOf:
+		if m.in.is("(") {
+			m.forOf()
+		}
+	case loopVariable:
+		if t := m.in.tok(); t.kind == tkName && t.text[0] == '$' {
+			m.scope.bind(t.text, unknown(0))
+			m.in.i++
+		}
+	case loopIn:
+		m.forIn()
+	case loopAs:
+		if m.in.is("(") {
+			m.forAs()
+		}
+	case loopNone:
+	}
+}
+
+// forOf reads the head of for (const a of b), of which the names may have any element of b.
+func (m *machine) forOf() {
+	end := m.in.match(m.in.i)
+	of := m.in.i + 1
+	for of < end && (m.in.toks[of].kind != tkName || m.in.toks[of].text != "of") {
+		of++
+	}
+	if of >= end {
 		return
 	}
-	if m.d.name == "perl" && m.in.tok().kind == tkName && m.in.tok().text[0] == '$' { // foreach $x (…)
-		m.scope.bind(m.in.tok().text, unknown(0))
+	head := m.in.toks[m.in.i+1 : of]
+	m.in.i = of + 1
+	m.in.paren++
+	v := m.expr(0)
+	m.in.paren--
+	m.loose.letLoose([]value{v})
+	for j := range head {
+		if t := &head[j]; t.kind == tkName && !m.d.isKeyword(t.text) {
+			m.scope.bind(t.text, unknown(v.taint))
+		}
+	}
+	m.in.i = min(end+1, len(m.in.toks))
+}
+
+// forIn reads for a, b in v and for i = v.
+func (m *machine) forIn() {
+	var names []string
+	for m.budget.step() && m.in.tok().kind == tkName && m.in.tok().text != "in" {
+		names = append(names, m.in.tok().text)
 		m.in.i++
-		return
+		m.in.take(",")
 	}
-	if m.d.name == "lua" || m.d.name == "ruby" { // for a, b in …
-		var names []string
-		for m.budget.step() && m.in.tok().kind == tkName && m.in.tok().text != "in" {
-			names = append(names, m.in.tok().text)
-			m.in.i++
-			m.in.take(",")
-		}
-		t := effect.Taint(0)
-		if m.in.isName("in") || m.in.is("=") {
-			m.in.i++
-			t = m.expr(0).taint
-		}
-		for _, n := range names {
-			m.scope.bind(n, unknown(t))
-		}
-		return
+	t := effect.Taint(0)
+	if m.in.isName("in") || m.in.is("=") {
+		m.in.i++
+		t = m.expr(0).taint
 	}
-	if m.d.name == "php" && m.in.is("(") { // foreach ($list as $k => $v)
-		end := m.in.match(m.in.i)
-		for j := m.in.i; j < end; j++ {
-			if m.in.toks[j].kind == tkName && m.in.toks[j].text == "as" {
-				m.in.i++
-				v := m.expr(0)
-				for ; j < end; j++ {
-					if m.in.toks[j].kind == tkName && m.in.toks[j].text[0] == '$' {
-						m.scope.bind(m.in.toks[j].text, unknown(v.taint))
-					}
-				}
-				m.in.i = min(end+1, len(m.in.toks))
-				return
+	for _, n := range names {
+		m.scope.bind(n, unknown(t))
+	}
+}
+
+// forAs reads foreach ($list as $k => $v).
+func (m *machine) forAs() {
+	end := m.in.match(m.in.i)
+	for j := m.in.i; j < end; j++ {
+		if m.in.toks[j].kind != tkName || m.in.toks[j].text != "as" {
+			continue
+		}
+		m.in.i++
+		v := m.expr(0)
+		for ; j < end; j++ {
+			if m.in.toks[j].kind == tkName && m.in.toks[j].text[0] == '$' {
+				m.scope.bind(m.in.toks[j].text, unknown(v.taint))
 			}
 		}
+		m.in.i = min(end+1, len(m.in.toks))
+		return
 	}
 }
 

@@ -228,7 +228,7 @@ func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) v
 			return unknown(taint)
 		}
 		i := args[0].n
-		if d.name == "lua" && i > 0 {
+		if d.oneBased && i > 0 {
 			i--
 		}
 		from = &i
@@ -238,7 +238,7 @@ func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) v
 			return unknown(taint)
 		}
 		i := args[1].n
-		if arg != argReceiver && d.name != "lua" && from != nil && i >= 0 && *from >= 0 {
+		if arg != argReceiver && !d.oneBased && from != nil && i >= 0 && *from >= 0 {
 			i += *from
 		}
 		to = &i
