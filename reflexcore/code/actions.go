@@ -1,18 +1,5 @@
 package code
 
-import "approver.example/reflexcore/effect"
-
-// An invocation is a call of a function that a row of the table describes.
-type invocation struct {
-	row
-	callee value
-	args   []arg
-	taint  effect.Taint // of the callee and the arguments
-}
-
-// An action is what a row makes the machine do. If ok, v is the result of the call.
-type action func(m *machine, c invocation) (v value, ok bool)
-
 // actions are those that the tables name.
 var actions = map[string]action{
 	// Programs.
@@ -45,36 +32,4 @@ func (m *machine) act(c invocation) (v value, ok bool) {
 		return value{}, false
 	}
 	return c.do(m, c)
-}
-
-// by is the name of the function, for people.
-func (c *invocation) by() string { return c.callee.s }
-
-// target is what the function works on: an argument, or what the method is called on.
-func (c *invocation) target() value {
-	if c.row.arg == argReceiver {
-		return c.receiver()
-	}
-	if a, found := argument(c.args, max(0, c.row.arg)); found {
-		return a
-	}
-	return unknown(c.taint)
-}
-
-// receiver is what the method is called on.
-func (c *invocation) receiver() value {
-	if c.callee.of != nil {
-		return *c.callee.of
-	}
-	return unknown(0)
-}
-
-func (c *invocation) first() value {
-	v, _ := argument(c.args, 0)
-	return v
-}
-
-func (c *invocation) second() value {
-	v, _ := argument(c.args, 1)
-	return v
 }

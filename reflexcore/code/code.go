@@ -128,40 +128,6 @@ func (l *Limits) defaults() {
 	}
 }
 
-// Scan says what src, code in lang, would do: one Found after the other, in no
-// promised order, until yield returns false. A language that it does not know, and
-// a source over the limits, are one Found that is opaque.
-func Scan(lang, src string, lim Limits, yield func(Found) bool) {
-	lim.defaults()
-	name := Language(lang)
-	switch {
-	case name == "":
-		yield(Found{Text: "code in " + lang})
-		return
-	case len(src) > lim.Bytes:
-		yield(Found{Text: name + " code over the limits"})
-		return
-	}
-	m := newMachine(name, lim, yield)
-	switch name {
-	case "sed":
-		newSed(m).run(src)
-	case "awk":
-		newAwk(m).run(src)
-	case "powershell":
-		p := psReader{m: m, src: src}
-		p.block(0)
-	case "cmd":
-		newBatch(m).run(src)
-	default:
-		m.script(src)
-	}
-	m.programs.flushBare()
-	if m.budget.over && !m.budget.stopped {
-		yield(Found{Text: name + " code over the limits"})
-	}
-}
-
 // Language returns the name under which Scan knows an interpreter, such as
 // "python" for python3.12, or "" if it does not know it.
 func Language(program string) string {

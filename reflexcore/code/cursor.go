@@ -121,61 +121,6 @@ func (c *cursor) chooses() bool {
 	return false
 }
 
-// strength returns how strongly an operator binds, or 0.
-func (c *cursor) strength(t *token) int {
-	if t.kind == tkName {
-		switch t.text {
-		case "or", "and", "xor":
-			return bindOr
-		case "is", "instanceof", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "isa":
-			return bindCompare
-		case "not":
-			if c.ahead(1).text == "in" {
-				return c.d.binds["not in"]
-			}
-		case "in", "if", "x":
-			return c.d.binds[t.text]
-		}
-		return 0
-	}
-	if t.kind != tkOp {
-		return 0
-	}
-	if isAssign(t) {
-		return bindAssign
-	}
-	switch t.text {
-	case "?":
-		return bindChoice
-	case "||", "??", "&&":
-		return bindOr
-	case "//":
-		return max(bindOr, c.d.binds["//"])
-	case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "=~", "!~", "<=>", "~=", "~":
-		return bindCompare
-	case "|", "&", "^":
-		return bindBits
-	case "..", "...":
-		if c.d.concat == ".." {
-			return bindAdd
-		}
-		return bindRange
-	case "<<", ">>", ">>>":
-		return bindShift
-	case "+", "-":
-		return bindAdd
-	case ".":
-		if c.d.concat == "." {
-			return bindAdd
-		}
-	case "*", "/", "%":
-		return bindTimes
-	case "**":
-		return bindPower
-	}
-	return 0
-}
-
 // exprEnd returns the token at which the expression that begins here ends.
 func (c *cursor) exprEnd() int {
 	depth := 0
@@ -377,15 +322,4 @@ func (c *cursor) beginsValue(word string) bool {
 func (c *cursor) goesOn() bool {
 	t := c.ahead(-1)
 	return t.kind == tkOp && (t.text == "," || t.text == "=" || t.text == ":" || t.text == "=>" || t.text == "?")
-}
-
-func isAssign(t *token) bool {
-	if t.kind != tkOp {
-		return false
-	}
-	switch t.text {
-	case "=", "+=", ".=", ":=", "||=", "??=", "//=", "&&=", "-=", "*=", "|=", "%=", "/=":
-		return true
-	}
-	return false
 }

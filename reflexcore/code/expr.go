@@ -4,20 +4,6 @@ import (
 	"strings"
 )
 
-// The binding strengths of operators, one scale for all languages.
-const (
-	bindAssign = iota + 1
-	bindChoice
-	bindOr
-	bindCompare
-	bindBits
-	bindRange
-	bindShift
-	bindAdd
-	bindTimes
-	bindPower
-)
-
 // expr evaluates an expression whose operators bind at least as strongly as min.
 func (m *machine) expr(min int) value {
 	if !m.budget.step() || !m.budget.deeper() {

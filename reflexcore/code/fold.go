@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// A fold computes what a function without effects gives.
-type fold func(m *machine, c invocation) value
-
 // folds are those that the tables name.
 var folds = map[string]fold{
 	// Texts.
@@ -49,6 +46,3 @@ func foldOf(name string) fold {
 func foldUnknown(_ *machine, c invocation) value { return c.unknown() }
 
 func foldCall(m *machine, c invocation) (value, bool) { return c.row.fold(m, c), true }
-
-// unknown is what is known of a result that cannot be computed.
-func (c *invocation) unknown() value { return unknown(c.taint | c.row.taint) }

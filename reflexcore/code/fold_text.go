@@ -45,18 +45,6 @@ func foldReplaceIn(m *machine, c invocation) value {
 	return c.replaced(m.d, in)
 }
 
-func (c *invocation) replaced(d *dialect, in value) value {
-	from, to := c.first(), c.second()
-	if !in.known() || !from.known() || from.str() == "" || len(in.str())*max(1, len(to.str())) > maxText {
-		return c.unknown()
-	}
-	n := -1
-	if d.replacesOnce != "" && strings.HasSuffix(c.callee.s, d.replacesOnce) {
-		n = 1
-	}
-	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)
-}
-
 // foldSplit is s.split(sep).
 func foldSplit(_ *machine, c invocation) value { return split(c.receiver(), c.first(), c.taint) }
 

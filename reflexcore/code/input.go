@@ -4,14 +4,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// opensOperands judges the operands of a script of Perl that are programs: <> runs what
-// begins or ends with a bar.
-func (m *machine) opensOperands() {
-	for _, a := range m.lim.Args {
-		m.programs.opensOperand(text(a, 0))
-	}
-}
-
 // opensTexts judges the texts of the source that would be programs among the operands.
 func (m *machine) opensTexts() {
 	for i := range m.in.toks {

@@ -3,8 +3,6 @@ package code
 import (
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // A function that runs commands may be reached in more ways than anybody can follow: it
@@ -166,51 +164,10 @@ func (l *looseness) calls(callee value, args []arg) {
 	l.unresolved = append(l.unresolved, unresolved{callee.s, args})
 }
 
-// flushLoose judges the calls that are not resolved as calls of what is loose.
-func (m *machine) flushLoose() {
-	if len(m.loose.loose) == 0 {
-		return
-	}
-	m.loose.judging = true
-	for _, f := range m.loose.loose {
-		for _, u := range m.loose.unresolved {
-			if !m.budget.step() {
-				return
-			}
-			m.call(value{kind: nameValue, s: f.path}, u.args)
-		}
-		if !f.whole && m.api.runs(f.path) || len(m.loose.unresolved) > maxUnresolved {
-			m.out.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
-		}
-	}
-	m.loose.judging = false
-}
-
 // letLoose notes that values get to where they are not followed.
 func (l *looseness) letLoose(vs []value) {
 	for _, v := range vs {
 		l.used(v)
 		l.usedAt = -1
 	}
-}
-
-// inPlace puts the arguments of a call at the places of the parameters, those with names
-// too. One that has no such place gets loose.
-func (l *looseness) inPlace(f *function, args []arg) []value {
-	out := values(args)
-	for _, a := range args {
-		if a.name == "" {
-			continue
-		}
-		at := slices.IndexFunc(f.params, func(p param) bool { return p.name == a.name && p.parts == nil && !p.rest })
-		if at < 0 || at > maxUnroll {
-			l.letLoose([]value{a.value})
-			continue
-		}
-		for len(out) <= at {
-			out = append(out, unknown(0))
-		}
-		out[at] = a.value
-	}
-	return out
 }

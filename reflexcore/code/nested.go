@@ -3,8 +3,236 @@ package code
 import (
 	"strings"
 
+	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
 )
+
+// literal is the value of a string token.
+func (m *machine) literal(t *token) value {
+	s := t.text
+	switch {
+	case t.how&qRaw != 0 && t.how&qFormat == 0:
+		return text(s, 0)
+	case t.how&qSingle != 0:
+		if strings.IndexByte(s, '\\') >= 0 {
+			s = strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
+		}
+		return text(s, 0)
+	case t.how&qFormat != 0:
+		return m.format(s, t.how&qRaw != 0)
+	case t.how&qInter != 0 && strings.ContainsAny(s, "$#@"):
+		return m.interpolated(s)
+	}
+	return text(m.d.unescape(s), 0)
+}
+
+func (d *dialect) unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	if d.keepEscapes {
+		return decode.UnescapeKnown(s)
+	}
+	return decode.Unescape(s)
+}
+
+// inside evaluates an expression that stands inside a string.
+func (m *machine) inside(src string) value { return m.nested(src, 1) }
+
+// nested evaluates another source among the variables that there are. Its value
+// is that of its first expression, if it is one expression.
+func (m *machine) nested(src string, paren int) value {
+	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
+		m.budget.depth--
+		return unknown(0)
+	}
+	if m.d.ownReader {
+		p := psReader{m: m, src: src}
+		v := p.block(0)
+		m.budget.depth--
+		return v
+	}
+	back := m.in.enter(src)
+	if m.budget.over {
+		back()
+		m.budget.depth--
+		return unknown(0)
+	}
+	m.in.paren = paren
+	if paren == 0 {
+		m.scope.findJoined(m.in.toks, m.d)
+	}
+	v := unknown(0)
+	if t := m.in.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
+		v = m.expr(0)
+	}
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
+		m.statement()
+		if m.in.i == before {
+			m.in.i++
+		}
+		v = unknown(v.taint)
+	}
+	back()
+	m.budget.depth--
+	return v
+}
+
+// format fills in Python's f"…{x!r:>10}…".
+func (m *machine) format(s string, raw bool) value {
+	out := text("", 0)
+	plain := func(part string) {
+		if !raw {
+			part = m.d.unescape(part)
+		}
+		out = add(out, text(part, 0), true)
+	}
+	for m.budget.step() {
+		at := strings.IndexAny(s, "{}")
+		if at < 0 {
+			plain(s)
+			break
+		}
+		if at+1 < len(s) && s[at+1] == s[at] {
+			plain(s[:at+1])
+			s = s[at+2:]
+			continue
+		}
+		plain(s[:at])
+		if s[at] == '}' {
+			s = s[at+1:]
+			continue
+		}
+		end := closing(s, at+1, '{')
+		expr := strings.TrimSuffix(s[at+1:end], "}")
+		s = s[end:]
+		out = add(out, m.field(expr), true)
+	}
+	return out
+}
+
+// field evaluates what stands between the braces of a format.
+func (m *machine) field(expr string) value {
+	depth, cut := 0, len(expr)
+	for i := 0; i < len(expr); i++ {
+		switch c := expr[i]; c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case '"', '\'':
+			for i++; i < len(expr) && expr[i] != c; i++ {
+			}
+		case ':', '!':
+			if depth == 0 && (c != '!' || byteAt(expr, i+1) != '=') {
+				cut, i = i, len(expr)
+			}
+		}
+	}
+	v := m.inside(expr[:cut])
+	if cut < len(expr) && expr[cut:] != "!s" {
+		return unknown(v.taint)
+	}
+	return v
+}
+
+// interpolated fills in ${x}, #{x}, $x and @x.
+func (m *machine) interpolated(s string) value {
+	out := text("", 0)
+	start := 0
+	flush := func(to int) {
+		if to > start {
+			out = add(out, text(m.d.unescape(s[start:to]), 0), true)
+		}
+	}
+	for i := 0; i < len(s) && m.budget.step(); {
+		switch {
+		case s[i] == '\\':
+			i += 2
+		case m.d.inner != "" && strings.HasPrefix(s[i:], m.d.inner):
+			flush(i)
+			end := closing(s, i+len(m.d.inner), '{')
+			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.inner):end], "}")), true)
+			i, start = end, end
+		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.atInTexts || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.braceVars):
+			end, v := m.variable(s, i)
+			if end == i {
+				i++
+				continue
+			}
+			flush(i)
+			out = add(out, v, true)
+			i, start = end, end
+		default:
+			i++
+		}
+	}
+	flush(len(s))
+	return out
+}
+
+// variable evaluates the $x, ${x}, @{[…]}, {$x->y} at i of a string. It returns
+// i if there is none.
+func (m *machine) variable(s string, i int) (int, value) {
+	if s[i] == '{' {
+		end := closing(s, i+1, '{')
+		return end, m.inside(strings.TrimSuffix(s[i+1:end], "}"))
+	}
+	j := i + 1
+	if j < len(s) && s[j] == '{' {
+		end := closing(s, j+1, '{')
+		body := strings.TrimSuffix(s[j+1:end], "}")
+		if isPlainName(body) {
+			return end, m.inside(s[i:i+1] + body)
+		}
+		v := m.inside(body)
+		if v.kind == listValue {
+			v = text(concat(v.list, " "), v.taint)
+		}
+		return end, v
+	}
+	for j < len(s) && (isWord(s[j]) || s[j] == ':' && byteAt(s, j+1) == ':' && isLetter(byteAt(s, j+2)) || s[j] == ':' && s[j-1] == ':') {
+		j++
+	}
+	if j == i+1 {
+		if s[i] == '$' && m.d.specialVars && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
+			return j + 1, unknown(0)
+		}
+		return i, value{}
+	}
+	for j < len(s) { // elements
+		switch {
+		case s[j] == '[' || s[j] == '{' && m.d.hashElements:
+			end, open := j+1, s[j]
+			for end < len(s) && s[end] != open+2 {
+				end++
+			}
+			j = min(end+1, len(s))
+		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.braceVars && isLetter(byteAt(s, j+2))):
+			j += 2
+			for j < len(s) && isWord(s[j]) {
+				j++
+			}
+		default:
+			v := m.inside(s[i:j])
+			if v.kind == listValue {
+				v = text(concat(v.list, " "), v.taint)
+			}
+			return j, v
+		}
+	}
+	return j, m.inside(s[i:j])
+}
+
+func isPlainName(s string) bool {
+	for i := range len(s) {
+		if !isWord(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // code runs nested code: at once where it is all known and in this language.
 func (m *machine) code(r row, v value, by string) value {

@@ -14,36 +14,6 @@ var cellMagics = map[string]string{
 // quietMagics run the rest of their line, or the cell, as code of the same kind.
 var quietMagics = [...]string{"%time ", "%timeit ", "%prun ", "%lprun ", "%memit ", "%mprun ", "%capture "}
 
-// notebook finds what IPython hands to a shell: !command, %sx, %system, x = !command.
-// Python itself has no such lines, which may hide from it what stands behind them, as one
-// quote does. So the rest of the code is scanned without them here, besides the scan of
-// all of it: a text of several lines may have such lines as well.
-func (m *machine) notebook(src string) {
-	if !strings.ContainsAny(src, "!%") {
-		return
-	}
-	c := cells{out: &m.out, programs: &m.programs}
-	var rest strings.Builder
-	for line := range strings.Lines(src) {
-		bare := strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(bare, "%%"); ok {
-			_, cell, _ := strings.Cut(src, bare)
-			c.cell(name, strings.TrimPrefix(cell, "\n"))
-		}
-		if !c.magicLine(bare) {
-			rest.WriteString(line)
-			continue
-		}
-		rest.WriteString("\n")
-	}
-	if rest.Len() == len(src) {
-		return
-	}
-	m.source(rest.String())
-	m.scope.vars = nil
-	m.scope.variables(m.lim.Vars)
-}
-
 // The cells of a notebook have lines that are no Python.
 type cells struct {
 	out      *report

@@ -2,24 +2,6 @@ package code
 
 import "strings"
 
-// A param is a parameter of a function: a name, or a pattern that takes apart what the
-// function is given.
-type param struct {
-	rest  bool // it gets all arguments from its place on
-	name  string
-	parts []part
-	other *value // the function that runs something which it is where the call gives nothing
-}
-
-// A part is a name that a pattern binds, and what of the argument it is bound to: a
-// member, or the element at an index. With neither it may be anything of the argument.
-type part struct {
-	name, member string
-	index        int
-}
-
-const anyPart = -1
-
 // params reads the parameters between two tokens.
 func (m *machine) params(from, to int) []param {
 	var out []param
@@ -77,46 +59,6 @@ func (m *machine) parts(open, end int) []part {
 		}
 	}
 	return out
-}
-
-// bindParams gives the parameters of a function what a call gives it.
-func (m *machine) bindParams(params []param, args []value) {
-	for n := range params {
-		p, v := &params[n], value{}
-		switch {
-		case n < len(args):
-			v = args[n]
-		case p.other == nil:
-			continue
-		}
-		if p.other != nil && (v.kind == unknownValue || v.keys != nil || isNothing(v)) && v.fn == nil {
-			v = *p.other
-		}
-		if p.rest && n < len(args) {
-			m.loose.letLoose(args[n:])
-			v = list(args[n:], 0)
-		}
-		if p.parts == nil {
-			m.scope.local(p.name, v)
-			continue
-		}
-		for _, part := range p.parts {
-			m.scope.local(part.name, m.partOf(v, part))
-		}
-	}
-}
-
-// partOf is what a name of a pattern is bound to.
-func (m *machine) partOf(v value, p part) value {
-	switch {
-	case p.member != "" && v.kind != unknownValue:
-		return m.memberOf(v, p.member)
-	case p.member == "" && p.index >= 0 && v.kind == listValue:
-		return at(v, int64(p.index))
-	default:
-		m.loose.letLoose([]value{v})
-	}
-	return unknown(v.taint)
 }
 
 // defaultOf evaluates the default of a parameter, which begins at a token, and returns

@@ -1,5 +1,7 @@
 package code
 
+import "slices"
+
 // A scope has the variables of the code, the innermost last.
 type scope struct {
 	budget  *budget
@@ -136,7 +138,7 @@ func same(a, b value) bool {
 // set gives a variable its value, and reports whether it is followed: one that is set in a
 // branch or loop as well as elsewhere has no known value, only where its values came from.
 func (s *scope) set(name string, v value) (followed bool) {
-	joined := v.fn == nil && (s.joinAll || contains(s.joined, name))
+	joined := v.fn == nil && (s.joinAll || slices.Contains(s.joined, name))
 	if joined {
 		old, _ := s.get(name)
 		v = unknown(v.taint | old.taint)

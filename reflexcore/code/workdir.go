@@ -105,18 +105,6 @@ func (w *workdir) elsewhere(args []arg) func() {
 	return func() { w.dir = before }
 }
 
-// isNothing reports whether a value is the one that stands for none.
-func isNothing(v value) bool {
-	if v.kind != nameValue {
-		return false
-	}
-	switch v.s {
-	case "None", "nil", "null", "NULL", "undefined":
-		return true
-	}
-	return false
-}
-
 // placed says of a finding what the present folder means for it.
 func (w *workdir) placed(f *Found) {
 	switch f.Op {
