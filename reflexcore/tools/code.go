@@ -40,7 +40,7 @@ func (j *judge) commands() {
 			case j.meaning.nouns&nounPowerShell != 0:
 				lang = effect.PowerShell
 			case j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis":
-				j.result.Effects = sqltext.RedisText(j.result.Effects, text, j.lim.SQL)
+				j.effects = sqltext.RedisText(j.effects, text, j.lim.SQL)
 				continue
 			}
 			j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
@@ -67,7 +67,7 @@ func (j *judge) commands() {
 			j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(more), Why: "arguments of " + j.tool})
 			given = true
 		case j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis":
-			j.result.Effects = sqltext.RedisText(j.result.Effects, quoteWords(more), j.lim.SQL)
+			j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
 		}
 	}
 	if runs && !given && j.meaning.nouns&(nounShell|nounCode) != 0 && !j.in.has(rolePath) && !j.in.has(roleSQL) {
@@ -152,7 +152,7 @@ func (j *judge) statements() {
 		case a.role == roleQuery && deletingMutation(a.text):
 			j.add(effect.RemoteDelete, j.subject(), j.bulk())
 		case a.role == roleSQL, a.role == roleQuery && (j.meaning.nouns&nounDatabase != 0 || j.meaning.verbs&verbQuery != 0 || j.meaning.verbs&verbExec != 0) && j.meaning.verbs&verbWeb == 0, a.role == roleQuery && j.meaning.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
-			j.result.Effects = sqltext.Effects(j.result.Effects, databaseOf(j.call.Tool), a.text, j.lim.SQL, j.payload)
+			j.effects = sqltext.Effects(j.effects, databaseOf(j.call.Tool), a.text, j.lim.SQL, j.payload)
 		case a.role == roleDSN:
 			j.url(a.text, false)
 		}

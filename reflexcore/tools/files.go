@@ -72,7 +72,7 @@ func (j *judge) permission(p, mode string) {
 	paths, partial := j.locate(p)
 	for _, target := range paths {
 		e := effect.Effect{Kind: effect.Permission, Target: target, What: what, Bits: bits | partial, By: j.tool + " " + mode}
-		j.result.Effects = append(j.result.Effects, e)
+		j.effects = append(j.effects, e)
 	}
 }
 

@@ -16,7 +16,8 @@ type judge struct {
 	meaning meaning
 	in      arguments
 	paths   int
-	result  Result
+	effects []effect.Effect
+	result  Result // but for the effects
 }
 
 func (j *judge) add(kind effect.Kind, target string, bits effect.Bits) {
@@ -25,12 +26,12 @@ func (j *judge) add(kind effect.Kind, target string, bits effect.Bits) {
 
 func (j *judge) addTainted(kind effect.Kind, target string, bits effect.Bits, taint effect.Taint) {
 	e := effect.Effect{Kind: kind, Target: target, Bits: bits, Taint: taint, By: j.tool}
-	for _, have := range j.result.Effects {
+	for _, have := range j.effects {
 		if have == e {
 			return
 		}
 	}
-	j.result.Effects = append(j.result.Effects, e)
+	j.effects = append(j.effects, e)
 }
 
 func (j *judge) payload(p effect.Payload) {

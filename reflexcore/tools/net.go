@@ -28,7 +28,7 @@ func (j *judge) requests() {
 		}
 		j.url(a.text, out)
 		if method != "" {
-			j.result.Effects = sqltext.HTTP(j.result.Effects, method, a.text, body)
+			j.effects = sqltext.HTTP(j.effects, method, a.text, body)
 		}
 	}
 }

@@ -60,22 +60,23 @@ func Effects(call approver.ToolCall, lim Limits, fs FS) Result {
 	j := &judge{call: call, lim: lim, fs: fs}
 	j.in.limit = lim.Args
 	j.readName()
-	if !j.read() {
+	if j.readArguments() {
+		j.collectTexts()
+		j.actions()
+		j.result.Count = j.in.longest()
+		j.judge()
+	} else {
 		j.add(effect.Opaque, "", effect.Partial)
-		return j.result
 	}
-	j.texts()
-	j.actions()
-	j.result.Count = j.in.longest()
-	j.judge()
+	j.result.Effects = j.effects
 	return j.result
 }
 
 // minText is the shortest value that can say something to a model.
 const minText = 12
 
-// texts collects what is read.
-func (j *judge) texts() {
+// collectTexts collects what is read.
+func (j *judge) collectTexts() {
 	for i := range j.in.args {
 		a := &j.in.args[i]
 		if len(a.text) < minText || a.number {
@@ -103,8 +104,8 @@ func (j *judge) judge() {
 	j.others()
 }
 
-// read takes the arguments apart; false if they cannot be read.
-func (j *judge) read() bool {
+// readArguments takes the arguments apart; false if they cannot be read.
+func (j *judge) readArguments() bool {
 	if len(j.call.Args) > j.lim.Bytes || j.lim.Depth <= 0 {
 		return false
 	}
